@@ -1,0 +1,36 @@
+//! What an arena knows of a function beyond its paths: the distribution of its calls' times.
+
+use crate::Ref;
+use crate::histogram::{OCTAVES, SUBS};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// Extremes and histogram of one function in one arena, over calls that have returned.
+///
+/// Times are inclusive ticks, corrected by the costs in [`crate::Header`] as they were recorded.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Function {
+    /// Address of the function.
+    pub address: u64,
+    /// Shortest call; `u64::MAX` if none has returned.
+    pub min: u64,
+    /// Longest call.
+    pub max: u64,
+    /// Calls that returned but for whose time there was no room in the histogram.
+    pub unbinned: u64,
+    /// [`Bins`] of each octave; 0 where no call fell.
+    pub octaves: [Ref; OCTAVES],
+    /// Not used; zero.
+    pub reserved: [u64; 4],
+}
+
+/// One octave of a histogram.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Bins {
+    /// Calls in each equal part of the octave.
+    pub counts: [u64; SUBS],
+}
+
+const _: () = assert!(size_of::<Function>() == 256);
+const _: () = assert!(size_of::<Bins>() == 128);

@@ -1,0 +1,96 @@
+//! The first page of a profile.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// The first eight bytes of every profile.
+pub const MAGIC: [u8; 8] = *b"DIYTRACE";
+
+/// The version of the bytes described in this crate. Any change of them raises it.
+pub const VERSION: u32 = 1;
+
+/// Number of words in the directory of adoptable arenas, which follows the header's page.
+pub const DIRECTORY_SLOTS: usize = 3584;
+
+/// Most patterns of `DIYTRACE_ROOT` whose matches are counted each for itself.
+pub const ROOT_PATTERNS: usize = 64;
+
+/// Values of [`Header::clock`].
+pub mod clock {
+    /// Invariant time stamp counter.
+    pub const TSC: u32 = 1;
+    /// `clock_gettime(CLOCK_MONOTONIC)`; a tick is a nanosecond.
+    pub const CLOCK_GETTIME: u32 = 2;
+}
+
+/// One moment on both clocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Anchor {
+    /// The recorder's clock, in ticks.
+    pub ticks: u64,
+    /// `CLOCK_MONOTONIC`, in nanoseconds.
+    pub monotonic_ns: u64,
+}
+
+/// Identity, clock, costs, control words and counters of a family.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Header {
+    /// [`MAGIC`].
+    pub magic: [u8; 8],
+    /// [`VERSION`] of the writer.
+    pub version: u32,
+    /// 1 once the recorder has filled the header in.
+    pub ready: u32,
+    /// Bytes handed out so far, from the start of the file. Readers take the smaller of this and the file's length.
+    pub used: u64,
+    /// Most bytes that may be handed out (`DIYTRACE_MEMORY`).
+    pub capacity: u64,
+
+    /// Control word: not 0 while recording is paused.
+    pub paused: u32,
+    /// Which clock gave the ticks: [`clock`].
+    pub clock: u32,
+    /// Ticks per second as estimated when the library was loaded.
+    pub ticks_per_second: u64,
+    /// Both clocks when the library was loaded.
+    pub first_anchor: Anchor,
+    /// Both clocks at the latest moment they were compared.
+    pub last_anchor: Anchor,
+    /// Nanoseconds since 1970 at `first_anchor`.
+    pub started_unix_ns: u64,
+
+    /// What a hook pair adds inside the interval it measures, in 1/1024 ticks.
+    pub inner_cost: u64,
+    /// What a hook pair adds to its caller beside that, in 1/1024 ticks.
+    pub outer_cost: u64,
+    /// Standard error of the sum of both, in 1/1024 ticks.
+    pub cost_error: u64,
+
+    /// Process that made the file.
+    pub pid: u32,
+    /// Its parent.
+    pub ppid: u32,
+    /// Processes that have recorded so far.
+    pub processes: u32,
+    /// Processes whose arenas are kept apart (`DIYTRACE_KEEP`).
+    pub keep: u32,
+    /// Deepest recorded call below a root (`DIYTRACE_DEPTH`); 0 = no limit.
+    pub depth: u32,
+    /// Number of patterns in `DIYTRACE_ROOT`; 0 = everything is recorded.
+    pub roots: u32,
+    /// Calls that no arena could count: entered where there was no memory for one.
+    pub lost_calls: u64,
+    /// How often a thread looked for memory in the file and found none.
+    pub refusals: u64,
+    /// Words in use of the directory.
+    pub directory: u32,
+    /// Where the next search of the directory starts.
+    pub cursor: u32,
+    /// The kernel's boot identifier, so that a reader knows whether the pids and ticks are of its own machine's.
+    pub boot_id: [u8; 16],
+    /// Functions that each root pattern has matched.
+    pub root_matches: [u32; ROOT_PATTERNS],
+}
+
+const _: () = assert!(size_of::<Header>() <= 4096);

@@ -1,0 +1,55 @@
+//! The profile: what the recorder writes and the analyzer reads.
+//!
+//! A profile is one file, mapped and shared by the first process of a program and all the processes it forks (a
+//! *family*). The recorder's counters lie in it; nothing is ever flushed. This crate holds the file's bytes and the
+//! small rules both sides must agree on. It allocates nothing, does no input or output and starts no threads.
+//!
+//! # The way of the data
+//!
+//! ```text
+//! hook ──▶ [`Node`] (call path) ──▶ [`Function`] + [`Bins`] (histogram) ──▶ file ──▶ [`reader`] ──▶ analyzer
+//! ```
+//!
+//! # The bytes (version 1, little-endian, x86-64)
+//!
+//! | where | what |
+//! |---|---|
+//! | 0 | [`Header`]: identity, clock, costs, control words, counters |
+//! | 4096 | directory: [`DIRECTORY_SLOTS`] words, arenas that may be adopted and their owners |
+//! | [`BLOCKS_START`] | blocks, each a multiple of [`GRANULE`] bytes, up to `Header::used` |
+//!
+//! A block starts with a [`Block`] header. A granule that starts with no such header was handed out but never written
+//! (its process died, or the disk was full): readers step over it, granule by granule.
+//!
+//! | kind | after the block header |
+//! |---|---|
+//! | [`kind::ARENA`] | [`Arena`] at 64, then nodes from [`ARENA_NODES`] upwards, functions and bins from the end downwards |
+//! | [`kind::CHUNK`] | more of one arena: nodes from [`CHUNK_NODES`] upwards, functions and bins from the end downwards |
+//! | [`kind::MODULES`] | [`Module`] records, each followed by its path |
+//! | [`kind::TEXT`] | one [`text`] record: program, command line, settings or a warning |
+//!
+//! Records name each other by [`Ref`]: the offset in the file divided by [`UNIT`].
+//!
+//! An arena has one writer at a time, so its counters are plain memory that may be read at any moment. A node is
+//! complete before `Block::nodes` counts it.
+
+#![no_std]
+
+pub mod arena;
+pub mod block;
+pub mod callsite;
+pub mod function;
+pub mod header;
+pub mod histogram;
+pub mod module;
+pub mod node;
+pub mod pattern;
+pub mod reader;
+pub mod text;
+
+pub use arena::Arena;
+pub use block::{ARENA_NODES, BLOCKS_START, Block, CHUNK_NODES, GRANULE, Ref, UNIT, kind};
+pub use function::{Bins, Function};
+pub use header::{DIRECTORY_SLOTS, Header, MAGIC, VERSION};
+pub use module::Module;
+pub use node::{Node, Slot};

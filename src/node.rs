@@ -1,0 +1,81 @@
+//! A node of the tree of call paths.
+
+use crate::Ref;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// The position of calls that have no recorded caller: the root of an arena's tree.
+pub const ROOT: Ref = 2;
+
+/// Bits of [`Node::flags`].
+pub mod flag {
+    /// A recursive call whose path is not told apart from an ancestor's: what it calls is counted there. The time of
+    /// calls made inside goes to `Slot` 1 of their nodes.
+    pub const RECURSION: u32 = 1;
+    /// Stands for calls of its function on many paths, as there was no room for them.
+    pub const FOLDED: u32 = 2;
+    /// A call that is not recorded (`DIYTRACE_EXCLUDE`, or deeper than `DIYTRACE_DEPTH`): its counters stay zero.
+    pub const UNTIMED: u32 = 4;
+}
+
+/// Bits of [`Slot::mark`].
+pub mod mark {
+    /// A call is open, and the mark tells when it began.
+    pub const OPEN: u64 = 1;
+    /// The open call was inherited over a fork: it was counted in the parent process, and its time here counts from
+    /// the fork.
+    pub const INHERITED: u64 = 2;
+    /// Both bits.
+    pub const BITS: u64 = 3;
+}
+
+/// Sums over the calls of a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Slot {
+    /// Raw inclusive time of calls that have ended, in ticks.
+    pub ticks: u64,
+    /// Recorded calls that were made inside those, at any depth.
+    pub descendants: u64,
+    /// The latest moment of this node, in ticks, with the bits of [`mark`]: the start of the open call, or the end of
+    /// the last.
+    pub mark: u64,
+}
+
+/// A call path: a function, called from a place, by the path above. Two cache lines: identity, counters.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Node {
+    /// Address of the function, as the hook got it.
+    pub function: u64,
+    /// The call site: the return address of the physical function that the call is in.
+    pub site: u64,
+    /// Return address of the enter hook itself: lies in the physical function.
+    pub hook: u64,
+    /// The path above; [`ROOT`] for none.
+    pub parent: Ref,
+    /// Where the calls it makes are counted: itself; an ancestor for a folded recursion; the parent if not recorded.
+    pub position: Ref,
+    /// Its arena's [`crate::Function`] record; 0 if there was no room for one.
+    pub record: Ref,
+    /// Bits of [`flag`].
+    pub flags: u32,
+    /// Target of the call if the bytes before the call site were `e8`, else 0.
+    pub target: u64,
+    /// How many modules were known when the node was made: tells apart what was at one address at two times.
+    pub generation: u32,
+    /// Calls between the root of the recording (see `DIYTRACE_ROOT`) and this one.
+    pub depth: u32,
+    /// Calls left without an exit.
+    pub unwound: u64,
+
+    /// Calls entered.
+    pub calls: u64,
+    /// Sums: `[0]` of calls on this very path, `[1]` of those inside a folded recursion, whose time is part of another
+    /// call of the same path or of its folded ancestor.
+    pub slots: [Slot; 2],
+    /// Not used; zero.
+    pub reserved: u64,
+}
+
+const _: () = assert!(size_of::<Node>() == 128);
+const _: () = assert!(core::mem::offset_of!(Node, calls) == 64);

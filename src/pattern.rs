@@ -1,0 +1,165 @@
+//! Function names as people write them: exact, or with `*` and `?`.
+//!
+//! Recorder and analyzer must agree on which functions `eval_*` or `Widget::draw` means, so the rule stands here.
+
+/// Whether a name matches a pattern, in which `*` stands for any run of characters and `?` for one.
+pub fn glob(pattern: &str, name: &str) -> bool {
+    let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
+    let (mut p, mut n) = (0, 0);
+    let mut retry = None; // behind the latest star, and the place in the name that it has reached
+    while n < name.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                p += 1;
+                retry = Some((p, n));
+            }
+            Some(&c) if c == b'?' || c == name[n] => {
+                p += 1;
+                n += 1;
+            }
+            _ => match retry {
+                Some((after_star, reached)) => {
+                    p = after_star;
+                    n = reached + 1;
+                    retry = Some((after_star, n));
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|&c| c == b'*')
+}
+
+/// Whether a pattern names the function with this demangled name, with or without its parameters:
+/// `ns::Widget::draw` names `ns::Widget::draw(int) const`.
+pub fn matches_demangled(pattern: &str, demangled: &str) -> bool {
+    glob(pattern, demangled) || glob(pattern, without_parameters(demangled))
+}
+
+/// A demangled C++ name without its parameter list and what follows.
+pub fn without_parameters(demangled: &str) -> &str {
+    // The list opens at the last bracket on the outermost level that is not `operator()` or `(anonymous namespace)`.
+    let bytes = demangled.as_bytes();
+    let mut depth = 0usize;
+    let mut at = bytes.len();
+    while at > 0 {
+        at -= 1;
+        match bytes[at] {
+            b')' => depth += 1,
+            b'(' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    let head = &demangled[..at];
+                    let closed = demangled[at..].find(')').map_or(bytes.len(), |end| at + end);
+                    let inside_a_name = demangled[closed..].starts_with(")::");
+                    if inside_a_name || head.is_empty() || head.ends_with("operator") {
+                        return demangled;
+                    }
+                    return head;
+                }
+            }
+            _ => {}
+        }
+    }
+    demangled
+}
+
+/// The patterns of a comma-separated list. Commas inside brackets belong to the pattern: `f(int, int)`.
+pub fn split(list: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(list);
+    core::iter::from_fn(move || {
+        let text = rest?;
+        let mut depth = 0usize;
+        let end = text.bytes().position(|c| {
+            match c {
+                b'(' | b'<' => depth += 1,
+                b')' | b'>' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            c == b',' && depth == 0
+        });
+        rest = end.map(|end| &text[end + 1..]);
+        Some(end.map_or(text, |end| &text[..end]).trim())
+    })
+    .filter(|pattern| !pattern.is_empty())
+}
+
+/// The longest run of identifier characters that the mangled form of every name matched by the pattern must contain.
+///
+/// Demangling a large program's symbols takes far longer than looking for a few bytes in each.
+pub fn mangled_hint(pattern: &str) -> &str {
+    let name = pattern.find('(').map_or(pattern, |end| &pattern[..end]);
+    let last = name.rfind("::").map_or(name, |at| &name[at + 2..]);
+    if last.contains("operator") || last.starts_with('~') || last.contains('<') {
+        return "";
+    }
+    if let Some(scope) = name.strip_suffix(last).and_then(|head| head.strip_suffix("::")) {
+        let class = scope.rfind("::").map_or(scope, |at| &scope[at + 2..]);
+        if class.split('<').next() == Some(last) {
+            return ""; // a constructor is mangled without its name
+        }
+    }
+    last.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').max_by_key(|run| run.len()).unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs() {
+        for (pattern, name, expected) in [
+            ("eval_windowaggregates", "eval_windowaggregates", true),
+            ("eval_windowaggregates", "eval_windowaggregate", false),
+            ("eval_*", "eval_windowaggregates", true),
+            ("*aggregates", "eval_windowaggregates", true),
+            ("*a*a*s", "eval_windowaggregates", true),
+            ("e?al*", "eval", true),
+            ("*", "", true),
+            ("?", "", false),
+            ("", "", true),
+            ("a*b", "ab", true),
+            ("a*b", "abc", false),
+        ] {
+            assert_eq!(glob(pattern, name), expected, "{pattern} on {name}");
+        }
+    }
+
+    #[test]
+    fn cxx_names_match_with_or_without_their_parameters() {
+        for (pattern, name, expected) in [
+            ("ns::Widget::draw", "ns::Widget::draw(int) const", true),
+            ("ns::Widget::draw(int) const", "ns::Widget::draw(int) const", true),
+            ("ns::Widget::draw(long)", "ns::Widget::draw(int) const", false),
+            ("*::draw", "ns::Widget::draw(void (*)(int))", true),
+            ("(anonymous namespace)::f", "(anonymous namespace)::f(int)", true),
+            ("Call::operator()", "Call::operator()(int) const", true),
+            ("main", "main", true),
+        ] {
+            assert_eq!(matches_demangled(pattern, name), expected, "{pattern} on {name}");
+        }
+    }
+
+    #[test]
+    fn lists_keep_the_commas_of_parameters() {
+        let mut list = split("main, f(int, int),,g<a,b>::h ,*");
+        for expected in ["main", "f(int, int)", "g<a,b>::h", "*"] {
+            assert_eq!(list.next(), Some(expected));
+        }
+        assert_eq!(list.next(), None);
+    }
+
+    #[test]
+    fn the_hint_is_part_of_the_mangled_name_or_empty() {
+        for (pattern, mangled) in [
+            ("ns::Widget::draw", "_ZNK2ns6Widget4drawEi"),
+            ("*::dr*w(int)", "_ZNK2ns6Widget4drawEi"),
+            ("ns::Widget::Widget", "_ZN2ns6WidgetC1Ev"),
+            ("~Widget", "_ZN2ns6WidgetD1Ev"),
+            ("Call::operator()", "_ZN4CallclEi"),
+        ] {
+            assert!(mangled.contains(mangled_hint(pattern)), "{pattern}: {:?}", mangled_hint(pattern));
+        }
+        assert_eq!(mangled_hint("ns::Widget::draw"), "draw");
+    }
+}

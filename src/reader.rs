@@ -1,0 +1,157 @@
+//! Checked access to a profile's bytes: whatever they are, an answer or an error, never a panic.
+//!
+//! The bytes may be cut short, be written to while they are read, or come from an enemy. Every record is copied out of
+//! them, every offset and length is held against them, and a reference that leads nowhere is `None`.
+
+use crate::block::BLOCK_MAGIC;
+use crate::{
+    ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Function, GRANULE, Header, MAGIC, Module, Node, Ref,
+    UNIT, VERSION, kind,
+};
+use zerocopy::{FromBytes, Immutable, KnownLayout};
+
+/// Why bytes are no profile that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotReadable {
+    /// Fewer bytes than a header has.
+    Truncated,
+    /// The bytes do not start with [`MAGIC`].
+    Foreign,
+    /// Written by a version of the recorder that this reader does not know.
+    Version(u32),
+    /// The recorder died while it made the file.
+    Unfinished,
+}
+
+/// A profile's bytes.
+#[derive(Clone, Copy)]
+pub struct File<'a> {
+    bytes: &'a [u8],
+    header: Header,
+}
+
+/// A block and where it lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Located {
+    /// Offset of the block in the file.
+    pub offset: usize,
+    /// Its header.
+    pub block: Block,
+}
+
+impl<'a> File<'a> {
+    /// Checks the header.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, NotReadable> {
+        let magic = bytes.get(..MAGIC.len()).ok_or(NotReadable::Truncated)?;
+        if magic != MAGIC {
+            return Err(NotReadable::Foreign);
+        }
+        let header: Header = copy(bytes, 0).ok_or(NotReadable::Truncated)?;
+        if header.version != VERSION {
+            return Err(NotReadable::Version(header.version));
+        }
+        if header.ready == 0 {
+            return Err(NotReadable::Unfinished);
+        }
+        Ok(Self { bytes, header })
+    }
+
+    /// The header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// How many bytes the recorder has handed out beyond the end of these: not 0 for a truncated file.
+    pub fn missing_bytes(&self) -> u64 {
+        self.header.used.saturating_sub(self.bytes.len() as u64)
+    }
+
+    /// All blocks, in the order of the file. Space that was handed out and never written is stepped over.
+    pub fn blocks(&self) -> impl Iterator<Item = Located> + use<'a> {
+        let bytes = self.bytes;
+        let end = (self.header.used).min(bytes.len() as u64) as usize;
+        let mut next = BLOCKS_START;
+        core::iter::from_fn(move || {
+            while next < end {
+                let offset = next;
+                let block: Block = copy(bytes, offset)?;
+                let size = block.size as usize;
+                let sound = block.magic == BLOCK_MAGIC && size > 0 && size.is_multiple_of(GRANULE);
+                if sound && size <= end - offset {
+                    next += size;
+                    return Some(Located { offset, block });
+                }
+                next += GRANULE;
+            }
+            None
+        })
+    }
+
+    /// The arena that starts in a block of [`kind::ARENA`].
+    pub fn arena(&self, at: &Located) -> Option<Arena> {
+        (at.block.kind == kind::ARENA).then(|| copy(self.bytes, at.offset + UNIT)).flatten()
+    }
+
+    /// The nodes in a block of an arena, each with the name that others have for it.
+    pub fn nodes(&self, at: &Located) -> impl Iterator<Item = (Ref, Node)> + use<'a> {
+        let bytes = self.bytes;
+        let first = match at.block.kind {
+            kind::ARENA => ARENA_NODES,
+            kind::CHUNK => CHUNK_NODES,
+            _ => at.block.size as usize,
+        };
+        let room = (at.block.size as usize).saturating_sub(first) / size_of::<Node>();
+        let start = at.offset + first;
+        (0..room.min(at.block.nodes as usize)).map_while(move |index| {
+            let offset = start + index * size_of::<Node>();
+            Some(((offset / UNIT) as Ref, copy(bytes, offset)?))
+        })
+    }
+
+    /// The function record that a node names.
+    pub fn function(&self, record: Ref) -> Option<Function> {
+        self.by_reference(record)
+    }
+
+    /// The bins that a function record names.
+    pub fn bins(&self, bins: Ref) -> Option<Bins> {
+        self.by_reference(bins)
+    }
+
+    /// The modules in a block of [`kind::MODULES`], each with its path.
+    pub fn modules(&self, at: &Located) -> impl Iterator<Item = (Module, &'a [u8])> + use<'a> {
+        let bytes = self.bytes;
+        let used = match at.block.kind {
+            kind::MODULES => (at.block.nodes as usize).min(at.block.size as usize - UNIT),
+            _ => 0,
+        };
+        let mut next = at.offset + UNIT;
+        let end = next + used;
+        core::iter::from_fn(move || {
+            let module: Module = (next + size_of::<Module>() <= end).then(|| copy(bytes, next)).flatten()?;
+            let path = next + size_of::<Module>();
+            let path = bytes.get(path..path.checked_add(module.path_len as usize)?)?;
+            next += Module::total_size(path.len());
+            Some((module, path))
+        })
+    }
+
+    /// The text in a block of [`kind::TEXT`] and its kind ([`crate::text::kind`]).
+    pub fn text(&self, at: &Located) -> Option<(u32, &'a [u8])> {
+        if at.block.kind != kind::TEXT {
+            return None;
+        }
+        let start = at.offset + UNIT;
+        let len = (at.block.nodes as usize).min(at.block.size as usize - UNIT);
+        Some((at.block.back, self.bytes.get(start..start + len)?))
+    }
+
+    fn by_reference<T: FromBytes + KnownLayout + Immutable>(&self, reference: Ref) -> Option<T> {
+        let offset = reference as usize * UNIT;
+        (offset >= BLOCKS_START).then(|| copy(self.bytes, offset)).flatten()
+    }
+}
+
+fn copy<T: FromBytes + KnownLayout + Immutable>(bytes: &[u8], offset: usize) -> Option<T> {
+    T::read_from_prefix(bytes.get(offset..)?).ok().map(|(value, _)| value)
+}

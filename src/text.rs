@@ -1,0 +1,16 @@
+//! Texts in a profile: a block of [`crate::kind::TEXT`] holds one, its length in `Block::nodes`, its kind in
+//! `Block::back`.
+
+/// What a text is.
+pub mod kind {
+    /// Path of the program's file.
+    pub const EXE: u32 = 1;
+    /// The command line, its arguments ended by NUL bytes.
+    pub const CMDLINE: u32 = 2;
+    /// `DIYTRACE_ROOT` as it was set.
+    pub const ROOT: u32 = 3;
+    /// `DIYTRACE_EXCLUDE` as it was set.
+    pub const EXCLUDE: u32 = 4;
+    /// Something the recorder has to say to whoever reads the report.
+    pub const WARNING: u32 = 5;
+}
