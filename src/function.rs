@@ -20,8 +20,10 @@ pub struct Function {
     pub unbinned: u64,
     /// [`Bins`] of each octave; 0 where no call fell.
     pub octaves: [Ref; OCTAVES],
+    /// Nodes of the function that have an ancestor of the same function. Past a limit, recursion is folded.
+    pub recursive_nodes: u64,
     /// Not used; zero.
-    pub reserved: [u64; 4],
+    pub reserved: [u64; 3],
 }
 
 /// One octave of a histogram.

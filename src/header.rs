@@ -66,6 +66,8 @@ pub struct Header {
     pub outer_cost: u64,
     /// Standard error of the sum of both, in 1/1024 ticks.
     pub cost_error: u64,
+    /// What a hook pair that is not recorded adds to its caller, in 1/1024 ticks.
+    pub untimed_cost: u64,
 
     /// Process that made the file.
     pub pid: u32,

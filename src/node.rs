@@ -6,6 +6,9 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// The position of calls that have no recorded caller: the root of an arena's tree.
 pub const ROOT: Ref = 2;
 
+/// The position below which nothing is recorded but roots: deeper than `DIYTRACE_DEPTH`.
+pub const SKIPPED: Ref = 1;
+
 /// Bits of [`Node::flags`].
 pub mod flag {
     /// A recursive call whose path is not told apart from an ancestor's: what it calls is counted there. The time of
@@ -13,7 +16,8 @@ pub mod flag {
     pub const RECURSION: u32 = 1;
     /// Stands for calls of its function on many paths, as there was no room for them.
     pub const FOLDED: u32 = 2;
-    /// A call that is not recorded (`DIYTRACE_EXCLUDE`, or deeper than `DIYTRACE_DEPTH`): its counters stay zero.
+    /// Calls that are not recorded (`DIYTRACE_EXCLUDE`, or deeper than `DIYTRACE_DEPTH`): they are counted only so that
+    /// their hooks' cost can be taken off their caller's time, and have no times of their own.
     pub const UNTIMED: u32 = 4;
 }
 
@@ -28,10 +32,12 @@ pub mod mark {
     pub const BITS: u64 = 3;
 }
 
-/// Sums over the calls of a node.
+/// Counters of the calls of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Slot {
+    /// Calls entered.
+    pub calls: u64,
     /// Raw inclusive time of calls that have ended, in ticks.
     pub ticks: u64,
     /// Recorded calls that were made inside those, at any depth.
@@ -53,7 +59,8 @@ pub struct Node {
     pub hook: u64,
     /// The path above; [`ROOT`] for none.
     pub parent: Ref,
-    /// Where the calls it makes are counted: itself; an ancestor for a folded recursion; the parent if not recorded.
+    /// Where the calls it makes are counted: itself; an ancestor for a folded recursion; the parent for an excluded
+    /// function; [`SKIPPED`] below `DIYTRACE_DEPTH`.
     pub position: Ref,
     /// Its arena's [`crate::Function`] record; 0 if there was no room for one.
     pub record: Ref,
@@ -68,14 +75,10 @@ pub struct Node {
     /// Calls left without an exit.
     pub unwound: u64,
 
-    /// Calls entered.
-    pub calls: u64,
-    /// Sums: `[0]` of calls on this very path, `[1]` of those inside a folded recursion, whose time is part of another
-    /// call of the same path or of its folded ancestor.
+    /// Counters: `[0]` of calls on this very path, `[1]` of those inside a folded recursion, whose time is part of
+    /// another call of the same path or of its folded ancestor.
     pub slots: [Slot; 2],
-    /// Not used; zero.
-    pub reserved: u64,
 }
 
 const _: () = assert!(size_of::<Node>() == 128);
-const _: () = assert!(core::mem::offset_of!(Node, calls) == 64);
+const _: () = assert!(core::mem::offset_of!(Node, slots) == 64);
