@@ -52,8 +52,10 @@ pub struct Block {
     pub nodes: u32,
     /// Bytes used by functions and bins, from its back.
     pub back: u32,
+    /// Of an arena's block: the next block of the same arena, 0 for none.
+    pub next: Ref,
     /// Not used; zero.
-    pub reserved: [u64; 5],
+    pub reserved: [u32; 9],
 }
 
 const _: () = assert!(size_of::<Block>() == UNIT);

@@ -1,2 +1,55 @@
-//! x
+//! diytrace's recorder: `LD_PRELOAD=libdiytrace.so` on a program compiled with `-finstrument-functions`.
+//!
+//! It lives in someone else's process. It may not crash or block it, change its output, its signals, its `errno`, its
+//! descriptors or its children, allocate in its hooks, or unwind into it. When it must give up, it stops recording and
+//! counts what it missed.
+//!
+//! # The way of a call
+//!
+//! ```text
+//! arch (naked hook) ──▶ hooks (hot path) ──▶ the mapped file
+//!                         │ rarely
+//!                         ▼
+//!                       rare ──▶ path (new call path) ──▶ arena (room in the file) ──▶ family (the file)
+//!                         │        └▶ modules, filter, symbols, image, maps (whose code is it? is it a root?)
+//!                         ├▶ thread (first call of a thread or a forked child)
+//!                         └▶ stack (did `longjmp` leave calls open?)
+//! ```
+//!
+//! `life` is called when the library is loaded and when threads and processes end; `creation` makes a family, and
+//! `cost` measures the hooks; `sys`, `memory`, `clock` and `settings` are what it stands on.
+
+#![no_std]
+#![allow(clippy::missing_safety_doc)] // the hooks' one demand is the compiler's calling convention
 #![allow(missing_docs)]
+
+extern crate alloc;
+
+mod arch;
+mod arena;
+mod clock;
+mod cost;
+mod creation;
+mod family;
+mod filter;
+mod hooks;
+mod image;
+mod life;
+mod maps;
+mod memory;
+mod modules;
+mod path;
+mod rare;
+mod settings;
+mod stack;
+mod symbols;
+mod sys;
+mod table;
+mod thread;
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    loop {
+        core::hint::spin_loop();
+    }
+}

@@ -1,0 +1,135 @@
+//! x86-64: entry points, thread pointer, clock, counters, system calls.
+
+use crate::thread::Thread;
+use core::arch::{asm, global_asm, naked_asm};
+
+/// Called by instrumented code on entry to `function`, which was called from before `site`.
+///
+/// Passes on what a compiler's function could not see: its own return address and the stack pointer.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cyg_profile_func_enter(_function: usize, _site: usize) {
+    naked_asm!("mov rdx, [rsp]", "mov rcx, rsp", "jmp {}", sym crate::hooks::enter)
+}
+
+/// Called by instrumented code on exit from `function`; a tail call has its caller's stack pointer.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cyg_profile_func_exit(_function: usize, _site: usize) {
+    naked_asm!("mov rdx, [rsp]", "mov rcx, rsp", "jmp {}", sym crate::hooks::exit)
+}
+
+// The thread's state, in static thread-local storage: never allocates, unlike `__tls_get_addr`.
+global_asm!(
+    ".section .tbss.diytrace_thread,\"awT\",@nobits",
+    ".globl diytrace_thread",
+    ".hidden diytrace_thread",
+    ".type diytrace_thread, @object",
+    ".size diytrace_thread, 8",
+    ".balign 8",
+    "diytrace_thread:",
+    ".zero 8",
+    ".text",
+);
+
+/// The calling thread's state; null before its first call.
+#[inline(always)]
+pub fn thread() -> *mut Thread {
+    let thread: *mut Thread;
+    // SAFETY: reads a thread-local variable that nothing but this module names.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + diytrace_thread@GOTTPOFF]",
+            "mov {0}, qword ptr fs:[{0}]",
+            out(reg) thread,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    thread
+}
+
+/// Sets the calling thread's state.
+pub fn set_thread(thread: *mut Thread) {
+    // SAFETY: writes a thread-local variable that nothing but this module names.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + diytrace_thread@GOTTPOFF]",
+            "mov qword ptr fs:[{0}], {1}",
+            out(reg) _,
+            in(reg) thread,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// The time stamp counter. Memory accesses stay on their side of it, as far as the compiler goes.
+#[inline(always)]
+pub fn ticks() -> u64 {
+    let (low, high): (u64, u64);
+    // SAFETY: reads a counter that user code may read wherever the recorder chose this clock.
+    unsafe { asm!("rdtsc", out("rax") low, out("rdx") high, options(nostack, preserves_flags)) };
+    high << 32 | low
+}
+
+/// Adds to a counter that only this thread writes, in one instruction: a signal handler's additions are not lost.
+///
+/// # Safety
+/// `counter` must be valid for reads and writes.
+#[inline(always)]
+pub unsafe fn add(counter: *mut u64, value: u64) {
+    // SAFETY: the caller's promise.
+    unsafe { asm!("add qword ptr [{}], {}", in(reg) counter, in(reg) value, options(nostack)) };
+}
+
+/// Replaces `old` by `new` in a word that only this thread writes, unless a signal handler has changed it.
+///
+/// # Safety
+/// `word` must be valid for reads and writes.
+pub unsafe fn replace(word: *mut u64, old: u64, new: u64) -> bool {
+    let found: u64;
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!("cmpxchg qword ptr [{}], {}", in(reg) word, in(reg) new, inout("rax") old => found, options(nostack));
+    }
+    found == old
+}
+
+/// Whether the processor says that its time stamp counter runs at one rate, whatever it does.
+pub fn has_invariant_ticks() -> bool {
+    use core::arch::x86_64::__cpuid;
+    __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & 1 << 8 != 0
+}
+
+/// A system call, raw: libc's would set `errno`. Returns the kernel's answer, negative for an error.
+///
+/// # Safety
+/// As the call demands.
+pub unsafe fn syscall(number: i64, args: [usize; 6]) -> isize {
+    let result: isize;
+    // SAFETY: the caller's promise; the kernel changes rcx and r11 beside the result.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number as isize => result,
+            in("rdi") args[0], in("rsi") args[1], in("rdx") args[2],
+            in("r10") args[3], in("r8") args[4], in("r9") args[5],
+            lateout("rcx") _, lateout("r11") _,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// `_exit` of the program: says in the profile that the process ended by itself, then goes on to the next `_exit`.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn _exit(_status: i32) -> ! {
+    naked_asm!("push rdi", "call {}", "pop rdi", "jmp rax", sym crate::life::leaving)
+}
+
+/// The same under its C99 name.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn _Exit(_status: i32) -> ! {
+    naked_asm!("push rdi", "call {}", "pop rdi", "jmp rax", sym crate::life::leaving)
+}

@@ -1,0 +1,80 @@
+//! The clock: the time stamp counter where it runs at one rate, else `clock_gettime`.
+
+use crate::{arch, sys};
+use profile::header::{Anchor, clock};
+
+/// How the hooks tell the time. A type, so that each clock has hooks of its own and none asks which it is.
+pub trait Clock {
+    /// Now, in ticks.
+    fn now() -> u64;
+}
+
+/// The time stamp counter.
+pub struct Tsc;
+
+impl Clock for Tsc {
+    #[inline(always)]
+    fn now() -> u64 {
+        arch::ticks()
+    }
+}
+
+/// `CLOCK_MONOTONIC`, in nanoseconds.
+pub struct Gettime;
+
+impl Clock for Gettime {
+    fn now() -> u64 {
+        read(libc::CLOCK_MONOTONIC)
+    }
+}
+
+/// A clock of the kernel's, in nanoseconds. libc asks the vDSO; neither sets `errno` for these clocks.
+pub fn read(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the structure is ours.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Which clock this machine allows. The kernel does not use a time stamp counter that it has found to be wrong.
+pub fn choose() -> u32 {
+    if !arch::has_invariant_ticks() {
+        return clock::CLOCK_GETTIME;
+    }
+    let mut buffer = [0; 64];
+    let source = c"/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    match sys::read_file(source, &mut buffer) {
+        Ok(name) if name.starts_with(b"hpet") || name.starts_with(b"acpi_pm") || name.starts_with(b"jiffies") => {
+            clock::CLOCK_GETTIME
+        }
+        _ => clock::TSC,
+    }
+}
+
+/// Now, by the clock of this number.
+pub fn now(which: u32) -> u64 {
+    if which == clock::TSC { Tsc::now() } else { Gettime::now() }
+}
+
+/// One moment on both clocks: of several tries the one with the least time between the readings.
+pub fn anchor(which: u32) -> Anchor {
+    let mut best = Anchor::default();
+    let mut narrowest = u64::MAX;
+    for _ in 0..8 {
+        let before = now(which);
+        let monotonic_ns = read(libc::CLOCK_MONOTONIC);
+        let width = now(which).wrapping_sub(before);
+        if width < narrowest {
+            narrowest = width;
+            best = Anchor { ticks: before + width / 2, monotonic_ns };
+        }
+    }
+    best
+}
+
+/// Ticks per second, from two anchors.
+pub fn rate(first: Anchor, last: Anchor) -> u64 {
+    let ns = last.monotonic_ns.saturating_sub(first.monotonic_ns).max(1);
+    let ticks = last.ticks.saturating_sub(first.ticks);
+    (ticks as u128 * 1_000_000_000 / ns as u128) as u64
+}

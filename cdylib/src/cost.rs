@@ -1,0 +1,141 @@
+//! What the hooks themselves cost, measured when the library is loaded: a loop of calls that do nothing.
+//!
+//! The loop runs the real hooks on a rehearsal family in private memory. Its lines are hot and the processor overlaps
+//! one pair with the next, as in a program that calls small functions all the time; the report states the error.
+
+use crate::arch::{self, __cyg_profile_func_enter as enter, __cyg_profile_func_exit as exit};
+use crate::clock;
+use crate::creation::process_page;
+use crate::family::{EMPTY_SIZE, Family};
+use crate::settings::Settings;
+use crate::sys;
+use crate::thread::{Thread, slot};
+use core::hint::black_box;
+use core::ptr;
+use core::sync::atomic::AtomicPtr;
+use profile::header::Anchor;
+use profile::node::flag;
+use profile::{GRANULE, Node};
+
+/// Costs of a hook pair, in 1/1024 ticks.
+#[derive(Clone, Copy, Default)]
+pub struct Costs {
+    /// Inside the interval that it measures.
+    pub inner: u64,
+    /// Beside that.
+    pub outer: u64,
+    /// Standard error of the sum.
+    pub error: u64,
+    /// Of a pair that is not recorded.
+    pub untimed: u64,
+}
+
+const PAIRS: u64 = 256;
+const LEAST_ROUNDS: usize = 15;
+const MOST_ROUNDS: usize = 255;
+/// The clock's rate is taken over the same time.
+const ENOUGH_NS: u64 = 1_000_000;
+/// How far a program's hooks may be from the loop's, whose code and data are all in the first cache: the difference
+/// seen between the loop and whole programs (see benches/README.md), as a fraction of the cost.
+const UNLIKENESS: f64 = 0.10;
+
+const PARENT: usize = 0x1000;
+const CHILD: usize = 0x2000;
+const SITE: usize = 0x3000;
+
+/// Measures, in about a millisecond since `since`.
+pub fn measure(which: u32, since: Anchor) -> Costs {
+    rehearse(which, since).unwrap_or_default()
+}
+
+fn rehearse(which: u32, since: Anchor) -> Option<Costs> {
+    const SIZE: usize = EMPTY_SIZE + 4 * GRANULE;
+    let family = crate::memory::keep_value(Family {
+        base: sys::map_memory(SIZE * 2).ok()?,
+        mapped: SIZE * 2,
+        file: None,
+        settings: Settings::DEFAULT,
+        clock: which,
+        process: process_page()?,
+        modules: AtomicPtr::new(ptr::null_mut()),
+        filter: AtomicPtr::new(ptr::null_mut()),
+    })?;
+    let before = arch::thread();
+    // SAFETY: the rehearsal's memory is this function's; the hooks find it by the thread's word until that is reset.
+    unsafe {
+        let header = family.header();
+        (*header).used = EMPTY_SIZE as u64;
+        (*header).clock = which;
+        (*header).keep = u32::MAX;
+        let thread = Thread::new(family).ok()?;
+        (*thread).settle();
+        arch::set_thread(thread);
+        enter(PARENT, SITE);
+        let costs = rounds(thread, which, since);
+        arch::set_thread(before);
+        (*thread).free();
+        sys::unmap(family.base, SIZE * 2);
+        Some(costs)
+    }
+}
+
+unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
+    let mut totals = [0; MOST_ROUNDS];
+    let mut inners = [0; MOST_ROUNDS];
+    let mut untimed = [0; LEAST_ROUNDS];
+    // SAFETY: the rehearsal's thread and nodes.
+    unsafe {
+        pairs(which);
+        let node: *mut Node = child_of(thread);
+        let mut len = 0;
+        let enough = || clock::read(libc::CLOCK_MONOTONIC).saturating_sub(since.monotonic_ns) > ENOUGH_NS;
+        while len < LEAST_ROUNDS || (len < MOST_ROUNDS && !enough()) {
+            let ticks = slot(node, 0).ticks;
+            totals[len] = (pairs(which) << 10) / PAIRS;
+            inners[len] = ((slot(node, 0).ticks - ticks) << 10) / PAIRS;
+            len += 1;
+        }
+        (*node).flags |= flag::UNTIMED;
+        for untimed in &mut untimed {
+            *untimed = (pairs(which) << 10) / PAIRS;
+        }
+        let (total, spread) = median(&mut totals[..len]);
+        let (inner, _) = median(&mut inners[..len]);
+        Costs {
+            inner: inner.min(total),
+            outer: total.saturating_sub(inner),
+            error: spread + (total as f64 * UNLIKENESS) as u64,
+            untimed: median(&mut untimed).0,
+        }
+    }
+}
+
+/// Ticks that a loop of hook pairs takes.
+#[inline(never)]
+unsafe fn pairs(which: u32) -> u64 {
+    let start = clock::now(which);
+    for _ in 0..PAIRS {
+        // SAFETY: the hooks record into the rehearsal.
+        unsafe {
+            enter(black_box(CHILD), SITE);
+            exit(black_box(CHILD), SITE);
+        }
+    }
+    clock::now(which).saturating_sub(start)
+}
+
+unsafe fn child_of(thread: *mut Thread) -> *mut Node {
+    // SAFETY: the second node of the rehearsal's only block is the child's.
+    unsafe {
+        let arena = (*thread).arena_ref;
+        let first = arena + (profile::ARENA_NODES / profile::UNIT) as u32;
+        (*thread).node(first + (size_of::<Node>() / profile::UNIT) as u32)
+    }
+}
+
+/// The median, and half the distance between the quartiles.
+fn median(values: &mut [u64]) -> (u64, u64) {
+    values.sort_unstable();
+    let at = |quarter: usize| values[(values.len() - 1) * quarter / 4];
+    (at(2), (at(3) - at(1)) / 2)
+}

@@ -1,0 +1,286 @@
+//! How a family comes into being: its file, its mapping, its header.
+
+use crate::clock;
+use crate::cost;
+use crate::family::{EMPTY_SIZE, Family, File, Process};
+use crate::filter::Filter;
+use crate::life;
+use crate::memory;
+use crate::modules;
+use crate::settings::{Bad, Settings};
+use crate::sys::{self, Fd, SignalsBlocked};
+use core::ffi::CStr;
+use core::fmt::{self, Write};
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
+use profile::header::Anchor;
+use profile::{GRANULE, MAGIC, VERSION, text};
+
+const PATH_MAX: usize = 4096;
+
+/// Whether the program runs with more rights than its caller has: it is left alone.
+pub fn is_privileged() -> bool {
+    // SAFETY: reads the vector that the kernel gave the program.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+/// Makes a family. `None` if there is no place for its file, which is said once, on standard error.
+pub fn create() -> Option<&'static Family> {
+    let _blocked = SignalsBlocked::new();
+    // SAFETY: this happens when the library is loaded, or at the first event before or after that; a program that has
+    // overwritten its environment by then has recorded nothing before.
+    let settings = unsafe { Settings::read(life::environment()) };
+    let clock = clock::choose();
+    let first = clock::anchor(clock);
+    let started_unix_ns = clock::read(libc::CLOCK_REALTIME);
+    for bad in settings.bad.iter().flatten() {
+        let mut line = Line::new();
+        let _ = writeln!(line, "diytrace: {}", Complaint(bad));
+        sys::complain(line.bytes());
+    }
+    let filter = memory::keep_value(Filter::new(&settings).ok()?)?;
+    let family = match Place::open(&settings, started_unix_ns) {
+        Ok(place) => memory::keep_value(Family {
+            base: place.base,
+            mapped: place.mapped,
+            file: Some(place.file),
+            settings,
+            clock,
+            process: process_page()?,
+            modules: AtomicPtr::new(ptr::null_mut()),
+            filter: AtomicPtr::new(ptr::from_ref(filter).cast_mut()),
+        })?,
+        Err(problem) => {
+            let mut line = Line::new();
+            let _ = writeln!(line, "diytrace: nothing is recorded, as {} {}", Bytes(settings.out), problem.sentence());
+            sys::complain(line.bytes());
+            return None;
+        }
+    };
+    // SAFETY: the file's first pages are reserved, mapped and nobody else's yet.
+    unsafe { fill_header(family, first, started_unix_ns) };
+    describe(family);
+    Some(family)
+}
+
+/// A page that reads as zeros after a fork.
+pub fn process_page() -> Option<*mut Process> {
+    let page = sys::map_memory(GRANULE).ok()?;
+    // SAFETY: the page is new.
+    unsafe { sys::wipe_on_fork(page, GRANULE) }.ok()?;
+    Some(page.cast())
+}
+
+unsafe fn fill_header(family: &Family, first: Anchor, started_unix_ns: u64) {
+    // SAFETY: the caller's promise; zeros are a valid header.
+    let header = unsafe { &mut *family.header() };
+    header.magic = MAGIC;
+    header.version = VERSION;
+    header.used = EMPTY_SIZE as u64;
+    header.capacity = family.mapped as u64;
+    header.paused = family.settings.paused as u32;
+    header.clock = family.clock;
+    header.first_anchor = first;
+    header.started_unix_ns = started_unix_ns;
+    header.pid = sys::getpid();
+    header.ppid = sys::getppid();
+    header.keep = family.settings.keep;
+    header.depth = family.settings.depth;
+    header.roots = profile::pattern::split(family.settings.root).count() as u32;
+    header.boot_id = boot_id();
+    let costs = cost::measure(family.clock, first);
+    (header.inner_cost, header.outer_cost) = (costs.inner, costs.outer);
+    (header.cost_error, header.untimed_cost) = (costs.error, costs.untimed);
+    header.last_anchor = clock::anchor(family.clock);
+    header.ticks_per_second = clock::rate(first, header.last_anchor);
+    // SAFETY: as above.
+    unsafe { core::sync::atomic::AtomicU32::from_ptr(&raw mut header.ready) }.store(1, Ordering::Release);
+}
+
+/// Texts and modules.
+fn describe(family: &Family) {
+    let mut buffer = [0; PATH_MAX];
+    if let Ok(exe) = sys::read_link(c"/proc/self/exe", &mut buffer) {
+        family.text(text::kind::EXE, exe);
+    }
+    if let Ok(command_line) = sys::read_file(c"/proc/self/cmdline", &mut buffer) {
+        family.text(text::kind::CMDLINE, command_line);
+    }
+    for (kind, value) in [(text::kind::ROOT, family.settings.root), (text::kind::EXCLUDE, family.settings.exclude)] {
+        if !value.is_empty() {
+            family.text(kind, value.as_bytes());
+        }
+    }
+    for bad in family.settings.bad.iter().flatten() {
+        let mut line = Line::new();
+        let _ = write!(line, "{}", Complaint(bad));
+        family.text(text::kind::WARNING, line.bytes());
+    }
+    // SAFETY: reads the vector that the kernel gave the program.
+    let program = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
+    modules::scan(family, program, Some(program));
+}
+
+fn boot_id() -> [u8; 16] {
+    let mut text = [0; 40];
+    let mut id = [0; 16];
+    if let Ok(text) = sys::read_file(c"/proc/sys/kernel/random/boot_id", &mut text) {
+        let digits = text.iter().filter_map(|&c| (c as char).to_digit(16)).take(32);
+        for (index, digit) in digits.enumerate() {
+            id[index / 2] = id[index / 2] << 4 | digit as u8;
+        }
+    }
+    id
+}
+
+/// The file, open and mapped.
+struct Place {
+    base: *mut u8,
+    mapped: usize,
+    file: File,
+}
+
+enum Problem {
+    NoFolder,
+    NoFile,
+    NoSpace,
+    NoMemory,
+}
+
+impl Problem {
+    fn sentence(&self) -> &'static str {
+        match self {
+            Self::NoFolder => "cannot be made: set DIYTRACE_OUT to a folder that the program may make or write to.",
+            Self::NoFile => "cannot be written to: set DIYTRACE_OUT to a folder that the program may write to.",
+            Self::NoSpace => "has no space left: free some, or set DIYTRACE_OUT to a folder on another disk.",
+            Self::NoMemory => "cannot be mapped: raise the program's address space limit (ulimit -v).",
+        }
+    }
+}
+
+impl Place {
+    fn open(settings: &Settings, started_unix_ns: u64) -> Result<Self, Problem> {
+        let mut path = Line::new();
+        if settings.out.first() != Some(&b'/') {
+            let mut here = [0; PATH_MAX];
+            let len = sys::current_folder(&mut here).map_err(|_| Problem::NoFolder)?;
+            path.push(&here[..len]);
+            path.push(b"/");
+        }
+        path.push(settings.out);
+        make_folders(&path)?;
+        let mut exe = [0; PATH_MAX];
+        let exe = sys::read_link(c"/proc/self/exe", &mut exe).unwrap_or(b"program");
+        let name = exe.rsplit(|&c| c == b'/').next().unwrap_or(exe);
+        path.push(b"/");
+        path.push(name);
+        let _ = write!(path, "-{}-{started_unix_ns}.diyt\0", sys::getpid());
+        let path = memory::keep(path.bytes()).ok_or(Problem::NoMemory)?;
+        let path = CStr::from_bytes_with_nul(path).map_err(|_| Problem::NoFile)?;
+        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
+        let fd = Fd::open(path, flags).map_err(|_| Problem::NoFile)?;
+        let result = Self::map(fd, path, settings.memory);
+        if result.is_err() {
+            sys::remove(path);
+        }
+        result
+    }
+
+    fn map(fd: Fd, path: &'static CStr, memory: usize) -> Result<Self, Problem> {
+        let fd = fd.moved_up();
+        fd.reserve(0, EMPTY_SIZE).map_err(|_| Problem::NoSpace)?;
+        let mut mapped = memory;
+        let base = loop {
+            match fd.map(mapped, true) {
+                Ok(base) => break base,
+                // An address-space limit: a smaller file is better than none.
+                Err(_) if mapped > 1 << 20 => mapped /= 2,
+                Err(_) => return Err(Problem::NoMemory),
+            }
+        };
+        // SAFETY: the first pages of our mapping.
+        unsafe { sys::populate(base, GRANULE) }.map_err(|_| Problem::NoSpace)?;
+        let file = File::new(fd, path).map_err(|_| Problem::NoFile)?;
+        Ok(Self { base, mapped, file })
+    }
+}
+
+fn make_folders(path: &Line) -> Result<(), Problem> {
+    let mut buffer = [0u8; PATH_MAX];
+    let bytes = path.bytes();
+    for end in 1..=bytes.len() {
+        if end == bytes.len() || bytes[end] == b'/' {
+            buffer[..end].copy_from_slice(&bytes[..end]);
+            buffer[end] = 0;
+            let folder = CStr::from_bytes_until_nul(&buffer).map_err(|_| Problem::NoFolder)?;
+            match sys::make_folder(folder) {
+                Ok(()) | Err(sys::Errno(libc::EEXIST)) => {}
+                Err(_) if end < bytes.len() => {} // not ours to make, perhaps ours to pass through
+                Err(_) => return Err(Problem::NoFolder),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Text under construction; what does not fit is cut off.
+pub struct Line {
+    bytes: [u8; PATH_MAX],
+    len: usize,
+}
+
+impl Line {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self { bytes: [0; PATH_MAX], len: 0 }
+    }
+
+    /// What was written.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// Adds bytes that need not be text.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let len = bytes.len().min(PATH_MAX - 1 - self.len);
+        self.bytes[self.len..self.len + len].copy_from_slice(&bytes[..len]);
+        self.len += len;
+    }
+}
+
+impl Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.push(text.as_bytes());
+        Ok(())
+    }
+}
+
+/// Bytes that are most likely text.
+struct Bytes<'a>(&'a [u8]);
+
+impl fmt::Display for Bytes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.0.utf8_chunks().try_for_each(|chunk| {
+            f.write_str(chunk.valid())?;
+            f.write_str(if chunk.invalid().is_empty() { "" } else { "?" })
+        })
+    }
+}
+
+struct Complaint<'a>(&'a Bad);
+
+impl fmt::Display for Complaint<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Bad { name, value, expected } = self.0;
+        write!(f, "{name} is \"{}\", but must be {expected}; the default is used.", Bytes(value))
+    }
+}
+
+impl Family {
+    /// Leaves a warning for the report.
+    pub fn warn(&self, parts: &[&[u8]]) {
+        let mut line = Line::new();
+        parts.iter().for_each(|part| line.push(part));
+        self.text(text::kind::WARNING, line.bytes());
+    }
+}

@@ -1,0 +1,200 @@
+//! The family: one file, mapped by the first process of a program and all that it forks.
+
+use crate::filter::Filter;
+use crate::modules::Known;
+use crate::settings::Settings;
+use crate::sys::{self, Errno, Fd};
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use once_cell::race::OnceRef;
+use profile::block::BLOCK_MAGIC;
+use profile::{BLOCKS_START, Block, GRANULE, Header, Ref, UNIT};
+
+/// The family of this program, once something instrumented is known to run.
+pub static FAMILY: OnceRef<'static, Family> = OnceRef::new();
+
+/// Set when there can be no family (no place for its file, say): the hooks do nothing then.
+pub static OFF: AtomicBool = AtomicBool::new(false);
+
+/// What the processes of a family share, and this process's own view of it.
+pub struct Family {
+    /// Where the file is mapped; the same address in every process.
+    pub base: *mut u8,
+    /// Bytes of address space mapped: the most the file can grow to.
+    pub mapped: usize,
+    /// The file, unless this is the rehearsal of the cost measurement.
+    pub file: Option<File>,
+    /// The variables.
+    pub settings: Settings,
+    /// Which clock.
+    pub clock: u32,
+    /// A page that a fork wipes.
+    pub process: *mut Process,
+    /// The modules seen by this process.
+    pub modules: AtomicPtr<Known>,
+    /// Addresses of roots and excluded functions.
+    pub filter: AtomicPtr<Filter>,
+}
+
+// SAFETY: what the pointers lead to is changed by atomic operations, or by the one thread that owns it.
+unsafe impl Sync for Family {}
+// SAFETY: as above.
+unsafe impl Send for Family {}
+
+/// What a process knows of itself; reads as zeros in a child until it has recorded something.
+#[repr(C)]
+pub struct Process {
+    /// Number in the family, from 1; 0 = not numbered yet.
+    pub number: AtomicU32,
+    /// Threads that have recorded so far.
+    pub threads: AtomicU32,
+    /// When it began to record, in ticks.
+    pub started: AtomicU64,
+}
+
+/// The file behind the mapping. Programs close descriptors they do not know, change users and roots, so there are two
+/// ways to it: a descriptor, checked before each use, and the path.
+pub struct File {
+    fd: AtomicI32,
+    path: &'static CStr,
+    device: u64,
+    inode: u64,
+}
+
+impl File {
+    /// An open file, whose path stays valid.
+    pub fn new(fd: Fd, path: &'static CStr) -> sys::Result<Self> {
+        let stat = fd.stat()?;
+        Ok(Self { fd: AtomicI32::new(fd.0), path, device: stat.device, inode: stat.inode })
+    }
+
+    fn is(&self, fd: Fd) -> bool {
+        fd.stat().is_ok_and(|stat| (stat.device, stat.inode) == (self.device, self.inode))
+    }
+
+    fn reserve(&self, offset: usize, size: usize) -> sys::Result<()> {
+        let kept = Fd(self.fd.load(Ordering::Relaxed));
+        if kept.0 >= 0 && self.is(kept) {
+            return kept.reserve(offset, size);
+        }
+        self.fd.store(-1, Ordering::Relaxed);
+        let opened = Fd::open(self.path, libc::O_RDWR | libc::O_NOFOLLOW)?;
+        let result = if self.is(opened) { opened.reserve(offset, size) } else { Err(Errno(libc::ESTALE)) };
+        opened.close();
+        result
+    }
+
+    /// Removes the file, as another thread was faster in making the family.
+    pub fn remove(&self) {
+        Fd(self.fd.load(Ordering::Relaxed)).close();
+        sys::remove(self.path);
+    }
+}
+
+impl Family {
+    /// The header.
+    pub fn header(&self) -> *mut Header {
+        self.base.cast()
+    }
+
+    /// A record of the file.
+    #[inline(always)]
+    pub fn at<T>(&self, reference: Ref) -> *mut T {
+        at(self.base, reference)
+    }
+
+    /// A new block, not yet marked as one: zeroed, and its bytes the disk's promise. `spare` may use the last part of
+    /// the file, which is kept for functions that have no other place to be counted.
+    pub fn block(&self, size: usize, spare: bool) -> Option<(Ref, *mut Block)> {
+        debug_assert!(size.is_multiple_of(GRANULE));
+        let header = self.header();
+        // SAFETY: the header is mapped and its words are only changed by atomic operations.
+        let (used, refusals) =
+            unsafe { (AtomicU64::from_ptr(&raw mut (*header).used), AtomicU64::from_ptr(&raw mut (*header).refusals)) };
+        let limit = if spare { self.mapped } else { self.mapped - self.mapped / 16 };
+        loop {
+            let offset = used.load(Ordering::Acquire) as usize;
+            if offset + size > limit || !self.make_usable(offset, size) {
+                refusals.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
+            // Reserved first: if another process took this range meanwhile, nothing is lost by trying the next.
+            let end = (offset + size) as u64;
+            if used.compare_exchange(offset as u64, end, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+                let reference = (offset / UNIT) as Ref;
+                return Some((reference, self.at(reference)));
+            }
+        }
+    }
+
+    fn make_usable(&self, offset: usize, size: usize) -> bool {
+        let Some(file) = &self.file else { return true };
+        // SAFETY: the range lies in our mapping.
+        file.reserve(offset, size).is_ok() && unsafe { sys::populate(self.base.add(offset), size) }.is_ok()
+    }
+
+    /// Makes a block visible to readers.
+    ///
+    /// # Safety
+    /// The block must be complete but for its magic number.
+    pub unsafe fn publish(&self, block: *mut Block) {
+        // SAFETY: the caller's block.
+        unsafe { AtomicU32::from_ptr(&raw mut (*block).magic) }.store(BLOCK_MAGIC, Ordering::Release);
+    }
+
+    /// Adds a text block; without room for it the text is lost.
+    pub fn text(&self, kind: u32, bytes: &[u8]) {
+        let Some((_, block)) = self.block((UNIT + bytes.len()).next_multiple_of(GRANULE), false) else { return };
+        // SAFETY: the block is new and large enough.
+        unsafe {
+            (*block).kind = profile::kind::TEXT;
+            (*block).size = (UNIT + bytes.len()).next_multiple_of(GRANULE) as u32;
+            (*block).nodes = bytes.len() as u32;
+            (*block).back = kind;
+            core::ptr::copy_nonoverlapping(bytes.as_ptr(), block.cast::<u8>().add(UNIT), bytes.len());
+            self.publish(block);
+        }
+    }
+
+    /// The number of this process in the family; gives it one if it is new.
+    pub fn process_number(&self) -> u32 {
+        // SAFETY: the page is mapped for good.
+        let process = unsafe { &*self.process };
+        let number = process.number.load(Ordering::Acquire);
+        if number != 0 {
+            return number;
+        }
+        // SAFETY: the header is mapped.
+        let counter = unsafe { AtomicU32::from_ptr(&raw mut (*self.header()).processes) };
+        let new = counter.fetch_add(1, Ordering::Relaxed) + 1;
+        match process.number.compare_exchange(0, new, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => {
+                process.started.store(crate::clock::now(self.clock), Ordering::Relaxed);
+                new
+            }
+            Err(first) => first, // another thread's; a number stays unused
+        }
+    }
+
+    /// Counts calls that have no other place.
+    pub fn lose(&self, calls: u64) {
+        // SAFETY: the header is mapped.
+        unsafe { AtomicU64::from_ptr(&raw mut (*self.header()).lost_calls) }.fetch_add(calls, Ordering::Relaxed);
+    }
+}
+
+/// A record in a mapping.
+#[inline(always)]
+pub fn at<T>(base: *mut u8, reference: Ref) -> *mut T {
+    base.wrapping_add(reference as usize * UNIT).cast()
+}
+
+/// Bytes of a file that has nothing but its header and directory.
+pub const EMPTY_SIZE: usize = BLOCKS_START;
+
+/// Whether this process records at all.
+pub fn is_off() -> bool {
+    OFF.load(Ordering::Relaxed)
+}
+
+const _: () = assert!(size_of::<Process>() <= GRANULE);

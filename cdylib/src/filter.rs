@@ -1,0 +1,172 @@
+//! Roots and excluded functions: names become addresses when a module appears.
+
+use crate::family::Family;
+use crate::image::Image;
+use crate::memory::SCRATCH_AREA;
+use crate::settings::Settings;
+use crate::symbols;
+use crate::sys;
+use core::sync::atomic::{AtomicU32, Ordering};
+use profile::header::ROOT_PATTERNS;
+use profile::pattern;
+
+/// The addresses; replaced as a whole, never changed.
+#[derive(Clone, Copy)]
+pub struct Filter {
+    /// Roots, if not everything is recorded.
+    pub roots: Option<Set>,
+    /// Functions that are not recorded.
+    excluded: Option<Set>,
+}
+
+/// A set of addresses.
+#[derive(Clone, Copy)]
+pub struct Set {
+    /// A power of two of them, 0 = empty.
+    pub slots: *mut usize,
+    /// One less than their number.
+    pub mask: usize,
+    used: usize,
+}
+
+/// Whether a set has an address.
+///
+/// # Safety
+/// The slots must be as many as the mask says, or null.
+#[inline(always)]
+pub unsafe fn contains(slots: *const usize, mask: usize, address: usize) -> bool {
+    if slots.is_null() {
+        return false;
+    }
+    let mut slot = place(address) & mask;
+    loop {
+        // SAFETY: the caller's promise.
+        let found = unsafe { *slots.add(slot) };
+        if found == address {
+            return true;
+        }
+        if found == 0 {
+            return false;
+        }
+        slot = (slot + 1) & mask;
+    }
+}
+
+#[inline(always)]
+fn place(address: usize) -> usize {
+    address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
+}
+
+impl Set {
+    fn with_slots(slots: usize) -> sys::Result<Self> {
+        Ok(Self { slots: sys::map_memory(slots * size_of::<usize>())?.cast(), mask: slots - 1, used: 0 })
+    }
+
+    fn insert(&mut self, address: usize) -> sys::Result<()> {
+        // At most a quarter full: almost every question is answered by the first slot.
+        if (self.used + 1) * 4 > self.mask + 1 {
+            *self = self.copied((self.mask + 1) * 2)?;
+        }
+        // SAFETY: the slots are as many as the mask says, and three quarters are empty.
+        unsafe {
+            if !contains(self.slots, self.mask, address) {
+                let mut slot = place(address) & self.mask;
+                while *self.slots.add(slot) != 0 {
+                    slot = (slot + 1) & self.mask;
+                }
+                *self.slots.add(slot) = address;
+                self.used += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn copied(&self, slots: usize) -> sys::Result<Self> {
+        let mut copy = Self::with_slots(slots)?;
+        for slot in 0..=self.mask {
+            // SAFETY: as above.
+            let address = unsafe { *self.slots.add(slot) };
+            if address != 0 {
+                copy.insert(address)?;
+            }
+        }
+        Ok(copy)
+    }
+
+    fn has(&self, address: usize) -> bool {
+        // SAFETY: as above.
+        unsafe { contains(self.slots, self.mask, address) }
+    }
+}
+
+impl Filter {
+    /// The filter that the settings ask for, with no address in it yet.
+    pub fn new(settings: &Settings) -> sys::Result<Self> {
+        let set = |patterns: &str| pattern::split(patterns).next().map(|_| Set::with_slots(512)).transpose();
+        Ok(Self { roots: set(settings.root)?, excluded: set(settings.exclude)? })
+    }
+}
+
+fn current(family: &Family) -> Option<&Filter> {
+    // SAFETY: what was published stays.
+    unsafe { family.filter.load(Ordering::Acquire).as_ref() }
+}
+
+/// Whether a function was named as a root.
+pub fn is_root(family: &Family, function: usize) -> bool {
+    current(family).and_then(|filter| filter.roots.as_ref()).is_some_and(|roots| roots.has(function))
+}
+
+/// Whether a function was named as one not to record.
+pub fn is_excluded(family: &Family, function: usize) -> bool {
+    current(family).and_then(|filter| filter.excluded.as_ref()).is_some_and(|excluded| excluded.has(function))
+}
+
+/// Looks for roots and excluded functions in a module.
+pub fn meet(family: &Family, path: &[u8], image: &Image) {
+    let Some(before) = current(family) else { return };
+    if before.roots.is_none() && before.excluded.is_none() {
+        return;
+    }
+    for _ in 0..1000 {
+        if SCRATCH_AREA.with(|| extend(family, path, image)).is_some() {
+            return;
+        }
+        sys::yield_now(); // another thread is looking into a module; it does not take long
+    }
+}
+
+fn extend(family: &Family, path: &[u8], image: &Image) -> Option<()> {
+    let before = current(family)?;
+    let copied = |set: Option<Set>| set.map(|set| set.copied(set.mask + 1)).transpose().ok();
+    let mut after = Filter { roots: copied(before.roots)?, excluded: copied(before.excluded)? };
+    let settings = &family.settings;
+    let found = symbols::each_function(path, image, |name, address| {
+        if let Some(roots) = &mut after.roots {
+            for (index, one) in pattern::split(settings.root).enumerate() {
+                if symbols::is_named(one, name) {
+                    count_match(family, index);
+                    let _ = roots.insert(address);
+                }
+            }
+        }
+        if let Some(excluded) = &mut after.excluded
+            && pattern::split(settings.exclude).any(|one| symbols::is_named(one, name))
+        {
+            let _ = excluded.insert(address);
+        }
+    });
+    if found.is_none() {
+        family.warn(&[path, b" has no symbols that could be read: no root was looked for in it"]);
+    }
+    let after = crate::memory::keep_value(after)?;
+    family.filter.store(core::ptr::from_ref(after).cast_mut(), Ordering::Release);
+    Some(())
+}
+
+fn count_match(family: &Family, index: usize) {
+    if index < ROOT_PATTERNS {
+        // SAFETY: the header is mapped, and the words are only changed by atomic operations.
+        unsafe { AtomicU32::from_ptr(&raw mut (*family.header()).root_matches[index]) }.fetch_add(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,251 @@
+//! The hot path: what happens on every call of instrumented code.
+//!
+//! Enter finds the call's node, counts it, pushes a frame and reads the clock last. Exit reads the clock first, adds
+//! the time to the node and to the function's histogram, and pops the frame. Everything that happens rarely is a call
+//! into `rare`.
+//!
+//! A signal handler may interrupt a hook anywhere and call hooks of its own. So a frame is reserved before it is
+//! filled, one that is not filled says so (`sp` and `position`), and counters are added to in single instructions.
+
+use crate::arch;
+use crate::clock::{Clock, Tsc};
+use crate::family::at;
+use crate::path;
+use crate::rare;
+use crate::thread::{Frame, Thread, bits, live, slot};
+use core::sync::atomic::{Ordering, compiler_fence};
+use profile::node::{ROOT, flag, mark};
+use profile::{Bins, Function, Header, Ref, histogram};
+
+// The flags of a node become the bits of a frame by shifting.
+const _: () = assert!(flag::RECURSION == bits::SLOT && flag::FOLDED >> 1 == bits::SLOT);
+const _: () = assert!(flag::UNTIMED >> 1 == bits::UNTIMED);
+
+/// Entry into `function`, called from before `site`; `hook` is the hook's own return address.
+pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: usize) {
+    let thread = arch::thread();
+    // SAFETY: the thread's state is valid while its word leads to it.
+    unsafe {
+        if thread.is_null() || (*thread).live != live::TSC {
+            return rare::enter(function, site, hook, sp);
+        }
+        enter_on::<Tsc>(&mut *thread, function, site, hook, sp);
+    }
+}
+
+/// Exit from `function`.
+pub unsafe extern "C" fn exit(function: usize, site: usize, hook: usize, sp: usize) {
+    let now = Tsc::now();
+    let thread = arch::thread();
+    // SAFETY: as above.
+    unsafe {
+        if thread.is_null() || (*thread).live != live::TSC {
+            return rare::exit(function, site, hook, sp);
+        }
+        exit_at(&mut *thread, now, function, site, hook, sp);
+    }
+}
+
+/// Entry, with the clock given.
+///
+/// # Safety
+/// The thread must have an arena.
+#[inline(always)]
+pub unsafe fn enter_on<C: Clock>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the header is mapped; frames up to `top` are there.
+    unsafe {
+        if (&raw const (*thread.base.cast::<Header>()).paused).read_volatile() != 0 {
+            return;
+        }
+        let top = &*thread.top;
+        // The stack grows down: a frame whose pointer is not above this one has been left, unless the function was
+        // inlined into the one that has it.
+        if top.sp <= sp && !is_inlined(top, site, hook, sp) {
+            return rare::enter_after_unwinding::<C>(thread, function, site, hook, sp);
+        }
+        let parent = top.position;
+        if parent < ROOT {
+            if thread.top == thread.bottom && !thread.is_root(function) && thread.knows(function) {
+                return; // outside every root
+            }
+            return rare::enter_from_nowhere::<C>(thread, function, site, hook, sp);
+        }
+        let is_it = |node| path::is(thread.node(node), parent, function, site, hook);
+        let Some(node) = thread.nodes.find(path::key(parent, function, site, hook), is_it) else {
+            return rare::enter_new_path::<C>(thread, function, site, hook, sp);
+        };
+        open::<C>(thread, node, top.inside, function, site, hook, sp);
+    }
+}
+
+/// Whether a function entered at the same stack pointer as the latest open call is part of its body: called from the
+/// same place, as the compiler says, but by another enter hook. The same hook again means that the call was left.
+#[inline(always)]
+unsafe fn is_inlined(top: &Frame, site: usize, hook: usize, sp: usize) -> bool {
+    let mut frame = top;
+    while frame.sp == sp {
+        if frame.site != site || frame.hook == hook {
+            return false;
+        }
+        // SAFETY: the bottom frame's pointer equals no stack pointer.
+        frame = unsafe { &*(&raw const *frame).sub(1) };
+    }
+    frame.sp > sp
+}
+
+/// Counts a call and opens its frame.
+///
+/// # Safety
+/// The node must be one of the thread's arena.
+#[inline(always)]
+pub unsafe fn open<C: Clock>(
+    thread: &mut Thread,
+    node_ref: Ref,
+    inside: u32,
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+) {
+    let node = thread.node(node_ref);
+    // SAFETY: the caller's node; a frame is filled below `limit`.
+    unsafe {
+        let next = thread.top.add(1);
+        if next == thread.limit {
+            return rare::enter_too_deep::<C>(thread, function, site, hook, sp);
+        }
+        let flags = (*node).flags;
+        let own = inside | flags >> 1 & bits::SLOT; // a folded path's time is part of another path's
+        let counters = slot(node, own);
+        arch::add(&raw mut counters.calls, 1);
+        thread.top = next;
+        compiler_fence(Ordering::SeqCst);
+        let frame = &mut *next;
+        frame.sp = sp;
+        frame.function = function;
+        frame.site = site;
+        frame.hook = hook;
+        frame.node = node_ref;
+        frame.inside = own | flags & bits::SLOT;
+        frame.bits = own | flags >> 1 & bits::UNTIMED;
+        frame.position = (*node).position;
+        if flags & flag::UNTIMED != 0 {
+            return;
+        }
+        arch::add(&raw mut thread.count, 1);
+        frame.count = thread.count;
+        let start = C::now();
+        frame.start = start;
+        counters.mark = start & !mark::BITS | mark::OPEN;
+    }
+}
+
+/// Exit, at a time.
+///
+/// # Safety
+/// The thread must have an arena.
+#[inline(always)]
+pub unsafe fn exit_at(thread: &mut Thread, now: u64, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: frames up to `top` are there.
+    unsafe {
+        let top = &mut *thread.top;
+        if top.function != function || (top.sp != sp && !is_tail_exit(top, site, hook, sp)) {
+            return rare::exit_of_another(thread, now, function, site, hook, sp);
+        }
+        if top.bits & !bits::SLOT != 0 {
+            return rare::close_unusual(thread, now);
+        }
+        close(thread, now);
+    }
+}
+
+/// Whether an exit hook that the function jumped to, having left its frame already, is that of the latest open call.
+/// Then the hook returns to the call site, and the frame below lies above the stack pointer.
+#[inline(always)]
+unsafe fn is_tail_exit(top: &Frame, site: usize, hook: usize, sp: usize) -> bool {
+    // SAFETY: a frame of a function has one below it.
+    hook == site && top.site == site && top.sp < sp && unsafe { (*(&raw const *top).sub(1)).sp >= sp }
+}
+
+/// Closes the latest open call, which is a plain one.
+#[inline(always)]
+pub(crate) unsafe fn close(thread: &mut Thread, now: u64) {
+    // SAFETY: the frame's node and its function's record are in the mapping.
+    unsafe {
+        let frame = &mut *thread.top;
+        let elapsed = now.saturating_sub(frame.start);
+        let descendants = thread.count - frame.count;
+        let node = thread.node(frame.node);
+        let counters = slot(node, frame.bits);
+        arch::add(&raw mut counters.ticks, elapsed);
+        arch::add(&raw mut counters.descendants, descendants);
+        counters.mark = now & !mark::BITS;
+        thread.last = now;
+        let record = (*node).record;
+        if record != 0 {
+            let cost = (thread.inner + descendants * thread.pair) >> 10;
+            distribute(thread, record, elapsed.saturating_sub(cost));
+        }
+        pop(thread);
+    }
+}
+
+#[inline(always)]
+unsafe fn distribute(thread: &mut Thread, record: Ref, value: u64) {
+    let (octave, sub) = histogram::bin(value);
+    let function: *mut Function = at(thread.base, record);
+    // SAFETY: the record is the arena's, and so are its bins; `bin` stays within both arrays.
+    unsafe {
+        if value < (*function).min {
+            lower(&raw mut (*function).min, value);
+        }
+        if value > (*function).max {
+            raise(&raw mut (*function).max, value);
+        }
+        let octaves = (&raw mut (*function).octaves).cast::<Ref>();
+        let bins = *octaves.add(octave);
+        if bins == 0 {
+            return path::first_in_octave(thread, record, octave, sub);
+        }
+        let bins: *mut Bins = at(thread.base, bins);
+        arch::add((&raw mut (*bins).counts).cast::<u64>().add(sub), 1);
+    }
+}
+
+#[cold]
+unsafe fn lower(word: *mut u64, value: u64) {
+    // SAFETY: the caller's word.
+    unsafe {
+        let mut old = word.read_volatile();
+        while value < old && !arch::replace(word, old, value) {
+            old = word.read_volatile();
+        }
+    }
+}
+
+#[cold]
+unsafe fn raise(word: *mut u64, value: u64) {
+    // SAFETY: the caller's word.
+    unsafe {
+        let mut old = word.read_volatile();
+        while value > old && !arch::replace(word, old, value) {
+            old = word.read_volatile();
+        }
+    }
+}
+
+/// Takes the latest frame away, and leaves it as one that is not filled.
+///
+/// # Safety
+/// There must be an open call.
+#[inline(always)]
+pub unsafe fn pop(thread: &mut Thread) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let frame = thread.top;
+        (*frame).sp = usize::MAX;
+        (*frame).position = 0;
+        compiler_fence(Ordering::SeqCst);
+        thread.top = frame.sub(1);
+    }
+}

@@ -1,0 +1,135 @@
+//! Where the recorder comes and goes: the library's load, the end of a thread, the end of a process.
+
+use crate::arch;
+use crate::arena;
+use crate::clock;
+use crate::creation;
+use crate::family::{self, FAMILY, Family, OFF};
+use crate::modules;
+use crate::sys;
+use crate::thread::{Thread, live};
+use core::ffi::{c_char, c_void};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+/// The family of this program; made if there is none. `None` if there can be none.
+pub fn family() -> Option<&'static Family> {
+    if let Some(family) = FAMILY.get() {
+        return Some(family);
+    }
+    if family::is_off() {
+        return None;
+    }
+    // Several threads may come here at once; each makes a family, one of them is taken.
+    let Some(new) = creation::create() else {
+        OFF.store(true, Ordering::Relaxed);
+        return None;
+    };
+    if FAMILY.set(new).is_err()
+        && let Some(file) = &new.file
+    {
+        file.remove();
+    }
+    FAMILY.get()
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOADED: extern "C" fn() = loaded;
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static UNLOADED: extern "C" fn() = unloaded;
+
+/// The library was loaded. Where something is instrumented, the family is made now: the program has not changed its
+/// environment, its folder or its descriptors yet.
+extern "C" fn loaded() {
+    prepare();
+    if creation::is_privileged() {
+        OFF.store(true, Ordering::Relaxed);
+    } else if FAMILY.get().is_none() && modules::any_instrumented() {
+        family();
+    }
+}
+
+/// The program ends by `exit`, or the library is unloaded.
+extern "C" fn unloaded() {
+    say_goodbye();
+}
+
+static NEXT_EXIT: AtomicUsize = AtomicUsize::new(0);
+static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
+
+/// What needs libc: the next `_exit`, and a key whose destructor tells that a thread ends.
+fn prepare() {
+    // SAFETY: both are called as their manuals say; the key's destructor has the right type.
+    unsafe {
+        NEXT_EXIT.store(libc::dlsym(libc::RTLD_NEXT, c"_exit".as_ptr()).addr(), Ordering::Relaxed);
+        let mut key = 0;
+        if KEY.load(Ordering::Relaxed) == u32::MAX && libc::pthread_key_create(&mut key, Some(thread_ended)) == 0 {
+            KEY.store(key, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Has the thread's end told to `thread_ended`.
+pub fn watch_end_of(thread: *mut Thread) {
+    let key = KEY.load(Ordering::Relaxed);
+    if key != u32::MAX {
+        // SAFETY: the key was made above. With many keys in use libc allocates here: the hooks of an instrumented
+        // `malloc` find the thread's state complete.
+        unsafe { libc::pthread_setspecific(key, thread.cast()) };
+    }
+}
+
+unsafe extern "C" fn thread_ended(thread: *mut c_void) {
+    // A thread that was given a new state meanwhile, or a forked child's copy of another's, is not meant.
+    if arch::thread() == thread.cast() {
+        Thread::end(thread.cast());
+    }
+}
+
+/// Called on `_exit`, before the next one is, whose address it returns.
+pub extern "C" fn leaving() -> usize {
+    say_goodbye();
+    match NEXT_EXIT.load(Ordering::Relaxed) {
+        0 => (exit_now as *const ()).addr(),
+        next => next,
+    }
+}
+
+extern "C" fn exit_now(status: i32) -> ! {
+    loop {
+        // SAFETY: ends the process.
+        unsafe { arch::syscall(libc::SYS_exit_group, [status as usize, 0, 0, 0, 0, 0]) };
+    }
+}
+
+fn say_goodbye() {
+    let thread = arch::thread();
+    // SAFETY: the thread's state is valid while its word leads to it. In a `vfork` child it is the parent's.
+    unsafe {
+        if !thread.is_null()
+            && matches!((*thread).live, live::TSC | live::GETTIME)
+            && (*(*thread).arena).pid == sys::getpid()
+        {
+            let header = (*thread).family.header();
+            (*header).last_anchor = clock::anchor((*header).clock);
+            arena::leave(&mut *thread);
+        }
+    }
+}
+
+unsafe extern "C" {
+    /// Where the kernel put the program's arguments: argument count, arguments, null, environment, null. Set by the
+    /// loader before any code of the program runs, unlike `environ`.
+    static __libc_stack_end: *const usize;
+}
+
+/// The environment as the kernel laid it out.
+///
+/// # Safety
+/// The program must not have overwritten it yet.
+pub unsafe fn environment() -> *const *const c_char {
+    // SAFETY: the loader's word.
+    unsafe { __libc_stack_end.add(*__libc_stack_end + 2).cast() }
+}

@@ -1,0 +1,184 @@
+//! The modules seen so far, in this process and in the file.
+
+use crate::family::Family;
+use crate::filter;
+use crate::image::Image;
+use crate::maps::{self, Mapping};
+use crate::sys;
+use core::ffi::CStr;
+use core::ptr;
+use core::sync::atomic::Ordering;
+use profile::module::flag;
+use profile::{GRANULE, Module, UNIT, kind};
+
+const MOST: usize = 2048;
+const PATH_MAX: usize = 4096;
+
+/// What this process knows; replaced as a whole, never changed.
+#[derive(Clone, Copy)]
+pub struct Known {
+    len: usize,
+    /// Modules in the file when this was made.
+    generation: u32,
+    ranges: [Range; MOST],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Range {
+    start: usize,
+    end: usize,
+    inode: u64,
+}
+
+/// What a walk over the mappings has found.
+struct Found {
+    range: Range,
+    executable: bool,
+    path_len: usize,
+    path: [u8; PATH_MAX],
+}
+
+/// How many modules are known.
+pub fn generation(family: &Family) -> u32 {
+    // SAFETY: what was published stays.
+    unsafe { family.modules.load(Ordering::Acquire).as_ref() }.map_or(0, |known| known.generation)
+}
+
+/// Makes sure that the module at an address is known.
+pub fn meet(family: &Family, address: usize) {
+    if family.file.is_none() {
+        return; // a rehearsal; nothing in it is real
+    }
+    // SAFETY: as above.
+    let known = unsafe { family.modules.load(Ordering::Acquire).as_ref() };
+    if known.is_some_and(|known| known.holds(address) || known.len == MOST) {
+        return;
+    }
+    scan(family, address, None);
+}
+
+/// Whether any module loaded now refers to the hooks.
+pub fn any_instrumented() -> bool {
+    let mut any = false;
+    maps::each(|mapping| {
+        if mapping.offset == 0 && mapping.path.starts_with(b"/") && !any {
+            any = Image::read(mapping.start).is_some_and(|image| image.instrumented);
+        }
+    });
+    any
+}
+
+/// Records all modules that are loaded and not known yet. An address that lies in none of them will not be asked
+/// about again.
+pub fn scan(family: &Family, address: usize, program: Option<usize>) {
+    let before = family.modules.load(Ordering::Acquire);
+    let Ok(memory) = sys::map_memory(size_of::<Known>() + size_of::<Found>()) else { return };
+    // SAFETY: the mapping is new, zeroed and large enough for both; zeros are valid for both.
+    let (known, found) = unsafe {
+        let known = memory.cast::<Known>();
+        if !before.is_null() {
+            ptr::copy_nonoverlapping(before, known, 1);
+        }
+        (&mut *known, &mut *memory.add(size_of::<Known>()).cast::<Found>())
+    };
+    let mut around = Range { start: address & !(GRANULE - 1), end: address | (GRANULE - 1), inode: 0 };
+    maps::each(|mapping| {
+        if (mapping.start..mapping.end).contains(&address) {
+            around = Range { start: mapping.start, end: mapping.end, inode: mapping.inode };
+        }
+        if found.goes_on(mapping) {
+            found.range.end = mapping.end;
+            found.executable |= mapping.executable;
+        } else if mapping.path.starts_with(b"/") {
+            known.take(family, found, program);
+            found.start(mapping);
+        }
+    });
+    known.take(family, found, program);
+    if !known.holds(address) {
+        known.push(around);
+    }
+    if family.modules.compare_exchange(before, known, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        // Another thread was faster. What it found is enough; what was written twice is one module to the reader.
+        // SAFETY: nobody has seen the memory.
+        unsafe { sys::unmap(memory, size_of::<Known>() + size_of::<Found>()) };
+    }
+}
+
+impl Known {
+    fn holds(&self, address: usize) -> bool {
+        self.ranges[..self.len].iter().any(|range| range.start <= address && address < range.end)
+    }
+
+    fn push(&mut self, range: Range) {
+        if self.len < MOST {
+            // What was there before is gone.
+            if let Some(old) = self.ranges[..self.len].iter().position(|r| r.start < range.end && range.start < r.end) {
+                self.ranges[old] = range;
+            } else {
+                self.ranges[self.len] = range;
+                self.len += 1;
+            }
+        }
+    }
+
+    fn take(&mut self, family: &Family, found: &mut Found, program: Option<usize>) {
+        if !found.executable || self.ranges[..self.len].contains(&found.range) {
+            return;
+        }
+        let Some(image) = Image::read(found.range.start) else { return };
+        let path = &found.path[..found.path_len];
+        record(family, found, &image, self.generation, program);
+        if image.instrumented {
+            filter::meet(family, path, &image);
+        }
+        self.generation += 1;
+        self.push(found.range);
+    }
+}
+
+impl Found {
+    fn goes_on(&self, mapping: &Mapping) -> bool {
+        mapping.offset != 0 && mapping.inode == self.range.inode && mapping.path == &self.path[..self.path_len]
+    }
+
+    fn start(&mut self, mapping: &Mapping) {
+        self.range = Range { start: mapping.start, end: mapping.end, inode: mapping.inode };
+        self.executable = mapping.executable;
+        self.path_len = mapping.path.len().min(PATH_MAX - 1);
+        self.path[..self.path_len].copy_from_slice(&mapping.path[..self.path_len]);
+        self.path[self.path_len] = 0;
+    }
+}
+
+fn record(family: &Family, found: &Found, image: &Image, generation: u32, program: Option<usize>) {
+    let path = &found.path[..found.path_len];
+    let size = (UNIT + Module::total_size(path.len())).next_multiple_of(GRANULE);
+    let Some((_, block)) = family.block(size, false) else { return };
+    let stat = CStr::from_bytes_until_nul(&found.path).ok().and_then(|path| sys::stat(path).ok());
+    let is_program = program.is_some_and(|at| (found.range.start..found.range.end).contains(&at));
+    let mut flags = if image.instrumented { flag::INSTRUMENTED } else { 0 };
+    flags |= if is_program { flag::PROGRAM } else { 0 };
+    // SAFETY: the block is new and large enough for the record and the path.
+    unsafe {
+        (*block).kind = kind::MODULES;
+        (*block).size = size as u32;
+        (*block).nodes = Module::total_size(path.len()) as u32;
+        let module = block.cast::<u8>().add(UNIT).cast::<Module>();
+        module.write(Module {
+            bias: image.bias as u64,
+            start: found.range.start as u64,
+            end: found.range.end as u64,
+            flags,
+            generation,
+            path_len: path.len() as u32,
+            build_id_len: image.build_id_len as u32,
+            build_id: image.build_id,
+            modified_unix_ns: stat.map_or(0, |stat| stat.modified_unix_ns),
+            file_size: stat.map_or(0, |stat| stat.size),
+            reserved: [0; 3],
+        });
+        ptr::copy_nonoverlapping(path.as_ptr(), module.add(1).cast(), path.len());
+        family.publish(block);
+    }
+}

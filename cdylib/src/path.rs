@@ -1,0 +1,227 @@
+//! Call paths: the slow way from a call to its node, taken once for each path.
+
+use crate::arena;
+use crate::filter;
+use crate::modules;
+use crate::sys;
+use crate::thread::{Frame, Thread};
+use core::sync::atomic::Ordering;
+use profile::node::{ROOT, SKIPPED, flag};
+use profile::{Function, Node, Ref, callsite};
+
+/// Nodes of one function below others of it, in one arena, before its recursion is folded. A recursion that branches
+/// has exponentially many paths; a tree of this many stays in the processor's first cache.
+const MOST_RECURSIVE_NODES: u64 = 128;
+
+/// The key of a call path in the index.
+#[inline(always)]
+pub fn key(parent: Ref, function: usize, site: usize, hook: usize) -> u64 {
+    function as u64 ^ (site as u64).rotate_left(20) ^ (hook as u64).rotate_left(40) ^ (parent as u64).rotate_left(52)
+}
+
+/// Whether a node is that path.
+///
+/// # Safety
+/// The node must be in the mapping.
+#[inline(always)]
+pub unsafe fn is(node: *const Node, parent: Ref, function: usize, site: usize, hook: usize) -> bool {
+    // SAFETY: the caller's promise.
+    let node = unsafe { &*node };
+    (node.function ^ function as u64) | (node.site ^ site as u64) | (node.hook ^ hook as u64) == 0
+        && node.parent == parent
+}
+
+/// The node for a call from `parent`, made if there is none. `None` if there is no room for any: the call is lost.
+///
+/// Signals must be blocked, or the thread not yet be seen by its hooks.
+pub fn child(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
+    let hash = key(parent, function, site, hook);
+    // SAFETY: the index holds nodes of the thread's arena only.
+    let found = thread.nodes.find(hash, |node| unsafe { is(thread.node(node), parent, function, site, hook) });
+    if found.is_some() {
+        return found;
+    }
+    modules::meet(thread.family, function);
+    modules::meet(thread.family, site);
+    thread.use_filter();
+    make(thread, parent, function, site, hook).or_else(|| folded(thread, function))
+}
+
+fn make(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
+    let record = function_record(thread, function, false)?;
+    let (reference, node) = arena::node(thread, false)?;
+    let is_root = filter::is_root(thread.family, function);
+    let depth = match parent {
+        ROOT => 0,
+        // SAFETY: a parent is a node of the arena.
+        _ if !is_root => unsafe { (*thread.node(parent)).depth + 1 },
+        _ => 0,
+    };
+    let limit = thread.family.settings.depth;
+    let (flags, position) = if filter::is_excluded(thread.family, function) && !is_root {
+        (flag::UNTIMED, parent)
+    } else if limit != 0 && depth > limit {
+        (flag::UNTIMED, SKIPPED)
+    } else {
+        fold(thread, parent, function, record).map_or((0, reference), |ancestor| (flag::RECURSION, ancestor))
+    };
+    // SAFETY: the node has room in a block of the thread's.
+    unsafe {
+        node.write(Node {
+            function: function as u64,
+            site: site as u64,
+            hook: hook as u64,
+            parent,
+            position,
+            record,
+            flags,
+            target: target(site),
+            generation: modules::generation(thread.family),
+            // Calls that an excluded function makes are as deep as it.
+            depth: if flags == flag::UNTIMED && position == parent { depth.saturating_sub(1) } else { depth },
+            unwound: 0,
+            slots: Default::default(),
+        });
+    }
+    arena::publish_node(thread);
+    index(thread, reference, node);
+    Some(reference)
+}
+
+/// The ancestor that a recursive call is folded into, if its function has enough paths of its own.
+fn fold(thread: &mut Thread, parent: Ref, function: usize, record: Ref) -> Option<Ref> {
+    let mut ancestor = parent;
+    while ancestor != ROOT {
+        // SAFETY: ancestors are nodes of the arena, and end at the root.
+        let node = unsafe { &*thread.node(ancestor) };
+        if node.function == function as u64 {
+            // SAFETY: the record is the arena's.
+            let record = unsafe { &mut *crate::family::at::<Function>(thread.base, record) };
+            if record.recursive_nodes >= MOST_RECURSIVE_NODES {
+                return Some(ancestor);
+            }
+            record.recursive_nodes += 1;
+            return None;
+        }
+        ancestor = node.parent;
+    }
+    None
+}
+
+/// The node that stands for a function on all paths for which there was no room.
+fn folded(thread: &mut Thread, function: usize) -> Option<Ref> {
+    let hash = key(ROOT, function, 0, 0);
+    // SAFETY: as in `child`.
+    let found = thread.nodes.find(hash, |node| unsafe { is(thread.node(node), ROOT, function, 0, 0) });
+    if found.is_some() {
+        return found;
+    }
+    let record = function_record(thread, function, true).unwrap_or(0);
+    let (reference, node) = arena::node(thread, true)?;
+    // SAFETY: the node has room in a block of the thread's.
+    unsafe {
+        node.write(Node {
+            function: function as u64,
+            site: 0,
+            hook: 0,
+            parent: ROOT,
+            position: reference,
+            record,
+            flags: flag::FOLDED,
+            target: 0,
+            generation: modules::generation(thread.family),
+            depth: 0,
+            unwound: 0,
+            slots: Default::default(),
+        });
+    }
+    arena::publish_node(thread);
+    index(thread, reference, node);
+    Some(reference)
+}
+
+/// Enters a node and its function's record in the thread's indices.
+pub fn index(thread: &mut Thread, reference: Ref, node: *mut Node) {
+    let base = thread.base;
+    let key_of_node = |reference| {
+        // SAFETY: the index holds nodes of the thread's arena only.
+        let node = unsafe { &*crate::family::at::<Node>(base, reference) };
+        key(node.parent, node.function as usize, node.site as usize, node.hook as usize)
+    };
+    thread.nodes.insert(key_of_node(reference), reference, key_of_node);
+    // SAFETY: the caller's node.
+    let (record, function) = unsafe { ((*node).record, (*node).function) };
+    if record != 0 && find_record(thread, function as usize).is_none() {
+        insert_record(thread, record, function);
+    }
+}
+
+fn find_record(thread: &Thread, function: usize) -> Option<Ref> {
+    let base = thread.base;
+    // SAFETY: the index holds records of the thread's arena only.
+    let is_it = |record| unsafe { (*crate::family::at::<Function>(base, record)).address == function as u64 };
+    thread.functions.find(function as u64, is_it)
+}
+
+fn insert_record(thread: &mut Thread, record: Ref, function: u64) {
+    let base = thread.base;
+    // SAFETY: as above.
+    let key_of_record = |record| unsafe { (*crate::family::at::<Function>(base, record)).address };
+    thread.functions.insert(function, record, key_of_record);
+}
+
+fn function_record(thread: &mut Thread, function: usize, spare: bool) -> Option<Ref> {
+    if let Some(record) = find_record(thread, function) {
+        return Some(record);
+    }
+    let (reference, record) = arena::record::<Function>(thread, spare)?;
+    // SAFETY: the record is new, zeroed and the thread's.
+    unsafe {
+        (*record).address = function as u64;
+        (*record).min = u64::MAX;
+    }
+    insert_record(thread, reference, function as u64);
+    Some(reference)
+}
+
+fn target(site: usize) -> u64 {
+    let mut bytes = [0; 5];
+    if site < bytes.len() || !sys::read_memory(site - bytes.len(), &mut bytes) {
+        return 0;
+    }
+    callsite::relative_target(bytes, site as u64).unwrap_or(0)
+}
+
+/// The nearest recorded node above calls that are not recorded (deeper than `DIYTRACE_DEPTH`), given such a call.
+pub fn recorded_position(thread: &Thread, skipped: &Frame) -> Ref {
+    if skipped.node == 0 {
+        return ROOT;
+    }
+    // SAFETY: a frame's node is in the mapping.
+    unsafe { (*thread.node(skipped.node)).parent }
+}
+
+/// Puts the time of a call into its function's histogram, where that has no bins for it yet.
+#[cold]
+#[inline(never)]
+pub fn first_in_octave(thread: &mut Thread, record: Ref, octave: usize, sub: usize) {
+    let _blocked = sys::SignalsBlocked::new();
+    let function: *mut Function = crate::family::at(thread.base, record);
+    // SAFETY: the record is the arena's.
+    unsafe {
+        if (*function).octaves[octave] == 0 {
+            match arena::record::<profile::Bins>(thread, false) {
+                Some((bins, _)) => {
+                    let place = core::sync::atomic::AtomicU32::from_ptr(&raw mut (*function).octaves[octave]);
+                    place.store(bins, Ordering::Release);
+                }
+                None => {
+                    (*function).unbinned += 1;
+                    return;
+                }
+            }
+        }
+        let bins: *mut profile::Bins = crate::family::at(thread.base, (*function).octaves[octave]);
+        (*bins).counts[sub] += 1;
+    }
+}

@@ -1,0 +1,291 @@
+//! What the hooks do when a call is not the usual one: the first of its path, the first in a process, one after
+//! `longjmp`, an exit without an entry.
+
+use crate::arch;
+use crate::clock::{Clock, Gettime, Tsc};
+use crate::hooks;
+use crate::modules;
+use crate::path;
+use crate::stack;
+use crate::sys::SignalsBlocked;
+use crate::thread::{self, Frame, KNOWN_PAGES, Thread, bits, live, slot};
+use profile::node::{ROOT, SKIPPED, mark};
+
+/// Entry in a thread that is not recording by the time stamp counter.
+#[cold]
+#[inline(never)]
+pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
+    let thread = thread::current();
+    // SAFETY: the state is valid, and says what may be done with it.
+    unsafe {
+        if thread.is_null() {
+            return;
+        }
+        match (*thread).live {
+            live::TSC => hooks::enter_on::<Tsc>(&mut *thread, function, site, hook, sp),
+            live::GETTIME => hooks::enter_on::<Gettime>(&mut *thread, function, site, hook, sp),
+            _ if (*thread).is_root(function) || (*thread).roots.is_null() => (*thread).family.lose(1),
+            _ => {}
+        }
+    }
+}
+
+/// Exit in a thread that is not recording by the time stamp counter. One that has not recorded anything yet has
+/// nothing to close.
+#[cold]
+#[inline(never)]
+pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize) {
+    if arch::thread().is_null() {
+        return;
+    }
+    let thread = thread::current();
+    // SAFETY: as above.
+    unsafe {
+        if thread.is_null() || (*thread).live == live::LOST {
+            return;
+        }
+        let now = crate::clock::now((*thread).family.clock);
+        hooks::exit_at(&mut *thread, now, function, site, hook, sp);
+    }
+}
+
+/// Entry of a call whose path has no node yet.
+#[cold]
+#[inline(never)]
+pub unsafe fn enter_new_path<C: Clock>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the top frame is there; signals are blocked while the arena grows.
+    unsafe {
+        let (parent, inside) = ((*thread.top).position, (*thread.top).inside);
+        let node = {
+            let _blocked = SignalsBlocked::new();
+            path::child(thread, parent, function, site, hook)
+        };
+        match node {
+            Some(node) => hooks::open::<C>(thread, node, inside, function, site, hook, sp),
+            None => arch::add(&raw mut (*thread.arena).lost_calls, 1),
+        }
+    }
+}
+
+/// Entry of a call that has no recorded caller: outside every root, below `DIYTRACE_DEPTH`, or in a signal handler that
+/// interrupted a hook.
+#[cold]
+#[inline(never)]
+pub unsafe fn enter_from_nowhere<C: Clock>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: frames up to `top` are there.
+    unsafe {
+        let mut below = thread.top;
+        while (*below).position == 0 && below > thread.bottom {
+            below = below.sub(1); // not filled: the caller is what the interrupted hook was called from
+        }
+        let (position, inside) = ((*below).position, (*below).inside);
+        let mut parent = position;
+        if position == SKIPPED {
+            if !is_root(thread, function) {
+                return if below == thread.bottom { () } else { skip(thread, &*below, function, site, hook, sp) };
+            }
+            parent = if below == thread.bottom { ROOT } else { path::recorded_position(thread, &*below) };
+        }
+        let node = {
+            let _blocked = SignalsBlocked::new();
+            path::child(thread, parent, function, site, hook)
+        };
+        match node {
+            Some(node) => hooks::open::<C>(thread, node, inside, function, site, hook, sp),
+            None => arch::add(&raw mut (*thread.arena).lost_calls, 1),
+        }
+    }
+}
+
+/// Whether a function is a root; looks into its module first if that is new.
+unsafe fn is_root(thread: &mut Thread, function: usize) -> bool {
+    if !thread.knows(function) {
+        let _blocked = SignalsBlocked::new();
+        modules::meet(thread.family, function);
+        thread.use_filter();
+        thread.known_pages[(function >> 12) % KNOWN_PAGES] = function >> 12;
+    }
+    thread.is_root(function)
+}
+
+/// Opens the frame of a call below `DIYTRACE_DEPTH`. Its cost is counted with the call at the limit.
+unsafe fn skip(thread: &mut Thread, below: &Frame, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the frame is filled below `limit`; the node of a skipped call is in the mapping.
+    unsafe {
+        let (node, inside) = (below.node, below.inside);
+        if thread.top.add(1) == thread.limit && !thread.grow() {
+            return;
+        }
+        if node != 0 {
+            arch::add(&raw mut slot(thread.node(node), inside).calls, 1);
+        }
+        thread.top = thread.top.add(1);
+        let filled = Frame { sp, function, site, hook, node, position: SKIPPED, ..Frame::EMPTY };
+        thread.top.write(Frame { bits: inside | bits::UNTIMED, inside, ..filled });
+    }
+}
+
+/// Entry of a call for whose frame there was no room.
+#[cold]
+#[inline(never)]
+pub unsafe fn enter_too_deep<C: Clock>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the thread has an arena.
+    unsafe {
+        if thread.grow() {
+            hooks::enter_on::<C>(thread, function, site, hook, sp);
+        } else {
+            arch::add(&raw mut (*thread.arena).lost_calls, 1);
+        }
+    }
+}
+
+/// Entry of a call whose stack pointer says that calls still open have been left, unless it is on another stack.
+#[cold]
+#[inline(never)]
+pub unsafe fn enter_after_unwinding<C: Clock>(
+    thread: &mut Thread,
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+) {
+    // SAFETY: frames between bottom and top are there.
+    unsafe {
+        if stack::is_same(thread, (*thread.top).sp, sp) {
+            while (*thread.top).sp < sp {
+                unwind(thread);
+            }
+            // In the same physical frame: what another call of that frame, or the same hook, has left.
+            let mut frame = thread.top;
+            let mut keep = thread.top;
+            while (*frame).sp == sp {
+                if (*frame).site != site || (*frame).hook == hook {
+                    keep = frame.sub(1);
+                }
+                frame = frame.sub(1);
+            }
+            while thread.top > keep {
+                unwind(thread);
+            }
+        }
+        enter_anywhere::<C>(thread, function, site, hook, sp);
+    }
+}
+
+/// The rest of an entry once the stack pointer has been dealt with.
+unsafe fn enter_anywhere<C: Clock>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the top frame is there.
+    unsafe {
+        if (*thread.top).position < ROOT {
+            enter_from_nowhere::<C>(thread, function, site, hook, sp);
+        } else {
+            enter_new_path::<C>(thread, function, site, hook, sp);
+        }
+    }
+}
+
+/// Exit that is not plainly that of the latest open call.
+#[cold]
+#[inline(never)]
+pub unsafe fn exit_of_another(thread: &mut Thread, now: u64, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: frames between bottom and top are there; the bottom frame ends every search.
+    unsafe {
+        let mut top = thread.top;
+        while (*top).position == 0 && top > thread.bottom {
+            top = top.sub(1); // in a signal handler that interrupted a hook: what it reserved stays
+        }
+        if (*top).sp != usize::MAX && (*top).sp < sp && !stack::is_same(thread, (*top).sp, sp) {
+            return stray(thread);
+        }
+        let tail = hook == site;
+        let mut found = None;
+        let mut frame = top;
+        // Left or exited: frames below the stack pointer. A tail exit's own frame is the outermost of them.
+        while (*frame).sp < sp {
+            if tail && (*frame.sub(1)).sp >= sp && (*frame).function == function {
+                found = Some(frame);
+            }
+            frame = frame.sub(1);
+        }
+        let gone = frame;
+        while found.is_none() && (*frame).sp == sp && !tail {
+            if (*frame).function == function {
+                found = Some(frame);
+            }
+            frame = frame.sub(1);
+        }
+        // A function that moves its stack pointer (`alloca`) exits below where it entered.
+        let may_have_moved = found.is_none() && !tail && (*frame).sp > sp && frame > thread.bottom;
+        if may_have_moved && (*frame).function == function && (*frame).site == site && thread.top == frame {
+            found = Some(frame);
+        }
+        let keep = found.unwrap_or(gone);
+        while thread.top > keep && (*thread.top).position != 0 {
+            unwind(thread);
+        }
+        match found {
+            Some(_) => close_unusual(thread, now),
+            None => stray(thread),
+        }
+    }
+}
+
+unsafe fn stray(thread: &mut Thread) {
+    // Below a depth limit and outside roots every exit finds its frame or an empty stack; an empty stack is no news.
+    // SAFETY: the thread has an arena.
+    unsafe {
+        if thread.top != thread.bottom {
+            arch::add(&raw mut (*thread.arena).stray_exits, 1);
+        }
+    }
+}
+
+/// Closes the latest open call, whatever it is.
+#[cold]
+#[inline(never)]
+pub unsafe fn close_unusual(thread: &mut Thread, now: u64) {
+    // SAFETY: the top frame is there.
+    unsafe {
+        let kind = (*thread.top).bits;
+        if kind & bits::UNTIMED != 0 {
+            hooks::pop(thread);
+        } else if kind & bits::INHERITED != 0 {
+            // Counted, and its distribution kept, in the parent process: only the time since the fork is ours.
+            close_partly(thread, now);
+        } else {
+            hooks::close(thread, now);
+        }
+    }
+}
+
+/// Closes the latest open call as one that was left without an exit, at the latest moment that is known of it.
+unsafe fn unwind(thread: &mut Thread) {
+    // SAFETY: the top frame is there, and its node in the mapping.
+    unsafe {
+        let frame = *thread.top;
+        if frame.position == 0 || frame.bits & bits::UNTIMED != 0 {
+            return hooks::pop(thread);
+        }
+        if frame.bits & bits::INHERITED == 0 {
+            arch::add(&raw mut (*thread.node(frame.node)).unwound, 1);
+            arch::add(&raw mut (*thread.arena).unwound, 1);
+        }
+        thread.last = thread.last.max(frame.start);
+        let last = thread.last;
+        close_partly(thread, last);
+    }
+}
+
+/// Closes the latest open call without putting its time into the distribution: it is not that of a whole call.
+unsafe fn close_partly(thread: &mut Thread, now: u64) {
+    // SAFETY: as above.
+    unsafe {
+        let frame = *thread.top;
+        let counters = slot(thread.node(frame.node), frame.bits);
+        arch::add(&raw mut counters.ticks, now.saturating_sub(frame.start));
+        arch::add(&raw mut counters.descendants, thread.count.saturating_sub(frame.count));
+        counters.mark = now & !mark::BITS;
+        thread.last = now;
+        hooks::pop(thread);
+    }
+}

@@ -1,0 +1,132 @@
+//! The variables of the environment, read once, when the library is loaded.
+
+use crate::memory;
+use core::ffi::{CStr, c_char};
+
+/// What `DIYTRACE_*` say.
+pub struct Settings {
+    /// `DIYTRACE_OUT`: folder for profiles.
+    pub out: &'static [u8],
+    /// `DIYTRACE_ROOT`: patterns of functions to record, or empty.
+    pub root: &'static str,
+    /// `DIYTRACE_EXCLUDE`: patterns of functions not to record, or empty.
+    pub exclude: &'static str,
+    /// `DIYTRACE_DEPTH`; 0 = no limit.
+    pub depth: u32,
+    /// `DIYTRACE_MEMORY`: most bytes of the file.
+    pub memory: usize,
+    /// `DIYTRACE_KEEP`: processes kept apart.
+    pub keep: u32,
+    /// `DIYTRACE_PAUSED`.
+    pub paused: bool,
+    /// Variables whose value could not be used.
+    pub bad: [Option<Bad>; 6],
+}
+
+/// A value that could not be used.
+#[derive(Clone, Copy)]
+pub struct Bad {
+    /// The variable.
+    pub name: &'static str,
+    /// What it was set to.
+    pub value: &'static [u8],
+    /// What it must be.
+    pub expected: &'static str,
+}
+
+const MEMORY_MIN: usize = 1 << 20;
+// `Ref` counts units of 64 bytes in 32 bits.
+const MEMORY_MAX: usize = 1 << 37;
+
+impl Settings {
+    /// What holds where no variable says otherwise.
+    pub const DEFAULT: Self = Self {
+        out: b"diytrace.data",
+        root: "",
+        exclude: "",
+        depth: 0,
+        memory: 256 << 20,
+        keep: 64,
+        paused: false,
+        bad: [None; 6],
+    };
+
+    /// Reads the block of variables that the kernel laid out for the program.
+    ///
+    /// # Safety
+    /// The block must be as the kernel made it: `name=value` strings, ended by a null pointer.
+    pub unsafe fn read(mut block: *const *const c_char) -> Self {
+        let mut settings = Self::DEFAULT;
+        let mut bad = 0;
+        // SAFETY: the caller's promise.
+        while let Some(entry) = unsafe { (*block).as_ref() } {
+            // SAFETY: as above; the strings outlive the program's start, and `main` may not have run yet.
+            let entry = unsafe { CStr::from_ptr(entry) }.to_bytes();
+            if !entry.starts_with(b"DIYTRACE_") {
+                // SAFETY: the block goes on until its null pointer.
+                block = unsafe { block.add(1) };
+                continue;
+            }
+            // Servers overwrite this block to show their titles (PostgreSQL does), so the values are copied.
+            let Some(entry) = memory::keep(entry) else { break };
+            // SAFETY: the block goes on until its null pointer.
+            block = unsafe { block.add(1) };
+            if let Some(problem) = settings.set(entry) {
+                settings.bad[bad.min(5)] = Some(problem);
+                bad += 1;
+            }
+        }
+        settings
+    }
+
+    fn set(&mut self, entry: &'static [u8]) -> Option<Bad> {
+        let entry = entry.strip_prefix(b"DIYTRACE_")?;
+        let equals = entry.iter().position(|&c| c == b'=')?;
+        let (name, value) = (&entry[..equals], &entry[equals + 1..]);
+        let bad = |name, expected| Some(Bad { name, value, expected });
+        match name {
+            b"OUT" if !value.is_empty() => self.out = value,
+            b"ROOT" => match core::str::from_utf8(value) {
+                Ok(text) => self.root = text,
+                Err(_) => return bad("DIYTRACE_ROOT", "function names separated by commas"),
+            },
+            b"EXCLUDE" => match core::str::from_utf8(value) {
+                Ok(text) => self.exclude = text,
+                Err(_) => return bad("DIYTRACE_EXCLUDE", "function names separated by commas"),
+            },
+            b"DEPTH" => match number(value) {
+                Some(depth @ 1..=0xffff_ffff) => self.depth = depth as u32,
+                _ => return bad("DIYTRACE_DEPTH", "a number from 1 up"),
+            },
+            b"KEEP" => match number(value) {
+                Some(keep @ 0..=0xffff_ffff) => self.keep = keep as u32,
+                _ => return bad("DIYTRACE_KEEP", "a number"),
+            },
+            b"MEMORY" => match size(value) {
+                Some(bytes) if (MEMORY_MIN..=MEMORY_MAX).contains(&bytes) => self.memory = bytes,
+                _ => return bad("DIYTRACE_MEMORY", "a size from 1M to 128G, such as 64M or 1G"),
+            },
+            b"PAUSED" => match value {
+                b"0" | b"" => self.paused = false,
+                b"1" => self.paused = true,
+                _ => return bad("DIYTRACE_PAUSED", "0 or 1"),
+            },
+            _ => {}
+        }
+        None
+    }
+}
+
+fn number(text: &[u8]) -> Option<u64> {
+    core::str::from_utf8(text).ok()?.parse().ok()
+}
+
+fn size(text: &[u8]) -> Option<usize> {
+    let (digits, shift) = match text.last()? {
+        b'k' | b'K' => (&text[..text.len() - 1], 10),
+        b'm' | b'M' => (&text[..text.len() - 1], 20),
+        b'g' | b'G' => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    number(digits)?.checked_mul(1 << shift).map(|bytes| bytes as usize)
+}

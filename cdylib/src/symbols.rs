@@ -1,0 +1,161 @@
+//! The names of a module's functions, read from its file.
+
+use crate::image::Image;
+use crate::memory::SCRATCH_AREA;
+use crate::sys::{self, Fd};
+use core::ffi::CStr;
+use core::fmt::{self, Write};
+use object::elf::{FileHeader64, STT_FUNC};
+use object::read::elf::{FileHeader, SectionTable, Sym};
+use object::{Endianness, SectionIndex};
+use profile::pattern;
+
+const PATH_MAX: usize = 4096;
+
+/// Calls `each` with the name and address of every function of the module, those of `.symtab` if it has been kept (in
+/// the file or in a separate debug file), else the exported ones. `None` if the file cannot be read or is another one
+/// by now.
+pub fn each_function(path: &[u8], image: &Image, mut each: impl FnMut(&[u8], usize)) -> Option<()> {
+    let file = MappedFile::open(path)?;
+    if read_table(file.bytes(), image, object::elf::SHT_SYMTAB, &mut each)? {
+        return Some(());
+    }
+    let debug = debug_path(image).and_then(|path| MappedFile::open(&path));
+    if let Some(debug) = debug
+        && read_table(debug.bytes(), image, object::elf::SHT_SYMTAB, &mut each) == Some(true)
+    {
+        return Some(());
+    }
+    read_table(file.bytes(), image, object::elf::SHT_DYNSYM, &mut each)?.then_some(())
+}
+
+/// Reads one symbol table; `Some(false)` if the file has none.
+fn read_table(bytes: &[u8], image: &Image, kind: u32, each: &mut impl FnMut(&[u8], usize)) -> Option<bool> {
+    let header = FileHeader64::<Endianness>::parse(bytes).ok()?;
+    let endian = header.endian().ok()?;
+    let sections = header.sections(endian, bytes).ok()?;
+    if image.build_id_len > 0 && build_id(endian, &sections, bytes)? != &image.build_id[..image.build_id_len] {
+        return None;
+    }
+    let table = sections.symbols(endian, bytes, kind).ok()?;
+    if table.section() == SectionIndex(0) {
+        return Some(false);
+    }
+    for symbol in table.symbols() {
+        if symbol.st_type() == STT_FUNC
+            && symbol.st_shndx(endian) != 0
+            && let Ok(name) = symbol.name(endian, table.strings())
+        {
+            each(name, image.bias.wrapping_add(symbol.st_value(endian) as usize));
+        }
+    }
+    Some(true)
+}
+
+fn build_id<'a>(
+    endian: Endianness,
+    sections: &SectionTable<'a, FileHeader64<Endianness>>,
+    bytes: &'a [u8],
+) -> Option<&'a [u8]> {
+    use object::read::elf::SectionHeader;
+    for section in sections.iter() {
+        let Ok(Some(mut notes)) = section.notes(endian, bytes) else { continue };
+        while let Ok(Some(note)) = notes.next() {
+            if note.name() == object::elf::ELF_NOTE_GNU && note.n_type(endian) == object::elf::NT_GNU_BUILD_ID {
+                return Some(note.desc());
+            }
+        }
+    }
+    None
+}
+
+/// Where distributions keep what they strip from a module.
+fn debug_path(image: &Image) -> Option<[u8; 128]> {
+    let id = &image.build_id[..image.build_id_len];
+    let (first, rest) = id.split_first()?;
+    let mut path = Fixed { bytes: [0; 128], len: 0 };
+    write!(path, "/usr/lib/debug/.build-id/{first:02x}/").ok()?;
+    rest.iter().try_for_each(|byte| write!(path, "{byte:02x}")).ok()?;
+    path.write_str(".debug").ok()?;
+    Some(path.bytes)
+}
+
+/// Whether a pattern names the function with this symbol.
+pub fn is_named(one: &str, symbol: &[u8]) -> bool {
+    let Ok(symbol) = core::str::from_utf8(symbol) else { return false };
+    if pattern::glob(one, symbol) {
+        return true;
+    }
+    if !(symbol.starts_with("_Z") || symbol.starts_with("_R")) || !symbol.contains(pattern::mangled_hint(one)) {
+        return false;
+    }
+    let answer = demangled_matches(one, symbol);
+    SCRATCH_AREA.reset();
+    answer
+}
+
+fn demangled_matches(one: &str, symbol: &str) -> bool {
+    if let Ok(name) = rustc_demangle::try_demangle(symbol) {
+        let mut text = Fixed { bytes: [0; 4096], len: 0 };
+        let _ = write!(text, "{name:#}");
+        return pattern::matches_demangled(one, text.as_str());
+    }
+    let Ok(name) = cpp_demangle::Symbol::new(symbol) else { return false };
+    let mut text = Fixed { bytes: [0; 4096], len: 0 };
+    let _ = write!(text, "{name}");
+    pattern::matches_demangled(one, text.as_str())
+}
+
+/// Text of limited length; what does not fit is cut off.
+struct Fixed<const SIZE: usize> {
+    bytes: [u8; SIZE],
+    len: usize,
+}
+
+impl<const SIZE: usize> Fixed<SIZE> {
+    fn as_str(&self) -> &str {
+        match core::str::from_utf8(&self.bytes[..self.len]) {
+            Ok(text) => text,
+            Err(error) => core::str::from_utf8(&self.bytes[..error.valid_up_to()]).unwrap_or(""),
+        }
+    }
+}
+
+impl<const SIZE: usize> Write for Fixed<SIZE> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let len = text.len().min(SIZE - self.len);
+        self.bytes[self.len..self.len + len].copy_from_slice(&text.as_bytes()[..len]);
+        self.len += len;
+        if len < text.len() { Err(fmt::Error) } else { Ok(()) }
+    }
+}
+
+/// A file mapped for reading. Whoever writes over a program's file in place breaks the program with or without this.
+struct MappedFile {
+    address: *mut u8,
+    size: usize,
+}
+
+impl MappedFile {
+    fn open(path: &[u8]) -> Option<Self> {
+        let path = path.split(|&c| c == 0).next()?;
+        let mut buffer = [0; PATH_MAX];
+        buffer.get_mut(..path.len())?.copy_from_slice(path);
+        let fd = Fd::open(CStr::from_bytes_until_nul(&buffer).ok()?, libc::O_RDONLY).ok()?;
+        let mapped = fd.stat().and_then(|stat| Ok((fd.map(stat.size as usize, false)?, stat.size as usize)));
+        fd.close();
+        mapped.ok().map(|(address, size)| Self { address, size })
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: the mapping is this large and is given back with `self`.
+        unsafe { core::slice::from_raw_parts(self.address, self.size) }
+    }
+}
+
+impl Drop for MappedFile {
+    fn drop(&mut self) {
+        // SAFETY: nothing refers to the bytes any more.
+        unsafe { sys::unmap(self.address, self.size) };
+    }
+}

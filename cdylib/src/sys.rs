@@ -1,0 +1,271 @@
+//! The kernel, called directly: libc's wrappers set the program's `errno` and may be interposed.
+
+use crate::arch::syscall;
+use core::ffi::CStr;
+use core::ptr;
+
+/// A negative answer of the kernel.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Errno(pub i32);
+
+/// The kernel's answer.
+pub type Result<T> = core::result::Result<T, Errno>;
+
+fn answer(value: isize) -> Result<usize> {
+    if (-4095..0).contains(&value) { Err(Errno(-value as i32)) } else { Ok(value as usize) }
+}
+
+macro_rules! call {
+    ($number:ident $(, $arg:expr)*) => {{
+        let given = [$($arg as usize),*];
+        let mut args = [0; 6];
+        args[..given.len()].copy_from_slice(&given);
+        // SAFETY: each caller below passes what the call demands; pointers come from references or mappings.
+        answer(unsafe { syscall(libc::$number, args) })
+    }};
+}
+
+/// Process, as it sees itself.
+pub fn getpid() -> u32 {
+    call!(SYS_getpid, 0).unwrap_or(0) as u32
+}
+
+/// Its parent.
+pub fn getppid() -> u32 {
+    call!(SYS_getppid, 0).unwrap_or(0) as u32
+}
+
+/// Thread.
+pub fn gettid() -> u32 {
+    call!(SYS_gettid, 0).unwrap_or(0) as u32
+}
+
+/// Whether a thread of this number exists. One that may not be signalled exists.
+pub fn task_exists(tid: u32) -> bool {
+    call!(SYS_tkill, tid, 0) != Err(Errno(libc::ESRCH))
+}
+
+/// The calling thread's name, zero-padded.
+pub fn thread_name() -> [u8; 16] {
+    let mut name = [0u8; 16];
+    let _ = call!(SYS_prctl, libc::PR_GET_NAME, name.as_mut_ptr());
+    name
+}
+
+/// Blocks every signal until it is dropped: what runs under it is not interrupted by the program's handlers.
+pub struct SignalsBlocked(u64);
+
+impl SignalsBlocked {
+    /// Blocks.
+    pub fn new() -> Self {
+        let (all, mut before) = (u64::MAX, 0u64);
+        let _ = call!(SYS_rt_sigprocmask, libc::SIG_BLOCK, &raw const all, &raw mut before, 8);
+        Self(before)
+    }
+}
+
+impl Drop for SignalsBlocked {
+    fn drop(&mut self) {
+        let _ = call!(SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const self.0, 0, 8);
+    }
+}
+
+/// An open file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Fd(pub i32);
+
+/// What identifies an open file: device and inode; and its size and modification time.
+#[derive(Clone, Copy)]
+pub struct Stat {
+    /// Device.
+    pub device: u64,
+    /// Inode.
+    pub inode: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Nanoseconds since 1970.
+    pub modified_unix_ns: u64,
+}
+
+impl Fd {
+    /// Opens a file, close-on-exec.
+    pub fn open(path: &CStr, flags: i32) -> Result<Self> {
+        let flags = flags | libc::O_CLOEXEC | libc::O_NOCTTY;
+        call!(SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags, 0o600).map(|fd| Self(fd as i32))
+    }
+
+    /// Moves the descriptor as high as the process may have one, out of the way of programs that count theirs.
+    pub fn moved_up(self) -> Self {
+        let mut limit = [0u64; 2];
+        let _ = call!(SYS_prlimit64, 0, libc::RLIMIT_NOFILE, 0, limit.as_mut_ptr());
+        let mut lowest = limit[0].clamp(256, 1 << 16) - 16;
+        while lowest >= 64 {
+            if let Ok(high) = call!(SYS_fcntl, self.0, libc::F_DUPFD_CLOEXEC, lowest) {
+                self.close();
+                return Self(high as i32);
+            }
+            lowest /= 2;
+        }
+        self
+    }
+
+    /// Closes it.
+    pub fn close(self) {
+        let _ = call!(SYS_close, self.0);
+    }
+
+    /// What it is open on.
+    pub fn stat(self) -> Result<Stat> {
+        // SAFETY: a plain structure of integers.
+        let mut stat: libc::stat = unsafe { core::mem::zeroed() };
+        call!(SYS_fstat, self.0, &raw mut stat)?;
+        Ok(Stat {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+            size: stat.st_size as u64,
+            modified_unix_ns: stat.st_mtime as u64 * 1_000_000_000 + stat.st_mtime_nsec as u64,
+        })
+    }
+
+    /// Reads until the buffer is full or the file ends.
+    pub fn read_all(self, buffer: &mut [u8]) -> Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match call!(SYS_read, self.0, buffer[filled..].as_mut_ptr(), buffer.len() - filled) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(Errno(libc::EINTR)) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Makes the disk keep these bytes of the file for it, so that writing to their mapping cannot fail.
+    pub fn reserve(self, offset: usize, size: usize) -> Result<()> {
+        let mut limit = [0u64; 2];
+        call!(SYS_prlimit64, 0, libc::RLIMIT_FSIZE, 0, limit.as_mut_ptr())?;
+        if (offset + size) as u64 > limit[0] {
+            return Err(Errno(libc::EFBIG)); // asking would raise SIGXFSZ in the program
+        }
+        match call!(SYS_fallocate, self.0, 0, offset, size) {
+            Err(Errno(libc::EOPNOTSUPP)) => self.fill(offset, size),
+            Err(errno) => Err(errno),
+            Ok(_) => Ok(()),
+        }
+    }
+
+    /// The same for file systems that cannot reserve: writes zeros.
+    fn fill(self, offset: usize, size: usize) -> Result<()> {
+        static ZEROS: [u8; 4096] = [0; 4096];
+        let mut at = offset;
+        while at < offset + size {
+            let count = (offset + size - at).min(ZEROS.len());
+            match call!(SYS_pwrite64, self.0, ZEROS.as_ptr(), count, at) {
+                Ok(written) => at += written,
+                Err(Errno(libc::EINTR)) => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+        Ok(())
+    }
+
+    /// Maps the file from its start, for reading, or shared for writing too.
+    pub fn map(self, size: usize, writable: bool) -> Result<*mut u8> {
+        let (protection, flags) = if writable {
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_NORESERVE)
+        } else {
+            (libc::PROT_READ, libc::MAP_PRIVATE)
+        };
+        call!(SYS_mmap, 0, size, protection, flags, self.0, 0).map(|address| address as *mut u8)
+    }
+}
+
+/// Makes a folder, for its owner alone.
+pub fn make_folder(path: &CStr) -> Result<()> {
+    call!(SYS_mkdirat, libc::AT_FDCWD, path.as_ptr(), 0o700).map(drop)
+}
+
+/// Size and modification time of a file by its path.
+pub fn stat(path: &CStr) -> Result<Stat> {
+    let fd = Fd::open(path, libc::O_PATH)?;
+    let stat = fd.stat();
+    fd.close();
+    stat
+}
+
+/// Removes a file.
+pub fn remove(path: &CStr) {
+    let _ = call!(SYS_unlinkat, libc::AT_FDCWD, path.as_ptr(), 0);
+}
+
+/// The current folder, ended by a NUL byte, in `buffer`; its length without that byte.
+pub fn current_folder(buffer: &mut [u8]) -> Result<usize> {
+    call!(SYS_getcwd, buffer.as_mut_ptr(), buffer.len()).map(|len| len - 1)
+}
+
+/// Where a symbolic link leads.
+pub fn read_link<'a>(path: &CStr, buffer: &'a mut [u8]) -> Result<&'a [u8]> {
+    let len = call!(SYS_readlinkat, libc::AT_FDCWD, path.as_ptr(), buffer.as_mut_ptr(), buffer.len())?;
+    Ok(&buffer[..len])
+}
+
+/// Reads a file of the kernel's into `buffer`; what there is of it.
+pub fn read_file<'a>(path: &CStr, buffer: &'a mut [u8]) -> Result<&'a mut [u8]> {
+    let fd = Fd::open(path, libc::O_RDONLY)?;
+    let len = fd.read_all(buffer);
+    fd.close();
+    Ok(&mut buffer[..len?])
+}
+
+/// Private memory, zeroed.
+pub fn map_memory(size: usize) -> Result<*mut u8> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    call!(SYS_mmap, 0, size, libc::PROT_READ | libc::PROT_WRITE, flags, -1isize, 0).map(|address| address as *mut u8)
+}
+
+/// Gives a mapping back.
+///
+/// # Safety
+/// Nothing may use it any longer.
+pub unsafe fn unmap(address: *mut u8, size: usize) {
+    let _ = call!(SYS_munmap, address, size);
+}
+
+/// Makes a page read as zeros in the child of every fork.
+///
+/// # Safety
+/// The page must be private memory of the recorder's.
+pub unsafe fn wipe_on_fork(page: *mut u8, size: usize) -> Result<()> {
+    call!(SYS_madvise, page, size, libc::MADV_WIPEONFORK).map(drop)
+}
+
+/// Makes the pages of a mapping present and writable now. Fails where touching them would raise SIGBUS; kernels that
+/// do not know the request are taken at their word that the space was reserved.
+///
+/// # Safety
+/// The range must lie in a mapping of the recorder's.
+pub unsafe fn populate(address: *mut u8, size: usize) -> Result<()> {
+    const MADV_POPULATE_WRITE: i32 = 23;
+    match call!(SYS_madvise, address, size, MADV_POPULATE_WRITE) {
+        Err(Errno(libc::EFAULT)) => Err(Errno(libc::EFAULT)),
+        _ => Ok(()),
+    }
+}
+
+/// Copies memory of this process that may not be there.
+pub fn read_memory(address: usize, buffer: &mut [u8]) -> bool {
+    let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    let remote = libc::iovec { iov_base: ptr::without_provenance_mut(address), iov_len: buffer.len() };
+    call!(SYS_process_vm_readv, getpid(), &raw const local, 1, &raw const remote, 1, 0) == Ok(buffer.len())
+}
+
+/// Writes to standard error. Only while the library is loaded: later the descriptor is the program's own affair.
+pub fn complain(text: &[u8]) {
+    let _ = call!(SYS_write, 2, text.as_ptr(), text.len());
+}
+
+/// Lets another thread run.
+pub fn yield_now() {
+    let _ = call!(SYS_sched_yield, 0);
+}

@@ -1,0 +1,102 @@
+//! A thread's private index into its arena: from what a record is looked up by to its [`Ref`].
+//!
+//! Open addressing, at most half full. The records themselves hold the keys, so a slot is four bytes.
+
+use crate::sys;
+use core::ptr;
+use profile::Ref;
+
+/// An index.
+#[repr(C)]
+pub struct Table {
+    /// Slots; a power of two of them, 0 = empty.
+    pub slots: *mut Ref,
+    /// 64 minus the logarithm of the number of slots.
+    pub shift: u32,
+    /// Slots in use.
+    used: u32,
+}
+
+const FIRST: usize = 1024;
+
+impl Table {
+    /// An empty index.
+    pub fn new() -> sys::Result<Self> {
+        let slots = sys::map_memory(FIRST * size_of::<Ref>())?.cast();
+        Ok(Self { slots, shift: 64 - FIRST.ilog2(), used: 0 })
+    }
+
+    /// One less than the number of slots.
+    #[inline(always)]
+    pub fn mask(&self) -> usize {
+        usize::MAX >> self.shift
+    }
+
+    /// The first slot to look at for a key.
+    #[inline(always)]
+    pub fn first(&self, key: u64) -> usize {
+        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
+    }
+
+    /// The record that `is_it` says yes to.
+    #[inline(always)]
+    pub fn find(&self, key: u64, is_it: impl Fn(Ref) -> bool) -> Option<Ref> {
+        let mut slot = self.first(key);
+        loop {
+            // SAFETY: `first` and the mask stay below the number of slots.
+            let found = unsafe { *self.slots.add(slot) };
+            if found == 0 {
+                return None;
+            }
+            if is_it(found) {
+                return Some(found);
+            }
+            slot = (slot + 1) & self.mask();
+        }
+    }
+
+    /// Adds a record that is not in it. `key_of` tells the key of those that are, for when the index grows. Without
+    /// memory to grow it stays as it is, and the record will not be found again.
+    pub fn insert(&mut self, key: u64, record: Ref, key_of: impl Fn(Ref) -> u64) {
+        let slots = self.mask() + 1;
+        if (self.used as usize + 1) * 2 > slots {
+            let Ok(larger) = sys::map_memory(slots * 2 * size_of::<Ref>()) else { return };
+            let old = core::mem::replace(self, Self { slots: larger.cast(), shift: self.shift - 1, used: 0 });
+            for slot in 0..slots {
+                // SAFETY: the old slots are as many as before.
+                let record = unsafe { *old.slots.add(slot) };
+                if record != 0 {
+                    self.put(key_of(record), record);
+                }
+            }
+            // SAFETY: signals are blocked wherever an index grows, so nothing reads the old slots.
+            unsafe { sys::unmap(old.slots.cast(), slots * size_of::<Ref>()) };
+        }
+        self.put(key, record);
+    }
+
+    fn put(&mut self, key: u64, record: Ref) {
+        let mut slot = self.first(key);
+        // SAFETY: as in `find`; half of the slots are empty.
+        unsafe {
+            while *self.slots.add(slot) != 0 {
+                slot = (slot + 1) & self.mask();
+            }
+            *self.slots.add(slot) = record;
+        }
+        self.used += 1;
+    }
+
+    /// Forgets all records.
+    pub fn clear(&mut self) {
+        // SAFETY: the slots are ours.
+        unsafe { ptr::write_bytes(self.slots, 0, self.mask() + 1) };
+        self.used = 0;
+    }
+
+    /// Gives the memory back.
+    pub fn free(&mut self) {
+        // SAFETY: whoever frees the index uses it no more.
+        unsafe { sys::unmap(self.slots.cast(), (self.mask() + 1) * size_of::<Ref>()) };
+    }
+}
