@@ -140,20 +140,21 @@ struct Place {
     file: File,
 }
 
+/// What a file could not be had for.
 enum Problem {
-    NoFolder,
-    NoFile,
-    NoSpace,
-    NoMemory,
+    Folder,
+    File,
+    Space,
+    AddressSpace,
 }
 
 impl Problem {
     fn sentence(&self) -> &'static str {
         match self {
-            Self::NoFolder => "cannot be made: set DIYTRACE_OUT to a folder that the program may make or write to.",
-            Self::NoFile => "cannot be written to: set DIYTRACE_OUT to a folder that the program may write to.",
-            Self::NoSpace => "has no space left: free some, or set DIYTRACE_OUT to a folder on another disk.",
-            Self::NoMemory => "cannot be mapped: raise the program's address space limit (ulimit -v).",
+            Self::Folder => "cannot be made: set DIYTRACE_OUT to a folder that the program may make or write to.",
+            Self::File => "cannot be written to: set DIYTRACE_OUT to a folder that the program may write to.",
+            Self::Space => "has no space left: free some, or set DIYTRACE_OUT to a folder on another disk.",
+            Self::AddressSpace => "cannot be mapped: raise the program's address space limit (ulimit -v).",
         }
     }
 }
@@ -163,7 +164,7 @@ impl Place {
         let mut path = Line::new();
         if settings.out.first() != Some(&b'/') {
             let mut here = [0; PATH_MAX];
-            let len = sys::current_folder(&mut here).map_err(|_| Problem::NoFolder)?;
+            let len = sys::current_folder(&mut here).map_err(|_| Problem::Folder)?;
             path.push(&here[..len]);
             path.push(b"/");
         }
@@ -175,10 +176,10 @@ impl Place {
         path.push(b"/");
         path.push(name);
         let _ = write!(path, "-{}-{started_unix_ns}.diyt\0", sys::getpid());
-        let path = memory::keep(path.bytes()).ok_or(Problem::NoMemory)?;
-        let path = CStr::from_bytes_with_nul(path).map_err(|_| Problem::NoFile)?;
+        let path = memory::keep(path.bytes()).ok_or(Problem::AddressSpace)?;
+        let path = CStr::from_bytes_with_nul(path).map_err(|_| Problem::File)?;
         let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
-        let fd = Fd::open(path, flags).map_err(|_| Problem::NoFile)?;
+        let fd = Fd::open(path, flags).map_err(|_| Problem::File)?;
         let result = Self::map(fd, path, settings.memory);
         if result.is_err() {
             sys::remove(path);
@@ -188,19 +189,19 @@ impl Place {
 
     fn map(fd: Fd, path: &'static CStr, memory: usize) -> Result<Self, Problem> {
         let fd = fd.moved_up();
-        fd.reserve(0, EMPTY_SIZE).map_err(|_| Problem::NoSpace)?;
+        fd.reserve(0, EMPTY_SIZE).map_err(|_| Problem::Space)?;
         let mut mapped = memory;
         let base = loop {
             match fd.map(mapped, true) {
                 Ok(base) => break base,
                 // An address-space limit: a smaller file is better than none.
                 Err(_) if mapped > 1 << 20 => mapped /= 2,
-                Err(_) => return Err(Problem::NoMemory),
+                Err(_) => return Err(Problem::AddressSpace),
             }
         };
         // SAFETY: the first pages of our mapping.
-        unsafe { sys::populate(base, GRANULE) }.map_err(|_| Problem::NoSpace)?;
-        let file = File::new(fd, path).map_err(|_| Problem::NoFile)?;
+        unsafe { sys::populate(base, GRANULE) }.map_err(|_| Problem::Space)?;
+        let file = File::new(fd, path).map_err(|_| Problem::File)?;
         Ok(Self { base, mapped, file })
     }
 }
@@ -212,11 +213,11 @@ fn make_folders(path: &Line) -> Result<(), Problem> {
         if end == bytes.len() || bytes[end] == b'/' {
             buffer[..end].copy_from_slice(&bytes[..end]);
             buffer[end] = 0;
-            let folder = CStr::from_bytes_until_nul(&buffer).map_err(|_| Problem::NoFolder)?;
+            let folder = CStr::from_bytes_until_nul(&buffer).map_err(|_| Problem::Folder)?;
             match sys::make_folder(folder) {
                 Ok(()) | Err(sys::Errno(libc::EEXIST)) => {}
                 Err(_) if end < bytes.len() => {} // not ours to make, perhaps ours to pass through
-                Err(_) => return Err(Problem::NoFolder),
+                Err(_) => return Err(Problem::Folder),
             }
         }
     }

@@ -120,10 +120,9 @@ impl Image {
             }
             for [head, _, _] in &batch[..len] {
                 let (name, section) = (*head as u32 as usize, head >> 48);
-                if section == 0 && name + HOOK.len() <= strings_len && sys::read_memory(strings + name, &mut names) {
-                    if names == *HOOK {
-                        return Some(true);
-                    }
+                let in_table = name + HOOK.len() <= strings_len;
+                if section == 0 && in_table && sys::read_memory(strings + name, &mut names) && names == *HOOK {
+                    return Some(true);
                 }
             }
         }

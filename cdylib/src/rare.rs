@@ -82,7 +82,10 @@ pub unsafe fn enter_from_nowhere<C: Clock>(thread: &mut Thread, function: usize,
         let mut parent = position;
         if position == SKIPPED {
             if !is_root(thread, function) {
-                return if below == thread.bottom { () } else { skip(thread, &*below, function, site, hook, sp) };
+                if below != thread.bottom {
+                    skip(thread, &*below, function, site, hook, sp);
+                }
+                return;
             }
             parent = if below == thread.bottom { ROOT } else { path::recorded_position(thread, &*below) };
         }
