@@ -10,12 +10,14 @@
  *   header (80 bytes)   magic  pid  tid  ppid  kind  from_pid  from_tid  from_n  from_index  thread_pointer
  *                       kind: 0 a fresh thread, 1 the same thread's next segment, 2 a forked child;
  *                       from_*: the log file it follows, and how many of its records are this one's past
- *   record (16 bytes)   bit 63 exit | bit 61 tail jump | bits 48-60 low bits of the call site  | bits 0-47 function
- *                                                        bits 48-63 low bits of the hook's site | bits 0-47 stack pointer
+ *   record (16 bytes)   u64: bit 63 exit? | bits 48-62 low bits of the call site  | bits 0-47 function
+ *                       u64:                bits 48-63 low bits of the hook's site | bits 0-47 position
  *   the end             zeros
  *
- * Of an exit that is a tail jump the hook returns to the function's own call site. The stack pointer is the one at the
- * hook's entry. A child made by vfork writes to its suspended parent's log. If the disk is full the program dies. */
+ * An enter's position is where the return address of the (physical) function lies, which is what tells one frame from
+ * another: the stack pointer alone does not, since a call's frame may be larger than that of the call before it in the
+ * same place, which longjmp left. An exit's position is the stack pointer at the hook's entry.
+ * A child made by vfork writes to its suspended parent's log. If the disk is full the program dies. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -34,7 +36,7 @@
 #define SEGMENT (64u << 20)
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
-struct record { uint64_t function, stack; };
+struct record { uint64_t function, position; };
 struct header { uint64_t magic, pid, tid, ppid, kind, from_pid, from_tid, from_n, from_index, thread_pointer; };
 enum kind { FRESH, CONTINUED, CHILD };
 
@@ -119,6 +121,7 @@ static void open_segment(void)
     if (file < 0 || ftruncate(file, SEGMENT)) die(name);
     struct record *base = mmap(NULL, SEGMENT, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (base == MAP_FAILED) die(name);
+    madvise(base, SEGMENT, MADV_RANDOM); /* or the kernel reads ahead, zeros, more than most processes log */
     close(file);
     if (kind == FRESH) copy_maps(header.pid, header.tid, n);
 
@@ -153,21 +156,52 @@ static __attribute__((noinline)) struct record *reserve_slowly(void)
     return slot;
 }
 
-static inline void put(uint64_t flags, uint64_t function, uint64_t call_site, uint64_t stack)
+static inline void put(uint64_t exit, uint64_t function, uint64_t call_site, uint64_t hook_site, uint64_t position)
 {
-    uint64_t hook_site = *(uint64_t *)stack;
     struct record *slot = reserve();
     if (__builtin_expect(slot >= self.live->end, 0)) slot = reserve_slowly();
-    slot->stack = stack | hook_site << 48;
-    slot->function = flags | (call_site & 0x1fff) << 48 | function;
+    slot->position = position | hook_site << 48;
+    slot->function = exit << 63 | (call_site & 0x7fff) << 48 | function;
 }
 
-HIDDEN void log_enter(uint64_t function, uint64_t call_site, uint64_t stack) { put(0, function, call_site, stack); }
-
-HIDDEN void log_exit(uint64_t function, uint64_t call_site, uint64_t stack)
+/* As the kernel sees it: an invalid first argument is only told once the second could be read. */
+static int is_readable(const void *address)
 {
-    uint64_t tail_jump = *(uint64_t *)stack == call_site;
-    put(1ull << 63 | tail_jump << 61, function, call_site, stack);
+    int saved_errno = errno, readable = syscall(SYS_rt_sigprocmask, ~0L, address, NULL, 8) && errno == EINVAL;
+    errno = saved_errno;
+    return readable;
+}
+
+/* The first place that holds the return address; none if the hook was called by hand, with an address of no call. */
+static __attribute__((noinline)) uint64_t search_return_address(const uint64_t *stack, uint64_t call_site)
+{
+    for (uint64_t distance = 1; distance < 0xffff; distance++) {
+        if ((uintptr_t)&stack[distance] % 4096 == 0 && !is_readable(&stack[distance])) break;
+        if (stack[distance] == call_site) return distance;
+    }
+    return 0;
+}
+
+/* Where the return address lies: as far above the hook's stack pointer as the last time at this hook, if it is there.
+ * (The first place could be in a variable not yet set, left there by an earlier and deeper call.) */
+static inline uint64_t *find_return_address(uint64_t *stack, uint64_t call_site)
+{
+    static uint64_t distances[1 << 16]; /* by hook: its site << 16 | distance */
+    uint64_t hook_site = *stack, *known = &distances[(hook_site ^ hook_site >> 16) & 0xffff], entry = *known;
+    if (entry >> 16 == (hook_site & ~0ull >> 16) && stack[entry & 0xffff] == call_site) return stack + (entry & 0xffff);
+    uint64_t distance = search_return_address(stack, call_site);
+    *known = hook_site << 16 | distance;
+    return stack + distance;
+}
+
+HIDDEN void log_enter(uint64_t function, uint64_t call_site, uint64_t *stack)
+{
+    put(0, function, call_site, *stack, (uint64_t)find_return_address(stack, call_site));
+}
+
+HIDDEN void log_exit(uint64_t function, uint64_t call_site, uint64_t *stack)
+{
+    put(1, function, call_site, *stack, (uint64_t)stack);
 }
 
 #define HOOK(name, log, next)                                                                                          \

@@ -27,9 +27,8 @@ quietly() {
 check_tools() {
     local missing=()
     command -v cc >/dev/null || missing+=(gcc libc6-dev)
-    command -v "${1:-make}" >/dev/null || missing+=(make)
     local tool
-    for tool in tar bzip2 perl; do command -v "$tool" >/dev/null || missing+=("$tool"); done
+    for tool in make tar bzip2 perl; do command -v "$tool" >/dev/null || missing+=("$tool"); done
     ((${#missing[@]} == 0)) || fail "missing: ${missing[*]}; install with: apt-get install ${missing[*]}"
 }
 
@@ -52,6 +51,7 @@ use_private_package_lists() {
     local apt=$folder/apt release=
     mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
     release=$(. /etc/os-release && echo "${VERSION_CODENAME:-stable}")
+    # shellcheck disable=SC2016 # the dollars are apt's
     apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT) $(SIGNED_BY)' 'Created-By: Packages' |
         awk -v release="$release" 'index($2, release) == 1 && $3 == "main" {
             print "deb-src", ($4 ~ "^/" ? "[signed-by=" $4 "] " : "") $1, $2, $3 }' | sort -u >"$apt/sources.list"
@@ -108,9 +108,10 @@ build() {
     [[ ! -e $folder/install.done ]] || return 0
     heading "Building PostgreSQL (minutes; output in $folder/build.log)"
     # Neither make nor PostgreSQL's makefiles can have a space in a path, so they see such a folder by another name.
-    local place=$folder
+    local place=$folder link=
     if [[ $folder == *[[:space:]]* ]]; then
-        place=$(mktemp -d)/pg
+        link=$(mktemp -d)
+        place=$link/postgres
         ln -s "$folder" "$place"
     fi
     local major options=(--without-readline --without-zlib)
@@ -132,6 +133,7 @@ build() {
         quietly make -j"$(nproc)"
         cp -f postgres "$place/install/bin/postgres"
     )
+    [[ -z $link ]] || rm -r "$link"
     grep -q __cyg_profile_func_enter "$folder/install/bin/postgres" || fail "the server was built without hooks"
     touch "$folder/install.done"
 }
@@ -227,6 +229,7 @@ calls_of() {
 }
 
 prepare() {
+    umask 022 # what root builds, the server's user reads
     mkdir -p "$1"
     folder=$(cd "$1" && pwd)
     export LD_LIBRARY_PATH=$folder/install/lib # psql's library, also when the build saw the folder by another name

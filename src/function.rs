@@ -23,7 +23,7 @@ pub struct Function {
     /// Nodes of the function that have an ancestor of the same function. Past a limit, recursion is folded.
     pub recursive_nodes: u64,
     /// Not used; zero.
-    pub reserved: [u64; 3],
+    pub reserved: u64,
 }
 
 /// One octave of a histogram.

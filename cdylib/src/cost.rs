@@ -3,7 +3,7 @@
 //! The loop runs the real hooks on a rehearsal family in private memory. Its lines are hot and the processor overlaps
 //! one pair with the next, as in a program that calls small functions all the time; the report states the error.
 
-use crate::arch::{self, __cyg_profile_func_enter as enter, __cyg_profile_func_exit as exit};
+use crate::arch::{self, enter, exit};
 use crate::clock;
 use crate::creation::process_page;
 use crate::family::{EMPTY_SIZE, Family};

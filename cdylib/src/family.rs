@@ -6,12 +6,10 @@ use crate::settings::Settings;
 use crate::sys::{self, Errno, Fd};
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use once_cell::race::OnceRef;
 use profile::block::BLOCK_MAGIC;
 use profile::{BLOCKS_START, Block, GRANULE, Header, Ref, UNIT};
 
-/// The family of this program, once something instrumented is known to run.
-pub static FAMILY: OnceRef<'static, Family> = OnceRef::new();
+static FAMILY: AtomicPtr<Family> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Set when there can be no family (no place for its file, say): the hooks do nothing then.
 pub static OFF: AtomicBool = AtomicBool::new(false);
@@ -191,6 +189,18 @@ pub fn at<T>(base: *mut u8, reference: Ref) -> *mut T {
 
 /// Bytes of a file that has nothing but its header and directory.
 pub const EMPTY_SIZE: usize = BLOCKS_START;
+
+/// The family of this program, once something instrumented is known to run.
+pub fn get() -> Option<&'static Family> {
+    // SAFETY: a family that was published stays.
+    unsafe { FAMILY.load(Ordering::Acquire).as_ref() }
+}
+
+/// Makes a family this program's, unless it has one. Never blocks.
+pub fn publish(family: &'static Family) -> bool {
+    let new = core::ptr::from_ref(family).cast_mut();
+    FAMILY.compare_exchange(core::ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire).is_ok()
+}
 
 /// Whether this process records at all.
 pub fn is_off() -> bool {

@@ -13,9 +13,10 @@ use crate::family::at;
 use crate::path;
 use crate::rare;
 use crate::thread::{Frame, Thread, bits, live, slot};
+use core::mem::offset_of;
 use core::sync::atomic::{Ordering, compiler_fence};
 use profile::node::{ROOT, flag, mark};
-use profile::{Bins, Function, Header, Ref, histogram};
+use profile::{Bins, Function, Header, Node, Ref, Slot, histogram};
 
 // The flags of a node become the bits of a frame by shifting.
 const _: () = assert!(flag::RECURSION == bits::SLOT && flag::FOLDED >> 1 == bits::SLOT);
@@ -70,8 +71,7 @@ pub unsafe fn enter_on<C: Clock>(thread: &mut Thread, function: usize, site: usi
             }
             return rare::enter_from_nowhere::<C>(thread, function, site, hook, sp);
         }
-        let is_it = |node| path::is(thread.node(node), parent, function, site, hook);
-        let Some(node) = thread.nodes.find(path::key(parent, function, site, hook), is_it) else {
+        let Some(node) = path::find(thread, parent, function, site, hook) else {
             return rare::enter_new_path::<C>(thread, function, site, hook, sp);
         };
         open::<C>(thread, node, top.inside, function, site, hook, sp);
@@ -115,9 +115,10 @@ pub unsafe fn open<C: Clock>(
             return rare::enter_too_deep::<C>(thread, function, site, hook, sp);
         }
         let flags = (*node).flags;
-        let own = inside | flags >> 1 & bits::SLOT; // a folded path's time is part of another path's
-        let counters = slot(node, own);
-        arch::add(&raw mut counters.calls, 1);
+        if flags | inside != 0 {
+            return open_folded::<C>(thread, node, node_ref, inside, function, site, hook, sp);
+        }
+        arch::count_at::<{ offset_of!(Node, slots) + offset_of!(Slot, calls) }, _>(node);
         thread.top = next;
         compiler_fence(Ordering::SeqCst);
         let frame = &mut *next;
@@ -126,17 +127,57 @@ pub unsafe fn open<C: Clock>(
         frame.site = site;
         frame.hook = hook;
         frame.node = node_ref;
+        (frame.bits, frame.inside) = (0, 0);
+        frame.position = node_ref; // of a node without flags
+        start::<C>(thread, frame, &mut (*node).slots[0]);
+    }
+}
+
+/// The same for nodes with flags and for calls inside a folded recursion.
+#[inline(never)]
+unsafe fn open_folded<C: Clock>(
+    thread: &mut Thread,
+    node: *mut Node,
+    node_ref: Ref,
+    inside: u32,
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+) {
+    // SAFETY: as in `open`, which has checked the limit.
+    unsafe {
+        let flags = (*node).flags;
+        let own = inside | flags >> 1 & bits::SLOT; // a folded path's time is part of another path's
+        let counters = slot(node, own);
+        arch::count_at::<{ offset_of!(Slot, calls) }, _>(counters);
+        thread.top = thread.top.add(1);
+        compiler_fence(Ordering::SeqCst);
+        let frame = &mut *thread.top;
+        frame.sp = sp;
+        frame.function = function;
+        frame.site = site;
+        frame.hook = hook;
+        frame.node = node_ref;
         frame.inside = own | flags & bits::SLOT;
         frame.bits = own | flags >> 1 & bits::UNTIMED;
         frame.position = (*node).position;
-        if flags & flag::UNTIMED != 0 {
-            return;
+        if flags & flag::UNTIMED == 0 {
+            start::<C>(thread, frame, counters);
         }
-        arch::add(&raw mut thread.count, 1);
+    }
+}
+
+/// Starts the clock of a call whose frame is filled in otherwise.
+#[inline(always)]
+unsafe fn start<C: Clock>(thread: &mut Thread, frame: &mut Frame, counters: *mut Slot) {
+    // SAFETY: the caller's node.
+    unsafe {
+        arch::count_at::<{ offset_of!(Thread, count) }, _>(thread);
         frame.count = thread.count;
         let start = C::now();
         frame.start = start;
-        counters.mark = start & !mark::BITS | mark::OPEN;
+        (*counters).mark = start & !mark::BITS | mark::OPEN;
     }
 }
 
@@ -150,6 +191,9 @@ pub unsafe fn exit_at(thread: &mut Thread, now: u64, function: usize, site: usiz
     unsafe {
         let top = &mut *thread.top;
         if top.function != function || (top.sp != sp && !is_tail_exit(top, site, hook, sp)) {
+            if thread.top == thread.bottom {
+                return; // outside every root
+            }
             return rare::exit_of_another(thread, now, function, site, hook, sp);
         }
         if top.bits & !bits::SLOT != 0 {
@@ -176,44 +220,44 @@ pub(crate) unsafe fn close(thread: &mut Thread, now: u64) {
         let elapsed = now.saturating_sub(frame.start);
         let descendants = thread.count - frame.count;
         let node = thread.node(frame.node);
-        let counters = slot(node, frame.bits);
-        arch::add(&raw mut counters.ticks, elapsed);
-        arch::add(&raw mut counters.descendants, descendants);
-        counters.mark = now & !mark::BITS;
+        let counters = &raw mut *slot(node, frame.bits);
+        arch::add_at::<{ offset_of!(Slot, ticks) }, _>(counters, elapsed);
+        arch::add_at::<{ offset_of!(Slot, descendants) }, _>(counters, descendants);
+        (*counters).mark = now & !mark::BITS;
         thread.last = now;
         let record = (*node).record;
-        if record != 0 {
-            let cost = (thread.inner + descendants * thread.pair) >> 10;
-            distribute(thread, record, elapsed.saturating_sub(cost));
-        }
+        let cost = (thread.inner + descendants * thread.pair) >> 10;
+        distribute(thread, record, elapsed.saturating_sub(cost));
         pop(thread);
     }
 }
 
+/// Adds a call's time to its function's distribution.
 #[inline(always)]
 unsafe fn distribute(thread: &mut Thread, record: Ref, value: u64) {
     let (octave, sub) = histogram::bin(value);
     let function: *mut Function = at(thread.base, record);
-    // SAFETY: the record is the arena's, and so are its bins; `bin` stays within both arrays.
+    // SAFETY: the record is the arena's, and so are its bins; `bin` stays within both arrays. There is no record 0, but
+    // memory that reads as one without bins: the header.
     unsafe {
+        let octaves = (&raw mut (*function).octaves).cast::<Ref>();
+        let bins = *octaves.add(octave);
+        if record == 0 || bins == 0 {
+            return path::first_in_octave(thread, record, octave, sub, value);
+        }
         if value < (*function).min {
             lower(&raw mut (*function).min, value);
         }
         if value > (*function).max {
             raise(&raw mut (*function).max, value);
         }
-        let octaves = (&raw mut (*function).octaves).cast::<Ref>();
-        let bins = *octaves.add(octave);
-        if bins == 0 {
-            return path::first_in_octave(thread, record, octave, sub);
-        }
         let bins: *mut Bins = at(thread.base, bins);
-        arch::add((&raw mut (*bins).counts).cast::<u64>().add(sub), 1);
+        arch::count_nth(bins.cast(), sub);
     }
 }
 
 #[cold]
-unsafe fn lower(word: *mut u64, value: u64) {
+pub(crate) unsafe fn lower(word: *mut u64, value: u64) {
     // SAFETY: the caller's word.
     unsafe {
         let mut old = word.read_volatile();
@@ -224,7 +268,7 @@ unsafe fn lower(word: *mut u64, value: u64) {
 }
 
 #[cold]
-unsafe fn raise(word: *mut u64, value: u64) {
+pub(crate) unsafe fn raise(word: *mut u64, value: u64) {
     // SAFETY: the caller's word.
     unsafe {
         let mut old = word.read_volatile();

@@ -47,6 +47,10 @@ mod sys;
 mod table;
 mod thread;
 
+// Where another crate of the workspace asks for libc's `std` feature, the crate leaves this to `std`.
+#[link(name = "c")]
+unsafe extern "C" {}
+
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
     loop {

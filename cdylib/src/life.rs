@@ -4,7 +4,7 @@ use crate::arch;
 use crate::arena;
 use crate::clock;
 use crate::creation;
-use crate::family::{self, FAMILY, Family, OFF};
+use crate::family::{self, Family, OFF};
 use crate::modules;
 use crate::sys;
 use crate::thread::{Thread, live};
@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// The family of this program; made if there is none. `None` if there can be none.
 pub fn family() -> Option<&'static Family> {
-    if let Some(family) = FAMILY.get() {
+    if let Some(family) = family::get() {
         return Some(family);
     }
     if family::is_off() {
@@ -24,12 +24,12 @@ pub fn family() -> Option<&'static Family> {
         OFF.store(true, Ordering::Relaxed);
         return None;
     };
-    if FAMILY.set(new).is_err()
+    if !family::publish(new)
         && let Some(file) = &new.file
     {
         file.remove();
     }
-    FAMILY.get()
+    family::get()
 }
 
 #[used]
@@ -46,7 +46,7 @@ extern "C" fn loaded() {
     prepare();
     if creation::is_privileged() {
         OFF.store(true, Ordering::Relaxed);
-    } else if FAMILY.get().is_none() && modules::any_instrumented() {
+    } else if family::get().is_none() && modules::any_instrumented() {
         family();
     }
 }

@@ -2,21 +2,22 @@
 
 use crate::arena;
 use crate::filter;
+use crate::hooks;
 use crate::modules;
 use crate::sys;
 use crate::thread::{Frame, Thread};
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU32, Ordering};
 use profile::node::{ROOT, SKIPPED, flag};
-use profile::{Function, Node, Ref, callsite};
+use profile::{Bins, Function, Node, Ref, callsite};
 
 /// Nodes of one function below others of it, in one arena, before its recursion is folded. A recursion that branches
 /// has exponentially many paths; a tree of this many stays in the processor's first cache.
 const MOST_RECURSIVE_NODES: u64 = 128;
 
-/// The key of a call path in the index.
+/// The key of a call path in the index. Of call site and hook one changes where the other does not, as a rule.
 #[inline(always)]
 pub fn key(parent: Ref, function: usize, site: usize, hook: usize) -> u64 {
-    function as u64 ^ (site as u64).rotate_left(20) ^ (hook as u64).rotate_left(40) ^ (parent as u64).rotate_left(52)
+    function as u64 ^ (site.wrapping_add(hook) as u64) << 20 ^ (parent as u64) << 40
 }
 
 /// Whether a node is that path.
@@ -31,13 +32,19 @@ pub unsafe fn is(node: *const Node, parent: Ref, function: usize, site: usize, h
         && node.parent == parent
 }
 
+/// The node for a call from `parent`, if there is one.
+#[inline(always)]
+pub fn find(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
+    // SAFETY: the index holds nodes of the thread's arena only.
+    let is_it = |node| unsafe { is(thread.node(node), parent, function, site, hook) };
+    thread.nodes.find(key(parent, function, site, hook), is_it)
+}
+
 /// The node for a call from `parent`, made if there is none. `None` if there is no room for any: the call is lost.
 ///
 /// Signals must be blocked, or the thread not yet be seen by its hooks.
 pub fn child(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
-    let hash = key(parent, function, site, hook);
-    // SAFETY: the index holds nodes of the thread's arena only.
-    let found = thread.nodes.find(hash, |node| unsafe { is(thread.node(node), parent, function, site, hook) });
+    let found = find(thread, parent, function, site, hook);
     if found.is_some() {
         return found;
     }
@@ -110,9 +117,7 @@ fn fold(thread: &mut Thread, parent: Ref, function: usize, record: Ref) -> Optio
 
 /// The node that stands for a function on all paths for which there was no room.
 fn folded(thread: &mut Thread, function: usize) -> Option<Ref> {
-    let hash = key(ROOT, function, 0, 0);
-    // SAFETY: as in `child`.
-    let found = thread.nodes.find(hash, |node| unsafe { is(thread.node(node), ROOT, function, 0, 0) });
+    let found = find(thread, ROOT, function, 0, 0);
     if found.is_some() {
         return found;
     }
@@ -201,18 +206,23 @@ pub fn recorded_position(thread: &Thread, skipped: &Frame) -> Ref {
     unsafe { (*thread.node(skipped.node)).parent }
 }
 
-/// Puts the time of a call into its function's histogram, where that has no bins for it yet.
+/// Puts the time of a call into its function's distribution where that has no bins for it yet.
 #[cold]
 #[inline(never)]
-pub fn first_in_octave(thread: &mut Thread, record: Ref, octave: usize, sub: usize) {
+pub fn first_in_octave(thread: &mut Thread, record: Ref, octave: usize, sub: usize, value: u64) {
+    if record == 0 {
+        return; // there was no room for the function's record
+    }
     let _blocked = sys::SignalsBlocked::new();
     let function: *mut Function = crate::family::at(thread.base, record);
     // SAFETY: the record is the arena's.
     unsafe {
+        hooks::lower(&raw mut (*function).min, value);
+        hooks::raise(&raw mut (*function).max, value);
         if (*function).octaves[octave] == 0 {
-            match arena::record::<profile::Bins>(thread, false) {
+            match arena::record::<Bins>(thread, false) {
                 Some((bins, _)) => {
-                    let place = core::sync::atomic::AtomicU32::from_ptr(&raw mut (*function).octaves[octave]);
+                    let place = AtomicU32::from_ptr(&raw mut (*function).octaves[octave]);
                     place.store(bins, Ordering::Release);
                 }
                 None => {
@@ -221,7 +231,7 @@ pub fn first_in_octave(thread: &mut Thread, record: Ref, octave: usize, sub: usi
                 }
             }
         }
-        let bins: *mut profile::Bins = crate::family::at(thread.base, (*function).octaves[octave]);
+        let bins: *mut Bins = crate::family::at(thread.base, (*function).octaves[octave]);
         (*bins).counts[sub] += 1;
     }
 }

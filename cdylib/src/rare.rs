@@ -55,6 +55,10 @@ pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize) {
 pub unsafe fn enter_new_path<C: Clock>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the top frame is there; signals are blocked while the arena grows.
     unsafe {
+        if is_gone(thread, function, site, hook, sp) {
+            unwind(thread);
+            return enter_anywhere::<C>(thread, function, site, hook, sp);
+        }
         let (parent, inside) = ((*thread.top).position, (*thread.top).inside);
         let node = {
             let _blocked = SignalsBlocked::new();
@@ -64,6 +68,39 @@ pub unsafe fn enter_new_path<C: Clock>(thread: &mut Thread, function: usize, sit
             Some(node) => hooks::open::<C>(thread, node, inside, function, site, hook, sp),
             None => arch::add(&raw mut (*thread.arena).lost_calls, 1),
         }
+    }
+}
+
+/// Most bytes of stack that are searched for a return address.
+const SEARCHED: usize = 16 << 20;
+
+/// Whether the latest open call has been left (`longjmp`, an exception) though its frame lay above the new one's stack
+/// pointer: a call that took its place may have a larger frame.
+///
+/// A call made by an open one has its return address below that one's stack pointer; if none lies there, the open one
+/// is gone, or the new one is part of its body. This is asked once for each path. On a path that is known the parent
+/// cannot be wrong, but for recursion: a call from this site was once seen to come from that function.
+unsafe fn is_gone(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
+    // SAFETY: the top frame is there; the words searched lie in one mapping of the stack.
+    unsafe {
+        let top = *thread.top;
+        let reach = top.sp.wrapping_sub(sp);
+        if top.position == 0 || thread.top == thread.bottom || reach == 0 || reach > SEARCHED {
+            return false;
+        }
+        if !sp.is_multiple_of(size_of::<usize>()) || !stack::is_same(thread, sp, top.sp) {
+            return false;
+        }
+        let mut word = sp + size_of::<usize>(); // behind the hook's own return address
+        while word <= top.sp {
+            if *core::ptr::with_exposed_provenance::<usize>(word) == site {
+                return false;
+            }
+            word += size_of::<usize>();
+        }
+        // A body inlined into the open call's function has its call site, and a hook that lies in no code of its own.
+        let inlined = hook < function || (function < top.function && top.function <= hook);
+        site != top.site || !inlined
     }
 }
 
@@ -179,10 +216,12 @@ pub unsafe fn enter_after_unwinding<C: Clock>(
 unsafe fn enter_anywhere<C: Clock>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the top frame is there.
     unsafe {
-        if (*thread.top).position < ROOT {
-            enter_from_nowhere::<C>(thread, function, site, hook, sp);
-        } else {
-            enter_new_path::<C>(thread, function, site, hook, sp);
+        let (top, position) = (thread.top, (*thread.top).position);
+        let known = path::find(thread, position, function, site, hook);
+        match known {
+            _ if position < ROOT => enter_from_nowhere::<C>(thread, function, site, hook, sp),
+            Some(node) => hooks::open::<C>(thread, node, (*top).inside, function, site, hook, sp),
+            None => enter_new_path::<C>(thread, function, site, hook, sp),
         }
     }
 }
@@ -234,13 +273,8 @@ pub unsafe fn exit_of_another(thread: &mut Thread, now: u64, function: usize, si
 }
 
 unsafe fn stray(thread: &mut Thread) {
-    // Below a depth limit and outside roots every exit finds its frame or an empty stack; an empty stack is no news.
     // SAFETY: the thread has an arena.
-    unsafe {
-        if thread.top != thread.bottom {
-            arch::add(&raw mut (*thread.arena).stray_exits, 1);
-        }
-    }
+    unsafe { arch::add(&raw mut (*thread.arena).stray_exits, 1) };
 }
 
 /// Closes the latest open call, whatever it is.

@@ -5,9 +5,10 @@ use crate::memory::SCRATCH_AREA;
 use crate::sys::{self, Fd};
 use core::ffi::CStr;
 use core::fmt::{self, Write};
-use object::elf::{FileHeader64, STT_FUNC};
-use object::read::elf::{FileHeader, SectionTable, Sym};
-use object::{Endianness, SectionIndex};
+use elf::ElfBytes;
+use elf::abi::{SHT_DYNSYM, SHT_NOTE, SHT_SYMTAB, STT_FUNC};
+use elf::endian::LittleEndian;
+use elf::note::Note;
 use profile::pattern;
 
 const PATH_MAX: usize = 4096;
@@ -17,52 +18,45 @@ const PATH_MAX: usize = 4096;
 /// by now.
 pub fn each_function(path: &[u8], image: &Image, mut each: impl FnMut(&[u8], usize)) -> Option<()> {
     let file = MappedFile::open(path)?;
-    if read_table(file.bytes(), image, object::elf::SHT_SYMTAB, &mut each)? {
+    if read_table(file.bytes(), image, SHT_SYMTAB, &mut each)? {
         return Some(());
     }
     let debug = debug_path(image).and_then(|path| MappedFile::open(&path));
     if let Some(debug) = debug
-        && read_table(debug.bytes(), image, object::elf::SHT_SYMTAB, &mut each) == Some(true)
+        && read_table(debug.bytes(), image, SHT_SYMTAB, &mut each) == Some(true)
     {
         return Some(());
     }
-    read_table(file.bytes(), image, object::elf::SHT_DYNSYM, &mut each)?.then_some(())
+    read_table(file.bytes(), image, SHT_DYNSYM, &mut each)?.then_some(())
 }
 
 /// Reads one symbol table; `Some(false)` if the file has none.
-fn read_table(bytes: &[u8], image: &Image, kind: u32, each: &mut impl FnMut(&[u8], usize)) -> Option<bool> {
-    let header = FileHeader64::<Endianness>::parse(bytes).ok()?;
-    let endian = header.endian().ok()?;
-    let sections = header.sections(endian, bytes).ok()?;
-    if image.build_id_len > 0 && build_id(endian, &sections, bytes)? != &image.build_id[..image.build_id_len] {
+fn read_table(bytes: &[u8], image: &Image, wanted: u32, each: &mut impl FnMut(&[u8], usize)) -> Option<bool> {
+    let file = ElfBytes::<LittleEndian>::minimal_parse(bytes).ok()?;
+    if image.build_id_len > 0 && build_id(&file)? != &image.build_id[..image.build_id_len] {
         return None;
     }
-    let table = sections.symbols(endian, bytes, kind).ok()?;
-    if table.section() == SectionIndex(0) {
-        return Some(false);
-    }
-    for symbol in table.symbols() {
-        if symbol.st_type() == STT_FUNC
-            && symbol.st_shndx(endian) != 0
-            && let Ok(name) = symbol.name(endian, table.strings())
+    let table = match wanted {
+        SHT_SYMTAB => file.symbol_table().ok()?,
+        _ => file.dynamic_symbol_table().ok()?,
+    };
+    let Some((symbols, names)) = table else { return Some(false) };
+    for symbol in symbols {
+        if symbol.st_symtype() == STT_FUNC
+            && !symbol.is_undefined()
+            && let Ok(name) = names.get_raw(symbol.st_name as usize)
         {
-            each(name, image.bias.wrapping_add(symbol.st_value(endian) as usize));
+            each(name, image.bias.wrapping_add(symbol.st_value as usize));
         }
     }
     Some(true)
 }
 
-fn build_id<'a>(
-    endian: Endianness,
-    sections: &SectionTable<'a, FileHeader64<Endianness>>,
-    bytes: &'a [u8],
-) -> Option<&'a [u8]> {
-    use object::read::elf::SectionHeader;
-    for section in sections.iter() {
-        let Ok(Some(mut notes)) = section.notes(endian, bytes) else { continue };
-        while let Ok(Some(note)) = notes.next() {
-            if note.name() == object::elf::ELF_NOTE_GNU && note.n_type(endian) == object::elf::NT_GNU_BUILD_ID {
-                return Some(note.desc());
+fn build_id<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<&'a [u8]> {
+    for section in file.section_headers()?.iter().filter(|section| section.sh_type == SHT_NOTE) {
+        for note in file.section_data_as_notes(&section).ok()? {
+            if let Note::GnuBuildId(id) = note {
+                return Some(id.0);
             }
         }
     }
@@ -101,9 +95,7 @@ fn demangled_matches(one: &str, symbol: &str) -> bool {
         return pattern::matches_demangled(one, text.as_str());
     }
     let Ok(name) = cpp_demangle::Symbol::new(symbol) else { return false };
-    let mut text = Fixed { bytes: [0; 4096], len: 0 };
-    let _ = write!(text, "{name}");
-    pattern::matches_demangled(one, text.as_str())
+    name.demangle().is_ok_and(|name| pattern::matches_demangled(one, &name))
 }
 
 /// Text of limited length; what does not fit is cut off.

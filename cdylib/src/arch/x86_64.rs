@@ -19,6 +19,18 @@ pub unsafe extern "C" fn __cyg_profile_func_exit(_function: usize, _site: usize)
     naked_asm!("mov rdx, [rsp]", "mov rcx, rsp", "jmp {}", sym crate::hooks::exit)
 }
 
+/// The enter hook under a name that no other preloaded library can take.
+#[unsafe(naked)]
+pub unsafe extern "C" fn enter(_function: usize, _site: usize) {
+    naked_asm!("mov rdx, [rsp]", "mov rcx, rsp", "jmp {}", sym crate::hooks::enter)
+}
+
+/// The exit hook in the same way.
+#[unsafe(naked)]
+pub unsafe extern "C" fn exit(_function: usize, _site: usize) {
+    naked_asm!("mov rdx, [rsp]", "mov rcx, rsp", "jmp {}", sym crate::hooks::exit)
+}
+
 // The thread's state, in static thread-local storage: never allocates, unlike `__tls_get_addr`.
 global_asm!(
     ".section .tbss.diytrace_thread,\"awT\",@nobits",
@@ -71,14 +83,67 @@ pub fn ticks() -> u64 {
     high << 32 | low
 }
 
-/// Adds to a counter that only this thread writes, in one instruction: a signal handler's additions are not lost.
+/// Adds to the counter `OFFSET` bytes into a record that only this thread writes, in one instruction: a signal
+/// handler's additions are not lost.
 ///
 /// # Safety
-/// `counter` must be valid for reads and writes.
+/// The counter must be valid for reads and writes.
+#[inline(always)]
+pub unsafe fn add_at<const OFFSET: usize, T>(record: *mut T, value: u64) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!(
+            "add qword ptr [{record} + {offset}], {value}",
+            record = in(reg) record,
+            offset = const OFFSET,
+            value = in(reg) value,
+            options(nostack),
+        );
+    }
+}
+
+/// Adds 1 to a counter in the same way.
+///
+/// # Safety
+/// As for [`add_at`].
+#[inline(always)]
+pub unsafe fn count_at<const OFFSET: usize, T>(record: *mut T) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!(
+            "add qword ptr [{record} + {offset}], 1",
+            record = in(reg) record,
+            offset = const OFFSET,
+            options(nostack),
+        );
+    }
+}
+
+/// Adds to a counter in the same way.
+///
+/// # Safety
+/// As for [`add_at`].
 #[inline(always)]
 pub unsafe fn add(counter: *mut u64, value: u64) {
     // SAFETY: the caller's promise.
-    unsafe { asm!("add qword ptr [{}], {}", in(reg) counter, in(reg) value, options(nostack)) };
+    unsafe { add_at::<0, u64>(counter, value) };
+}
+
+/// Adds 1 to one of the counters of a row, in the same way.
+///
+/// # Safety
+/// As for [`add_at`].
+#[inline(always)]
+pub unsafe fn count_nth(counters: *mut u64, index: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!(
+            "add qword ptr [{counters} + 8 * {index}], 1",
+            counters = in(reg) counters,
+            index = in(reg) index,
+            options(nostack),
+        );
+    }
 }
 
 /// Replaces `old` by `new` in a word that only this thread writes, unless a signal handler has changed it.

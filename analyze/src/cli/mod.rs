@@ -1,0 +1,90 @@
+//! The command line: typed options of the library's commands.
+
+mod record;
+mod report;
+
+use std::io;
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Parser, Subcommand};
+use diytrace_analyze::{error, record as recording};
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Yellow.on_default())
+    .usage(AnsiColor::Yellow.on_default())
+    .literal(AnsiColor::Green.on_default())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+const EXAMPLES: &str = "\
+Examples:
+  gcc -finstrument-functions -g server.c -o server
+  diytrace record ./server               # writes a profile to ./diytrace.data
+  diytrace report                        # functions, most expensive first
+  diytrace report --root handle_request  # one function and what it calls
+
+Exit status: 0 done, 1 the answer is \"no\", 2 bad use or input; `record` has its command's.";
+
+/// A function profiler for C and C++ servers: what each call costs, and the calls inside it.
+#[derive(Debug, Parser)]
+#[command(name = "diytrace", version, styles = STYLES, after_help = EXAMPLES, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Record(record::Arguments),
+    Report(report::Arguments),
+}
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// `record` did not run its command.
+    #[error(transparent)]
+    Record(#[from] recording::Error),
+    /// Another command.
+    #[error(transparent)]
+    Analyze(#[from] error::Error),
+}
+
+impl Cli {
+    /// Runs the command and gives its exit status.
+    pub fn run(self) -> Result<u8, Error> {
+        match self.command {
+            Command::Record(arguments) => Ok(recording::run(&arguments.into())?),
+            Command::Report(arguments) => {
+                diytrace_analyze::report::run(&arguments.into(), &mut io::stdout().lock())?;
+                Ok(0)
+            }
+        }
+    }
+}
+
+impl Error {
+    /// The exit status that goes with it.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Record(error) => error.exit_code(),
+            Self::Analyze(_) => 2,
+        }
+    }
+
+    /// Whether the reader of our output has closed it (`diytrace report | head`), which is no error of ours.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Analyze(error) if error.is_broken_pipe())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_holds_together() {
+        Cli::command().debug_assert();
+    }
+}

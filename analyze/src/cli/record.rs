@@ -1,0 +1,100 @@
+//! The options of `record`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use diytrace_analyze::record::Options;
+
+const EXAMPLES: &str = "\
+Examples:
+  diytrace record ./server --port 8080
+  diytrace record --root handle_request --depth 3 -- ./server
+  diytrace record --root 'Parser::*' --exclude 'Parser::peek' --out parse.data ./compile big.txt
+  sudo -u postgres diytrace record --out /tmp/pg postgres -D data   # as the user that the server runs as
+
+The program must be compiled with -finstrument-functions (gcc or clang), at least the folder of interest.
+FUNCTION is a symbol or a demangled name, with or without parameters; * and ? match as in file names.";
+
+/// Run a command and record what its functions cost
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Record only inside this function (several: repeat, or separate by commas)
+    #[arg(long = "root", value_name = "FUNCTION", value_parser = function)]
+    roots: Vec<String>,
+
+    /// Record calls this deep below a root; 1 is its direct callees
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    depth: Option<u32>,
+
+    /// Do not record this function, but what it calls (repeatable)
+    #[arg(long = "exclude", value_name = "FUNCTION", value_parser = function)]
+    excludes: Vec<String>,
+
+    /// Folder for the profile [default: $DIYTRACE_OUT or diytrace.data]
+    #[arg(long, short, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Most bytes that a program and its forks may write: 64M, 1G [default: 256M]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    memory: Option<u64>,
+
+    /// Ended processes that are kept apart in the profile [default: 64]
+    #[arg(long, value_name = "N")]
+    keep: Option<u32>,
+
+    /// Start paused
+    #[arg(long)]
+    paused: bool,
+
+    /// The command and its arguments
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
+    command: Vec<OsString>,
+}
+
+impl From<Arguments> for Options {
+    fn from(arguments: Arguments) -> Self {
+        let Arguments { roots, depth, excludes, out, memory, keep, paused, command } = arguments;
+        Self { roots, depth, excludes, out, memory, keep, paused, command }
+    }
+}
+
+fn function(text: &str) -> Result<String, &'static str> {
+    if text.split(',').all(|pattern| pattern.trim().is_empty()) {
+        return Err("it names no function");
+    }
+    Ok(text.to_owned())
+}
+
+/// A size as `DIYTRACE_MEMORY` has it.
+fn memory(text: &str) -> Result<u64, &'static str> {
+    const ALLOWED: std::ops::RangeInclusive<u64> = 1 << 20..=1 << 37;
+    const EXPECTED: &str = "it must be a size from 1M to 128G, such as 64M or 1G";
+    let digits = text.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G']);
+    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        _ => return Err(EXPECTED),
+    };
+    let bytes = digits.parse().ok().and_then(|number: u64| number.checked_mul(1 << shift));
+    bytes.filter(|bytes| ALLOWED.contains(bytes)).ok_or(EXPECTED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        for (text, expected) in
+            [("64M", Ok(64 << 20)), ("1g", Ok(1 << 30)), ("1048576", Ok(1 << 20)), ("2048k", Ok(2 << 20))]
+        {
+            assert_eq!(memory(text), expected, "{text}");
+        }
+        for text in ["", "M", "1MM", "64MB", "-1", "1", "99999999999G", "1.5G"] {
+            assert!(memory(text).is_err(), "{text}");
+        }
+    }
+}

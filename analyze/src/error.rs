@@ -1,0 +1,66 @@
+//! What can go wrong in a command, as one sentence for the user.
+
+use std::io;
+
+use crate::load;
+
+/// Why a command has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no profile to read, or none that can be read.
+    #[error(transparent)]
+    Load(#[from] load::Error),
+    /// A pattern names no function that the profile knows.
+    #[error(
+        "nothing in the profile is called `{pattern}`{}",
+        nearest_sentence(nearest, "; it has no named functions at all")
+    )]
+    UnknownFunction {
+        /// The pattern.
+        pattern: String,
+        /// Functions whose names come near.
+        nearest: Vec<String>,
+    },
+    /// No process in the profile has this number.
+    #[error("the profile has no process {pid}; it has {}", numbers(known))]
+    UnknownProcess {
+        /// What was asked for.
+        pid: u32,
+        /// What there is.
+        known: Vec<u32>,
+    },
+    /// The report could not be written.
+    #[error("cannot write the report: {0}")]
+    Write(#[from] io::Error),
+}
+
+impl Error {
+    /// Whether the reader of our output has closed it (`diytrace report | head`), which is no error of ours.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Write(source) if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+/// "; did you mean `a` or `b`?", or what to say if there are no such names.
+pub fn nearest_sentence(names: &[String], none: &str) -> String {
+    match names {
+        [] => none.to_owned(),
+        [one] => format!("; did you mean `{one}`?"),
+        [first @ .., last] => {
+            let first: Vec<_> = first.iter().map(|name| format!("`{name}`")).collect();
+            format!("; did you mean {} or `{last}`?", first.join(", "))
+        }
+    }
+}
+
+fn numbers(all: &[u32]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = all.iter().take(SHOWN).map(u32::to_string).collect::<Vec<_>>().join(", ");
+    if all.is_empty() {
+        text.push_str("none");
+    }
+    if all.len() > SHOWN {
+        text.push_str(&format!(" and {} more", all.len() - SHOWN));
+    }
+    text
+}

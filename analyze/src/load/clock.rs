@@ -1,0 +1,79 @@
+//! The recorder's clock: what a tick is, and what it costs to read it.
+
+use diytrace::Header;
+use diytrace::header::clock;
+
+/// Anchors nearer to each other than this say less of the rate than the estimate made at load.
+const LEAST_INTERVAL_NS: u64 = 1_000_000_000;
+
+/// A rate outside of this is a damaged file's.
+const SANE_HZ: std::ops::RangeInclusive<f64> = 1e6..=1e11;
+
+/// A cost beyond this (in ticks) is a damaged file's.
+const SANE_COST: f64 = 1e5;
+
+/// Where ticks come from and how many make a second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// The clock.
+    pub source: Source,
+    /// Ticks per second.
+    pub hz: f64,
+}
+
+/// Clocks that recorders have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// The processor's invariant time stamp counter.
+    Tsc,
+    /// `clock_gettime`.
+    ClockGettime,
+}
+
+/// What hook pairs cost, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Costs {
+    /// Inside the interval that a pair measures.
+    pub inner: f64,
+    /// For the caller beside that.
+    pub outer: f64,
+    /// Standard error of the sum of both.
+    pub error: f64,
+    /// Of a pair that records nothing, for the caller.
+    pub untimed: f64,
+}
+
+impl Clock {
+    /// The clock of a profile, or `None` if its rate cannot be.
+    pub fn of(header: &Header) -> Option<Self> {
+        if header.clock == clock::CLOCK_GETTIME {
+            return Some(Self { source: Source::ClockGettime, hz: 1e9 });
+        }
+        let (first, last) = (header.first_anchor, header.last_anchor);
+        let elapsed_ns = last.monotonic_ns.saturating_sub(first.monotonic_ns);
+        let measured = last.ticks.saturating_sub(first.ticks) as f64 / elapsed_ns as f64 * 1e9;
+        let estimated = header.ticks_per_second as f64;
+        let hz = if elapsed_ns >= LEAST_INTERVAL_NS && SANE_HZ.contains(&measured) { measured } else { estimated };
+        SANE_HZ.contains(&hz).then_some(Self { source: Source::Tsc, hz })
+    }
+
+    /// Nanoseconds in a tick.
+    pub fn ns_per_tick(&self) -> f64 {
+        1e9 / self.hz
+    }
+}
+
+impl Costs {
+    /// The costs of a profile, or `None` if they cannot be.
+    pub fn of(header: &Header) -> Option<Self> {
+        let ticks = |cost: u64| cost as f64 / 1024.0;
+        let costs = Self {
+            inner: ticks(header.inner_cost),
+            outer: ticks(header.outer_cost),
+            error: ticks(header.cost_error),
+            untimed: ticks(header.untimed_cost),
+        };
+        let all = [costs.inner, costs.outer, costs.error, costs.untimed];
+        all.iter().all(|&cost| cost <= SANE_COST).then_some(costs)
+    }
+}

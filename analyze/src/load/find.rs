@@ -1,0 +1,56 @@
+//! Finds the files that profiles are in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Error;
+
+/// Where profiles are if nobody says otherwise.
+pub const DEFAULT_FOLDER: &str = "diytrace.data";
+
+/// A profile's file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Found {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether somebody asked for this very file, and not for all in its folder.
+    pub is_named: bool,
+}
+
+/// The profiles at these paths, in the order of their names, each once.
+pub fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
+    let default = [PathBuf::from(DEFAULT_FOLDER)];
+    let mut found = Vec::new();
+    for path in if paths.is_empty() { &default } else { paths } {
+        match fs::metadata(path) {
+            Ok(facts) if facts.is_dir() => found.extend(in_folder(path)?),
+            Ok(_) => found.push(Found { path: path.clone(), is_named: true }),
+            Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Error::Missing { path: path.clone() });
+            }
+            Err(source) => return Err(Error::Unreadable { path: path.clone(), source }),
+        }
+    }
+    found.sort();
+    found.dedup_by(|next, kept| {
+        let same = next.path == kept.path;
+        kept.is_named |= same && next.is_named;
+        same
+    });
+    Ok(found)
+}
+
+fn in_folder(folder: &Path) -> Result<Vec<Found>, Error> {
+    let unreadable = |source| Error::Unreadable { path: folder.to_owned(), source };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.extension().is_some_and(|extension| extension == "diyt") && path.is_file() {
+            found.push(Found { path, is_named: false });
+        }
+    }
+    if found.is_empty() {
+        return Err(Error::Empty { path: folder.to_owned() });
+    }
+    Ok(found)
+}

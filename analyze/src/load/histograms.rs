@@ -1,0 +1,85 @@
+//! Reads the functions' records, so that no byte of the file is used twice: a hostile one could otherwise name a few
+//! bytes so often that they fill the memory.
+
+use diytrace::histogram::OCTAVES;
+use diytrace::reader::File;
+use diytrace::{Bins, Ref, UNIT};
+use rustc_hash::FxHashMap;
+
+use super::family::Function;
+
+/// Reads function records, each once.
+pub struct Records<'a> {
+    file: File<'a>,
+    /// One bit for each unit of the file that belongs to a record.
+    taken: Vec<u64>,
+    /// Records that led nowhere, or to bytes of others.
+    pub damaged: usize,
+}
+
+impl<'a> Records<'a> {
+    /// Records of a file of that many bytes.
+    pub fn new(file: File<'a>, bytes: usize) -> Self {
+        Self { file, taken: vec![0; bytes / UNIT / 64 + 1], damaged: 0 }
+    }
+
+    /// The place in `functions` of the record that a node of an arena names; reads it if it is not there yet.
+    ///
+    /// `known` are the records that the arena's nodes have named so far, with their places.
+    pub fn find_or_read(
+        &mut self,
+        record: Ref,
+        (address, generation): (u64, u32),
+        known: &mut FxHashMap<Ref, Option<u32>>,
+        functions: &mut Vec<Function>,
+    ) -> Option<u32> {
+        let place = *known.entry(record).or_insert_with(|| {
+            let function = self.read(record, generation);
+            self.damaged += usize::from(function.is_none());
+            functions.push(function?);
+            Some(functions.len() as u32 - 1)
+        });
+        let function = &mut functions[place? as usize];
+        if function.address != address {
+            self.damaged += 1;
+            return None;
+        }
+        function.generation = function.generation.min(generation);
+        place
+    }
+
+    fn read(&mut self, record: Ref, generation: u32) -> Option<Function> {
+        let raw = self.take(record, size_of::<diytrace::Function>()).then(|| self.file.function(record))??;
+        let mut octaves = Vec::new();
+        for (octave, &bins) in raw.octaves.iter().enumerate().take(OCTAVES) {
+            if bins == 0 {
+                continue;
+            }
+            let counts = self.take(bins, size_of::<Bins>()).then(|| self.file.bins(bins)).flatten();
+            match counts {
+                Some(Bins { counts }) if counts.iter().any(|&count| count != 0) => octaves.push((octave as u8, counts)),
+                Some(_) => {}
+                None => self.damaged += 1,
+            }
+        }
+        let extremes = (raw.min <= raw.max).then_some((raw.min, raw.max));
+        Some(Function { address: raw.address, generation, extremes, unbinned: raw.unbinned, octaves })
+    }
+
+    /// Takes the units of a record, unless one of them is taken or lies outside of the file.
+    fn take(&mut self, first: Ref, bytes: usize) -> bool {
+        let units = first as usize..first as usize + bytes.div_ceil(UNIT);
+        let bit = |unit: usize| (unit / 64, 1u64 << (unit % 64));
+        let free = units.clone().all(|unit| {
+            let (word, mask) = bit(unit);
+            self.taken.get(word).is_some_and(|taken| taken & mask == 0)
+        });
+        if free {
+            for unit in units {
+                let (word, mask) = bit(unit);
+                self.taken[word] |= mask;
+            }
+        }
+        free
+    }
+}

@@ -1,0 +1,144 @@
+//! Finds profiles and reads them: from paths to [`Family`] data.
+//!
+//! ```text
+//! paths ──[find]──▶ files ──[parse]──▶ [`Family`] ──[state]──▶ what became of its processes
+//! ```
+//!
+//! Files are read whole, not mapped: one that is cut short meanwhile would end a reader of the map.
+
+pub mod clock;
+mod family;
+mod find;
+mod histograms;
+mod parse;
+mod state;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use diytrace::VERSION;
+use diytrace::reader::NotReadable;
+use rayon::prelude::*;
+
+pub use family::{Arena, Family, Function, Module, Node, Root, State};
+pub use find::{DEFAULT_FOLDER, find};
+pub use parse::parse;
+
+/// Why there is no profile.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nothing lies at the path.
+    #[error("there is no profile at {}: record one with `diytrace record -- COMMAND`", path.display())]
+    Missing {
+        /// Where.
+        path: PathBuf,
+    },
+    /// The folder has no profiles.
+    #[error(
+        "there is no profile in {}: a program leaves one when it runs under `diytrace record` and has code that was \
+         compiled with -finstrument-functions",
+        path.display()
+    )]
+    Empty {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is something else.
+    #[error("{} is not a diytrace profile: give a .diyt file, or a folder of them", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file has less than a header.
+    #[error("{} is truncated: it ends inside its header, and nothing in it can be read", path.display())]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A newer recorder wrote the file.
+    #[error(
+        "{} has version {version} of the profile format and this diytrace reads up to {VERSION}: use a newer diytrace",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// The header says a version that never was.
+    #[error("{} is damaged: there is no version {version} of the profile format", path.display())]
+    NoSuchVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// The recorder died early.
+    #[error("{} has no data: its program ended before the recorder had made the file", path.display())]
+    Unfinished {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl Error {
+    fn not_readable(path: &Path, why: NotReadable) -> Self {
+        let path = path.to_owned();
+        match why {
+            NotReadable::Truncated => Self::Truncated { path },
+            NotReadable::Foreign => Self::Foreign { path },
+            NotReadable::Version(version) if version > VERSION => Self::Newer { path, version },
+            NotReadable::Version(version) => Self::NoSuchVersion { path, version },
+            NotReadable::Unfinished => Self::Unfinished { path },
+        }
+    }
+}
+
+/// What could be read.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// The profiles, in the order of their paths.
+    pub families: Vec<Family>,
+    /// Files that could not be read beside others that could.
+    pub warnings: Vec<String>,
+}
+
+/// Reads all profiles at these paths, or in `diytrace.data` if there are none.
+pub fn load(paths: &[PathBuf]) -> Result<Loaded, Error> {
+    let files = find(paths)?;
+    let read: Vec<_> = files.into_par_iter().map(|file| (file.is_named, load_file(&file.path))).collect();
+    let mut loaded = Loaded::default();
+    let mut first_error = None;
+    for (is_named, result) in read {
+        match result {
+            Ok(family) => loaded.families.push(family),
+            Err(error) if is_named => return Err(error),
+            Err(error) => {
+                loaded.warnings.push(error.to_string());
+                first_error.get_or_insert(error);
+            }
+        }
+    }
+    match first_error {
+        Some(error) if loaded.families.is_empty() => Err(error),
+        _ => Ok(loaded),
+    }
+}
+
+/// Reads one profile.
+pub fn load_file(path: &Path) -> Result<Family, Error> {
+    let bytes = std::fs::read(path).map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
+    let mut family = parse(&bytes).map_err(|why| Error::not_readable(path, why))?;
+    family.path = path.to_owned();
+    state::determine(&mut family);
+    Ok(family)
+}

@@ -1,0 +1,182 @@
+//! Modules of all profiles in one table, and places in them: what an address means, wherever it was loaded.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use crate::load;
+
+/// A module's number in [`Modules`].
+pub type ModuleId = u32;
+
+/// A place's number in [`Places`].
+pub type PlaceId = u32;
+
+/// An ELF virtual address in a module; or an address that lies in none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The module.
+    pub module: Option<ModuleId>,
+    /// Virtual address in the module, as `nm` prints it.
+    pub address: u64,
+}
+
+/// A program or library that was in use at one time or several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// Build ID; empty if it has none.
+    pub build_id: Vec<u8>,
+    /// Its files, as they were.
+    pub files: BTreeSet<ModuleFile>,
+    /// Whether it refers to the hooks.
+    pub is_instrumented: bool,
+    /// Whether it is a program.
+    pub is_program: bool,
+}
+
+/// A module's file as it was when it was recorded.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModuleFile {
+    /// Where it was.
+    pub path: String,
+    /// Its size in bytes; 0 if unknown.
+    pub size: u64,
+    /// When it was modified, in nanoseconds since 1970; 0 if unknown.
+    pub modified_unix_ns: u64,
+}
+
+impl Module {
+    /// Where it was: of several files the first by name.
+    pub fn path(&self) -> &str {
+        self.files.first().map_or("", |file| &file.path)
+    }
+
+    /// The last part of its path.
+    pub fn short_name(&self) -> &str {
+        self.path().rsplit('/').next().unwrap_or_default()
+    }
+}
+
+/// What makes two modules one: the build ID, or else the very same file.
+#[derive(PartialEq, Eq, Hash)]
+enum Identity {
+    BuildId(Vec<u8>),
+    File(ModuleFile),
+}
+
+/// All modules.
+#[derive(Default)]
+pub(super) struct ModuleTable {
+    pub list: Vec<Module>,
+    by_identity: FxHashMap<Identity, ModuleId>,
+}
+
+impl ModuleTable {
+    fn find_or_add(&mut self, module: &load::Module) -> ModuleId {
+        let file = ModuleFile {
+            path: module.path.clone(),
+            size: module.file_size,
+            modified_unix_ns: module.modified_unix_ns,
+        };
+        let identity = match module.build_id.is_empty() {
+            true => Identity::File(file.clone()),
+            false => Identity::BuildId(module.build_id.clone()),
+        };
+        let next = self.list.len() as ModuleId;
+        let id = *self.by_identity.entry(identity).or_insert(next);
+        if id == next {
+            self.list.push(Module {
+                build_id: module.build_id.clone(),
+                files: BTreeSet::new(),
+                is_instrumented: false,
+                is_program: false,
+            });
+        }
+        let known = &mut self.list[id as usize];
+        known.files.insert(file);
+        known.is_instrumented |= module.is_instrumented;
+        known.is_program |= module.is_program;
+        id
+    }
+}
+
+/// All places.
+#[derive(Default)]
+pub(super) struct PlaceTable {
+    pub list: Vec<Place>,
+    ids: FxHashMap<Place, PlaceId>,
+}
+
+impl PlaceTable {
+    fn find_or_add(&mut self, place: Place) -> PlaceId {
+        *self.ids.entry(place).or_insert_with(|| {
+            self.list.push(place);
+            self.list.len() as PlaceId - 1
+        })
+    }
+}
+
+/// From one family's addresses to places.
+pub(super) struct Resolver<'a> {
+    places: &'a mut PlaceTable,
+    /// Sorted by start.
+    spans: Vec<Span>,
+    known: FxHashMap<(u64, u32), PlaceId>,
+}
+
+struct Span {
+    start: u64,
+    end: u64,
+    /// The largest end of this span and all before it.
+    reach: u64,
+    generation: u32,
+    bias: u64,
+    module: ModuleId,
+}
+
+impl<'a> Resolver<'a> {
+    pub fn new(family: &load::Family, modules: &mut ModuleTable, places: &'a mut PlaceTable) -> Self {
+        let to_span = |module: &load::Module| Span {
+            start: module.start,
+            end: module.end,
+            reach: 0,
+            generation: module.generation,
+            bias: module.bias,
+            module: modules.find_or_add(module),
+        };
+        let mut spans: Vec<_> = family.modules.iter().map(to_span).collect();
+        spans.sort_by_key(|span| (span.start, span.generation));
+        let mut reach = 0;
+        for span in &mut spans {
+            reach = span.end.max(reach);
+            span.reach = reach;
+        }
+        Self { places, spans, known: FxHashMap::default() }
+    }
+
+    /// The place of an address that was seen when that many modules were known.
+    pub fn place(&mut self, address: u64, generation: u32) -> PlaceId {
+        if let Some(&place) = self.known.get(&(address, generation)) {
+            return place;
+        }
+        let place = match self.span(address, generation) {
+            Some(span) => Place { module: Some(span.module), address: address.wrapping_sub(span.bias) },
+            None => Place { module: None, address },
+        };
+        let id = self.places.find_or_add(place);
+        self.known.insert((address, generation), id);
+        id
+    }
+
+    /// Of the modules that were ever at the address, the latest that was known then.
+    fn span(&self, address: u64, generation: u32) -> Option<&Span> {
+        let after = self.spans.partition_point(|span| span.start <= address);
+        let reaching = self.spans[..after].iter().rev().take_while(|span| span.reach > address);
+        let there = reaching.filter(|span| address < span.end);
+        // A module that was recorded later can be the only one there: it was found by the very node that asks.
+        there.max_by_key(|span| {
+            let order = i64::from(span.generation);
+            if span.generation < generation { (true, order) } else { (false, -order) }
+        })
+    }
+}

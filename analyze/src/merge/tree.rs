@@ -1,0 +1,177 @@
+//! The merged tree of call paths.
+
+use diytrace::node::flag;
+use rustc_hash::FxHashMap;
+
+use super::modules::PlaceId;
+use crate::time::Time;
+
+/// A path's place in [`Tree::paths`].
+pub type PathId = u32;
+
+/// Call paths, each directly before all that lie below it: the first child follows its parent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tree {
+    /// All paths, in the order of their places.
+    pub paths: Vec<CallPath>,
+}
+
+/// A call path, with the sums over all that was merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallPath {
+    /// What makes it another path than others.
+    pub key: Key,
+    /// Where the paths below it end.
+    pub end: PathId,
+    /// Target of the call if it was a relative one.
+    pub target: Option<PlaceId>,
+    /// Sums.
+    pub counts: Counts,
+}
+
+/// What makes a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// The path above.
+    pub parent: Option<PathId>,
+    /// The function.
+    pub function: PlaceId,
+    /// Return address of the physical function that the call is in.
+    pub site: PlaceId,
+    /// Return address of the enter hook.
+    pub hook: PlaceId,
+    /// Bits of [`flag`].
+    pub flags: u32,
+    /// Of a folded recursion: the path above, of the same function, that its callees are under.
+    pub folded_into: Option<PathId>,
+}
+
+/// Sums over the calls of a path. Corrected times may be below nothing: see [`crate::correct`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Calls entered.
+    pub calls: u64,
+    /// Calls left without an exit.
+    pub unwound: u64,
+    /// Calls that returned but are in no histogram.
+    pub unbinned: u64,
+    /// Time of all calls whose callees are here, without these, as measured.
+    pub self_raw: Time,
+    /// The same, corrected.
+    pub self_corrected: Time,
+    /// Time of calls on this very path, and of those inside a folded recursion, as measured.
+    pub inclusive_raw: [Time; 2],
+    /// The same, corrected.
+    pub inclusive_corrected: [Time; 2],
+    /// Time of all calls that have ended, as measured.
+    pub closed_raw: Time,
+    /// The same, corrected.
+    pub closed_corrected: Time,
+    /// How far off the corrections for the calls here may be.
+    pub error: Time,
+}
+
+impl Counts {
+    fn add(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.unwound = self.unwound.saturating_add(other.unwound);
+        self.unbinned = self.unbinned.saturating_add(other.unbinned);
+        self.self_raw += other.self_raw;
+        self.self_corrected += other.self_corrected;
+        for slot in 0..2 {
+            self.inclusive_raw[slot] += other.inclusive_raw[slot];
+            self.inclusive_corrected[slot] += other.inclusive_corrected[slot];
+        }
+        self.closed_raw += other.closed_raw;
+        self.closed_corrected += other.closed_corrected;
+        self.error += other.error;
+    }
+}
+
+impl CallPath {
+    /// Whether its calls are counted only for what their hooks cost.
+    pub fn is_untimed(&self) -> bool {
+        self.key.flags & flag::UNTIMED != 0
+    }
+}
+
+/// A tree that grows: paths in the order in which they were found.
+#[derive(Default)]
+pub(super) struct Growing {
+    paths: Vec<CallPath>,
+    by_key: FxHashMap<Key, PathId>,
+}
+
+impl Growing {
+    /// Adds to the path of that key; its parent's key is known already.
+    pub fn add(&mut self, key: Key, target: Option<PlaceId>, counts: &Counts) -> PathId {
+        let next = self.paths.len() as PathId;
+        let id = *self.by_key.entry(key).or_insert(next);
+        match self.paths.get_mut(id as usize) {
+            Some(path) => {
+                path.counts.add(counts);
+                path.target = path.target.max(target);
+            }
+            None => self.paths.push(CallPath { key, end: 0, target, counts: *counts }),
+        }
+        id
+    }
+
+    /// The finished tree, whose order does not tell in which order it grew; `places` are the final numbers of places.
+    pub fn finish(self, places: &[PlaceId]) -> Tree {
+        let mut paths = self.paths;
+        for path in &mut paths {
+            let key = &mut path.key;
+            for place in [&mut key.function, &mut key.site, &mut key.hook] {
+                *place = places[*place as usize];
+            }
+            path.target = path.target.map(|target| places[target as usize]);
+        }
+        let mut depths = vec![0u32; paths.len()];
+        let mut children: FxHashMap<Option<PathId>, Vec<PathId>> = FxHashMap::default();
+        for (id, path) in paths.iter().enumerate() {
+            depths[id] = path.key.parent.map_or(0, |parent| depths[parent as usize] + 1);
+            children.entry(path.key.parent).or_default().push(id as PathId);
+        }
+        for siblings in children.values_mut() {
+            siblings.sort_by_key(|&id| {
+                let key = &paths[id as usize].key;
+                // Paths that a recursion folds into lie above each other, so their depths tell them apart.
+                let folded = key.folded_into.map(|position| depths[position as usize]);
+                (key.function, key.site, key.hook, key.flags, folded)
+            });
+        }
+        let order = preorder(&children);
+        let mut new_ids = vec![0; paths.len()];
+        for (new, &old) in order.iter().enumerate() {
+            new_ids[old as usize] = new as PathId;
+        }
+        let new_id = |old: PathId| new_ids[old as usize];
+        let mut tree = Tree { paths: Vec::with_capacity(paths.len()) };
+        for &old in &order {
+            let mut path = paths[old as usize].clone();
+            path.key.parent = path.key.parent.map(new_id);
+            path.key.folded_into = path.key.folded_into.map(new_id);
+            tree.paths.push(path);
+        }
+        for id in (0..tree.paths.len()).rev() {
+            let end = tree.paths[id].end.max(id as PathId + 1);
+            tree.paths[id].end = end;
+            if let Some(parent) = tree.paths[id].key.parent {
+                let above = &mut tree.paths[parent as usize].end;
+                *above = end.max(*above);
+            }
+        }
+        tree
+    }
+}
+
+fn preorder(children: &FxHashMap<Option<PathId>, Vec<PathId>>) -> Vec<PathId> {
+    let mut order = Vec::new();
+    let mut next: Vec<PathId> = children.get(&None).into_iter().flatten().rev().copied().collect();
+    while let Some(id) = next.pop() {
+        order.push(id);
+        next.extend(children.get(&Some(id)).into_iter().flatten().rev());
+    }
+    order
+}

@@ -1,0 +1,163 @@
+//! The command as a child that shares the terminal, and the signals on their way to it.
+//!
+//! Signals are blocked and taken one by one: no handler interrupts anything, and a signal says who sent it. What a
+//! terminal sends (Ctrl-C, Ctrl-Z, a new size) reaches the child anyway, as it is in the same process group; what
+//! somebody sends to us is passed on. When the child stops, we stop, so the shell above sees a job that stopped.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+use std::{fs, ptr};
+
+use libc::{c_int, pid_t};
+
+/// Signals that are passed on.
+const PASSED_ON: [c_int; 12] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTERM,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGALRM,
+    libc::SIGWINCH,
+    libc::SIGTSTP,
+    libc::SIGTTIN,
+    libc::SIGTTOU,
+    libc::SIGCONT,
+];
+
+/// Runs a program under the name it was given, and waits for its end.
+pub fn run(
+    name: &OsStr,
+    path: &Path,
+    arguments: &[OsString],
+    variables: Vec<(&'static str, OsString)>,
+) -> io::Result<ExitStatus> {
+    let signals = Signals::block();
+    let mut command = Command::new(path);
+    command.arg0(name).args(arguments).envs(variables);
+    // SAFETY: between fork and exec, the closure only makes two system calls.
+    unsafe { command.pre_exec(move || signals.restore()) };
+    // From here on the signals stay blocked: a Ctrl-C that ends the child must not take our exit status away.
+    let child = command.spawn()?.id() as pid_t;
+    loop {
+        let signal = signals.wait();
+        if signal.si_signo != libc::SIGCHLD {
+            pass_on(&signal, child);
+        } else if let Some(status) = changed(child) {
+            match status.stopped_signal() {
+                None => return Ok(status),
+                Some(libc::SIGSTOP) => {} // somebody looks at the child alone; they will have it go on
+                // SAFETY: it stops this process until SIGCONT, which is then passed on to the child.
+                Some(_) => _ = unsafe { libc::raise(libc::SIGSTOP) },
+            }
+        }
+    }
+}
+
+/// The exit status as a shell has it.
+pub fn exit_code(status: ExitStatus) -> u8 {
+    let code = status.code().or(status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
+}
+
+/// The signals to take, and what to give back to the child.
+#[derive(Clone, Copy)]
+struct Signals {
+    taken: libc::sigset_t,
+    mask_before: libc::sigset_t,
+    children_before: libc::sighandler_t,
+}
+
+impl Signals {
+    fn block() -> Self {
+        let (mut taken, mut mask_before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+        // SAFETY: the sets are filled in by the first calls to see them, and all numbers are signals.
+        unsafe {
+            libc::sigemptyset(taken.as_mut_ptr());
+            for signal in PASSED_ON.into_iter().chain([libc::SIGCHLD]) {
+                libc::sigaddset(taken.as_mut_ptr(), signal);
+            }
+            libc::sigprocmask(libc::SIG_BLOCK, taken.as_ptr(), mask_before.as_mut_ptr());
+            Self {
+                taken: taken.assume_init(),
+                mask_before: mask_before.assume_init(),
+                // Whoever starts us with SIGCHLD ignored would have us never see the child's exit status.
+                children_before: libc::signal(libc::SIGCHLD, libc::SIG_DFL),
+            }
+        }
+    }
+
+    /// In the child: everything is as it was for us.
+    fn restore(&self) -> io::Result<()> {
+        // SAFETY: both calls may be made between fork and exec, with what they once gave.
+        unsafe {
+            libc::signal(libc::SIGCHLD, self.children_before);
+            libc::sigprocmask(libc::SIG_SETMASK, &self.mask_before, ptr::null_mut());
+        }
+        Ok(())
+    }
+
+    fn wait(&self) -> libc::siginfo_t {
+        let mut signal = MaybeUninit::uninit();
+        // SAFETY: the set is valid, and the signal's description is read only after it was filled in.
+        unsafe {
+            while libc::sigwaitinfo(&self.taken, signal.as_mut_ptr()) < 0 {}
+            signal.assume_init()
+        }
+    }
+}
+
+/// Whether the child has ended or stopped. Several signals of children can have become one.
+fn changed(child: pid_t) -> Option<ExitStatus> {
+    let mut status = 0;
+    // SAFETY: the status is a place to write to.
+    let changed = unsafe { libc::waitpid(child, &mut status, libc::WNOHANG | libc::WUNTRACED) };
+    (changed == child).then(|| ExitStatus::from_raw(status))
+}
+
+fn pass_on(signal: &libc::siginfo_t, child: pid_t) {
+    let from_terminal = signal.si_code == libc::SI_KERNEL;
+    // SAFETY: the sender is there for every signal that a process sent; otherwise the number is not used.
+    if from_terminal || descends_from(unsafe { signal.si_pid() }, child) {
+        return; // the child has it already: `kill 0` in a script reaches its whole group, and us
+    }
+    // SAFETY: the child has not been waited for, so its number is still its own.
+    unsafe { libc::kill(child, signal.si_signo) };
+}
+
+fn descends_from(mut process: pid_t, ancestor: pid_t) -> bool {
+    while process > 1 && process != ancestor {
+        process = parent(process).unwrap_or(0);
+    }
+    process == ancestor
+}
+
+fn parent(process: pid_t) -> Option<pid_t> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let (_, after_name) = stat.rsplit_once(')')?; // the name may hold anything
+    after_name.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_a_shells() {
+        assert_eq!(exit_code(ExitStatus::from_raw(7 << 8)), 7);
+        assert_eq!(exit_code(ExitStatus::from_raw(libc::SIGTERM)), 143);
+    }
+
+    #[test]
+    fn ancestry() {
+        let this = std::process::id() as pid_t;
+        assert!(descends_from(this, parent(this).unwrap()));
+        assert!(descends_from(this, this));
+        assert!(!descends_from(parent(this).unwrap(), this));
+    }
+}

@@ -1,0 +1,53 @@
+//! The folder for profiles, before and after the command.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{self, Path, PathBuf};
+
+use super::Error;
+
+/// The folder, and what lay in it before the command.
+#[derive(Debug)]
+pub struct Folder {
+    /// As it was given, for messages.
+    pub given: PathBuf,
+    /// For the command, which may work elsewhere.
+    pub path: PathBuf,
+    made: bool,
+    before: BTreeSet<String>,
+}
+
+impl Folder {
+    /// Makes the folder if it is missing.
+    pub fn open(given: &Path) -> Result<Self, Error> {
+        let failed = |source| Error::Folder { path: given.to_owned(), source };
+        let path = path::absolute(given).map_err(failed)?;
+        let made = !path.is_dir();
+        fs::create_dir_all(&path).map_err(failed)?;
+        let before = profiles(&path);
+        Ok(Self { given: given.to_owned(), path, made, before })
+    }
+
+    /// Whether there were profiles in it already, which a report on the folder would show, too.
+    pub fn had_profiles(&self) -> bool {
+        !self.before.is_empty()
+    }
+
+    /// Names of the profiles that have come since.
+    pub fn new_profiles(&self) -> Vec<String> {
+        profiles(&self.path).difference(&self.before).cloned().collect()
+    }
+
+    /// Removes the folder if it was made for nothing.
+    pub fn remove_if_unused(&self) {
+        if self.made {
+            let _ = fs::remove_dir(&self.path); // fails if anything is in it, as it should
+        }
+    }
+}
+
+fn profiles(folder: &Path) -> BTreeSet<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return BTreeSet::new() };
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.ends_with(".diyt")).collect()
+}

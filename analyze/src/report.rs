@@ -1,0 +1,76 @@
+//! The command `report`.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use crate::error::Error;
+pub use crate::merge::By;
+
+/// What to report and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Profiles, and folders of them. Empty: `diytrace.data` here.
+    pub profiles: Vec<PathBuf>,
+    /// Patterns of the functions to report. Empty: those it was recorded with, or all.
+    pub roots: Vec<String>,
+    /// Only this process, as it saw its own number.
+    pub pid: Option<u32>,
+    /// What is reported together.
+    pub by: By,
+    /// Times as measured, without correction.
+    pub raw: bool,
+    /// Order of functions.
+    pub sort: Option<Sort>,
+    /// Most functions to show of each report.
+    pub limit: Option<usize>,
+    /// How it is written.
+    pub format: Format,
+    /// Whether tables have colours.
+    pub color: Color,
+    /// Keep functions of one name but several addresses apart in tables, too.
+    pub by_address: bool,
+}
+
+/// Order of functions: by name, or the largest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are the columns of the report")]
+pub enum Sort {
+    Calls,
+    Total,
+    Self_,
+    Mean,
+    P50,
+    P90,
+    P99,
+    Max,
+    Name,
+}
+
+/// How a report is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Table,
+    /// For programs: everything there is.
+    Json,
+    /// For spreadsheets: one row for each function, or for each root and callee.
+    Csv,
+}
+
+/// Whether tables have colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Color {
+    /// At a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Yes.
+    Always,
+    /// No.
+    Never,
+}
+
+/// Writes a report; warnings go to stderr.
+pub fn run(_options: &Options, _out: &mut dyn Write) -> Result<(), Error> {
+    Ok(())
+}

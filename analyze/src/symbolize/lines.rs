@@ -1,0 +1,53 @@
+//! Source lines of addresses.
+
+use std::sync::Arc;
+
+use addr2line::Context;
+use rayon::prelude::*;
+
+use super::dwarf::{self, Reader};
+use super::files::ModuleFiles;
+use super::Probe;
+use crate::merge::Place;
+
+/// Where something is written.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Location {
+    /// The source file.
+    pub file: String,
+    /// The line in it.
+    pub line: u32,
+}
+
+/// A core is worth setting up for this many lines.
+const LEAST_SHARE: usize = 128;
+
+/// Finds the lines of places in one module, which are sorted by address.
+pub fn find(files: &ModuleFiles, wanted: &[(Place, Probe)], found: impl Fn((Place, Probe), Option<Location>) + Sync) {
+    let Some(dwarf) = dwarf::of(files).map(Arc::new) else { return };
+    // Neighbours are in one unit, whose lines are then read once.
+    let share = wanted.len().div_ceil(rayon::current_num_threads()).max(LEAST_SHARE);
+    wanted.par_chunks(share).for_each(|wanted| {
+        let Ok(context) = Context::from_arc_dwarf(Arc::clone(&dwarf)) else { return };
+        for &(place, probe) in wanted {
+            found((place, probe), find_one(&context, place.address, probe));
+        }
+    });
+}
+
+fn find_one(context: &Context<Reader>, address: u64, probe: Probe) -> Option<Location> {
+    let location = match probe {
+        Probe::Function => context.find_location(address).ok()??,
+        Probe::Call => context.find_location(address.checked_sub(1)?).ok()??,
+        Probe::InlinedCall => {
+            let mut frames = context.find_frames(address.checked_sub(1)?).skip_all_loads().ok()?;
+            let innermost = frames.next().ok()??;
+            // The line of a frame is where it calls the one before, which is the inlined function's own.
+            match frames.next().ok()? {
+                Some(caller) => caller.location?,
+                None => innermost.location?,
+            }
+        }
+    };
+    Some(Location { file: location.file?.to_owned(), line: location.line? })
+}
