@@ -1,5 +1,6 @@
 //! An arena: the part of a profile that one thread at a time writes.
 
+use crate::Ref;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Bits of [`Arena::flags`].
@@ -48,8 +49,40 @@ pub struct Arena {
     pub stray_exits: u64,
     /// Name of the owner's thread, zero-padded.
     pub name: [u8; 16],
+    /// The latest call's time, which is not in its function's histogram yet: [`Pending`].
+    pub pending: u64,
     /// Not used; zero.
-    pub reserved_tail: [u64; 12],
+    pub reserved_tail: [u64; 11],
+}
+
+/// The time of a call that has returned, with the [`crate::Function`] record that it belongs to.
+///
+/// Finding a time's bin takes the processor longer than everything else in the exit hook. So the hook only notes the
+/// time, and the next one files it while it waits for its own clock. The note lies in the file, so nothing is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pending {
+    /// The function's record; 0 = nothing is pending.
+    pub record: Ref,
+    /// Its corrected time, in ticks.
+    pub value: u64,
+}
+
+impl Pending {
+    const RECORD_BITS: u32 = 31;
+    /// Times from here up are filed at once.
+    pub const TOO_LONG: u64 = 1 << (64 - Self::RECORD_BITS);
+
+    /// The word for a time below [`Self::TOO_LONG`].
+    #[inline(always)]
+    pub const fn word(self) -> u64 {
+        self.value << Self::RECORD_BITS | self.record as u64
+    }
+
+    /// What a word says.
+    #[inline(always)]
+    pub const fn of(word: u64) -> Self {
+        Self { record: (word & ((1 << Self::RECORD_BITS) - 1)) as Ref, value: word >> Self::RECORD_BITS }
+    }
 }
 
 const _: () = assert!(size_of::<Arena>() == crate::ARENA_NODES - crate::UNIT);

@@ -10,16 +10,16 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Function {
-    /// Address of the function.
-    pub address: u64,
     /// Shortest call; `u64::MAX` if none has returned.
     pub min: u64,
     /// Longest call.
     pub max: u64,
+    /// [`Bins`] of each octave; 0 where no call fell. Those of short calls share the first cache line with the extremes.
+    pub octaves: [Ref; OCTAVES],
+    /// Address of the function.
+    pub address: u64,
     /// Calls that returned but for whose time there was no room in the histogram.
     pub unbinned: u64,
-    /// [`Bins`] of each octave; 0 where no call fell.
-    pub octaves: [Ref; OCTAVES],
     /// Nodes of the function that have an ancestor of the same function. Past a limit, recursion is folded.
     pub recursive_nodes: u64,
     /// Not used; zero.

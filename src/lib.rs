@@ -7,7 +7,7 @@
 //! # The way of the data
 //!
 //! ```text
-//! hook ──▶ [`Node`] (call path) ──▶ [`Function`] + [`Bins`] (histogram) ──▶ file ──▶ [`reader`] ──▶ analyzer
+//! hook ──▶ [`NodeRecord`] (call path) ──▶ [`Function`] + [`Bins`] (histogram) ──▶ file ──▶ [`reader`] ──▶ analyzer
 //! ```
 //!
 //! # The bytes (version 1, little-endian, x86-64)
@@ -47,9 +47,9 @@ pub mod pattern;
 pub mod reader;
 pub mod text;
 
-pub use arena::Arena;
+pub use arena::{Arena, Pending};
 pub use block::{ARENA_NODES, BLOCKS_START, Block, CHUNK_NODES, GRANULE, Ref, UNIT, kind};
 pub use function::{Bins, Function};
 pub use header::{DIRECTORY_SLOTS, Header, MAGIC, VERSION};
 pub use module::Module;
-pub use node::{Node, Slot};
+pub use node::{Node, NodeRecord, Slot};

@@ -47,9 +47,8 @@ pub struct Slot {
     pub mark: u64,
 }
 
-/// A call path: a function, called from a place, by the path above. Two cache lines: identity, counters.
-#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
+/// A call path: a function, called from a place, by the path above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
     /// Address of the function, as the hook got it.
     pub function: u64,
@@ -74,11 +73,85 @@ pub struct Node {
     pub depth: u32,
     /// Calls left without an exit.
     pub unwound: u64,
-
     /// Counters: `[0]` of calls on this very path, `[1]` of those inside a folded recursion, whose time is part of
     /// another call of the same path or of its folded ancestor.
     pub slots: [Slot; 2],
 }
 
-const _: () = assert!(size_of::<Node>() == 128);
-const _: () = assert!(core::mem::offset_of!(Node, slots) == 64);
+/// The bytes of a [`Node`]. What a usual call touches is one cache line; the other one is for the rest.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct NodeRecord {
+    /// `Node::function`.
+    pub function: u64,
+    /// `Node::site`.
+    pub site: u64,
+    /// The low half of `Node::hook`: with the function and the site it tells hooks apart.
+    pub hook: u32,
+    /// `Node::parent`.
+    pub parent: Ref,
+    /// `Node::record`.
+    pub record: Ref,
+    /// `Node::flags`.
+    pub flags: u32,
+    /// `Node::slots[0]`.
+    pub slot: Slot,
+
+    /// The high half of `Node::hook`.
+    pub hook_high: u32,
+    /// `Node::position`.
+    pub position: Ref,
+    /// `Node::generation`.
+    pub generation: u32,
+    /// `Node::depth`.
+    pub depth: u32,
+    /// `Node::target`.
+    pub target: u64,
+    /// `Node::unwound`.
+    pub unwound: u64,
+    /// `Node::slots[1]`.
+    pub folded_slot: Slot,
+}
+
+const _: () = assert!(size_of::<NodeRecord>() == 128);
+const _: () = assert!(core::mem::offset_of!(NodeRecord, hook_high) == 64);
+
+impl From<NodeRecord> for Node {
+    fn from(record: NodeRecord) -> Self {
+        Self {
+            function: record.function,
+            site: record.site,
+            hook: (record.hook_high as u64) << 32 | record.hook as u64,
+            parent: record.parent,
+            position: record.position,
+            record: record.record,
+            flags: record.flags,
+            target: record.target,
+            generation: record.generation,
+            depth: record.depth,
+            unwound: record.unwound,
+            slots: [record.slot, record.folded_slot],
+        }
+    }
+}
+
+impl From<Node> for NodeRecord {
+    fn from(node: Node) -> Self {
+        Self {
+            function: node.function,
+            site: node.site,
+            hook: node.hook as u32,
+            parent: node.parent,
+            record: node.record,
+            flags: node.flags,
+            slot: node.slots[0],
+            hook_high: (node.hook >> 32) as u32,
+            position: node.position,
+            generation: node.generation,
+            depth: node.depth,
+            target: node.target,
+            unwound: node.unwound,
+            folded_slot: node.slots[1],
+        }
+    }
+}

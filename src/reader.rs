@@ -5,8 +5,8 @@
 
 use crate::block::BLOCK_MAGIC;
 use crate::{
-    ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Function, GRANULE, Header, MAGIC, Module, Node, Ref,
-    UNIT, VERSION, kind,
+    ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Function, GRANULE, Header, MAGIC, Module, Node,
+    NodeRecord, Ref, UNIT, VERSION, kind,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -100,11 +100,12 @@ impl<'a> File<'a> {
             kind::CHUNK => CHUNK_NODES,
             _ => at.block.size as usize,
         };
-        let room = (at.block.size as usize).saturating_sub(first) / size_of::<Node>();
+        let room = (at.block.size as usize).saturating_sub(first) / size_of::<NodeRecord>();
         let start = at.offset + first;
         (0..room.min(at.block.nodes as usize)).map_while(move |index| {
-            let offset = start + index * size_of::<Node>();
-            Some(((offset / UNIT) as Ref, copy(bytes, offset)?))
+            let offset = start + index * size_of::<NodeRecord>();
+            let record: NodeRecord = copy(bytes, offset)?;
+            Some(((offset / UNIT) as Ref, record.into()))
         })
     }
 

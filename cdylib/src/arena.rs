@@ -1,6 +1,7 @@
 //! Arenas: how a thread comes by one, and how it grows.
 
 use crate::family::{Family, at};
+use crate::hooks;
 use crate::path;
 use crate::sys;
 use crate::thread::Thread;
@@ -8,7 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use profile::arena::flag;
 use profile::block::BLOCK_MAGIC;
 use profile::node::mark;
-use profile::{ARENA_NODES, Arena, Block, CHUNK_NODES, DIRECTORY_SLOTS, GRANULE, Node, Ref, UNIT, kind};
+use profile::{ARENA_NODES, Arena, Block, CHUNK_NODES, DIRECTORY_SLOTS, GRANULE, NodeRecord, Ref, UNIT, kind};
 
 const FIRST_SIZE: usize = 2 * GRANULE;
 const LARGEST_BLOCK: usize = 64 * GRANULE;
@@ -39,6 +40,7 @@ pub fn claim(thread: &mut Thread) -> bool {
     let keep = keep(family);
     thread.nodes.clear();
     thread.functions.clear();
+    thread.path_cache.fill(0);
     thread.directory = -1;
     let apart = process <= keep;
     let may_be_adopted = !apart || nth_thread >= keep;
@@ -140,12 +142,12 @@ unsafe fn take_over(thread: &mut Thread, arena_ref: Ref, merge: bool) {
         let arena: *mut Arena = first.cast::<u8>().add(UNIT).cast();
         let mut last = 0;
         each_node(thread.base, arena_ref, |_, node| {
-            for slot in &(*node).slots {
+            for slot in [&(*node).slot, &(*node).folded_slot] {
                 last = last.max(slot.mark & !mark::BITS);
             }
         });
         each_node(thread.base, arena_ref, |_, node| {
-            for slot in &mut (*node).slots {
+            for slot in [&mut (*node).slot, &mut (*node).folded_slot] {
                 if slot.mark & mark::OPEN != 0 {
                     slot.ticks += last.saturating_sub(slot.mark & !mark::BITS);
                     slot.mark = last;
@@ -160,6 +162,7 @@ unsafe fn take_over(thread: &mut Thread, arena_ref: Ref, merge: bool) {
         let (state, base) = (&raw mut *thread, thread.base);
         each_node(base, arena_ref, |reference, node| path::index(&mut *state, reference, node));
         (thread.arena_ref, thread.arena) = (arena_ref, arena);
+        hooks::file_pending(thread);
         (*arena).flags &= flag::MERGED | flag::FULL;
         if merge {
             (*arena).flags |= flag::MERGED;
@@ -172,7 +175,7 @@ unsafe fn take_over(thread: &mut Thread, arena_ref: Ref, merge: bool) {
 ///
 /// # Safety
 /// `arena_ref` must name an arena that no other thread writes to.
-unsafe fn each_node(base: *mut u8, arena_ref: Ref, mut each: impl FnMut(Ref, *mut Node)) {
+unsafe fn each_node(base: *mut u8, arena_ref: Ref, mut each: impl FnMut(Ref, *mut NodeRecord)) {
     let mut block_ref = arena_ref;
     while block_ref != 0 {
         let block: *mut Block = at(base, block_ref);
@@ -180,7 +183,7 @@ unsafe fn each_node(base: *mut u8, arena_ref: Ref, mut each: impl FnMut(Ref, *mu
         unsafe {
             let first = if (*block).kind == kind::ARENA { ARENA_NODES } else { CHUNK_NODES };
             for index in 0..(*block).nodes as usize {
-                let offset = first + index * size_of::<Node>();
+                let offset = first + index * size_of::<NodeRecord>();
                 each(block_ref + (offset / UNIT) as Ref, block.cast::<u8>().add(offset).cast());
             }
             block_ref = (*block).next;
@@ -239,7 +242,10 @@ fn enlist(thread: &mut Thread) {
 /// Leaves the arena: its counts stay, and another thread may add to them.
 pub fn release(thread: &mut Thread) {
     // SAFETY: the thread owns its arena until its word in the directory says otherwise.
-    unsafe { (*thread.arena).flags |= flag::ENDED };
+    unsafe {
+        hooks::file_pending(thread);
+        (*thread.arena).flags |= flag::ENDED;
+    }
     if thread.directory >= 0 {
         directory(thread.family, thread.directory as u32).store(word(thread.arena_ref, 0), Ordering::Release);
     }
@@ -256,13 +262,13 @@ pub fn leave(thread: &mut Thread) {
 }
 
 /// Room for a node, from the front of the arena's latest block.
-pub fn node(thread: &mut Thread, spare: bool) -> Option<(Ref, *mut Node)> {
-    make_room(thread, size_of::<Node>(), spare)?;
+pub fn node(thread: &mut Thread, spare: bool) -> Option<(Ref, *mut NodeRecord)> {
+    make_room(thread, size_of::<NodeRecord>(), spare)?;
     // SAFETY: the block belongs to the thread and has the room.
     unsafe {
         let block = thread.block;
         let first = if (*block).kind == kind::ARENA { ARENA_NODES } else { CHUNK_NODES };
-        let place = block.cast::<u8>().add(first + (*block).nodes as usize * size_of::<Node>());
+        let place = block.cast::<u8>().add(first + (*block).nodes as usize * size_of::<NodeRecord>());
         Some((reference_of(thread, place), place.cast()))
     }
 }
@@ -297,7 +303,7 @@ fn make_room(thread: &mut Thread, size: usize, spare: bool) -> Option<()> {
     unsafe {
         let block = &*thread.block;
         let first = if block.kind == kind::ARENA { ARENA_NODES } else { CHUNK_NODES };
-        let used = first + block.nodes as usize * size_of::<Node>() + block.back as usize;
+        let used = first + block.nodes as usize * size_of::<NodeRecord>() + block.back as usize;
         if used + size <= block.size as usize {
             return Some(());
         }

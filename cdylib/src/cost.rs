@@ -15,7 +15,7 @@ use core::ptr;
 use core::sync::atomic::AtomicPtr;
 use profile::header::Anchor;
 use profile::node::flag;
-use profile::{GRANULE, Node};
+use profile::{GRANULE, NodeRecord};
 
 /// Costs of a hook pair, in 1/1024 ticks.
 #[derive(Clone, Copy, Default)]
@@ -86,7 +86,7 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
     // SAFETY: the rehearsal's thread and nodes.
     unsafe {
         pairs(which);
-        let node: *mut Node = child_of(thread);
+        let node: *mut NodeRecord = child_of(thread);
         let mut len = 0;
         let enough = || clock::read(libc::CLOCK_MONOTONIC).saturating_sub(since.monotonic_ns) > ENOUGH_NS;
         while len < LEAST_ROUNDS || (len < MOST_ROUNDS && !enough()) {
@@ -124,12 +124,12 @@ unsafe fn pairs(which: u32) -> u64 {
     clock::now(which).saturating_sub(start)
 }
 
-unsafe fn child_of(thread: *mut Thread) -> *mut Node {
+unsafe fn child_of(thread: *mut Thread) -> *mut NodeRecord {
     // SAFETY: the second node of the rehearsal's only block is the child's.
     unsafe {
         let arena = (*thread).arena_ref;
         let first = arena + (profile::ARENA_NODES / profile::UNIT) as u32;
-        (*thread).node(first + (size_of::<Node>() / profile::UNIT) as u32)
+        (*thread).node(first + (size_of::<NodeRecord>() / profile::UNIT) as u32)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::thread::{Frame, Thread, bits, live, slot};
 use core::mem::offset_of;
 use core::sync::atomic::{Ordering, compiler_fence};
 use profile::node::{ROOT, flag, mark};
-use profile::{Bins, Function, Header, Node, Ref, Slot, histogram};
+use profile::{Bins, Function, Header, NodeRecord, Pending, Ref, Slot, histogram};
 
 // The flags of a node become the bits of a frame by shifting.
 const _: () = assert!(flag::RECURSION == bits::SLOT && flag::FOLDED >> 1 == bits::SLOT);
@@ -71,9 +71,10 @@ pub unsafe fn enter_on<C: Clock>(thread: &mut Thread, function: usize, site: usi
             }
             return rare::enter_from_nowhere::<C>(thread, function, site, hook, sp);
         }
-        let Some(node) = path::find(thread, parent, function, site, hook) else {
-            return rare::enter_new_path::<C>(thread, function, site, hook, sp);
-        };
+        let node = thread.path_cache[path::cache_place(parent, function, site, hook)];
+        if !path::is(thread.node(node), parent, function, site, hook) {
+            return rare::enter_uncached::<C>(thread, function, site, hook, sp);
+        }
         open::<C>(thread, node, top.inside, function, site, hook, sp);
     }
 }
@@ -118,7 +119,7 @@ pub unsafe fn open<C: Clock>(
         if flags | inside != 0 {
             return open_folded::<C>(thread, node, node_ref, inside, function, site, hook, sp);
         }
-        arch::count_at::<{ offset_of!(Node, slots) + offset_of!(Slot, calls) }, _>(node);
+        arch::count_at::<{ offset_of!(NodeRecord, slot) + offset_of!(Slot, calls) }, _>(node);
         thread.top = next;
         compiler_fence(Ordering::SeqCst);
         let frame = &mut *next;
@@ -129,7 +130,7 @@ pub unsafe fn open<C: Clock>(
         frame.node = node_ref;
         (frame.bits, frame.inside) = (0, 0);
         frame.position = node_ref; // of a node without flags
-        start::<C>(thread, frame, &mut (*node).slots[0]);
+        start::<C>(thread, frame, &raw mut (*node).slot);
     }
 }
 
@@ -137,7 +138,7 @@ pub unsafe fn open<C: Clock>(
 #[inline(never)]
 unsafe fn open_folded<C: Clock>(
     thread: &mut Thread,
-    node: *mut Node,
+    node: *mut NodeRecord,
     node_ref: Ref,
     inside: u32,
     function: usize,
@@ -227,22 +228,51 @@ pub(crate) unsafe fn close(thread: &mut Thread, now: u64) {
         thread.last = now;
         let record = (*node).record;
         let cost = (thread.inner + descendants * thread.pair) >> 10;
-        distribute(thread, record, elapsed.saturating_sub(cost));
+        file_later(thread, record, elapsed.saturating_sub(cost));
         pop(thread);
     }
 }
 
+/// Notes a call's time for its function's distribution, and files the one noted before: see [`Pending`].
+#[inline(always)]
+unsafe fn file_later(thread: &mut Thread, record: Ref, value: u64) {
+    if value >= Pending::TOO_LONG {
+        // SAFETY: the caller's record.
+        return unsafe { distribute(thread, record, value) };
+    }
+    // SAFETY: the thread owns its arena.
+    unsafe {
+        let pending = &raw mut (*thread.arena).pending;
+        let mut before = pending.read_volatile();
+        while !arch::replace(pending, before, Pending { record, value }.word()) {
+            before = pending.read_volatile(); // a signal handler's call came between
+        }
+        let before = Pending::of(before);
+        if before.record != 0 {
+            distribute(thread, before.record, before.value);
+        }
+    }
+}
+
+/// Files what is pending.
+///
+/// # Safety
+/// The thread must own its arena.
+pub unsafe fn file_pending(thread: &mut Thread) {
+    // SAFETY: the caller's promise.
+    unsafe { file_later(thread, 0, 0) };
+}
+
 /// Adds a call's time to its function's distribution.
 #[inline(always)]
-unsafe fn distribute(thread: &mut Thread, record: Ref, value: u64) {
+pub(crate) unsafe fn distribute(thread: &mut Thread, record: Ref, value: u64) {
     let (octave, sub) = histogram::bin(value);
     let function: *mut Function = at(thread.base, record);
-    // SAFETY: the record is the arena's, and so are its bins; `bin` stays within both arrays. There is no record 0, but
-    // memory that reads as one without bins: the header.
+    // SAFETY: the record is the arena's, and so are its bins; `bin` stays within both arrays.
     unsafe {
         let octaves = (&raw mut (*function).octaves).cast::<Ref>();
         let bins = *octaves.add(octave);
-        if record == 0 || bins == 0 {
+        if bins == 0 {
             return path::first_in_octave(thread, record, octave, sub, value);
         }
         if value < (*function).min {

@@ -5,10 +5,10 @@ use crate::filter;
 use crate::hooks;
 use crate::modules;
 use crate::sys;
-use crate::thread::{Frame, Thread};
+use crate::thread::{Frame, PATH_CACHE, Thread};
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::node::{ROOT, SKIPPED, flag};
-use profile::{Bins, Function, Node, Ref, callsite};
+use profile::{Bins, Function, Node, NodeRecord, Ref, callsite};
 
 /// Nodes of one function below others of it, in one arena, before its recursion is folded. A recursion that branches
 /// has exponentially many paths; a tree of this many stays in the processor's first cache.
@@ -17,7 +17,16 @@ const MOST_RECURSIVE_NODES: u64 = 128;
 /// The key of a call path in the index. Of call site and hook one changes where the other does not, as a rule.
 #[inline(always)]
 pub fn key(parent: Ref, function: usize, site: usize, hook: usize) -> u64 {
-    function as u64 ^ (site.wrapping_add(hook) as u64) << 20 ^ (parent as u64) << 40
+    function as u64 ^ (site.wrapping_add(hook as u32 as usize) as u64) << 20 ^ (parent as u64) << 40
+}
+
+/// The place of a call path in [`Thread::path_cache`]: a cache line for the parent, in it one for the child.
+#[inline(always)]
+pub fn cache_place(parent: Ref, function: usize, site: usize, hook: usize) -> usize {
+    const LINE: usize = 16;
+    let child = (function >> 4).wrapping_add(site).wrapping_add(hook);
+    // Nodes are two units long.
+    (parent as usize / 2 * LINE) % PATH_CACHE + (child ^ child >> 4) % LINE
 }
 
 /// Whether a node is that path.
@@ -25,11 +34,10 @@ pub fn key(parent: Ref, function: usize, site: usize, hook: usize) -> u64 {
 /// # Safety
 /// The node must be in the mapping.
 #[inline(always)]
-pub unsafe fn is(node: *const Node, parent: Ref, function: usize, site: usize, hook: usize) -> bool {
+pub unsafe fn is(node: *const NodeRecord, parent: Ref, function: usize, site: usize, hook: usize) -> bool {
     // SAFETY: the caller's promise.
     let node = unsafe { &*node };
-    (node.function ^ function as u64) | (node.site ^ site as u64) | (node.hook ^ hook as u64) == 0
-        && node.parent == parent
+    node.function == function as u64 && node.site == site as u64 && node.hook == hook as u32 && node.parent == parent
 }
 
 /// The node for a call from `parent`, if there is one.
@@ -74,7 +82,7 @@ fn make(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: us
     };
     // SAFETY: the node has room in a block of the thread's.
     unsafe {
-        node.write(Node {
+        let new = Node {
             function: function as u64,
             site: site as u64,
             hook: hook as u64,
@@ -88,7 +96,8 @@ fn make(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: us
             depth: if flags == flag::UNTIMED && position == parent { depth.saturating_sub(1) } else { depth },
             unwound: 0,
             slots: Default::default(),
-        });
+        };
+        node.write(new.into());
     }
     arena::publish_node(thread);
     index(thread, reference, node);
@@ -125,7 +134,7 @@ fn folded(thread: &mut Thread, function: usize) -> Option<Ref> {
     let (reference, node) = arena::node(thread, true)?;
     // SAFETY: the node has room in a block of the thread's.
     unsafe {
-        node.write(Node {
+        let new = Node {
             function: function as u64,
             site: 0,
             hook: 0,
@@ -138,7 +147,8 @@ fn folded(thread: &mut Thread, function: usize) -> Option<Ref> {
             depth: 0,
             unwound: 0,
             slots: Default::default(),
-        });
+        };
+        node.write(new.into());
     }
     arena::publish_node(thread);
     index(thread, reference, node);
@@ -146,11 +156,11 @@ fn folded(thread: &mut Thread, function: usize) -> Option<Ref> {
 }
 
 /// Enters a node and its function's record in the thread's indices.
-pub fn index(thread: &mut Thread, reference: Ref, node: *mut Node) {
+pub fn index(thread: &mut Thread, reference: Ref, node: *mut NodeRecord) {
     let base = thread.base;
     let key_of_node = |reference| {
         // SAFETY: the index holds nodes of the thread's arena only.
-        let node = unsafe { &*crate::family::at::<Node>(base, reference) };
+        let node = unsafe { &*crate::family::at::<NodeRecord>(base, reference) };
         key(node.parent, node.function as usize, node.site as usize, node.hook as usize)
     };
     thread.nodes.insert(key_of_node(reference), reference, key_of_node);
@@ -210,9 +220,6 @@ pub fn recorded_position(thread: &Thread, skipped: &Frame) -> Ref {
 #[cold]
 #[inline(never)]
 pub fn first_in_octave(thread: &mut Thread, record: Ref, octave: usize, sub: usize, value: u64) {
-    if record == 0 {
-        return; // there was no room for the function's record
-    }
     let _blocked = sys::SignalsBlocked::new();
     let function: *mut Function = crate::family::at(thread.base, record);
     // SAFETY: the record is the arena's.

@@ -49,6 +49,22 @@ pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize) {
     }
 }
 
+/// Entry of a call whose path is not among those met lately.
+#[inline(never)]
+pub unsafe fn enter_uncached<C: Clock>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the top frame is there.
+    unsafe {
+        let (parent, inside) = ((*thread.top).position, (*thread.top).inside);
+        match path::find(thread, parent, function, site, hook) {
+            Some(node) => {
+                thread.path_cache[path::cache_place(parent, function, site, hook)] = node;
+                hooks::open::<C>(thread, node, inside, function, site, hook, sp);
+            }
+            None => enter_new_path::<C>(thread, function, site, hook, sp),
+        }
+    }
+}
+
 /// Entry of a call whose path has no node yet.
 #[cold]
 #[inline(never)]

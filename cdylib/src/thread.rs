@@ -7,10 +7,11 @@ use crate::family::{self, Family};
 use crate::path;
 use crate::sys::{self, SignalsBlocked};
 use crate::table::Table;
+use core::mem::offset_of;
 use core::ptr;
 use profile::header::clock::TSC;
 use profile::node::{ROOT, SKIPPED, mark};
-use profile::{Arena, Block, GRANULE, Node, Ref, Slot};
+use profile::{Arena, Block, GRANULE, NodeRecord, Ref, Slot};
 
 /// Values of [`Thread::live`].
 pub mod live {
@@ -80,6 +81,9 @@ impl Frame {
 /// Pages whose code is known to belong to a known module; each in the slot of its number's low bits.
 pub const KNOWN_PAGES: usize = 512;
 
+/// Nodes found lately. The children of one parent lie side by side, in one cache line.
+pub const PATH_CACHE: usize = 1024;
+
 /// A thread's state.
 #[repr(C, align(4096))]
 pub struct Thread {
@@ -90,8 +94,8 @@ pub struct Thread {
     pub top: *mut Frame,
     /// Where the family's file is mapped.
     pub base: *mut u8,
-    /// Nodes by parent, function, call site and hook.
-    pub nodes: Table,
+    /// The arena.
+    pub arena: *mut Arena,
     /// Calls recorded so far.
     pub count: u64,
     /// What is subtracted from a call's time, in 1/1024 ticks: for itself …
@@ -112,9 +116,9 @@ pub struct Thread {
     pub functions: Table,
     /// The family.
     pub family: &'static Family,
-    /// The arena.
-    pub arena: *mut Arena,
-    /// Its name in the file.
+    /// Nodes by parent, function, call site and hook.
+    pub nodes: Table,
+    /// The arena's name in the file.
     pub arena_ref: Ref,
     /// Its word in the directory, or -1.
     pub directory: i32,
@@ -124,6 +128,8 @@ pub struct Thread {
     pub stacks: [(usize, usize); 4],
     /// Which of them to forget next.
     pub next_stack: usize,
+    /// See [`PATH_CACHE`].
+    pub path_cache: [Ref; PATH_CACHE],
     /// See [`KNOWN_PAGES`].
     pub known_pages: [usize; KNOWN_PAGES],
 }
@@ -159,7 +165,7 @@ impl Thread {
 
     /// A node of the arena.
     #[inline(always)]
-    pub fn node(&self, reference: Ref) -> *mut Node {
+    pub fn node(&self, reference: Ref) -> *mut NodeRecord {
         family::at(self.base, reference)
     }
 
@@ -298,9 +304,10 @@ impl Thread {
 /// # Safety
 /// The node must be in the mapping.
 #[inline(always)]
-pub unsafe fn slot<'a>(node: *mut Node, bits: u32) -> &'a mut Slot {
+pub unsafe fn slot<'a>(node: *mut NodeRecord, bits: u32) -> &'a mut Slot {
+    const APART: usize = offset_of!(NodeRecord, folded_slot) - offset_of!(NodeRecord, slot);
     // SAFETY: the caller's promise; a node has two slots.
-    unsafe { &mut *(&raw mut (*node).slots).cast::<Slot>().add((bits & bits::SLOT) as usize) }
+    unsafe { &mut *(&raw mut (*node).slot).byte_add((bits & bits::SLOT) as usize * APART) }
 }
 
 fn map_frames(count: usize) -> sys::Result<*mut Frame> {

@@ -150,6 +150,7 @@ pub unsafe fn count_nth(counters: *mut u64, index: usize) {
 ///
 /// # Safety
 /// `word` must be valid for reads and writes.
+#[inline(always)]
 pub unsafe fn replace(word: *mut u64, old: u64, new: u64) -> bool {
     let found: u64;
     // SAFETY: the caller's promise.
