@@ -101,10 +101,13 @@ unsafe fn is_gone(thread: &mut Thread, function: usize, site: usize, hook: usize
     unsafe {
         let top = *thread.top;
         let reach = top.sp.wrapping_sub(sp);
-        if top.position == 0 || thread.top == thread.bottom || reach == 0 || reach > SEARCHED {
+        if top.position == 0 || thread.top == thread.bottom || reach == 0 {
             return false;
         }
-        if !sp.is_multiple_of(size_of::<usize>()) || !stack::is_same(thread, sp, top.sp) {
+        if !stack::is_same(thread, sp, top.sp) {
+            return stack::was_left(top.sp, sp);
+        }
+        if reach > SEARCHED || !sp.is_multiple_of(size_of::<usize>()) {
             return false;
         }
         let mut word = sp + size_of::<usize>(); // behind the hook's own return address
@@ -207,6 +210,7 @@ pub unsafe fn enter_after_unwinding<C: Clock>(
 ) {
     // SAFETY: frames between bottom and top are there.
     unsafe {
+        leave_stack(thread, sp);
         if stack::is_same(thread, (*thread.top).sp, sp) {
             while (*thread.top).sp < sp {
                 unwind(thread);
@@ -225,6 +229,19 @@ pub unsafe fn enter_after_unwinding<C: Clock>(
             }
         }
         enter_anywhere::<C>(thread, function, site, hook, sp);
+    }
+}
+
+/// Closes what a signal handler on the alternate stack has left open, now that code runs elsewhere.
+unsafe fn leave_stack(thread: &mut Thread, sp: usize) {
+    // SAFETY: the top frame is there.
+    unsafe {
+        while (*thread.top).sp != usize::MAX
+            && !stack::is_same(thread, (*thread.top).sp, sp)
+            && stack::was_left((*thread.top).sp, sp)
+        {
+            unwind(thread);
+        }
     }
 }
 
@@ -248,6 +265,7 @@ unsafe fn enter_anywhere<C: Clock>(thread: &mut Thread, function: usize, site: u
 pub unsafe fn exit_of_another(thread: &mut Thread, now: u64, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames between bottom and top are there; the bottom frame ends every search.
     unsafe {
+        leave_stack(thread, sp);
         let mut top = thread.top;
         while (*top).position == 0 && top > thread.bottom {
             top = top.sub(1); // in a signal handler that interrupted a hook: what it reserved stays

@@ -2,11 +2,20 @@
 //! nothing about calls that are open elsewhere.
 
 use crate::maps;
-use crate::sys::SignalsBlocked;
+use crate::sys::{self, SignalsBlocked};
 use crate::thread::Thread;
 
-/// Whether two stack pointers, the lower one first, lie on one stack.
-pub fn is_same(thread: &mut Thread, low: usize, high: usize) -> bool {
+/// Whether a call entered at `before` is gone as code runs at `now`, which is on another stack: a signal handler on the
+/// alternate stack that was left by `siglongjmp`. A coroutine's call is not: it may go on.
+pub fn was_left(before: usize, now: usize) -> bool {
+    let (start, end) = sys::alternate_stack();
+    let holds = |sp: usize| start <= sp && sp < end;
+    holds(before) && !holds(now)
+}
+
+/// Whether two stack pointers lie on one stack.
+pub fn is_same(thread: &mut Thread, one: usize, other: usize) -> bool {
+    let (low, high) = (one.min(other), one.max(other));
     let holds = |(start, end): (usize, usize), sp| start <= sp && sp < end;
     let known = thread.stacks.iter().find(|&&stack| holds(stack, high)).copied();
     if let Some(stack) = known

@@ -260,6 +260,15 @@ pub fn read_memory(address: usize, buffer: &mut [u8]) -> bool {
     call!(SYS_process_vm_readv, getpid(), &raw const local, 1, &raw const remote, 1, 0) == Ok(buffer.len())
 }
 
+/// The stack that the calling thread's signal handlers may run on: first address and end. Empty if it has none.
+pub fn alternate_stack() -> (usize, usize) {
+    // SAFETY: a plain structure of integers.
+    let mut stack: libc::stack_t = unsafe { core::mem::zeroed() };
+    let _ = call!(SYS_sigaltstack, 0, &raw mut stack);
+    let start = stack.ss_sp.addr();
+    (start, start + stack.ss_size)
+}
+
 /// Writes to standard error. Only while the library is loaded: later the descriptor is the program's own affair.
 pub fn complain(text: &[u8]) {
     let _ = call!(SYS_write, 2, text.as_ptr(), text.len());
