@@ -30,10 +30,55 @@ pub fn glob(pattern: &str, name: &str) -> bool {
     pattern[p..].iter().all(|&c| c == b'*')
 }
 
-/// Whether a pattern names the function with this demangled name, with or without its parameters:
-/// `ns::Widget::draw` names `ns::Widget::draw(int) const`.
+/// Whether a pattern names the function with this demangled name, with or without its parameters, and the return type
+/// and arguments that demangled templates have: `ns::Widget::draw` names `ns::Widget::draw(int) const`, and `ns::twice`
+/// names `int ns::twice<int>(int)`.
 pub fn matches_demangled(pattern: &str, demangled: &str) -> bool {
-    glob(pattern, demangled) || glob(pattern, without_parameters(demangled))
+    let typed = without_parameters(demangled);
+    let name = without_return_type(typed);
+    glob(pattern, demangled)
+        || glob(pattern, without_return_type(demangled))
+        || glob(pattern, typed)
+        || glob(pattern, name)
+        || glob(pattern, without_arguments(name))
+}
+
+/// A demangled name without the return type in front, which only templates have.
+fn without_return_type(demangled: &str) -> &str {
+    let mut depth = 0usize;
+    let mut start = 0;
+    for (at, c) in demangled.bytes().enumerate() {
+        let before = &demangled[start..at];
+        match c {
+            b'(' if depth == 0 && !before.is_empty() => break, // the parameters
+            b'<' | b'(' if !before.ends_with("operator") && !before.ends_with("operator<") => depth += 1,
+            b'>' | b')' if !before.ends_with("operator") && !before.ends_with("operator-") => {
+                depth = depth.saturating_sub(1);
+            }
+            b' ' if depth == 0 && !before.ends_with("operator") => start = at + 1,
+            _ => {}
+        }
+    }
+    &demangled[start..]
+}
+
+/// A name without the template arguments at its end.
+fn without_arguments(name: &str) -> &str {
+    if !name.ends_with('>') || name.ends_with("operator>") || name.ends_with("operator->") {
+        return name;
+    }
+    let mut depth = 0usize;
+    for (at, c) in name.bytes().enumerate().rev() {
+        match c {
+            b'>' => depth += 1,
+            b'<' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return &name[..at];
+        }
+    }
+    name
 }
 
 /// A demangled C++ name without its parameter list and what follows.
@@ -135,6 +180,15 @@ mod tests {
             ("(anonymous namespace)::f", "(anonymous namespace)::f(int)", true),
             ("Call::operator()", "Call::operator()(int) const", true),
             ("main", "main", true),
+            ("ns::twice", "int ns::twice<int>(int)", true),
+            ("ns::twice*", "int ns::twice<int>(int)", true),
+            ("ns::twice<int>", "int ns::twice<int>(int)", true),
+            ("ns::twice<int>(int)", "int ns::twice<int>(int)", true),
+            ("int", "int ns::twice<int>(int)", false),
+            ("get", "std::map<int, char> get<int, char>(std::pair<int, char> const&)", true),
+            ("A::operator->", "A::operator->()", true),
+            ("ns::V<int, 3>::at", "ns::V<int, 3>::at(unsigned long)", true),
+            ("ns::f", "unsigned long ns::f<char>(char)", true),
         ] {
             assert_eq!(matches_demangled(pattern, name), expected, "{pattern} on {name}");
         }

@@ -2,7 +2,7 @@
 
 use crate::family::Family;
 use crate::image::Image;
-use crate::memory::SCRATCH_AREA;
+use crate::memory::{Busy, SCRATCH_AREA};
 use crate::settings::Settings;
 use crate::symbols;
 use crate::sys;
@@ -129,8 +129,10 @@ pub fn meet(family: &Family, path: &[u8], image: &Image) {
         return;
     }
     for _ in 0..1000 {
-        if SCRATCH_AREA.with(|| extend(family, path, image)).is_some() {
-            return;
+        match SCRATCH_AREA.with(|| extend(family, path, image)) {
+            Ok(Some(Some(()))) => return,
+            Ok(_) => return family.warn(&[path, b": its symbols could not be read, so no root was looked for in it"]),
+            Err(Busy) => {}
         }
         sys::yield_now(); // another thread is looking into a module; it does not take long
     }
@@ -156,9 +158,7 @@ fn extend(family: &Family, path: &[u8], image: &Image) -> Option<()> {
             let _ = excluded.insert(address);
         }
     });
-    if found.is_none() {
-        family.warn(&[path, b" has no symbols that could be read: no root was looked for in it"]);
-    }
+    found?;
     let after = crate::memory::keep_value(after)?;
     family.filter.store(core::ptr::from_ref(after).cast_mut(), Ordering::Release);
     Some(())

@@ -51,9 +51,12 @@ mod thread;
 #[link(name = "c")]
 unsafe extern "C" {}
 
+/// A panic in what parses other people's bytes leaves that work undone. One anywhere else is our own mistake, and the
+/// program's thread cannot go on: it stops here rather than to run on with a broken stack.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
+    memory::SCRATCH_AREA.give_up();
     loop {
-        core::hint::spin_loop();
+        sys::yield_now();
     }
 }

@@ -221,6 +221,7 @@ pub fn recorded_position(thread: &Thread, skipped: &Frame) -> Ref {
 #[inline(never)]
 pub fn first_in_octave(thread: &mut Thread, record: Ref, octave: usize, sub: usize, value: u64) {
     let _blocked = sys::SignalsBlocked::new();
+    let began = crate::clock::now(thread.family.clock);
     let function: *mut Function = crate::family::at(thread.base, record);
     // SAFETY: the record is the arena's.
     unsafe {
@@ -241,4 +242,5 @@ pub fn first_in_octave(thread: &mut Thread, record: Ref, octave: usize, sub: usi
         let bins: *mut Bins = crate::family::at(thread.base, (*function).octaves[octave]);
         (*bins).counts[sub] += 1;
     }
+    thread.forget_time_since(began);
 }

@@ -9,6 +9,7 @@ use crate::path;
 use crate::stack;
 use crate::sys::SignalsBlocked;
 use crate::thread::{self, Frame, KNOWN_PAGES, Thread, bits, live, slot};
+use profile::Ref;
 use profile::node::{ROOT, SKIPPED, mark};
 
 /// Entry in a thread that is not recording by the time stamp counter.
@@ -76,15 +77,26 @@ pub unsafe fn enter_new_path<C: Clock>(thread: &mut Thread, function: usize, sit
             return enter_anywhere::<C>(thread, function, site, hook, sp);
         }
         let (parent, inside) = ((*thread.top).position, (*thread.top).inside);
-        let node = {
-            let _blocked = SignalsBlocked::new();
-            path::child(thread, parent, function, site, hook)
-        };
-        match node {
+        match new_path::<C>(thread, parent, function, site, hook) {
             Some(node) => hooks::open::<C>(thread, node, inside, function, site, hook, sp),
             None => arch::add(&raw mut (*thread.arena).lost_calls, 1),
         }
     }
+}
+
+/// The node of a path, made if there is none. What that takes is no part of any call's time.
+unsafe fn new_path<C: Clock>(
+    thread: &mut Thread,
+    parent: Ref,
+    function: usize,
+    site: usize,
+    hook: usize,
+) -> Option<Ref> {
+    let _blocked = SignalsBlocked::new();
+    let began = C::now();
+    let node = path::child(thread, parent, function, site, hook);
+    thread.forget_time_since(began);
+    node
 }
 
 /// Most bytes of stack that are searched for a return address.
@@ -145,11 +157,7 @@ pub unsafe fn enter_from_nowhere<C: Clock>(thread: &mut Thread, function: usize,
             }
             parent = if below == thread.bottom { ROOT } else { path::recorded_position(thread, &*below) };
         }
-        let node = {
-            let _blocked = SignalsBlocked::new();
-            path::child(thread, parent, function, site, hook)
-        };
-        match node {
+        match new_path::<C>(thread, parent, function, site, hook) {
             Some(node) => hooks::open::<C>(thread, node, inside, function, site, hook, sp),
             None => arch::add(&raw mut (*thread.arena).lost_calls, 1),
         }

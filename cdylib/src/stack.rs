@@ -1,6 +1,7 @@
 //! Which stack a stack pointer is on. Signal handlers and coroutines run on stacks of their own; a pointer there says
 //! nothing about calls that are open elsewhere.
 
+use crate::clock;
 use crate::maps;
 use crate::sys::{self, SignalsBlocked};
 use crate::thread::Thread;
@@ -25,6 +26,7 @@ pub fn is_same(thread: &mut Thread, one: usize, other: usize) -> bool {
     }
     // Not seen before, or grown since.
     let _blocked = SignalsBlocked::new();
+    let began = clock::now(thread.family.clock);
     let mut of_low = (0, 0);
     let mut of_high = (0, 0);
     let read = maps::each(|mapping| {
@@ -36,6 +38,7 @@ pub fn is_same(thread: &mut Thread, one: usize, other: usize) -> bool {
             of_high = range;
         }
     });
+    thread.forget_time_since(began);
     if !read || of_high.1 == 0 {
         return false;
     }

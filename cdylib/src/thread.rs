@@ -134,7 +134,7 @@ pub struct Thread {
     pub known_pages: [usize; KNOWN_PAGES],
 }
 
-const FIRST_FRAMES: usize = 1024;
+const FIRST_FRAMES: usize = 256;
 /// Calls deeper than this are lost: a gigabyte of frames.
 const MOST_FRAMES: usize = 1 << 24;
 
@@ -214,6 +214,19 @@ impl Thread {
         true
     }
 
+    /// Takes the time since `began`, which the recorder spent on something rare, off all open calls.
+    pub fn forget_time_since(&mut self, began: u64) {
+        let spent = clock::now(self.family.clock).saturating_sub(began);
+        // SAFETY: frames between bottom and top are there.
+        unsafe {
+            let mut frame = self.top;
+            while frame > self.bottom {
+                (*frame).start += spent;
+                frame = frame.sub(1);
+            }
+        }
+    }
+
     /// Takes an arena, and puts the calls that are open into it.
     pub fn settle(&mut self) {
         self.live = live::LOST;
@@ -223,6 +236,7 @@ impl Thread {
         self.count = 0;
         self.last = clock::now(self.family.clock);
         self.inherit();
+        self.forget_time_since(self.last);
         self.live = if self.family.clock == TSC { live::TSC } else { live::GETTIME };
     }
 

@@ -186,6 +186,50 @@ pub unsafe fn syscall(number: i64, args: [usize; 6]) -> isize {
     result
 }
 
+/// Calls `work(argument)` on another stack, after storing at `saved` where [`abandon`] would go on. True if it returned.
+///
+/// # Safety
+/// `stack_end` must be the end, aligned to 16 bytes, of memory that is large enough for the work.
+#[unsafe(naked)]
+pub unsafe extern "C" fn call_on_stack(
+    _stack_end: *mut u8,
+    _work: unsafe extern "C" fn(*mut u8),
+    _argument: *mut u8,
+    _saved: *mut usize,
+) -> bool {
+    naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "mov [rcx], rsp",
+        "mov rbx, rsp", // the work keeps it
+        "mov rsp, rdi",
+        "mov rdi, rdx",
+        "call rsi",
+        "mov rsp, rbx",
+        "mov eax, 1",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+    )
+}
+
+/// Leaves the work of [`call_on_stack`], which then returns false.
+///
+/// # Safety
+/// The call that stored `saved` must not have returned, and what its work owns is not dropped.
+#[unsafe(naked)]
+pub unsafe extern "C" fn abandon(_saved: usize) -> ! {
+    naked_asm!("mov rsp, rdi", "xor eax, eax", "pop r15", "pop r14", "pop r13", "pop r12", "pop rbx", "pop rbp", "ret",)
+}
+
 /// `_exit` of the program: says in the profile that the process ended by itself, then goes on to the next `_exit`.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
