@@ -46,6 +46,8 @@ pub struct Header {
     pub used: u64,
     /// Most bytes that may be handed out (`DIYTRACE_MEMORY`).
     pub capacity: u64,
+    /// Bytes that the file has been made to have.
+    pub extent: u64,
 
     /// Control word: not 0 while recording is paused.
     pub paused: u32,

@@ -140,6 +140,13 @@ unsafe fn take_over(thread: &mut Thread, arena_ref: Ref, merge: bool) {
     unsafe {
         let first: *mut Block = at(thread.base, arena_ref);
         let arena: *mut Arena = first.cast::<u8>().add(UNIT).cast();
+        let mut blocks = arena_ref;
+        while blocks != 0 {
+            thread.block = at(thread.base, blocks);
+            // This process may not have touched it yet; now rather than in the middle of a call.
+            let _ = sys::populate(thread.block.cast(), (*thread.block).size as usize);
+            blocks = (*thread.block).next;
+        }
         let mut last = 0;
         each_node(thread.base, arena_ref, |_, node| {
             for slot in [&(*node).slot, &(*node).folded_slot] {
@@ -154,11 +161,6 @@ unsafe fn take_over(thread: &mut Thread, arena_ref: Ref, merge: bool) {
                 }
             }
         });
-        let mut blocks = arena_ref;
-        while blocks != 0 {
-            thread.block = at(thread.base, blocks);
-            blocks = (*thread.block).next;
-        }
         let (state, base) = (&raw mut *thread, thread.base);
         each_node(base, arena_ref, |reference, node| path::index(&mut *state, reference, node));
         (thread.arena_ref, thread.arena) = (arena_ref, arena);

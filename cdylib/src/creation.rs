@@ -39,17 +39,8 @@ pub fn create() -> Option<&'static Family> {
         sys::complain(line.bytes());
     }
     let filter = memory::keep_value(Filter::new(&settings).ok()?)?;
-    let family = match Place::open(&settings, started_unix_ns) {
-        Ok(place) => memory::keep_value(Family {
-            base: place.base,
-            mapped: place.mapped,
-            file: Some(place.file),
-            settings,
-            clock,
-            process: process_page()?,
-            modules: AtomicPtr::new(ptr::null_mut()),
-            filter: AtomicPtr::new(ptr::from_ref(filter).cast_mut()),
-        })?,
+    let place = match Place::open(&settings, started_unix_ns) {
+        Ok(place) => place,
         Err(problem) => {
             let mut line = Line::new();
             let _ = writeln!(line, "diytrace: nothing is recorded, as {} {}", Bytes(settings.out), problem.sentence());
@@ -57,8 +48,19 @@ pub fn create() -> Option<&'static Family> {
             return None;
         }
     };
+    let extent = place.extent;
+    let family = memory::keep_value(Family {
+        base: place.base,
+        mapped: place.mapped,
+        file: Some(place.file),
+        settings,
+        clock,
+        process: process_page()?,
+        modules: AtomicPtr::new(ptr::null_mut()),
+        filter: AtomicPtr::new(ptr::from_ref(filter).cast_mut()),
+    })?;
     // SAFETY: the file's first pages are reserved, mapped and nobody else's yet.
-    unsafe { fill_header(family, first, started_unix_ns) };
+    unsafe { fill_header(family, extent, first, started_unix_ns) };
     describe(family);
     Some(family)
 }
@@ -71,13 +73,14 @@ pub fn process_page() -> Option<*mut Process> {
     Some(page.cast())
 }
 
-unsafe fn fill_header(family: &Family, first: Anchor, started_unix_ns: u64) {
+unsafe fn fill_header(family: &Family, extent: usize, first: Anchor, started_unix_ns: u64) {
     // SAFETY: the caller's promise; zeros are a valid header.
     let header = unsafe { &mut *family.header() };
     header.magic = MAGIC;
     header.version = VERSION;
     header.used = EMPTY_SIZE as u64;
     header.capacity = family.mapped as u64;
+    header.extent = extent as u64;
     header.paused = family.settings.paused as u32;
     header.clock = family.clock;
     header.first_anchor = first;
@@ -137,6 +140,7 @@ fn boot_id() -> [u8; 16] {
 struct Place {
     base: *mut u8,
     mapped: usize,
+    extent: usize,
     file: File,
 }
 
@@ -188,21 +192,27 @@ impl Place {
     }
 
     fn map(fd: Fd, path: &'static CStr, memory: usize) -> Result<Self, Problem> {
-        let fd = fd.moved_up();
-        fd.reserve(0, EMPTY_SIZE).map_err(|_| Problem::Space)?;
+        let file = File::new(fd, path).map_err(|_| Problem::File);
         let mut mapped = memory;
         let base = loop {
             match fd.map(mapped, true) {
-                Ok(base) => break base,
+                Ok(base) => break Ok(base),
                 // An address-space limit: a smaller file is better than none.
                 Err(_) if mapped > 1 << 20 => mapped /= 2,
-                Err(_) => return Err(Problem::AddressSpace),
+                Err(_) => break Err(Problem::AddressSpace),
             }
         };
-        // SAFETY: the first pages of our mapping.
-        unsafe { sys::populate(base, GRANULE) }.map_err(|_| Problem::Space)?;
-        let file = File::new(fd, path).map_err(|_| Problem::File)?;
-        Ok(Self { base, mapped, file })
+        let extent = file.as_ref().ok().map(|file| file.extend_open(fd, 0, EMPTY_SIZE, mapped));
+        fd.close();
+        let (mut file, base) = (file?, base?);
+        let Some(Ok(extent)) = extent else { return Err(Problem::Space) };
+        // SAFETY: the first pages of our mapping, and of the file.
+        match unsafe { sys::populate(base, EMPTY_SIZE) } {
+            Ok(()) => {}
+            Err(sys::Errno(libc::EINVAL)) => file.fill_no_holes(), // an older kernel
+            Err(_) => return Err(Problem::Space),
+        }
+        Ok(Self { base, mapped, extent, file })
     }
 }
 

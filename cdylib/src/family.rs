@@ -5,7 +5,7 @@ use crate::modules::Known;
 use crate::settings::Settings;
 use crate::sys::{self, Errno, Fd};
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use profile::block::BLOCK_MAGIC;
 use profile::{BLOCKS_START, Block, GRANULE, Header, Ref, UNIT};
 
@@ -50,41 +50,62 @@ pub struct Process {
     pub started: AtomicU64,
 }
 
-/// The file behind the mapping. Programs close descriptors they do not know, change users and roots, so there are two
-/// ways to it: a descriptor, checked before each use, and the path.
+/// The file behind the mapping. No descriptor of it stays open in the program: it is opened by its path to grow.
+///
+/// A program with privileges may give them up, or change its root, and then cannot open the file any more. So its file
+/// is made longer than it is full, by a hole that takes no disk space, and the mapping itself asks for the space.
 pub struct File {
-    fd: AtomicI32,
     path: &'static CStr,
     device: u64,
     inode: u64,
+    /// Bytes of the hole; 0 for a program that will always be able to open the file.
+    hole: usize,
 }
+
+/// What a program that gives up its privileges can still fill.
+const HOLE: usize = 32 << 20;
 
 impl File {
     /// An open file, whose path stays valid.
     pub fn new(fd: Fd, path: &'static CStr) -> sys::Result<Self> {
         let stat = fd.stat()?;
-        Ok(Self { fd: AtomicI32::new(fd.0), path, device: stat.device, inode: stat.inode })
+        let hole = if sys::is_privileged() { HOLE } else { 0 };
+        Ok(Self { path, device: stat.device, inode: stat.inode, hole })
     }
 
-    fn is(&self, fd: Fd) -> bool {
-        fd.stat().is_ok_and(|stat| (stat.device, stat.inode) == (self.device, self.inode))
-    }
-
-    fn reserve(&self, offset: usize, size: usize) -> sys::Result<()> {
-        let kept = Fd(self.fd.load(Ordering::Relaxed));
-        if kept.0 >= 0 && self.is(kept) {
-            return kept.reserve(offset, size);
-        }
-        self.fd.store(-1, Ordering::Relaxed);
-        let opened = Fd::open(self.path, libc::O_RDWR | libc::O_NOFOLLOW)?;
-        let result = if self.is(opened) { opened.reserve(offset, size) } else { Err(Errno(libc::ESTALE)) };
-        opened.close();
+    /// Makes the file have at least `end` bytes, those from `offset` on with the disk's promise if there is no hole.
+    /// Returns how many it has.
+    fn extend(&self, offset: usize, end: usize, most: usize) -> sys::Result<usize> {
+        let fd = Fd::open(self.path, libc::O_RDWR | libc::O_NOFOLLOW)?;
+        let result = match fd.stat() {
+            Ok(stat) if (stat.device, stat.inode) == (self.device, self.inode) => {
+                self.extend_open(fd, offset, end, most)
+            }
+            Ok(_) => Err(Errno(libc::ESTALE)),
+            Err(errno) => Err(errno),
+        };
+        fd.close();
         result
+    }
+
+    /// The same on the open file.
+    pub fn extend_open(&self, fd: Fd, offset: usize, end: usize, most: usize) -> sys::Result<usize> {
+        // Beyond the last byte before the end there is a hole: reserving the last byte makes the file that long, and
+        // never shorter than another process has made it.
+        let far = (end + self.hole).min(most).max(end);
+        if self.hole > 0 && fd.reserve(far - 1, 1).is_ok() {
+            return Ok(far);
+        }
+        fd.reserve(offset, end - offset).map(|()| end)
+    }
+
+    /// From now on every byte that the file is made to have is reserved: the mapping cannot ask for it.
+    pub fn fill_no_holes(&mut self) {
+        self.hole = 0;
     }
 
     /// Removes the file, as another thread was faster in making the family.
     pub fn remove(&self) {
-        Fd(self.fd.load(Ordering::Relaxed)).close();
         sys::remove(self.path);
     }
 }
@@ -127,8 +148,21 @@ impl Family {
 
     fn make_usable(&self, offset: usize, size: usize) -> bool {
         let Some(file) = &self.file else { return true };
-        // SAFETY: the range lies in our mapping.
-        file.reserve(offset, size).is_ok() && unsafe { sys::populate(self.base.add(offset), size) }.is_ok()
+        // SAFETY: the header is mapped, and the word is only changed by atomic operations.
+        let extent = unsafe { AtomicU64::from_ptr(&raw mut (*self.header()).extent) };
+        let end = offset + size;
+        if end as u64 > extent.load(Ordering::Acquire) {
+            match file.extend(offset, end, self.mapped) {
+                Ok(new) => extent.fetch_max(new as u64, Ordering::AcqRel),
+                Err(_) => return false,
+            };
+        }
+        // SAFETY: the range lies in our mapping, and in the file.
+        match unsafe { sys::populate(self.base.add(offset), size) } {
+            Ok(()) => true,
+            Err(Errno(libc::EINVAL)) => file.hole == 0, // an older kernel: the range was reserved
+            Err(_) => false,
+        }
     }
 
     /// Makes a block visible to readers.

@@ -94,21 +94,6 @@ impl Fd {
         call!(SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags, 0o600).map(|fd| Self(fd as i32))
     }
 
-    /// Moves the descriptor as high as the process may have one, out of the way of programs that count theirs.
-    pub fn moved_up(self) -> Self {
-        let mut limit = [0u64; 2];
-        let _ = call!(SYS_prlimit64, 0, libc::RLIMIT_NOFILE, 0, limit.as_mut_ptr());
-        let mut lowest = limit[0].clamp(256, 1 << 16) - 16;
-        while lowest >= 64 {
-            if let Ok(high) = call!(SYS_fcntl, self.0, libc::F_DUPFD_CLOEXEC, lowest) {
-                self.close();
-                return Self(high as i32);
-            }
-            lowest /= 2;
-        }
-        self
-    }
-
     /// Closes it.
     pub fn close(self) {
         let _ = call!(SYS_close, self.0);
@@ -181,6 +166,15 @@ impl Fd {
     }
 }
 
+/// Whether the process has rights that it may give up later: it is root's, or has capabilities.
+pub fn is_privileged() -> bool {
+    const VERSION_3: u32 = 0x2008_0522;
+    let header = [VERSION_3, 0];
+    let mut sets = [[0u32; 3]; 2]; // effective, permitted, inheritable; low and high halves
+    let _ = call!(SYS_capget, header.as_ptr(), sets.as_mut_ptr());
+    call!(SYS_geteuid, 0) == Ok(0) || sets.iter().any(|set| set[0] | set[1] != 0)
+}
+
 /// Makes a folder, for its owner alone.
 pub fn make_folder(path: &CStr) -> Result<()> {
     call!(SYS_mkdirat, libc::AT_FDCWD, path.as_ptr(), 0o700).map(drop)
@@ -240,17 +234,13 @@ pub unsafe fn wipe_on_fork(page: *mut u8, size: usize) -> Result<()> {
     call!(SYS_madvise, page, size, libc::MADV_WIPEONFORK).map(drop)
 }
 
-/// Makes the pages of a mapping present and writable now. Fails where touching them would raise SIGBUS; kernels that
-/// do not know the request are taken at their word that the space was reserved.
+/// Makes the pages of a mapping present and writable now. Fails where touching them would raise SIGBUS.
 ///
 /// # Safety
 /// The range must lie in a mapping of the recorder's.
 pub unsafe fn populate(address: *mut u8, size: usize) -> Result<()> {
-    const MADV_POPULATE_WRITE: i32 = 23;
-    match call!(SYS_madvise, address, size, MADV_POPULATE_WRITE) {
-        Err(Errno(libc::EFAULT)) => Err(Errno(libc::EFAULT)),
-        _ => Ok(()),
-    }
+    const MADV_POPULATE_WRITE: i32 = 23; // since Linux 5.14
+    call!(SYS_madvise, address, size, MADV_POPULATE_WRITE).map(drop)
 }
 
 /// Copies memory of this process that may not be there.
