@@ -15,7 +15,7 @@ pub struct Times {
     pub corrected: Vec<PathTimes>,
     /// As measured.
     pub raw: Vec<PathTimes>,
-    /// Whether the calls inside a folded recursion lie inside other calls of the same function.
+    /// Whether a path leads to a recursion that is folded into one above it: its function is open while that goes on.
     pub is_on_cycle: Vec<bool>,
 }
 
@@ -65,7 +65,9 @@ fn times(tree: &Tree, folds: &Folds, measured: impl Fn(&Counts) -> (Time, [Time;
         let summed = if folds.is_head[id] { all_own } else { own + below[id].inclusive };
         let least = if folds.is_inside[id] { inclusive_measured[0] } else { summed };
         let inclusive = least.max(below[id].inclusive).at_least_zero();
-        let inside = inclusive_measured[1].max(below[id].inside).at_least_zero();
+        // What a head's callees do inside its recursion, they do in calls that lie below.
+        let inside_below = if folds.is_head[id] { Time::ZERO } else { below[id].inside };
+        let inside = inclusive_measured[1].max(inside_below).at_least_zero();
         let error = path.counts.error + cut + (inclusive - least).at_least_zero() + below[id].error;
         times[id] = PathTimes { own, inclusive, inside, error };
         if let Some(parent) = path.key.parent {
@@ -119,5 +121,101 @@ impl Folds {
         }
         let is_on_cycle = highest.iter().zip(&depths).map(|(highest, depth)| highest < depth).collect();
         Self { is_head, is_inside, is_on_cycle }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diytrace::Slot;
+    use diytrace::node::{flag, mark};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::load::clock::Costs;
+    use crate::load::{Family, Node};
+    use crate::merge::{By, merge};
+    use crate::testing::{arena, calls, family, node, record, slot};
+
+    const COSTS: Costs = Costs { inner: 2.0, outer: 3.0, error: 1.0, untimed: 4.0 };
+
+    fn with_costs(nodes: Vec<Node>) -> Family {
+        Family { costs: COSTS, ..family(vec![arena(nodes)]) }
+    }
+
+    fn corrected(family: Family) -> Vec<(f64, f64)> {
+        let tree = &merge(&[family], By::All, None).groups[0].tree;
+        correct(tree).corrected.iter().map(|times| (times.own.ns(), times.inclusive.ns())).collect()
+    }
+
+    #[test]
+    fn hooks_cost_is_taken_off_where_it_arose() {
+        let nodes = vec![node(0x1000, None, slot(1, 1000, 10)), node(0x1100, Some(0), slot(10, 500, 0))];
+        // main: 500 without f, less 2 for itself and 3 for each call of f. f: 500, less 2 for each call.
+        assert_eq!(corrected(with_costs(nodes)), [(468.0, 948.0), (480.0, 480.0)]);
+    }
+
+    #[test]
+    fn no_time_is_negative_and_no_child_above_its_parent() {
+        let nodes = vec![node(0x1000, None, slot(1, 110, 10)), node(0x1100, Some(0), slot(10, 15, 0))];
+        let tree = &merge(&[with_costs(nodes)], By::All, None).groups[0].tree;
+        let times = correct(tree);
+        assert_eq!(times.corrected[1].inclusive, Time::ZERO);
+        assert_eq!(times.corrected[0].inclusive.ns(), 63.0);
+        // Ten pairs whose cost may be off by 1, and 5 that had to be cut off.
+        assert_eq!(times.corrected[1].error.ns(), 15.0);
+        assert_eq!(times.raw[1].inclusive.ns(), 15.0);
+    }
+
+    #[test]
+    fn excluded_calls_cost_their_caller() {
+        let mut nodes = vec![node(0x1000, None, slot(1, 1000, 0)), node(0x1100, Some(0), slot(10, 0, 0))];
+        nodes[1].flags = flag::UNTIMED;
+        assert_eq!(corrected(with_costs(nodes)), [(958.0, 958.0), (0.0, 0.0)]);
+    }
+
+    #[test]
+    fn an_open_call_lasts_until_the_latest_moment_of_its_process() {
+        let open = Slot { calls: 1, ticks: 0, descendants: 0, mark: 100 << 2 | mark::OPEN };
+        let ended = Slot { mark: 600 << 2, ..slot(1, 200, 0) };
+        let nodes = vec![node(0x1000, None, open), node(0x1100, Some(0), ended)];
+        // Marks are ticks with their two lowest bits used for something else.
+        assert_eq!(corrected(family(vec![arena(nodes)])), [(1800.0, 2000.0), (200.0, 200.0)]);
+    }
+
+    #[test]
+    fn an_inherited_call_has_time_but_costs_nothing() {
+        let inherited = Slot { calls: 0, ticks: 0, descendants: 0, mark: 100 << 2 | mark::OPEN | mark::INHERITED };
+        let ended = Slot { mark: 200 << 2, ..slot(1, 102, 0) };
+        let nodes = vec![node(0x1000, None, inherited), node(0x1100, Some(0), ended)];
+        assert_eq!(corrected(with_costs(nodes)), [(295.0, 395.0), (100.0, 100.0)]);
+    }
+
+    proptest! {
+        #[test]
+        fn sums_hold_whatever_was_called(calls in calls(), fold_at in 1usize..4, off in 0.0..4.0f64) {
+            let recorded = Costs { inner: 2.0, outer: 3.0, ..Costs::default() };
+            let nodes = record(&calls, recorded, fold_at);
+            // Costs that are estimated too high, so that some times must be cut.
+            let costs = Costs { inner: 2.0 + off, outer: 3.0 + off, ..Costs::default() };
+            let merged = merge(&[Family { costs, ..family(vec![arena(nodes)]) }], By::All, None);
+            let tree = &merged.groups[0].tree;
+            let times = correct(tree);
+            for all in [&times.corrected, &times.raw] {
+                let mut callees = vec![Time::ZERO; tree.paths.len()];
+                for (path, times) in tree.paths.iter().zip(all) {
+                    prop_assert!(times.own >= Time::ZERO);
+                    if let Some(parent) = path.key.parent {
+                        callees[parent as usize] += times.inclusive;
+                    }
+                }
+                for (callees, times) in callees.iter().zip(all) {
+                    prop_assert!(*callees <= times.inclusive);
+                }
+            }
+            let own: Time = times.raw.iter().map(|times| times.own).sum();
+            let roots = tree.paths.iter().zip(&times.raw).filter(|(path, _)| path.key.parent.is_none());
+            let roots: Time = roots.map(|(_, times)| times.inclusive).sum();
+            prop_assert_eq!(own, roots);
+        }
     }
 }

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use diytrace::node::flag;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::correct::{PathTimes, Times};
 use crate::histogram::Histogram;
@@ -103,6 +102,9 @@ pub fn functions(
     is_inlined: impl Fn(PathId) -> bool,
 ) -> BTreeMap<FunctionId, Function> {
     let mut functions: BTreeMap<FunctionId, Function> = BTreeMap::new();
+    // What is counted inside a folded recursion may lie in another call of these.
+    let on_cycle = group.tree.paths.iter().zip(&times.is_on_cycle).filter(|(_, is_on_cycle)| **is_on_cycle);
+    let open_in_recursion: FxHashSet<FunctionId> = on_cycle.map(|(path, _)| ids[&path.key.function]).collect();
     let mut above: Vec<Frame> = Vec::new();
     let mut open_functions: FxHashMap<FunctionId, u32> = FxHashMap::default();
     let mut open_edges: FxHashMap<(FunctionId, FunctionId), u32> = FxHashMap::default();
@@ -116,36 +118,35 @@ pub fn functions(
         if path.is_untimed() {
             continue;
         }
-        let id = id as PathId;
         let function_id = ids[&path.key.function];
         let caller = above.last().copied();
         let edge_id = caller.map(|caller| (caller.function, function_id));
         let is_outermost = enter(&mut open_functions, function_id);
         let is_outermost_edge = edge_id.is_none_or(|edge| enter(&mut open_edges, edge));
-        let counts_inside = is_outermost && !times.is_on_cycle[id as usize];
-        let at = At { id: id as usize, times, is_outermost, counts_inside };
+        let counts_inside = is_outermost && !open_in_recursion.contains(&function_id);
 
         let function = functions.entry(function_id).or_default();
         function.calls = function.calls.saturating_add(path.counts.calls);
         function.unwound = function.unwound.saturating_add(path.counts.unwound);
         function.returned = function.returned.saturating_add(path.counts.unbinned);
-        if is_inlined(id) {
+        if is_inlined(id as PathId) {
             function.inlined_calls = function.inlined_calls.saturating_add(path.counts.calls);
         }
-        at.add(&mut function.corrected, &times.corrected, path.counts.closed_corrected);
-        at.add(&mut function.raw, &times.raw, path.counts.closed_raw);
+        let parts = Parts { is_outermost, counts_inside };
+        function.corrected.add(&times.corrected[id], path.counts.closed_corrected, parts);
+        function.raw.add(&times.raw[id], path.counts.closed_raw, parts);
         if is_outermost {
-            function.error += times.corrected[id as usize].error;
+            function.error += times.corrected[id].error;
         }
         if let Some(caller) = caller {
             let edge = functions.entry(caller.function).or_default().callees.entry(function_id).or_default();
             edge.calls = edge.calls.saturating_add(path.counts.calls);
-            edge.paths.push(id);
+            edge.paths.push(id as PathId);
             for (sums, all) in [(&mut edge.corrected, &times.corrected), (&mut edge.raw, &times.raw)] {
-                caller.add_edge(sums, &all[id as usize], is_outermost_edge);
+                caller.add_edge(sums, &all[id], is_outermost_edge);
             }
             if caller.is_outermost {
-                edge.error += times.corrected[id as usize].error;
+                edge.error += times.corrected[id].error;
             }
         }
         above.push(Frame { function: function_id, edge: edge_id, end: path.end, is_outermost, counts_inside });
@@ -155,6 +156,12 @@ pub fn functions(
         function.histogram.merge(&times.histogram);
         function.returned = function.returned.saturating_add(times.histogram.returned());
         function.processes = function.processes.max(times.processes);
+    }
+    for function in functions.values_mut() {
+        for sums in [&mut function.corrected, &mut function.raw] {
+            // Where a folded recursion hides which calls are outermost, their time is at least that of all calls alone.
+            sums.total = sums.total.max(sums.own);
+        }
     }
     functions
 }
@@ -185,24 +192,22 @@ impl Frame {
     }
 }
 
-/// A path and how its times count for its function.
-struct At<'a> {
-    id: usize,
-    times: &'a Times,
+/// Which parts of a path's inclusive time count for its function.
+#[derive(Clone, Copy)]
+struct Parts {
     is_outermost: bool,
     counts_inside: bool,
 }
 
-impl At<'_> {
-    fn add(&self, sums: &mut Sums, times: &[PathTimes], closed: Time) {
-        let times = &times[self.id];
-        sums.own += times.own;
-        sums.closed += closed;
-        if self.is_outermost {
-            sums.total += times.inclusive;
+impl Sums {
+    fn add(&mut self, times: &PathTimes, closed: Time, parts: Parts) {
+        self.own += times.own;
+        self.closed += closed;
+        if parts.is_outermost {
+            self.total += times.inclusive;
         }
-        if self.counts_inside {
-            sums.total += times.inside;
+        if parts.counts_inside {
+            self.total += times.inside;
         }
     }
 }
@@ -219,7 +224,112 @@ fn leave<T: std::hash::Hash + Eq>(open: &mut FxHashMap<T, u32>, what: &T) {
     }
 }
 
-/// Whether a path stands for calls on many.
-pub fn is_folded(flags: u32) -> bool {
-    flags & (flag::RECURSION | flag::FOLDED) != 0
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::correct::correct;
+    use crate::load::Family;
+    use crate::load::clock::Costs;
+    use crate::merge::{By, Merged, merge};
+    use crate::testing::{Call, Truth, arena, calls, family, function_of, record};
+
+    fn summed(merged: &Merged) -> BTreeMap<u64, Function> {
+        let group = &merged.groups[0];
+        let ids = (0..merged.places.len() as u32).map(|place| (place, place)).collect();
+        let functions = functions(group, &correct(&group.tree), &ids, |_| false);
+        functions.into_iter().map(|(id, function)| (merged.places[id as usize].address + 0x1000, function)).collect()
+    }
+
+    fn recorded(calls: &[Call], costs: Costs, fold_at: usize) -> Merged {
+        let nodes = record(calls, costs, fold_at);
+        merge(&[Family { costs, ..family(vec![arena(nodes)]) }], By::All, None)
+    }
+
+    fn call(function: u64, own: u64, callees: Vec<Call>) -> Call {
+        Call { function, own, callees }
+    }
+
+    #[test]
+    fn recursion_is_counted_once() {
+        let calls = [call(0x1000, 1, vec![call(0x1000, 2, vec![call(0x1000, 4, Vec::new())])])];
+        for fold_at in [1, 2, 10] {
+            let functions = summed(&recorded(&calls, Costs::default(), fold_at));
+            let function = &functions[&0x1000];
+            assert_eq!((function.calls, function.corrected.total.ns(), function.corrected.own.ns()), (3, 7.0, 7.0));
+            let edge = function.callees.values().next().unwrap();
+            assert_eq!((edge.calls, edge.corrected.total.ns(), edge.corrected.nested.ns()), (2, 6.0, 0.0));
+        }
+    }
+
+    #[test]
+    fn calls_by_nested_calls_are_shown_beside_the_total() {
+        // f → g → f → h: h is part of g's time in f.
+        let inner = call(0x1000, 1, vec![call(0x1200, 8, Vec::new())]);
+        let calls = [call(0x1000, 1, vec![call(0x1100, 1, vec![inner])])];
+        let functions = summed(&recorded(&calls, Costs::default(), 10));
+        let of = |edge: &Edge| (edge.corrected.total.ns(), edge.corrected.nested.ns());
+        let edges: Vec<_> = functions[&0x1000].callees.values().map(of).collect();
+        assert_eq!(edges, [(10.0, 0.0), (0.0, 8.0)]);
+    }
+
+    #[test]
+    fn the_mean_is_of_calls_that_returned_and_within_their_bounds() {
+        let calls = [call(0x1000, 10, Vec::new()), call(0x1000, 20, Vec::new())];
+        let mut nodes = record(&calls, Costs::default(), 1);
+        nodes[0].has_histogram = true;
+        let mut arena = arena(nodes);
+        arena.functions = vec![function_of(0x1000, &[10, 20])];
+        let functions = summed(&merge(&[family(vec![arena])], By::All, None));
+        let function = &functions[&0x1000];
+        assert_eq!((function.returned, function.open()), (2, 0));
+        assert_eq!(function.mean(&function.corrected).unwrap().ns(), 15.0);
+    }
+
+    proptest! {
+        #[test]
+        fn sums_are_the_truth(calls in calls()) {
+            let truth = Truth::of(&calls);
+            let functions = summed(&recorded(&calls, Costs { inner: 2.0, outer: 3.0, ..Costs::default() }, 100));
+            for (address, function) in &functions {
+                prop_assert_eq!(function.calls, truth.calls[address]);
+                prop_assert_eq!(function.corrected.total.ns(), truth.total[address] as f64);
+                prop_assert_eq!(function.corrected.own.ns(), truth.own[address] as f64);
+            }
+        }
+
+        #[test]
+        fn folded_recursion_keeps_calls_and_self_times(calls in calls(), fold_at in 1usize..4) {
+            let truth = Truth::of(&calls);
+            let merged = recorded(&calls, Costs { inner: 2.0, outer: 3.0, ..Costs::default() }, fold_at);
+            let functions = summed(&merged);
+            let address = |id: u32| merged.places[id as usize].address + 0x1000;
+            for (caller, function) in &functions {
+                prop_assert_eq!(function.calls, truth.calls[caller]);
+                prop_assert_eq!(function.corrected.own.ns(), truth.own[caller] as f64);
+                // Calls that may lie in others of the same function are left out.
+                prop_assert!(function.corrected.total.ns() <= truth.total[caller] as f64);
+                prop_assert!(function.corrected.total >= function.corrected.own);
+                let callees: Time = function.callees.values().map(|edge| edge.corrected.total).sum();
+                prop_assert!(callees <= function.corrected.total);
+                for (&callee, edge) in &function.callees {
+                    prop_assert_eq!(edge.calls, truth.edge_calls[&(*caller, address(callee))]);
+                }
+            }
+        }
+
+        #[test]
+        fn edges_are_the_truth(calls in calls()) {
+            let truth = Truth::of(&calls);
+            let merged = recorded(&calls, Costs { inner: 2.0, outer: 3.0, ..Costs::default() }, 100);
+            for (caller, function) in &summed(&merged) {
+                for (&callee, edge) in &function.callees {
+                    let pair = (*caller, merged.places[callee as usize].address + 0x1000);
+                    prop_assert_eq!(edge.calls, truth.edge_calls[&pair]);
+                    prop_assert_eq!(edge.corrected.total.ns(), truth.edge_total[&pair] as f64);
+                }
+            }
+        }
+    }
 }

@@ -1,4 +1,19 @@
-//! Reads profiles.
+//! The analyzer: from profiles to reports, and the command that records them.
+//!
+//! ```text
+//!  *.diyt ──▶ [`load`] ──▶ [`merge`] ──▶ [`correct`] ──▶ [`functions`] ──▶ [`report`] ──▶ [`view`]
+//!             bytes,       modules,      costs taken     recursion          names, rows,    table,
+//!             checked      one tree      off, sums       counted once       selection       JSON, CSV
+//!                                        that hold                             ▲
+//!  programs, debug files ────────────────────────────────────────[`symbolize`]─┘
+//! ```
+//!
+//! Each step is a function from plain data to plain data; files are read by [`load`] and [`symbolize`] only, and
+//! written by none. Times are fixed-point ([`time`]) and histograms ([`histogram`]) counts, so that no result depends
+//! on the order of files, threads or processes.
+//!
+//! Beside that way: [`record`] runs a program under the recorder, with what [`elf`] knows of the program's file.
+//! [`demangle`], [`nearest`] ("did you mean"), [`progress`] and [`error`] serve both.
 
 pub mod correct;
 pub mod demangle;
@@ -9,9 +24,11 @@ pub mod histogram;
 pub mod load;
 pub mod merge;
 pub mod nearest;
+pub mod progress;
 pub mod record;
 pub mod report;
 pub mod symbolize;
 #[cfg(test)]
 mod testing;
 pub mod time;
+pub mod view;

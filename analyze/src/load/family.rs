@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use diytrace::histogram::SUBS;
+use diytrace::histogram::{SUBS, bin};
 use diytrace::{Slot, arena, node};
 
 use super::clock::{Clock, Costs};
@@ -26,6 +26,8 @@ pub struct Family {
     pub started_unix_ns: u64,
     /// The same moment in ticks.
     pub first_ticks: u64,
+    /// When the profile was read, in ticks, if some of its processes are running: their open calls last until then.
+    pub read_ticks: u64,
     /// Calls that no arena could count.
     pub lost_calls: u64,
     /// The kernel's boot identifier.
@@ -142,6 +144,20 @@ pub struct Function {
     pub unbinned: u64,
     /// Octaves of the histogram that are not empty.
     pub octaves: Vec<(u8, [u64; SUBS])>,
+}
+
+impl Function {
+    /// Adds the time of one call.
+    pub fn file(&mut self, ticks: u64) {
+        let (shortest, longest) = self.extremes.unwrap_or((ticks, ticks));
+        self.extremes = Some((shortest.min(ticks), longest.max(ticks)));
+        let (octave, sub) = bin(ticks);
+        let place = self.octaves.partition_point(|&(other, _)| usize::from(other) < octave);
+        if self.octaves.get(place).is_none_or(|&(other, _)| usize::from(other) != octave) {
+            self.octaves.insert(place, (octave as u8, [0; SUBS]));
+        }
+        self.octaves[place].1[sub] += 1;
+    }
 }
 
 impl Family {

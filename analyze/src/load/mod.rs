@@ -6,20 +6,23 @@
 //!
 //! Files are read whole, not mapped: one that is cut short meanwhile would end a reader of the map.
 
+mod arenas;
 pub mod clock;
+mod damage;
 mod family;
 mod find;
 mod histograms;
 mod parse;
 mod state;
 
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use diytrace::VERSION;
 use diytrace::reader::NotReadable;
 use rayon::prelude::*;
 
+use crate::progress::Progress;
 pub use family::{Arena, Family, Function, Module, Node, Root, State};
 pub use find::{DEFAULT_FOLDER, find};
 pub use parse::parse;
@@ -115,7 +118,13 @@ pub struct Loaded {
 /// Reads all profiles at these paths, or in `diytrace.data` if there are none.
 pub fn load(paths: &[PathBuf]) -> Result<Loaded, Error> {
     let files = find(paths)?;
-    let read: Vec<_> = files.into_par_iter().map(|file| (file.is_named, load_file(&file.path))).collect();
+    let progress = Progress::new("reading profiles", files.len());
+    let read_one = |file: find::Found| {
+        let result = load_file(&file.path);
+        progress.step();
+        (file.is_named, result)
+    };
+    let read: Vec<_> = files.into_par_iter().map(read_one).collect();
     let mut loaded = Loaded::default();
     let mut first_error = None;
     for (is_named, result) in read {
@@ -136,9 +145,21 @@ pub fn load(paths: &[PathBuf]) -> Result<Loaded, Error> {
 
 /// Reads one profile.
 pub fn load_file(path: &Path) -> Result<Family, Error> {
-    let bytes = std::fs::read(path).map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
+    let bytes = read(path).map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
     let mut family = parse(&bytes).map_err(|why| Error::not_readable(path, why))?;
     family.path = path.to_owned();
     state::determine(&mut family);
     Ok(family)
+}
+
+/// The bytes of a profile that have been handed out: what follows may be a hole that the recorder left to grow into.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = std::fs::File::open(path)?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(diytrace::BLOCKS_START as u64).read_to_end(&mut bytes)?;
+    if let Ok(start) = diytrace::reader::File::open(&bytes) {
+        let rest = start.header().used.saturating_sub(bytes.len() as u64);
+        file.take(rest).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
 }

@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use diytrace::node::flag;
-use diytrace::reader::{File, Located, NotReadable};
-use diytrace::{Ref, UNIT, header, kind, module, node, pattern, text};
-use rustc_hash::FxHashMap;
+use diytrace::reader::{File, NotReadable};
+use diytrace::{header, kind, module, pattern, text};
 
+use super::arenas::read_arenas;
 use super::clock::{Clock, Costs};
-use super::family::{Arena, Family, Module, Node, Root, State};
-use super::histograms::Records;
+use super::damage::Damage;
+use super::family::{Family, Module, Root};
 
 /// The kernel's longest path; a longer one is damage.
 const LONGEST_PATH: usize = 4096;
@@ -32,7 +31,7 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
     modules.sort_by_key(|module| module.generation);
     let clock = Clock::of(header).unwrap_or_else(|| {
         damage.clock = true;
-        Clock { source: super::clock::Source::Tsc, hz: 1e9 }
+        Clock { source: super::clock::Source::Tsc, hz: 1e9, anchor: header.first_anchor }
     });
     let costs = Costs::of(header).unwrap_or_else(|| {
         damage.clock = true;
@@ -57,6 +56,7 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
         processes: header.processes,
         started_unix_ns: header.started_unix_ns,
         first_ticks: header.first_anchor.ticks,
+        read_ticks: 0,
         lost_calls: header.lost_calls,
         boot_id: header.boot_id,
         exe: texts.exe.unwrap_or_default(),
@@ -110,115 +110,155 @@ fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// An arena on the way: the names that its nodes have for each other are still those of the file.
-struct Reading {
-    arena: Arena,
-    references: Vec<Ref>,
-    records: FxHashMap<Ref, Option<u32>>,
-}
+#[cfg(test)]
+mod tests {
+    use diytrace::node::ROOT;
+    use diytrace::{GRANULE, Ref};
+    use proptest::prelude::*;
+    use zerocopy::FromZeros;
 
-fn read_arenas(file: &File, bytes: usize, blocks: &[Located], damage: &mut Damage) -> Vec<Arena> {
-    let mut arenas: Vec<Reading> = Vec::new();
-    let mut by_reference: FxHashMap<Ref, usize> = FxHashMap::default();
-    for block in blocks {
-        let Some(facts) = file.arena(block) else { continue };
-        by_reference.insert((block.offset / UNIT) as Ref, arenas.len());
-        let arena = Arena { facts, state: State::Killed, nodes: Vec::new(), functions: Vec::new() };
-        arenas.push(Reading { arena, references: Vec::new(), records: FxHashMap::default() });
-    }
-    let mut records = Records::new(*file, bytes);
-    for block in blocks {
-        let name = if block.block.kind == kind::ARENA { (block.offset / UNIT) as Ref } else { block.block.arena };
-        match by_reference.get(&name) {
-            Some(&index) => arenas[index].read_nodes(file, block, &mut records, damage),
-            None => damage.chunks += 1,
-        }
-    }
-    damage.records = records.damaged;
-    arenas.into_iter().map(|reading| reading.arena).collect()
-}
+    use super::*;
+    use crate::testing::{Profile, digest, raw_node, sample, slot};
 
-impl Reading {
-    fn read_nodes(&mut self, file: &File, block: &Located, records: &mut Records, damage: &mut Damage) {
-        for (reference, raw) in file.nodes(block) {
-            let place = (raw.function, raw.generation);
-            let is_timed = raw.flags & flag::UNTIMED == 0;
-            let function = (is_timed && raw.record != 0)
-                .then(|| records.find_or_read(raw.record, place, &mut self.records, &mut self.arena.functions))
-                .flatten();
-            let parent = self.position(raw.parent, &mut damage.parents);
-            let folded_into = (raw.flags & flag::RECURSION != 0 && is_timed)
-                .then(|| self.position(raw.position, &mut damage.positions))
-                .flatten();
-            self.references.push(reference);
-            self.arena.nodes.push(Node {
-                function: raw.function,
-                site: raw.site,
-                hook: raw.hook,
-                target: raw.target,
-                generation: raw.generation,
-                flags: raw.flags,
-                parent,
-                folded_into,
-                has_histogram: function.is_some(),
-                unwound: raw.unwound,
-                slots: raw.slots,
-            });
+    #[test]
+    fn everything_is_read() {
+        let family = parse(&sample()).unwrap();
+        assert_eq!(family.exe, "/nonexistent/program");
+        assert_eq!(family.cmdline, ["program", "--flag"]);
+        assert_eq!(family.roots[1], Root { pattern: "nothing".to_owned(), matches: Some(0) });
+        assert_eq!(family.warnings, ["DIYTRACE_DEPTH: `x` is no number"]);
+        assert_eq!(family.modules[1].path, "/nonexistent/library.so");
+        let [main, second] = family.arenas.as_slice() else { panic!("two threads") };
+        assert_eq!((main.thread_name(), second.facts.tid), ("main".to_owned(), 8));
+        let parents: Vec<_> = main.nodes.iter().map(|node| node.parent).collect();
+        assert_eq!(parents, [None, Some(0), Some(1), Some(2), Some(0), Some(0), Some(0)]);
+        assert_eq!(main.nodes[3].folded_into, Some(1));
+        assert_eq!(main.functions.len(), 1);
+        assert_eq!(main.functions[0].returned(), 30);
+    }
+
+    #[test]
+    fn what_is_no_profile_is_told_so() {
+        let mut newer = sample();
+        newer[8] = 99;
+        let mut unfinished = sample();
+        unfinished[12] = 0;
+        for (bytes, expected) in [
+            (&b""[..], NotReadable::Truncated),
+            (b"DIYTRACE", NotReadable::Truncated),
+            (b"\x7fELF and more", NotReadable::Foreign),
+            (&newer, NotReadable::Version(99)),
+            (&unfinished, NotReadable::Unfinished),
+        ] {
+            assert_eq!(parse(bytes).unwrap_err(), expected);
         }
     }
 
-    /// The earlier node of this arena that has a name in the file, and under which calls can be counted.
-    fn position(&self, reference: Ref, damaged: &mut usize) -> Option<u32> {
-        if matches!(reference, node::ROOT | node::SKIPPED) {
-            return None;
+    #[test]
+    fn of_a_truncated_file_the_front_is_read() {
+        let bytes = sample();
+        let all = parse(&bytes).unwrap().arenas.iter().map(|arena| arena.nodes.len()).sum::<usize>();
+        for granules in 9..bytes.len() / GRANULE {
+            let family = parse(&bytes[..granules * GRANULE]).unwrap();
+            let missing =
+                format!("the file is truncated: its last {} bytes are missing", bytes.len() - granules * GRANULE);
+            assert!(family.warnings.contains(&missing), "{granules}: {:?}", family.warnings);
+            assert!(family.arenas.iter().map(|arena| arena.nodes.len()).sum::<usize>() < all);
         }
-        let mut found = self.references.binary_search(&reference).ok();
-        *damaged += usize::from(found.is_none());
-        // Nothing is counted under calls that are not recorded or whose recursion is folded; where a damaged file
-        // says so, the next above that can have calls takes them. Each step leads to an earlier node.
-        while let Some(node) = found.map(|index| &self.arena.nodes[index]) {
-            let elsewhere = match node.folded_into {
-                Some(position) => Some(position),
-                None if node.is_untimed() => node.parent,
-                None => break,
-            };
-            *damaged += 1;
-            found = elsewhere.map(|index| index as usize);
-        }
-        found.map(|index| index as u32)
     }
-}
 
-/// What is wrong with a file.
-#[derive(Default)]
-struct Damage {
-    truncated: u64,
-    clock: bool,
-    parents: usize,
-    positions: usize,
-    records: usize,
-    chunks: usize,
-}
+    #[test]
+    fn a_path_that_is_its_own_ancestor_has_no_caller() {
+        let mut profile = Profile::new();
+        profile.arena(&diytrace::Arena::new_zeroed(), |first| {
+            vec![
+                raw_node(0x40_0100, first, first, slot(1, 10, 0)),
+                raw_node(0x40_0200, first + 4, first, slot(1, 5, 0)),
+            ]
+        });
+        let family = parse(&profile.finish()).unwrap();
+        assert!(family.arenas[0].nodes.iter().all(|node| node.parent.is_none()));
+        assert_eq!(family.warnings, ["the file is damaged: the callers of 2 call paths are lost"]);
+    }
 
-impl Damage {
-    fn describe(&self) -> Vec<String> {
-        let mut said = Vec::new();
-        if self.truncated > 0 {
-            said.push(format!("the file is truncated: its last {} bytes are missing", self.truncated));
+    #[test]
+    fn a_record_that_many_name_is_read_once() {
+        let mut profile = Profile::new();
+        profile.arena(&diytrace::Arena::new_zeroed(), |first| {
+            let mut nodes = vec![raw_node(0, ROOT, first, slot(1, 10, 0)); 20];
+            for (index, node) in nodes.iter_mut().enumerate() {
+                node.record = first + index as Ref; // records that lie in each other, made of nodes
+            }
+            nodes
+        });
+        let family = parse(&profile.finish()).unwrap();
+        assert!(family.arenas[0].functions.len() <= 5);
+    }
+
+    /// Beginnings for the fuzzer, by name.
+    fn seeds() -> Vec<(&'static str, Vec<u8>)> {
+        let whole = sample();
+        let mut cycle = Profile::new();
+        cycle.arena(&diytrace::Arena::new_zeroed(), |first| {
+            let mut nodes = vec![raw_node(0x40_0100, first + 2, first + 2, slot(1, 10, 0)); 3];
+            nodes[1].flags = diytrace::node::flag::RECURSION;
+            nodes
+        });
+        let mut damaged = whole.clone();
+        for at in (diytrace::BLOCKS_START..damaged.len()).step_by(211) {
+            damaged[at] ^= 0xff;
         }
-        if self.clock {
-            said.push("the file is damaged: it has no sound clock, so times are in an unknown unit".to_owned());
+        let cut = whole[..whole.len() - GRANULE - 1000].to_vec();
+        vec![("whole", whole), ("truncated", cut), ("cycle", cycle.finish()), ("damaged", damaged)]
+    }
+
+    #[test]
+    fn the_fuzzers_seeds_do_no_harm() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds/load");
+        if std::env::var_os("DIYTRACE_REGENERATE").is_some() {
+            for (name, bytes) in seeds() {
+                std::fs::write(folder.join(name).with_extension("bin"), bytes).unwrap();
+            }
         }
-        let nodes = self.parents + self.positions;
-        if nodes > 0 {
-            said.push(format!("the file is damaged: the callers of {nodes} call paths are lost"));
+        let mut files = 0;
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            digest(&std::fs::read(entry.unwrap().path()).unwrap());
+            files += 1;
         }
-        if self.records > 0 {
-            said.push(format!("the file is damaged: the percentiles of {} functions are lost", self.records));
+        assert!(files >= seeds().len(), "seeds are missing; to make them: DIYTRACE_REGENERATE=1 cargo test seeds");
+        let whole = parse(&std::fs::read(folder.join("whole.bin")).unwrap()).map(|family| family.warnings.len());
+        assert_eq!(
+            whole,
+            Ok(1),
+            "seeds are of an older format; to make them anew: DIYTRACE_REGENERATE=1 cargo test seeds"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn random_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+            digest(&bytes);
+            let mut profile = sample();
+            let start = profile.len().saturating_sub(bytes.len());
+            profile[start..].copy_from_slice(&bytes);
+            digest(&profile);
         }
-        if self.chunks > 0 {
-            said.push(format!("the file is damaged: {} blocks belong to no thread", self.chunks));
+
+        #[test]
+        fn flipped_bits_do_no_harm(flips in prop::collection::vec((any::<prop::sample::Index>(), 0u8..8), 1..40)) {
+            let mut bytes = sample();
+            for (index, bit) in flips {
+                // What is not zero, and the header: bits in empty space tell nothing.
+                let used: Vec<usize> = (8..bytes.len()).filter(|&at| bytes[at] != 0 || at < 400).collect();
+                bytes[used[index.index(used.len())]] ^= 1 << bit;
+            }
+            digest(&bytes);
         }
-        said
+
+        #[test]
+        fn cuts_do_no_harm(end in any::<prop::sample::Index>()) {
+            let bytes = sample();
+            digest(&bytes[..end.index(bytes.len())]);
+        }
     }
 }

@@ -27,13 +27,25 @@ pub fn determine(family: &mut Family) {
             if is_of_this_boot && has_mapped(facts.pid, &path) { State::Running } else { State::Killed }
         });
     }
+    if family.arenas.iter().any(|arena| arena.state == State::Running) {
+        family.read_ticks = family.clock.ticks_at(monotonic_ns());
+    }
+}
+
+fn monotonic_ns() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes to the structure it is given, and to nothing else.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// Whether a process has the profile mapped. If its maps are not ours to read: whether there is such a process.
 fn has_mapped(pid: u32, profile: &Path) -> bool {
     let process = Path::new("/proc").join(pid.to_string());
     match fs::read(process.join("maps")) {
-        Ok(maps) => maps.split(|&byte| byte == b'\n').any(|line| line.ends_with(profile.as_os_str().as_encoded_bytes())),
+        Ok(maps) => {
+            maps.split(|&byte| byte == b'\n').any(|line| line.ends_with(profile.as_os_str().as_encoded_bytes()))
+        }
         Err(error) => error.kind() == std::io::ErrorKind::PermissionDenied && process.exists(),
     }
 }

@@ -29,9 +29,8 @@ pub fn measure(family: &Family, arena: &Arena, latest: u64) -> Vec<Counts> {
         let slots = node.slots.map(|slot| Measured::of(&slot, latest));
         let own = &below.own[index];
         let self_ticks = own.ticks - own.child_ticks;
-        let self_costs = own.pairs as f64 * costs.inner
-            + own.child_pairs as f64 * costs.outer
-            + own.untimed as f64 * costs.untimed;
+        let self_costs =
+            own.pairs as f64 * costs.inner + own.child_pairs as f64 * costs.outer + own.untimed as f64 * costs.untimed;
 
         // Of a call that is still open the descendants are not counted yet, but the tree has them.
         let mut descendants = slots.map(|slot| slot.descendants);

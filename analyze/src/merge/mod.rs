@@ -6,21 +6,19 @@
 //!
 //! The result is the same in whatever order the profiles come.
 
+mod group;
 mod measure;
 mod modules;
 mod tree;
 
-use std::collections::BTreeMap;
-
 use diytrace::arena::flag;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use crate::histogram::Histogram;
 use crate::load::{Arena, Family, State};
-use crate::time::Time;
-use modules::{ModuleTable, PlaceTable, Resolver};
+pub use group::{FunctionTimes, Group, Overhead, Process, Thread};
+use group::{GroupKey, Growth};
 pub use modules::{Module, ModuleFile, ModuleId, Place, PlaceId};
-use tree::Growing;
+use modules::{ModuleTable, PlaceTable, Resolver};
 pub use tree::{CallPath, Counts, Key, PathId, Tree};
 
 /// What is reported together.
@@ -46,86 +44,6 @@ pub struct Merged {
     pub groups: Vec<Group>,
 }
 
-/// What is reported together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Group {
-    /// The process, if it is one.
-    pub process: Option<Process>,
-    /// The thread, if it is one.
-    pub thread: Option<Thread>,
-    /// Processes in here.
-    pub processes: u64,
-    /// Calls entered.
-    pub calls: u64,
-    /// Calls that no path has counted.
-    pub lost_calls: u64,
-    /// Calls counted on paths that stand for several.
-    pub folded_calls: u64,
-    /// Calls left without an exit.
-    pub unwound: u64,
-    /// What one call costs, times `calls`.
-    pub overhead: Overhead,
-    /// Call paths.
-    pub tree: Tree,
-    /// Times of each function's calls.
-    pub functions: BTreeMap<PlaceId, FunctionTimes>,
-}
-
-/// What hook pairs cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Overhead {
-    /// Inside the interval that a pair measures.
-    pub inner: Time,
-    /// For the caller beside that.
-    pub outer: Time,
-    /// Standard error of the sum of both.
-    pub error: Time,
-}
-
-/// A process.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Process {
-    /// When it began to record, in nanoseconds since 1970.
-    pub started_unix_ns: u64,
-    /// Its number, as it saw it.
-    pub pid: u32,
-    /// Its parent's.
-    pub ppid: u32,
-    /// Its program.
-    pub exe: String,
-    /// Its arguments.
-    pub cmdline: Vec<String>,
-    /// What became of it.
-    pub state: State,
-}
-
-/// A thread.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Thread {
-    /// Its number.
-    pub tid: u32,
-    /// Its name.
-    pub name: String,
-}
-
-/// The distribution of a function's calls.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FunctionTimes {
-    /// Times of calls that returned.
-    pub histogram: Histogram,
-    /// Processes that have called it; those that share an arena count as one.
-    pub processes: u64,
-}
-
-/// Which group an arena belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum GroupKey {
-    /// Everything, or what belongs to no single process.
-    Shared,
-    Process { family: usize, process: u32 },
-    Thread { family: usize, process: u32, arena: Option<usize> },
-}
-
 /// Merges profiles; with `pid`, only what that process has recorded.
 pub fn merge(families: &[Family], by: By, pid: Option<u32>) -> Merged {
     let (mut modules, mut places) = (ModuleTable::default(), PlaceTable::default());
@@ -138,6 +56,7 @@ pub fn merge(families: &[Family], by: By, pid: Option<u32>) -> Merged {
         let latest: FxHashMap<_, _> = by_process.iter().map(|(&id, arenas)| (id, measure::latest(arenas))).collect();
         let latest = |arena: &Arena| match arena.facts.flags & (flag::ENDED | flag::EXITED) {
             flag::ENDED => measure::latest(&[arena]), // the thread ended before its process
+            _ if arena.state == State::Running => latest[&arena.facts.process].max(family.read_ticks),
             _ => latest[&arena.facts.process],
         };
         let mut resolver = Resolver::new(family, &mut modules, &mut places);
@@ -167,115 +86,9 @@ fn key(by: By, family: usize, number: usize, arena: &Arena) -> GroupKey {
     }
 }
 
-/// A group that grows.
-#[derive(Default)]
-struct Growth {
-    group: Group,
-    tree: Growing,
-    /// Distinct processes, by family and number in it.
-    processes: FxHashSet<(usize, u32)>,
-    /// Processes of the families that are in no other group.
-    family_processes: u64,
-    functions: FxHashMap<PlaceId, (Histogram, FxHashSet<(usize, u32)>)>,
-    process: Option<Process>,
-    thread: Option<Thread>,
-}
-
-impl Growth {
-    fn add_family<'a>(&mut self, family: &Family, by: By, processes: impl Iterator<Item = &'a Vec<&'a Arena>>) {
-        self.group.lost_calls = self.group.lost_calls.saturating_add(family.lost_calls);
-        // Processes that share arenas are not told apart: they are what is left of the family's count.
-        let (mut apart, mut merged) = (0u64, 0u64);
-        for arenas in processes {
-            let is_merged = arenas.iter().all(|arena| arena.is_merged());
-            *(if is_merged { &mut merged } else { &mut apart }) += 1;
-        }
-        let all = u64::from(family.processes).max(apart + merged);
-        self.family_processes += if by == By::All { all } else { all - apart };
-    }
-
-    fn add_arena(&mut self, index: usize, family: &Family, arena: &Arena, latest: u64, resolver: &mut Resolver) {
-        let facts = &arena.facts;
-        let process = (index, facts.process);
-        self.processes.insert(process);
-        self.process = Some(process_of(family, arena));
-        self.thread = Some(Thread { tid: facts.tid, name: arena.thread_name() });
-        self.group.lost_calls = self.group.lost_calls.saturating_add(facts.lost_calls);
-        self.group.folded_calls = self.group.folded_calls.saturating_add(facts.folded_calls);
-        self.group.unwound = self.group.unwound.saturating_add(facts.unwound);
-
-        let counts = measure::measure(family, arena, latest);
-        let mut ids: Vec<PathId> = Vec::with_capacity(arena.nodes.len());
-        let mut calls = 0u64;
-        for (node, counts) in arena.nodes.iter().zip(&counts) {
-            let mut place = |address| resolver.place(address, node.generation);
-            let merged = |index: u32| ids[index as usize];
-            let key = Key {
-                parent: node.parent.map(merged),
-                function: place(node.function),
-                site: place(node.site),
-                hook: place(node.hook),
-                flags: node.flags,
-                folded_into: node.folded_into.map(merged),
-            };
-            let target = (node.target != 0).then(|| place(node.target));
-            ids.push(self.tree.add(key, target, counts));
-            if !node.is_untimed() {
-                calls = calls.saturating_add(counts.calls);
-                if counts.calls > 0 {
-                    self.functions.entry(key.function).or_default().1.insert(process);
-                }
-            }
-        }
-        for function in &arena.functions {
-            let place = resolver.place(function.address, function.generation);
-            self.functions.entry(place).or_default().0.add(function, family.clock.hz);
-        }
-        self.group.calls = self.group.calls.saturating_add(calls);
-        let cost = |ticks: f64| Time::from_ns(ticks * family.clock.ns_per_tick()).times(calls);
-        self.group.overhead.inner += cost(family.costs.inner);
-        self.group.overhead.outer += cost(family.costs.outer);
-        self.group.overhead.error += cost(family.costs.error);
-    }
-
-    fn finish(self, key: GroupKey, places: &[PlaceId]) -> Group {
-        let processes = self.family_processes.max(self.processes.len() as u64);
-        let is_one = match key {
-            GroupKey::Shared => processes == 1,
-            GroupKey::Process { .. } | GroupKey::Thread { .. } => true,
-        };
-        let one_thread = matches!(key, GroupKey::Thread { arena: Some(_), .. });
-        let functions = self.functions.into_iter().map(|(place, (histogram, processes))| {
-            (places[place as usize], FunctionTimes { histogram, processes: processes.len() as u64 })
-        });
-        Group {
-            process: self.process.filter(|_| is_one),
-            thread: self.thread.filter(|_| one_thread),
-            processes,
-            tree: self.tree.finish(places),
-            functions: functions.collect(),
-            ..self.group
-        }
-    }
-}
-
-fn process_of(family: &Family, arena: &Arena) -> Process {
-    let facts = &arena.facts;
-    Process {
-        started_unix_ns: family.unix_ns(facts.process_started),
-        pid: facts.pid,
-        ppid: facts.ppid,
-        exe: family.exe.clone(),
-        cmdline: family.cmdline.clone(),
-        state: arena.state,
-    }
-}
-
 /// Numbers modules, places and groups by what they are, not by when they were met.
 fn finish(modules: ModuleTable, places: PlaceTable, groups: FxHashMap<GroupKey, Growth>) -> Merged {
-    let (modules, new_modules) = sorted(modules.list, |a, b| {
-        (&a.files, &a.build_id).cmp(&(&b.files, &b.build_id))
-    });
+    let (modules, new_modules) = sorted(modules.list, |a, b| (&a.files, &a.build_id).cmp(&(&b.files, &b.build_id)));
     let mut renamed = places.list;
     for place in &mut renamed {
         place.module = place.module.map(|module| new_modules[module as usize]);
@@ -298,4 +111,124 @@ fn sorted<T>(items: Vec<T>, order: impl Fn(&T, &T) -> std::cmp::Ordering) -> (Ve
         numbers[*old] = new as u32;
     }
     (items.into_iter().map(|(_, item)| item).collect(), numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use diytrace::arena::flag::MERGED;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::load::clock::{Clock, Costs};
+    use crate::load::{Module, Node};
+    use crate::testing::{arena, calls, family, function_of, module, node, record, slot};
+
+    fn calls_by_address(merged: &Merged) -> Vec<(&str, u64, u64)> {
+        let paths = merged.groups.iter().flat_map(|group| &group.tree.paths);
+        let line = |path: &CallPath| {
+            let place = merged.places[path.key.function as usize];
+            let module = place.module.map_or("", |module| merged.modules[module as usize].path());
+            (module, place.address, path.counts.calls)
+        };
+        paths.map(line).collect()
+    }
+
+    #[test]
+    fn modules_are_one_by_build_id_wherever_they_were_loaded() {
+        let here = family(vec![arena(vec![node(0x1100, None, slot(1, 10, 0))])]);
+        let mut there = family(vec![arena(vec![node(0x9100, None, slot(2, 10, 0))])]);
+        there.modules = vec![module("/other/program", 1, 0x9000)];
+        let mut other = family(vec![arena(vec![node(0x1100, None, slot(4, 10, 0))])]);
+        other.modules = vec![module("/bin/program", 2, 0x1000)];
+        let sites = |node: &mut Node, base: u64| (node.site, node.hook) = (base + 1, base + 2);
+        let mut families = [here, there, other];
+        for (family, base) in families.iter_mut().zip([0x1000, 0x9000, 0x1000]) {
+            sites(&mut family.arenas[0].nodes[0], base);
+        }
+        let merged = merge(&families, By::All, None);
+        assert_eq!(calls_by_address(&merged), [("/bin/program", 0x100, 4), ("/bin/program", 0x100, 3)]);
+    }
+
+    #[test]
+    fn of_modules_at_one_address_the_one_of_the_time_counts() {
+        let at = |path: &str, build_id, generation| Module { generation, ..module(path, build_id, 0x1000) };
+        let mut nodes = vec![node(0x1100, None, slot(1, 10, 0)); 3];
+        for (node, generation) in nodes.iter_mut().zip([1, 2, 3]) {
+            node.generation = generation;
+        }
+        let mut family = family(vec![arena(nodes)]);
+        family.modules = vec![at("/a", 1, 0), at("/b", 2, 2), at("/later", 3, 9)];
+        let merged = merge(&[family], By::All, None);
+        assert_eq!(calls_by_address(&merged), [("/a", 0x100, 2), ("/b", 0x100, 1)]);
+    }
+
+    #[test]
+    fn an_address_in_no_module_stays_what_it_is() {
+        let merged = merge(&[family(vec![arena(vec![node(0xdead_0000, None, slot(1, 10, 0))])])], By::All, None);
+        assert_eq!(calls_by_address(&merged), [("", 0xdead_0000, 1)]);
+    }
+
+    #[test]
+    fn by_process_shared_arenas_are_one_report() {
+        let with = |process: u32, flags: u32, calls: u64| {
+            let mut arena = arena(vec![node(0x1100, None, slot(calls, 10, 0))]);
+            (arena.facts.process, arena.facts.pid) = (process, 100 + process);
+            arena.facts.process_started = process.into();
+            arena.facts.flags |= flags;
+            arena
+        };
+        let mut family =
+            family(vec![with(1, 0, 1), with(9, MERGED, 4), with(2, 0, 2), with(8, MERGED, 8), with(1, 0, 3)]);
+        family.processes = 20;
+        let by_process = merge(&[family.clone()], By::Process, None);
+        let found: Vec<_> = (by_process.groups.iter())
+            .map(|group| (group.process.as_ref().map(|process| process.pid), group.processes, group.calls))
+            .collect();
+        assert_eq!(found, [(Some(101), 1, 4), (Some(102), 1, 2), (None, 18, 12)]);
+        assert_eq!(merge(&[family.clone()], By::All, None).groups[0].processes, 20);
+        assert_eq!(merge(&[family.clone()], By::Thread, None).groups.len(), 4);
+        assert_eq!(merge(&[family], By::All, Some(102)).groups[0].calls, 2);
+    }
+
+    #[test]
+    fn families_are_corrected_with_their_own_clock_and_costs() {
+        let one = |hz: f64, inner: f64| {
+            let mut family = family(vec![arena(vec![node(0x1100, None, slot(1, 100, 0))])]);
+            family.clock = Clock { hz, ..family.clock };
+            family.costs = Costs { inner, ..Costs::default() };
+            family
+        };
+        let merged = merge(&[one(1e9, 10.0), one(2e9, 20.0)], By::All, None);
+        assert_eq!(merged.groups[0].tree.paths[0].counts.self_corrected.ns(), 90.0 + 40.0);
+        assert_eq!(merged.groups[0].overhead.inner.ns(), 10.0 + 10.0);
+    }
+
+    proptest! {
+        #[test]
+        fn there_is_no_order(
+            families in prop::collection::vec((calls(), 1usize..4, 1u64..4, 0u8..3), 1..5),
+            order in any::<prop::sample::Index>(),
+        ) {
+            let families = families.into_iter().enumerate();
+            let mut families: Vec<Family> = families.map(|(number, (calls, fold_at, rate, build_id))| {
+                let costs = Costs { inner: 2.3, outer: 3.1, ..Costs::default() };
+                let mut arena = arena(record(&calls, costs, fold_at));
+                arena.functions = vec![function_of(0x1000, &[rate * 7, 1 << rate])];
+                let mut family = family(vec![arena.clone(), arena]);
+                family.path = PathBuf::from(number.to_string());
+                family.clock.hz = 1e9 + rate as f64 * 123_456.7;
+                (family.modules[0].build_id, family.costs) = (vec![build_id], costs);
+                family
+            }).collect();
+            for by in [By::All, By::Process] {
+                let merged = merge(&families, by, None);
+                let places = order.index(families.len());
+                families.rotate_left(places);
+                families.reverse();
+                prop_assert_eq!(&merged, &merge(&families, by, None));
+            }
+        }
+    }
 }

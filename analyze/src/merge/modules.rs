@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 
 use crate::load;
 
-/// A module's number in [`Modules`].
+/// A module's number in `Merged::modules`.
 pub type ModuleId = u32;
 
-/// A place's number in [`Places`].
+/// A place's number in `Merged::places`.
 pub type PlaceId = u32;
 
 /// An ELF virtual address in a module; or an address that lies in none.
@@ -73,11 +73,8 @@ pub(super) struct ModuleTable {
 
 impl ModuleTable {
     fn find_or_add(&mut self, module: &load::Module) -> ModuleId {
-        let file = ModuleFile {
-            path: module.path.clone(),
-            size: module.file_size,
-            modified_unix_ns: module.modified_unix_ns,
-        };
+        let file =
+            ModuleFile { path: module.path.clone(), size: module.file_size, modified_unix_ns: module.modified_unix_ns };
         let identity = match module.build_id.is_empty() {
             true => Identity::File(file.clone()),
             false => Identity::BuildId(module.build_id.clone()),

@@ -119,8 +119,8 @@ mod tests {
         segment.resize(0x1000, 0x90);
         let code = Code {
             segments: vec![(0x1000, Box::leak(segment.into_boxed_slice()))],
-            linkage: vec![0x1800..0x1900],
-            offsets: vec![0x1900..0x1a00],
+            linkage: std::iter::once(0x1800..0x1900).collect(),
+            offsets: std::iter::once(0x1900..0x1a00).collect(),
         };
         code.call_before(0x1000 + bytes.len() as u64)
     }

@@ -54,12 +54,6 @@ impl Files {
     pub fn module(&self, id: ModuleId, module: &Module) -> &ModuleFiles {
         self.modules[id as usize].get_or_init(|| ModuleFiles::open(module))
     }
-
-    /// What is wrong with the files that were asked for.
-    pub fn problems(&self) -> impl Iterator<Item = (ModuleId, &str)> {
-        let opened = self.modules.iter().enumerate().filter_map(|(id, files)| Some((id, files.get()?)));
-        opened.filter_map(|(id, files)| Some((id as ModuleId, files.problem.as_deref()?)))
-    }
 }
 
 impl ModuleFiles {
@@ -92,7 +86,9 @@ fn open_unchanged(build_id: &[u8], recorded: &ModuleFile) -> Result<Mapped, Stri
     let facts = match fs::metadata(path) {
         Ok(facts) if facts.is_file() => facts,
         Ok(_) => return Err(format!("{} is no file", path.display())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(format!("{} is gone", path.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(format!("{} is gone", path.display()));
+        }
         Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
     };
     let mapped = Mapped::open(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;

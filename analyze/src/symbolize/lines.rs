@@ -5,10 +5,11 @@ use std::sync::Arc;
 use addr2line::Context;
 use rayon::prelude::*;
 
+use super::Probe;
 use super::dwarf::{self, Reader};
 use super::files::ModuleFiles;
-use super::Probe;
 use crate::merge::Place;
+use crate::progress::Progress;
 
 /// Where something is written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,13 +25,18 @@ const LEAST_SHARE: usize = 128;
 
 /// Finds the lines of places in one module, which are sorted by address.
 pub fn find(files: &ModuleFiles, wanted: &[(Place, Probe)], found: impl Fn((Place, Probe), Option<Location>) + Sync) {
-    let Some(dwarf) = dwarf::of(files).map(Arc::new) else { return };
+    let Some(dwarf) = dwarf::of(files).map(Arc::new) else {
+        return wanted.iter().for_each(|&query| found(query, None));
+    };
     // Neighbours are in one unit, whose lines are then read once.
+    let progress = Progress::new("looking up lines", wanted.len());
     let share = wanted.len().div_ceil(rayon::current_num_threads()).max(LEAST_SHARE);
     wanted.par_chunks(share).for_each(|wanted| {
-        let Ok(context) = Context::from_arc_dwarf(Arc::clone(&dwarf)) else { return };
+        let context = Context::from_arc_dwarf(Arc::clone(&dwarf)).ok();
         for &(place, probe) in wanted {
-            found((place, probe), find_one(&context, place.address, probe));
+            let location = context.as_ref().and_then(|context| find_one(context, place.address, probe));
+            found((place, probe), location);
+            progress.step();
         }
     });
 }

@@ -68,23 +68,49 @@ impl<'a> Symbols<'a> {
 
     /// The symbol of the function that starts at a place.
     pub fn function(&self, place: Place) -> Option<Symbol<'a>> {
-        self.table(place.module?).starting_at(place.address).next()
+        self.table(place.module?).starting_at(place.address).next().filter(|symbol| !symbol.name.is_empty())
     }
 
     /// All names of the function that starts at a place.
     pub fn aliases(&self, place: Place) -> Vec<&'a str> {
-        let names = |module| self.table(module).starting_at(place.address).map(|symbol| symbol.name).collect();
-        place.module.map(names).unwrap_or_default()
+        let Some(module) = place.module else { return Vec::new() };
+        let symbols = self.table(module).starting_at(place.address);
+        symbols.map(|symbol| symbol.name).filter(|name| !name.is_empty()).collect()
     }
 
-    /// The symbol of the function that a place lies in.
+    /// The symbol of the function that a place lies in; it may have no name.
     pub fn enclosing(&self, place: Place) -> Option<Symbol<'a>> {
         self.table(place.module?).enclosing(place.address)
     }
 
-    /// Names of all functions of a module.
+    /// Names of all functions of a module, without those of parts and copies that the compiler made.
     pub fn names(&self, module: ModuleId) -> impl Iterator<Item = Cow<'a, str>> {
-        self.table(module).all().map(|symbol| crate::demangle::shown(symbol.name))
+        let whole =
+            self.table(module).all().filter(|symbol| !symbol.name.is_empty() && base_name(symbol.name) == symbol.name);
+        whole.map(|symbol| crate::demangle::shown(symbol.name))
+    }
+
+    /// Whether the file of a module is still there, as it was.
+    pub fn has_code(&self, module: ModuleId) -> bool {
+        self.files.module(module, &self.modules[module as usize]).code.is_some()
+    }
+
+    /// What is wrong with the modules that symbols were asked for, if it matters.
+    pub fn problems(&self) -> impl Iterator<Item = (ModuleId, String)> {
+        let asked = self.tables.iter().enumerate().filter_map(|(id, table)| Some((id as ModuleId, table.get()?)));
+        asked.filter_map(|(id, table)| {
+            let module = &self.modules[id as usize];
+            let files = self.files.module(id, module);
+            let problem = match &files.problem {
+                Some(problem) if files.debug.is_some() => format!("{problem}: names are those of its debug file"),
+                Some(problem) => format!("{problem}: its functions are shown by address"),
+                None if table.is_stripped() => {
+                    format!("{} is stripped: functions that it does not export are shown by address", module.path())
+                }
+                None => return None,
+            };
+            Some((id, problem))
+        })
     }
 
     /// What kind of call returns to a place.
@@ -97,6 +123,7 @@ impl<'a> Symbols<'a> {
 
     /// Finds many lines at once, on all cores; [`Self::line`] then knows them.
     pub fn find_lines(&self, mut wanted: Vec<(Place, Probe)>) {
+        wanted.retain(|query| !self.lines.contains_key(query));
         wanted.sort_unstable();
         wanted.dedup();
         for of_module in wanted.chunk_by(|(a, _), (b, _)| a.module == b.module) {

@@ -6,9 +6,9 @@ use object::{Endianness, elf};
 use super::files::{Elf, ModuleFiles};
 
 /// A function's symbol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Symbol<'a> {
-    /// Its name as the linker knows it, without a version.
+    /// Its name as the linker knows it, without a version; empty if only its extent is known.
     pub name: &'a str,
     /// Its ELF virtual address.
     pub address: u64,
@@ -22,6 +22,7 @@ pub struct Symbol<'a> {
 #[derive(Default)]
 pub struct Table<'a> {
     symbols: Vec<Symbol<'a>>,
+    is_stripped: bool,
 }
 
 impl<'a> Table<'a> {
@@ -35,10 +36,17 @@ impl<'a> Table<'a> {
                 break;
             }
         }
-        if ranked.is_empty() {
+        let is_stripped = ranked.is_empty();
+        if is_stripped {
             for elf in &elves {
                 collect(elf, elf.elf_dynamic_symbol_table(), &mut ranked);
             }
+            // Where functions begin and end is still told to whoever unwinds the stack, if not their names.
+            let extents = files.code.iter().flat_map(super::dwarf::extents);
+            ranked.extend(extents.map(|extent| {
+                let size = extent.end - extent.start;
+                (Rank::MAX, Symbol { name: "", address: extent.start, size, reach: 0 })
+            }));
         }
         ranked.sort_unstable_by_key(|(rank, symbol)| (symbol.address, *rank, symbol.name.len(), symbol.name));
         let mut symbols: Vec<Symbol> = ranked.into_iter().map(|(_, symbol)| symbol).collect();
@@ -60,13 +68,18 @@ impl<'a> Table<'a> {
             reach = symbol.address.saturating_add(symbol.size).max(reach);
             symbol.reach = reach;
         }
-        Self { symbols }
+        Self { symbols, is_stripped }
     }
 
     /// The symbols at an address, the one to show first.
     pub fn starting_at(&self, address: u64) -> impl Iterator<Item = Symbol<'a>> {
         let first = self.symbols.partition_point(|symbol| symbol.address < address);
         self.symbols[first..].iter().copied().take_while(move |symbol| symbol.address == address)
+    }
+
+    /// Whether only what the module exports has names.
+    pub fn is_stripped(&self) -> bool {
+        self.is_stripped
     }
 
     /// The symbol that an address lies in: the nearest before it that reaches it.
@@ -127,24 +140,33 @@ mod tests {
             reach = reach.max(address + size);
             Symbol { name, address, size, reach }
         });
-        Table { symbols: symbols.collect() }
+        Table { symbols: symbols.collect(), is_stripped: false }
     }
 
     #[test]
     fn an_address_lies_in_the_innermost_symbol_that_reaches_it() {
         let table = table(&[("outer", 100, 100), ("inner", 120, 10), ("next", 300, 10)]);
-        for (address, expected) in
-            [(99, None), (100, Some("outer")), (125, Some("inner")), (130, Some("outer")), (200, None), (300, Some("next"))]
-        {
+        for (address, expected) in [
+            (99, None),
+            (100, Some("outer")),
+            (125, Some("inner")),
+            (130, Some("outer")),
+            (200, None),
+            (300, Some("next")),
+        ] {
             assert_eq!(table.enclosing(address).map(|symbol| symbol.name), expected, "{address}");
         }
     }
 
     #[test]
     fn base_names() {
-        for (symbol, expected) in
-            [("f", "f"), ("f.part.0", "f"), ("f.constprop.0.isra.1", "f"), ("_ZN1a1bEv.cold", "_ZN1a1bEv"), (".L1", ".L1")]
-        {
+        for (symbol, expected) in [
+            ("f", "f"),
+            ("f.part.0", "f"),
+            ("f.constprop.0.isra.1", "f"),
+            ("_ZN1a1bEv.cold", "_ZN1a1bEv"),
+            (".L1", ".L1"),
+        ] {
             assert_eq!(base_name(symbol), expected);
         }
     }

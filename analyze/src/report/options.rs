@@ -1,9 +1,7 @@
-//! The command `report`.
+//! What to report and how.
 
-use std::io::Write;
 use std::path::PathBuf;
 
-use crate::error::Error;
 pub use crate::merge::By;
 
 /// What to report and how.
@@ -68,9 +66,4 @@ pub enum Color {
     Always,
     /// No.
     Never,
-}
-
-/// Writes a report; warnings go to stderr.
-pub fn run(_options: &Options, _out: &mut dyn Write) -> Result<(), Error> {
-    Ok(())
 }

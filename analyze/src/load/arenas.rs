@@ -1,0 +1,99 @@
+//! Reads the arenas of a profile: call paths, with checked references to each other.
+
+use diytrace::node::flag;
+use diytrace::reader::{File, Located};
+use diytrace::{Pending, Ref, UNIT, kind, node};
+use rustc_hash::FxHashMap;
+
+use super::damage::Damage;
+use super::family::{Arena, Node, State};
+use super::histograms::Records;
+
+/// An arena on the way: the names that its nodes have for each other are still those of the file.
+struct Reading {
+    arena: Arena,
+    references: Vec<Ref>,
+    records: FxHashMap<Ref, Option<u32>>,
+}
+
+/// Reads all arenas; `blocks` are theirs, and `bytes` is the size of the file.
+pub fn read_arenas(file: &File, bytes: usize, blocks: &[Located], damage: &mut Damage) -> Vec<Arena> {
+    let mut arenas: Vec<Reading> = Vec::new();
+    let mut by_reference: FxHashMap<Ref, usize> = FxHashMap::default();
+    for block in blocks {
+        let Some(facts) = file.arena(block) else { continue };
+        by_reference.insert((block.offset / UNIT) as Ref, arenas.len());
+        let arena = Arena { facts, state: State::Killed, nodes: Vec::new(), functions: Vec::new() };
+        arenas.push(Reading { arena, references: Vec::new(), records: FxHashMap::default() });
+    }
+    let mut records = Records::new(*file, bytes);
+    for block in blocks {
+        let name = if block.block.kind == kind::ARENA { (block.offset / UNIT) as Ref } else { block.block.arena };
+        match by_reference.get(&name) {
+            Some(&index) => arenas[index].read_nodes(file, block, &mut records, damage),
+            None => damage.chunks += 1,
+        }
+    }
+    damage.records = records.damaged;
+    arenas.into_iter().map(Reading::finish).collect()
+}
+
+impl Reading {
+    fn read_nodes(&mut self, file: &File, block: &Located, records: &mut Records, damage: &mut Damage) {
+        for (reference, raw) in file.nodes(block) {
+            let place = (raw.function, raw.generation);
+            let is_timed = raw.flags & flag::UNTIMED == 0;
+            let function = (is_timed && raw.record != 0)
+                .then(|| records.find_or_read(raw.record, place, &mut self.records, &mut self.arena.functions))
+                .flatten();
+            let parent = self.position(raw.parent, &mut damage.parents);
+            let folded_into = (raw.flags & flag::RECURSION != 0 && is_timed)
+                .then(|| self.position(raw.position, &mut damage.positions))
+                .flatten();
+            self.references.push(reference);
+            self.arena.nodes.push(Node {
+                function: raw.function,
+                site: raw.site,
+                hook: raw.hook,
+                target: raw.target,
+                generation: raw.generation,
+                flags: raw.flags,
+                parent,
+                folded_into,
+                has_histogram: function.is_some(),
+                unwound: raw.unwound,
+                slots: raw.slots,
+            });
+        }
+    }
+
+    /// Files the time that the recorder had noted but not filed yet.
+    fn finish(mut self) -> Arena {
+        let Pending { record, value } = Pending::of(self.arena.facts.pending);
+        if let Some(&Some(place)) = self.records.get(&record) {
+            self.arena.functions[place as usize].file(value);
+        }
+        self.arena
+    }
+
+    /// The earlier node of this arena that has a name in the file, and under which calls can be counted.
+    fn position(&self, reference: Ref, damaged: &mut usize) -> Option<u32> {
+        if matches!(reference, node::ROOT | node::SKIPPED) {
+            return None;
+        }
+        let mut found = self.references.binary_search(&reference).ok();
+        *damaged += usize::from(found.is_none());
+        // Nothing is counted under calls that are not recorded or whose recursion is folded; where a damaged file
+        // says so, the next above that can have calls takes them. Each step leads to an earlier node.
+        while let Some(node) = found.map(|index| &self.arena.nodes[index]) {
+            let elsewhere = match node.folded_into {
+                Some(position) => Some(position),
+                None if node.is_untimed() => node.parent,
+                None => break,
+            };
+            *damaged += 1;
+            found = elsewhere.map(|index| index as usize);
+        }
+        found.map(|index| index as u32)
+    }
+}

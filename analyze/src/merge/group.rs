@@ -1,0 +1,210 @@
+//! What is reported together: a tree of call paths, and histograms.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::modules::{PlaceId, Resolver};
+use super::tree::{Growing, Key, PathId, Tree};
+use super::{By, measure};
+use crate::histogram::Histogram;
+use crate::load::{Arena, Family, State};
+use crate::time::Time;
+
+/// What is reported together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// The process, if it is one.
+    pub process: Option<Process>,
+    /// The thread, if it is one.
+    pub thread: Option<Thread>,
+    /// Processes in here.
+    pub processes: u64,
+    /// Their programs' files.
+    pub programs: BTreeSet<String>,
+    /// Calls entered.
+    pub calls: u64,
+    /// Calls that no path has counted.
+    pub lost_calls: u64,
+    /// Calls counted on paths that stand for several.
+    pub folded_calls: u64,
+    /// Calls left without an exit.
+    pub unwound: u64,
+    /// What one call costs, times `calls`.
+    pub overhead: Overhead,
+    /// Call paths.
+    pub tree: Tree,
+    /// Times of each function's calls.
+    pub functions: BTreeMap<PlaceId, FunctionTimes>,
+}
+
+/// What hook pairs cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overhead {
+    /// Inside the interval that a pair measures.
+    pub inner: Time,
+    /// For the caller beside that.
+    pub outer: Time,
+    /// Standard error of the sum of both.
+    pub error: Time,
+}
+
+/// A process.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Process {
+    /// When it began to record, in nanoseconds since 1970.
+    pub started_unix_ns: u64,
+    /// Its number, as it saw it.
+    pub pid: u32,
+    /// Its parent's.
+    pub ppid: u32,
+    /// Its program.
+    pub exe: String,
+    /// Its arguments.
+    pub cmdline: Vec<String>,
+    /// What became of it.
+    pub state: State,
+    /// The profile that it is in.
+    pub profile: PathBuf,
+}
+
+/// A thread.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Thread {
+    /// Its number.
+    pub tid: u32,
+    /// Its name.
+    pub name: String,
+}
+
+/// The distribution of a function's calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FunctionTimes {
+    /// Times of calls that returned.
+    pub histogram: Histogram,
+    /// Processes that have called it; those that share an arena count as one.
+    pub processes: u64,
+}
+
+/// Which group an arena belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum GroupKey {
+    /// Everything, or what belongs to no single process.
+    Shared,
+    /// A process, by its family and number in it.
+    Process { family: usize, process: u32 },
+    /// A thread, by its arena too; or several that cannot be told apart.
+    Thread { family: usize, process: u32, arena: Option<usize> },
+}
+
+/// A group that grows.
+#[derive(Default)]
+pub(super) struct Growth {
+    group: Group,
+    tree: Growing,
+    /// Distinct processes, by family and number in it.
+    processes: FxHashSet<(usize, u32)>,
+    /// Processes of the families that are in no other group.
+    family_processes: u64,
+    functions: FxHashMap<PlaceId, (Histogram, FxHashSet<(usize, u32)>)>,
+    process: Option<Process>,
+    thread: Option<Thread>,
+}
+
+impl Growth {
+    /// Adds what a family counted as a whole.
+    pub fn add_family<'a>(&mut self, family: &Family, by: By, processes: impl Iterator<Item = &'a Vec<&'a Arena>>) {
+        self.group.lost_calls = self.group.lost_calls.saturating_add(family.lost_calls);
+        // Processes that share arenas are not told apart: they are what is left of the family's count.
+        let (mut apart, mut merged) = (0u64, 0u64);
+        for arenas in processes {
+            let is_merged = arenas.iter().all(|arena| arena.is_merged());
+            *(if is_merged { &mut merged } else { &mut apart }) += 1;
+        }
+        let all = u64::from(family.processes).max(apart + merged);
+        self.family_processes += if by == By::All { all } else { all - apart };
+    }
+
+    /// Adds an arena whose open calls last until `latest`.
+    pub fn add_arena(&mut self, index: usize, family: &Family, arena: &Arena, latest: u64, resolver: &mut Resolver) {
+        let facts = &arena.facts;
+        let process = (index, facts.process);
+        self.processes.insert(process);
+        self.process = Some(process_of(family, arena));
+        if !self.group.programs.contains(&family.exe) {
+            self.group.programs.insert(family.exe.clone());
+        }
+        self.thread = Some(Thread { tid: facts.tid, name: arena.thread_name() });
+        self.group.lost_calls = self.group.lost_calls.saturating_add(facts.lost_calls);
+        self.group.folded_calls = self.group.folded_calls.saturating_add(facts.folded_calls);
+        self.group.unwound = self.group.unwound.saturating_add(facts.unwound);
+
+        let counts = measure::measure(family, arena, latest);
+        let mut ids: Vec<PathId> = Vec::with_capacity(arena.nodes.len());
+        let mut calls = 0u64;
+        for (node, counts) in arena.nodes.iter().zip(&counts) {
+            let mut place = |address| resolver.place(address, node.generation);
+            let merged = |index: u32| ids[index as usize];
+            let key = Key {
+                parent: node.parent.map(merged),
+                function: place(node.function),
+                site: place(node.site),
+                hook: place(node.hook),
+                flags: node.flags,
+                folded_into: node.folded_into.map(merged),
+            };
+            let target = (node.target != 0).then(|| place(node.target));
+            ids.push(self.tree.add(key, target, counts));
+            if !node.is_untimed() {
+                calls = calls.saturating_add(counts.calls);
+                if counts.calls > 0 {
+                    self.functions.entry(key.function).or_default().1.insert(process);
+                }
+            }
+        }
+        for function in &arena.functions {
+            let place = resolver.place(function.address, function.generation);
+            self.functions.entry(place).or_default().0.add(function, family.clock.hz);
+        }
+        self.group.calls = self.group.calls.saturating_add(calls);
+        let cost = |ticks: f64| Time::from_ns(ticks * family.clock.ns_per_tick()).times(calls);
+        self.group.overhead.inner += cost(family.costs.inner);
+        self.group.overhead.outer += cost(family.costs.outer);
+        self.group.overhead.error += cost(family.costs.error);
+    }
+
+    /// The finished group; `places` are the final numbers of places.
+    pub fn finish(self, key: GroupKey, places: &[PlaceId]) -> Group {
+        let processes = self.family_processes.max(self.processes.len() as u64);
+        let is_one = match key {
+            GroupKey::Shared => processes == 1,
+            GroupKey::Process { .. } | GroupKey::Thread { .. } => true,
+        };
+        let one_thread = matches!(key, GroupKey::Thread { arena: Some(_), .. });
+        let functions = self.functions.into_iter().map(|(place, (histogram, processes))| {
+            (places[place as usize], FunctionTimes { histogram, processes: processes.len() as u64 })
+        });
+        Group {
+            process: self.process.filter(|_| is_one),
+            thread: self.thread.filter(|_| one_thread),
+            processes,
+            tree: self.tree.finish(places),
+            functions: functions.collect(),
+            ..self.group
+        }
+    }
+}
+
+fn process_of(family: &Family, arena: &Arena) -> Process {
+    let facts = &arena.facts;
+    Process {
+        started_unix_ns: family.unix_ns(facts.process_started),
+        pid: facts.pid,
+        ppid: facts.ppid,
+        exe: family.exe.clone(),
+        cmdline: family.cmdline.clone(),
+        state: arena.state,
+        profile: family.path.clone(),
+    }
+}

@@ -1,0 +1,237 @@
+//! Builds the document: functions with names, sorted and selected.
+
+use std::collections::BTreeMap;
+
+use super::calls::{Call, Calls};
+use super::document::{Address, Callee, Clock, Document, Function, Overhead, Process, Report, SCHEMA, Site, Thread};
+use super::names::Names;
+use super::order::{sort_callees, sort_functions};
+use super::roots::Roots;
+use super::{CallKind, Format, Options, Sort};
+use crate::correct::correct;
+use crate::error::Error;
+use crate::functions::{self, Edge, FunctionId, functions};
+use crate::load::clock::Source;
+use crate::load::{Loaded, State};
+use crate::merge::{Group, Merged, PathId, Place};
+use crate::symbolize::{Probe, Symbols};
+use crate::time::Time;
+
+/// Builds the document, all but its warnings.
+pub fn build(options: &Options, loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Result<Document, Error> {
+    let roots = Roots::of(options, &loaded.families);
+    let names = Names::of(options, merged, symbols, &roots);
+    roots.check(symbols, &names.places())?;
+    let calls = Calls::new(merged, symbols);
+    let builder = Builder { options, merged, symbols, names, calls, roots: &roots };
+    let reports: Vec<Report> = merged.groups.iter().map(|group| builder.report(group)).collect();
+    Ok(Document {
+        schema: SCHEMA,
+        clock: clock(loaded),
+        warnings: Vec::new(),
+        roots: roots.patterns,
+        raw: options.raw,
+        reports,
+        limit: options.limit,
+    })
+}
+
+/// The clock of most of the profiles.
+fn clock(loaded: &Loaded) -> Clock {
+    let mut clocks: BTreeMap<Source, Vec<f64>> = BTreeMap::new();
+    for family in &loaded.families {
+        clocks.entry(family.clock.source).or_default().push(family.clock.hz);
+    }
+    let (source, mut rates) =
+        clocks.into_iter().max_by_key(|(_, rates)| rates.len()).unwrap_or((Source::Tsc, vec![1e9]));
+    rates.sort_by(f64::total_cmp);
+    let source = match source {
+        Source::Tsc => "tsc",
+        Source::ClockGettime => "clock_gettime",
+    };
+    Clock { source, hz: rates[rates.len() / 2].round() }
+}
+
+/// Where calls were made, and how many.
+type Sites = Vec<(Call, u64)>;
+
+/// What a function called, from where.
+type Edges = Vec<(FunctionId, Sites)>;
+
+struct Builder<'a, 'f> {
+    options: &'a Options,
+    merged: &'a Merged,
+    symbols: &'a Symbols<'f>,
+    names: Names,
+    calls: Calls<'a, 'f>,
+    roots: &'a Roots,
+}
+
+impl Builder<'_, '_> {
+    fn report(&self, group: &Group) -> Report {
+        let times = correct(&group.tree);
+        let is_inlined = |path: PathId| self.calls.is_inlined(&group.tree.paths[path as usize]);
+        let all = functions(group, &times, &self.names.ids, is_inlined);
+        // A function that only passes on what a forked child inherited has no calls, but callees.
+        let is_there = |id: &FunctionId, function: &functions::Function| {
+            let is_selected = !self.roots.are_asked_for || self.names.functions[id].is_root;
+            is_selected && (function.calls > 0 || function.callees.values().any(|edge| edge.calls > 0))
+        };
+        let there: Vec<_> = all.iter().filter(|(id, function)| is_there(id, function)).collect();
+        let has_callees = |id: &FunctionId| self.options.format == Format::Json || self.names.functions[id].is_root;
+        let edges = |(id, function): &(&FunctionId, &functions::Function)| -> Edges {
+            let callees = function.callees.iter().filter(|_| has_callees(id));
+            callees.map(|(&callee, edge)| (callee, self.sites(group, edge))).collect()
+        };
+        let edges: Vec<Edges> = there.iter().map(edges).collect();
+        self.find_lines(there.iter().map(|(id, _)| **id), &edges);
+
+        let rows = there.iter().zip(edges);
+        let mut rows: Vec<Function> =
+            rows.map(|((id, function), edges)| self.function(**id, function, edges)).collect();
+        let sort = self.options.sort.unwrap_or(match self.roots.patterns.is_empty() {
+            true => Sort::Self_,
+            false => Sort::Total,
+        });
+        sort_functions(&mut rows, sort);
+        if self.options.format != Format::Table {
+            rows.truncate(self.options.limit.unwrap_or(usize::MAX));
+        }
+        let mean = |sum: Time| if group.calls == 0 { 0.0 } else { sum.ns() / group.calls as f64 };
+        Report {
+            process: group.process.as_ref().map(process),
+            thread: group.thread.as_ref().map(|thread| Thread { tid: thread.tid, name: thread.name.clone() }),
+            processes: group.processes,
+            programs: group.programs.iter().cloned().collect(),
+            calls: group.calls,
+            lost_calls: group.lost_calls,
+            folded_calls: group.folded_calls,
+            unwound: group.unwound,
+            overhead: Overhead {
+                inner_ns: mean(group.overhead.inner),
+                outer_ns: mean(group.overhead.outer),
+                error_ns: mean(group.overhead.error),
+            },
+            functions: rows,
+        }
+    }
+
+    /// From where an edge's calls were made, the most calls first.
+    fn sites(&self, group: &Group, edge: &Edge) -> Sites {
+        let mut sites: BTreeMap<Call, u64> = BTreeMap::new();
+        for &path in &edge.paths {
+            let path = &group.tree.paths[path as usize];
+            let calls = sites.entry(self.calls.call(&group.tree, path)).or_default();
+            *calls = calls.saturating_add(path.counts.calls);
+        }
+        let mut sites: Vec<_> = sites.into_iter().collect();
+        sites.sort_by_key(|&(_, calls)| std::cmp::Reverse(calls));
+        sites
+    }
+
+    fn find_lines(&self, functions: impl Iterator<Item = FunctionId>, edges: &[Edges]) {
+        let mut wanted: Vec<(Place, Probe)> = Vec::new();
+        let is_wanted = |id: &FunctionId| self.options.format == Format::Json || self.names.functions[id].is_root;
+        wanted.extend(functions.filter(is_wanted).map(|id| (self.names.functions[&id].place, Probe::Function)));
+        if self.options.format == Format::Json {
+            let sites = edges.iter().flatten().flat_map(|(_, sites)| sites);
+            wanted.extend(sites.map(|(call, _)| (call.site, call.probe)));
+        }
+        self.symbols.find_lines(wanted);
+    }
+
+    fn function(&self, id: FunctionId, function: &functions::Function, edges: Edges) -> Function {
+        let name = &self.names.functions[&id];
+        let line = self.symbols.line(name.place, Probe::Function);
+        let sums = if self.options.raw { &function.raw } else { &function.corrected };
+        let percentiles = function.histogram.percentiles([0.5, 0.9, 0.99, 0.999]);
+        let percentile = |index: usize| percentiles.map(|all| all[index].ns());
+        let mut callees: Vec<Callee> =
+            edges.into_iter().map(|(callee, sites)| self.callee(callee, &function.callees[&callee], sites)).collect();
+        sort_callees(&mut callees, self.options.sort.unwrap_or(Sort::Total));
+        Function {
+            name: name.name.clone(),
+            symbol: name.symbol.clone(),
+            module: self.module(name.place),
+            address: Address(name.place.address),
+            file: line.as_ref().map(|line| line.file.clone()),
+            line: line.as_ref().map(|line| line.line),
+            root: name.is_root,
+            calls: function.calls,
+            open: function.open(),
+            unwound: function.unwound,
+            inlined_calls: function.inlined_calls,
+            total_ns: sums.total.ns(),
+            self_ns: sums.own.ns(),
+            total_error_ns: function.error.ns(),
+            total_raw_ns: function.raw.total.ns(),
+            self_raw_ns: function.raw.own.ns(),
+            mean_ns: function.mean(sums).map(Time::ns),
+            min_ns: function.histogram.min().map(Time::ns),
+            p50_ns: percentile(0),
+            p90_ns: percentile(1),
+            p99_ns: percentile(2),
+            p999_ns: percentile(3),
+            max_ns: function.histogram.max().map(Time::ns),
+            processes: function.processes,
+            addresses: name.addresses,
+            callees,
+        }
+    }
+
+    fn callee(&self, id: FunctionId, edge: &Edge, sites: Sites) -> Callee {
+        let name = &self.names.functions[&id];
+        let sums = if self.options.raw { &edge.raw } else { &edge.corrected };
+        let mut by_kind: BTreeMap<_, u64> = BTreeMap::new();
+        for (call, calls) in &sites {
+            *by_kind.entry((call.kind, &call.via)).or_default() += calls;
+        }
+        let most = by_kind.iter().max_by_key(|(kind, calls)| (**calls, std::cmp::Reverse(**kind)));
+        let (call, via) = most.map_or((CallKind::Unknown, None), |((kind, via), _)| (*kind, (*via).clone()));
+        let site = |(call, calls): (Call, u64)| {
+            let line = self.symbols.line(call.site, call.probe);
+            Site {
+                address: Address(call.site.address),
+                file: line.as_ref().map(|line| line.file.clone()),
+                line: line.as_ref().map(|line| line.line),
+                calls,
+                call: call.kind,
+                via: call.via,
+            }
+        };
+        Callee {
+            name: name.name.clone(),
+            module: self.module(name.place),
+            address: Address(name.place.address),
+            call,
+            via,
+            sites: sites.into_iter().filter(|&(_, calls)| calls > 0).map(site).collect(),
+            calls: edge.calls,
+            total_ns: sums.total.ns(),
+            self_ns: sums.own.ns(),
+            total_raw_ns: edge.raw.total.ns(),
+            total_error_ns: edge.error.ns(),
+            nested_ns: sums.nested.ns(),
+        }
+    }
+
+    fn module(&self, place: Place) -> String {
+        let module = place.module.map(|module| self.merged.modules[module as usize].path());
+        module.unwrap_or_default().to_owned()
+    }
+}
+
+fn process(process: &crate::merge::Process) -> Process {
+    Process {
+        pid: process.pid,
+        ppid: process.ppid,
+        exe: process.exe.clone(),
+        cmdline: process.cmdline.clone(),
+        started_unix_ns: process.started_unix_ns,
+        state: match process.state {
+            State::Running => "running",
+            State::Exited => "exited",
+            State::Killed => "killed",
+        },
+    }
+}

@@ -1,0 +1,190 @@
+//! How a path's call was made: by which instruction, from whose code.
+
+use std::cell::RefCell;
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use crate::demangle::shown;
+use crate::merge::{CallPath, Merged, Place, PlaceId, Tree};
+use crate::symbolize::{CallForm, Probe, Symbol, Symbols, base_name};
+
+/// How a call was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CallKind {
+    /// By the function's own address.
+    Direct,
+    /// Through the procedure linkage table or the global offset table.
+    Plt,
+    /// Through a pointer, or code that jumps.
+    Indirect,
+    /// It was not: the body is inlined in another function's.
+    Inlined,
+    /// Nobody knows.
+    Unknown,
+}
+
+impl std::fmt::Display for CallKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Direct => "direct",
+            Self::Plt => "plt",
+            Self::Indirect => "indirect",
+            Self::Inlined => "inlined",
+            Self::Unknown => "unknown",
+        })
+    }
+}
+
+/// How a path's call was made.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Call {
+    /// The return address of the call, or for an inlined body of its enter hook.
+    pub site: Place,
+    /// How its line is found.
+    pub probe: Probe,
+    /// How it was made.
+    pub kind: CallKind,
+    /// What is between caller and callee and has no hooks.
+    pub via: Option<String>,
+}
+
+/// Looks calls up in the code.
+pub struct Calls<'a, 'f> {
+    merged: &'a Merged,
+    symbols: &'a Symbols<'f>,
+    /// The return address of the enter hook of each function's own code: not that of an inlined copy.
+    own_hooks: FxHashMap<PlaceId, u64>,
+    /// What was found out. Many paths end in the same call.
+    known: RefCell<FxHashMap<Question, Call>>,
+}
+
+/// All that a call's answer depends on: function, call site, enter hook, target, and the caller's enter hook.
+type Question = (PlaceId, PlaceId, PlaceId, Option<PlaceId>, Option<PlaceId>);
+
+impl<'a, 'f> Calls<'a, 'f> {
+    /// For these profiles.
+    pub fn new(merged: &'a Merged, symbols: &'a Symbols<'f>) -> Self {
+        let mut calls = Self { merged, symbols, own_hooks: FxHashMap::default(), known: RefCell::default() };
+        // A function that the compiler inlined into itself has several enter hooks. Its own comes first in its code.
+        let mut own_hooks: FxHashMap<PlaceId, u64> = FxHashMap::default();
+        for path in merged.groups.iter().flat_map(|group| &group.tree.paths) {
+            let hook = calls.place(path.key.hook);
+            let own = own_hooks.entry(path.key.function).or_insert(u64::MAX);
+            if hook.address < *own && calls.is_in_own_code(path) {
+                *own = hook.address;
+            }
+        }
+        calls.own_hooks = own_hooks;
+        calls
+    }
+
+    fn place(&self, id: PlaceId) -> Place {
+        self.merged.places[id as usize]
+    }
+
+    /// Whether a call's body runs in the code of its own function.
+    fn is_in_own_code(&self, path: &CallPath) -> bool {
+        let (function, hook) = (self.place(path.key.function), self.place(path.key.hook));
+        let Some(symbol) = self.symbols.enclosing(hook) else { return true }; // stripped: nothing says otherwise
+        hook.module == function.module && symbol.address == function.address
+    }
+
+    /// Whether a path's calls are of a body inlined in another function, or in the function itself.
+    pub fn is_inlined(&self, path: &CallPath) -> bool {
+        let hook = self.place(path.key.hook);
+        if self.is_in_own_code(path) {
+            return self.own_hooks.get(&path.key.function).is_some_and(|&own| hook.address != own)
+                && self.symbols.enclosing(hook).is_some();
+        }
+        // A copy that the compiler made of the function is the function; a part that it split off has no enter of its own.
+        let function = self.symbols.function(self.place(path.key.function));
+        let physical = self.symbols.enclosing(hook);
+        let is_copy = function.zip(physical).is_some_and(|(function, physical)| {
+            same_base(function, physical) && !physical.name.contains(".part.") && !physical.name.contains(".cold")
+        });
+        !is_copy
+    }
+
+    /// How a path's call was made.
+    pub fn call(&self, tree: &Tree, path: &CallPath) -> Call {
+        let key = &path.key;
+        let caller = key.parent.map(|parent| tree.paths[parent as usize].key.hook);
+        let question = (key.function, key.site, key.hook, path.target, caller);
+        if let Some(known) = self.known.borrow().get(&question) {
+            return known.clone();
+        }
+        let call = self.find_out(path, caller.map(|caller| self.place(caller)));
+        self.known.borrow_mut().insert(question, call.clone());
+        call
+    }
+
+    fn find_out(&self, path: &CallPath, caller: Option<Place>) -> Call {
+        let (function, hook, site) = (path.key.function, path.key.hook, path.key.site);
+        let (function, hook, site) = (self.place(function), self.place(hook), self.place(site));
+        if self.is_inlined(path) {
+            let via = caller.and_then(|caller| self.between(caller, hook));
+            return Call { site: hook, probe: Probe::InlinedCall, kind: CallKind::Inlined, via };
+        }
+        let mut via = caller.and_then(|caller| self.between(caller, site));
+        let kind = match self.symbols.call_before(site) {
+            CallForm::Plt => CallKind::Plt,
+            CallForm::Indirect => CallKind::Indirect,
+            CallForm::Direct(target) => {
+                let target = Place { address: target, ..site };
+                match self.trampoline(function, target) {
+                    None => CallKind::Direct,
+                    Some(symbol) => {
+                        via = via.or_else(|| self.name(target, symbol?));
+                        CallKind::Indirect
+                    }
+                }
+            }
+            CallForm::Unknown => match path.target.map(|target| self.place(target)) {
+                Some(target) if target == function => CallKind::Direct,
+                _ => CallKind::Unknown,
+            },
+        };
+        Call { site, probe: Probe::Call, kind, via }
+    }
+
+    /// `None` if a direct call's target is the function; else what was called first and then jumped to it.
+    fn trampoline(&self, function: Place, target: Place) -> Option<Option<Symbol<'f>>> {
+        if target == function {
+            return None;
+        }
+        let called = self.symbols.enclosing(target);
+        let is_copy = called
+            .zip(self.symbols.function(function))
+            .is_some_and(|(called, function)| target.address == called.address && same_base(called, function));
+        (!is_copy).then_some(called)
+    }
+
+    /// The code that `place` lies in, unless it is the caller's, which `caller` lies in.
+    fn between(&self, caller: Place, place: Place) -> Option<String> {
+        let (own, other) = (self.symbols.enclosing(caller), self.symbols.enclosing(place));
+        match (own, other) {
+            (Some(own), Some(other)) if caller.module == place.module => {
+                let is_same = own.address == other.address || same_base(own, other);
+                if is_same { None } else { self.name(place, other) }
+            }
+            _ if caller.module == place.module => None,
+            (_, Some(other)) => self.name(place, other),
+            (_, None) => self.name(place, Symbol::default()),
+        }
+    }
+
+    /// What to call the code at a place: by its function, or else by its module.
+    fn name(&self, place: Place, symbol: Symbol) -> Option<String> {
+        match symbol.name {
+            "" => Some(self.merged.modules[place.module? as usize].short_name().to_owned()),
+            name => Some(shown(name).into_owned()),
+        }
+    }
+}
+
+/// Whether one is a copy or a part of the other.
+fn same_base(a: Symbol, b: Symbol) -> bool {
+    !a.name.is_empty() && base_name(a.name) == base_name(b.name)
+}

@@ -1,0 +1,250 @@
+//! A report as data, in the shape of its JSON (`diytrace-report/1`). Fields may be added, none changed.
+
+use serde::{Serialize, Serializer};
+
+use super::calls::CallKind;
+
+/// The name of the shape.
+pub(super) const SCHEMA: &str = "diytrace-report/1";
+
+/// All reports of some profiles.
+#[derive(Clone, Debug, Serialize)]
+pub struct Document {
+    /// The name of the shape: `diytrace-report/1`.
+    pub schema: &'static str,
+    /// The recorder's clock.
+    pub clock: Clock,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+    /// Patterns that select the functions, or the roots of the recording; empty: there are none.
+    pub roots: Vec<String>,
+    /// Whether times are as measured.
+    pub raw: bool,
+    /// One, or one for each process or thread.
+    pub reports: Vec<Report>,
+    /// Most rows that a table may have.
+    #[serde(skip)]
+    pub limit: Option<usize>,
+}
+
+/// The recorder's clock.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Clock {
+    /// `tsc` or `clock_gettime`.
+    pub source: &'static str,
+    /// Ticks per second.
+    pub hz: f64,
+}
+
+/// What is reported together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The process, if it is one.
+    pub process: Option<Process>,
+    /// The thread, if it is one.
+    pub thread: Option<Thread>,
+    /// How many processes are in here.
+    pub processes: u64,
+    /// Their programs' files.
+    pub programs: Vec<String>,
+    /// Calls entered.
+    pub calls: u64,
+    /// Calls that were seen but counted nowhere.
+    pub lost_calls: u64,
+    /// Calls counted by function, but on paths that stand for several.
+    pub folded_calls: u64,
+    /// Calls left without an exit.
+    pub unwound: u64,
+    /// Of one call.
+    pub overhead: Overhead,
+    /// Functions, or roots.
+    pub functions: Vec<Function>,
+}
+
+/// A process.
+#[derive(Clone, Debug, Serialize)]
+pub struct Process {
+    /// Its number, as it saw it.
+    pub pid: u32,
+    /// Its parent's.
+    pub ppid: u32,
+    /// Its program.
+    pub exe: String,
+    /// Its arguments.
+    pub cmdline: Vec<String>,
+    /// When it began to record, in nanoseconds since 1970.
+    pub started_unix_ns: u64,
+    /// `running`, `exited` or `killed`.
+    pub state: &'static str,
+}
+
+/// A thread.
+#[derive(Clone, Debug, Serialize)]
+pub struct Thread {
+    /// Its number.
+    pub tid: u32,
+    /// Its name.
+    pub name: String,
+}
+
+/// What a call's hooks cost, in nanoseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Overhead {
+    /// Inside the time that they measure.
+    #[serde(serialize_with = "nanoseconds")]
+    pub inner_ns: f64,
+    /// For the caller beside that.
+    #[serde(serialize_with = "nanoseconds")]
+    pub outer_ns: f64,
+    /// Standard error of the sum of both.
+    #[serde(serialize_with = "nanoseconds")]
+    pub error_ns: f64,
+}
+
+/// A function.
+#[derive(Clone, Debug, Serialize)]
+pub struct Function {
+    /// Its name as people write it; its address where it has none.
+    pub name: String,
+    /// Its name as the linker knows it.
+    pub symbol: Option<String>,
+    /// Path of its module.
+    pub module: String,
+    /// ELF virtual address; of several the first.
+    pub address: Address,
+    /// Where it is written.
+    pub file: Option<String>,
+    /// The line there.
+    pub line: Option<u32>,
+    /// Whether it is one of the document's roots.
+    pub root: bool,
+    /// Calls entered.
+    pub calls: u64,
+    /// Calls not yet returned.
+    pub open: u64,
+    /// Calls left without an exit.
+    pub unwound: u64,
+    /// Calls of bodies that are inlined in other functions.
+    pub inlined_calls: u64,
+    /// Inclusive time of outermost calls.
+    #[serde(serialize_with = "nanoseconds")]
+    pub total_ns: f64,
+    /// Time without callees.
+    #[serde(serialize_with = "nanoseconds")]
+    pub self_ns: f64,
+    /// How far off the total may be.
+    #[serde(serialize_with = "nanoseconds")]
+    pub total_error_ns: f64,
+    /// Inclusive time as measured.
+    #[serde(serialize_with = "nanoseconds")]
+    pub total_raw_ns: f64,
+    /// Time without callees as measured.
+    #[serde(serialize_with = "nanoseconds")]
+    pub self_raw_ns: f64,
+    /// Mean time of a call that returned.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub mean_ns: Option<f64>,
+    /// Shortest call.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub min_ns: Option<f64>,
+    /// Median.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub p50_ns: Option<f64>,
+    /// 90th percentile.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub p90_ns: Option<f64>,
+    /// 99th percentile.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub p99_ns: Option<f64>,
+    /// 99.9th percentile.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub p999_ns: Option<f64>,
+    /// Longest call.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub max_ns: Option<f64>,
+    /// Processes that called it; those that share a place in the profile count as one.
+    pub processes: u64,
+    /// Addresses that are shown as this one function.
+    pub addresses: usize,
+    /// What it called.
+    pub callees: Vec<Callee>,
+}
+
+/// A function as one caller called it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Callee {
+    /// Its name.
+    pub name: String,
+    /// Path of its module.
+    pub module: String,
+    /// ELF virtual address.
+    pub address: Address,
+    /// How most of the calls were made.
+    pub call: CallKind,
+    /// Code without hooks between caller and callee, for most of the calls.
+    pub via: Option<String>,
+    /// Where the calls were made.
+    pub sites: Vec<Site>,
+    /// Calls entered.
+    pub calls: u64,
+    /// Inclusive time, as a part of the caller's.
+    #[serde(serialize_with = "nanoseconds")]
+    pub total_ns: f64,
+    /// Time without callees.
+    #[serde(serialize_with = "nanoseconds")]
+    pub self_ns: f64,
+    /// Inclusive time as measured.
+    #[serde(serialize_with = "nanoseconds")]
+    pub total_raw_ns: f64,
+    /// How far off the total may be.
+    #[serde(serialize_with = "nanoseconds")]
+    pub total_error_ns: f64,
+    /// Inclusive time of calls by nested calls of a recursive caller: already part of another callee's total.
+    #[serde(serialize_with = "nanoseconds")]
+    pub nested_ns: f64,
+}
+
+/// A place from where calls were made.
+#[derive(Clone, Debug, Serialize)]
+pub struct Site {
+    /// Return address of the call; of an inlined one, of its enter hook.
+    pub address: Address,
+    /// Where the call is written.
+    pub file: Option<String>,
+    /// The line there.
+    pub line: Option<u32>,
+    /// Calls entered.
+    pub calls: u64,
+    /// How they were made.
+    pub call: CallKind,
+    /// Code without hooks between caller and callee.
+    pub via: Option<String>,
+}
+
+/// An ELF virtual address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Address(pub u64);
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+impl Serialize for Address {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+/// Picoseconds are more than any clock has.
+fn nanoseconds<S: Serializer>(ns: &f64, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64((ns * 1e3).round() / 1e3)
+}
+
+fn optional_nanoseconds<S: Serializer>(ns: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+    match ns {
+        Some(ns) => nanoseconds(ns, to),
+        None => to.serialize_none(),
+    }
+}

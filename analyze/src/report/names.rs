@@ -1,0 +1,73 @@
+//! What functions are called, and which are shown as one.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::document::Address;
+use super::roots::Roots;
+use super::{Format, Options};
+use crate::demangle::shown;
+use crate::functions::FunctionId;
+use crate::merge::{Merged, ModuleId, Place, PlaceId};
+use crate::symbolize::Symbols;
+
+/// The names of all functions.
+pub struct Names {
+    /// The function of each place.
+    pub ids: FxHashMap<PlaceId, FunctionId>,
+    /// The functions' names.
+    pub functions: BTreeMap<FunctionId, Name>,
+}
+
+/// What a function is called.
+pub struct Name {
+    /// Where it starts; of several places the first.
+    pub place: Place,
+    /// As people write it; the address if it has no name.
+    pub name: String,
+    /// As the linker knows it.
+    pub symbol: Option<String>,
+    /// Places that are shown as this one.
+    pub addresses: usize,
+    /// Whether it is a root.
+    pub is_root: bool,
+}
+
+impl Names {
+    /// Names for all functions of the profiles.
+    pub fn of(options: &Options, merged: &Merged, symbols: &Symbols, roots: &Roots) -> Self {
+        let paths = merged.groups.iter().flat_map(|group| &group.tree.paths);
+        let mut places: Vec<PlaceId> = paths.map(|path| path.key.function).collect();
+        places.sort_unstable();
+        places.dedup();
+        let by_address = options.by_address || options.format == Format::Json;
+        let mut names = Self { ids: FxHashMap::default(), functions: BTreeMap::new() };
+        let mut first: FxHashMap<(Option<ModuleId>, &str), FunctionId> = FxHashMap::default();
+        for id in places {
+            let place = merged.places[id as usize];
+            let symbol = symbols.function(place).map(|symbol| symbol.name);
+            let shared = match symbol {
+                Some(symbol) if !by_address => *first.entry((place.module, symbol)).or_insert(id),
+                _ => id,
+            };
+            names.ids.insert(id, shared);
+            let is_root = roots.contain(symbols, place);
+            let known = names.functions.entry(shared).or_insert_with(|| Name {
+                place,
+                name: symbol.map_or_else(|| Address(place.address).to_string(), |symbol| shown(symbol).into_owned()),
+                symbol: symbol.map(str::to_owned),
+                addresses: 0,
+                is_root: false,
+            });
+            known.addresses += 1;
+            known.is_root |= is_root;
+        }
+        names
+    }
+
+    /// Where the functions start.
+    pub fn places(&self) -> Vec<Place> {
+        self.functions.values().map(|name| name.place).collect()
+    }
+}

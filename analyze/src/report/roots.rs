@@ -1,0 +1,59 @@
+//! Which functions are roots.
+
+use diytrace::pattern::{glob, matches_demangled};
+
+use super::Options;
+use crate::demangle::{demangle, shown};
+use crate::error::Error;
+use crate::load::Family;
+use crate::merge::Place;
+use crate::nearest::nearest_names;
+use crate::symbolize::{Symbols, base_name};
+
+/// Patterns of roots.
+pub struct Roots {
+    /// As they were written.
+    pub patterns: Vec<String>,
+    /// Whether they were asked for now, and not when the profile was recorded.
+    pub are_asked_for: bool,
+}
+
+impl Roots {
+    /// Those of the options, or else those of the profiles.
+    pub fn of(options: &Options, families: &[Family]) -> Self {
+        if !options.roots.is_empty() {
+            return Self { patterns: options.roots.clone(), are_asked_for: true };
+        }
+        let recorded = families.iter().flat_map(|family| &family.roots);
+        let mut patterns: Vec<String> = recorded.map(|root| root.pattern.clone()).collect();
+        patterns.sort();
+        patterns.dedup();
+        Self { patterns, are_asked_for: false }
+    }
+
+    /// Whether the function at a place is one of them.
+    pub fn contain(&self, symbols: &Symbols, place: Place) -> bool {
+        let names = if self.patterns.is_empty() { Vec::new() } else { symbols.aliases(place) };
+        self.patterns.iter().any(|pattern| names.iter().any(|name| matches(pattern, name)))
+    }
+
+    /// An error for the first pattern that was asked for and matches none of the functions.
+    pub fn check(&self, symbols: &Symbols, functions: &[Place]) -> Result<(), Error> {
+        let names: Vec<&str> = functions.iter().flat_map(|&place| symbols.aliases(place)).collect();
+        for pattern in self.patterns.iter().filter(|_| self.are_asked_for) {
+            if !names.iter().any(|name| matches(pattern, name)) {
+                let shown: Vec<_> = names.iter().map(|name| shown(name)).collect();
+                let nearest = nearest_names(pattern, shown.iter().map(|name| &**name));
+                let nearest = nearest.into_iter().map(str::to_owned).collect();
+                return Err(Error::UnknownFunction { pattern: pattern.clone(), nearest });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn matches(pattern: &str, symbol: &str) -> bool {
+    glob(pattern, symbol)
+        || glob(pattern, base_name(symbol))
+        || demangle(symbol).is_some_and(|name| matches_demangled(pattern, &name))
+}

@@ -1,0 +1,103 @@
+//! Loaded data, made by hand.
+
+use std::path::PathBuf;
+
+use diytrace::header::Anchor;
+use diytrace::histogram::{SUBS, bin};
+use diytrace::{Slot, arena};
+use zerocopy::FromZeros;
+
+use crate::histogram::Histogram;
+use crate::load::clock::{Clock, Costs, Source};
+use crate::load::{self, Arena, Family, Module, Node, State};
+
+/// A family of one program at 0x1000, with a tick of a nanosecond and hooks that cost nothing.
+pub fn family(arenas: Vec<Arena>) -> Family {
+    Family {
+        path: PathBuf::from("test.diyt"),
+        clock: Clock { source: Source::Tsc, hz: 1e9, anchor: Anchor::default() },
+        costs: Costs::default(),
+        pid: 100,
+        ppid: 1,
+        processes: 1,
+        started_unix_ns: 1_000_000,
+        first_ticks: 0,
+        read_ticks: 0,
+        lost_calls: 0,
+        boot_id: [0; 16],
+        exe: "/bin/program".to_owned(),
+        cmdline: vec!["program".to_owned()],
+        roots: Vec::new(),
+        modules: vec![module("/bin/program", 1, 0x1000)],
+        arenas,
+        warnings: Vec::new(),
+    }
+}
+
+/// A module of 4 KiB whose addresses begin at 0.
+pub fn module(path: &str, build_id: u8, start: u64) -> Module {
+    Module {
+        path: path.to_owned(),
+        build_id: vec![build_id],
+        bias: start,
+        start,
+        end: start + 0x1000,
+        generation: 0,
+        is_instrumented: true,
+        is_program: true,
+        modified_unix_ns: 0,
+        file_size: 0,
+    }
+}
+
+/// An arena of the first process.
+pub fn arena(nodes: Vec<Node>) -> Arena {
+    let mut facts = diytrace::Arena::new_zeroed();
+    (facts.pid, facts.tid, facts.process, facts.owners, facts.processes) = (100, 100, 1, 1, 1);
+    facts.flags = arena::flag::EXITED;
+    Arena { facts, state: State::Exited, nodes, functions: Vec::new() }
+}
+
+/// A path of calls that have all ended.
+pub fn node(function: u64, parent: Option<u32>, slot: Slot) -> Node {
+    Node {
+        function,
+        site: 0x1800 + function,
+        hook: function + 8,
+        target: 0,
+        generation: 1,
+        flags: 0,
+        parent,
+        folded_into: None,
+        has_histogram: false,
+        unwound: 0,
+        slots: [slot, Slot::default()],
+    }
+}
+
+/// Counters of calls that have all ended.
+pub fn slot(calls: u64, ticks: u64, descendants: u64) -> Slot {
+    Slot { calls, ticks, descendants, mark: 0 }
+}
+
+/// A histogram of these times in ticks.
+pub fn histogram_of(ticks: &[u64], hz: f64) -> Histogram {
+    let mut histogram = Histogram::default();
+    histogram.add(&function_of(0, ticks), hz);
+    histogram
+}
+
+/// A function whose calls took these times.
+pub fn function_of(address: u64, ticks: &[u64]) -> load::Function {
+    let mut octaves: Vec<(u8, [u64; SUBS])> = Vec::new();
+    for &value in ticks {
+        let (octave, sub) = bin(value);
+        let index = octaves.iter().position(|&(known, _)| usize::from(known) == octave).unwrap_or_else(|| {
+            octaves.push((octave as u8, [0; SUBS]));
+            octaves.len() - 1
+        });
+        octaves[index].1[sub] += 1;
+    }
+    let extremes = ticks.iter().min().copied().zip(ticks.iter().max().copied());
+    load::Function { address, generation: 0, extremes, unbinned: 0, octaves }
+}

@@ -1,0 +1,122 @@
+//! CSV: a row for each function, or with roots for each root and callee. The header is the same in every report.
+
+use std::io::{self, Write};
+
+use csv::Writer;
+
+use crate::report::{Document, Function, Report};
+
+/// Writes a document as CSV.
+pub fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    let mut writer = Writer::from_writer(out);
+    if document.roots.is_empty() {
+        functions(document, &mut writer)?
+    } else {
+        roots(document, &mut writer)?
+    }
+    writer.flush()
+}
+
+fn functions(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::Result<()> {
+    writer.write_record([
+        "pid",
+        "tid",
+        "name",
+        "module",
+        "address",
+        "calls",
+        "open",
+        "inlined_calls",
+        "total_ns",
+        "self_ns",
+        "total_error_ns",
+        "total_raw_ns",
+        "self_raw_ns",
+        "mean_ns",
+        "min_ns",
+        "p50_ns",
+        "p90_ns",
+        "p99_ns",
+        "p999_ns",
+        "max_ns",
+    ])?;
+    for report in &document.reports {
+        for function in &report.functions {
+            let [pid, tid] = identity(report);
+            let mut record = vec![pid, tid, function.name.clone(), function.module.clone()];
+            record.extend([function.address.to_string(), function.calls.to_string(), function.open.to_string()]);
+            record.push(function.inlined_calls.to_string());
+            record.extend(times(function));
+            writer.write_record(record)?;
+        }
+    }
+    Ok(())
+}
+
+fn times(function: &Function) -> impl Iterator<Item = String> {
+    let sums =
+        [function.total_ns, function.self_ns, function.total_error_ns, function.total_raw_ns, function.self_raw_ns];
+    let spread = [
+        function.mean_ns,
+        function.min_ns,
+        function.p50_ns,
+        function.p90_ns,
+        function.p99_ns,
+        function.p999_ns,
+        function.max_ns,
+    ];
+    sums.map(Some).into_iter().chain(spread).map(|ns| ns.map(number).unwrap_or_default())
+}
+
+fn roots(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::Result<()> {
+    writer.write_record([
+        "pid",
+        "tid",
+        "root",
+        "root_calls",
+        "root_total_ns",
+        "name",
+        "module",
+        "address",
+        "call",
+        "via",
+        "calls",
+        "total_ns",
+        "self_ns",
+        "total_raw_ns",
+    ])?;
+    for report in &document.reports {
+        for root in report.functions.iter().filter(|function| function.root) {
+            for callee in &root.callees {
+                let [pid, tid] = identity(report);
+                writer.write_record([
+                    pid,
+                    tid,
+                    root.name.clone(),
+                    root.calls.to_string(),
+                    number(root.total_ns),
+                    callee.name.clone(),
+                    callee.module.clone(),
+                    callee.address.to_string(),
+                    callee.call.to_string(),
+                    callee.via.clone().unwrap_or_default(),
+                    callee.calls.to_string(),
+                    number(callee.total_ns),
+                    number(callee.self_ns),
+                    number(callee.total_raw_ns),
+                ])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn identity(report: &Report) -> [String; 2] {
+    let pid = report.process.as_ref().map(|process| process.pid.to_string());
+    let tid = report.thread.as_ref().map(|thread| thread.tid.to_string());
+    [pid, tid].map(Option::unwrap_or_default)
+}
+
+fn number(ns: f64) -> String {
+    ((ns * 1e3).round() / 1e3).to_string()
+}

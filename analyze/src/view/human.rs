@@ -1,0 +1,136 @@
+//! Numbers and names as people read them.
+
+/// A time in the unit that suits it, with three significant digits (seconds with four).
+pub fn time(ns: f64) -> String {
+    const UNITS: [(f64, &str); 3] = [(1e3, "ns"), (1e6, "µs"), (1e9, "ms")];
+    if ns <= 0.0 {
+        return "0 ns".to_owned();
+    }
+    for (limit, unit) in UNITS {
+        let value = ns / (limit / 1e3);
+        let digits = decimals(value, 3);
+        // 999.6 ns would be written as 1000 ns: it is 1.00 µs.
+        if format!("{value:.digits$}").parse::<f64>().is_ok_and(|shown| shown < 1e3) {
+            return format!("{value:.digits$} {unit}");
+        }
+    }
+    let seconds = ns / 1e9;
+    if seconds >= 1e3 {
+        return format!("{} s", count(seconds.round() as u64));
+    }
+    format!("{seconds:.*} s", decimals(seconds, 4))
+}
+
+fn decimals(value: f64, significant: usize) -> usize {
+    let before = if value < 10.0 {
+        1
+    } else if value < 100.0 {
+        2
+    } else {
+        3
+    };
+    significant.saturating_sub(before)
+}
+
+/// A count with thousands separators.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A part of a whole.
+pub fn share(part: f64, whole: f64) -> String {
+    if whole <= 0.0 {
+        return String::new();
+    }
+    let percent = part / whole * 100.0;
+    match percent {
+        _ if percent <= 0.0 => "0%".to_owned(),
+        _ if percent < 0.05 => "<0.1%".to_owned(),
+        _ => format!("{percent:.1}%"),
+    }
+}
+
+/// A ratio of counts: exact where that is short.
+pub fn ratio(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return String::new();
+    }
+    let ratio = part as f64 / whole as f64;
+    match ratio {
+        _ if part.is_multiple_of(whole) => count(part / whole),
+        _ if ratio < 0.005 => "<0.01".to_owned(),
+        _ if ratio < 1000.0 => format!("{ratio:.2}"),
+        _ => count(ratio.round() as u64),
+    }
+}
+
+/// "1 call", "2 calls".
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// A name in that many columns: what tells names apart is at both ends.
+pub fn shorten(name: &str, width: usize) -> String {
+    let length = name.chars().count();
+    if length <= width {
+        return name.to_owned();
+    }
+    let kept = width.saturating_sub(1);
+    let (front, back) = (kept.div_ceil(2), kept / 2);
+    let start: String = name.chars().take(front).collect();
+    let end: String = name.chars().skip(length - back).collect();
+    format!("{start}…{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times() {
+        for (ns, expected) in [
+            (0.0, "0 ns"),
+            (-1.0, "0 ns"),
+            (0.1234, "0.12 ns"),
+            (1.0, "1.00 ns"),
+            (12.34, "12.3 ns"),
+            (999.4, "999 ns"),
+            (999.6, "1.00 µs"),
+            (45_678.0, "45.7 µs"),
+            (999_960.0, "1.00 ms"),
+            (123_456_789.0, "123 ms"),
+            (1_234_567_890.0, "1.235 s"),
+            (98_765_432_100.0, "98.77 s"),
+            (4_321e9, "4,321 s"),
+        ] {
+            assert_eq!(time(ns), expected);
+        }
+    }
+
+    #[test]
+    fn counts_shares_and_ratios() {
+        assert_eq!(count(7), "7");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(share(1.0, 3.0), "33.3%");
+        assert_eq!(share(1.0, 1e9), "<0.1%");
+        assert_eq!(share(1.0, 0.0), "");
+        assert_eq!(ratio(200_000, 100_000), "2");
+        assert_eq!(ratio(199_999, 100_000), "2.00");
+        assert_eq!(ratio(1, 100_000), "<0.01");
+    }
+
+    #[test]
+    fn long_names_lose_their_middle() {
+        assert_eq!(shorten("short", 5), "short");
+        assert_eq!(shorten("ns::Widget::draw(int) const", 11), "ns::W…const");
+        assert_eq!(shorten("abc", 1), "…");
+    }
+}

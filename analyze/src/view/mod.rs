@@ -1,0 +1,9 @@
+//! Views: from a document to output, one file each. They read no files and decide nothing.
+
+pub mod csv;
+pub mod human;
+pub mod json;
+mod screen;
+pub mod table;
+
+pub use screen::Screen;

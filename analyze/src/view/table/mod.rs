@@ -1,0 +1,96 @@
+//! Tables for people.
+//!
+//! Without roots: functions by self time. With roots: for each a block, and a row for each function that it calls.
+
+mod functions;
+mod grid;
+mod roots;
+
+use std::io::{self, Write};
+
+use super::Screen;
+use super::human::{count, counted, time};
+use crate::report::{Document, Report};
+
+/// Writes a document as tables.
+pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
+    for (index, report) in document.reports.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        writeln!(out, "{}", strong(&title(report), screen))?;
+        let lines = match document.roots.is_empty() {
+            true => functions::lines(document, report, screen),
+            false => roots::lines(document, report, screen),
+        };
+        for line in lines {
+            writeln!(out, "{line}")?;
+        }
+        writeln!(out)?;
+        for line in footer(document, report) {
+            writeln!(out, "{}", dim(&line, screen))?;
+        }
+    }
+    Ok(())
+}
+
+/// What is reported.
+fn title(report: &Report) -> String {
+    let programs: Vec<&str> = report.programs.iter().map(|path| short(path)).collect();
+    let mut title = match programs.as_slice() {
+        [] => "nothing".to_owned(),
+        [one, two, three, _, ..] => format!("{one}, {two}, {three} and {} more", programs.len() - 3),
+        few => few.join(", "),
+    };
+    match &report.process {
+        Some(process) => title.push_str(&format!(" · process {}, {}", process.pid, process.state)),
+        None => title.push_str(&format!(" · {}", counted(report.processes, "process", "processes"))),
+    }
+    if let Some(thread) = &report.thread {
+        title.push_str(&format!(" · thread {}, {}", thread.tid, thread.name));
+    }
+    format!("{title} · {}", counted(report.calls, "call", "calls"))
+}
+
+/// What was taken off, and what could not be told.
+fn footer(document: &Document, report: &Report) -> Vec<String> {
+    let overhead = &report.overhead;
+    let cost = time(overhead.inner_ns + overhead.outer_ns);
+    let mut lines = vec![match document.raw {
+        true => format!("times as measured: the recorder's own cost in them is about {cost} a call"),
+        false => format!("overhead subtracted: {cost} a call ± {}", time(overhead.error_ns)),
+    }];
+    let uncounted = [(report.lost_calls, "lost"), (report.folded_calls, "folded"), (report.unwound, "unwound")];
+    let uncounted: Vec<_> = uncounted
+        .iter()
+        .filter(|(calls, _)| *calls > 0)
+        .map(|(calls, what)| format!("{} {what}", count(*calls)))
+        .collect();
+    if !uncounted.is_empty() {
+        lines.push(format!("calls {}", uncounted.join(", ")));
+    }
+    lines
+}
+
+/// The last part of a path.
+fn short(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// A time, or that it is less than what its correction may be off by.
+fn resolved(ns: f64, error_ns: f64) -> String {
+    if ns < error_ns { format!("< {}", time(error_ns)) } else { time(ns) }
+}
+
+/// What corrections of a single call may be off by: nothing where nothing was corrected.
+fn error_of_call(document: &Document, report: &Report) -> f64 {
+    if document.raw { 0.0 } else { report.overhead.error_ns }
+}
+
+fn strong(text: &str, screen: &Screen) -> String {
+    if screen.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
+}
+
+fn dim(text: &str, screen: &Screen) -> String {
+    if screen.color { format!("\u{1b}[2m{text}\u{1b}[0m") } else { text.to_owned() }
+}

@@ -1,0 +1,27 @@
+//! What the stories in `tests/` are told with.
+//!
+//! ```text
+//! release    the recorder and the command, built once as users have them
+//! compilers  gcc and clang, at -O0 and -O2
+//! fixture    a program from c-fixtures/, compiled by the line at its top
+//! recording  a run of it under the recorder, beside one without
+//! report     what `diytrace report --format json` says of that; counts to compare
+//! invariants what must hold in every report
+//! eventlog   what an independent log of the same run says
+//! ```
+
+#![allow(dead_code, unused_imports)] // every test file uses its part
+
+mod compilers;
+mod eventlog;
+mod fixture;
+mod invariants;
+mod recording;
+mod release;
+mod report;
+
+pub use compilers::{Build, builds};
+pub use fixture::{Program, each_build, fixture, line_of};
+pub use recording::{Recorded, Recording, diytrace, run_to_end};
+pub use release::tool;
+pub use report::{Callee, Document, Function, Report, assert_same_counts};

@@ -1,0 +1,176 @@
+//! What `diytrace report` says where there is no answer: one sentence, and exit status 2.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use common::{Build, Recorded, diytrace, fixture, run_to_end};
+
+fn plain() -> Recorded {
+    fixture("plain.c", Build::GCC_O0).record().run()
+}
+
+fn report(here: &Path, arguments: &[&str]) -> Output {
+    run_to_end(diytrace(here).arg("report").args(arguments))
+}
+
+/// Asserts that a report failed with one sentence that has these words.
+#[track_caller]
+fn assert_refused(output: &Output, words: &[&str]) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), &output.stdout[..]), (Some(2), &b""[..]), "{said}");
+    assert!(said.starts_with("diytrace: ") && said.lines().count() == 1, "one sentence, not {said}");
+    for word in words {
+        assert!(said.contains(word), "{word:?} in {said}");
+    }
+}
+
+#[test]
+fn no_profile() {
+    let here = tempfile::tempdir().unwrap();
+    assert_refused(&report(here.path(), &[]), &["there is no profile at diytrace.data", "diytrace record"]);
+    assert_refused(&report(here.path(), &["nowhere.diyt"]), &["there is no profile at nowhere.diyt"]);
+    fs::create_dir(here.path().join("diytrace.data")).unwrap();
+    assert_refused(&report(here.path(), &[]), &["no profile in diytrace.data", "-finstrument-functions"]);
+}
+
+#[test]
+fn a_foreign_file() {
+    let here = tempfile::tempdir().unwrap();
+    fs::write(here.path().join("notes.txt"), "These are no bytes of a profile.").unwrap();
+    assert_refused(&report(here.path(), &["notes.txt"]), &["notes.txt", "not a diytrace profile"]);
+    fs::write(here.path().join("empty"), "").unwrap();
+    assert_refused(&report(here.path(), &["empty"]), &["empty"]);
+}
+
+#[test]
+fn a_truncated_file() {
+    let recorded = plain();
+    let bytes = fs::read(&recorded.profiles()[0]).unwrap();
+    let path = recorded.folder().join("short.diyt");
+    fs::write(&path, &bytes[..100]).unwrap();
+    assert_refused(&report(recorded.folder(), &["short.diyt"]), &["short.diyt", "truncated"]);
+    // With a header, what is left is shown, with a warning, or refused: never a panic.
+    for length in (200..bytes.len()).step_by(bytes.len() / 40) {
+        fs::write(&path, &bytes[..length]).unwrap();
+        let output = report(recorded.folder(), &["--format", "json", "short.diyt"]);
+        match output.status.code() {
+            Some(0) => {
+                let document = common::Document::parse(&output.stdout);
+                assert!(document.warns_of(&["truncated"]), "{length} bytes: {:?}", document.warnings);
+            }
+            _ => assert_refused(&output, &["short.diyt"]),
+        }
+    }
+}
+
+#[test]
+fn a_newer_file() {
+    let recorded = plain();
+    let path = &recorded.profiles()[0];
+    let mut bytes = fs::read(path).unwrap();
+    bytes[8..12].copy_from_slice(&(diytrace::VERSION + 1).to_le_bytes());
+    fs::write(path, bytes).unwrap();
+    let version = format!("version {}", diytrace::VERSION + 1);
+    assert_refused(&report(recorded.folder(), &[path.to_str().unwrap()]), &[&version, "newer diytrace"]);
+    assert_refused(&report(recorded.folder(), &["out"]), &[&version]);
+}
+
+#[test]
+fn a_bad_file_beside_a_good_one() {
+    let recorded = plain();
+    fs::write(recorded.out().join("bad.diyt"), "no profile").unwrap();
+    let document = recorded.document(&[]);
+    assert!(document.warns_of(&["bad.diyt", "not a diytrace profile"]), "{:?}", document.warnings);
+    assert_eq!(document.into_only_report().function("leaf").calls, 7);
+}
+
+#[test]
+fn nothing_instrumented() {
+    let here = tempfile::tempdir().unwrap();
+    let output = run_to_end(diytrace(here.path()).args(["record", "true"]));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "the command's own status");
+    assert!(said.contains("not instrumented") && said.contains("-finstrument-functions"), "{said}");
+    assert_refused(&report(here.path(), &[]), &["there is no profile"]);
+}
+
+#[test]
+fn a_program_that_is_gone() {
+    let recorded = in_its_own_place(|program| fs::remove_file(program).unwrap());
+    assert_shown_by_address(&recorded, &["plain"]);
+}
+
+#[test]
+fn a_program_that_was_rebuilt() {
+    let recorded = in_its_own_place(|program| {
+        fs::remove_file(program).unwrap();
+        let mut compiler = Command::new("gcc");
+        compiler.args(["-xc", "-", "-g", "-finstrument-functions", "-o"]).arg(program);
+        let mut child = compiler.stdin(std::process::Stdio::piped()).spawn().unwrap();
+        use std::io::Write;
+        child.stdin.take().unwrap().write_all(b"void other(void) {} int main(void) { other(); }").unwrap();
+        assert!(child.wait().unwrap().success());
+    });
+    assert_shown_by_address(&recorded, &["plain"]);
+}
+
+/// Records a copy of a program, to which something then happens.
+fn in_its_own_place(change: impl Fn(&Path)) -> Recorded {
+    let mut program = fixture("plain.c", Build::GCC_O0);
+    let place = tempfile::tempdir().unwrap();
+    let copy = place.path().join("plain");
+    fs::copy(&program.path, &copy).unwrap();
+    program.path.clone_from(&copy);
+    let recorded = program.record().run();
+    change(&copy);
+    let document = recorded.document(&[]);
+    assert_eq!(document.reports.len(), 1);
+    recorded.keeping(place)
+}
+
+#[track_caller]
+fn assert_shown_by_address(recorded: &Recorded, words: &[&str]) {
+    let document = recorded.document(&[]);
+    assert!(document.warns_of(&[words, &["address"]].concat()), "{:?}", document.warnings);
+    let report = document.into_only_report();
+    let mut calls: Vec<_> = report.functions.iter().map(|function| function.calls).collect();
+    calls.sort_unstable();
+    assert_eq!(calls, [1, 1, 3, 7]);
+    for function in &report.functions {
+        assert_eq!(function.name, function.address, "{function:#?}");
+    }
+}
+
+#[test]
+fn a_root_that_is_unknown() {
+    let recorded = plain();
+    for (root, nearest) in [("thirce", "`thrice`"), ("Leaf", "`leaf`"), ("one", "`once`")] {
+        let output = recorded.diytrace(&["report", "--root", root]);
+        assert_refused(&output, &[&format!("`{root}`"), nearest]);
+    }
+}
+
+#[test]
+fn a_process_that_is_unknown() {
+    assert_refused(&plain().diytrace(&["report", "--pid", "1"]), &["no process 1"]);
+}
+
+#[test]
+fn bad_options() {
+    let here = tempfile::tempdir().unwrap();
+    for (arguments, word) in [
+        (&["--fromat", "json"][..], "--format"),
+        (&["--format", "jsn"], "json"),
+        (&["--by", "moon"], "process"),
+        (&["--limit", "few"], "few"),
+        (&["--sort", "beauty"], "beauty"),
+    ] {
+        let output = report(here.path(), arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &output.stdout[..]), (Some(2), &b""[..]), "{arguments:?}: {said}");
+        assert!(said.contains(word), "{arguments:?}: {said}");
+    }
+}

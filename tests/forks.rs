@@ -1,0 +1,227 @@
+//! Forks: a child's calls are its own, and what it inherited is not counted again.
+
+mod common;
+
+use std::os::unix::process::ExitStatusExt;
+
+use common::{Build, Program, Recorded, Report, each_build, fixture};
+
+/// The parent's report, and the child's.
+fn parent_and_child(recorded: &Recorded) -> (Report, Report) {
+    let mut reports = recorded.reports_by_process();
+    assert_eq!(reports.len(), 2, "two processes");
+    let at = reports.iter().position(|report| report.has("main")).expect("main is the parent's");
+    let parent = reports.remove(at);
+    let child = reports.remove(0);
+    let (parent_facts, child_facts) = (parent.process.as_ref().unwrap(), child.process.as_ref().unwrap());
+    assert_eq!(child_facts.ppid, parent_facts.pid);
+    (parent, child)
+}
+
+fn one_fork(program: &Program, how: &str) -> Recorded {
+    let recorded = program.record().arg(how).logged().run();
+    assert_eq!(recorded.profiles().len(), 1, "one file for the whole family");
+    recorded.assert_agrees_with_the_event_log();
+    recorded
+}
+
+const PARENT: &str = "
+    1 main
+    1 main → split
+    1 split
+    1 split → before
+    1 before
+    1 split → after
+    1 after";
+
+const CHILD: &str = "
+    1 split → in_child
+    1 in_child
+    2 in_child → leaf
+    2 leaf";
+
+#[test]
+fn a_child_that_returns() {
+    each_build("fork.c", |program| {
+        let (parent, child) = parent_and_child(&one_fork(program, "return"));
+        parent.assert_calls(PARENT);
+        child.assert_calls(CHILD);
+        assert_eq!((parent.open(), child.open()), ([].into(), [].into()));
+    });
+}
+
+#[test]
+fn a_child_that_exits() {
+    each_build("fork.c", |program| {
+        for how in ["exit", "_exit"] {
+            let (parent, child) = parent_and_child(&one_fork(program, how));
+            parent.assert_calls(PARENT);
+            child.assert_calls(CHILD);
+            assert_eq!((parent.open(), child.open()), ([].into(), [("in_child", 1)].into()), "{how}");
+            assert_eq!(child.process.unwrap().state, "exited", "{how}");
+        }
+    });
+}
+
+#[test]
+fn a_child_that_is_killed() {
+    each_build("fork.c", |program| {
+        let (parent, child) = parent_and_child(&one_fork(program, "kill"));
+        parent.assert_calls(PARENT);
+        child.assert_calls(CHILD);
+        assert_eq!(child.open(), [("in_child", 1)].into());
+        assert_eq!((&*parent.process.unwrap().state, &*child.process.unwrap().state), ("exited", "killed"));
+    });
+}
+
+#[test]
+fn a_child_of_a_child() {
+    each_build("fork.c", |program| {
+        let recorded = one_fork(program, "grandchild");
+        let reports = recorded.reports_by_process();
+        assert_eq!(reports.len(), 3);
+        let find = |function: &str| reports.iter().find(|report| report.has(function)).unwrap();
+        find("main").assert_calls(PARENT);
+        let child = reports.iter().find(|report| report.has("before") && !report.has("main")).unwrap();
+        child.assert_calls(&format!(
+            "{CHILD}
+             1 in_child → split
+             1 split
+             1 split → before
+             1 before
+             1 split → after
+             1 after"
+        ));
+        let grandchild = reports.iter().find(|report| !report.has("before")).unwrap();
+        grandchild.assert_calls(CHILD);
+    });
+}
+
+#[test]
+fn a_child_of_another_thread() {
+    each_build("fork.c", |program| {
+        let (parent, child) = parent_and_child(&one_fork(program, "thread"));
+        parent.assert_calls(
+            "1 main
+             1 run
+             1 run → split
+             1 split
+             1 split → before
+             1 before
+             1 split → after
+             1 after",
+        );
+        child.assert_calls(CHILD);
+    });
+}
+
+fn assert_served(report: &Report, children: u64) {
+    report.assert_calls(&format!(
+        "1 main
+         1 main → serve
+         1 serve
+         {children} serve → handle
+         {children} handle
+         {0} handle → leaf
+         {0} leaf
+         {1} handle → quit
+         {1} quit",
+        2 * children,
+        children / 2,
+    ));
+}
+
+#[test]
+fn a_thousand_children() {
+    each_build("forks.c", |program| {
+        let recorded = program.record().args(&["1000", "1"]).logged().run();
+        assert_eq!(recorded.profiles().len(), 1);
+        let report = recorded.report();
+        assert_served(&report, 1000);
+        assert_eq!(report.processes, 1001);
+        recorded.assert_agrees_with_the_event_log();
+    });
+}
+
+#[test]
+fn only_the_first_children_are_kept_apart() {
+    each_build("forks.c", |program| {
+        let recorded = program.record().args(&["200", "10"]).set("KEEP", "5").run();
+        let report = recorded.report();
+        assert_served(&report, 200);
+        assert_eq!(report.processes, 201);
+        let reports = recorded.reports_by_process();
+        assert_eq!(reports.iter().map(|report| report.processes).sum::<u64>(), 201);
+        let apart = reports.iter().filter(|report| report.process.is_some()).count();
+        assert!((5..=40).contains(&apart), "{apart} are kept apart");
+    });
+}
+
+#[test]
+fn ten_thousand_children_leave_one_small_file() {
+    let program = fixture("forks.c", Build::GCC_O2);
+    let recorded = program.record().args(&["10000", "20"]).run();
+    let [profile] = &recorded.profiles()[..] else { panic!("one profile") };
+    let size = profile.metadata().unwrap().len();
+    assert!(size < 64 << 20, "{size} bytes");
+    let report = recorded.report();
+    assert_served(&report, 10_000);
+    assert_eq!((report.processes, report.lost_calls), (10_001, 0));
+}
+
+#[test]
+fn vfork() {
+    each_build("vfork.c", |program| {
+        let recorded = program.record().logged().run();
+        let report = recorded.report();
+        report.assert_calls(
+            "1 main
+             3 main → start
+             3 start
+             3 start → before
+             3 before
+             3 start → in_child
+             3 in_child
+             3 start → after
+             3 after",
+        );
+        assert_eq!(report.open(), [].into());
+        recorded.assert_agrees_with_the_event_log();
+    });
+}
+
+#[test]
+fn exec_begins_a_new_family() {
+    each_build("exec.c", |program| {
+        let recorded = program.record().run();
+        assert_eq!(recorded.profiles().len(), 2);
+        recorded.report().assert_calls(
+            "2 main
+             2 main → early
+             2 early
+             3 main → late
+             3 late",
+        );
+    });
+}
+
+#[test]
+fn killed_in_the_middle() {
+    each_build("killed.c", |program| {
+        let recorded = program.record().arg("9").logged().run();
+        assert_eq!(recorded.status.signal(), Some(9));
+        recorded.assert_agrees_with_the_event_log();
+        let [report] = &recorded.reports_by_process()[..] else { panic!("one process") };
+        report.assert_calls(
+            "1 main
+             1 main → outer
+             1 outer
+             1_000 outer → step
+             1_000 step
+             1 outer → last
+             1 last",
+        );
+        assert_eq!(report.open(), [("last", 1), ("main", 1), ("outer", 1)].into());
+        assert_eq!(report.process.as_ref().unwrap().state, "killed");
+    });
+}

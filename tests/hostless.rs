@@ -1,0 +1,143 @@
+//! The recorder in hard places: what it must leave alone, and what it must do without.
+
+mod common;
+
+use std::fs;
+
+use common::{Build, each_build, fixture, run_to_end, tool};
+
+const PLAIN: &str = "
+    1 main
+    1 main → once
+    3 main → thrice
+    1 once
+    1 once → leaf
+    3 thrice
+    6 thrice → leaf
+    7 leaf";
+
+#[test]
+fn errno_is_kept() {
+    each_build("errno.c", |program| {
+        let recorded = program.record().run();
+        assert_eq!(recorded.stdout, "");
+        assert_eq!(recorded.report().function("callee").calls, 3 * 4 * 2);
+    });
+}
+
+#[test]
+fn descriptors_are_as_before() {
+    each_build("descriptors.c", |program| {
+        let recorded = program.record().run();
+        assert_eq!(recorded.report().function("open_another").calls, 2);
+    });
+}
+
+#[test]
+fn a_daemon_closes_all_descriptors() {
+    each_build("daemon.c", |program| {
+        for how in ["daemon", "reopen", "here"] {
+            let recorded = program.record().arg(how).logged().run();
+            assert_eq!(recorded.status.code(), Some(0), "{how}");
+            let report = recorded.report();
+            assert_eq!(report.function("be_daemon").callee("level_0").calls, 1, "{how}");
+            for level in 0..=12 {
+                assert_eq!(report.function(&format!("level_{level}")).calls, 1 << level, "{how}: level {level}");
+            }
+            assert_eq!((report.lost_calls, report.folded_calls), (0, 0), "{how}");
+            recorded.assert_agrees_with_the_event_log();
+        }
+    });
+}
+
+#[test]
+fn a_daemon_that_can_open_no_files() {
+    each_build("daemon.c", |program| {
+        let recorded = program.record().arg("full").run();
+        let report = recorded.report();
+        let counted: u64 = (0..=12)
+            .flat_map(|level| report.functions.iter().filter(move |function| function.name == format!("level_{level}")))
+            .map(|function| function.calls)
+            .sum();
+        // Where the recorder could not extend its file beforehand, it has to stop; but it says what it missed.
+        assert_eq!(counted + report.lost_calls, 8191);
+    });
+}
+
+#[test]
+fn little_memory_folds_paths_and_counts_on() {
+    each_build("paths.c", |program| {
+        let recorded = program.record().set("MEMORY", "1M").run();
+        let document = recorded.document(&[]);
+        let [profile] = &recorded.profiles()[..] else { panic!("one profile") };
+        assert!(profile.metadata().unwrap().len() <= 1 << 20);
+        assert!(document.warns_of(&["DIYTRACE_MEMORY"]) || document.warns_of(&["paths"]), "{:?}", document.warnings);
+        let report = document.into_only_report();
+        assert!(report.folded_calls > 0, "{report:#?}");
+        for level in 0..=12 {
+            assert_eq!(report.function(&format!("level_{level}")).calls, 1 << level, "level {level}");
+        }
+    });
+}
+
+#[test]
+fn paused() {
+    each_build("plain.c", |program| {
+        let document = program.record().set("PAUSED", "1").run().document(&[]);
+        assert!(document.reports.iter().all(|report| report.calls == 0), "{document:#?}");
+    });
+}
+
+#[test]
+fn bad_values_are_said_once_and_the_defaults_are_used() {
+    let program = fixture("plain.c", Build::GCC_O0);
+    for (variable, value) in
+        [("DEPTH", "0"), ("DEPTH", "deep"), ("MEMORY", "much"), ("MEMORY", "12"), ("KEEP", "-1"), ("PAUSED", "maybe")]
+    {
+        let recorded = program.record().set(variable, value).complaining().run();
+        let said: Vec<_> = recorded.stderr.lines().filter(|line| *line != "done").collect();
+        let [said] = said[..] else { panic!("{variable}={value}: one line, not {said:?}") };
+        assert!(said.starts_with(&format!("diytrace: DIYTRACE_{variable} is \"{value}\"")), "{said}");
+        let document = recorded.document(&[]);
+        assert!(document.warns_of(&[&format!("DIYTRACE_{variable}"), value]), "{:?}", document.warnings);
+        document.into_only_report().assert_calls(PLAIN);
+    }
+}
+
+#[test]
+fn good_values_are_silent() {
+    let program = fixture("plain.c", Build::GCC_O0);
+    for (variable, value) in [("DEPTH", "100"), ("MEMORY", "1G"), ("MEMORY", "2048k"), ("KEEP", "0"), ("PAUSED", "0")] {
+        let document = program.record().set(variable, value).run().document(&[]);
+        assert_eq!(document.warnings, [""; 0], "{variable}={value}");
+        document.into_only_report().assert_calls(PLAIN);
+    }
+}
+
+#[test]
+fn the_folder_is_made_where_the_program_was_started() {
+    let program = fixture("plain.c", Build::GCC_O0);
+    let recorded = program.record().set("OUT", "some/new folder").run();
+    let made: Vec<_> = fs::read_dir(recorded.folder().join("some/new folder")).unwrap().collect();
+    assert_eq!(made.len(), 1);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made() {
+    each_build("plain.c", |program| {
+        let recorded = program.record().set("OUT", "/proc/no/such/folder").complaining().run();
+        let said: Vec<_> = recorded.stderr.lines().filter(|line| *line != "done").collect();
+        let [said] = said[..] else { panic!("one line, not {said:?}") };
+        assert!(said.starts_with("diytrace: nothing is recorded, as /proc/no/such/folder cannot be made"), "{said}");
+    });
+}
+
+#[test]
+fn programs_without_hooks_leave_nothing() {
+    let here = tempfile::tempdir().unwrap();
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "true | cat; ls"]).current_dir(&here).env("LD_PRELOAD", tool("libdiytrace.so"));
+    let output = run_to_end(&mut shell);
+    assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
+    assert!(!here.path().join("diytrace.data").exists());
+}

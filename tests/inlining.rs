@@ -1,0 +1,83 @@
+//! Bodies that the compiler has inlined: counted as calls, and marked.
+
+mod common;
+
+use common::each_build;
+
+#[test]
+fn bodies_that_are_always_inlined() {
+    each_build("inlined.c", |program| {
+        let recorded = program.record().logged().run();
+        let report = recorded.report();
+        report.assert_calls(
+            "1 main
+             1 main → add
+             1 main → sum_up
+             1 sum_up
+             20 sum_up → add
+             21 add
+             21 add → check
+             21 check",
+        );
+        assert_eq!((report.function("add").inlined_calls, report.function("check").inlined_calls), (21, 21));
+        assert_eq!((report.function("main").inlined_calls, report.function("sum_up").inlined_calls), (0, 0));
+        assert_eq!(report.function("main").callee("add").call, "inlined");
+        assert_eq!(report.function("main").callee("sum_up").call, "direct");
+        assert_eq!(report.function("sum_up").callee("add").call, "inlined");
+        assert_eq!(report.function("add").callee("check").call, "inlined");
+        recorded.assert_agrees_with_the_event_log();
+    });
+}
+
+#[test]
+fn bodies_that_the_compiler_inlines_by_itself() {
+    each_build("small.c", |program| {
+        let recorded = program.record().logged().run();
+        let report = recorded.report();
+        report.assert_calls(
+            "1 main
+             5 main → grow
+             5 grow
+             5 grow → one
+             5 one
+             5 one → bump
+             5 grow → two
+             5 two
+             5 two → bump
+             10 bump
+             2 main → apart
+             2 apart",
+        );
+        let inlined = if program.build.is_optimized() { 10 } else { 0 };
+        assert_eq!(report.function("bump").inlined_calls, inlined);
+        assert_eq!(report.function("apart").inlined_calls, 0);
+        recorded.assert_agrees_with_the_event_log();
+    });
+}
+
+#[test]
+fn an_inlined_body_as_root() {
+    each_build("inlined.c", |program| {
+        let report = program.record().roots("add").run().report();
+        report.assert_calls(
+            "21 add
+             21 add → check
+             21 check",
+        );
+    });
+}
+
+#[test]
+fn an_inlined_body_that_is_excluded() {
+    each_build("inlined.c", |program| {
+        let report = program.record().set("EXCLUDE", "add").run().report();
+        report.assert_calls(
+            "1 main
+             1 main → check
+             1 main → sum_up
+             1 sum_up
+             20 sum_up → check
+             21 check",
+        );
+    });
+}

@@ -1,0 +1,79 @@
+//! Shared libraries, there from the start or loaded later.
+
+mod common;
+
+use common::each_build;
+
+#[test]
+fn calls_into_a_library_and_back() {
+    each_build("library.c", |program| {
+        let recorded = program.record().logged().run();
+        let report = recorded.report();
+        report.assert_calls(
+            "1 main
+             3 main → shape_area
+             3 shape_area
+             3 shape_area → square
+             3 square
+             1 main → shape_each
+             1 shape_each
+             4 shape_each → visit
+             4 visit",
+        );
+        assert_eq!(report.function("main").callee("shape_area").call, "plt");
+        assert_eq!(report.function("shape_each").callee("visit").call, "indirect");
+        assert!(report.function("square").module.ends_with("/libshape.so"));
+        assert!(report.function("visit").module.ends_with("/library"));
+        recorded.assert_agrees_with_the_event_log();
+    });
+}
+
+#[test]
+fn libraries_at_one_address_stay_apart() {
+    each_build("plugins.c", |program| {
+        let [red, green] = ["red.so", "green.so"].map(|name| program.folder.join(name));
+        let recorded = program.record().arg("5").arg(&red).arg(&green).arg(&red).run();
+        let report = recorded.report();
+        report.assert_calls(
+            "1 main
+             3 main → use
+             3 use
+             3 use → plugin_run
+             3 plugin_run
+             10 plugin_run → red_step
+             10 red_step
+             5 plugin_run → green_step
+             5 green_step",
+        );
+        let runs = report.functions.iter().filter(|function| function.name == "plugin_run");
+        let mut runs: Vec<_> = runs.map(|run| (run.module.rsplit('/').next().unwrap(), run.calls)).collect();
+        runs.sort();
+        assert_eq!(runs, [("green.so", 1), ("red.so", 2)]);
+    });
+}
+
+#[test]
+fn hooks_before_the_recorders_constructor_and_after_its_destructor() {
+    each_build("early.c", |program| {
+        let recorded = program.record().run();
+        let report = recorded.report();
+        report.assert_calls(
+            "1 first_of_all
+             1 first_of_all → leaf
+             1 library_starts
+             2 library_starts → library_leaf
+             1 program_starts
+             1 program_starts → leaf
+             1 main
+             1 main → library_call
+             1 library_call
+             1 library_call → library_leaf
+             1 program_ends
+             1 program_ends → leaf
+             1 library_ends
+             1 library_ends → library_leaf
+             3 leaf
+             4 library_leaf",
+        );
+    });
+}

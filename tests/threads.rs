@@ -1,0 +1,87 @@
+//! Threads: each counts for itself, and the sums are exact.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+
+use common::{Build, each_build, fixture};
+
+#[test]
+fn at_once() {
+    each_build("threads.c", |program| {
+        let recorded = program.record().args(&["together", "8", "1000"]).logged().run();
+        recorded.report().assert_calls(
+            "1 main
+             1 main → together
+             1 together
+             8 work
+             8_000 work → leaf
+             8_000 leaf",
+        );
+        recorded.assert_agrees_with_the_event_log();
+    });
+}
+
+#[test]
+fn each_has_its_own_report() {
+    each_build("threads.c", |program| {
+        let recorded = program.record().args(&["together", "8", "1000"]).run();
+        let reports = recorded.reports_by_thread();
+        let tids: BTreeMap<u32, u64> =
+            reports.iter().map(|report| (report.thread.as_ref().unwrap().tid, report.calls)).collect();
+        assert_eq!(tids.len(), 9, "{tids:?}");
+        let of_threads: Vec<_> = reports.iter().filter(|report| report.has("work")).collect();
+        assert_eq!(of_threads.len(), 8);
+        for report in of_threads {
+            report.assert_calls("1 work\n 1_000 work → leaf\n 1_000 leaf");
+        }
+    });
+}
+
+#[test]
+fn one_after_the_other() {
+    each_build("threads.c", |program| {
+        let recorded = program.record().args(&["in-turn", "500", "3"]).logged().run();
+        recorded.report().assert_calls(
+            "1 main
+             1 main → in_turn
+             1 in_turn
+             500 in_turn → together
+             500 together
+             500 work
+             1_500 work → leaf
+             1_500 leaf",
+        );
+        recorded.assert_agrees_with_the_event_log();
+    });
+}
+
+#[test]
+fn many_short_ones_leave_a_small_file() {
+    let program = fixture("threads.c", Build::GCC_O2);
+    let recorded = program.record().args(&["in-turn", "5000", "2"]).run();
+    let report = recorded.report();
+    assert_eq!((report.function("work").calls, report.function("leaf").calls), (5_000, 10_000));
+    let [profile] = &recorded.profiles()[..] else { panic!("one profile") };
+    let size = profile.metadata().unwrap().blocks() * 512;
+    assert!(size < 4 << 20, "{size} bytes");
+}
+
+#[test]
+fn ended_by_pthread_exit() {
+    each_build("threads.c", |program| {
+        let recorded = program.record().args(&["left", "50", "2"]).logged().run();
+        recorded.report().assert_calls(
+            "1 main
+             1 main → together
+             1 together
+             50 work
+             100 work → leaf
+             100 leaf
+             50 work → leave
+             50 leave",
+        );
+        recorded.assert_agrees_with_the_event_log();
+    });
+}

@@ -1,0 +1,171 @@
+//! Calls that are left without an exit, and code on other stacks: who called whom stays true.
+
+mod common;
+
+use common::each_build;
+
+#[test]
+fn longjmp() {
+    each_build("longjmp.c", |program| {
+        let recorded = program.record().logged().run();
+        let report = recorded.report();
+        report.assert_calls(
+            "1 main
+             1_000 main → attempt
+             1_000 attempt
+             1_000 attempt → level_1
+             1_000 level_1
+             1_000 level_1 → level_2
+             1_000 level_2
+             1_000 level_2 → level_3
+             1_000 level_3
+             1_000 attempt → after
+             1_000 after",
+        );
+        assert_eq!((report.unwound, report.open()), (3_000, [].into()));
+        recorded.assert_agrees_with_the_event_log();
+    });
+}
+
+#[test]
+fn a_larger_frame_in_the_place_of_one_that_was_left() {
+    each_build("larger-frame.c", |program| {
+        let recorded = program.record().logged().run();
+        let report = recorded.report();
+        report.assert_calls(
+            "1 main
+             1_000 main → attempt
+             1_000 attempt
+             1_000 attempt → small
+             1_000 small
+             100 small → large
+             1_000 attempt → large
+             1_100 large
+             1_100 large → leaf
+             1_000 attempt → larger
+             1_000 larger
+             1_000 larger → leaf
+             2_100 leaf",
+        );
+        assert_eq!((report.unwound, report.open()), (1_000, [].into()));
+        recorded.assert_agrees_with_the_event_log();
+    });
+}
+
+#[test]
+fn another_function_called_from_the_same_place() {
+    each_build("same-site.c", |program| {
+        let report = program.record().run().report();
+        report.assert_calls(
+            "1 main
+             200 main → attempt
+             200 attempt
+             200 attempt → small
+             200 small
+             100 attempt → large
+             100 large
+             100 large → leaf
+             100 attempt → alike
+             100 alike
+             100 alike → leaf
+             200 leaf",
+        );
+        assert_eq!((report.unwound, report.open()), (200, [].into()));
+    });
+}
+
+#[test]
+fn a_larger_frame_with_an_old_return_address_in_it() {
+    each_build("stale-address.c", |program| {
+        let recorded = program.record().logged().run();
+        recorded.report().assert_calls(
+            "1 main
+             10 main → deep
+             10 deep
+             10 deep → attempt
+             10 main → deeper
+             10 deeper
+             10 deeper → attempt
+             10 main → attempt
+             30 attempt
+             30 attempt → small
+             30 small
+             30 attempt → large
+             30 large",
+        );
+        recorded.assert_agrees_with_the_event_log();
+    });
+}
+
+#[test]
+fn exceptions() {
+    each_build("exceptions.cc", |program| {
+        let recorded = program.record().logged().run();
+        let report = recorded.report();
+        report.assert_calls(
+            "1 main
+             500 main → attempt(int)
+             500 attempt(int)
+             500 attempt(int) → outer(int)
+             500 outer(int)
+             500 outer(int) → guarded(int)
+             500 guarded(int)
+             500 guarded(int) → thrower(int)
+             500 thrower(int)
+             250 attempt(int) → handle()
+             250 handle()
+             500 attempt(int) → after()
+             500 after()",
+        );
+        assert_eq!(report.open(), [].into());
+        recorded.assert_agrees_with_the_event_log();
+    });
+}
+
+#[test]
+fn signal_handlers_that_interrupt_hooks() {
+    each_build("signals.c", |program| {
+        for stack in ["own", "alternate"] {
+            let recorded = program.record().arg(stack).logged().with_output_of_its_own().run();
+            let (ticks, works) = counts(&recorded.stdout);
+            let report = recorded.report();
+            for (name, calls) in [
+                ("main", 1),
+                ("busy", 1),
+                ("on_tick", ticks),
+                ("in_handler", 2 * ticks),
+                ("work", works),
+                ("leaf", 3 * works),
+            ] {
+                assert_eq!(report.function(name).calls, calls, "{stack}: {name}");
+            }
+            assert_eq!(report.function("on_tick").callee("in_handler").calls, 2 * ticks, "{stack}");
+            assert_eq!(report.function("work").callee("leaf").calls, 3 * works, "{stack}");
+            assert_eq!((report.unwound, report.open()), (0, [].into()), "{stack}");
+            recorded.assert_agrees_with_the_event_log_but_for_callers_of(&["on_tick"]);
+        }
+    });
+}
+
+#[test]
+fn signal_handlers_that_jump_out() {
+    each_build("signals.c", |program| {
+        let recorded = program.record().arg("jump").with_output_of_its_own().run();
+        let (ticks, works) = counts(&recorded.stdout);
+        let report = recorded.report();
+        assert_eq!(report.function("on_tick").calls, ticks);
+        assert_eq!(report.function("in_handler").calls, 2 * ticks);
+        assert_eq!(report.function("on_tick").callee("in_handler").calls, 2 * ticks);
+        // A jump out of a hook, or from just behind it, leaves a call that the program did not count, or we did not.
+        let jumps = ticks / 3;
+        let counted = report.function("work").calls;
+        assert!(counted.abs_diff(works) <= jumps, "{counted} calls of work, and the program says {works}");
+        let open: u64 = report.open().values().sum();
+        assert!(open <= jumps, "{:?}", report.open());
+    });
+}
+
+fn counts(stdout: &str) -> (u64, u64) {
+    let (ticks, works) = stdout.trim().split_once(' ').unwrap();
+    (ticks.parse().unwrap(), works.parse().unwrap())
+}
