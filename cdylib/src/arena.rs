@@ -2,6 +2,7 @@
 
 use crate::family::{Family, at};
 use crate::hooks;
+use crate::modules;
 use crate::path;
 use crate::sys;
 use crate::thread::Thread;
@@ -161,15 +162,30 @@ unsafe fn take_over(thread: &mut Thread, arena_ref: Ref, merge: bool) {
                 }
             }
         });
-        let (state, base) = (&raw mut *thread, thread.base);
-        each_node(base, arena_ref, |reference, node| path::index(&mut *state, reference, node));
         (thread.arena_ref, thread.arena) = (arena_ref, arena);
+        index_what_is_there(thread);
         hooks::file_pending(thread);
         (*arena).flags &= flag::MERGED | flag::FULL;
         if merge {
             (*arena).flags |= flag::MERGED;
             (*arena).processes += 1;
         }
+    }
+}
+
+/// Fills the thread's indices with the nodes of its arena whose code is still where it was.
+pub fn index_what_is_there(thread: &mut Thread) {
+    thread.nodes.clear();
+    thread.functions.clear();
+    thread.path_cache.fill(0);
+    let (state, family) = (&raw mut *thread, thread.family);
+    // SAFETY: the arena is the thread's, and the closure does not touch its blocks.
+    unsafe {
+        each_node(thread.base, thread.arena_ref, |reference, node| {
+            if modules::is_there(family, (*node).function as usize, (*node).generation) {
+                path::index(&mut *state, reference, node);
+            }
+        });
     }
 }
 

@@ -27,24 +27,56 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
     let thread = arch::thread();
     // SAFETY: the thread's state is valid while its word leads to it.
     unsafe {
-        if thread.is_null() || (*thread).live != live::TSC {
+        if thread.is_null() || !(*thread).is(live::TSC) {
             return rare::enter(function, site, hook, sp);
         }
-        enter_on::<Tsc>(&mut *thread, function, site, hook, sp);
+        let thread = &mut *thread;
+        if is_paused(thread) || is_outside(thread, function) {
+            return;
+        }
+        enter_inside(thread, function, site, hook, sp);
     }
+}
+
+/// Entry of a call that is recorded, as a rule. Apart from `enter`, so that calls outside every root, and while recording
+/// is paused, save no registers.
+#[inline(never)]
+unsafe extern "C" fn enter_inside(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: as above.
+    unsafe { enter_on::<Tsc>(thread, function, site, hook, sp) };
 }
 
 /// Exit from `function`.
 pub unsafe extern "C" fn exit(function: usize, site: usize, hook: usize, sp: usize) {
-    let now = Tsc::now();
     let thread = arch::thread();
     // SAFETY: as above.
     unsafe {
-        if thread.is_null() || (*thread).live != live::TSC {
+        if thread.is_null() {
+            return;
+        }
+        let thread = &mut *thread;
+        if thread.top == thread.bottom {
+            return; // outside every root
+        }
+        let now = Tsc::now();
+        if !thread.is(live::TSC) {
             return rare::exit(function, site, hook, sp);
         }
-        exit_at(&mut *thread, now, function, site, hook, sp);
+        exit_at(thread, now, function, site, hook, sp);
     }
+}
+
+/// Whether recording is paused, by the control word in the file.
+#[inline(always)]
+pub fn is_paused(thread: &Thread) -> bool {
+    // SAFETY: the header is mapped.
+    unsafe { (&raw const (*thread.base.cast::<Header>()).paused).read_volatile() != 0 }
+}
+
+/// Whether no root is open, and the function is none.
+#[inline(always)]
+pub unsafe fn is_outside(thread: &Thread, function: usize) -> bool {
+    thread.top == thread.bottom && !thread.roots.is_null() && thread.knows(function) && !thread.is_root(function)
 }
 
 /// Entry, with the clock given.
@@ -53,11 +85,8 @@ pub unsafe extern "C" fn exit(function: usize, site: usize, hook: usize, sp: usi
 /// The thread must have an arena.
 #[inline(always)]
 pub unsafe fn enter_on<C: Clock>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
-    // SAFETY: the header is mapped; frames up to `top` are there.
+    // SAFETY: frames up to `top` are there.
     unsafe {
-        if (&raw const (*thread.base.cast::<Header>()).paused).read_volatile() != 0 {
-            return;
-        }
         let top = &*thread.top;
         // The stack grows down: a frame whose pointer is not above this one has been left, unless the function was
         // inlined into the one that has it.
@@ -66,9 +95,6 @@ pub unsafe fn enter_on<C: Clock>(thread: &mut Thread, function: usize, site: usi
         }
         let parent = top.position;
         if parent < ROOT {
-            if thread.top == thread.bottom && !thread.is_root(function) && thread.knows(function) {
-                return; // outside every root
-            }
             return rare::enter_from_nowhere::<C>(thread, function, site, hook, sp);
         }
         let node = thread.path_cache[path::cache_place(parent, function, site, hook)];
@@ -135,7 +161,7 @@ pub unsafe fn open<C: Clock>(
 }
 
 /// The same for nodes with flags and for calls inside a folded recursion.
-#[inline(never)]
+#[inline(always)]
 unsafe fn open_folded<C: Clock>(
     thread: &mut Thread,
     node: *mut NodeRecord,
@@ -192,9 +218,6 @@ pub unsafe fn exit_at(thread: &mut Thread, now: u64, function: usize, site: usiz
     unsafe {
         let top = &mut *thread.top;
         if top.function != function || (top.sp != sp && !is_tail_exit(top, site, hook, sp)) {
-            if thread.top == thread.bottom {
-                return; // outside every root
-            }
             return rare::exit_of_another(thread, now, function, site, hook, sp);
         }
         if top.bits & !bits::SLOT != 0 {

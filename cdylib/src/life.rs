@@ -7,7 +7,7 @@ use crate::creation;
 use crate::family::{self, Family, OFF};
 use crate::modules;
 use crate::sys;
-use crate::thread::{Thread, live};
+use crate::thread::{self, Thread, live};
 use core::ffi::{c_char, c_void};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -88,6 +88,35 @@ unsafe extern "C" fn thread_ended(thread: *mut c_void) {
     }
 }
 
+/// `dlclose` of the program: what it unloads, other code may replace at the same addresses.
+///
+/// # Safety
+/// As for `dlclose`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dlclose(library: *mut c_void) -> i32 {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let mut next = NEXT.load(Ordering::Relaxed);
+    if next == 0 {
+        // SAFETY: as the manual says.
+        next = unsafe { libc::dlsym(libc::RTLD_NEXT, c"dlclose".as_ptr()) }.expose_provenance();
+        NEXT.store(next, Ordering::Relaxed);
+    }
+    if next == 0 {
+        return -1;
+    }
+    // SAFETY: libc's function, or that of another preloaded library, of the same type.
+    let close: unsafe extern "C" fn(*mut c_void) -> i32 = unsafe { core::mem::transmute(next) };
+    // SAFETY: the caller's promise.
+    let result = unsafe { close(library) };
+    if let Some(family) = family::get() {
+        let _blocked = sys::SignalsBlocked::new();
+        if modules::forget_what_is_gone(family) {
+            thread::make_stale();
+        }
+    }
+    result
+}
+
 /// Called on `_exit`, before the next one is, whose address it returns.
 pub extern "C" fn leaving() -> usize {
     say_goodbye();
@@ -109,7 +138,7 @@ fn say_goodbye() {
     // SAFETY: the thread's state is valid while its word leads to it. In a `vfork` child it is the parent's.
     unsafe {
         if !thread.is_null()
-            && matches!((*thread).live, live::TSC | live::GETTIME)
+            && matches!((*thread).state(), live::TSC | live::GETTIME | live::STALE)
             && (*(*thread).arena).pid == sys::getpid()
         {
             let header = (*thread).family.header();

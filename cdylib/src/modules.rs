@@ -28,6 +28,8 @@ struct Range {
     start: usize,
     end: usize,
     inode: u64,
+    /// Modules in the file when this one was recorded.
+    generation: u32,
 }
 
 /// What a walk over the mappings has found.
@@ -57,6 +59,37 @@ pub fn meet(family: &Family, address: usize) {
     scan(family, address, None);
 }
 
+/// Whether the code at an address is what it was when so many modules were known.
+pub fn is_there(family: &Family, address: usize, generation: u32) -> bool {
+    // SAFETY: as above.
+    let known = unsafe { family.modules.load(Ordering::Acquire).as_ref() };
+    known.and_then(|known| known.find(address)).is_some_and(|range| range.generation < generation)
+}
+
+/// Forgets modules that are no longer mapped. True if there are any.
+pub fn forget_what_is_gone(family: &Family) -> bool {
+    let before = family.modules.load(Ordering::Acquire);
+    // SAFETY: as above.
+    let Some(old) = (unsafe { before.as_ref() }) else { return false };
+    let Ok(memory) = sys::map_memory(size_of::<Known>()) else { return false };
+    // SAFETY: the mapping is new, zeroed and large enough; zeros are valid.
+    let known = unsafe { &mut *memory.cast::<Known>() };
+    known.generation = old.generation;
+    let read = maps::each(|mapping| {
+        if let Some(range) = old.find(mapping.start)
+            && (range.start, range.inode) == (mapping.start, mapping.inode)
+        {
+            known.push(*range);
+        }
+    });
+    let gone = read && known.len < old.len;
+    if !gone || family.modules.compare_exchange(before, known, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        // SAFETY: nobody has seen the memory.
+        unsafe { sys::unmap(memory, size_of::<Known>()) };
+    }
+    gone
+}
+
 /// Whether any module loaded now refers to the hooks.
 pub fn any_instrumented() -> bool {
     let mut any = false;
@@ -81,10 +114,10 @@ pub fn scan(family: &Family, address: usize, program: Option<usize>) {
         }
         (&mut *known, &mut *memory.add(size_of::<Known>()).cast::<Found>())
     };
-    let mut around = Range { start: address & !(GRANULE - 1), end: address | (GRANULE - 1), inode: 0 };
+    let mut around = nothing_at(address & !(GRANULE - 1), (address | (GRANULE - 1)) + 1);
     maps::each(|mapping| {
         if (mapping.start..mapping.end).contains(&address) {
-            around = Range { start: mapping.start, end: mapping.end, inode: mapping.inode };
+            around = nothing_at(mapping.start, mapping.end);
         }
         if found.goes_on(mapping) {
             found.range.end = mapping.end;
@@ -106,8 +139,12 @@ pub fn scan(family: &Family, address: usize, program: Option<usize>) {
 }
 
 impl Known {
+    fn find(&self, address: usize) -> Option<&Range> {
+        self.ranges[..self.len].iter().find(|range| range.start <= address && address < range.end)
+    }
+
     fn holds(&self, address: usize) -> bool {
-        self.ranges[..self.len].iter().any(|range| range.start <= address && address < range.end)
+        self.find(address).is_some()
     }
 
     fn push(&mut self, range: Range) {
@@ -123,7 +160,10 @@ impl Known {
     }
 
     fn take(&mut self, family: &Family, found: &mut Found, program: Option<usize>) {
-        if !found.executable || self.ranges[..self.len].contains(&found.range) {
+        let same = |range: &Range| {
+            (range.start, range.end, range.inode) == (found.range.start, found.range.end, found.range.inode)
+        };
+        if !found.executable || self.ranges[..self.len].iter().any(same) {
             return;
         }
         let Some(image) = Image::read(found.range.start) else { return };
@@ -132,8 +172,8 @@ impl Known {
         if image.instrumented {
             filter::meet(family, path, &image);
         }
+        self.push(Range { generation: self.generation, ..found.range });
         self.generation += 1;
-        self.push(found.range);
     }
 }
 
@@ -143,12 +183,17 @@ impl Found {
     }
 
     fn start(&mut self, mapping: &Mapping) {
-        self.range = Range { start: mapping.start, end: mapping.end, inode: mapping.inode };
+        self.range = Range { start: mapping.start, end: mapping.end, inode: mapping.inode, generation: 0 };
         self.executable = mapping.executable;
         self.path_len = mapping.path.len().min(PATH_MAX - 1);
         self.path[..self.path_len].copy_from_slice(&mapping.path[..self.path_len]);
         self.path[self.path_len] = 0;
     }
+}
+
+/// A range that is no module's. Code in it counts as older than any module.
+fn nothing_at(start: usize, end: usize) -> Range {
+    Range { start, end, inode: 0, generation: 0 }
 }
 
 fn record(family: &Family, found: &Found, image: &Image, generation: u32, program: Option<usize>) {

@@ -19,10 +19,10 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
     let thread = thread::current();
     // SAFETY: the state is valid, and says what may be done with it.
     unsafe {
-        if thread.is_null() {
+        if thread.is_null() || hooks::is_paused(&*thread) || hooks::is_outside(&*thread, function) {
             return;
         }
-        match (*thread).live {
+        match (*thread).state() {
             live::TSC => hooks::enter_on::<Tsc>(&mut *thread, function, site, hook, sp),
             live::GETTIME => hooks::enter_on::<Gettime>(&mut *thread, function, site, hook, sp),
             _ if (*thread).is_root(function) || (*thread).roots.is_null() => (*thread).family.lose(1),
@@ -31,22 +31,17 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
     }
 }
 
-/// Exit in a thread that is not recording by the time stamp counter. One that has not recorded anything yet has
-/// nothing to close.
+/// Exit in a thread that is not recording by the time stamp counter.
 #[cold]
 #[inline(never)]
 pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize) {
-    if arch::thread().is_null() {
-        return;
-    }
     let thread = thread::current();
     // SAFETY: as above.
     unsafe {
-        if thread.is_null() || (*thread).live == live::LOST {
-            return;
+        if !thread.is_null() && (*thread).state() != live::LOST {
+            let now = crate::clock::now((*thread).family.clock);
+            hooks::exit_at(&mut *thread, now, function, site, hook, sp);
         }
-        let now = crate::clock::now((*thread).family.clock);
-        hooks::exit_at(&mut *thread, now, function, site, hook, sp);
     }
 }
 

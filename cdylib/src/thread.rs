@@ -9,6 +9,7 @@ use crate::sys::{self, SignalsBlocked};
 use crate::table::Table;
 use core::mem::offset_of;
 use core::ptr;
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use profile::header::clock::TSC;
 use profile::node::{ROOT, SKIPPED, mark};
 use profile::{Arena, Block, GRANULE, NodeRecord, Ref, Slot};
@@ -23,6 +24,8 @@ pub mod live {
     pub const GETTIME: u64 = 2;
     /// There was no arena for it: its calls are lost, and counted as such.
     pub const LOST: u64 = 3;
+    /// Recording, but a library was unloaded: what is known of addresses must be looked through first.
+    pub const STALE: u64 = 4;
 }
 
 /// Bits of [`Frame::bits`].
@@ -88,7 +91,7 @@ pub const PATH_CACHE: usize = 1024;
 #[repr(C, align(4096))]
 pub struct Thread {
     /// See [`live`]. Alone on its page, which a fork wipes.
-    pub live: u64,
+    live: AtomicU64,
     rest_of_page: [u64; 511],
     /// The latest open call.
     pub top: *mut Frame,
@@ -128,6 +131,10 @@ pub struct Thread {
     pub stacks: [(usize, usize); 4],
     /// Which of them to forget next.
     pub next_stack: usize,
+    /// The next of all states of this process.
+    next: *mut Thread,
+    /// Whether a thread has it.
+    in_use: AtomicBool,
     /// See [`PATH_CACHE`].
     pub path_cache: [Ref; PATH_CACHE],
     /// See [`KNOWN_PAGES`].
@@ -163,6 +170,18 @@ impl Thread {
         Ok(thread)
     }
 
+    /// Whether the thread's [`live`] word is this one.
+    #[inline(always)]
+    pub fn is(&self, state: u64) -> bool {
+        self.state() == state
+    }
+
+    /// The thread's [`live`] word.
+    #[inline(always)]
+    pub fn state(&self) -> u64 {
+        self.live.load(Ordering::Relaxed)
+    }
+
     /// A node of the arena.
     #[inline(always)]
     pub fn node(&self, reference: Ref) -> *mut NodeRecord {
@@ -171,7 +190,7 @@ impl Thread {
 
     /// Takes over the family's present filter.
     pub fn use_filter(&mut self) {
-        let filter = self.family.filter.load(core::sync::atomic::Ordering::Acquire);
+        let filter = self.family.filter.load(Ordering::Acquire);
         // SAFETY: filters are never given back.
         let roots = unsafe { filter.as_ref() }.and_then(|filter| filter.roots.as_ref());
         (self.roots, self.roots_mask) = roots.map_or((ptr::null(), 0), |set| (set.slots, set.mask));
@@ -229,7 +248,7 @@ impl Thread {
 
     /// Takes an arena, and puts the calls that are open into it.
     pub fn settle(&mut self) {
-        self.live = live::LOST;
+        self.live.store(live::LOST, Ordering::Relaxed);
         if !arena::claim(self) {
             return;
         }
@@ -237,7 +256,7 @@ impl Thread {
         self.last = clock::now(self.family.clock);
         self.inherit();
         self.forget_time_since(self.last);
-        self.live = if self.family.clock == TSC { live::TSC } else { live::GETTIME };
+        self.record();
     }
 
     /// Gives the calls that were open at the fork their place in this process's own arena.
@@ -283,17 +302,37 @@ impl Thread {
         }
     }
 
-    /// Ends the thread's recording: its counts stay, its arena is free for another thread.
+    fn record(&self) {
+        let state = if self.family.clock == TSC { live::TSC } else { live::GETTIME };
+        self.live.store(state, Ordering::Relaxed);
+    }
+
+    /// Forgets what lay at addresses of libraries that are gone.
+    fn look_through(&mut self) {
+        self.record(); // first: another library may be unloaded meanwhile
+        self.known_pages.fill(0);
+        self.use_filter();
+        arena::index_what_is_there(self);
+    }
+
+    /// Ends the thread's recording: its counts stay, its arena and its state are free for another thread.
     pub fn end(thread: *mut Thread) {
         let _blocked = SignalsBlocked::new();
         arch::set_thread(ptr::null_mut());
-        // SAFETY: nothing leads to the state any more.
+        // SAFETY: nothing leads to the state any more but the list of all states, which asks whether it is in use.
         unsafe {
             let state = &mut *thread;
-            if state.live == live::TSC || state.live == live::GETTIME {
+            if matches!(state.state(), live::TSC | live::GETTIME | live::STALE) {
                 arena::release(state);
             }
-            state.free();
+            state.live.store(live::FORKED, Ordering::Relaxed);
+            while state.top > state.bottom {
+                state.top.write(Frame::EMPTY);
+                state.top = state.top.sub(1);
+            }
+            state.stacks = Default::default();
+            state.known_pages.fill(0);
+            state.in_use.store(false, Ordering::Release);
         }
     }
 
@@ -335,9 +374,12 @@ fn map_frames(count: usize) -> sys::Result<*mut Frame> {
 
 /// The state of the calling thread, ready to record or to lose; null if nothing is recorded here.
 pub fn current() -> *mut Thread {
+    let is_ready = |thread: *mut Thread| {
+        // SAFETY: a thread's state is valid as long as its word leads to it.
+        !thread.is_null() && !matches!(unsafe { (*thread).state() }, live::FORKED | live::STALE)
+    };
     let thread = arch::thread();
-    // SAFETY: a thread's state is valid as long as its word leads to it.
-    if !thread.is_null() && unsafe { (*thread).live } != live::FORKED {
+    if is_ready(thread) {
         return thread;
     }
     if family::is_off() {
@@ -350,8 +392,10 @@ pub fn current() -> *mut Thread {
         if thread.is_null() {
             return attach();
         }
-        if (*thread).live == live::FORKED {
-            (*thread).settle();
+        match (*thread).state() {
+            live::FORKED => (*thread).settle(),
+            live::STALE => (*thread).look_through(),
+            _ => {}
         }
     }
     thread
@@ -359,10 +403,60 @@ pub fn current() -> *mut Thread {
 
 fn attach() -> *mut Thread {
     let Some(family) = crate::life::family() else { return ptr::null_mut() };
-    let Ok(thread) = Thread::new(family) else { return ptr::null_mut() };
+    let Some(thread) = take_state(family) else { return ptr::null_mut() };
     // SAFETY: the state is complete but for its arena.
-    unsafe { (*thread).settle() };
+    unsafe {
+        (*thread).use_filter();
+        (*thread).settle();
+    }
     arch::set_thread(thread);
     crate::life::watch_end_of(thread);
     thread
+}
+
+/// All states of this process: threads come and go, states stay.
+static STATES: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
+
+/// Calls `each` for every state of this process.
+fn each_state(mut each: impl FnMut(&Thread) -> bool) -> *mut Thread {
+    let mut state = STATES.load(Ordering::Acquire);
+    // SAFETY: states in the list stay; only their own threads change more than their atomic words.
+    while !state.is_null() && !each(unsafe { &*state }) {
+        // SAFETY: as above.
+        state = unsafe { (*state).next };
+    }
+    state
+}
+
+/// A state that an ended thread has left, or a new one.
+fn take_state(family: &'static Family) -> Option<*mut Thread> {
+    let is_free =
+        |state: &Thread| state.in_use.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+    let left = each_state(is_free);
+    if !left.is_null() {
+        return Some(left);
+    }
+    let new = Thread::new(family).ok()?;
+    // SAFETY: nobody has seen the state yet.
+    unsafe {
+        (*new).in_use.store(true, Ordering::Relaxed);
+        let mut first = STATES.load(Ordering::Acquire);
+        loop {
+            (*new).next = first;
+            match STATES.compare_exchange(first, new, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return Some(new),
+                Err(other) => first = other,
+            }
+        }
+    }
+}
+
+/// Has every thread look through what it knows of addresses: a library is gone.
+pub fn make_stale() {
+    each_state(|state| {
+        for recording in [live::TSC, live::GETTIME] {
+            let _ = state.live.compare_exchange(recording, live::STALE, Ordering::AcqRel, Ordering::Relaxed);
+        }
+        false
+    });
 }
