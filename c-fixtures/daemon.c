@@ -6,6 +6,8 @@
  *   daemon            as above
  *   daemon reopen     and it opens other files on the first hundred descriptors that it closed
  *   daemon full       and on all that its limit allows: nobody can open anything any more
+ *   daemon user       and, if it may, becomes a user who may not open the profile
+ *   daemon limit      and its limit forbids files to grow
  *   daemon here       without forks, in the first process */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -40,6 +42,8 @@ static void be_daemon(const char *how)
     if (chdir("/")) exit(2);
     umask(0);
     close_all(how);
+    if (!strcmp(how, "user") && geteuid() == 0 && (setgid(65534) || setuid(65534))) exit(2);
+    if (!strcmp(how, "limit")) setrlimit(RLIMIT_FSIZE, &(struct rlimit){4096, 4096});
     level_0();
     exit(leaves == 4096 ? 0 : 2);
 }

@@ -4,6 +4,7 @@
  *
  *   cc -g -finstrument-functions -pthread -o random-tree random-tree.c
  *
+ *   random-tree calm SEED        nothing jumps
  *   random-tree direct SEED      each function calls others from places of their own
  *   random-tree indirect SEED    all through a pointer, from one place
  *
@@ -40,7 +41,7 @@ struct walk {
 #define DECLARE(n, size) static void f##n(struct walk *walk);
 ALL(DECLARE)
 
-static int share_sites;
+static int share_sites, is_calm;
 static void (*functions[FUNCTIONS])(struct walk *);
 static unsigned char table[FUNCTIONS][CHOICES]; /* whom each calls */
 static unsigned (*counted)[FUNCTIONS][FUNCTIONS]; /* in memory that all processes share */
@@ -105,14 +106,14 @@ UNSEEN static void touch(volatile char *room) { room[0] = 1; }
         while (rounds-- > 0 && walk->calls_left > 0 && depth < DEEPEST) {                                              \
             uint32_t what = draw(walk, 100), whom = table[n][draw(walk, CHOICES)];                                     \
             walk->calls_left--;                                                                                        \
-            if (what < 15) {                                                                                           \
+            if (what < 15 && !is_calm) {                                                                               \
                 if (!setjmp(here)) {                                                                                   \
                     walk->target[walk->targets++] = &here;                                                             \
                     CALL(n);                                                                                           \
                 }                                                                                                      \
                 walk->depth = depth;                                                                                   \
                 walk->targets = targets;                                                                               \
-            } else if (what < 20 && walk->targets > 0) {                                                               \
+            } else if (what < 20 && walk->targets) {                                                                   \
                 jump(walk);                                                                                            \
             } else if (what < 21 && walk->forks_left > 0) {                                                            \
                 fork_here(walk);                                                                                       \
@@ -143,6 +144,7 @@ int main(int argc, char **argv)
 {
     if (argc != 3) return 2;
     share_sites = !strcmp(argv[1], "indirect");
+    is_calm = !strcmp(argv[1], "calm");
 #define FILL(n, size) functions[n] = f##n;
     ALL(FILL)
 

@@ -4,8 +4,9 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
-use common::{each_build, line_of};
+use common::{each_build, line_of, run_to_end};
 
 #[test]
 fn plain_calls() {
@@ -115,12 +116,21 @@ fn exits_that_are_tail_calls() {
 }
 
 #[test]
-fn coroutines_on_stacks_of_their_own() {
-    each_build("coroutines.c", |program| {
-        let recorded = program.record().logged().run();
-        let report = recorded.report();
-        for (name, calls) in [("main", 1), ("ping", 1), ("pong", 1), ("leaf", 300)] {
-            assert_eq!(report.function(name).calls, calls, "{name}");
-        }
-    });
+fn addresses_are_those_of_the_symbol_table() {
+    for source in ["plain.c", "fixed.c"] {
+        each_build(source, |program| {
+            let recorded = program.record().logged().run();
+            let nm = run_to_end(Command::new("nm").arg(&program.path));
+            let symbols = String::from_utf8(nm.stdout).unwrap();
+            let report = recorded.report();
+            assert!(report.has("main") && report.has("leaf"));
+            for function in &report.functions {
+                let address = function.address.strip_prefix("0x").unwrap();
+                let is_it =
+                    |line: &str| line.starts_with(&format!("{address:0>16} ")) && line.ends_with(&function.name);
+                assert!(symbols.lines().any(is_it), "{} at {address} in {symbols}", function.name);
+            }
+            recorded.assert_agrees_with_the_event_log();
+        });
+    }
 }

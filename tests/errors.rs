@@ -53,7 +53,8 @@ fn a_truncated_file() {
     fs::write(&path, &bytes[..100]).unwrap();
     assert_refused(&report(recorded.folder(), &["short.diyt"]), &["short.diyt", "truncated"]);
     // With a header, what is left is shown, with a warning, or refused: never a panic.
-    for length in (200..bytes.len()).step_by(bytes.len() / 40) {
+    let used = u64::from_le_bytes(bytes[16..24].try_into().unwrap()) as usize; // the rest is a hole
+    for length in (200..used).step_by(used / 40) {
         fs::write(&path, &bytes[..length]).unwrap();
         let output = report(recorded.folder(), &["--format", "json", "short.diyt"]);
         match output.status.code() {
@@ -115,6 +116,23 @@ fn a_program_that_was_rebuilt() {
         assert!(child.wait().unwrap().success());
     });
     assert_shown_by_address(&recorded, &["plain"]);
+}
+
+#[test]
+fn a_program_without_symbols() {
+    let mut program = fixture("plain.c", Build::GCC_O0);
+    let place = tempfile::tempdir().unwrap();
+    let stripped = place.path().join("plain");
+    assert!(Command::new("strip").arg("-o").arg(&stripped).arg(&program.path).status().unwrap().success());
+    program.path = stripped;
+    let report = program.record().run().report();
+    let mut calls: Vec<_> = report.functions.iter().map(|function| function.calls).collect();
+    calls.sort_unstable();
+    assert_eq!(calls, [1, 1, 3, 7]);
+
+    let document = program.record().roots("thrice").run().document(&[]);
+    assert!(document.warns_of(&["thrice"]), "{:?}", document.warnings);
+    assert!(document.reports.iter().all(|report| report.calls == 0));
 }
 
 /// Records a copy of a program, to which something then happens.

@@ -51,16 +51,20 @@ fn a_daemon_closes_all_descriptors() {
 }
 
 #[test]
-fn a_daemon_that_can_open_no_files() {
+fn a_daemon_whose_profile_may_not_be_able_to_grow() {
     each_build("daemon.c", |program| {
-        let recorded = program.record().arg("full").run();
-        let report = recorded.report();
-        let counted: u64 = (0..=12)
-            .flat_map(|level| report.functions.iter().filter(move |function| function.name == format!("level_{level}")))
-            .map(|function| function.calls)
-            .sum();
-        // Where the recorder could not extend its file beforehand, it has to stop; but it says what it missed.
-        assert_eq!(counted + report.lost_calls, 8191);
+        for how in ["full", "user", "limit"] {
+            let recorded = program.record().arg(how).run();
+            assert_eq!(recorded.status.code(), Some(0), "{how}");
+            let document = recorded.document(&[]);
+            let says_so = document.warns_of(&["lost"]);
+            let report = document.into_only_report();
+            let levels = report.functions.iter().filter(|function| function.name.starts_with("level_"));
+            let counted: u64 = levels.map(|function| function.calls).sum();
+            // Where the recorder could not extend its file beforehand, it has to stop; but it says what it missed.
+            assert_eq!(counted + report.lost_calls, 8191, "{how}: {} calls were lost", report.lost_calls);
+            assert_eq!(report.lost_calls > 0, says_so, "{how}");
+        }
     });
 }
 
@@ -140,4 +144,17 @@ fn programs_without_hooks_leave_nothing() {
     let output = run_to_end(&mut shell);
     assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
     assert!(!here.path().join("diytrace.data").exists());
+}
+
+#[test]
+fn the_environment_is_overwritten() {
+    each_build("title.c", |program| {
+        let recorded = program.record().roots("work").run();
+        assert_eq!(recorded.profiles().len(), 1);
+        recorded.report().assert_calls(
+            "2 work
+             6 work → leaf
+             6 leaf",
+        );
+    });
 }

@@ -29,6 +29,25 @@ fn calls_into_a_library_and_back() {
 }
 
 #[test]
+fn libraries_that_are_loaded_later() {
+    each_build("plugins.c", |program| {
+        let red = program.folder.join("red.so");
+        let recorded = program.record().arg("5").arg(&red).arg(&red).run();
+        let report = recorded.report();
+        report.assert_calls(
+            "1 main
+             2 main → use
+             2 use
+             2 use → plugin_run
+             2 plugin_run
+             10 plugin_run → red_step
+             10 red_step",
+        );
+        assert_eq!(report.function("red_step").module, red.display().to_string());
+    });
+}
+
+#[test]
 fn libraries_at_one_address_stay_apart() {
     each_build("plugins.c", |program| {
         let [red, green] = ["red.so", "green.so"].map(|name| program.folder.join(name));

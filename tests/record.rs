@@ -1,15 +1,17 @@
 //! `diytrace record`: the command runs as it would without, and what came of it is said in one sentence.
 
+mod common;
+
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use common::tool;
 use tempfile::TempDir;
 
 const PROGRAM: &str = "void work(void) {} int main(void) { work(); return 0; }";
@@ -409,28 +411,8 @@ fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// A file of the release build, which is made once.
-fn tool(name: &str) -> PathBuf {
-    static RELEASE: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let folder = RELEASE.get_or_init(|| {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--release", "--quiet", "--target-dir"]).arg(target);
-        build.args(["--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")]);
-        build.status().unwrap().success().then(|| target.join("release"))
-    });
-    folder.as_ref().expect("the release build failed, see above").join(name)
-}
-
 fn diytrace(here: &TempDir) -> Command {
-    let mut command = Command::new(tool("diytrace"));
-    command.current_dir(here);
-    for (name, _) in std::env::vars_os() {
-        if name == "LD_PRELOAD" || name.to_string_lossy().starts_with("DIYTRACE_") {
-            command.env_remove(name);
-        }
-    }
-    command
+    common::diytrace(here.path())
 }
 
 fn record(here: &TempDir, arguments: &[&str]) -> Output {

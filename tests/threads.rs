@@ -68,20 +68,45 @@ fn many_short_ones_leave_a_small_file() {
     assert!(size < 4 << 20, "{size} bytes");
 }
 
+const LEFT: &str = "
+    1 main
+    1 main → together
+    1 together
+    50 work
+    100 work → leaf
+    100 leaf
+    50 work → leave
+    50 leave";
+
 #[test]
-fn ended_by_pthread_exit() {
+fn ended_by_pthread_exit_or_cancelled() {
     each_build("threads.c", |program| {
-        let recorded = program.record().args(&["left", "50", "2"]).logged().run();
-        recorded.report().assert_calls(
+        for how in ["left", "cancelled"] {
+            let recorded = program.record().args(&[how, "50", "2"]).logged().run();
+            recorded.report().assert_calls(LEFT);
+            recorded.assert_agrees_with_the_event_log();
+        }
+    });
+}
+
+#[test]
+fn a_thread_that_ends_the_process() {
+    each_build("threads.c", |program| {
+        let recorded = program.record().args(&["exit", "1", "5"]).logged().run();
+        assert_eq!(recorded.status.code(), Some(3));
+        let [report] = &recorded.reports_by_process()[..] else { panic!("one process") };
+        report.assert_calls(
             "1 main
              1 main → together
              1 together
-             50 work
-             100 work → leaf
-             100 leaf
-             50 work → leave
-             50 leave",
+             1 work
+             5 work → leaf
+             5 leaf
+             1 work → leave
+             1 leave",
         );
+        assert_eq!(report.process.as_ref().unwrap().state, "exited");
+        assert_eq!(report.open(), [("leave", 1), ("main", 1), ("together", 1), ("work", 1)].into());
         recorded.assert_agrees_with_the_event_log();
     });
 }

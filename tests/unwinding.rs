@@ -165,6 +165,31 @@ fn signal_handlers_that_jump_out() {
     });
 }
 
+#[test]
+fn coroutines_on_stacks_of_their_own() {
+    each_build("coroutines.c", |program| {
+        let report = program.record().run().report();
+        for (name, calls) in [("main", 1), ("ping", 1), ("pong", 1), ("leaf", 300)] {
+            assert_eq!(report.function(name).calls, calls, "{name}");
+        }
+        let open = report.open(); // `ping` and `pong` never return
+        assert!(open.contains_key("ping") && open.contains_key("pong") && open.len() == 2, "{open:?}");
+        assert_eq!((report.unwound, report.lost_calls), (0, 0));
+    });
+}
+
+#[test]
+fn the_callers_in_coroutines() {
+    each_build("coroutines.c", |program| {
+        let recorded = program.record().logged().run();
+        let report = recorded.report();
+        for caller in ["main", "ping", "pong"] {
+            assert_eq!(report.function(caller).callee("leaf").calls, 100, "{caller}");
+        }
+        recorded.assert_agrees_with_the_event_log();
+    });
+}
+
 fn counts(stdout: &str) -> (u64, u64) {
     let (ticks, works) = stdout.trim().split_once(' ').unwrap();
     (ticks.parse().unwrap(), works.parse().unwrap())

@@ -82,11 +82,15 @@ impl Set {
     }
 
     fn copied(&self, slots: usize) -> sys::Result<Self> {
+        self.copied_where(slots, |_| true)
+    }
+
+    fn copied_where(&self, slots: usize, keep: impl Fn(usize) -> bool) -> sys::Result<Self> {
         let mut copy = Self::with_slots(slots)?;
         for slot in 0..=self.mask {
             // SAFETY: as above.
             let address = unsafe { *self.slots.add(slot) };
-            if address != 0 {
+            if address != 0 && keep(address) {
                 copy.insert(address)?;
             }
         }
@@ -135,6 +139,17 @@ pub fn meet(family: &Family, path: &[u8], image: &Image) {
             Err(Busy) => {}
         }
         sys::yield_now(); // another thread is looking into a module; it does not take long
+    }
+}
+
+/// Forgets what was found in modules that are gone.
+pub fn forget(family: &Family, is_there: impl Fn(usize) -> bool) {
+    let Some(before) = current(family) else { return };
+    let kept = |set: Option<Set>| set.map(|set| set.copied_where(set.mask + 1, &is_there)).transpose();
+    if let (Ok(roots), Ok(excluded)) = (kept(before.roots), kept(before.excluded))
+        && let Some(after) = crate::memory::keep_value(Filter { roots, excluded })
+    {
+        family.filter.store(core::ptr::from_ref(after).cast_mut(), Ordering::Release);
     }
 }
 

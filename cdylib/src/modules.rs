@@ -86,6 +86,8 @@ pub fn forget_what_is_gone(family: &Family) -> bool {
     if !gone || family.modules.compare_exchange(before, known, Ordering::AcqRel, Ordering::Acquire).is_err() {
         // SAFETY: nobody has seen the memory.
         unsafe { sys::unmap(memory, size_of::<Known>()) };
+    } else {
+        filter::forget(family, |address| known.holds(address));
     }
     gone
 }

@@ -187,6 +187,11 @@ impl Recorded {
         self.event_log().assert_agrees(&self.reports_by_process(), |_, callee| !functions.contains(&callee));
     }
 
+    /// The same without the callers.
+    pub fn assert_functions_agree_with_the_event_log(&self) {
+        self.event_log().assert_agrees(&self.reports_by_process(), |_, _| false);
+    }
+
     fn event_log(&self) -> EventLog {
         assert!(self.is_logged, "the event log was not asked for");
         EventLog::read(&self.here.path().join("logs"))

@@ -27,6 +27,8 @@ pub struct Facts {
     pub refers_to_hooks: bool,
     /// It has hooks of its own.
     pub defines_hooks: bool,
+    /// These are for other modules, too.
+    pub exports_hooks: bool,
 }
 
 /// How a file is started.
@@ -84,6 +86,7 @@ fn read_class<Header: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> read::Re
         rpath: Vec::new(),
         runpath: Vec::new(),
         refers_to_hooks: hook_symbols(&sections, endian, bytes, elf::SHT_DYNSYM)?.undefined,
+        exports_hooks: hook_symbols(&sections, endian, bytes, elf::SHT_DYNSYM)?.defined,
         defines_hooks: [elf::SHT_DYNSYM, elf::SHT_SYMTAB]
             .into_iter()
             .any(|table| hook_symbols(&sections, endian, bytes, table).is_ok_and(|found| found.defined)),

@@ -3,10 +3,12 @@
 //! ```text
 //! path ──▶ [`Elf`] (mapped) ──▶ [`Facts`]
 //!             ├──▶ [`symbols`]: its functions
+//!             ├──▶ [`debug`]: what was split off it for debuggers
 //!             └──▶ [`libraries`]: the libraries it needs, found as the loader finds them (with its [`cache`])
 //! ```
 
 mod cache;
+pub mod debug;
 mod facts;
 pub mod libraries;
 pub mod symbols;
@@ -17,6 +19,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
+
+use object::Endianness;
+use object::read::elf::ElfFile64;
 
 pub use facts::{Facts, Linkage};
 
@@ -69,6 +74,11 @@ impl Elf {
     /// The file's bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.map
+    }
+
+    /// The file, parsed as one of 64 bits, if it is: only its tables of contents are read.
+    pub fn parsed(&self) -> Option<ElfFile64<'_, Endianness>> {
+        ElfFile64::parse(self.bytes()).ok()
     }
 
     /// The file's own name, for messages.

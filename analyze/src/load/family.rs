@@ -42,6 +42,8 @@ pub struct Family {
     pub modules: Vec<Module>,
     /// What each thread counted.
     pub arenas: Vec<Arena>,
+    /// Bytes that are missing at the end of the file.
+    pub missing_bytes: u64,
     /// What the recorder had to say, and what is wrong with the file.
     pub warnings: Vec<String>,
 }

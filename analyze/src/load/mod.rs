@@ -60,8 +60,8 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// The file has less than a header.
-    #[error("{} is truncated: it ends inside its header, and nothing in it can be read", path.display())]
+    /// The file ends before anything that it has to tell.
+    #[error("{} is truncated: it ends before the first calls that it counted; copy it again", path.display())]
     Truncated {
         /// The file.
         path: PathBuf,
@@ -147,6 +147,9 @@ pub fn load(paths: &[PathBuf]) -> Result<Loaded, Error> {
 pub fn load_file(path: &Path) -> Result<Family, Error> {
     let bytes = read(path).map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
     let mut family = parse(&bytes).map_err(|why| Error::not_readable(path, why))?;
+    if family.missing_bytes > 0 && family.arenas.iter().all(|arena| arena.nodes.is_empty()) {
+        return Err(Error::Truncated { path: path.to_owned() });
+    }
     family.path = path.to_owned();
     state::determine(&mut family);
     Ok(family)

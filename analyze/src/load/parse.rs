@@ -64,6 +64,7 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
         roots: roots.collect(),
         modules,
         arenas,
+        missing_bytes: file.missing_bytes(),
         warnings,
     })
 }

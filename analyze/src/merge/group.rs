@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use diytrace::node;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::modules::{PlaceId, Resolver};
@@ -115,6 +116,7 @@ pub(super) struct Growth {
 impl Growth {
     /// Adds what a family counted as a whole.
     pub fn add_family<'a>(&mut self, family: &Family, by: By, processes: impl Iterator<Item = &'a Vec<&'a Arena>>) {
+        self.add_program(family);
         self.group.lost_calls = self.group.lost_calls.saturating_add(family.lost_calls);
         // Processes that share arenas are not told apart: they are what is left of the family's count.
         let (mut apart, mut merged) = (0u64, 0u64);
@@ -126,18 +128,24 @@ impl Growth {
         self.family_processes += if by == By::All { all } else { all - apart };
     }
 
+    fn add_program(&mut self, family: &Family) {
+        if !self.group.programs.contains(&family.exe) {
+            self.group.programs.insert(family.exe.clone());
+        }
+    }
+
     /// Adds an arena whose open calls last until `latest`.
     pub fn add_arena(&mut self, index: usize, family: &Family, arena: &Arena, latest: u64, resolver: &mut Resolver) {
         let facts = &arena.facts;
         let process = (index, facts.process);
         self.processes.insert(process);
         self.process = Some(process_of(family, arena));
-        if !self.group.programs.contains(&family.exe) {
-            self.group.programs.insert(family.exe.clone());
-        }
+        self.add_program(family);
         self.thread = Some(Thread { tid: facts.tid, name: arena.thread_name() });
         self.group.lost_calls = self.group.lost_calls.saturating_add(facts.lost_calls);
-        self.group.folded_calls = self.group.folded_calls.saturating_add(facts.folded_calls);
+        // The tree knows as well; the recorder need not count what it can be asked.
+        let folded = folded_calls(arena).max(facts.folded_calls);
+        self.group.folded_calls = self.group.folded_calls.saturating_add(folded);
         self.group.unwound = self.group.unwound.saturating_add(facts.unwound);
 
         let counts = measure::measure(family, arena, latest);
@@ -194,6 +202,21 @@ impl Growth {
             ..self.group
         }
     }
+}
+
+/// Calls on paths that stand for several, and below them.
+fn folded_calls(arena: &Arena) -> u64 {
+    let mut is_folded: Vec<bool> = Vec::with_capacity(arena.nodes.len());
+    let mut calls = 0u64;
+    for node in &arena.nodes {
+        let is_here = node.flags & node::flag::FOLDED != 0;
+        let is_above = node.parent.is_some_and(|parent| is_folded[parent as usize]);
+        is_folded.push(is_here || is_above);
+        if (is_here || is_above) && !node.is_untimed() {
+            calls = calls.saturating_add(node.calls());
+        }
+    }
+    calls
 }
 
 fn process_of(family: &Family, arena: &Arena) -> Process {

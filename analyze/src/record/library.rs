@@ -11,8 +11,13 @@ use super::Error;
 
 const NAME: &str = "libdiytrace.so";
 
-/// The recorder: where `DIYTRACE_LIB` says (the file or its folder), or beside this program, or in `../lib/`.
+/// The recorder, by a path that can stand in `LD_PRELOAD`.
 pub fn find() -> Result<PathBuf, Error> {
+    preloadable(&locate()?)
+}
+
+/// The recorder: where `DIYTRACE_LIB` says (the file or its folder), or beside this program, or in `../lib/`.
+pub fn locate() -> Result<PathBuf, Error> {
     let candidates: Vec<PathBuf> = match env::var_os("DIYTRACE_LIB").filter(|value| !value.is_empty()) {
         Some(value) => {
             let path = std::path::absolute(&value).unwrap_or(value.into());
@@ -26,7 +31,7 @@ pub fn find() -> Result<PathBuf, Error> {
         }
     };
     match candidates.iter().find(|path| path.is_file()) {
-        Some(found) => preloadable(found),
+        Some(found) => Ok(found.clone()),
         None => Err(Error::NoLibrary { looked: candidates }),
     }
 }

@@ -10,9 +10,9 @@
 mod child;
 mod error;
 mod folder;
-mod library;
+pub(crate) mod library;
 mod outcome;
-mod program;
+pub(crate) mod program;
 mod roots;
 mod variables;
 
@@ -50,7 +50,10 @@ pub fn run(options: &Options) -> Result<u8, Error> {
     let (name, arguments) = options.command.split_first().ok_or(Error::NoCommand)?;
     let library = library::find()?;
     let path = program::resolve(name)?;
-    let program = Program::look_into(&path)?;
+    let program = Program::look_into(&path);
+    if let Some(reason) = program.foreign() {
+        return Err(Error::NotExecutable { name: path.display().to_string(), reason });
+    }
     let folder = Folder::open(&variables::out(options))?;
     for warning in roots::warnings(options, &program) {
         say(&format!("warning: {warning}"));
@@ -67,7 +70,7 @@ fn say(text: &str) {
 }
 
 /// A path as one can type it into a shell.
-fn typed(path: &Path) -> String {
+pub(crate) fn typed(path: &Path) -> String {
     let text = path.to_string_lossy();
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,=@%:~".contains(c) || !c.is_ascii();
     if !text.is_empty() && text.chars().all(plain) {

@@ -29,17 +29,20 @@ pub struct Program {
 
 impl Program {
     /// Looks into a program's file.
-    pub fn look_into(path: &Path) -> Result<Self, Error> {
+    pub fn look_into(path: &Path) -> Self {
         let is_script = elf::has_magic(path).is_ok_and(|has| !has);
         let binary = if is_script { interpreter(path) } else { path.to_owned() };
         let elf = Elf::open(&binary).ok();
-        if let Some(elf) = elf.as_ref().filter(|elf| ![EM_X86_64, EM_386].contains(&elf.facts.machine)) {
-            let reason = format!("it is a {} program, and this machine is a 64-bit x86 one", elf.facts.kind());
-            return Err(Error::NotExecutable { name: path.display().to_string(), reason });
-        }
         let libraries = elf.as_ref().map(libraries::needed_by).unwrap_or_default();
         let script = is_script.then(|| path.to_owned());
-        Ok(Self { script, elf, libraries, is_privileged: is_privileged(&binary) })
+        Self { script, elf, libraries, is_privileged: is_privileged(&binary) }
+    }
+
+    /// Why this machine cannot run it, if it is a program of another kind of machine.
+    pub fn foreign(&self) -> Option<String> {
+        let facts = &self.elf.as_ref()?.facts;
+        let runs_here = [EM_X86_64, EM_386].contains(&facts.machine);
+        (!runs_here).then(|| format!("it is a {} program, and this machine is a 64-bit x86 one", facts.kind()))
     }
 
     /// The instrumented modules among the program and its libraries.

@@ -22,7 +22,7 @@ use crate::merge::merge;
 use crate::symbolize::{Files, Symbols};
 use crate::{load, view};
 pub use calls::CallKind;
-pub use document::{Callee, Clock, Document, Function, Overhead, Process, Report, Site, Thread};
+pub use document::{Address, Callee, Clock, Document, Function, Overhead, Process, Report, Site, Thread};
 pub use options::{By, Color, Format, Options, Sort};
 
 /// Writes a report; warnings go to stderr.

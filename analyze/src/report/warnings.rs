@@ -71,7 +71,10 @@ fn uncounted(merged: &Merged) -> Vec<String> {
         said.push(format!("{lost} calls were lost, as the profile was full: record with a larger DIYTRACE_MEMORY"));
     }
     if folded > 0 {
-        said.push(format!("{folded} calls are counted by function only: their paths were too deep or too many"));
+        said.push(format!(
+            "{folded} calls are counted by function only, as the profile had no room for their paths: record with a \
+             larger DIYTRACE_MEMORY"
+        ));
     }
     said
 }

@@ -30,6 +30,7 @@ pub fn family(arenas: Vec<Arena>) -> Family {
         roots: Vec::new(),
         modules: vec![module("/bin/program", 1, 0x1000)],
         arenas,
+        missing_bytes: 0,
         warnings: Vec::new(),
     }
 }

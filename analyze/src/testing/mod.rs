@@ -1,11 +1,15 @@
 //! Data for tests.
 
 mod bytes;
+mod document;
 mod family;
+mod golden;
 mod simulate;
 
 pub use bytes::{Profile, raw_node, sample};
+pub use document::document;
 pub use family::{arena, family, function_of, histogram_of, module, node, slot};
+pub use golden::golden;
 pub use simulate::{Call, Truth, calls, record};
 
 /// Reads bytes and does all with them that a report does before it looks for files.

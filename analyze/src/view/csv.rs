@@ -120,3 +120,37 @@ fn identity(report: &Report) -> [String; 2] {
 fn number(ns: f64) -> String {
     ((ns * 1e3).round() / 1e3).to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::document;
+
+    fn written(roots: &[&str]) -> String {
+        let mut out = Vec::new();
+        write(&document(roots), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_row_for_each_function() {
+        let csv = written(&[]);
+        assert!(csv.starts_with("pid,tid,name,module,address,calls,open,"), "{csv}");
+        assert!(
+            csv.contains("\n42,,handle,/srv/server,0x1200,100000,0,0,3000000,1780000,50000,9000000,5000000,30,"),
+            "{csv}"
+        );
+        assert!(csv.contains(",\"std::vector<int, std::allocator<int> >::operator[](unsigned long)\","), "{csv}");
+        assert_eq!(csv.lines().count(), 4);
+    }
+
+    #[test]
+    fn a_row_for_each_root_and_callee() {
+        let csv = written(&["handle"]);
+        assert!(
+            csv.contains("\n42,,handle,100000,3000000,parse,/srv/server,0x1300,direct,qsort,100000,1200000,"),
+            "{csv}"
+        );
+        assert_eq!(csv.lines().count(), 3);
+    }
+}

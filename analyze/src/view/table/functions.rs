@@ -62,10 +62,11 @@ pub fn lines(document: &Document, report: &Report, screen: &Screen) -> Vec<Strin
     };
     let rows: Vec<Row> = called.iter().take(limit).map(row).collect();
     if rows.is_empty() {
-        return vec!["  no functions".to_owned()];
+        return vec![String::new(), "  no functions".to_owned()];
     }
     let grid = Grid { columns: COLUMNS.to_vec(), name_title: "function", rows };
-    let mut lines = grid.lines(screen);
+    let mut lines = vec![String::new()];
+    lines.extend(grid.lines(screen));
     if called.len() > limit {
         lines.push(format!("  … and {}", counted((called.len() - limit) as u64, "more function", "more functions")));
     }

@@ -26,7 +26,6 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         for line in lines {
             writeln!(out, "{line}")?;
         }
-        writeln!(out)?;
         for line in footer(document, report) {
             writeln!(out, "{}", dim(&line, screen))?;
         }
@@ -56,10 +55,14 @@ fn title(report: &Report) -> String {
 fn footer(document: &Document, report: &Report) -> Vec<String> {
     let overhead = &report.overhead;
     let cost = time(overhead.inner_ns + overhead.outer_ns);
-    let mut lines = vec![match document.raw {
-        true => format!("times as measured: the recorder's own cost in them is about {cost} a call"),
-        false => format!("overhead subtracted: {cost} a call ± {}", time(overhead.error_ns)),
-    }];
+    let mut lines = Vec::new();
+    if report.calls > 0 {
+        lines.push(String::new());
+        lines.push(match document.raw {
+            true => format!("times as measured: the recorder's own cost in them is about {cost} a call"),
+            false => format!("overhead subtracted: {cost} a call ± {}", time(overhead.error_ns)),
+        });
+    }
     let uncounted = [(report.lost_calls, "lost"), (report.folded_calls, "folded"), (report.unwound, "unwound")];
     let uncounted: Vec<_> = uncounted
         .iter()
@@ -93,4 +96,48 @@ fn strong(text: &str, screen: &Screen) -> String {
 
 fn dim(text: &str, screen: &Screen) -> String {
     if screen.color { format!("\u{1b}[2m{text}\u{1b}[0m") } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{document, golden};
+
+    fn written(document: &Document, width: usize) -> String {
+        let mut out = Vec::new();
+        write(document, &Screen { width: Some(width), color: false }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn functions_at_several_widths() {
+        for width in [120, 80, 60] {
+            let text = written(&document(&[]), width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            golden(&format!("functions-{width}.txt"), &text);
+        }
+    }
+
+    #[test]
+    fn roots_at_several_widths() {
+        for width in [120, 80] {
+            let text = written(&document(&["handle"]), width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            golden(&format!("roots-{width}.txt"), &text);
+        }
+    }
+
+    #[test]
+    fn what_a_limit_leaves_out_is_summed_up() {
+        let mut document = document(&["handle"]);
+        document.limit = Some(1);
+        golden("roots-limited.txt", &written(&document, 100));
+    }
+
+    #[test]
+    fn times_as_measured_have_no_error() {
+        let mut document = document(&["handle"]);
+        document.raw = true;
+        golden("roots-raw.txt", &written(&document, 100));
+    }
 }

@@ -75,10 +75,24 @@ fn heading(document: &Document, report: &Report, root: &Function, screen: &Scree
     let spread: Vec<_> =
         spread.filter_map(|(what, ns)| Some(format!("{what} {}", resolved((*ns)?, of_call)))).collect();
     let mut lines = vec![format!("{}  {}", strong(&root.name, screen), dim(&source, screen))];
-    lines.push(format!("  {}", sums.join(" · ")));
+    lines.extend(wrapped(&sums, screen));
     // One call has no distribution.
     if root.calls - root.open > 1 && !spread.is_empty() {
-        lines.push(format!("  {}", spread.join(" · ")));
+        lines.extend(wrapped(&spread, screen));
+    }
+    lines
+}
+
+/// Facts in a row, or in several where one is too long.
+fn wrapped(facts: &[String], screen: &Screen) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for fact in facts {
+        let fits =
+            |line: &String| screen.width.is_none_or(|width| line.chars().count() + 3 + fact.chars().count() <= width);
+        match lines.last_mut().filter(|line| fits(line)) {
+            Some(line) => line.push_str(&format!(" · {fact}")),
+            None => lines.push(format!("  {fact}")),
+        }
     }
     lines
 }

@@ -1,0 +1,124 @@
+//! The functions of a module as the processor has them: one body of code each, with a name where one is known.
+
+use std::ops::Range;
+
+use gimli::{BaseAddresses, CieOrFde, EhFrame, LittleEndian, UnwindSection};
+use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+use rustc_hash::FxHashSet;
+
+use super::hooks::{Elf, Section};
+use crate::symbolize::base_name;
+
+/// What the C runtime puts into every module. No compiler's flag reaches it.
+const RUNTIME: [&str; 9] = [
+    "_start",
+    "_dl_relocate_static_pie",
+    "deregister_tm_clones",
+    "register_tm_clones",
+    "__do_global_dtors_aux",
+    "frame_dummy",
+    "__libc_csu_init",
+    "__libc_csu_fini",
+    "atexit",
+];
+
+/// A function's code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Body<'a> {
+    /// Its symbol; empty if only its extent is known.
+    pub name: &'a str,
+    /// Its ELF virtual address.
+    pub address: u64,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// A module's functions in the order of their addresses.
+#[derive(Debug, Default)]
+pub struct Bodies<'a>(Vec<Body<'a>>);
+
+impl<'a> Bodies<'a> {
+    /// Reads the symbols of a module and of its debug file, and, for what these leave out, what is told to whoever
+    /// unwinds the stack.
+    pub fn read(elf: &Elf<'a>, debug: Option<&Elf<'a>>, code: &[Section<'a>]) -> Self {
+        let is_code = |address| code.iter().any(|section| section.range().contains(&address));
+        let tables = [Some(elf.symbols()), debug.map(|debug| debug.symbols()), Some(elf.dynamic_symbols())];
+        let mut bodies: Vec<Body<'a>> = Vec::new();
+        for symbol in tables.into_iter().flatten().flatten() {
+            let (address, size) = (symbol.address(), symbol.size());
+            if symbol.kind() == SymbolKind::Text && symbol.is_definition() && size > 0 && is_code(address) {
+                bodies.push(Body { name: symbol.name().unwrap_or_default(), address, size });
+            }
+        }
+        sort(&mut bodies);
+        let known = Self(bodies);
+        let mut extents = extents(elf);
+        extents.retain(|extent| is_code(extent.start) && known.around(extent.start).is_none());
+        let unnamed = extents.into_iter().map(|extent| Body {
+            name: "",
+            address: extent.start,
+            size: extent.end - extent.start,
+        });
+        let mut bodies = known.0;
+        bodies.extend(unnamed);
+        sort(&mut bodies);
+        Self(bodies)
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[Body<'a>] {
+        &self.0
+    }
+
+    /// The function that starts at an address.
+    pub fn at(&self, address: u64) -> Option<&Body<'a>> {
+        let index = self.0.binary_search_by_key(&address, |body| body.address).ok()?;
+        Some(&self.0[index])
+    }
+
+    /// The number of the function that an address lies in.
+    pub fn around(&self, address: u64) -> Option<usize> {
+        let index = self.0.partition_point(|body| body.address <= address).checked_sub(1)?;
+        (address - self.0[index].address < self.0[index].size).then_some(index)
+    }
+
+    /// How many functions of the source they are: parts of a function and copies of it are not counted beside it.
+    pub fn count(&self) -> usize {
+        let whole: FxHashSet<&str> = self.0.iter().map(|body| body.name).filter(|name| base_name(name) == *name).collect();
+        let is_counted = |body: &&Body| {
+            let base = base_name(body.name);
+            let is_extra = base != body.name && (whole.contains(base) || is_part(body.name));
+            !is_extra && !RUNTIME.contains(&body.name)
+        };
+        self.0.iter().filter(is_counted).count()
+    }
+}
+
+/// Whether a symbol is of code that was cut out of a function.
+fn is_part(name: &str) -> bool {
+    name.contains(".cold") || name.contains(".part.")
+}
+
+/// Of several names of one body the plainest stays.
+fn sort(bodies: &mut Vec<Body>) {
+    bodies.sort_unstable_by_key(|body| (body.address, body.name.is_empty(), body.name.contains('.'), body.name.len(), body.name));
+    bodies.dedup_by_key(|body| body.address);
+}
+
+/// The extents of functions by `.eh_frame`, which a stripped file still has.
+fn extents(elf: &Elf<'_>) -> Vec<Range<u64>> {
+    let Some(section) = elf.section_by_name(".eh_frame") else { return Vec::new() };
+    let text = elf.section_by_name(".text").map_or(0, |text| text.address());
+    let bases = BaseAddresses::default().set_eh_frame(section.address()).set_text(text);
+    let frames = EhFrame::new(section.data().unwrap_or_default(), LittleEndian);
+    let mut entries = frames.entries(&bases);
+    let mut extents = Vec::new();
+    while let Ok(Some(entry)) = entries.next() {
+        let CieOrFde::Fde(partial) = entry else { continue };
+        if let Ok(entry) = partial.parse(EhFrame::cie_from_offset) {
+            let start = entry.initial_address();
+            extents.push(start..start.saturating_add(entry.len()));
+        }
+    }
+    extents
+}

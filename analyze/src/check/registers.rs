@@ -1,0 +1,59 @@
+//! Which register holds the address of which function, as far as reading code from top to bottom tells.
+//!
+//! Compilers load a hook's first argument right before the call, or once for all hooks of a function into a register
+//! that calls preserve.
+
+use iced_x86::{Instruction, Mnemonic, OpKind, Register};
+
+use super::hooks::Hooks;
+
+/// General-purpose registers.
+const COUNT: usize = 16;
+
+/// Those that a call may change: rax, rcx, rdx, rsi, rdi and r8 to r11, by their numbers.
+const CHANGED_BY_CALLS: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
+
+/// What the registers hold.
+#[derive(Debug, Default)]
+pub struct Registers([Option<u64>; COUNT]);
+
+impl Registers {
+    /// The first argument of a call.
+    pub fn first_argument(&self) -> Option<u64> {
+        self.0[number(Register::RDI)?]
+    }
+
+    /// Goes on by one instruction.
+    pub fn follow(&mut self, instruction: &Instruction, hooks: &Hooks) {
+        if instruction.mnemonic() == Mnemonic::Call {
+            for register in CHANGED_BY_CALLS {
+                self.0[register] = None;
+            }
+            return;
+        }
+        let is_read_only = matches!(instruction.mnemonic(), Mnemonic::Cmp | Mnemonic::Test | Mnemonic::Push);
+        if is_read_only || instruction.op_count() == 0 || instruction.op0_kind() != OpKind::Register {
+            return;
+        }
+        if let Some(register) = number(instruction.op0_register().full_register()) {
+            self.0[register] = self.value(instruction, hooks);
+        }
+    }
+
+    /// What an instruction writes, if that is the address of a function.
+    fn value(&self, instruction: &Instruction, hooks: &Hooks) -> Option<u64> {
+        let from_memory = |kind| kind == OpKind::Memory && instruction.memory_base() == Register::RIP;
+        match (instruction.mnemonic(), instruction.op1_kind()) {
+            (Mnemonic::Lea, kind) if from_memory(kind) => Some(instruction.memory_displacement64()),
+            (Mnemonic::Mov, kind) if from_memory(kind) => hooks.function_in(instruction.memory_displacement64()),
+            (Mnemonic::Mov, OpKind::Register) => self.0[number(instruction.op1_register())?],
+            (Mnemonic::Mov, OpKind::Immediate32) => Some(u64::from(instruction.immediate32())),
+            (Mnemonic::Mov, OpKind::Immediate32to64 | OpKind::Immediate64) => Some(instruction.immediate(1)),
+            _ => None,
+        }
+    }
+}
+
+fn number(register: Register) -> Option<usize> {
+    register.is_gpr64().then(|| register.number())
+}
