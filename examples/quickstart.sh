@@ -43,9 +43,9 @@ trap - EXIT
 heading "What handle_request did, in all workers together"
 "$diytrace" report --root handle_request "$profile"
 
-# calls_of FUNCTION: its number of calls, from the report in JSON.
-"$diytrace" report --root handle_request --format json "$profile" | tr -d ' \n' >"$folder/report.json"
-calls_of() { grep -oE "\"name\":\"$1\",\"module\":[^{}]*\"calls\":[0-9]+" "$folder/report.json" | head -n 1 | grep -oE '[0-9]+$' || true; }
+# calls_of FUNCTION: its number of calls, from the report as CSV, which names it as a root or as one of its callees.
+"$diytrace" report --root handle_request --format csv "$profile" >"$folder/report.csv"
+calls_of() { awk -F, -v name="$1" '$6 == name { calls += $11 } END { print calls }' "$folder/report.csv"; }
 while read -r function expected; do
     calls=$(calls_of "$function")
     [[ $calls == "$expected" ]] || fail "$function was called $expected times, but the profile says ${calls:-nothing}"
@@ -57,6 +57,7 @@ The client asked $(awk '$1 == "handle_request" { print $2 }' "$folder/expected")
 The workers left by _exit, which runs no exit handlers: the profile is memory shared with a file, so nothing is lost.
 
 To look further:
-  $diytrace tree $profile
-  $diytrace callers compare_words $profile
+  $diytrace report --root 'count_words,lookup' $profile
+  $diytrace report --by process --limit 5 $profile
+  $diytrace report --format json $profile
 END

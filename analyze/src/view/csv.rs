@@ -1,4 +1,5 @@
-//! CSV: a row for each function, or with roots for each root and callee. The header is the same in every report.
+//! CSV: a row for each function; or with roots, for each root a row of its own (`call` is `self`) and one for each
+//! callee. The header of either form is the same in every report.
 
 use std::io::{self, Write};
 
@@ -87,14 +88,21 @@ fn roots(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::Resul
     ])?;
     for report in &document.reports {
         for root in report.functions.iter().filter(|function| function.root) {
+            let [pid, tid] = identity(report);
+            let of_root = [pid, tid, root.name.clone(), root.calls.to_string(), number(root.total_ns)];
+            writer.write_record(of_root.iter().cloned().chain([
+                root.name.clone(),
+                root.module.clone(),
+                root.address.to_string(),
+                "self".to_owned(),
+                String::new(),
+                root.calls.to_string(),
+                number(root.total_ns),
+                number(root.self_ns),
+                number(root.total_raw_ns),
+            ]))?;
             for callee in &root.callees {
-                let [pid, tid] = identity(report);
-                writer.write_record([
-                    pid,
-                    tid,
-                    root.name.clone(),
-                    root.calls.to_string(),
-                    number(root.total_ns),
+                writer.write_record(of_root.iter().cloned().chain([
                     callee.name.clone(),
                     callee.module.clone(),
                     callee.address.to_string(),
@@ -104,7 +112,7 @@ fn roots(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::Resul
                     number(callee.total_ns),
                     number(callee.self_ns),
                     number(callee.total_raw_ns),
-                ])?;
+                ]))?;
             }
         }
     }

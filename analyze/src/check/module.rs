@@ -1,0 +1,251 @@
+//! One module: from its file to what a checkup tells of it.
+
+use std::collections::BTreeMap;
+
+use object::{Object, ObjectSection, ObjectSymbol};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::bodies::Bodies;
+use super::checkup::{
+    Compiler, DebugFile, Enters, Exits, Folder, Functions, Hooks, Inlined, Instrumenting, Module, Role, Symbols,
+};
+use super::hooks::{self, Elf, Hook, Route};
+use super::producer::Producer;
+use super::sites::{self, Site};
+use super::units::{Unit, Units};
+use crate::demangle;
+use crate::elf::debug::{self, FoundBy};
+use crate::symbolize::base_name;
+
+/// Functions that are named as inlined most often.
+const MOST_INLINED: usize = 5;
+
+/// Marks of other tools: a symbol that the module refers to, or a section, and the option that brings it.
+const OTHER_TOOLS: [(&str, &str); 7] = [
+    ("mcount", "-pg"),
+    ("_mcount", "-pg"),
+    ("__fentry__", "-mfentry"),
+    ("xray_instr_map", "-fxray-instrument"),
+    ("__patchable_function_entries", "-fpatchable-function-entry"),
+    ("__cyg_profile_func_enter_bare", "-finstrument-function-entry-bare"),
+    ("__asan_init", "-fsanitize=address"),
+];
+
+/// Looks into a module.
+pub fn look_into(file: &crate::elf::Elf, role: Role) -> Module {
+    let mut module = empty(file, role);
+    let Some(elf) = file.parsed().filter(|_| file.facts.is_for_recorder()) else { return module };
+    let debug = debug::find(file);
+    let debug_elf = debug.as_ref().and_then(|debug| debug.elf.parsed());
+    let [code, linkage] = hooks::sections(&elf);
+    let bodies = Bodies::read(&elf, debug_elf.as_ref(), &code);
+    let sites = sites::find(&code, &bodies, &hooks::Hooks::read(&elf, &linkage));
+
+    module.build_id = elf.build_id().ok().flatten().map(debug::hex);
+    let entered = entered(&sites, &bodies);
+    module.functions = Functions { all: bodies.count().max(entered.functions), instrumented: entered.functions };
+    module.enters = Enters { sites: of(&sites, Hook::Enter).count(), inlined: entered.inlined };
+    module.exits = Exits {
+        sites: of(&sites, Hook::Exit).count(),
+        tail_jumps: of(&sites, Hook::Exit).filter(|site| site.is_jump).count(),
+    };
+    module.hooks = match sites.iter().find(|site| site.hook == Hook::Enter) {
+        None => Hooks::None,
+        Some(site) if site.route == Route::Own => Hooks::Own,
+        Some(_) => Hooks::Recorder, // unless the program has some, which only it can tell
+    };
+    module.most_inlined = entered.most_inlined;
+    module.symbols = symbols(&elf, debug_elf.as_ref());
+    module.other_tools = other_tools(&elf);
+    module.loads_libraries = refers_to(&elf, "dlopen") || refers_to(&elf, "dlmopen");
+    if role == Role::Library && module.hooks == Hooks::None {
+        return module; // who compiled it does not matter
+    }
+
+    let with_dwarf = debug_elf.as_ref().unwrap_or(&elf);
+    let addresses: Vec<u64> = of(&sites, Hook::Enter).map(|site| site.address).collect();
+    // Where nothing is inlined, the two options make the same code.
+    let is_unclear = |units: &[Unit]| module.hooks != Hooks::None && module.enters.inlined == 0 && is_clangs_choice(units);
+    let dwarf = Units::read(with_dwarf, &addresses, is_unclear);
+    module.lines = with_dwarf.section_by_name(".debug_line").is_some_and(|section| section.size() > 0);
+    module.compilers = compilers(&dwarf.units, &elf);
+    module.option = option(&module, &dwarf);
+    module.folders = folders(&dwarf.units);
+    module.debug_file = debug.as_ref().map(|debug| DebugFile {
+        path: debug.elf.path.display().to_string(),
+        found_by: match debug.found_by {
+            FoundBy::BuildId => "build-id",
+            FoundBy::Link => "debuglink",
+        },
+    });
+    module
+}
+
+fn empty(file: &crate::elf::Elf, role: Role) -> Module {
+    Module {
+        path: file.path.display().to_string(),
+        role,
+        kind: file.facts.kind(),
+        build_id: None,
+        functions: Functions::default(),
+        enters: Enters::default(),
+        exits: Exits::default(),
+        hooks: Hooks::default(),
+        symbols: Symbols::default(),
+        lines: false,
+        debug_file: None,
+        option: Instrumenting::default(),
+        compilers: Vec::new(),
+        folders: Vec::new(),
+        most_inlined: Vec::new(),
+        other_tools: Vec::new(),
+        loads_libraries: false,
+    }
+}
+
+fn of(sites: &[Site], hook: Hook) -> impl Iterator<Item = &Site> {
+    sites.iter().filter(move |site| site.hook == hook)
+}
+
+/// What the calls of the hook for entering say.
+struct Entered {
+    functions: usize,
+    inlined: usize,
+    most_inlined: Vec<Inlined>,
+}
+
+fn entered(sites: &[Site], bodies: &Bodies) -> Entered {
+    let mut functions = FxHashSet::default();
+    let mut inlined: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut inlined_sites = 0;
+    for site in of(sites, Hook::Enter) {
+        let Some(body) = bodies.around(site.address).map(|index| &bodies.all()[index]) else { continue };
+        let about = site.function.and_then(|address| bodies.at(address));
+        let is_its_own = match about {
+            Some(function) if function.address == body.address => true,
+            // A copy or a part of a function calls the hook in the name of the whole.
+            Some(function) => !body.name.is_empty() && base_name(function.name) == base_name(body.name),
+            // Its first act is to say that it is entered.
+            None => !functions.contains(&body.address),
+        };
+        let function = about.unwrap_or(body);
+        if is_its_own {
+            functions.insert(function.address);
+        } else {
+            inlined_sites += 1;
+            let is_known = about.is_some() && !function.name.is_empty();
+            if is_known {
+                *inlined.entry(function.name).or_default() += 1;
+            }
+        }
+    }
+    let mut most: Vec<(&str, usize)> = inlined.into_iter().filter(|(_, sites)| *sites > 1).collect();
+    most.sort_unstable_by_key(|&(name, sites)| (usize::MAX - sites, name));
+    most.truncate(MOST_INLINED);
+    let named = |(name, sites): (&str, usize)| Inlined { name: demangle::shown(name).into_owned(), sites };
+    Entered { functions: functions.len(), inlined: inlined_sites, most_inlined: most.into_iter().map(named).collect() }
+}
+
+fn symbols(elf: &Elf, debug: Option<&Elf>) -> Symbols {
+    let has_functions = |elf: &Elf| elf.symbols().any(|symbol| symbol.kind() == object::SymbolKind::Text);
+    match () {
+        () if has_functions(elf) => Symbols::All,
+        () if debug.is_some_and(has_functions) => Symbols::DebugFile,
+        () if elf.dynamic_symbols().any(|symbol| symbol.is_definition()) => Symbols::Exported,
+        () => Symbols::None,
+    }
+}
+
+fn other_tools(elf: &Elf) -> Vec<&'static str> {
+    let is_there = |mark: &str| refers_to(elf, mark) || elf.section_by_name(mark).is_some();
+    let mut found: Vec<_> = OTHER_TOOLS.iter().filter(|(mark, _)| is_there(mark)).map(|(_, option)| *option).collect();
+    found.dedup();
+    found
+}
+
+fn refers_to(elf: &Elf, name: &str) -> bool {
+    elf.dynamic_symbols().any(|symbol| symbol.is_undefined() && symbol.name() == Ok(name))
+}
+
+/// Whether all that is instrumented is clang's work, and clang does not say by which option.
+fn is_clangs_choice(units: &[Unit]) -> bool {
+    let mut instrumented = units.iter().filter(|unit| unit.is_instrumented).peekable();
+    instrumented.peek().is_some()
+        && instrumented.all(|unit| unit.producer.compiler == "clang" && unit.producer.options.is_none())
+}
+
+fn option(module: &Module, dwarf: &Units) -> Instrumenting {
+    const LATE: &str = "-finstrument-functions-after-inlining";
+    if module.hooks == Hooks::None {
+        return Instrumenting::None;
+    }
+    let mut instrumented = dwarf.units.iter().filter(|unit| unit.is_instrumented);
+    let is_gccs = match dwarf.units.is_empty() {
+        true => module.compilers.iter().all(|compiler| compiler.name.starts_with("gcc")) && !module.compilers.is_empty(),
+        false => instrumented.clone().any(|unit| unit.producer.compiler == "gcc"),
+    };
+    match dwarf.has_inlined_code {
+        _ if module.enters.inlined > 0 || is_gccs => Instrumenting::Functions, // gcc has no other
+        _ if instrumented.any(|unit| unit.producer.has(LATE) == Some(true)) => Instrumenting::AfterInlining,
+        Some(true) => Instrumenting::AfterInlining,
+        Some(false) => Instrumenting::Either,
+        None if dwarf.units.is_empty() && module.compilers.iter().any(|compiler| compiler.name.starts_with("clang")) => {
+            Instrumenting::Either
+        }
+        None => Instrumenting::Unknown,
+    }
+}
+
+/// By debug information; without that, by the comments that compilers leave.
+fn compilers(units: &[Unit], elf: &Elf) -> Vec<Compiler> {
+    let mut by_name: BTreeMap<String, Vec<&Unit>> = BTreeMap::new();
+    for unit in units.iter().filter(|unit| !unit.producer.compiler.is_empty()) {
+        by_name.entry(unit.producer.name()).or_default().push(unit);
+    }
+    if by_name.is_empty() {
+        return commented(elf);
+    }
+    let mut compilers: Vec<Compiler> = by_name.into_iter().map(|(name, units)| compiler(name, &units)).collect();
+    compilers.sort_by_key(|compiler| std::cmp::Reverse(compiler.files));
+    compilers
+}
+
+fn compiler(name: String, units: &[&Unit]) -> Compiler {
+    let instrumented = || units.iter().filter(|unit| unit.is_instrumented);
+    let options = instrumented().flat_map(|unit| unit.producer.options.iter().flatten());
+    let mut exclusions: Vec<String> = options.filter(|option| option.contains("-exclude-")).cloned().collect();
+    exclusions.sort();
+    exclusions.dedup();
+    Compiler { name, files: Some(units.len()), instrumented_files: Some(instrumented().count()), exclusions }
+}
+
+fn commented(elf: &Elf) -> Vec<Compiler> {
+    let comment = elf.section_by_name(".comment").and_then(|section| section.data().ok()).unwrap_or_default();
+    let texts = comment.split(|&byte| byte == 0).map(String::from_utf8_lossy);
+    let mut producers: Vec<Producer> = texts.map(|text| Producer::of_comment(&text)).collect();
+    producers.retain(|producer| ["gcc", "clang"].contains(&&*producer.compiler));
+    producers.sort();
+    producers.dedup();
+    // The C runtime in every program is gcc's work.
+    if producers.iter().any(|producer| producer.compiler == "clang") {
+        producers.retain(|producer| producer.compiler != "gcc");
+    }
+    let compiler = |producer: &Producer| Compiler {
+        name: producer.name(),
+        files: None,
+        instrumented_files: None,
+        exclusions: Vec::new(),
+    };
+    producers.iter().map(compiler).collect()
+}
+
+fn folders(units: &[Unit]) -> Vec<Folder> {
+    let mut folders: BTreeMap<String, Folder> = BTreeMap::new();
+    for unit in units.iter().filter(|unit| !unit.folder.as_os_str().is_empty()) {
+        let path = unit.folder.display().to_string();
+        let folder = folders.entry(path.clone()).or_insert(Folder { path, files: 0, instrumented_files: 0 });
+        folder.files += 1;
+        folder.instrumented_files += usize::from(unit.is_instrumented);
+    }
+    folders.into_values().collect()
+}
