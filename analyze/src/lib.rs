@@ -12,9 +12,11 @@
 //! written by none. Times are fixed-point ([`time`]) and histograms ([`histogram`]) counts, so that no result depends
 //! on the order of files, threads or processes.
 //!
-//! Beside that way: [`record`] runs a program under the recorder, with what [`elf`] knows of the program's file.
+//! Beside that way: [`check`] tells what of a program can be recorded, and [`record`] runs it under the recorder, both
+//! with what [`elf`] knows of the program's file.
 //! [`demangle`], [`nearest`] ("did you mean"), [`progress`] and [`error`] serve both.
 
+pub mod check;
 pub mod correct;
 pub mod demangle;
 pub mod elf;

@@ -154,6 +154,12 @@ unsafe extern "C" {
     static __libc_stack_end: *const usize;
 }
 
+/// An address in the program's first stack.
+pub fn program_stack() -> usize {
+    // SAFETY: the loader's word.
+    unsafe { __libc_stack_end.addr() }
+}
+
 /// The environment as the kernel laid it out.
 ///
 /// # Safety

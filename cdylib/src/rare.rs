@@ -67,6 +67,9 @@ pub unsafe fn enter_uncached<C: Clock>(thread: &mut Thread, function: usize, sit
 pub unsafe fn enter_new_path<C: Clock>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the top frame is there; signals are blocked while the arena grows.
     unsafe {
+        if switch_stack(thread, sp) {
+            return enter_after_unwinding::<C>(thread, function, site, hook, sp);
+        }
         if is_gone(thread, function, site, hook, sp) {
             unwind(thread);
             return enter_anywhere::<C>(thread, function, site, hook, sp);
@@ -108,13 +111,10 @@ unsafe fn is_gone(thread: &mut Thread, function: usize, site: usize, hook: usize
     unsafe {
         let top = *thread.top;
         let reach = top.sp.wrapping_sub(sp);
-        if top.position == 0 || thread.top == thread.bottom || reach == 0 {
+        if top.position == 0 || thread.top == thread.bottom || reach == 0 || reach > SEARCHED {
             return false;
         }
-        if !stack::is_same(thread, sp, top.sp) {
-            return stack::was_left(top.sp, sp);
-        }
-        if reach > SEARCHED || !sp.is_multiple_of(size_of::<usize>()) {
+        if !sp.is_multiple_of(size_of::<usize>()) || !stack::is_same(thread, sp, top.sp) {
             return false;
         }
         let mut word = sp + size_of::<usize>(); // behind the hook's own return address
@@ -213,7 +213,7 @@ pub unsafe fn enter_after_unwinding<C: Clock>(
 ) {
     // SAFETY: frames between bottom and top are there.
     unsafe {
-        leave_stack(thread, sp);
+        switch_stack(thread, sp);
         if stack::is_same(thread, (*thread.top).sp, sp) {
             while (*thread.top).sp < sp {
                 unwind(thread);
@@ -235,17 +235,51 @@ pub unsafe fn enter_after_unwinding<C: Clock>(
     }
 }
 
-/// Closes what a signal handler on the alternate stack has left open, now that code runs elsewhere.
-unsafe fn leave_stack(thread: &mut Thread, sp: usize) {
-    // SAFETY: the top frame is there.
+/// Code now runs on another stack than the latest open call did: brings the calls that are open on this one to the top.
+/// True if that changed anything.
+///
+/// What a signal handler has left open on the alternate stack is closed; a coroutine's calls stay, below, until it goes
+/// on. A call that is the first on its stack changes nothing: whoever switched to it counts as its caller.
+unsafe fn switch_stack(thread: &mut Thread, sp: usize) -> bool {
+    // SAFETY: frames between bottom and top are there.
     unsafe {
-        while (*thread.top).sp != usize::MAX
-            && !stack::is_same(thread, (*thread.top).sp, sp)
-            && stack::was_left((*thread.top).sp, sp)
-        {
+        let mut changed = false;
+        while is_elsewhere(thread, thread.top, sp) && stack::was_left((*thread.top).sp, sp) {
             unwind(thread);
+            changed = true;
         }
+        if !is_elsewhere(thread, thread.top, sp) {
+            return changed;
+        }
+        let _blocked = SignalsBlocked::new();
+        let mut place = thread.top; // of the next one to bring up
+        let mut frame = thread.top;
+        while frame > thread.bottom {
+            if (*frame).position == 0 {
+                return changed; // an interrupted hook will fill this very frame
+            }
+            frame = frame.sub(1);
+        }
+        frame = thread.top;
+        while frame > thread.bottom {
+            if !is_elsewhere(thread, frame, sp) {
+                let brought = *frame;
+                core::ptr::copy(frame.add(1), frame, place.offset_from(frame) as usize);
+                *place = brought;
+                place = place.sub(1);
+                changed = true;
+            }
+            frame = frame.sub(1);
+        }
+        changed
     }
+}
+
+/// Whether a frame is that of a call on another stack.
+unsafe fn is_elsewhere(thread: &mut Thread, frame: *const Frame, sp: usize) -> bool {
+    // SAFETY: the caller's frame.
+    let frame_sp = unsafe { (*frame).sp };
+    frame_sp != usize::MAX && !stack::is_same(thread, frame_sp, sp)
 }
 
 /// The rest of an entry once the stack pointer has been dealt with.
@@ -268,12 +302,12 @@ unsafe fn enter_anywhere<C: Clock>(thread: &mut Thread, function: usize, site: u
 pub unsafe fn exit_of_another(thread: &mut Thread, now: u64, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames between bottom and top are there; the bottom frame ends every search.
     unsafe {
-        leave_stack(thread, sp);
+        switch_stack(thread, sp);
         let mut top = thread.top;
         while (*top).position == 0 && top > thread.bottom {
             top = top.sub(1); // in a signal handler that interrupted a hook: what it reserved stays
         }
-        if (*top).sp != usize::MAX && (*top).sp < sp && !stack::is_same(thread, (*top).sp, sp) {
+        if is_elsewhere(thread, top, sp) {
             return stray(thread);
         }
         let tail = hook == site;

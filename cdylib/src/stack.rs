@@ -1,7 +1,9 @@
 //! Which stack a stack pointer is on. Signal handlers and coroutines run on stacks of their own; a pointer there says
 //! nothing about calls that are open elsewhere.
 
+use crate::arch;
 use crate::clock;
+use crate::life;
 use crate::maps;
 use crate::sys::{self, SignalsBlocked};
 use crate::thread::Thread;
@@ -14,6 +16,10 @@ pub fn was_left(before: usize, now: usize) -> bool {
     holds(before) && !holds(now)
 }
 
+/// How far apart two open calls on one coroutine's stack may be. Several such stacks may be carved out of one block of
+/// memory, which the mapping does not tell; they are larger than this.
+const NEAR: usize = 16 << 10;
+
 /// Whether two stack pointers lie on one stack.
 pub fn is_same(thread: &mut Thread, one: usize, other: usize) -> bool {
     let (low, high) = (one.min(other), one.max(other));
@@ -22,7 +28,7 @@ pub fn is_same(thread: &mut Thread, one: usize, other: usize) -> bool {
     if let Some(stack) = known
         && (holds(stack, low) || thread.stacks.iter().any(|&other| other != stack && holds(other, low)))
     {
-        return holds(stack, low);
+        return holds(stack, low) && (high - low <= NEAR || is_own(stack));
     }
     // Not seen before, or grown since.
     let _blocked = SignalsBlocked::new();
@@ -50,5 +56,11 @@ pub fn is_same(thread: &mut Thread, one: usize, other: usize) -> bool {
             thread.next_stack = (thread.next_stack + 1) % thread.stacks.len();
         }
     }
-    of_low == of_high
+    of_low == of_high && (high - low <= NEAR || is_own(of_high))
+}
+
+/// Whether a mapping is the stack that the thread was started on. A thread made by libc has its control block there.
+fn is_own((start, end): (usize, usize)) -> bool {
+    let holds = |address: usize| start <= address && address < end;
+    holds(arch::thread_pointer()) || holds(life::program_stack())
 }

@@ -54,11 +54,8 @@ impl<'a> Bodies<'a> {
         let known = Self(bodies);
         let mut extents = extents(elf);
         extents.retain(|extent| is_code(extent.start) && known.around(extent.start).is_none());
-        let unnamed = extents.into_iter().map(|extent| Body {
-            name: "",
-            address: extent.start,
-            size: extent.end - extent.start,
-        });
+        let unnamed =
+            extents.into_iter().map(|extent| Body { name: "", address: extent.start, size: extent.end - extent.start });
         let mut bodies = known.0;
         bodies.extend(unnamed);
         sort(&mut bodies);
@@ -84,7 +81,8 @@ impl<'a> Bodies<'a> {
 
     /// How many functions of the source they are: parts of a function and copies of it are not counted beside it.
     pub fn count(&self) -> usize {
-        let whole: FxHashSet<&str> = self.0.iter().map(|body| body.name).filter(|name| base_name(name) == *name).collect();
+        let whole: FxHashSet<&str> =
+            self.0.iter().map(|body| body.name).filter(|name| base_name(name) == *name).collect();
         let is_counted = |body: &&Body| {
             let base = base_name(body.name);
             let is_extra = base != body.name && (whole.contains(base) || is_part(body.name));
@@ -101,7 +99,9 @@ fn is_part(name: &str) -> bool {
 
 /// Of several names of one body the plainest stays.
 fn sort(bodies: &mut Vec<Body>) {
-    bodies.sort_unstable_by_key(|body| (body.address, body.name.is_empty(), body.name.contains('.'), body.name.len(), body.name));
+    bodies.sort_unstable_by_key(|body| {
+        (body.address, body.name.is_empty(), body.name.contains('.'), body.name.len(), body.name)
+    });
     bodies.dedup_by_key(|body| body.address);
 }
 

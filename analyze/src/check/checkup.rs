@@ -35,7 +35,7 @@ pub struct Finding {
     pub severity: Severity,
     /// One word for it, for programs.
     pub code: &'static str,
-    /// What it is, as the end of a sentence that begins with a module's name or stands alone.
+    /// What it is, without a full stop. If it is fatal, "it" is the program.
     pub text: String,
     /// What to do about it.
     pub advice: Option<String>,

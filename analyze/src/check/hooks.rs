@@ -100,7 +100,9 @@ impl Hooks {
             }
             let RelocationFlags::Elf { r_type } = relocation.flags() else { continue };
             match relocation.target() {
-                RelocationTarget::Symbol(index) if [R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_64].contains(&r_type) => {
+                RelocationTarget::Symbol(index)
+                    if [R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_64].contains(&r_type) =>
+                {
                     let Ok(symbol) = object::ObjectSymbolTable::symbol_by_index(&symbols, index) else { continue };
                     match symbol.name().ok().and_then(hook) {
                         Some(hook) => _ = self.slots.insert(slot, hook),

@@ -65,7 +65,8 @@ pub fn look_into(file: &crate::elf::Elf, role: Role) -> Module {
     let with_dwarf = debug_elf.as_ref().unwrap_or(&elf);
     let addresses: Vec<u64> = of(&sites, Hook::Enter).map(|site| site.address).collect();
     // Where nothing is inlined, the two options make the same code.
-    let is_unclear = |units: &[Unit]| module.hooks != Hooks::None && module.enters.inlined == 0 && is_clangs_choice(units);
+    let is_unclear =
+        |units: &[Unit]| module.hooks != Hooks::None && module.enters.inlined == 0 && is_clangs_choice(units);
     let dwarf = Units::read(with_dwarf, &addresses, is_unclear);
     module.lines = with_dwarf.section_by_name(".debug_line").is_some_and(|section| section.size() > 0);
     module.compilers = compilers(&dwarf.units, &elf);
@@ -181,7 +182,9 @@ fn option(module: &Module, dwarf: &Units) -> Instrumenting {
     }
     let mut instrumented = dwarf.units.iter().filter(|unit| unit.is_instrumented);
     let is_gccs = match dwarf.units.is_empty() {
-        true => module.compilers.iter().all(|compiler| compiler.name.starts_with("gcc")) && !module.compilers.is_empty(),
+        true => {
+            module.compilers.iter().all(|compiler| compiler.name.starts_with("gcc")) && !module.compilers.is_empty()
+        }
         false => instrumented.clone().any(|unit| unit.producer.compiler == "gcc"),
     };
     match dwarf.has_inlined_code {
@@ -189,7 +192,9 @@ fn option(module: &Module, dwarf: &Units) -> Instrumenting {
         _ if instrumented.any(|unit| unit.producer.has(LATE) == Some(true)) => Instrumenting::AfterInlining,
         Some(true) => Instrumenting::AfterInlining,
         Some(false) => Instrumenting::Either,
-        None if dwarf.units.is_empty() && module.compilers.iter().any(|compiler| compiler.name.starts_with("clang")) => {
+        None if dwarf.units.is_empty()
+            && module.compilers.iter().any(|compiler| compiler.name.starts_with("clang")) =>
+        {
             Instrumenting::Either
         }
         None => Instrumenting::Unknown,

@@ -30,7 +30,8 @@ impl Producer {
         }
         // gcc lists its options; clang does so if it is asked to.
         let options: Vec<&str> = text.split_whitespace().filter(|word| word.starts_with('-')).collect();
-        let kept = || options.iter().filter(|option| is_of_interest(option)).map(|option| (*option).to_owned()).collect();
+        let kept =
+            || options.iter().filter(|option| is_of_interest(option)).map(|option| (*option).to_owned()).collect();
         let options = (!options.is_empty()).then(kept);
         Some(Self { options, ..Self::of_comment(text) })
     }

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use gimli::{AttributeValue, Dwarf, DwarfSections, EndianSlice, LittleEndian, Reader as _, SectionId, Unit as DwarfUnit, UnitHeader};
+use gimli::{
+    AttributeValue, Dwarf, DwarfSections, EndianSlice, LittleEndian, SectionId, Unit as DwarfUnit, UnitHeader,
+};
 use object::{Object, ObjectSection};
 use rayon::prelude::*;
 
@@ -50,8 +52,8 @@ impl Units {
             headers.push(header);
         }
         let units: Vec<Unit> = headers.par_iter().filter_map(|header| read(&dwarf, *header, sites)).collect();
-        let has_inlined_code =
-            looks_for_inlined_code(&units).then(|| headers.iter().any(|header| has_inlined_code(&dwarf, *header, sites)));
+        let has_inlined_code = looks_for_inlined_code(&units)
+            .then(|| headers.iter().any(|header| has_inlined_code(&dwarf, *header, sites)));
         Self { units, has_inlined_code }
     }
 }

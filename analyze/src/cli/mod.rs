@@ -1,5 +1,6 @@
 //! The command line: typed options of the library's commands.
 
+mod check;
 mod record;
 mod report;
 
@@ -7,7 +8,7 @@ use std::io;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
-use diytrace_analyze::{error, record as recording};
+use diytrace_analyze::{check as checking, error, record as recording};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Yellow.on_default())
@@ -18,6 +19,7 @@ const STYLES: Styles = Styles::styled()
 const EXAMPLES: &str = "\
 Examples:
   gcc -finstrument-functions -g server.c -o server
+  diytrace check ./server                # what of it can be recorded?
   diytrace record ./server               # writes a profile to ./diytrace.data
   diytrace report                        # functions, most expensive first
   diytrace report --root handle_request  # one function and what it calls
@@ -36,6 +38,7 @@ pub struct Cli {
 enum Command {
     Record(record::Arguments),
     Report(report::Arguments),
+    Check(check::Arguments),
 }
 
 /// Why a command failed.
@@ -44,6 +47,9 @@ pub enum Error {
     /// `record` did not run its command.
     #[error(transparent)]
     Record(#[from] recording::Error),
+    /// `check` could not look.
+    #[error(transparent)]
+    Check(#[from] checking::Error),
     /// Another command.
     #[error(transparent)]
     Analyze(#[from] error::Error),
@@ -54,6 +60,7 @@ impl Cli {
     pub fn run(self) -> Result<u8, Error> {
         match self.command {
             Command::Record(arguments) => Ok(recording::run(&arguments.into())?),
+            Command::Check(arguments) => Ok(checking::run(&arguments.into(), &mut io::stdout().lock())?),
             Command::Report(arguments) => {
                 diytrace_analyze::report::run(&arguments.into(), &mut io::stdout().lock())?;
                 Ok(0)
@@ -67,13 +74,17 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Record(error) => error.exit_code(),
-            Self::Analyze(_) => 2,
+            Self::Check(_) | Self::Analyze(_) => 2,
         }
     }
 
     /// Whether the reader of our output has closed it (`diytrace report | head`), which is no error of ours.
     pub fn is_broken_pipe(&self) -> bool {
-        matches!(self, Self::Analyze(error) if error.is_broken_pipe())
+        match self {
+            Self::Record(_) => false,
+            Self::Check(error) => error.is_broken_pipe(),
+            Self::Analyze(error) => error.is_broken_pipe(),
+        }
     }
 }
 

@@ -78,6 +78,14 @@ pub fn set_thread(thread: *mut Thread) {
     }
 }
 
+/// Where libc keeps its own record of the calling thread.
+pub fn thread_pointer() -> usize {
+    let pointer: usize;
+    // SAFETY: the word at the segment's start holds its own address, by the ABI.
+    unsafe { asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(nostack, preserves_flags, readonly)) };
+    pointer
+}
+
 /// The time stamp counter. Memory accesses stay on their side of it, as far as the compiler goes.
 #[inline(always)]
 pub fn ticks() -> u64 {

@@ -1,0 +1,73 @@
+//! The options of `check`.
+
+use std::ffi::OsString;
+
+use clap::ValueEnum;
+use diytrace_analyze::check::{self, Options};
+
+const EXAMPLES: &str = "\
+Examples:
+  diytrace check ./server           # can it be recorded, and how much of it?
+  diytrace check ./plugin.so        # a library that is loaded later
+  diytrace check postgres && diytrace record postgres -D data
+  diytrace check ./server --format json | jq '.modules[] | {path, functions}'
+
+Exit status: 0 it can be recorded, at least in part; 1 it cannot; 2 there is no such program.";
+
+/// Tell what of a program would be recorded, what would be missed, and what to do about it
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// A program (looked for in PATH if it has no slash), a script, or a library by its path
+    #[arg(value_name = "PROGRAM")]
+    program: OsString,
+
+    /// How it is told
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    format: Format,
+
+    /// Colours in text; auto: at a terminal, unless NO_COLOR is set
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
+    color: Color,
+}
+
+impl From<Arguments> for Options {
+    fn from(arguments: Arguments) -> Self {
+        let Arguments { program, format, color } = arguments;
+        Self { program, format: format.into(), color: color.into() }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Format {
+    #[default]
+    Table,
+    Json,
+}
+
+impl From<Format> for check::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Table => Self::Table,
+            Format::Json => Self::Json,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl From<Color> for check::Color {
+    fn from(color: Color) -> Self {
+        match color {
+            Color::Auto => Self::Auto,
+            Color::Always => Self::Always,
+            Color::Never => Self::Never,
+        }
+    }
+}
