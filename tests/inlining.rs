@@ -81,3 +81,35 @@ fn an_inlined_body_that_is_excluded() {
         );
     });
 }
+
+#[test]
+fn bodies_inlined_into_each_other() {
+    each_build("nested-inline.c", |program| {
+        let recorded = program.record().logged().run();
+        let report = recorded.report();
+        report.assert_calls(
+            "1 main
+             10 main → outer
+             10 outer
+             10 outer → inner
+             10 inner
+             10 outer → second
+             10 second
+             10 main → rarely
+             10 rarely
+             10 rarely → around
+             10 around
+             1 around → step
+             1 step
+             1 around → sink
+             1 sink",
+        );
+        for inlined in ["outer", "inner", "second", "around", "step"] {
+            let function = report.function(inlined);
+            assert_eq!(function.inlined_calls, function.calls, "{inlined}");
+        }
+        let open = [("around", 1), ("main", 1), ("rarely", 1), ("sink", 1)];
+        assert_eq!((report.unwound, report.open()), (0, open.into()));
+        recorded.assert_agrees_with_the_event_log();
+    });
+}

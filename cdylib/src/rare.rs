@@ -107,7 +107,7 @@ const SEARCHED: usize = 16 << 20;
 /// is gone, or the new one is part of its body. This is asked once for each path. On a path that is known the parent
 /// cannot be wrong, but for recursion: a call from this site was once seen to come from that function.
 unsafe fn is_gone(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
-    // SAFETY: the top frame is there; the words searched lie in one mapping of the stack.
+    // SAFETY: the top frame is there, and one below it; the words searched lie in one mapping of the stack.
     unsafe {
         let top = *thread.top;
         let reach = top.sp.wrapping_sub(sp);
@@ -117,17 +117,31 @@ unsafe fn is_gone(thread: &mut Thread, function: usize, site: usize, hook: usize
         if !sp.is_multiple_of(size_of::<usize>()) || !stack::is_same(thread, sp, top.sp) {
             return false;
         }
-        let mut word = sp + size_of::<usize>(); // behind the hook's own return address
-        while word <= top.sp {
-            if *core::ptr::with_exposed_provenance::<usize>(word) == site {
-                return false;
-            }
-            word += size_of::<usize>();
+        let below = *thread.top.sub(1);
+        if stack_holds(site, sp, top.sp) {
+            // A word that has been there since a call from the same site deeper in the stack is no proof, if the
+            // return address can lie above, where a call made by the caller has it, and the site is the caller's.
+            let is_above = below.sp != usize::MAX
+                && below.sp.wrapping_sub(top.sp) < SEARCHED
+                && stack_holds(site, top.sp, below.sp);
+            return is_above && below.function <= site && (top.function > site || top.function < below.function);
         }
         // A body inlined into the open call's function has its call site, and a hook that lies in no code of its own.
-        let inlined = hook < function || (function < top.function && top.function <= hook);
-        site != top.site || !inlined
+        site != top.site || hooks::is_own_hook(function, hook, top.function)
     }
+}
+
+/// Whether a word lies on the stack, above one stack pointer and up to another.
+unsafe fn stack_holds(word: usize, from: usize, to: usize) -> bool {
+    let mut at = from + size_of::<usize>();
+    while at <= to {
+        // SAFETY: the caller's stack.
+        if unsafe { *core::ptr::with_exposed_provenance::<usize>(at) } == word {
+            return true;
+        }
+        at += size_of::<usize>();
+    }
+    false
 }
 
 /// Entry of a call that has no recorded caller: outside every root, below `DIYTRACE_DEPTH`, or in a signal handler that
@@ -222,7 +236,9 @@ pub unsafe fn enter_after_unwinding<C: Clock>(
             let mut frame = thread.top;
             let mut keep = thread.top;
             while (*frame).sp == sp {
-                if (*frame).site != site || (*frame).hook == hook {
+                let body = if (*frame.sub(1)).sp == sp { usize::MAX } else { (*frame).function };
+                let own = body != usize::MAX && hooks::is_own_hook(function, hook, body);
+                if (*frame).site != site || (*frame).hook == hook || own {
                     keep = frame.sub(1);
                 }
                 frame = frame.sub(1);

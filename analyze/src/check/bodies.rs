@@ -35,7 +35,11 @@ pub struct Body<'a> {
 
 /// A module's functions in the order of their addresses.
 #[derive(Debug, Default)]
-pub struct Bodies<'a>(Vec<Body<'a>>);
+pub struct Bodies<'a> {
+    all: Vec<Body<'a>>,
+    /// Where the module starts to run: in the C runtime.
+    entry: u64,
+}
 
 impl<'a> Bodies<'a> {
     /// Reads the symbols of a module and of its debug file, and, for what these leave out, what is told to whoever
@@ -51,44 +55,44 @@ impl<'a> Bodies<'a> {
             }
         }
         sort(&mut bodies);
-        let known = Self(bodies);
+        let known = Self { all: bodies, entry: elf.entry() };
         let mut extents = extents(elf);
         extents.retain(|extent| is_code(extent.start) && known.around(extent.start).is_none());
         let unnamed =
             extents.into_iter().map(|extent| Body { name: "", address: extent.start, size: extent.end - extent.start });
-        let mut bodies = known.0;
+        let mut bodies = known.all;
         bodies.extend(unnamed);
         sort(&mut bodies);
-        Self(bodies)
+        Self { all: bodies, entry: known.entry }
     }
 
     /// All of them.
     pub fn all(&self) -> &[Body<'a>] {
-        &self.0
+        &self.all
     }
 
     /// The function that starts at an address.
     pub fn at(&self, address: u64) -> Option<&Body<'a>> {
-        let index = self.0.binary_search_by_key(&address, |body| body.address).ok()?;
-        Some(&self.0[index])
+        let index = self.all.binary_search_by_key(&address, |body| body.address).ok()?;
+        Some(&self.all[index])
     }
 
     /// The number of the function that an address lies in.
     pub fn around(&self, address: u64) -> Option<usize> {
-        let index = self.0.partition_point(|body| body.address <= address).checked_sub(1)?;
-        (address - self.0[index].address < self.0[index].size).then_some(index)
+        let index = self.all.partition_point(|body| body.address <= address).checked_sub(1)?;
+        (address - self.all[index].address < self.all[index].size).then_some(index)
     }
 
     /// How many functions of the source they are: parts of a function and copies of it are not counted beside it.
     pub fn count(&self) -> usize {
         let whole: FxHashSet<&str> =
-            self.0.iter().map(|body| body.name).filter(|name| base_name(name) == *name).collect();
+            self.all.iter().map(|body| body.name).filter(|name| base_name(name) == *name).collect();
         let is_counted = |body: &&Body| {
             let base = base_name(body.name);
             let is_extra = base != body.name && (whole.contains(base) || is_part(body.name));
-            !is_extra && !RUNTIME.contains(&body.name)
+            !is_extra && !RUNTIME.contains(&body.name) && body.address != self.entry
         };
-        self.0.iter().filter(is_counted).count()
+        self.all.iter().filter(is_counted).count()
     }
 }
 

@@ -3,9 +3,14 @@
 use super::checkup::{Finding, Hooks, Instrumenting, Module, Severity, Symbols};
 use super::subject::Subject;
 use crate::elf::{HOOK, Linkage};
+use crate::view::human::count;
+use diytrace::pattern::without_parameters;
 
 /// Instrumented bodies in other functions, as a part of all, from which on they are worth a word.
 const MANY_INLINED: f64 = 0.25;
+
+/// Functions that are named as inlined most often.
+const NAMED: usize = 3;
 
 /// All findings.
 pub fn all(subject: &Subject) -> Vec<Finding> {
@@ -13,8 +18,8 @@ pub fn all(subject: &Subject) -> Vec<Finding> {
     if findings.is_empty() {
         findings.extend(nothing_to_record(subject));
     }
-    for module in &subject.modules {
-        findings.extend(warnings(module));
+    if !findings.iter().any(|finding| finding.severity == Severity::Fatal) {
+        findings.extend(subject.modules.iter().flat_map(warnings));
     }
     if subject.recorded().next().is_some() {
         findings.extend(notes(subject));
@@ -86,11 +91,6 @@ fn nothing_to_record(subject: &Subject) -> Option<Finding> {
         return Some(finding(Severity::Fatal, "own-hooks", text, "leave them out of the program"));
     }
     let others: Vec<&str> = subject.modules.iter().flat_map(|module| module.other_tools.iter().copied()).collect();
-    if others.contains(&"-finstrument-function-entry-bare") {
-        let text = "it was compiled with -finstrument-function-entry-bare, which tells neither what is entered nor when \
-                    it is left";
-        return Some(finding(Severity::Fatal, "bare-hooks", text, "compile with -finstrument-functions instead"));
-    }
     let libraries = match subject.modules.len() {
         0 | 1 => String::new(),
         2 => ", nor is the library it needs".to_owned(),
@@ -103,7 +103,7 @@ fn nothing_to_record(subject: &Subject) -> Option<Finding> {
             "the programs that it starts are recorded if they are: check these".to_owned(),
         ),
         (None, Some(other)) => (
-            format!("it is not instrumented for diytrace, but with {other}{libraries}"),
+            format!("it is compiled with {other}, which is another tool's, and not instrumented"),
             format!("compile with -finstrument-functions instead of {other}"),
         ),
         (None, None) => (format!("it is not instrumented{libraries}"), folder.to_owned()),
@@ -170,11 +170,14 @@ fn notes(subject: &Subject) -> Vec<Finding> {
     for module in subject.recorded() {
         let (name, inlined) = (module.name(), module.enters.inlined);
         if inlined as f64 >= module.enters.sites as f64 * MANY_INLINED && module.enters.sites > 100 {
-            let most = &module.most_inlined;
+            let most = &module.most_inlined[..module.most_inlined.len().min(NAMED)];
             let names: Vec<String> = most.iter().map(|most| format!("{} ({} places)", most.name, most.sites)).collect();
             let named = if names.is_empty() { String::new() } else { format!(", most often {}", names.join(", ")) };
-            let text = format!("{name} calls hooks in {inlined} bodies that are inlined into other functions{named}");
-            let functions: Vec<&str> = most.iter().map(|most| most.name.as_str()).collect();
+            let text = format!(
+                "{name} calls hooks in {} bodies that are inlined into other functions{named}",
+                count(inlined as u64)
+            );
+            let functions: Vec<&str> = most.iter().map(|most| without_parameters(&most.name)).collect();
             findings.push(note("inlined", text, &inlined_advice(module, &functions)));
         }
     }

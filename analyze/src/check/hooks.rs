@@ -43,6 +43,8 @@ pub struct Hooks {
     targets: FxHashMap<u64, (Hook, Route)>,
     /// Functions whose addresses the global offset table holds.
     functions: FxHashMap<u64, u64>,
+    /// Enter and exit are one empty function, as libc has them: in a static program nothing tells them apart.
+    pub are_one: bool,
 }
 
 /// A section of code.
@@ -81,7 +83,8 @@ impl Hooks {
         hooks.read_relocations(elf);
         for symbol in elf.symbols().chain(elf.dynamic_symbols()).filter(|symbol| symbol.is_definition()) {
             if let Some(hook) = symbol.name().ok().and_then(hook) {
-                hooks.targets.insert(symbol.address(), (hook, Route::Own));
+                let before = hooks.targets.insert(symbol.address(), (hook, Route::Own));
+                hooks.are_one |= before.is_some_and(|(other, _)| other != hook);
             }
         }
         for section in linkage {

@@ -21,35 +21,37 @@ use crate::symbolize::base_name;
 const MOST_INLINED: usize = 5;
 
 /// Marks of other tools: a symbol that the module refers to, or a section, and the option that brings it.
-const OTHER_TOOLS: [(&str, &str); 7] = [
+const OTHER_TOOLS: [(&str, &str); 6] = [
     ("mcount", "-pg"),
     ("_mcount", "-pg"),
     ("__fentry__", "-mfentry"),
     ("xray_instr_map", "-fxray-instrument"),
     ("__patchable_function_entries", "-fpatchable-function-entry"),
-    ("__cyg_profile_func_enter_bare", "-finstrument-function-entry-bare"),
     ("__asan_init", "-fsanitize=address"),
 ];
 
 /// Looks into a module.
 pub fn look_into(file: &crate::elf::Elf, role: Role) -> Module {
     let mut module = empty(file, role);
-    let Some(elf) = file.parsed().filter(|_| file.facts.is_for_recorder()) else { return module };
+    let Some(elf) = file.parsed() else { return module };
     let debug = debug::find(file);
     let debug_elf = debug.as_ref().and_then(|debug| debug.elf.parsed());
     let [code, linkage] = hooks::sections(&elf);
     let bodies = Bodies::read(&elf, debug_elf.as_ref(), &code);
-    let sites = sites::find(&code, &bodies, &hooks::Hooks::read(&elf, &linkage));
+    let hooks = hooks::Hooks::read(&elf, &linkage);
+    let sites = sites::find(&code, &bodies, &hooks);
 
     module.build_id = elf.build_id().ok().flatten().map(debug::hex);
     let entered = entered(&sites, &bodies);
     module.functions = Functions { all: bodies.count().max(entered.functions), instrumented: entered.functions };
-    module.enters = Enters { sites: of(&sites, Hook::Enter).count(), inlined: entered.inlined };
-    module.exits = Exits {
-        sites: of(&sites, Hook::Exit).count(),
-        tail_jumps: of(&sites, Hook::Exit).filter(|site| site.is_jump).count(),
-    };
-    module.hooks = match sites.iter().find(|site| site.hook == Hook::Enter) {
+    if !hooks.are_one {
+        module.enters = Enters { sites: of(&sites, Hook::Enter).count(), inlined: entered.inlined };
+        module.exits = Exits {
+            sites: of(&sites, Hook::Exit).count(),
+            tail_jumps: of(&sites, Hook::Exit).filter(|site| site.is_jump).count(),
+        };
+    }
+    module.hooks = match sites.first() {
         None => Hooks::None,
         Some(site) if site.route == Route::Own => Hooks::Own,
         Some(_) => Hooks::Recorder, // unless the program has some, which only it can tell

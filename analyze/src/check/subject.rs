@@ -15,7 +15,7 @@ pub struct Subject {
     pub typed: String,
     /// The file, and the libraries that it needs.
     pub program: Program,
-    /// All of these, looked into; the one that is checked first.
+    /// All of these, looked into; the one that is checked first. None if they are for another processor.
     pub modules: Vec<Module>,
     /// Why there is no recorder.
     pub no_recorder: Option<String>,
@@ -26,7 +26,8 @@ impl Subject {
     pub fn look_into(path: &PathBuf) -> Self {
         let program = Program::look_into(path);
         let role = |index| if index == 0 { Role::Program } else { Role::Library };
-        let files: Vec<&Elf> = program.elf.iter().chain(&program.libraries.found).collect();
+        let files = program.elf.iter().chain(&program.libraries.found);
+        let files: Vec<&Elf> = files.filter(|file| file.facts.is_for_recorder()).collect();
         let mut modules: Vec<Module> =
             files.par_iter().enumerate().map(|(index, file)| module::look_into(file, role(index))).collect();
         // What a program has and exports comes before anything that is preloaded.

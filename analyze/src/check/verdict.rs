@@ -1,6 +1,6 @@
 //! The answer in a sentence, and the command to type next.
 
-use super::checkup::{Finding, Module, Severity};
+use super::checkup::{Finding, Functions, Module, Severity};
 use super::subject::Subject;
 use crate::view::human::{count, counted};
 
@@ -16,27 +16,9 @@ pub fn of(subject: &Subject, findings: &[Finding]) -> (bool, String, String) {
         let verdict = format!("{given} cannot be recorded: {}", fatal.text);
         return (false, verdict, after(fatal, subject));
     }
-    let modules: Vec<&Module> = subject.recorded().collect();
-    let functions = |modules: &[&Module]| {
-        let (all, instrumented) = modules.iter().fold((0, 0), |(all, instrumented), module| {
-            (all + module.functions.all, instrumented + module.functions.instrumented)
-        });
-        match instrumented == all {
-            true => format!("all {}", counted(all as u64, "function", "functions")),
-            false => format!("{} of {}", count(instrumented as u64), counted(all as u64, "function", "functions")),
-        }
-    };
-    let what = match modules.split_first() {
-        Some((first, libraries)) if first.path == subject.modules[0].path => match libraries {
-            [] => format!("{} of it", functions(&[first])),
-            [one] => format!("{} of it and {} of {}", functions(&[first]), functions(&[one]), one.name()),
-            many => format!("{} of it and {} of {} libraries", functions(&[first]), functions(many), many.len()),
-        },
-        Some((one, [])) => format!("{} of its library {}", functions(&[one]), one.name()),
-        _ => format!("{} of {} libraries", functions(&modules), modules.len()),
-    };
+    let what = instrumented(subject);
     if subject.is_library() {
-        let verdict = format!("{name} will be recorded in every program that can be: {what}");
+        let verdict = format!("{name} will be recorded in any program that can be recorded: {what}");
         return (true, verdict, "diytrace record PROGRAM".to_owned());
     }
     let asan = findings.iter().any(|finding| finding.code == "asan");
@@ -44,12 +26,45 @@ pub fn of(subject: &Subject, findings: &[Finding]) -> (bool, String, String) {
     (true, format!("{name} can be recorded: {what}"), format!("{variable}diytrace record {}", subject.typed))
 }
 
+/// How much of what is recorded.
+fn instrumented(subject: &Subject) -> String {
+    let mut parts = Vec::new();
+    let is_checked = |module: &Module| module.path == subject.modules[0].path;
+    let (checked, libraries): (Vec<&Module>, Vec<&Module>) = subject.recorded().partition(|module| is_checked(module));
+    if let [checked] = checked.as_slice() {
+        let verb = if checked.functions.all == 1 { "is" } else { "are" };
+        parts.push(format!("{} {verb} instrumented", part(checked.functions)));
+    }
+    parts.extend(match libraries.as_slice() {
+        [] => None,
+        [one] => Some(format!("{} of {}", part(one.functions), one.name())),
+        many => Some(format!("{} of {} libraries", part(sum(many)), many.len())),
+    });
+    parts.join(", and ")
+}
+
+fn part(functions: Functions) -> String {
+    let all = counted(functions.all as u64, "function", "functions");
+    match functions.instrumented == functions.all {
+        true if functions.all == 1 => "the only function".to_owned(),
+        true => format!("all {all}"),
+        false => format!("{} of {all}", count(functions.instrumented as u64)),
+    }
+}
+
+fn sum(modules: &[&Module]) -> Functions {
+    modules.iter().fold(Functions::default(), |sum, module| Functions {
+        all: sum.all + module.functions.all,
+        instrumented: sum.instrumented + module.functions.instrumented,
+    })
+}
+
 /// The next command, once the advice is taken.
 fn after(fatal: &Finding, subject: &Subject) -> String {
     let typed = &subject.typed;
     match fatal.code {
         "privileged" => format!("cp {typed} copy && diytrace record ./copy"),
-        "not-instrumented" if subject.program.script.is_some() => format!("diytrace record {typed}"),
+        "not-instrumented" if subject.program.script.is_some() => "diytrace check PROGRAM".to_owned(),
         _ => format!("diytrace check {typed}"),
     }
 }

@@ -20,7 +20,7 @@ const FOLDERS: usize = 8;
 pub fn write(checkup: &Checkup, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
     let page = Page { screen };
     let mut lines = Vec::new();
-    let is_shown = |module: &&Module| module.hooks != Hooks::None || module.path == checkup.modules[0].path;
+    let is_shown = |module: &&Module| module.hooks != Hooks::None || module.path == checkup.program;
     for module in checkup.modules.iter().filter(is_shown) {
         lines.extend(page.module(module));
         lines.push(String::new());
@@ -135,6 +135,7 @@ impl Page<'_> {
 
 fn hooks(module: &Module) -> String {
     let whose = match module.hooks {
+        _ if module.enters.sites == 0 => return String::new(),
         Hooks::None => return String::new(),
         Hooks::Recorder => "they will be the recorder's",
         Hooks::Program => "they are the program's, not the recorder's",
@@ -156,8 +157,10 @@ fn option(module: &Module) -> &'static str {
         Instrumenting::None => "",
         Instrumenting::Functions => "-finstrument-functions",
         Instrumenting::AfterInlining => "-finstrument-functions-after-inlining",
-        Instrumenting::Either => "-finstrument-functions or -finstrument-functions-after-inlining: nothing tells",
-        Instrumenting::Unknown => "nothing tells",
+        Instrumenting::Either => {
+            "-finstrument-functions or -finstrument-functions-after-inlining (its code does not tell)"
+        }
+        Instrumenting::Unknown => "unknown",
     }
 }
 
@@ -189,7 +192,7 @@ fn folders(module: &Module) -> String {
         texts.push(format!("{} more", instrumented.len() - FOLDERS));
     }
     format!(
-        "{}; none of {}",
+        "{}; none in {}",
         texts.join(", "),
         counted((module.folders.len() - instrumented.len()) as u64, "other", "others")
     )
