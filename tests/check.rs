@@ -189,23 +189,24 @@ fn the_next_command_records() {
 
 #[test]
 fn hooks_of_its_own() {
-    let program = fixture("own-hooks.c", Build::GCC_O2);
-    let checked = check(&program.path);
-    checked.assert_cannot("own-hooks", &["__cyg_profile_func_enter of its own"]);
-    assert_eq!(checked.module("own-hooks")["hooks"], "own");
-    assert_eq!(checked.module("libshape.so")["hooks"], "program");
+    each_build("own-hooks.c", |program| {
+        let checked = check(&program.path);
+        checked.assert_cannot("own-hooks", &["__cyg_profile_func_enter of its own"]);
+        assert_eq!(checked.module("own-hooks")["hooks"], "own");
+        assert_eq!(checked.module("libshape.so")["hooks"], "program");
 
-    // Hooks that it keeps to itself are not in the library's way.
-    let mut hidden = program.clone();
-    hidden.path = program.folder.join("hidden");
-    let checked = check(&hidden.path);
-    checked.assert_can(&["module-own-hooks"]);
-    assert_eq!(checked.module("libshape.so")["hooks"], "recorder");
-    hidden.record().run().report().assert_calls(
-        "3 shape_area
-         3 shape_area → square
-         3 square",
-    );
+        // Hooks that it keeps to itself are not in the library's way.
+        let mut hidden = program.clone();
+        hidden.path = program.folder.join("hidden");
+        let checked = check(&hidden.path);
+        checked.assert_can(&["module-own-hooks"]);
+        assert_eq!(checked.module("libshape.so")["hooks"], "recorder");
+        hidden.record().run().report().assert_calls(
+            "3 shape_area
+             3 shape_area → square
+             3 square",
+        );
+    });
 }
 
 #[test]

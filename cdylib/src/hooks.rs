@@ -34,14 +34,14 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
         if is_paused(thread) || is_outside(thread, function) {
             return;
         }
-        enter_inside(thread, function, site, hook, sp);
+        enter_inside(function, site, hook, sp, thread);
     }
 }
 
 /// Entry of a call that is recorded, as a rule. Apart from `enter`, so that calls outside every root, and while recording
-/// is paused, save no registers.
+/// is paused, save no registers; with the thread last, so that the others stay where they are.
 #[inline(never)]
-unsafe extern "C" fn enter_inside(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+unsafe extern "C" fn enter_inside(function: usize, site: usize, hook: usize, sp: usize, thread: &mut Thread) {
     // SAFETY: as above.
     unsafe { enter_on::<Tsc>(thread, function, site, hook, sp) };
 }

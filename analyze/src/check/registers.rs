@@ -57,3 +57,33 @@ impl Registers {
 fn number(register: Register) -> Option<usize> {
     register.is_gpr64().then(|| register.number())
 }
+
+#[cfg(test)]
+mod tests {
+    use iced_x86::{Decoder, DecoderOptions};
+
+    use super::*;
+
+    /// The first argument after this code, which lies at 0x1000.
+    fn argument(code: &[u8]) -> Option<u64> {
+        let mut registers = Registers::default();
+        for instruction in &mut Decoder::with_ip(64, code, 0x1000, DecoderOptions::NONE) {
+            registers.follow(&instruction, &Hooks::default());
+        }
+        registers.first_argument()
+    }
+
+    #[test]
+    fn what_compilers_write_before_a_hook() {
+        for (code, expected) in [
+            (&[0x48, 0x8d, 0x3d, 0xf9, 0x00, 0, 0][..], Some(0x1100)), // lea rdi, [rip+…]
+            (&[0xbf, 0x00, 0x20, 0x40, 0x00], Some(0x40_2000)),        // mov edi, 0x402000
+            (&[0x48, 0x8d, 0x1d, 0xf9, 0x00, 0, 0, 0xe8, 0, 0, 0, 0, 0x48, 0x89, 0xdf], Some(0x1100)), // lea rbx; call; mov rdi, rbx
+            (&[0x48, 0x8d, 0x05, 0xf9, 0x00, 0, 0, 0xe8, 0, 0, 0, 0, 0x48, 0x89, 0xc7], None), // lea rax; call; mov rdi, rax
+            (&[0x48, 0x8d, 0x3d, 0xf9, 0x00, 0, 0, 0x31, 0xff], None),                         // lea rdi; xor edi, edi
+            (&[0x48, 0x8d, 0x3d, 0xf9, 0x00, 0, 0, 0x48, 0x85, 0xff], Some(0x1100)),           // lea rdi; test rdi, rdi
+        ] {
+            assert_eq!(argument(code), expected, "{code:x?}");
+        }
+    }
+}

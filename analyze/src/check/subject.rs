@@ -30,6 +30,11 @@ impl Subject {
         let files: Vec<&Elf> = files.filter(|file| file.facts.is_for_recorder()).collect();
         let mut modules: Vec<Module> =
             files.par_iter().enumerate().map(|(index, file)| module::look_into(file, role(index))).collect();
+        // Hooks of its own may be inlined wherever they are called.
+        let has_own = program.elf.as_ref().is_some_and(|elf| elf.facts.defines_hooks && !is_library(elf));
+        for module in modules.iter_mut().take(1).filter(|module| has_own && module.hooks == Hooks::None) {
+            module.hooks = Hooks::Own;
+        }
         // What a program has and exports comes before anything that is preloaded.
         if program.elf.as_ref().is_some_and(|elf| elf.facts.exports_hooks && !is_library(elf)) {
             for module in modules.iter_mut().filter(|module| module.hooks == Hooks::Recorder) {
