@@ -95,7 +95,8 @@ impl Hooks {
 
     fn read_relocations(&mut self, elf: &Elf<'_>) {
         let offsets: Vec<_> = [".got", ".got.plt"].iter().filter_map(|name| elf.section_by_name(name)).collect();
-        let offsets: Vec<_> = offsets.iter().map(|table| table.address()..table.address() + table.size()).collect();
+        let offsets: Vec<_> =
+            offsets.iter().map(|table| table.address()..table.address().saturating_add(table.size())).collect();
         let Some(symbols) = elf.dynamic_symbol_table() else { return };
         for (slot, relocation) in elf.dynamic_relocations().into_iter().flatten() {
             if !offsets.iter().any(|table| table.contains(&slot)) {

@@ -6,7 +6,7 @@
 //!             │                                           rules            a sentence      plain data
 //!             └── each [`module`] ─┬▶ [`bodies`]: functions by address
 //!                                  ├▶ [`hooks`]: ways to the hooks ──▶ [`sites`]: calls of them, with [`registers`]
-//!                                  └▶ [`units`]: source files by debug information, with [`producer`]
+//!                                  └▶ [`units`]: source files by debug information, with [`producer`]: its [`origin`]
 //! ```
 
 mod bodies;
@@ -16,6 +16,7 @@ mod findings;
 mod hooks;
 mod module;
 mod options;
+mod origin;
 mod producer;
 mod registers;
 mod sites;

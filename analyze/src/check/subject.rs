@@ -1,6 +1,6 @@
 //! What is checked: a program, or a library by itself, and what was found out about it.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::checkup::{Hooks, Module, Role};
 use super::module;
@@ -23,7 +23,7 @@ pub struct Subject {
 
 impl Subject {
     /// Looks into a program and its libraries.
-    pub fn look_into(path: &PathBuf) -> Self {
+    pub fn look_into(path: &Path) -> Self {
         let program = Program::look_into(path);
         let role = |index| if index == 0 { Role::Program } else { Role::Library };
         let files = program.elf.iter().chain(&program.libraries.found);
