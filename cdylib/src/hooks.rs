@@ -90,7 +90,7 @@ pub unsafe fn enter_on<C: Clock>(thread: &mut Thread, function: usize, site: usi
         let top = &*thread.top;
         // The stack grows down: a frame whose pointer is not above this one has been left, unless the function was
         // inlined into the one that has it.
-        if top.sp <= sp && !is_inlined(top, function, site, hook, sp) {
+        if top.sp <= sp && !is_inlined(top, site, hook, sp) {
             return rare::enter_after_unwinding::<C>(thread, function, site, hook, sp);
         }
         let parent = top.position;
@@ -109,26 +109,16 @@ pub unsafe fn enter_on<C: Clock>(thread: &mut Thread, function: usize, site: usi
 /// same place, as the compiler says, but by another enter hook, which lies in no code of its own. The same hook again
 /// means that the call was left.
 #[inline(always)]
-unsafe fn is_inlined(top: &Frame, function: usize, site: usize, hook: usize, sp: usize) -> bool {
+unsafe fn is_inlined(top: &Frame, site: usize, hook: usize, sp: usize) -> bool {
     let mut frame = top;
-    let mut body = 0;
     while frame.sp == sp {
         if frame.site != site || frame.hook == hook {
             return false;
         }
-        body = frame.function;
         // SAFETY: the bottom frame's pointer equals no stack pointer.
         frame = unsafe { &*(&raw const *frame).sub(1) };
     }
-    frame.sp > sp && !is_own_hook(function, hook, body)
-}
-
-/// Whether an enter hook lies in its function's own code, rather than in that of `body`, which it was inlined into.
-/// Functions have their enter hook near their start.
-#[inline(always)]
-pub fn is_own_hook(function: usize, hook: usize, body: usize) -> bool {
-    const NEAR: usize = 512;
-    hook.wrapping_sub(function) < NEAR && !(function < body && body <= hook)
+    frame.sp > sp
 }
 
 /// Counts a call and opens its frame.
@@ -154,7 +144,7 @@ pub unsafe fn open<C: Clock>(
         }
         let flags = (*node).flags;
         if flags | inside != 0 {
-            return open_folded::<C>(thread, node, node_ref, inside, function, site, hook, sp);
+            return open_folded::<C>(thread, node_ref, inside, function, site, hook, sp);
         }
         arch::count_at::<{ offset_of!(NodeRecord, slot) + offset_of!(Slot, calls) }, _>(node);
         thread.top = next;
@@ -175,7 +165,6 @@ pub unsafe fn open<C: Clock>(
 #[inline(always)]
 unsafe fn open_folded<C: Clock>(
     thread: &mut Thread,
-    node: *mut NodeRecord,
     node_ref: Ref,
     inside: u32,
     function: usize,
@@ -183,6 +172,7 @@ unsafe fn open_folded<C: Clock>(
     hook: usize,
     sp: usize,
 ) {
+    let node = thread.node(node_ref);
     // SAFETY: as in `open`, which has checked the limit.
     unsafe {
         let flags = (*node).flags;

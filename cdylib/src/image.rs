@@ -21,6 +21,7 @@ const HEADERS_MAX: usize = 64;
 const PT_LOAD: u32 = 1;
 const PT_DYNAMIC: u32 = 2;
 const PT_NOTE: u32 = 4;
+const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
 const DT_NULL: usize = 0;
 const DT_HASH: usize = 4;
 const DT_STRTAB: usize = 5;
@@ -29,7 +30,8 @@ const DT_STRSZ: usize = 10;
 const DT_GNU_HASH: usize = 0x6fff_fef5;
 const HOOK: &[u8] = b"__cyg_profile_func_enter\0";
 
-fn read<T: Copy>(address: usize) -> Option<T> {
+/// A value of plain integers at an address.
+pub fn read<T: Copy>(address: usize) -> Option<T> {
     let mut value = core::mem::MaybeUninit::<T>::uninit();
     // SAFETY: the bytes of the value; only plain integers are read this way, for which any bytes will do.
     unsafe {
@@ -67,6 +69,16 @@ impl Image {
             }
         }
         Some(image)
+    }
+
+    /// The `.eh_frame_hdr` of the module whose file begins at an address.
+    pub fn unwind_table(start: usize) -> Option<usize> {
+        let bias = Self::read(start)?.bias;
+        let headers = start + read::<usize>(start + 32)?;
+        let (size, count) = (read::<u16>(start + 54)? as usize, read::<u16>(start + 56)? as usize);
+        let mut headers = (0..count.min(HEADERS_MAX)).map(|index| headers + index * size);
+        let header = headers.find(|&at| read(at) == Some(PT_GNU_EH_FRAME))?;
+        Some(bias.wrapping_add(read::<usize>(header + 16)?))
     }
 
     fn read_notes(&mut self, mut at: usize, len: usize) {

@@ -19,7 +19,7 @@
 //! `life` is called when the library is loaded and when threads and processes end; `creation` makes a family, and
 //! `cost` measures the hooks; `sys`, `memory`, `clock` and `settings` are what it stands on.
 
-#![no_std]
+#![cfg_attr(not(test), no_std)] // the test harness, which lints ask for, brings `std`
 #![allow(clippy::missing_safety_doc)] // the hooks' one demand is the compiler's calling convention
 #![allow(missing_docs)]
 
@@ -28,6 +28,7 @@ extern crate alloc;
 mod arch;
 mod arena;
 mod clock;
+mod code;
 mod cost;
 mod creation;
 mod family;
@@ -53,7 +54,8 @@ unsafe extern "C" {}
 
 /// A panic in what parses other people's bytes leaves that work undone. One anywhere else is our own mistake, and the
 /// program's thread cannot go on: it stops here rather than to run on with a broken stack.
-#[panic_handler]
+#[cfg_attr(not(test), panic_handler)]
+#[cfg_attr(test, expect(dead_code))]
 fn panic(_: &core::panic::PanicInfo) -> ! {
     memory::SCRATCH_AREA.give_up();
     loop {

@@ -42,7 +42,7 @@ pub struct Scratch {
 }
 
 /// The allocator behind `alloc` in this library. Only [`Scratch::with`] lets code run that allocates.
-#[global_allocator]
+#[cfg_attr(not(test), global_allocator)]
 pub static SCRATCH_AREA: Scratch = Scratch {
     base: AtomicUsize::new(0),
     used: AtomicUsize::new(0),

@@ -92,6 +92,16 @@ pub fn forget_what_is_gone(family: &Family) -> bool {
     gone
 }
 
+/// Where the module that holds an address begins, if it is known.
+pub fn start(family: &Family, address: usize) -> Option<usize> {
+    // SAFETY: what was published stays.
+    let known = unsafe { family.modules.load(Ordering::Acquire).as_ref() }?;
+    known.ranges[..known.len]
+        .iter()
+        .find(|range| range.start <= address && address < range.end)
+        .map(|range| range.start)
+}
+
 /// Whether any module loaded now refers to the hooks.
 pub fn any_instrumented() -> bool {
     let mut any = false;

@@ -2,13 +2,14 @@
 //! `longjmp`, an exit without an entry.
 
 use crate::arch;
-use crate::clock::{Clock, Gettime, Tsc};
+use crate::clock::{self, Clock, Gettime, Tsc};
+use crate::code;
 use crate::hooks;
 use crate::modules;
 use crate::path;
 use crate::stack;
 use crate::sys::SignalsBlocked;
-use crate::thread::{self, Frame, KNOWN_PAGES, Thread, bits, live, slot};
+use crate::thread::{self, DISTANCES, Distance, Frame, KNOWN_PAGES, Thread, bits, live, slot};
 use profile::Ref;
 use profile::node::{ROOT, SKIPPED, mark};
 
@@ -39,7 +40,7 @@ pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: as above.
     unsafe {
         if !thread.is_null() && (*thread).state() != live::LOST {
-            let now = crate::clock::now((*thread).family.clock);
+            let now = clock::now((*thread).family.clock);
             hooks::exit_at(&mut *thread, now, function, site, hook, sp);
         }
     }
@@ -100,48 +101,64 @@ unsafe fn new_path<C: Clock>(
 /// Most bytes of stack that are searched for a return address.
 const SEARCHED: usize = 16 << 20;
 
-/// Whether the latest open call has been left (`longjmp`, an exception) though its frame lay above the new one's stack
-/// pointer: a call that took its place may have a larger frame.
+/// How far behind an open call's stack pointer the return address of one that took its place may lie.
+const BEHIND: usize = 64 << 10;
+
+/// Whether the latest open call has been left (`longjmp`, an exception) though its frame does not lie below the new one's
+/// stack pointer: a call that took its place may have as large a frame, or a larger one.
 ///
-/// A call made by an open one has its return address below that one's stack pointer; if none lies there, the open one
-/// is gone, or the new one is part of its body. This is asked once for each path. On a path that is known the parent
+/// A call made by an open one has its return address below that one's stack pointer; if it does not lie there, the open
+/// one is gone, or the new one is part of its body. This is asked once for each path. On a path that is known the parent
 /// cannot be wrong, but for recursion: a call from this site was once seen to come from that function.
 unsafe fn is_gone(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
-    // SAFETY: the top frame is there, and one below it; the words searched lie in one mapping of the stack.
+    // SAFETY: the top frame is there; the words searched lie in one mapping of the stack.
     unsafe {
         let top = *thread.top;
         let reach = top.sp.wrapping_sub(sp);
-        if top.position == 0 || thread.top == thread.bottom || reach == 0 || reach > SEARCHED {
+        if top.position == 0 || thread.top == thread.bottom || reach > SEARCHED {
             return false;
         }
-        if !sp.is_multiple_of(size_of::<usize>()) || !stack::is_same(thread, sp, top.sp) {
-            return false;
+        if reach != 0 {
+            if !sp.is_multiple_of(size_of::<usize>()) || !stack::is_same(thread, sp, top.sp) {
+                return false;
+            }
+            if find_return_address(thread, site, hook, sp, top.sp).is_some_and(|at| at <= top.sp) {
+                return false;
+            }
         }
-        let below = *thread.top.sub(1);
-        if stack_holds(site, sp, top.sp) {
-            // A word that has been there since a call from the same site deeper in the stack is no proof, if the
-            // return address can lie above, where a call made by the caller has it, and the site is the caller's.
-            let is_above = below.sp != usize::MAX
-                && below.sp.wrapping_sub(top.sp) < SEARCHED
-                && stack_holds(site, top.sp, below.sp);
-            return is_above && below.function <= site && (top.function > site || top.function < below.function);
+        // A body inlined into the open call's function has its call site, and a hook that lies in no code of its own, or
+        // where the open one's lies too.
+        if site != top.site {
+            return true;
         }
-        // A body inlined into the open call's function has its call site, and a hook that lies in no code of its own.
-        site != top.site || hooks::is_own_hook(function, hook, top.function)
+        let began = clock::now(thread.family.clock);
+        let starts = |hook| code::is_of(thread.family, hook, function);
+        let is_gone = match starts(hook) {
+            Some(is_own) => is_own && starts(top.hook) == Some(false),
+            None => hook >= function && (function >= top.function || top.function > hook),
+        };
+        thread.forget_time_since(began);
+        is_gone
     }
 }
 
-/// Whether a word lies on the stack, above one stack pointer and up to another.
-unsafe fn stack_holds(word: usize, from: usize, to: usize) -> bool {
-    let mut at = from + size_of::<usize>();
-    while at <= to {
-        // SAFETY: the caller's stack.
-        if unsafe { *core::ptr::with_exposed_provenance::<usize>(at) } == word {
-            return true;
-        }
-        at += size_of::<usize>();
+/// Where a call's return address lies: as far above its hook's stack pointer as the last time at this hook, if it is
+/// there; else at the first place that holds it. (That could be in a variable that has no value yet, left there by an
+/// earlier and deeper call.) It is looked for until behind `end`.
+unsafe fn find_return_address(thread: &mut Thread, site: usize, hook: usize, sp: usize, end: usize) -> Option<usize> {
+    let (_, stack_end) = thread.stacks.into_iter().find(|&(start, stack_end)| (start..stack_end).contains(&end))?;
+    let end = stack_end.min(end.saturating_add(BEHIND));
+    let known = &mut thread.distances[(hook ^ hook >> 8) % DISTANCES];
+    // SAFETY: the words read lie between a stack pointer and the end of its stack's mapping.
+    let holds_it = |at: &usize| unsafe { *core::ptr::with_exposed_provenance::<usize>(*at) == site };
+    let last = sp.saturating_add(known.bytes);
+    if known.hook == hook && last < end && holds_it(&last) {
+        return Some(last);
     }
-    false
+    // Behind the hook's own return address.
+    let found = (sp + size_of::<usize>()..end).step_by(size_of::<usize>()).find(holds_it)?;
+    *known = Distance { hook, bytes: found - sp };
+    Some(found)
 }
 
 /// Entry of a call that has no recorded caller: outside every root, below `DIYTRACE_DEPTH`, or in a signal handler that
@@ -236,9 +253,7 @@ pub unsafe fn enter_after_unwinding<C: Clock>(
             let mut frame = thread.top;
             let mut keep = thread.top;
             while (*frame).sp == sp {
-                let body = if (*frame.sub(1)).sp == sp { usize::MAX } else { (*frame).function };
-                let own = body != usize::MAX && hooks::is_own_hook(function, hook, body);
-                if (*frame).site != site || (*frame).hook == hook || own {
+                if (*frame).site != site || (*frame).hook == hook {
                     keep = frame.sub(1);
                 }
                 frame = frame.sub(1);

@@ -87,6 +87,19 @@ pub const KNOWN_PAGES: usize = 512;
 /// Nodes found lately. The children of one parent lie side by side, in one cache line.
 pub const PATH_CACHE: usize = 1024;
 
+/// Hooks of which is known how far above their stack pointer the return address lies.
+pub const DISTANCES: usize = 256;
+
+/// That distance, in bytes, for one hook.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Distance {
+    /// The hook's own return address.
+    pub hook: usize,
+    /// The distance.
+    pub bytes: usize,
+}
+
 /// A thread's state.
 #[repr(C, align(4096))]
 pub struct Thread {
@@ -139,6 +152,8 @@ pub struct Thread {
     pub path_cache: [Ref; PATH_CACHE],
     /// See [`KNOWN_PAGES`].
     pub known_pages: [usize; KNOWN_PAGES],
+    /// See [`DISTANCES`].
+    pub distances: [Distance; DISTANCES],
 }
 
 const FIRST_FRAMES: usize = 256;
