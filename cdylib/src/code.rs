@@ -1,7 +1,6 @@
 //! Where the code of a function begins: from the table that unwinders search (`.eh_frame_hdr`).
 
 use crate::family::Family;
-use crate::image::{Image, read};
 use crate::modules;
 
 /// Version and `DW_EH_PE_…` of the table as every linker writes it: a pointer to the frames, a count, and addresses
@@ -10,20 +9,26 @@ const ENCODINGS: [u8; 4] = [1, 0x1b, 0x03, 0x3b];
 
 /// Whether an address lies in the code that begins at a function: not in a body of it that was inlined elsewhere, nor in
 /// a part that was split off. `None` if there is no table to tell.
-pub fn is_of(family: &Family, address: usize, function: usize) -> Option<bool> {
-    let table = Image::unwind_table(modules::start(family, address)?)?;
-    let [encodings, _, count] = read::<[u32; 3]>(table)?;
-    if encodings.to_le_bytes() != ENCODINGS {
-        return None;
+///
+/// # Safety
+/// The address must be in code that is running: its module, and so the table, cannot be unloaded now.
+pub unsafe fn is_of(family: &Family, address: usize, function: usize) -> Option<bool> {
+    let table = modules::unwind_table(family, address)?;
+    let words = core::ptr::with_exposed_provenance::<i32>(table);
+    // SAFETY: the loader has mapped the table, which is as long as its count says.
+    unsafe {
+        if words.read_unaligned().to_le_bytes() != ENCODINGS {
+            return None;
+        }
+        let start = |index: usize| table.wrapping_add_signed(words.add(3 + index * 2).read_unaligned() as isize);
+        let (mut low, mut high) = (0, words.add(2).read_unaligned() as u32 as usize);
+        if high == 0 {
+            return None;
+        }
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if start(middle) <= address { low = middle } else { high = middle }
+        }
+        Some(start(low) == function)
     }
-    let start = |index: usize| {
-        let offset: i32 = read(table + 12 + index * 8)?;
-        Some(table.wrapping_add_signed(offset as isize))
-    };
-    let (mut low, mut high) = (0, count as usize);
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if start(middle)? <= address { low = middle } else { high = middle }
-    }
-    Some(start(low)? == function)
 }

@@ -15,6 +15,8 @@ pub struct Image {
     pub build_id_len: usize,
     /// Whether it refers to the enter hook, defined elsewhere.
     pub instrumented: bool,
+    /// Where its `.eh_frame_hdr` lies; 0 for none.
+    pub unwind_table: usize,
 }
 
 const HEADERS_MAX: usize = 64;
@@ -30,8 +32,7 @@ const DT_STRSZ: usize = 10;
 const DT_GNU_HASH: usize = 0x6fff_fef5;
 const HOOK: &[u8] = b"__cyg_profile_func_enter\0";
 
-/// A value of plain integers at an address.
-pub fn read<T: Copy>(address: usize) -> Option<T> {
+fn read<T: Copy>(address: usize) -> Option<T> {
     let mut value = core::mem::MaybeUninit::<T>::uninit();
     // SAFETY: the bytes of the value; only plain integers are read this way, for which any bytes will do.
     unsafe {
@@ -58,27 +59,19 @@ impl Image {
             build_id: [0; BUILD_ID_MAX],
             build_id_len: 0,
             instrumented: false,
+            unwind_table: 0,
         };
         for at in (0..count).map(header) {
             let address = image.bias.wrapping_add(read::<usize>(at + 16)?);
             let len = read::<usize>(at + 40)?;
             match read::<u32>(at)? {
                 PT_NOTE if image.build_id_len == 0 => image.read_notes(address, len),
+                PT_GNU_EH_FRAME => image.unwind_table = address,
                 PT_DYNAMIC => image.instrumented = image.refers_to_hooks(address, len).unwrap_or(false),
                 _ => {}
             }
         }
         Some(image)
-    }
-
-    /// The `.eh_frame_hdr` of the module whose file begins at an address.
-    pub fn unwind_table(start: usize) -> Option<usize> {
-        let bias = Self::read(start)?.bias;
-        let headers = start + read::<usize>(start + 32)?;
-        let (size, count) = (read::<u16>(start + 54)? as usize, read::<u16>(start + 56)? as usize);
-        let mut headers = (0..count.min(HEADERS_MAX)).map(|index| headers + index * size);
-        let header = headers.find(|&at| read(at) == Some(PT_GNU_EH_FRAME))?;
-        Some(bias.wrapping_add(read::<usize>(header + 16)?))
     }
 
     fn read_notes(&mut self, mut at: usize, len: usize) {

@@ -30,6 +30,8 @@ struct Range {
     inode: u64,
     /// Modules in the file when this one was recorded.
     generation: u32,
+    /// `Image::unwind_table`.
+    unwind_table: usize,
 }
 
 /// What a walk over the mappings has found.
@@ -92,14 +94,11 @@ pub fn forget_what_is_gone(family: &Family) -> bool {
     gone
 }
 
-/// Where the module that holds an address begins, if it is known.
-pub fn start(family: &Family, address: usize) -> Option<usize> {
-    // SAFETY: what was published stays.
+/// Where the `.eh_frame_hdr` of the module at an address lies, if that is known and has one.
+pub fn unwind_table(family: &Family, address: usize) -> Option<usize> {
+    // SAFETY: as above.
     let known = unsafe { family.modules.load(Ordering::Acquire).as_ref() }?;
-    known.ranges[..known.len]
-        .iter()
-        .find(|range| range.start <= address && address < range.end)
-        .map(|range| range.start)
+    known.find(address).map(|range| range.unwind_table).filter(|&table| table != 0)
 }
 
 /// Whether any module loaded now refers to the hooks.
@@ -184,7 +183,7 @@ impl Known {
         if image.instrumented {
             filter::meet(family, path, &image);
         }
-        self.push(Range { generation: self.generation, ..found.range });
+        self.push(Range { generation: self.generation, unwind_table: image.unwind_table, ..found.range });
         self.generation += 1;
     }
 }
@@ -195,7 +194,7 @@ impl Found {
     }
 
     fn start(&mut self, mapping: &Mapping) {
-        self.range = Range { start: mapping.start, end: mapping.end, inode: mapping.inode, generation: 0 };
+        self.range = Range { inode: mapping.inode, ..nothing_at(mapping.start, mapping.end) };
         self.executable = mapping.executable;
         self.path_len = mapping.path.len().min(PATH_MAX - 1);
         self.path[..self.path_len].copy_from_slice(&mapping.path[..self.path_len]);
@@ -205,7 +204,7 @@ impl Found {
 
 /// A range that is no module's. Code in it counts as older than any module.
 fn nothing_at(start: usize, end: usize) -> Range {
-    Range { start, end, inode: 0, generation: 0 }
+    Range { start, end, inode: 0, generation: 0, unwind_table: 0 }
 }
 
 fn record(family: &Family, found: &Found, image: &Image, generation: u32, program: Option<usize>) {
