@@ -10,9 +10,10 @@
 use crate::arch;
 use crate::clock::{Clock, Tsc};
 use crate::family::at;
+use crate::frame::{Frame, bits};
 use crate::path;
 use crate::rare;
-use crate::thread::{Frame, Thread, bits, live, slot};
+use crate::thread::{Thread, live, slot};
 use core::mem::offset_of;
 use core::sync::atomic::{Ordering, compiler_fence};
 use profile::node::{ROOT, flag, mark};

@@ -12,12 +12,13 @@
 //!                         ▼
 //!                       rare ──▶ path (new call path) ──▶ arena (room in the file) ──▶ family (the file)
 //!                         │        └▶ modules, filter, symbols, image, maps (whose code is it? is it a root?)
-//!                         ├▶ thread (first call of a thread or a forked child)
-//!                         └▶ stack (did `longjmp` leave calls open?)
+//!                         ├▶ states, thread, fork (first call of a thread or a forked child)
+//!                         └▶ left, stack, code (did `longjmp` leave calls open?)
 //! ```
 //!
-//! `life` is called when the library is loaded and when threads and processes end; `creation` makes a family, and
-//! `cost` measures the hooks; `sys`, `memory`, `clock` and `settings` are what it stands on.
+//! A `frame` is an open call, and a `table` an index of what an arena holds. `life` is called when the library is loaded
+//! and when threads and processes end; `creation` makes a family, and `cost` measures the hooks; `sys`, `memory`, `clock`
+//! and `settings` are what it stands on.
 
 #![cfg_attr(not(test), no_std)] // the test harness, which lints ask for, brings `std`
 #![allow(clippy::missing_safety_doc)] // the hooks' one demand is the compiler's calling convention
@@ -33,8 +34,11 @@ mod cost;
 mod creation;
 mod family;
 mod filter;
+mod fork;
+mod frame;
 mod hooks;
 mod image;
+mod left;
 mod life;
 mod maps;
 mod memory;
@@ -43,6 +47,7 @@ mod path;
 mod rare;
 mod settings;
 mod stack;
+mod states;
 mod symbols;
 mod sys;
 mod table;

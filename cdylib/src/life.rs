@@ -6,8 +6,9 @@ use crate::clock;
 use crate::creation;
 use crate::family::{self, Family, OFF};
 use crate::modules;
+use crate::states;
 use crate::sys;
-use crate::thread::{self, Thread, live};
+use crate::thread::{Thread, live};
 use core::ffi::{c_char, c_void};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -111,7 +112,7 @@ pub unsafe extern "C" fn dlclose(library: *mut c_void) -> i32 {
     if let Some(family) = family::get() {
         let _blocked = sys::SignalsBlocked::new();
         if modules::forget_what_is_gone(family) {
-            thread::make_stale();
+            states::make_stale();
         }
     }
     result

@@ -2,10 +2,11 @@
 
 use crate::arena;
 use crate::filter;
+use crate::frame::Frame;
 use crate::hooks;
 use crate::modules;
 use crate::sys;
-use crate::thread::{Frame, PATH_CACHE, Thread};
+use crate::thread::{PATH_CACHE, Thread};
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::node::{ROOT, SKIPPED, flag};
 use profile::{Bins, Function, Node, NodeRecord, Ref, callsite};

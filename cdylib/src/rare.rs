@@ -3,21 +3,22 @@
 
 use crate::arch;
 use crate::clock::{self, Clock, Gettime, Tsc};
-use crate::code;
+use crate::frame::{Frame, bits};
 use crate::hooks;
+use crate::left::{close_partly, is_elsewhere, is_gone, switch_stack, unwind};
 use crate::modules;
 use crate::path;
-use crate::stack;
+use crate::states;
 use crate::sys::SignalsBlocked;
-use crate::thread::{self, DISTANCES, Distance, Frame, KNOWN_PAGES, Thread, bits, live, slot};
+use crate::thread::{KNOWN_PAGES, Thread, live, slot};
 use profile::Ref;
-use profile::node::{ROOT, SKIPPED, mark};
+use profile::node::{ROOT, SKIPPED};
 
 /// Entry in a thread that is not recording by the time stamp counter.
 #[cold]
 #[inline(never)]
 pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
-    let thread = thread::current();
+    let thread = states::current();
     // SAFETY: the state is valid, and says what may be done with it.
     unsafe {
         if thread.is_null() || hooks::is_paused(&*thread) || hooks::is_outside(&*thread, function) {
@@ -36,7 +37,7 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
 #[cold]
 #[inline(never)]
 pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize) {
-    let thread = thread::current();
+    let thread = states::current();
     // SAFETY: as above.
     unsafe {
         if !thread.is_null() && (*thread).state() != live::LOST {
@@ -96,69 +97,6 @@ unsafe fn new_path<C: Clock>(
     let node = path::child(thread, parent, function, site, hook);
     thread.forget_time_since(began);
     node
-}
-
-/// Most bytes of stack that are searched for a return address.
-const SEARCHED: usize = 16 << 20;
-
-/// How far behind an open call's stack pointer the return address of one that took its place may lie.
-const BEHIND: usize = 64 << 10;
-
-/// Whether the latest open call has been left (`longjmp`, an exception) though its frame does not lie below the new one's
-/// stack pointer: a call that took its place may have as large a frame, or a larger one.
-///
-/// A call made by an open one has its return address below that one's stack pointer; if it does not lie there, the open
-/// one is gone, or the new one is part of its body. This is asked once for each path. On a path that is known the parent
-/// cannot be wrong, but for recursion: a call from this site was once seen to come from that function.
-unsafe fn is_gone(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
-    // SAFETY: the top frame is there; the words searched lie in one mapping of the stack.
-    unsafe {
-        let top = *thread.top;
-        let reach = top.sp.wrapping_sub(sp);
-        if top.position == 0 || thread.top == thread.bottom || reach > SEARCHED {
-            return false;
-        }
-        if reach != 0 {
-            if !sp.is_multiple_of(size_of::<usize>()) || !stack::is_same(thread, sp, top.sp) {
-                return false;
-            }
-            if find_return_address(thread, site, hook, sp, top.sp).is_some_and(|at| at <= top.sp) {
-                return false;
-            }
-        }
-        // A body inlined into the open call's function has its call site, and a hook that lies in no code of its own, or
-        // where the open one's lies too.
-        if site != top.site {
-            return true;
-        }
-        let began = clock::now(thread.family.clock);
-        let starts = |hook| code::is_of(thread.family, hook, function);
-        let is_gone = match starts(hook) {
-            Some(is_own) => is_own && starts(top.hook) == Some(false),
-            None => hook >= function && (function >= top.function || top.function > hook),
-        };
-        thread.forget_time_since(began);
-        is_gone
-    }
-}
-
-/// Where a call's return address lies: as far above its hook's stack pointer as the last time at this hook, if it is
-/// there; else at the first place that holds it. (That could be in a variable that has no value yet, left there by an
-/// earlier and deeper call.) It is looked for until behind `end`.
-unsafe fn find_return_address(thread: &mut Thread, site: usize, hook: usize, sp: usize, end: usize) -> Option<usize> {
-    let (_, stack_end) = thread.stacks.into_iter().find(|&(start, stack_end)| (start..stack_end).contains(&end))?;
-    let end = stack_end.min(end.saturating_add(BEHIND));
-    let known = &mut thread.distances[(hook ^ hook >> 8) % DISTANCES];
-    // SAFETY: the words read lie between a stack pointer and the end of its stack's mapping.
-    let holds_it = |at: &usize| unsafe { *core::ptr::with_exposed_provenance::<usize>(*at) == site };
-    let last = sp.saturating_add(known.bytes);
-    if known.hook == hook && last < end && holds_it(&last) {
-        return Some(last);
-    }
-    // Behind the hook's own return address.
-    let found = (sp + size_of::<usize>()..end).step_by(size_of::<usize>()).find(holds_it)?;
-    *known = Distance { hook, bytes: found - sp };
-    Some(found)
 }
 
 /// Entry of a call that has no recorded caller: outside every root, below `DIYTRACE_DEPTH`, or in a signal handler that
@@ -245,7 +183,7 @@ pub unsafe fn enter_after_unwinding<C: Clock>(
     // SAFETY: frames between bottom and top are there.
     unsafe {
         switch_stack(thread, sp);
-        if stack::is_same(thread, (*thread.top).sp, sp) {
+        if !is_elsewhere(thread, thread.top, sp) {
             while (*thread.top).sp < sp {
                 unwind(thread);
             }
@@ -264,53 +202,6 @@ pub unsafe fn enter_after_unwinding<C: Clock>(
         }
         enter_anywhere::<C>(thread, function, site, hook, sp);
     }
-}
-
-/// Code now runs on another stack than the latest open call did: brings the calls that are open on this one to the top.
-/// True if that changed anything.
-///
-/// What a signal handler has left open on the alternate stack is closed; a coroutine's calls stay, below, until it goes
-/// on. A call that is the first on its stack changes nothing: whoever switched to it counts as its caller.
-unsafe fn switch_stack(thread: &mut Thread, sp: usize) -> bool {
-    // SAFETY: frames between bottom and top are there.
-    unsafe {
-        let mut changed = false;
-        while is_elsewhere(thread, thread.top, sp) && stack::was_left((*thread.top).sp, sp) {
-            unwind(thread);
-            changed = true;
-        }
-        if !is_elsewhere(thread, thread.top, sp) {
-            return changed;
-        }
-        let _blocked = SignalsBlocked::new();
-        let mut place = thread.top; // of the next one to bring up
-        let mut frame = thread.top;
-        while frame > thread.bottom {
-            if (*frame).position == 0 {
-                return changed; // an interrupted hook will fill this very frame
-            }
-            frame = frame.sub(1);
-        }
-        frame = thread.top;
-        while frame > thread.bottom {
-            if !is_elsewhere(thread, frame, sp) {
-                let brought = *frame;
-                core::ptr::copy(frame.add(1), frame, place.offset_from(frame) as usize);
-                *place = brought;
-                place = place.sub(1);
-                changed = true;
-            }
-            frame = frame.sub(1);
-        }
-        changed
-    }
-}
-
-/// Whether a frame is that of a call on another stack.
-unsafe fn is_elsewhere(thread: &mut Thread, frame: *const Frame, sp: usize) -> bool {
-    // SAFETY: the caller's frame.
-    let frame_sp = unsafe { (*frame).sp };
-    frame_sp != usize::MAX && !stack::is_same(thread, frame_sp, sp)
 }
 
 /// The rest of an entry once the stack pointer has been dealt with.
@@ -394,37 +285,5 @@ pub unsafe fn close_unusual(thread: &mut Thread, now: u64) {
         } else {
             hooks::close(thread, now);
         }
-    }
-}
-
-/// Closes the latest open call as one that was left without an exit, at the latest moment that is known of it.
-unsafe fn unwind(thread: &mut Thread) {
-    // SAFETY: the top frame is there, and its node in the mapping.
-    unsafe {
-        let frame = *thread.top;
-        if frame.position == 0 || frame.bits & bits::UNTIMED != 0 {
-            return hooks::pop(thread);
-        }
-        if frame.bits & bits::INHERITED == 0 {
-            arch::add(&raw mut (*thread.node(frame.node)).unwound, 1);
-            arch::add(&raw mut (*thread.arena).unwound, 1);
-        }
-        thread.last = thread.last.max(frame.start);
-        let last = thread.last;
-        close_partly(thread, last);
-    }
-}
-
-/// Closes the latest open call without putting its time into the distribution: it is not that of a whole call.
-unsafe fn close_partly(thread: &mut Thread, now: u64) {
-    // SAFETY: as above.
-    unsafe {
-        let frame = *thread.top;
-        let counters = slot(thread.node(frame.node), frame.bits);
-        arch::add(&raw mut counters.ticks, now.saturating_sub(frame.start));
-        arch::add(&raw mut counters.descendants, thread.count.saturating_sub(frame.count));
-        counters.mark = now & !mark::BITS;
-        thread.last = now;
-        hooks::pop(thread);
     }
 }

@@ -4,14 +4,15 @@ use crate::arch;
 use crate::arena;
 use crate::clock;
 use crate::family::{self, Family};
-use crate::path;
+use crate::fork;
+use crate::frame::{self, Frame, bits};
 use crate::sys::{self, SignalsBlocked};
 use crate::table::Table;
 use core::mem::offset_of;
 use core::ptr;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use profile::header::clock::TSC;
-use profile::node::{ROOT, SKIPPED, mark};
+use profile::node::{ROOT, SKIPPED};
 use profile::{Arena, Block, GRANULE, NodeRecord, Ref, Slot};
 
 /// Values of [`Thread::live`].
@@ -26,59 +27,6 @@ pub mod live {
     pub const LOST: u64 = 3;
     /// Recording, but a library was unloaded: what is known of addresses must be looked through first.
     pub const STALE: u64 = 4;
-}
-
-/// Bits of [`Frame::bits`].
-pub mod bits {
-    /// Which of its node's slots the call counts in.
-    pub const SLOT: u32 = 1;
-    /// The call is not recorded, only counted for its hooks' cost.
-    pub const UNTIMED: u32 = 2;
-    /// The call was open when this process was forked: not counted again.
-    pub const INHERITED: u32 = 4;
-}
-
-/// A call that is open. One cache line.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-pub struct Frame {
-    /// Stack pointer at its enter hook. `usize::MAX` in frames that are not filled in (a signal handler may find one
-    /// on top), and in the one at the bottom.
-    pub sp: usize,
-    /// The function.
-    pub function: usize,
-    /// The call site.
-    pub site: usize,
-    /// Return address of the enter hook.
-    pub hook: usize,
-    /// When it began, in ticks.
-    pub start: u64,
-    /// [`Thread::count`] when it began.
-    pub count: u64,
-    /// Its node.
-    pub node: Ref,
-    /// The node that its calls are made from; 0 in a frame that is not filled in.
-    pub position: Ref,
-    /// [`bits`] of this call.
-    pub bits: u32,
-    /// Slot of the calls it makes.
-    pub inside: u32,
-}
-
-impl Frame {
-    /// A frame that stands for no call.
-    pub const EMPTY: Frame = Frame {
-        sp: usize::MAX,
-        function: 0,
-        site: 0,
-        hook: 0,
-        start: 0,
-        count: 0,
-        node: 0,
-        position: 0,
-        bits: 0,
-        inside: 0,
-    };
 }
 
 /// Pages whose code is known to belong to a known module; each in the slot of its number's low bits.
@@ -104,7 +52,7 @@ pub struct Distance {
 #[repr(C, align(4096))]
 pub struct Thread {
     /// See [`live`]. Alone on its page, which a fork wipes.
-    live: AtomicU64,
+    pub live: AtomicU64,
     rest_of_page: [u64; 511],
     /// The latest open call.
     pub top: *mut Frame,
@@ -145,9 +93,9 @@ pub struct Thread {
     /// Which of them to forget next.
     pub next_stack: usize,
     /// The next of all states of this process.
-    next: *mut Thread,
+    pub next: *mut Thread,
     /// Whether a thread has it.
-    in_use: AtomicBool,
+    pub in_use: AtomicBool,
     /// See [`PATH_CACHE`].
     pub path_cache: [Ref; PATH_CACHE],
     /// See [`KNOWN_PAGES`].
@@ -164,7 +112,7 @@ impl Thread {
     /// State for a thread of `family`, with no arena yet.
     pub fn new(family: &'static Family) -> sys::Result<*mut Thread> {
         let thread = sys::map_memory(size_of::<Thread>())?.cast::<Thread>();
-        let frames = map_frames(FIRST_FRAMES)?;
+        let frames = frame::map(FIRST_FRAMES)?;
         // SAFETY: both mappings are new and large enough.
         unsafe {
             sys::wipe_on_fork(thread.cast(), GRANULE)?;
@@ -236,7 +184,7 @@ impl Thread {
             return false;
         }
         let _blocked = SignalsBlocked::new();
-        let Ok(frames) = map_frames(len * 2) else { return false };
+        let Ok(frames) = frame::map(len * 2) else { return false };
         // SAFETY: the new mapping is twice as large; nothing but `self` leads to the old one.
         unsafe {
             ptr::copy_nonoverlapping(self.bottom, frames, len);
@@ -269,52 +217,9 @@ impl Thread {
         }
         self.count = 0;
         self.last = clock::now(self.family.clock);
-        self.inherit();
+        fork::inherit(self);
         self.forget_time_since(self.last);
         self.record();
-    }
-
-    /// Gives the calls that were open at the fork their place in this process's own arena.
-    fn inherit(&mut self) {
-        // SAFETY: frames between bottom and top are there; the nodes of the parent's arena stay in the file.
-        unsafe {
-            let mut frame = self.bottom.add(1);
-            while frame <= self.top {
-                self.inherit_frame(frame);
-                frame = frame.add(1);
-            }
-        }
-    }
-
-    unsafe fn inherit_frame(&mut self, frame: *mut Frame) {
-        // SAFETY: the caller's frame, and the one below it.
-        unsafe {
-            let below = &*frame.sub(1);
-            let frame = &mut *frame;
-            if frame.position == 0 {
-                return; // its enter hook was interrupted by the signal handler that forked, and goes on by itself
-            }
-            let position = if below.position == 0 { ROOT } else { below.position };
-            if frame.bits & bits::UNTIMED != 0 && frame.position == SKIPPED {
-                frame.node = below.node;
-                return;
-            }
-            let parent = if position == SKIPPED { path::recorded_position(self, below) } else { position };
-            let Some(node) = path::child(self, parent, frame.function, frame.site, frame.hook) else {
-                (frame.node, frame.position, frame.bits) = (0, SKIPPED, bits::UNTIMED);
-                return;
-            };
-            let record = self.node(node);
-            frame.node = node;
-            frame.position = (*record).position;
-            frame.bits = below.inside | bits::INHERITED | frame.bits & bits::UNTIMED;
-            frame.inside = below.inside | (*record).flags & bits::SLOT;
-            frame.start = self.last;
-            frame.count = self.count;
-            if frame.bits & bits::UNTIMED == 0 {
-                slot(record, below.inside).mark = self.last & !mark::BITS | mark::OPEN | mark::INHERITED;
-            }
-        }
     }
 
     fn record(&self) {
@@ -323,7 +228,7 @@ impl Thread {
     }
 
     /// Forgets what lay at addresses of libraries that are gone.
-    fn look_through(&mut self) {
+    pub fn look_through(&mut self) {
         self.record(); // first: another library may be unloaded meanwhile
         self.known_pages.fill(0);
         self.use_filter();
@@ -376,102 +281,4 @@ pub unsafe fn slot<'a>(node: *mut NodeRecord, bits: u32) -> &'a mut Slot {
     const APART: usize = offset_of!(NodeRecord, folded_slot) - offset_of!(NodeRecord, slot);
     // SAFETY: the caller's promise; a node has two slots.
     unsafe { &mut *(&raw mut (*node).slot).byte_add((bits & bits::SLOT) as usize * APART) }
-}
-
-fn map_frames(count: usize) -> sys::Result<*mut Frame> {
-    let frames = sys::map_memory(count * size_of::<Frame>())?.cast::<Frame>();
-    for index in 0..count {
-        // SAFETY: the mapping has room for them.
-        unsafe { frames.add(index).write(Frame::EMPTY) };
-    }
-    Ok(frames)
-}
-
-/// The state of the calling thread, ready to record or to lose; null if nothing is recorded here.
-pub fn current() -> *mut Thread {
-    let is_ready = |thread: *mut Thread| {
-        // SAFETY: a thread's state is valid as long as its word leads to it.
-        !thread.is_null() && !matches!(unsafe { (*thread).state() }, live::FORKED | live::STALE)
-    };
-    let thread = arch::thread();
-    if is_ready(thread) {
-        return thread;
-    }
-    if family::is_off() {
-        return ptr::null_mut();
-    }
-    let _blocked = SignalsBlocked::new();
-    let thread = arch::thread(); // a signal handler may have been faster
-    // SAFETY: as above.
-    unsafe {
-        if thread.is_null() {
-            return attach();
-        }
-        match (*thread).state() {
-            live::FORKED => (*thread).settle(),
-            live::STALE => (*thread).look_through(),
-            _ => {}
-        }
-    }
-    thread
-}
-
-fn attach() -> *mut Thread {
-    let Some(family) = crate::life::family() else { return ptr::null_mut() };
-    let Some(thread) = take_state(family) else { return ptr::null_mut() };
-    // SAFETY: the state is complete but for its arena.
-    unsafe {
-        (*thread).use_filter();
-        (*thread).settle();
-    }
-    arch::set_thread(thread);
-    crate::life::watch_end_of(thread);
-    thread
-}
-
-/// All states of this process: threads come and go, states stay.
-static STATES: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
-
-/// Calls `each` for every state of this process.
-fn each_state(mut each: impl FnMut(&Thread) -> bool) -> *mut Thread {
-    let mut state = STATES.load(Ordering::Acquire);
-    // SAFETY: states in the list stay; only their own threads change more than their atomic words.
-    while !state.is_null() && !each(unsafe { &*state }) {
-        // SAFETY: as above.
-        state = unsafe { (*state).next };
-    }
-    state
-}
-
-/// A state that an ended thread has left, or a new one.
-fn take_state(family: &'static Family) -> Option<*mut Thread> {
-    let is_free =
-        |state: &Thread| state.in_use.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed).is_ok();
-    let left = each_state(is_free);
-    if !left.is_null() {
-        return Some(left);
-    }
-    let new = Thread::new(family).ok()?;
-    // SAFETY: nobody has seen the state yet.
-    unsafe {
-        (*new).in_use.store(true, Ordering::Relaxed);
-        let mut first = STATES.load(Ordering::Acquire);
-        loop {
-            (*new).next = first;
-            match STATES.compare_exchange(first, new, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return Some(new),
-                Err(other) => first = other,
-            }
-        }
-    }
-}
-
-/// Has every thread look through what it knows of addresses: a library is gone.
-pub fn make_stale() {
-    each_state(|state| {
-        for recording in [live::TSC, live::GETTIME] {
-            let _ = state.live.compare_exchange(recording, live::STALE, Ordering::AcqRel, Ordering::Relaxed);
-        }
-        false
-    });
 }

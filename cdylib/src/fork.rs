@@ -1,0 +1,49 @@
+//! What a forked child makes of the calls that were open when its parent forked.
+
+use crate::frame::{Frame, bits};
+use crate::path;
+use crate::thread::{Thread, slot};
+use profile::node::{ROOT, SKIPPED, mark};
+
+/// Gives the calls that were open at the fork their place in this process's own arena.
+pub fn inherit(thread: &mut Thread) {
+    // SAFETY: frames between bottom and top are there; the nodes of the parent's arena stay in the file.
+    unsafe {
+        let mut frame = thread.bottom.add(1);
+        while frame <= thread.top {
+            inherit_frame(thread, frame);
+            frame = frame.add(1);
+        }
+    }
+}
+
+unsafe fn inherit_frame(thread: &mut Thread, frame: *mut Frame) {
+    // SAFETY: the caller's frame, and the one below it.
+    unsafe {
+        let below = &*frame.sub(1);
+        let frame = &mut *frame;
+        if frame.position == 0 {
+            return; // its enter hook was interrupted by the signal handler that forked, and goes on by itthread
+        }
+        let position = if below.position == 0 { ROOT } else { below.position };
+        if frame.bits & bits::UNTIMED != 0 && frame.position == SKIPPED {
+            frame.node = below.node;
+            return;
+        }
+        let parent = if position == SKIPPED { path::recorded_position(thread, below) } else { position };
+        let Some(node) = path::child(thread, parent, frame.function, frame.site, frame.hook) else {
+            (frame.node, frame.position, frame.bits) = (0, SKIPPED, bits::UNTIMED);
+            return;
+        };
+        let record = thread.node(node);
+        frame.node = node;
+        frame.position = (*record).position;
+        frame.bits = below.inside | bits::INHERITED | frame.bits & bits::UNTIMED;
+        frame.inside = below.inside | (*record).flags & bits::SLOT;
+        frame.start = thread.last;
+        frame.count = thread.count;
+        if frame.bits & bits::UNTIMED == 0 {
+            slot(record, below.inside).mark = thread.last & !mark::BITS | mark::OPEN | mark::INHERITED;
+        }
+    }
+}

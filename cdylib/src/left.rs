@@ -1,0 +1,158 @@
+//! Calls that were left without an exit: by `longjmp`, an exception, a stack that is no longer run on.
+//!
+//! The stack pointer tells most of them. Where it cannot, the return address does: where on the stack it lies, and in
+//! whose code.
+
+use crate::arch;
+use crate::clock;
+use crate::code;
+use crate::frame::{Frame, bits};
+use crate::hooks;
+use crate::stack;
+use crate::sys::SignalsBlocked;
+use crate::thread::{DISTANCES, Distance, Thread, slot};
+use core::mem::offset_of;
+use profile::node::mark;
+use profile::{Arena, NodeRecord, Slot};
+
+/// Most bytes of stack that are searched for a return address.
+const SEARCHED: usize = 16 << 20;
+
+/// How far behind an open call's stack pointer the return address of one that took its place may lie.
+const BEHIND: usize = 64 << 10;
+
+/// Whether the latest open call has been left (`longjmp`, an exception) though its frame does not lie below the new one's
+/// stack pointer: a call that took its place may have as large a frame, or a larger one.
+///
+/// A call made by an open one has its return address below that one's stack pointer; if it does not lie there, the open
+/// one is gone, or the new one is part of its body. This is asked once for each path. On a path that is known the parent
+/// cannot be wrong, but for recursion: a call from this site was once seen to come from that function.
+pub unsafe fn is_gone(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
+    // SAFETY: the top frame is there; the words searched lie in one mapping of the stack.
+    unsafe {
+        let top = *thread.top;
+        let reach = top.sp.wrapping_sub(sp);
+        if top.position == 0 || thread.top == thread.bottom || reach > SEARCHED {
+            return false;
+        }
+        if reach != 0 {
+            if !sp.is_multiple_of(size_of::<usize>()) || !stack::is_same(thread, sp, top.sp) {
+                return false;
+            }
+            if find_return_address(thread, site, hook, sp, top.sp).is_some_and(|at| at <= top.sp) {
+                return false;
+            }
+        }
+        // A body inlined into the open call's function has its call site, and a hook that lies in no code of its own, or
+        // where the open one's lies too.
+        if site != top.site {
+            return true;
+        }
+        let began = clock::now(thread.family.clock);
+        let starts = |hook| code::is_of(thread.family, hook, function);
+        let is_gone = match starts(hook) {
+            Some(is_own) => is_own && starts(top.hook) == Some(false),
+            None => hook >= function && (function >= top.function || top.function > hook),
+        };
+        thread.forget_time_since(began);
+        is_gone
+    }
+}
+
+/// Where a call's return address lies: as far above its hook's stack pointer as the last time at this hook, if it is
+/// there; else at the first place that holds it. (That could be in a variable that has no value yet, left there by an
+/// earlier and deeper call.) It is looked for until behind `end`.
+unsafe fn find_return_address(thread: &mut Thread, site: usize, hook: usize, sp: usize, end: usize) -> Option<usize> {
+    let (_, stack_end) = thread.stacks.into_iter().find(|&(start, stack_end)| (start..stack_end).contains(&end))?;
+    let end = stack_end.min(end.saturating_add(BEHIND));
+    let known = &mut thread.distances[(hook ^ hook >> 8) % DISTANCES];
+    // SAFETY: the words read lie between a stack pointer and the end of its stack's mapping.
+    let holds_it = |at: &usize| unsafe { *core::ptr::with_exposed_provenance::<usize>(*at) == site };
+    let last = sp.saturating_add(known.bytes);
+    if known.hook == hook && last < end && holds_it(&last) {
+        return Some(last);
+    }
+    // Behind the hook's own return address.
+    let found = (sp + size_of::<usize>()..end).step_by(size_of::<usize>()).find(holds_it)?;
+    *known = Distance { hook, bytes: found - sp };
+    Some(found)
+}
+
+/// Code now runs on another stack than the latest open call did: brings the calls that are open on this one to the top.
+/// True if that changed anything.
+///
+/// What a signal handler has left open on the alternate stack is closed; a coroutine's calls stay, below, until it goes
+/// on. A call that is the first on its stack changes nothing: whoever switched to it counts as its caller.
+pub unsafe fn switch_stack(thread: &mut Thread, sp: usize) -> bool {
+    // SAFETY: frames between bottom and top are there.
+    unsafe {
+        let mut changed = false;
+        while is_elsewhere(thread, thread.top, sp) && stack::was_left((*thread.top).sp, sp) {
+            unwind(thread);
+            changed = true;
+        }
+        if !is_elsewhere(thread, thread.top, sp) {
+            return changed;
+        }
+        let _blocked = SignalsBlocked::new();
+        let mut place = thread.top; // of the next one to bring up
+        let mut frame = thread.top;
+        while frame > thread.bottom {
+            if (*frame).position == 0 {
+                return changed; // an interrupted hook will fill this very frame
+            }
+            frame = frame.sub(1);
+        }
+        frame = thread.top;
+        while frame > thread.bottom {
+            if !is_elsewhere(thread, frame, sp) {
+                let brought = *frame;
+                core::ptr::copy(frame.add(1), frame, place.offset_from(frame) as usize);
+                *place = brought;
+                place = place.sub(1);
+                changed = true;
+            }
+            frame = frame.sub(1);
+        }
+        changed
+    }
+}
+
+/// Whether a frame is that of a call on another stack.
+pub unsafe fn is_elsewhere(thread: &mut Thread, frame: *const Frame, sp: usize) -> bool {
+    // SAFETY: the caller's frame.
+    let frame_sp = unsafe { (*frame).sp };
+    frame_sp != usize::MAX && !stack::is_same(thread, frame_sp, sp)
+}
+
+/// Closes the latest open call as one that was left without an exit, at the latest moment that is known of it.
+pub unsafe fn unwind(thread: &mut Thread) {
+    // SAFETY: the top frame is there, and its node in the mapping.
+    unsafe {
+        let frame = *thread.top;
+        if frame.position == 0 || frame.bits & bits::UNTIMED != 0 {
+            return hooks::pop(thread);
+        }
+        if frame.bits & bits::INHERITED == 0 {
+            arch::count_at::<{ offset_of!(NodeRecord, unwound) }, _>(thread.node(frame.node));
+            arch::count_at::<{ offset_of!(Arena, unwound) }, _>(thread.arena);
+        }
+        thread.last = thread.last.max(frame.start);
+        let last = thread.last;
+        close_partly(thread, last);
+    }
+}
+
+/// Closes the latest open call without putting its time into the distribution: it is not that of a whole call.
+pub unsafe fn close_partly(thread: &mut Thread, now: u64) {
+    // SAFETY: as above.
+    unsafe {
+        let frame = *thread.top;
+        let counters = slot(thread.node(frame.node), frame.bits);
+        arch::add_at::<{ offset_of!(Slot, ticks) }, _>(counters, now.saturating_sub(frame.start));
+        arch::add_at::<{ offset_of!(Slot, descendants) }, _>(counters, thread.count.saturating_sub(frame.count));
+        counters.mark = now & !mark::BITS;
+        thread.last = now;
+        hooks::pop(thread);
+    }
+}
