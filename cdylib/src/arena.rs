@@ -312,35 +312,49 @@ pub fn record<T>(thread: &mut Thread, spare: bool) -> Option<(Ref, *mut T)> {
     }
 }
 
+/// Takes a large block, as none can be had later.
+pub fn make_room_ahead(thread: &mut Thread) {
+    add_block(thread, LARGEST_BLOCK, false);
+}
+
 fn reference_of(thread: &Thread, place: *mut u8) -> Ref {
     ((place.addr() - thread.base.addr()) / UNIT) as Ref
 }
 
 fn make_room(thread: &mut Thread, size: usize, spare: bool) -> Option<()> {
     // SAFETY: the thread owns its arena and its blocks.
-    unsafe {
+    let (used, block_size, full) = unsafe {
         let block = &*thread.block;
         let first = if block.kind == kind::ARENA { ARENA_NODES } else { CHUNK_NODES };
         let used = first + block.nodes as usize * size_of::<NodeRecord>() + block.back as usize;
-        if used + size <= block.size as usize {
-            return Some(());
-        }
-        if (*thread.arena).flags & flag::FULL != 0 && !spare {
-            return None;
-        }
-        let grown = (block.size as usize * 2).min(LARGEST_BLOCK);
-        // The last of the file's space is for small blocks, and only for functions with no other place.
-        let wanted = if (*thread.arena).flags & flag::FULL != 0 { FIRST_SIZE } else { grown };
-        let Some((reference, new)) = thread.family.block(wanted, spare) else {
-            (*thread.arena).flags |= flag::FULL;
-            return None;
-        };
+        (used, block.size as usize, (*thread.arena).flags & flag::FULL != 0)
+    };
+    if used + size <= block_size {
+        return Some(());
+    }
+    if full && !spare {
+        return None;
+    }
+    // The last of the file's space is for small blocks, and only for functions with no other place.
+    let wanted = if full { FIRST_SIZE } else { (block_size * 2).min(LARGEST_BLOCK) };
+    if add_block(thread, wanted, spare) {
+        return Some(());
+    }
+    // SAFETY: as above.
+    unsafe { (*thread.arena).flags |= flag::FULL };
+    None
+}
+
+fn add_block(thread: &mut Thread, size: usize, spare: bool) -> bool {
+    let Some((reference, new)) = thread.family.block(size, spare) else { return false };
+    // SAFETY: the block is new, and the thread owns its arena.
+    unsafe {
         (*new).kind = kind::CHUNK;
-        (*new).size = wanted as u32;
+        (*new).size = size as u32;
         (*new).arena = thread.arena_ref;
         thread.family.publish(new);
         (*thread.block).next = reference;
         thread.block = new;
     }
-    Some(())
+    true
 }

@@ -12,7 +12,7 @@ use profile::{BLOCKS_START, Block, GRANULE, Header, Ref, UNIT};
 static FAMILY: AtomicPtr<Family> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Set when there can be no family (no place for its file, say): the hooks do nothing then.
-pub static OFF: AtomicBool = AtomicBool::new(false);
+static OFF: AtomicBool = AtomicBool::new(false);
 
 /// What the processes of a family share, and this process's own view of it.
 pub struct Family {
@@ -234,6 +234,11 @@ pub fn get() -> Option<&'static Family> {
 pub fn publish(family: &'static Family) -> bool {
     let new = core::ptr::from_ref(family).cast_mut();
     FAMILY.compare_exchange(core::ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire).is_ok()
+}
+
+/// There will be no family: the hooks do nothing from now on.
+pub fn turn_off() {
+    OFF.store(true, Ordering::Relaxed);
 }
 
 /// Whether this process records at all.

@@ -63,7 +63,7 @@ pub unsafe fn is_gone(thread: &mut Thread, function: usize, site: usize, hook: u
 /// there; else at the first place that holds it. (That could be in a variable that has no value yet, left there by an
 /// earlier and deeper call.) It is looked for until behind `end`.
 unsafe fn find_return_address(thread: &mut Thread, site: usize, hook: usize, sp: usize, end: usize) -> Option<usize> {
-    let (_, stack_end) = thread.stacks.into_iter().find(|&(start, stack_end)| (start..stack_end).contains(&end))?;
+    let (_, stack_end) = stack::find(thread, end)?;
     let end = stack_end.min(end.saturating_add(BEHIND));
     let known = &mut thread.distances[(hook ^ hook >> 8) % DISTANCES];
     // SAFETY: the words read lie between a stack pointer and the end of its stack's mapping.

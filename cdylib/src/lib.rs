@@ -17,7 +17,7 @@
 //! ```
 //!
 //! A `frame` is an open call, and a `table` an index of what an arena holds. `life` is called when the library is loaded
-//! and when threads and processes end; `creation` makes a family, and `cost` measures the hooks; `sys`, `memory`, `clock`
+//! and when threads and processes end, `seal` before a program restricts its system calls; `creation` makes a family, and `cost` measures the hooks; `sys`, `memory`, `clock`
 //! and `settings` are what it stands on.
 
 #![cfg_attr(not(test), no_std)] // the test harness, which lints ask for, brings `std`
@@ -45,6 +45,7 @@ mod memory;
 mod modules;
 mod path;
 mod rare;
+mod seal;
 mod settings;
 mod stack;
 mod states;

@@ -4,11 +4,11 @@ use crate::arch;
 use crate::arena;
 use crate::clock;
 use crate::creation;
-use crate::family::{self, Family, OFF};
+use crate::family::{self, Family};
 use crate::modules;
 use crate::states;
 use crate::sys;
-use crate::thread::{Thread, live};
+use crate::thread::Thread;
 use core::ffi::{c_char, c_void};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -22,7 +22,7 @@ pub fn family() -> Option<&'static Family> {
     }
     // Several threads may come here at once; each makes a family, one of them is taken.
     let Some(new) = creation::create() else {
-        OFF.store(true, Ordering::Relaxed);
+        family::turn_off();
         return None;
     };
     if !family::publish(new)
@@ -46,7 +46,7 @@ static UNLOADED: extern "C" fn() = unloaded;
 extern "C" fn loaded() {
     prepare();
     if creation::is_privileged() {
-        OFF.store(true, Ordering::Relaxed);
+        family::turn_off();
     } else if family::get().is_none() && modules::any_instrumented() {
         family();
     }
@@ -130,7 +130,7 @@ pub extern "C" fn leaving() -> usize {
 extern "C" fn exit_now(status: i32) -> ! {
     loop {
         // SAFETY: ends the process.
-        unsafe { arch::syscall(libc::SYS_exit_group, [status as usize, 0, 0, 0, 0, 0]) };
+        unsafe { arch::kernel(libc::SYS_exit_group, [status as usize, 0, 0, 0, 0, 0]) };
     }
 }
 
@@ -138,10 +138,7 @@ fn say_goodbye() {
     let thread = arch::thread();
     // SAFETY: the thread's state is valid while its word leads to it. In a `vfork` child it is the parent's.
     unsafe {
-        if !thread.is_null()
-            && matches!((*thread).state(), live::TSC | live::GETTIME | live::STALE)
-            && (*(*thread).arena).pid == sys::getpid()
-        {
+        if !thread.is_null() && (*thread).has_arena() && (sys::is_sealed() || (*(*thread).arena).pid == sys::getpid()) {
             let header = (*thread).family.header();
             (*header).last_anchor = clock::anchor((*header).clock);
             arena::leave(&mut *thread);

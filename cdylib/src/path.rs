@@ -64,6 +64,7 @@ pub fn child(thread: &mut Thread, parent: Ref, function: usize, site: usize, hoo
 }
 
 fn make(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
+    make_room(thread)?;
     let record = function_record(thread, function, false)?;
     let (reference, node) = arena::node(thread, false)?;
     let is_root = filter::is_root(thread.family, function);
@@ -131,6 +132,7 @@ fn folded(thread: &mut Thread, function: usize) -> Option<Ref> {
     if found.is_some() {
         return found;
     }
+    make_room(thread)?;
     let record = function_record(thread, function, true).unwrap_or(0);
     let (reference, node) = arena::node(thread, true)?;
     // SAFETY: the node has room in a block of the thread's.
@@ -156,19 +158,29 @@ fn folded(thread: &mut Thread, function: usize) -> Option<Ref> {
     Some(reference)
 }
 
-/// Enters a node and its function's record in the thread's indices.
-pub fn index(thread: &mut Thread, reference: Ref, node: *mut NodeRecord) {
+/// Makes room in the thread's index for one more node.
+fn make_room(thread: &mut Thread) -> Option<()> {
     let base = thread.base;
-    let key_of_node = |reference| {
-        // SAFETY: the index holds nodes of the thread's arena only.
-        let node = unsafe { &*crate::family::at::<NodeRecord>(base, reference) };
-        key(node.parent, node.function as usize, node.site as usize, node.hook as usize)
-    };
-    thread.nodes.insert(key_of_node(reference), reference, key_of_node);
+    // SAFETY: the index holds nodes of the thread's arena only.
+    thread.nodes.make_room(|node| unsafe { key_of(crate::family::at(base, node)) }).then_some(())
+}
+
+unsafe fn key_of(node: *const NodeRecord) -> u64 {
+    // SAFETY: the caller's node.
+    let node = unsafe { &*node };
+    key(node.parent, node.function as usize, node.site as usize, node.hook as usize)
+}
+
+/// Enters a node and its function's record in the thread's indices, if there is room.
+pub fn index(thread: &mut Thread, reference: Ref, node: *mut NodeRecord) {
+    if make_room(thread).is_some() {
+        // SAFETY: the caller's node.
+        thread.nodes.insert(unsafe { key_of(node) }, reference);
+    }
     // SAFETY: the caller's node.
     let (record, function) = unsafe { ((*node).record, (*node).function) };
     if record != 0 && find_record(thread, function as usize).is_none() {
-        insert_record(thread, record, function);
+        index_record(thread, record, function);
     }
 }
 
@@ -179,11 +191,16 @@ fn find_record(thread: &Thread, function: usize) -> Option<Ref> {
     thread.functions.find(function as u64, is_it)
 }
 
-fn insert_record(thread: &mut Thread, record: Ref, function: u64) {
+/// Enters a function's record in the thread's index. False if there is no room.
+fn index_record(thread: &mut Thread, record: Ref, function: u64) -> bool {
     let base = thread.base;
     // SAFETY: as above.
     let key_of_record = |record| unsafe { (*crate::family::at::<Function>(base, record)).address };
-    thread.functions.insert(function, record, key_of_record);
+    let has_room = thread.functions.make_room(key_of_record);
+    if has_room {
+        thread.functions.insert(function, record);
+    }
+    has_room
 }
 
 fn function_record(thread: &mut Thread, function: usize, spare: bool) -> Option<Ref> {
@@ -196,8 +213,7 @@ fn function_record(thread: &mut Thread, function: usize, spare: bool) -> Option<
         (*record).address = function as u64;
         (*record).min = u64::MAX;
     }
-    insert_record(thread, reference, function as u64);
-    Some(reference)
+    index_record(thread, reference, function as u64).then_some(reference)
 }
 
 fn target(site: usize) -> u64 {

@@ -3,6 +3,8 @@
 
 use crate::arch;
 use crate::clock::{self, Clock, Gettime, Tsc};
+use crate::family;
+use crate::filter;
 use crate::frame::{Frame, bits};
 use crate::hooks;
 use crate::left::{close_partly, is_elsewhere, is_gone, switch_stack, unwind};
@@ -21,7 +23,10 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
     let thread = states::current();
     // SAFETY: the state is valid, and says what may be done with it.
     unsafe {
-        if thread.is_null() || hooks::is_paused(&*thread) || hooks::is_outside(&*thread, function) {
+        if thread.is_null() {
+            return lose_without_state(function);
+        }
+        if hooks::is_paused(&*thread) || hooks::is_outside(&*thread, function) {
             return;
         }
         match (*thread).state() {
@@ -30,6 +35,15 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
             _ if (*thread).is_root(function) || (*thread).roots.is_null() => (*thread).family.lose(1),
             _ => {}
         }
+    }
+}
+
+/// Counts a call of a thread for which there was no memory.
+fn lose_without_state(function: usize) {
+    if let Some(family) = family::get()
+        && (family.settings.root.is_empty() || filter::is_root(family, function))
+    {
+        family.lose(1);
     }
 }
 
@@ -249,8 +263,10 @@ pub unsafe fn exit_of_another(thread: &mut Thread, now: u64, function: usize, si
             }
             frame = frame.sub(1);
         }
-        // A function that moves its stack pointer (`alloca`) exits below where it entered.
-        let may_have_moved = found.is_none() && !tail && (*frame).sp > sp && frame > thread.bottom;
+        // A function that moves its stack pointer (`alloca`) exits below where it entered. So does a call for which there
+        // was no room for a frame.
+        let is_full = thread.top.add(1) == thread.limit;
+        let may_have_moved = found.is_none() && !tail && (*frame).sp > sp && frame > thread.bottom && !is_full;
         if may_have_moved && (*frame).function == function && (*frame).site == site && thread.top == frame {
             found = Some(frame);
         }

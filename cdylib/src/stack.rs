@@ -20,35 +20,44 @@ pub fn was_left(before: usize, now: usize) -> bool {
 /// memory, which the mapping does not tell; they are larger than this.
 const NEAR: usize = 16 << 10;
 
+/// As far as the program's first stack is taken to have grown since its mapping was looked at. The kernel keeps other
+/// mappings further away than that.
+const GROWTH: usize = 64 << 20;
+
 /// Whether two stack pointers lie on one stack.
 pub fn is_same(thread: &mut Thread, one: usize, other: usize) -> bool {
     let (low, high) = (one.min(other), one.max(other));
-    let holds = |(start, end): (usize, usize), sp| start <= sp && sp < end;
-    let known = thread.stacks.iter().find(|&&stack| holds(stack, high)).copied();
-    if let Some(stack) = known
-        && (holds(stack, low) || thread.stacks.iter().any(|&other| other != stack && holds(other, low)))
-    {
-        return holds(stack, low) && (high - low <= NEAR || is_own(stack));
+    if find(thread, low).is_none() || find(thread, high).is_none() {
+        look(thread, low, high);
     }
-    // Not seen before, or grown since.
+    match (find(thread, low), find(thread, high)) {
+        (Some(of_low), Some(of_high)) => of_low == of_high && (high - low <= NEAR || is_own(of_high)),
+        _ => false,
+    }
+}
+
+/// The mapping that a stack pointer lies in, if it has been seen before.
+pub fn find(thread: &Thread, sp: usize) -> Option<(usize, usize)> {
+    let first = |(start, end): (usize, usize)| {
+        if (start..end).contains(&life::program_stack()) { end.saturating_sub(GROWTH).min(start) } else { start }
+    };
+    thread.stacks.iter().find(|&&stack| first(stack) <= sp && sp < stack.1).copied()
+}
+
+/// Looks up the mappings of two stack pointers.
+#[cold]
+fn look(thread: &mut Thread, low: usize, high: usize) {
     let _blocked = SignalsBlocked::new();
     let began = clock::now(thread.family.clock);
-    let mut of_low = (0, 0);
-    let mut of_high = (0, 0);
-    let read = maps::each(|mapping| {
-        let range = (mapping.start, mapping.end);
-        if holds(range, low) {
-            of_low = range;
-        }
-        if holds(range, high) {
-            of_high = range;
+    let mut found = [(0, 0); 2];
+    maps::each(|mapping| {
+        for (sp, stack) in [low, high].into_iter().zip(&mut found) {
+            if (mapping.start..mapping.end).contains(&sp) {
+                *stack = (mapping.start, mapping.end);
+            }
         }
     });
-    thread.forget_time_since(began);
-    if !read || of_high.1 == 0 {
-        return false;
-    }
-    for stack in [of_low, of_high] {
+    for stack in found {
         if stack.1 != 0 && !thread.stacks.contains(&stack) {
             // The same stack, grown, takes its own place.
             let place = thread.stacks.iter().position(|&(_, end)| end == stack.1).unwrap_or(thread.next_stack);
@@ -56,7 +65,7 @@ pub fn is_same(thread: &mut Thread, one: usize, other: usize) -> bool {
             thread.next_stack = (thread.next_stack + 1) % thread.stacks.len();
         }
     }
-    of_low == of_high && (high - low <= NEAR || is_own(of_high))
+    thread.forget_time_since(began);
 }
 
 /// Whether a mapping is the stack that the thread was started on. A thread made by libc has its control block there.

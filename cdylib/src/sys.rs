@@ -1,8 +1,9 @@
 //! The kernel, called directly: libc's wrappers set the program's `errno` and may be interposed.
 
-use crate::arch::syscall;
+use crate::arch::kernel;
 use core::ffi::CStr;
 use core::ptr;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// A negative answer of the kernel.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,13 +16,30 @@ fn answer(value: isize) -> Result<usize> {
     if (-4095..0).contains(&value) { Err(Errno(-value as i32)) } else { Ok(value as usize) }
 }
 
+/// Set before the program restricts its system calls (seccomp): one that is not on its list could end it.
+static SEALED: AtomicBool = AtomicBool::new(false);
+
+/// From now on nothing is asked of the kernel; every call fails.
+pub fn seal() {
+    SEALED.store(true, Ordering::Relaxed);
+}
+
+/// Whether the kernel must not be asked any more.
+pub fn is_sealed() -> bool {
+    SEALED.load(Ordering::Relaxed)
+}
+
 macro_rules! call {
     ($number:ident $(, $arg:expr)*) => {{
+        if is_sealed() {
+            Err(Errno(libc::ENOSYS))
+        } else {
         let given = [$($arg as usize),*];
         let mut args = [0; 6];
         args[..given.len()].copy_from_slice(&given);
         // SAFETY: each caller below passes what the call demands; pointers come from references or mappings.
-        answer(unsafe { syscall(libc::$number, args) })
+        answer(unsafe { kernel(libc::$number, args) })
+        }
     }};
 }
 
@@ -53,20 +71,27 @@ pub fn thread_name() -> [u8; 16] {
 }
 
 /// Blocks every signal until it is dropped: what runs under it is not interrupted by the program's handlers.
-pub struct SignalsBlocked(u64);
+pub struct SignalsBlocked {
+    /// The mask as it was; none if the kernel was not asked.
+    before: Option<u64>,
+}
 
 impl SignalsBlocked {
     /// Blocks.
     pub fn new() -> Self {
         let (all, mut before) = (u64::MAX, 0u64);
-        let _ = call!(SYS_rt_sigprocmask, libc::SIG_BLOCK, &raw const all, &raw mut before, 8);
-        Self(before)
+        let answer = call!(SYS_rt_sigprocmask, libc::SIG_BLOCK, &raw const all, &raw mut before, 8);
+        Self { before: answer.is_ok().then_some(before) }
     }
 }
 
 impl Drop for SignalsBlocked {
     fn drop(&mut self) {
-        let _ = call!(SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const self.0, 0, 8);
+        if let Some(before) = &self.before {
+            let args = [libc::SIG_SETMASK as usize, ptr::from_ref(before).addr(), 0, 8, 0, 0];
+            // SAFETY: the mask is ours. Asked even if another thread has sealed meanwhile: signals must not stay blocked.
+            let _ = answer(unsafe { kernel(libc::SYS_rt_sigprocmask, args) });
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A thread's private index into its arena: from what a record is looked up by to its [`Ref`].
 //!
-//! Open addressing, at most half full. The records themselves hold the keys, so a slot is four bytes.
+//! Open addressing, with slots to spare. The records themselves hold the keys, so a slot is four bytes.
 
 use crate::sys;
 use core::ptr;
@@ -55,29 +55,34 @@ impl Table {
         }
     }
 
-    /// Adds a record that is not in it. `key_of` tells the key of those that are, for when the index grows. Without
-    /// memory to grow it stays as it is, and the record will not be found again.
-    pub fn insert(&mut self, key: u64, record: Ref, key_of: impl Fn(Ref) -> u64) {
+    /// Makes room for one more record: at most half of the slots are used, or seven eighths without memory to grow.
+    /// `key_of` tells the key of a record. False if there is no room.
+    pub fn make_room(&mut self, key_of: impl Fn(Ref) -> u64) -> bool {
         let slots = self.mask() + 1;
-        if (self.used as usize + 1) * 2 > slots {
-            let Ok(larger) = sys::map_memory(slots * 2 * size_of::<Ref>()) else { return };
-            let old = core::mem::replace(self, Self { slots: larger.cast(), shift: self.shift - 1, used: 0 });
-            for slot in 0..slots {
-                // SAFETY: the old slots are as many as before.
-                let record = unsafe { *old.slots.add(slot) };
-                if record != 0 {
-                    self.put(key_of(record), record);
-                }
-            }
-            // SAFETY: signals are blocked wherever an index grows, so nothing reads the old slots.
-            unsafe { sys::unmap(old.slots.cast(), slots * size_of::<Ref>()) };
-        }
-        self.put(key, record);
+        let wanted = self.used as usize + 1;
+        wanted * 2 <= slots || self.grow(key_of) || wanted * 8 <= slots * 7
     }
 
-    fn put(&mut self, key: u64, record: Ref) {
+    fn grow(&mut self, key_of: impl Fn(Ref) -> u64) -> bool {
+        let slots = self.mask() + 1;
+        let Ok(larger) = sys::map_memory(slots * 2 * size_of::<Ref>()) else { return false };
+        let old = core::mem::replace(self, Self { slots: larger.cast(), shift: self.shift - 1, used: 0 });
+        for slot in 0..slots {
+            // SAFETY: the old slots are as many as before.
+            let record = unsafe { *old.slots.add(slot) };
+            if record != 0 {
+                self.insert(key_of(record), record);
+            }
+        }
+        // SAFETY: signals are blocked wherever an index grows, so nothing reads the old slots.
+        unsafe { sys::unmap(old.slots.cast(), slots * size_of::<Ref>()) };
+        true
+    }
+
+    /// Adds a record that is not in it, after [`Self::make_room`].
+    pub fn insert(&mut self, key: u64, record: Ref) {
         let mut slot = self.first(key);
-        // SAFETY: as in `find`; half of the slots are empty.
+        // SAFETY: as in `find`; some of the slots are empty.
         unsafe {
             while *self.slots.add(slot) != 0 {
                 slot = (slot + 1) & self.mask();

@@ -145,6 +145,11 @@ impl Thread {
         self.live.load(Ordering::Relaxed)
     }
 
+    /// Whether it owns an arena.
+    pub fn has_arena(&self) -> bool {
+        matches!(self.state(), live::TSC | live::GETTIME | live::STALE)
+    }
+
     /// A node of the arena.
     #[inline(always)]
     pub fn node(&self, reference: Ref) -> *mut NodeRecord {
@@ -175,11 +180,16 @@ impl Thread {
         self.known_pages[page % KNOWN_PAGES] == page
     }
 
+    /// Frames there is memory for.
+    pub fn frames(&self) -> usize {
+        // SAFETY: pointers into one mapping.
+        unsafe { self.limit.offset_from(self.bottom) as usize }
+    }
+
     /// Makes room for more frames. False if there is none.
     pub fn grow(&mut self) -> bool {
         // SAFETY: pointers into one mapping.
-        let (len, at) = unsafe { (self.limit.offset_from(self.bottom), self.top.offset_from(self.bottom)) };
-        let (len, at) = (len as usize, at as usize);
+        let (len, at) = (self.frames(), unsafe { self.top.offset_from(self.bottom) } as usize);
         if len >= MOST_FRAMES {
             return false;
         }
@@ -242,7 +252,7 @@ impl Thread {
         // SAFETY: nothing leads to the state any more but the list of all states, which asks whether it is in use.
         unsafe {
             let state = &mut *thread;
-            if matches!(state.state(), live::TSC | live::GETTIME | live::STALE) {
+            if state.has_arena() {
                 arena::release(state);
             }
             state.live.store(live::FORKED, Ordering::Relaxed);
@@ -265,8 +275,7 @@ impl Thread {
         self.functions.free();
         // SAFETY: the caller's promise.
         unsafe {
-            let frames = self.limit.offset_from(self.bottom) as usize;
-            sys::unmap(self.bottom.cast(), frames * size_of::<Frame>());
+            sys::unmap(self.bottom.cast(), self.frames() * size_of::<Frame>());
             sys::unmap((&raw mut *self).cast(), size_of::<Thread>());
         }
     }

@@ -182,7 +182,7 @@ pub fn has_invariant_ticks() -> bool {
 ///
 /// # Safety
 /// As the call demands.
-pub unsafe fn syscall(number: i64, args: [usize; 6]) -> isize {
+pub unsafe fn kernel(number: i64, args: [usize; 6]) -> isize {
     let result: isize;
     // SAFETY: the caller's promise; the kernel changes rcx and r11 beside the result.
     unsafe {
@@ -255,3 +255,38 @@ pub unsafe extern "C" fn _exit(_status: i32) -> ! {
 pub unsafe extern "C" fn _Exit(_status: i32) -> ! {
     naked_asm!("push rdi", "call {}", "pop rdi", "jmp rax", sym crate::life::leaving)
 }
+
+/// A function of libc's that passes its arguments on as they came, whatever they are, to the address that `$before`
+/// returns; `$before` may look at them first.
+macro_rules! pass_on {
+    ($name:ident, $before:path, $doc:literal) => {
+        #[doc = $doc]
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name() {
+            naked_asm!(
+                "push rax",
+                "push rdi",
+                "push rsi",
+                "push rdx",
+                "push rcx",
+                "push r8",
+                "push r9",
+                "call {}",
+                "mov r11, rax",
+                "pop r9",
+                "pop r8",
+                "pop rcx",
+                "pop rdx",
+                "pop rsi",
+                "pop rdi",
+                "pop rax",
+                "jmp r11",
+                sym $before,
+            )
+        }
+    };
+}
+
+pass_on!(prctl, crate::seal::on_prctl, "`prctl` of the program, which may restrict its system calls.");
+pass_on!(syscall, crate::seal::on_syscall, "`syscall` of the program, which may restrict its system calls.");

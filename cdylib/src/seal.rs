@@ -1,0 +1,73 @@
+//! Programs that restrict their own system calls (seccomp). A filter may kill a process for a call that is not on its
+//! list, and none lists ours. So before one is set, the recorder makes room ahead, and from then on asks nothing of the
+//! kernel: what finds no room is folded, then lost, and counted as such.
+
+use crate::arena;
+use crate::family;
+use crate::states;
+use crate::sys;
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+const PR_SET_SECCOMP: i32 = libc::PR_SET_SECCOMP;
+const SYS_SECCOMP: i64 = libc::SYS_seccomp;
+
+static NEXT_PRCTL: AtomicUsize = AtomicUsize::new(0);
+static NEXT_SYSCALL: AtomicUsize = AtomicUsize::new(0);
+
+/// Called on `prctl`, before the next one is, whose address it returns.
+pub extern "C" fn on_prctl(option: i32) -> usize {
+    if option == PR_SET_SECCOMP {
+        prepare();
+    }
+    next(&NEXT_PRCTL, c"prctl")
+}
+
+/// Called on `syscall`, before the next one is, whose address it returns.
+pub extern "C" fn on_syscall(number: i64, operation: usize) -> usize {
+    let sets_a_filter = matches!(operation as u32, libc::SECCOMP_SET_MODE_STRICT | libc::SECCOMP_SET_MODE_FILTER);
+    if number == SYS_SECCOMP && sets_a_filter {
+        prepare();
+    }
+    next(&NEXT_SYSCALL, c"syscall")
+}
+
+fn next(place: &AtomicUsize, name: &CStr) -> usize {
+    let known = place.load(Ordering::Relaxed);
+    if known != 0 {
+        return known;
+    }
+    // SAFETY: as the manual says.
+    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }.expose_provenance();
+    place.store(found, Ordering::Relaxed);
+    found
+}
+
+fn prepare() {
+    let Some(family) = family::get() else {
+        family::turn_off(); // there will be no family: it could not be made any more
+        return sys::seal();
+    };
+    if sys::is_sealed() {
+        return;
+    }
+    make_room_ahead();
+    family.warn(&[b"a process restricted its system calls (seccomp): from then on its profile could not grow, \
+        and calls for which there was no room are folded or lost"]);
+    // A filter that is refused leaves the recorder sealed; that costs new paths, not the program.
+    sys::seal();
+}
+
+/// Room for what the calling thread may still meet: paths, and calls inside each other.
+fn make_room_ahead() {
+    const FRAMES: usize = 1 << 14;
+    let _blocked = sys::SignalsBlocked::new();
+    let thread = states::current();
+    // SAFETY: the state is valid while its word leads to it.
+    if let Some(thread) = unsafe { thread.as_mut() }
+        && thread.has_arena()
+    {
+        arena::make_room_ahead(thread);
+        while thread.frames() < FRAMES && thread.grow() {}
+    }
+}
