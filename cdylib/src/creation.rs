@@ -30,7 +30,10 @@ pub fn create() -> Option<&'static Family> {
     // SAFETY: this happens when the library is loaded, or at the first event before or after that; a program that has
     // overwritten its environment by then has recorded nothing before.
     let settings = unsafe { Settings::read(life::environment()) };
-    let clock = clock::choose();
+    let clock = match settings.clock {
+        0 => clock::choose(),
+        named => named,
+    };
     let first = clock::anchor(clock);
     let started_unix_ns = clock::read(libc::CLOCK_REALTIME);
     for bad in settings.bad.iter().flatten() {

@@ -2,6 +2,7 @@
 
 use crate::memory;
 use core::ffi::{CStr, c_char};
+use profile::header::clock;
 
 /// What `DIYTRACE_*` say.
 pub struct Settings {
@@ -19,8 +20,10 @@ pub struct Settings {
     pub keep: u32,
     /// `DIYTRACE_PAUSED`.
     pub paused: bool,
+    /// `DIYTRACE_CLOCK`: one of [`profile::header::clock`]; 0 = the better one that the machine allows.
+    pub clock: u32,
     /// Variables whose value could not be used.
-    pub bad: [Option<Bad>; 6],
+    pub bad: [Option<Bad>; 7],
 }
 
 /// A value that could not be used.
@@ -48,7 +51,8 @@ impl Settings {
         memory: 256 << 20,
         keep: 64,
         paused: false,
-        bad: [None; 6],
+        clock: 0,
+        bad: [None; 7],
     };
 
     /// Reads the block of variables that the kernel laid out for the program.
@@ -72,7 +76,7 @@ impl Settings {
             // SAFETY: the block goes on until its null pointer.
             block = unsafe { block.add(1) };
             if let Some(problem) = settings.set(entry) {
-                settings.bad[bad.min(5)] = Some(problem);
+                settings.bad[bad.min(6)] = Some(problem);
                 bad += 1;
             }
         }
@@ -105,6 +109,12 @@ impl Settings {
             b"MEMORY" => match size(value) {
                 Some(bytes) if (MEMORY_MIN..=MEMORY_MAX).contains(&bytes) => self.memory = bytes,
                 _ => return bad("DIYTRACE_MEMORY", "a size from 1M to 128G, such as 64M or 1G"),
+            },
+            b"CLOCK" => match value {
+                b"" | b"auto" => self.clock = 0,
+                b"tsc" => self.clock = clock::TSC,
+                b"clock_gettime" => self.clock = clock::CLOCK_GETTIME,
+                _ => return bad("DIYTRACE_CLOCK", "auto, tsc or clock_gettime"),
             },
             b"PAUSED" => match value {
                 b"0" | b"" => self.paused = false,

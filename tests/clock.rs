@@ -1,0 +1,27 @@
+//! Both clocks count and time the same calls.
+
+mod common;
+
+use common::each_build;
+
+#[test]
+fn counts_do_not_depend_on_the_clock() {
+    each_build("fork.c", |program| {
+        let counts = ["tsc", "clock_gettime"].map(|clock| {
+            let recorded = program.record().set("CLOCK", clock).logged().run();
+            recorded.assert_agrees_with_the_event_log();
+            let document = recorded.document(&[]);
+            assert_eq!(document.clock.source, clock);
+            document.into_only_report().counts()
+        });
+        assert_eq!(counts[0], counts[1]);
+    });
+}
+
+#[test]
+fn a_nanosecond_is_a_tick_of_clock_gettime() {
+    each_build("plain.c", |program| {
+        let document = program.record().set("CLOCK", "clock_gettime").run().document(&[]);
+        assert_eq!(document.clock.hz, 1e9);
+    });
+}

@@ -1,0 +1,42 @@
+//! A program that is killed for any system call that it has not listed lives on, and so does its profile.
+
+mod common;
+
+use common::each_build;
+
+#[test]
+fn what_has_room_is_counted() {
+    each_build("sealed.c", |program| {
+        for way in ["prctl", "seccomp"] {
+            let recorded = program.record().arg(way).arg("5000").run();
+            assert_eq!(recorded.status.code(), Some(0), "{way}");
+            let document = recorded.document(&[]);
+            assert!(document.warns_of(&["restricted its system calls"]), "{way}: {:?}", document.warnings);
+            let report = document.into_only_report();
+            assert_eq!((report.lost_calls, report.process.as_ref().unwrap().state.as_str()), (0, "exited"), "{way}");
+            report.assert_calls(
+                "1 main
+                 1 main → before
+                 1 before
+                 1 before → leaf
+                 1 main → after
+                 1 after
+                 1_000 after → leaf
+                 1_001 leaf
+                 1 main → down
+                 4_999 down → down
+                 5_000 down",
+            );
+        }
+    });
+}
+
+#[test]
+fn what_has_none_is_lost_and_counted_as_such() {
+    each_build("sealed.c", |program| {
+        let report = program.record().arg("seccomp").arg("100000").run().report();
+        assert!(report.lost_calls > 0, "{report:?}");
+        assert_eq!(report.function("down").calls + report.lost_calls, 100_000);
+        assert_eq!(report.function("leaf").calls, 1_001);
+    });
+}
