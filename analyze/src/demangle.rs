@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use diytrace::pattern::{glob, mangled_hint, matches_demangled};
+
 /// The demangled form of a C++ or Rust symbol, or `None` if the name is not mangled.
 pub fn demangle(symbol: &str) -> Option<String> {
     if !symbol.starts_with('_') {
@@ -22,8 +24,14 @@ pub fn shown(symbol: &str) -> Cow<'_, str> {
     demangle(symbol).map_or(Cow::Borrowed(symbol), Cow::Owned)
 }
 
+/// Whether a pattern means the function of this symbol, as the recorder sees it.
+pub fn is_named(pattern: &str, symbol: &str) -> bool {
+    let may_be = || is_mangled(symbol) && symbol.contains(mangled_hint(pattern));
+    glob(pattern, symbol) || may_be() && demangle(symbol).is_some_and(|name| matches_demangled(pattern, &name))
+}
+
 /// Whether a symbol is mangled at all: demangling is slow, this is not.
-pub fn is_mangled(symbol: &str) -> bool {
+fn is_mangled(symbol: &str) -> bool {
     is_cxx(symbol) || symbol.starts_with("_R")
 }
 

@@ -1,13 +1,11 @@
 //! The functions of a module as the processor has them: one body of code each, with a name where one is known.
 
-use std::ops::Range;
-
-use gimli::{BaseAddresses, CieOrFde, EhFrame, LittleEndian, UnwindSection};
-use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+use object::Object;
 use rustc_hash::FxHashSet;
 
-use super::hooks::{Elf, Section};
-use crate::symbolize::base_name;
+use super::hooks::Section;
+use crate::elf::symbols::{Symbol, Table, base_name, functions};
+use crate::elf::{Parsed, extents};
 
 /// What the C runtime puts into every module. No compiler's flag reaches it.
 const RUNTIME: [&str; 9] = [
@@ -44,16 +42,13 @@ pub struct Bodies<'a> {
 impl<'a> Bodies<'a> {
     /// Reads the symbols of a module and of its debug file, and, for what these leave out, what is told to whoever
     /// unwinds the stack.
-    pub fn read(elf: &Elf<'a>, debug: Option<&Elf<'a>>, code: &[Section<'a>]) -> Self {
+    pub fn read(elf: &Parsed<'a>, debug: Option<&Parsed<'a>>, code: &[Section<'a>]) -> Self {
         let is_code = |address| code.iter().any(|section| section.range().contains(&address));
-        let tables = [Some(elf.symbols()), debug.map(|debug| debug.symbols()), Some(elf.dynamic_symbols())];
-        let mut bodies: Vec<Body<'a>> = Vec::new();
-        for symbol in tables.into_iter().flatten().flatten() {
-            let (address, size) = (symbol.address(), symbol.size());
-            if symbol.kind() == SymbolKind::Text && symbol.is_definition() && size > 0 && is_code(address) {
-                bodies.push(Body { name: symbol.name().unwrap_or_default(), address, size });
-            }
-        }
+        let of_debug = debug.into_iter().flat_map(|debug| functions(debug, Table::All));
+        let symbols = functions(elf, Table::All).chain(of_debug).chain(functions(elf, Table::Exported));
+        let bodies = symbols.filter(|symbol| symbol.size > 0 && is_code(symbol.address));
+        let mut bodies: Vec<Body<'a>> =
+            bodies.map(|Symbol { name, address, size, .. }| Body { name, address, size }).collect();
         sort(&mut bodies);
         let known = Self { all: bodies, entry: elf.entry() };
         let mut extents = extents(elf);
@@ -107,22 +102,4 @@ fn sort(bodies: &mut Vec<Body>) {
         (body.address, body.name.is_empty(), body.name.contains('.'), body.name.len(), body.name)
     });
     bodies.dedup_by_key(|body| body.address);
-}
-
-/// The extents of functions by `.eh_frame`, which a stripped file still has.
-fn extents(elf: &Elf<'_>) -> Vec<Range<u64>> {
-    let Some(section) = elf.section_by_name(".eh_frame") else { return Vec::new() };
-    let text = elf.section_by_name(".text").map_or(0, |text| text.address());
-    let bases = BaseAddresses::default().set_eh_frame(section.address()).set_text(text);
-    let frames = EhFrame::new(section.data().unwrap_or_default(), LittleEndian);
-    let mut entries = frames.entries(&bases);
-    let mut extents = Vec::new();
-    while let Ok(Some(entry)) = entries.next() {
-        let CieOrFde::Fde(partial) = entry else { continue };
-        if let Ok(entry) = partial.parse(EhFrame::cie_from_offset) {
-            let start = entry.initial_address();
-            extents.push(start..start.saturating_add(entry.len()));
-        }
-    }
-    extents
 }

@@ -5,16 +5,13 @@ use std::ops::Range;
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic, OpKind, Register};
 use object::elf::{R_X86_64_64, R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, SHF_EXECINSTR};
-use object::read::elf::{ElfFile64, SectionHeader};
-use object::{Endianness, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget};
+use object::read::elf::SectionHeader;
+use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget};
 use rustc_hash::FxHashMap;
 
-use crate::elf::HOOK;
+use crate::elf::{HOOK, Parsed};
 
 const EXIT_HOOK: &str = "__cyg_profile_func_exit";
-
-/// A file of x86-64.
-pub type Elf<'a> = ElfFile64<'a, Endianness>;
 
 /// Which hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +61,7 @@ impl Section<'_> {
 }
 
 /// A module's sections of code: functions, and the procedure linkage table.
-pub fn sections<'a>(elf: &Elf<'a>) -> [Vec<Section<'a>>; 2] {
+pub fn sections<'a>(elf: &Parsed<'a>) -> [Vec<Section<'a>>; 2] {
     let mut sections = [Vec::new(), Vec::new()];
     for section in elf.sections() {
         let flags = section.elf_section_header().sh_flags(elf.endian());
@@ -78,7 +75,7 @@ pub fn sections<'a>(elf: &Elf<'a>) -> [Vec<Section<'a>>; 2] {
 
 impl Hooks {
     /// Reads a module's relocations, symbols and linkage tables.
-    pub fn read(elf: &Elf<'_>, linkage: &[Section<'_>]) -> Self {
+    pub fn read(elf: &Parsed, linkage: &[Section<'_>]) -> Self {
         let mut hooks = Self::default();
         hooks.read_relocations(elf);
         for symbol in elf.symbols().chain(elf.dynamic_symbols()).filter(|symbol| symbol.is_definition()) {
@@ -93,7 +90,7 @@ impl Hooks {
         hooks
     }
 
-    fn read_relocations(&mut self, elf: &Elf<'_>) {
+    fn read_relocations(&mut self, elf: &Parsed) {
         let offsets: Vec<_> = [".got", ".got.plt"].iter().filter_map(|name| elf.section_by_name(name)).collect();
         let offsets: Vec<_> =
             offsets.iter().map(|table| table.address()..table.address().saturating_add(table.size())).collect();

@@ -1,17 +1,18 @@
 //! One module: from its file to what a checkup tells of it.
 
-use object::{Object, ObjectSection, ObjectSymbol};
+use object::{Object, ObjectSection};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bodies::Bodies;
 use super::checkup::{DebugFile, Enters, Exits, Functions, Hooks, Inlined, Instrumenting, Module, Role, Symbols};
-use super::hooks::{self, Elf, Hook, Route};
+use super::hooks::{self, Hook, Route};
 use super::origin;
 use super::sites::{self, Site};
 use super::units::{Unit, Units};
 use crate::demangle;
 use crate::elf::debug::{self, FoundBy};
-use crate::symbolize::base_name;
+use crate::elf::symbols::{Table, base_name, functions, refers_to};
+use crate::elf::{Elf, Parsed};
 
 /// Functions that are named as inlined most often.
 const MOST_INLINED: usize = 5;
@@ -27,11 +28,11 @@ const OTHER_TOOLS: [(&str, &str); 6] = [
 ];
 
 /// Looks into a module.
-pub fn look_into(file: &crate::elf::Elf, role: Role) -> Module {
+pub fn look_into(file: &Elf, role: Role) -> Module {
     let mut module = empty(file, role);
-    let Some(elf) = file.parsed() else { return module };
-    let debug = debug::find(file);
-    let debug_elf = debug.as_ref().and_then(|debug| debug.elf.parsed());
+    let Some(elf) = file.file.parsed() else { return module };
+    let debug = file.debug_file();
+    let debug_elf = debug.as_ref().and_then(|debug| debug.file.parsed());
     let [code, linkage] = hooks::sections(&elf);
     let bodies = Bodies::read(&elf, debug_elf.as_ref(), &code);
     let hooks = hooks::Hooks::read(&elf, &linkage);
@@ -60,18 +61,19 @@ pub fn look_into(file: &crate::elf::Elf, role: Role) -> Module {
         return module; // who compiled it does not matter
     }
 
-    let with_dwarf = debug_elf.as_ref().unwrap_or(&elf);
+    let with_dwarf = debug.as_ref().map_or(&file.file, |debug| &debug.file);
     let addresses: Vec<u64> = of(&sites, Hook::Enter).map(|site| site.address).collect();
     // Where nothing is inlined, the two options make the same code.
     let is_unclear =
         |units: &[Unit]| module.hooks != Hooks::None && module.enters.inlined == 0 && origin::is_clangs_choice(units);
     let dwarf = Units::read(with_dwarf, &addresses, is_unclear);
-    module.lines = with_dwarf.section_by_name(".debug_line").is_some_and(|section| section.size() > 0);
+    let lines = debug_elf.as_ref().unwrap_or(&elf).section_by_name(".debug_line");
+    module.lines = lines.is_some_and(|section| section.size() > 0);
     module.compilers = origin::compilers(&dwarf.units, &elf);
     module.option = origin::option(&module, &dwarf);
     module.folders = origin::folders(&dwarf.units);
     module.debug_file = debug.as_ref().map(|debug| DebugFile {
-        path: debug.elf.path.display().to_string(),
+        path: debug.file.path.display().to_string(),
         found_by: match debug.found_by {
             FoundBy::BuildId => "build-id",
             FoundBy::Link => "debuglink",
@@ -80,9 +82,9 @@ pub fn look_into(file: &crate::elf::Elf, role: Role) -> Module {
     module
 }
 
-fn empty(file: &crate::elf::Elf, role: Role) -> Module {
+fn empty(file: &Elf, role: Role) -> Module {
     Module {
-        path: file.path.display().to_string(),
+        path: file.path().display().to_string(),
         role,
         kind: file.facts.kind(),
         build_id: None,
@@ -145,23 +147,19 @@ fn entered(sites: &[Site], bodies: &Bodies) -> Entered {
     Entered { functions: functions.len(), inlined: inlined_sites, most_inlined: most.into_iter().map(named).collect() }
 }
 
-fn symbols(elf: &Elf, debug: Option<&Elf>) -> Symbols {
-    let has_functions = |elf: &Elf| elf.symbols().any(|symbol| symbol.kind() == object::SymbolKind::Text);
+fn symbols(elf: &Parsed, debug: Option<&Parsed>) -> Symbols {
+    let has_functions = |elf: &Parsed| functions(elf, Table::All).next().is_some();
     match () {
         () if has_functions(elf) => Symbols::All,
         () if debug.is_some_and(has_functions) => Symbols::DebugFile,
-        () if elf.dynamic_symbols().any(|symbol| symbol.is_definition()) => Symbols::Exported,
+        () if functions(elf, Table::Exported).next().is_some() => Symbols::Exported,
         () => Symbols::None,
     }
 }
 
-fn other_tools(elf: &Elf) -> Vec<&'static str> {
+fn other_tools(elf: &Parsed) -> Vec<&'static str> {
     let is_there = |mark: &str| refers_to(elf, mark) || elf.section_by_name(mark).is_some();
     let mut found: Vec<_> = OTHER_TOOLS.iter().filter(|(mark, _)| is_there(mark)).map(|(_, option)| *option).collect();
     found.dedup();
     found
-}
-
-fn refers_to(elf: &Elf, name: &str) -> bool {
-    elf.dynamic_symbols().any(|symbol| symbol.is_undefined() && symbol.name() == Ok(name))
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use object::{Object, ObjectSection};
 
 use super::checkup::{Compiler, Folder, Hooks, Instrumenting, Module};
-use super::hooks::Elf;
 use super::producer::Producer;
 use super::units::{Unit, Units};
+use crate::elf::Parsed;
 
 /// Whether all that is instrumented is clang's work, and clang does not say by which option.
 pub fn is_clangs_choice(units: &[Unit]) -> bool {
@@ -44,7 +44,7 @@ pub fn option(module: &Module, dwarf: &Units) -> Instrumenting {
 }
 
 /// Compilers, by debug information; without that, by the comments that compilers leave.
-pub fn compilers(units: &[Unit], elf: &Elf) -> Vec<Compiler> {
+pub fn compilers(units: &[Unit], elf: &Parsed) -> Vec<Compiler> {
     let mut by_name: BTreeMap<String, Vec<&Unit>> = BTreeMap::new();
     for unit in units.iter().filter(|unit| !unit.producer.compiler.is_empty()) {
         by_name.entry(unit.producer.name()).or_default().push(unit);
@@ -66,7 +66,7 @@ fn compiler(name: String, units: &[&Unit]) -> Compiler {
     Compiler { name, files: Some(units.len()), instrumented_files: Some(instrumented().count()), exclusions }
 }
 
-fn commented(elf: &Elf) -> Vec<Compiler> {
+fn commented(elf: &Parsed) -> Vec<Compiler> {
     let comment = elf.section_by_name(".comment").and_then(|section| section.data().ok()).unwrap_or_default();
     let texts = comment.split(|&byte| byte == 0).map(String::from_utf8_lossy);
     let mut producers: Vec<Producer> = texts.map(|text| Producer::of_comment(&text)).collect();

@@ -60,7 +60,7 @@ impl Subject {
 
     /// The path of the file that is looked into.
     pub fn path(&self) -> String {
-        self.program.elf.as_ref().map_or_else(|| self.typed.clone(), |elf| elf.path.display().to_string())
+        self.program.elf.as_ref().map_or_else(|| self.typed.clone(), |elf| elf.path().display().to_string())
     }
 
     /// Modules that will be recorded.

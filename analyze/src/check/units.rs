@@ -1,18 +1,13 @@
 //! The source files that a module was compiled from, by its debug information.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use gimli::{
-    AttributeValue, Dwarf, DwarfSections, EndianSlice, LittleEndian, SectionId, Unit as DwarfUnit, UnitHeader,
-};
-use object::{Object, ObjectSection};
+use gimli::{AttributeValue, Unit as DwarfUnit, UnitHeader};
 use rayon::prelude::*;
 
-use super::hooks::Elf;
 use super::producer::Producer;
-
-type Reader<'a> = EndianSlice<'a, LittleEndian>;
+use crate::elf::dwarf::{Dwarf, Reader};
+use crate::elf::{Mapped, debug};
 
 /// Entries of debug information that are read in search of an inlined function.
 const PATIENCE: usize = 4_000_000;
@@ -39,13 +34,12 @@ pub struct Units {
 
 impl Units {
     /// Reads them. `sites` are the addresses of calls of hooks, in their order.
-    pub fn read(elf: &Elf<'_>, sites: &[u64], looks_for_inlined_code: impl Fn(&[Unit]) -> bool) -> Self {
-        let load = |id: SectionId| {
-            let section = elf.section_by_name(id.name());
-            Ok::<_, gimli::Error>(section.and_then(|section| section.uncompressed_data().ok()).unwrap_or_default())
-        };
-        let Ok(sections) = DwarfSections::<Cow<[u8]>>::load(load) else { return Self::default() };
-        let dwarf = sections.borrow(|bytes| EndianSlice::new(bytes, LittleEndian));
+    pub fn read(file: &Mapped, sites: &[u64], looks_for_inlined_code: impl Fn(&[Unit]) -> bool) -> Self {
+        let mut dwarf = file.dwarf();
+        let supplement = debug::supplement(file);
+        if let Some(supplement) = &supplement {
+            dwarf.set_sup(supplement.dwarf());
+        }
         let mut headers = Vec::new();
         let mut iterator = dwarf.units();
         while let Ok(Some(header)) = iterator.next() {
@@ -58,7 +52,7 @@ impl Units {
     }
 }
 
-fn read(dwarf: &Dwarf<Reader>, header: UnitHeader<Reader>, sites: &[u64]) -> Option<Unit> {
+fn read(dwarf: &Dwarf, header: UnitHeader<Reader>, sites: &[u64]) -> Option<Unit> {
     let unit = dwarf.unit(header).ok()?;
     let mut entries = unit.entries();
     let root = entries.next_dfs().ok()??;
@@ -81,7 +75,7 @@ fn read(dwarf: &Dwarf<Reader>, header: UnitHeader<Reader>, sites: &[u64]) -> Opt
     })
 }
 
-fn has_site(dwarf: &Dwarf<Reader>, unit: &DwarfUnit<Reader>, sites: &[u64]) -> bool {
+fn has_site(dwarf: &Dwarf, unit: &DwarfUnit<Reader>, sites: &[u64]) -> bool {
     let Ok(mut ranges) = dwarf.unit_ranges(unit) else { return false };
     while let Ok(Some(range)) = ranges.next() {
         if lies_in(sites, range.begin, range.end) {
@@ -96,7 +90,7 @@ fn lies_in(sites: &[u64], begin: u64, end: u64) -> bool {
 }
 
 /// Whether anything was inlined into a function of the unit that has hooks.
-fn has_inlined_code(dwarf: &Dwarf<Reader>, header: UnitHeader<Reader>, sites: &[u64]) -> bool {
+fn has_inlined_code(dwarf: &Dwarf, header: UnitHeader<Reader>, sites: &[u64]) -> bool {
     let Ok(unit) = dwarf.unit(header) else { return false };
     if !has_site(dwarf, &unit, sites) {
         return false;

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use clap::ValueEnum;
 use diytrace_analyze::check::{self, Options};
 
+use super::choice::{Colors, choice};
+
 const EXAMPLES: &str = "\
 Examples:
   diytrace check ./server           # can it be recorded, and how much of it?
@@ -26,48 +28,15 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     format: Format,
 
-    /// Colours in text; auto: at a terminal, unless NO_COLOR is set
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
-    color: Color,
+    #[command(flatten)]
+    colors: Colors,
 }
 
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
-        let Arguments { program, format, color } = arguments;
-        Self { program, format: format.into(), color: color.into() }
+        let Arguments { program, format, colors } = arguments;
+        Self { program, format: format.into(), color: colors.into() }
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Format {
-    #[default]
-    Table,
-    Json,
-}
-
-impl From<Format> for check::Format {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Table => Self::Table,
-            Format::Json => Self::Json,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Color {
-    #[default]
-    Auto,
-    Always,
-    Never,
-}
-
-impl From<Color> for check::Color {
-    fn from(color: Color) -> Self {
-        match color {
-            Color::Auto => Self::Auto,
-            Color::Always => Self::Always,
-            Color::Never => Self::Never,
-        }
-    }
-}
+choice!(Format for check::Format { Table, Json });

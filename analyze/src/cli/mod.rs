@@ -1,6 +1,7 @@
 //! The command line: typed options of the library's commands.
 
 mod check;
+mod choice;
 mod record;
 mod report;
 

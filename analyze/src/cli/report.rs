@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use diytrace_analyze::report::{self, Options};
 
+use super::choice::{Colors, choice};
+
 const EXAMPLES: &str = "\
 Examples:
   diytrace report                               # diytrace.data here, functions by self time
@@ -52,14 +54,13 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     format: Format,
 
-    /// Colours in tables; auto: at a terminal, unless NO_COLOR is set
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
-    color: Color,
+    #[command(flatten)]
+    colors: Colors,
 }
 
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
-        let Arguments { profiles, roots, pid, by, raw, sort, limit, by_address, format, color } = arguments;
+        let Arguments { profiles, roots, pid, by, raw, sort, limit, by_address, format, colors } = arguments;
         let roots = roots.iter().flat_map(|list| diytrace::pattern::split(list)).map(str::to_owned).collect();
         Self {
             profiles,
@@ -70,32 +71,12 @@ impl From<Arguments> for Options {
             sort: sort.map(Into::into),
             limit,
             format: format.into(),
-            color: color.into(),
+            color: colors.into(),
             by_address,
         }
     }
 }
 
-/// A choice on the command line for each value of an option in the library.
-macro_rules! choice {
-    ($name:ident { $($value:ident $(= $text:literal)?),+ }) => {
-        #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-        enum $name {
-            #[default]
-            $($(#[value(name = $text)])? $value),+
-        }
-
-        impl From<$name> for report::$name {
-            fn from(value: $name) -> Self {
-                match value {
-                    $($name::$value => Self::$value),+
-                }
-            }
-        }
-    };
-}
-
-choice!(By { All, Process, Thread });
-choice!(Format { Table, Json, Csv });
-choice!(Color { Auto, Always, Never });
-choice!(Sort { Calls, Total, Self_ = "self", Mean, P50, P90, P99, Max, Name });
+choice!(By for report::By { All, Process, Thread });
+choice!(Format for report::Format { Table, Json, Csv });
+choice!(Sort for report::Sort { Calls, Total, Self_ = "self", Mean, P50, P90, P99, Max, Name });

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSection};
 
-use super::Elf;
+use super::{Mapped, dwarf};
 
 /// Where debug files of installed programs are.
 const FOLDER: &str = "/usr/lib/debug";
@@ -15,7 +15,7 @@ const FOLDER: &str = "/usr/lib/debug";
 #[derive(Debug)]
 pub struct DebugFile {
     /// The file.
-    pub elf: Elf,
+    pub file: Mapped,
     /// How it was found.
     pub found_by: FoundBy,
 }
@@ -29,42 +29,55 @@ pub enum FoundBy {
     Link,
 }
 
-/// Whether a file has DWARF of its own.
-pub fn has_dwarf(elf: &Elf) -> bool {
-    elf.parsed().is_some_and(|file| file.section_by_name(".debug_info").is_some_and(|section| section.size() > 0))
-}
-
-/// The debug file of a module, if it has one and needs it.
-pub fn find(module: &Elf) -> Option<DebugFile> {
-    if has_dwarf(module) {
+/// The debug file of a module, if it has one and needs it. The module's own file may be gone.
+pub fn find(module: Option<&Mapped>, build_id: &[u8]) -> Option<DebugFile> {
+    let elf = module.and_then(Mapped::parsed);
+    if elf.is_some_and(|elf| dwarf::is_in(&elf)) {
         return None;
     }
-    let by_build_id = by_build_id(module).map(|elf| DebugFile { elf, found_by: FoundBy::BuildId });
-    by_build_id.or_else(|| by_link(module).map(|elf| DebugFile { elf, found_by: FoundBy::Link }))
+    let by_build_id = by_build_id(build_id).map(|file| DebugFile { file, found_by: FoundBy::BuildId });
+    by_build_id.or_else(|| by_link(module?).map(|file| DebugFile { file, found_by: FoundBy::Link }))
 }
 
-fn by_build_id(module: &Elf) -> Option<Elf> {
-    let file = module.parsed()?;
-    let build_id = file.build_id().ok()??;
-    let (first, rest) = build_id.split_first()?;
-    let debug = Elf::open(&Path::new(FOLDER).join(format!(".build-id/{first:02x}/{}.debug", hex(rest)))).ok()?;
-    let is_its = debug.parsed()?.build_id().ok().flatten() == Some(build_id);
-    is_its.then_some(debug)
+fn by_build_id(build_id: &[u8]) -> Option<Mapped> {
+    open_of(build_id, &path(build_id)?)
+}
+
+/// Where the debug file of a build ID is installed.
+pub fn path(build_id: &[u8]) -> Option<PathBuf> {
+    let (first, rest) = build_id.split_first().filter(|(_, rest)| !rest.is_empty())?;
+    Some(Path::new(FOLDER).join(format!(".build-id/{first:02x}/{}.debug", hex(rest))))
+}
+
+/// The file at a path, if it has this build ID.
+fn open_of(build_id: &[u8], path: &Path) -> Option<Mapped> {
+    let file = Mapped::open(path).ok()?;
+    let is_its = file.parsed()?.build_id().ok().flatten() == Some(build_id);
+    is_its.then_some(file)
 }
 
 /// The link names a file beside the module, in `.debug` there, or in the same place under the global folder.
-fn by_link(module: &Elf) -> Option<Elf> {
-    let file = module.parsed()?;
-    let (name, checksum) = file.gnu_debuglink().ok()??;
+fn by_link(module: &Mapped) -> Option<Mapped> {
+    let elf = module.parsed()?;
+    let (name, checksum) = elf.gnu_debuglink().ok().flatten()?;
     let name = Path::new(OsStr::from_bytes(name));
     let path = module.path.canonicalize().ok()?;
     let folder = path.parent()?;
     let global = Path::new(FOLDER).join(folder.strip_prefix("/").ok()?);
-    let candidates: [PathBuf; 3] = [folder.join(name), folder.join(".debug").join(name), global.join(name)];
+    let candidates = [folder.join(name), folder.join(".debug").join(name), global.join(name)];
     candidates.iter().filter(|candidate| **candidate != path).find_map(|candidate| {
-        let debug = Elf::open(candidate).ok()?;
+        let debug = Mapped::open(candidate).ok()?;
         (crc32fast::hash(debug.bytes()) == checksum).then_some(debug)
     })
+}
+
+/// What several debug files share (`dwz`): the file that `.gnu_debugaltlink` names.
+pub fn supplement(debug: &Mapped) -> Option<Mapped> {
+    let elf = debug.parsed()?;
+    elf.section_by_name(".gnu_debugaltlink")?.data().ok().filter(|data| !data.is_empty())?;
+    let (name, build_id) = elf.gnu_debugaltlink().ok().flatten()?;
+    let named = debug.path.canonicalize().ok()?.parent()?.join(OsStr::from_bytes(name));
+    open_of(build_id, &named).or_else(|| by_build_id(build_id))
 }
 
 /// Bytes as they are written in file names and reports.

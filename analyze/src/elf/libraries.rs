@@ -55,7 +55,7 @@ struct Search {
 }
 
 fn search(module: &Elf, inherited_rpath: &[PathBuf]) -> Search {
-    let origin = module.path.canonicalize().unwrap_or_else(|_| module.path.clone());
+    let origin = module.path().canonicalize().unwrap_or_else(|_| module.path().to_owned());
     let origin = origin.parent().unwrap_or(Path::new("/")).to_string_lossy().into_owned();
     let expand = |folders: &[String]| folders.iter().flat_map(|folder| expand(folder, &origin)).collect::<Vec<_>>();
     let mut rpath = expand(&module.facts.rpath);

@@ -1,15 +1,21 @@
 //! Programs and libraries as files: what the loader needs of them, and their functions.
 //!
 //! ```text
-//! path ──▶ [`Elf`] (mapped) ──▶ [`Facts`]
-//!             ├──▶ [`symbols`]: its functions
+//! path ──▶ [`Mapped`] ──▶ [`Parsed`] ─┬▶ [`symbols`]: its functions
+//!             │                       ├▶ [`extents`](extents()): where functions without a name begin and end
+//!             │                       └▶ [`dwarf`]: its debug information
 //!             ├──▶ [`debug`]: what was split off it for debuggers
-//!             └──▶ [`libraries`]: the libraries it needs, found as the loader finds them (with its [`cache`])
+//!             └──▶ [`Elf`], with [`Facts`] ──▶ [`libraries`]: what it needs, found as the loader finds it
 //! ```
+//!
+//! All that looks into programs does so through this: [`crate::check`], [`crate::record`] and [`crate::symbolize`].
 
 mod cache;
 pub mod debug;
+pub mod dwarf;
+mod extents;
 mod facts;
+mod file;
 pub mod libraries;
 pub mod symbols;
 
@@ -18,12 +24,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use memmap2::Mmap;
+use object::Object;
 
-use object::Endianness;
-use object::read::elf::ElfFile64;
-
+pub use extents::extents;
 pub use facts::{Facts, Linkage};
+pub use file::{Mapped, Parsed};
 
 /// The hook whose name an instrumented program refers to.
 pub const HOOK: &str = "__cyg_profile_func_enter";
@@ -49,41 +54,37 @@ pub enum Error {
     },
 }
 
-/// An ELF file, mapped, and what it says of itself.
+/// An ELF file, and what it says of itself.
 #[derive(Debug)]
 pub struct Elf {
-    /// Where it lies.
-    pub path: PathBuf,
+    /// The file.
+    pub file: Mapped,
     /// What the loader needs to know of it.
     pub facts: Facts,
-    map: Mmap,
 }
 
 impl Elf {
     /// Maps a file and reads its facts.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let unreadable = |source| Error::Unreadable { path: path.to_owned(), source };
-        let file = File::open(path).map_err(unreadable)?;
-        // SAFETY: the map is private and only read, and every read is checked. A file that shrinks while it is looked
-        // at ends this process with SIGBUS, as it does with every tool that maps programs.
-        let map = unsafe { Mmap::map(&file) }.map_err(unreadable)?;
-        let facts = Facts::read(&map).map_err(|reason| Error::NotElf { path: path.to_owned(), reason })?;
-        Ok(Self { path: path.to_owned(), facts, map })
+        let file = Mapped::open(path).map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
+        let facts = Facts::read(file.bytes()).map_err(|reason| Error::NotElf { path: path.to_owned(), reason })?;
+        Ok(Self { file, facts })
     }
 
-    /// The file's bytes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.map
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.file.path
     }
 
-    /// The file, parsed as one of 64 bits, if it is: only its tables of contents are read.
-    pub fn parsed(&self) -> Option<ElfFile64<'_, Endianness>> {
-        ElfFile64::parse(self.bytes()).ok()
+    /// What was split off it for debuggers.
+    pub fn debug_file(&self) -> Option<debug::DebugFile> {
+        let elf = self.file.parsed()?;
+        debug::find(Some(&self.file), elf.build_id().ok().flatten().unwrap_or_default())
     }
 
     /// The file's own name, for messages.
     pub fn name(&self) -> Cow<'_, str> {
-        self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy()
+        self.path().file_name().unwrap_or(self.path().as_os_str()).to_string_lossy()
     }
 }
 

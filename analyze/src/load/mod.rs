@@ -1,9 +1,11 @@
 //! Finds profiles and reads them: from paths to [`Family`] data.
 //!
 //! ```text
-//! paths ──[find]──▶ files ──[parse]──▶ [`Family`] ──[state]──▶ what became of its processes
+//! paths ──[find]──▶ files ──[parse]──▶ [`Family`] ──[state]──▶ what became of its processes ──▶ whoever asked
+//!                                                                                          └──▶ [`Summary`] to keep
 //! ```
 //!
+//! A folder may have a file for each process of months: there are never more of them in memory than cores.
 //! Files are read whole, not mapped: one that is cut short meanwhile would end a reader of the map.
 
 mod arenas;
@@ -14,6 +16,7 @@ mod find;
 mod histograms;
 mod parse;
 mod state;
+mod summary;
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -26,6 +29,7 @@ use crate::progress::Progress;
 pub use family::{Arena, Family, Function, Module, Node, Root, State};
 pub use find::{DEFAULT_FOLDER, find};
 pub use parse::parse;
+pub use summary::Summary;
 
 /// Why there is no profile.
 #[derive(Debug, thiserror::Error)]
@@ -110,35 +114,40 @@ impl Error {
 #[derive(Debug, Default)]
 pub struct Loaded {
     /// The profiles, in the order of their paths.
-    pub families: Vec<Family>,
+    pub profiles: Vec<Summary>,
     /// Files that could not be read beside others that could.
     pub warnings: Vec<String>,
 }
 
-/// Reads all profiles at these paths, or in `diytrace.data` if there are none.
-pub fn load(paths: &[PathBuf]) -> Result<Loaded, Error> {
+/// Reads all profiles at these paths, or in `diytrace.data` if there are none, and hands them over in their order.
+pub fn load(paths: &[PathBuf], mut take: impl FnMut(&Family)) -> Result<Loaded, Error> {
     let files = find(paths)?;
     let progress = Progress::new("reading profiles", files.len());
-    let read_one = |file: find::Found| {
+    let read_one = |file: &find::Found| {
         let result = load_file(&file.path);
         progress.step();
         (file.is_named, result)
     };
-    let read: Vec<_> = files.into_par_iter().map(read_one).collect();
     let mut loaded = Loaded::default();
     let mut first_error = None;
-    for (is_named, result) in read {
-        match result {
-            Ok(family) => loaded.families.push(family),
-            Err(error) if is_named => return Err(error),
-            Err(error) => {
-                loaded.warnings.push(error.to_string());
-                first_error.get_or_insert(error);
+    for files in files.chunks(rayon::current_num_threads()) {
+        let read: Vec<_> = files.par_iter().map(read_one).collect();
+        for (is_named, result) in read {
+            match result {
+                Ok(family) => {
+                    take(&family);
+                    loaded.profiles.push(family.into());
+                }
+                Err(error) if is_named => return Err(error),
+                Err(error) => {
+                    loaded.warnings.push(error.to_string());
+                    first_error.get_or_insert(error);
+                }
             }
         }
     }
     match first_error {
-        Some(error) if loaded.families.is_empty() => Err(error),
+        Some(error) if loaded.profiles.is_empty() => Err(error),
         _ => Ok(loaded),
     }
 }

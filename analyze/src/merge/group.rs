@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use diytrace::node;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::modules::{PlaceId, Resolver};
 use super::tree::{Growing, Key, PathId, Tree};
@@ -104,26 +104,37 @@ pub(super) enum GroupKey {
 pub(super) struct Growth {
     group: Group,
     tree: Growing,
-    /// Distinct processes, by family and number in it.
-    processes: FxHashSet<(usize, u32)>,
+    processes: Processes,
     /// Processes of the families that are in no other group.
     family_processes: u64,
-    functions: FxHashMap<PlaceId, (Histogram, FxHashSet<(usize, u32)>)>,
+    functions: FxHashMap<PlaceId, (Histogram, Processes)>,
     process: Option<Process>,
     thread: Option<Thread>,
 }
 
+/// Distinct processes, whose arenas come one process after the other.
+#[derive(Default)]
+struct Processes {
+    count: u64,
+    /// By its family and number in it.
+    latest: Option<(usize, u32)>,
+}
+
+impl Processes {
+    fn add(&mut self, process: (usize, u32)) {
+        if self.latest.replace(process) != Some(process) {
+            self.count += 1;
+        }
+    }
+}
+
 impl Growth {
-    /// Adds what a family counted as a whole.
-    pub fn add_family<'a>(&mut self, family: &Family, by: By, processes: impl Iterator<Item = &'a Vec<&'a Arena>>) {
+    /// Adds what a family counted as a whole. Of its processes some have arenas that are theirs (`apart`), some only such
+    /// as others have used (`merged`).
+    pub fn add_family(&mut self, family: &Family, by: By, apart: u64, merged: u64) {
         self.add_program(family);
         self.group.lost_calls = self.group.lost_calls.saturating_add(family.lost_calls);
         // Processes that share arenas are not told apart: they are what is left of the family's count.
-        let (mut apart, mut merged) = (0u64, 0u64);
-        for arenas in processes {
-            let is_merged = arenas.iter().all(|arena| arena.is_merged());
-            *(if is_merged { &mut merged } else { &mut apart }) += 1;
-        }
         let all = u64::from(family.processes).max(apart + merged);
         self.family_processes += if by == By::All { all } else { all - apart };
     }
@@ -134,11 +145,11 @@ impl Growth {
         }
     }
 
-    /// Adds an arena whose open calls last until `latest`.
+    /// Adds an arena whose open calls last until `latest`. Those of one process come one after the other.
     pub fn add_arena(&mut self, index: usize, family: &Family, arena: &Arena, latest: u64, resolver: &mut Resolver) {
         let facts = &arena.facts;
         let process = (index, facts.process);
-        self.processes.insert(process);
+        self.processes.add(process);
         self.process = Some(process_of(family, arena));
         self.add_program(family);
         self.thread = Some(Thread { tid: facts.tid, name: arena.thread_name() });
@@ -167,7 +178,7 @@ impl Growth {
             if !node.is_untimed() {
                 calls = calls.saturating_add(counts.calls);
                 if counts.calls > 0 {
-                    self.functions.entry(key.function).or_default().1.insert(process);
+                    self.functions.entry(key.function).or_default().1.add(process);
                 }
             }
         }
@@ -184,14 +195,14 @@ impl Growth {
 
     /// The finished group; `places` are the final numbers of places.
     pub fn finish(self, key: GroupKey, places: &[PlaceId]) -> Group {
-        let processes = self.family_processes.max(self.processes.len() as u64);
+        let processes = self.family_processes.max(self.processes.count);
         let is_one = match key {
             GroupKey::Shared => processes == 1,
             GroupKey::Process { .. } | GroupKey::Thread { .. } => true,
         };
         let one_thread = matches!(key, GroupKey::Thread { arena: Some(_), .. });
         let functions = self.functions.into_iter().map(|(place, (histogram, processes))| {
-            (places[place as usize], FunctionTimes { histogram, processes: processes.len() as u64 })
+            (places[place as usize], FunctionTimes { histogram, processes: processes.count })
         });
         Group {
             process: self.process.filter(|_| is_one),

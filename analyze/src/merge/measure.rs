@@ -12,8 +12,8 @@ use crate::load::{Arena, Family, Node};
 use crate::time::Time;
 
 /// The latest moment, in ticks, that an arena or its whole process is known to have lived.
-pub fn latest(arenas: &[&Arena]) -> u64 {
-    let slots = arenas.iter().flat_map(|arena| &arena.nodes).flat_map(|node| &node.slots);
+pub fn latest<'a>(arenas: impl IntoIterator<Item = &'a Arena>) -> u64 {
+    let slots = arenas.into_iter().flat_map(|arena| &arena.nodes).flat_map(|node| &node.slots);
     slots.map(|slot| slot.mark & !mark::BITS).max().unwrap_or(0)
 }
 

@@ -11,6 +11,8 @@ mod measure;
 mod modules;
 mod tree;
 
+use std::collections::BTreeMap;
+
 use diytrace::arena::flag;
 use rustc_hash::FxHashMap;
 
@@ -46,33 +48,76 @@ pub struct Merged {
 
 /// Merges profiles; with `pid`, only what that process has recorded.
 pub fn merge(families: &[Family], by: By, pid: Option<u32>) -> Merged {
-    let (mut modules, mut places) = (ModuleTable::default(), PlaceTable::default());
-    let mut groups: FxHashMap<GroupKey, Growth> = FxHashMap::default();
-    for (index, family) in families.iter().enumerate() {
-        let mut by_process: FxHashMap<u32, Vec<&Arena>> = FxHashMap::default();
-        for arena in &family.arenas {
-            by_process.entry(arena.facts.process).or_default().push(arena);
-        }
-        let latest: FxHashMap<_, _> = by_process.iter().map(|(&id, arenas)| (id, measure::latest(arenas))).collect();
-        let latest = |arena: &Arena| match arena.facts.flags & (flag::ENDED | flag::EXITED) {
-            flag::ENDED => measure::latest(&[arena]), // the thread ended before its process
-            _ if arena.state == State::Running => latest[&arena.facts.process].max(family.read_ticks),
-            _ => latest[&arena.facts.process],
-        };
-        let mut resolver = Resolver::new(family, &mut modules, &mut places);
+    let mut merging = Merging::new(by, pid);
+    families.iter().for_each(|family| merging.add(family));
+    merging.finish()
+}
+
+/// Profiles on their way to [`Merged`], one by one: none of them is needed once it was added.
+pub struct Merging {
+    by: By,
+    pid: Option<u32>,
+    families: usize,
+    modules: ModuleTable,
+    places: PlaceTable,
+    groups: FxHashMap<GroupKey, Growth>,
+}
+
+impl Merging {
+    /// Nothing so far; with `pid`, only what that process has recorded will count.
+    pub fn new(by: By, pid: Option<u32>) -> Self {
+        let (modules, places) = (ModuleTable::default(), PlaceTable::default());
+        Self { by, pid, families: 0, modules, places, groups: FxHashMap::default() }
+    }
+
+    /// Adds a profile.
+    pub fn add(&mut self, family: &Family) {
+        let index = self.families;
+        self.families += 1;
+        let mut processes: BTreeMap<u32, Vec<(usize, &Arena)>> = BTreeMap::new();
         for (number, arena) in family.arenas.iter().enumerate() {
-            if pid.is_some_and(|pid| arena.is_merged() || arena.facts.pid != pid) {
-                continue;
-            }
-            let group = groups.entry(key(by, index, number, arena)).or_default();
-            group.add_arena(index, family, arena, latest(arena), &mut resolver);
+            processes.entry(arena.facts.process).or_default().push((number, arena));
         }
-        if pid.is_none() && (by == By::All || family.lost_calls > 0 || family.arenas.iter().any(Arena::is_merged)) {
-            let shared = groups.entry(GroupKey::Shared).or_default();
-            shared.add_family(family, by, by_process.values());
+        let mut resolver = Resolver::new(family, &mut self.modules, &mut self.places);
+        for arenas in processes.values() {
+            let latest_of_process = measure::latest(arenas.iter().map(|(_, arena)| *arena));
+            let latest = |arena: &Arena| match arena.facts.flags & (flag::ENDED | flag::EXITED) {
+                flag::ENDED => measure::latest([arena]), // the thread ended before its process
+                _ if arena.state == State::Running => latest_of_process.max(family.read_ticks),
+                _ => latest_of_process,
+            };
+            for &(number, arena) in arenas {
+                if self.pid.is_some_and(|pid| arena.is_merged() || arena.facts.pid != pid) {
+                    continue;
+                }
+                let group = self.groups.entry(key(self.by, index, number, arena)).or_default();
+                group.add_arena(index, family, arena, latest(arena), &mut resolver);
+            }
+        }
+        let is_shared = self.by == By::All || family.lost_calls > 0 || family.arenas.iter().any(Arena::is_merged);
+        if self.pid.is_none() && is_shared {
+            let merged = processes.values().filter(|arenas| arenas.iter().all(|(_, arena)| arena.is_merged())).count();
+            let shared = self.groups.entry(GroupKey::Shared).or_default();
+            shared.add_family(family, self.by, (processes.len() - merged) as u64, merged as u64);
         }
     }
-    finish(modules, places, groups)
+
+    /// Numbers modules, places and groups by what they are, not by when they were met.
+    pub fn finish(self) -> Merged {
+        let (modules, new_modules) =
+            sorted(self.modules.list, |a, b| (&a.files, &a.build_id).cmp(&(&b.files, &b.build_id)));
+        let mut renamed = self.places.list;
+        for place in &mut renamed {
+            place.module = place.module.map(|module| new_modules[module as usize]);
+        }
+        let (places, new_places) = sorted(renamed, Ord::cmp);
+        let mut groups: Vec<_> = self.groups.into_iter().map(|(key, growth)| growth.finish(key, &new_places)).collect();
+        groups.sort_by(|a, b| {
+            let order = |group: &Group| (group.process.is_none(), group.thread.is_none());
+            order(a).cmp(&order(b)).then_with(|| (&a.process, &a.thread).cmp(&(&b.process, &b.thread)))
+        });
+        Merged { modules, places, groups }
+    }
 }
 
 fn key(by: By, family: usize, number: usize, arena: &Arena) -> GroupKey {
@@ -84,22 +129,6 @@ fn key(by: By, family: usize, number: usize, arena: &Arena) -> GroupKey {
         // Threads that had one arena after the other cannot be told apart.
         By::Thread => GroupKey::Thread { family, process, arena: (arena.facts.owners <= 1).then_some(number) },
     }
-}
-
-/// Numbers modules, places and groups by what they are, not by when they were met.
-fn finish(modules: ModuleTable, places: PlaceTable, groups: FxHashMap<GroupKey, Growth>) -> Merged {
-    let (modules, new_modules) = sorted(modules.list, |a, b| (&a.files, &a.build_id).cmp(&(&b.files, &b.build_id)));
-    let mut renamed = places.list;
-    for place in &mut renamed {
-        place.module = place.module.map(|module| new_modules[module as usize]);
-    }
-    let (places, new_places) = sorted(renamed, Ord::cmp);
-    let mut groups: Vec<_> = groups.into_iter().map(|(key, growth)| growth.finish(key, &new_places)).collect();
-    groups.sort_by(|a, b| {
-        let order = |group: &Group| (group.process.is_none(), group.thread.is_none());
-        order(a).cmp(&order(b)).then_with(|| (&a.process, &a.thread).cmp(&(&b.process, &b.thread)))
-    });
-    Merged { modules, places, groups }
 }
 
 /// The items in order, and the new number of each.
@@ -187,7 +216,8 @@ mod tests {
             .map(|group| (group.process.as_ref().map(|process| process.pid), group.processes, group.calls))
             .collect();
         assert_eq!(found, [(Some(101), 1, 4), (Some(102), 1, 2), (None, 18, 12)]);
-        assert_eq!(merge(&[family.clone()], By::All, None).groups[0].processes, 20);
+        let all = &merge(&[family.clone()], By::All, None).groups[0];
+        assert_eq!((all.processes, all.functions.values().next().map(|times| times.processes)), (20, Some(4)));
         assert_eq!(merge(&[family.clone()], By::Thread, None).groups.len(), 4);
         assert_eq!(merge(&[family], By::All, Some(102)).groups[0].calls, 2);
     }

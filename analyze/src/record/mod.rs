@@ -60,7 +60,7 @@ pub fn run(options: &Options) -> Result<u8, Error> {
     }
     let status = child::run(name, &path, arguments, variables::all(options, &library, &folder))
         .map_err(|source| program::not_started(&path, source))?;
-    say(&outcome::sentence(&path, &program, &library, &folder));
+    say(&outcome::sentence(&path, &program, &library, &folder, status));
     Ok(child::exit_code(status))
 }
 

@@ -1,6 +1,8 @@
 //! What came of it: where the profile is, or why there is none.
 
+use std::env;
 use std::path::Path;
+use std::process::ExitStatus;
 
 use super::folder::Folder;
 use super::program::Program;
@@ -8,12 +10,12 @@ use super::typed;
 use crate::elf::{Elf, HOOK, Linkage};
 
 /// The sentence for after the command.
-pub fn sentence(path: &Path, program: &Program, library: &Path, folder: &Folder) -> String {
+pub fn sentence(path: &Path, program: &Program, library: &Path, folder: &Folder, status: ExitStatus) -> String {
     let new = folder.new_profiles();
     let files = match new.as_slice() {
         [] => {
             folder.remove_if_unused();
-            return format!("no profile was recorded: {}", why_none(path, program, library, folder));
+            return format!("no profile was recorded: {}", why_none(path, program, library, folder, status));
         }
         [one] => format!("1 file, {one}"),
         [first, second] => format!("2 files, {first} and {second}"),
@@ -28,7 +30,7 @@ pub fn sentence(path: &Path, program: &Program, library: &Path, folder: &Folder)
 }
 
 /// Why a command left no profile, and what to do.
-fn why_none(path: &Path, program: &Program, library: &Path, folder: &Folder) -> String {
+fn why_none(path: &Path, program: &Program, library: &Path, folder: &Folder, status: ExitStatus) -> String {
     let given = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let Some(elf) = &program.elf else {
         return format!("{given} is no program that can be looked into");
@@ -57,7 +59,7 @@ fn why_none(path: &Path, program: &Program, library: &Path, folder: &Folder) -> 
             format!("{name} could not start: its library {} was not found", program.libraries.missing[0])
         }
         _ if program.instrumented().is_empty() => not_instrumented(elf, program),
-        _ => not_taken(program, library, folder),
+        _ => refused_by_sanitizer(program, status).unwrap_or_else(|| not_taken(program, library, folder)),
     };
     match &program.script {
         Some(_) => format!("{given} is a script, and {reason}"),
@@ -80,6 +82,22 @@ fn not_instrumented(elf: &Elf, program: &Program) -> String {
         "{name} is not instrumented ({modules}); compile with -finstrument-functions, at least the folder that you \
          want to see ({advice})"
     )
+}
+
+/// A shared AddressSanitizer wants to be loaded before all else, and says so only in its own words.
+fn refused_by_sanitizer(program: &Program, status: ExitStatus) -> Option<String> {
+    const OPTION: &str = "verify_asan_link_order=0";
+    let options = env::var("ASAN_OPTIONS").unwrap_or_default();
+    if status.success() || options.contains(OPTION) {
+        return None;
+    }
+    let module = program.sanitized()?.name();
+    let value = if options.is_empty() { OPTION.to_owned() } else { format!("{options}:{OPTION}") };
+    Some(format!(
+        "{module} has a shared AddressSanitizer, which ends programs that preload anything before it; run it again with \
+         ASAN_OPTIONS={}",
+        typed(Path::new(&value))
+    ))
 }
 
 fn not_taken(program: &Program, library: &Path, folder: &Folder) -> String {

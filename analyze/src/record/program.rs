@@ -12,7 +12,7 @@ use object::elf::{EM_386, EM_X86_64};
 
 use super::Error;
 use crate::elf::libraries::{self, Libraries};
-use crate::elf::{self, Elf};
+use crate::elf::{self, Elf, Parsed, symbols};
 
 /// What a command starts.
 #[derive(Debug)]
@@ -45,10 +45,20 @@ impl Program {
         (!runs_here).then(|| format!("it is a {} program, and this machine is a 64-bit x86 one", facts.kind()))
     }
 
-    /// The instrumented modules among the program and its libraries.
+    /// The instrumented modules among the program and its libraries, if they are for this recorder.
     pub fn instrumented(&self) -> Vec<&Elf> {
-        let modules = self.elf.iter().chain(&self.libraries.found);
+        let modules = self.modules().filter(|module| module.facts.is_for_recorder());
         modules.filter(|module| module.facts.refers_to_hooks).collect()
+    }
+
+    /// A module with a shared AddressSanitizer, which ends a program that preloads anything before it.
+    pub fn sanitized(&self) -> Option<&Elf> {
+        let is_sanitized = |elf: &Parsed| symbols::refers_to(elf, "__asan_init");
+        self.modules().find(|module| module.file.parsed().is_some_and(|elf| is_sanitized(&elf)))
+    }
+
+    fn modules(&self) -> impl Iterator<Item = &Elf> {
+        self.elf.iter().chain(&self.libraries.found)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::time::Time;
 
 /// Builds the document, all but its warnings.
 pub fn build(options: &Options, loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Result<Document, Error> {
-    let roots = Roots::of(options, &loaded.families);
+    let roots = Roots::of(options, &loaded.profiles);
     let names = Names::of(options, merged, symbols, &roots);
     roots.check(symbols, &names.places())?;
     let calls = Calls::new(merged, symbols);
@@ -39,8 +39,8 @@ pub fn build(options: &Options, loaded: &Loaded, merged: &Merged, symbols: &Symb
 /// The clock of most of the profiles.
 fn clock(loaded: &Loaded) -> Clock {
     let mut clocks: BTreeMap<Source, Vec<f64>> = BTreeMap::new();
-    for family in &loaded.families {
-        clocks.entry(family.clock.source).or_default().push(family.clock.hz);
+    for profile in &loaded.profiles {
+        clocks.entry(profile.clock.source).or_default().push(profile.clock.hz);
     }
     let (source, mut rates) =
         clocks.into_iter().max_by_key(|(_, rates)| rates.len()).unwrap_or((Source::Tsc, vec![1e9]));

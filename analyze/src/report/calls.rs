@@ -6,8 +6,9 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::demangle::shown;
+use crate::elf::symbols::base_name;
 use crate::merge::{CallPath, Merged, Place, PlaceId, Tree};
-use crate::symbolize::{CallForm, Probe, Symbol, Symbols, base_name};
+use crate::symbolize::{CallForm, Probe, Symbol, Symbols};
 
 /// How a call was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

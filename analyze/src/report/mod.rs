@@ -18,7 +18,7 @@ mod warnings;
 use std::io::Write;
 
 use crate::error::Error;
-use crate::merge::merge;
+use crate::merge::Merging;
 use crate::symbolize::{Files, Symbols};
 use crate::{load, view};
 pub use calls::CallKind;
@@ -42,10 +42,11 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<(), Error> {
 
 /// The report as data.
 pub fn document(options: &Options) -> Result<Document, Error> {
-    let loaded = load::load(&options.profiles)?;
-    let merged = merge(&loaded.families, options.by, options.pid);
+    let mut merging = Merging::new(options.by, options.pid);
+    let loaded = load::load(&options.profiles, |family| merging.add(family))?;
+    let merged = merging.finish();
     if let Some(pid) = options.pid.filter(|_| merged.groups.is_empty()) {
-        return Err(Error::UnknownProcess { pid, known: pids(&loaded.families) });
+        return Err(Error::UnknownProcess { pid, known: pids(&loaded) });
     }
     let files = Files::new(merged.modules.len());
     let symbols = Symbols::new(&merged.modules, &files);
@@ -54,9 +55,8 @@ pub fn document(options: &Options) -> Result<Document, Error> {
     Ok(document)
 }
 
-fn pids(families: &[load::Family]) -> Vec<u32> {
-    let arenas = families.iter().flat_map(|family| &family.arenas);
-    let mut pids: Vec<u32> = arenas.filter(|arena| !arena.is_merged()).map(|arena| arena.facts.pid).collect();
+fn pids(loaded: &load::Loaded) -> Vec<u32> {
+    let mut pids: Vec<u32> = loaded.profiles.iter().flat_map(|profile| profile.pids.iter().copied()).collect();
     pids.sort_unstable();
     pids.dedup();
     pids

@@ -1,14 +1,15 @@
 //! Which functions are roots.
 
-use diytrace::pattern::{glob, matches_demangled};
+use diytrace::pattern::glob;
 
 use super::Options;
-use crate::demangle::{demangle, shown};
+use crate::demangle::{is_named, shown};
+use crate::elf::symbols::base_name;
 use crate::error::Error;
-use crate::load::Family;
+use crate::load::Summary;
 use crate::merge::Place;
 use crate::nearest::nearest_names;
-use crate::symbolize::{Symbols, base_name};
+use crate::symbolize::Symbols;
 
 /// Patterns of roots.
 pub struct Roots {
@@ -20,11 +21,11 @@ pub struct Roots {
 
 impl Roots {
     /// Those of the options, or else those of the profiles.
-    pub fn of(options: &Options, families: &[Family]) -> Self {
+    pub fn of(options: &Options, profiles: &[Summary]) -> Self {
         if !options.roots.is_empty() {
             return Self { patterns: options.roots.clone(), are_asked_for: true };
         }
-        let recorded = families.iter().flat_map(|family| &family.roots);
+        let recorded = profiles.iter().flat_map(|profile| &profile.roots);
         let mut patterns: Vec<String> = recorded.map(|root| root.pattern.clone()).collect();
         patterns.sort();
         patterns.dedup();
@@ -52,8 +53,7 @@ impl Roots {
     }
 }
 
+/// Whether a pattern means this function, or a part or a copy of it.
 fn matches(pattern: &str, symbol: &str) -> bool {
-    glob(pattern, symbol)
-        || glob(pattern, base_name(symbol))
-        || demangle(symbol).is_some_and(|name| matches_demangled(pattern, &name))
+    is_named(pattern, symbol) || glob(pattern, base_name(symbol))
 }

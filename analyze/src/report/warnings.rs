@@ -2,18 +2,20 @@
 
 use std::collections::BTreeSet;
 
+use crate::demangle::is_named;
+use crate::elf::debug::{self, DebugFile, FoundBy};
 use crate::error::nearest_sentence;
-use crate::load::{Family, Loaded};
-use crate::merge::{Merged, ModuleId};
+use crate::load::{Loaded, Summary};
+use crate::merge::{Merged, Module, ModuleId};
 use crate::nearest::nearest_names;
 use crate::symbolize::Symbols;
 
 /// Everything, once.
 pub fn all(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<String> {
     let mut said = loaded.warnings.clone();
-    for family in &loaded.families {
-        let of_family = family.warnings.iter().cloned().chain(nothing_called(family));
-        said.extend(of_family.map(|warning| format!("{}: {warning}", family.path.display())));
+    for profile in &loaded.profiles {
+        let of_profile = profile.warnings.iter().cloned().chain(nothing_called(profile));
+        said.extend(of_profile.map(|warning| format!("{}: {warning}", profile.path.display())));
     }
     said.extend(symbols.problems().filter(|(module, _)| has_unnamed(merged, symbols, *module)).map(|(_, what)| what));
     said.extend(unknown_roots(loaded, merged, symbols));
@@ -23,12 +25,11 @@ pub fn all(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<String> {
     said
 }
 
-fn nothing_called(family: &Family) -> Option<String> {
-    if family.arenas.iter().any(|arena| !arena.nodes.is_empty()) {
+fn nothing_called(profile: &Summary) -> Option<String> {
+    if profile.has_calls {
         return None;
     }
-    let is_instrumented = family.modules.iter().any(|module| module.is_instrumented);
-    Some(match (is_instrumented, family.roots.is_empty()) {
+    Some(match (profile.is_instrumented, profile.roots.is_empty()) {
         (false, _) => {
             "nothing was recorded: neither the program nor its libraries refer to the hooks; compile them with \
              -finstrument-functions"
@@ -47,15 +48,19 @@ fn has_unnamed(merged: &Merged, symbols: &Symbols, module: ModuleId) -> bool {
 }
 
 fn unknown_roots(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<String> {
-    let roots = loaded.families.iter().flat_map(|family| &family.roots);
+    let roots = loaded.profiles.iter().flat_map(|profile| &profile.roots);
     let unknown: BTreeSet<&str> =
         roots.filter(|root| root.matches == Some(0)).map(|root| root.pattern.as_str()).collect();
     if unknown.is_empty() {
         return Vec::new();
     }
     let instrumented = merged.modules.iter().enumerate().filter(|(_, module)| module.is_instrumented);
-    let names: Vec<_> = instrumented.flat_map(|(id, _)| symbols.names(id as ModuleId)).collect();
+    let instrumented: Vec<ModuleId> = instrumented.map(|(id, _)| id as ModuleId).collect();
+    let names: Vec<_> = instrumented.iter().flat_map(|&module| symbols.names(module)).collect();
     let warn = |pattern: &str| {
+        if let Some((module, debug)) = linked(symbols, &instrumented, pattern) {
+            return only_by_link(pattern, &merged.modules[module as usize], debug);
+        }
         let nearest = nearest_names(pattern, names.iter().map(|name| &**name));
         let nearest: Vec<String> = nearest.into_iter().map(str::to_owned).collect();
         format!("DIYTRACE_ROOT: nothing is called `{pattern}`{}", nearest_sentence(&nearest, ""))
@@ -63,12 +68,32 @@ fn unknown_roots(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<Str
     unknown.into_iter().map(warn).collect()
 }
 
+/// A module that has a function of this name by a debug file that only reports find, as a debug link leads to it.
+fn linked<'a>(symbols: &'a Symbols, modules: &[ModuleId], pattern: &str) -> Option<(ModuleId, &'a DebugFile)> {
+    let debug_files = modules.iter().filter_map(|&module| Some((module, symbols.debug_file(module)?)));
+    let mut linked = debug_files.filter(|(_, debug)| debug.found_by == FoundBy::Link);
+    linked.find(|&(module, _)| symbols.all(module).any(|symbol| is_named(pattern, symbol.name)))
+}
+
+fn only_by_link(pattern: &str, module: &Module, debug: &DebugFile) -> String {
+    let advice = match debug::path(&module.build_id) {
+        Some(path) => format!("install it as {}", path.display()),
+        None => "link with -Wl,--build-id and install it by build ID".to_owned(),
+    };
+    format!(
+        "DIYTRACE_ROOT: the recorder found nothing called `{pattern}` in {}, which is stripped: only its debug file {} \
+         has that name, and only reports find it; {advice}, or record the program before it is stripped",
+        module.short_name(),
+        debug.file.path.display()
+    )
+}
+
 fn uncounted(merged: &Merged) -> Vec<String> {
     let sum = |count: fn(&crate::merge::Group) -> u64| merged.groups.iter().map(count).fold(0, u64::saturating_add);
     let (lost, folded) = (sum(|group| group.lost_calls), sum(|group| group.folded_calls));
     let mut said = Vec::new();
     if lost > 0 {
-        said.push(format!("{lost} calls were lost, as the profile was full: record with a larger DIYTRACE_MEMORY"));
+        said.push(format!("{lost} calls were lost, as there was no room for them: a larger DIYTRACE_MEMORY may help"));
     }
     if folded > 0 {
         said.push(format!(

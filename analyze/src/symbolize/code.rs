@@ -36,7 +36,7 @@ pub struct Code<'a> {
 impl<'a> Code<'a> {
     /// The code of a module, if its file is there.
     pub fn read(files: &'a ModuleFiles) -> Self {
-        let Some((file, elf)) = files.code.as_ref().and_then(|file| Some((file, file.elf()?))) else {
+        let Some((file, elf)) = files.code.as_ref().and_then(|file| Some((file, file.parsed()?))) else {
             return Self::default();
         };
         let endian = elf.endian();

@@ -1,20 +1,16 @@
 //! The files of modules: those that were recorded, or none.
 
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 
-use memmap2::Mmap;
-use object::Endianness;
-use object::read::elf::ElfFile64;
+use object::Object;
 
-use super::debug;
-use super::dwarf::Sections;
+use crate::elf::debug::{self, DebugFile};
+use crate::elf::dwarf::{self, Dwarf};
+use crate::elf::{Mapped, Parsed};
 use crate::merge::{Module, ModuleFile, ModuleId};
-
-/// An ELF file of x86-64 as `object` reads it.
-pub type Elf<'a> = ElfFile64<'a, Endianness>;
 
 /// The files of all modules, opened when they are first asked for.
 #[derive(Default)]
@@ -28,20 +24,11 @@ pub struct ModuleFiles {
     /// Its code.
     pub code: Option<Mapped>,
     /// What was split off for debuggers.
-    pub debug: Option<Mapped>,
+    pub debug: Option<DebugFile>,
     /// What several debug files share (`dwz`).
     pub supplement: Option<Mapped>,
     /// Why its code is not there.
     pub problem: Option<String>,
-}
-
-/// A file in memory.
-pub struct Mapped {
-    /// Where it is.
-    pub path: PathBuf,
-    map: Mmap,
-    /// Its DWARF sections, once they were asked for.
-    pub sections: OnceLock<Sections>,
 }
 
 impl Files {
@@ -70,13 +57,28 @@ impl ModuleFiles {
             }
         }
         files.debug = debug::find(files.code.as_ref(), &module.build_id);
-        files.supplement = files.debug.as_ref().or(files.code.as_ref()).and_then(debug::supplement);
+        files.supplement = files.all().last().and_then(debug::supplement);
         files
     }
 
     /// The files that may have symbols or lines, the best first.
     pub fn all(&self) -> impl Iterator<Item = &Mapped> {
-        self.code.iter().chain(&self.debug)
+        self.code.iter().chain(self.debug.iter().map(|debug| &debug.file))
+    }
+
+    /// The same, parsed.
+    pub fn parsed(&self) -> impl Iterator<Item = Parsed<'_>> {
+        self.all().filter_map(Mapped::parsed)
+    }
+
+    /// Their DWARF, if there is any.
+    pub fn dwarf(&self) -> Option<Dwarf<'_>> {
+        let has_dwarf = |file: &&Mapped| file.parsed().is_some_and(|elf| dwarf::is_in(&elf));
+        let mut dwarf = self.all().find(has_dwarf)?.dwarf();
+        if let Some(supplement) = &self.supplement {
+            dwarf.set_sup(supplement.dwarf());
+        }
+        Some(dwarf)
     }
 }
 
@@ -92,7 +94,7 @@ fn open_unchanged(build_id: &[u8], recorded: &ModuleFile) -> Result<Mapped, Stri
         Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
     };
     let mapped = Mapped::open(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let elf = mapped.elf().ok_or_else(|| format!("{} is no longer an ELF file", path.display()))?;
+    let elf = mapped.parsed().ok_or_else(|| format!("{} is no longer an ELF file", path.display()))?;
     let changed = || Err(format!("{} has changed since it was recorded", path.display()));
     if build_id.is_empty() {
         let modified = i128::from(facts.mtime()) * 1_000_000_000 + i128::from(facts.mtime_nsec());
@@ -101,29 +103,8 @@ fn open_unchanged(build_id: &[u8], recorded: &ModuleFile) -> Result<Mapped, Stri
         if !same_size || !same_time {
             return changed();
         }
-    } else if object::Object::build_id(&elf).ok().flatten() != Some(build_id) {
+    } else if elf.build_id().ok().flatten() != Some(build_id) {
         return changed();
     }
     Ok(mapped)
-}
-
-impl Mapped {
-    /// Maps a file.
-    pub fn open(path: &Path) -> std::io::Result<Self> {
-        let file = File::open(path)?;
-        // SAFETY: the map is private and only read, and every read of it is checked. A program that is rewritten in
-        // place just now could tear what is read; one that shrinks would end this process, as it would any debugger.
-        let map = unsafe { Mmap::map(&file)? };
-        Ok(Self { path: path.to_owned(), map, sections: OnceLock::new() })
-    }
-
-    /// Its bytes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.map
-    }
-
-    /// It, parsed: only its tables of contents are read.
-    pub fn elf(&self) -> Option<Elf<'_>> {
-        Elf::parse(self.bytes()).ok()
-    }
 }

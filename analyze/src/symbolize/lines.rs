@@ -6,8 +6,8 @@ use addr2line::Context;
 use rayon::prelude::*;
 
 use super::Probe;
-use super::dwarf::{self, Reader};
 use super::files::ModuleFiles;
+use crate::elf::dwarf::Reader;
 use crate::merge::Place;
 use crate::progress::Progress;
 
@@ -25,7 +25,7 @@ const LEAST_SHARE: usize = 128;
 
 /// Finds the lines of places in one module, which are sorted by address.
 pub fn find(files: &ModuleFiles, wanted: &[(Place, Probe)], found: impl Fn((Place, Probe), Option<Location>) + Sync) {
-    let Some(dwarf) = dwarf::of(files).map(Arc::new) else {
+    let Some(dwarf) = files.dwarf().map(Arc::new) else {
         return wanted.iter().for_each(|&query| found(query, None));
     };
     // Neighbours are in one unit, whose lines are then read once.

@@ -9,8 +9,6 @@
 //! Everything is read when it is first asked for, and only then: a program has far more functions than a profile.
 
 mod code;
-mod debug;
-mod dwarf;
 mod files;
 mod lines;
 mod table;
@@ -21,12 +19,14 @@ use std::sync::OnceLock;
 use dashmap::DashMap;
 use rustc_hash::FxBuildHasher;
 
+use crate::elf::debug::DebugFile;
+use crate::elf::symbols::base_name;
 use crate::merge::{Module, ModuleId, Place};
 pub use code::CallForm;
 pub use files::Files;
 pub use lines::Location;
+pub use table::Symbol;
 use table::Table;
-pub use table::{Symbol, base_name};
 
 /// Symbols of all modules of a profile.
 pub struct Symbols<'a> {
@@ -83,11 +83,20 @@ impl<'a> Symbols<'a> {
         self.table(place.module?).enclosing(place.address)
     }
 
+    /// All functions of a module, and parts and copies of them.
+    pub fn all(&self, module: ModuleId) -> impl Iterator<Item = Symbol<'a>> {
+        self.table(module).all()
+    }
+
     /// Names of all functions of a module, without those of parts and copies that the compiler made.
     pub fn names(&self, module: ModuleId) -> impl Iterator<Item = Cow<'a, str>> {
-        let whole =
-            self.table(module).all().filter(|symbol| !symbol.name.is_empty() && base_name(symbol.name) == symbol.name);
+        let whole = self.all(module).filter(|symbol| !symbol.name.is_empty() && base_name(symbol.name) == symbol.name);
         whole.map(|symbol| crate::demangle::shown(symbol.name))
+    }
+
+    /// What was split off a module for debuggers.
+    pub fn debug_file(&self, module: ModuleId) -> Option<&'a DebugFile> {
+        self.files.module(module, &self.modules[module as usize]).debug.as_ref()
     }
 
     /// Whether the file of a module is still there, as it was.

@@ -1,9 +1,8 @@
 //! The functions of a module by address.
 
-use object::read::elf::Sym;
-use object::{Endianness, elf};
-
-use super::files::{Elf, ModuleFiles};
+use super::files::ModuleFiles;
+use crate::elf::symbols::{self, Binding, functions};
+use crate::elf::{self, Parsed};
 
 /// A function's symbol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,28 +27,21 @@ pub struct Table<'a> {
 impl<'a> Table<'a> {
     /// Reads the first table there is: the module's own, its debug file's, or what a stripped file has left.
     pub fn read(files: &'a ModuleFiles) -> Self {
-        let elves: Vec<Elf<'a>> = files.all().filter_map(|file| file.elf()).collect();
-        let mut ranked = Vec::new();
-        for elf in &elves {
-            if !elf.elf_symbol_table().is_empty() {
-                collect(elf, elf.elf_symbol_table(), &mut ranked);
-                break;
-            }
-        }
-        let is_stripped = ranked.is_empty();
-        if is_stripped {
-            for elf in &elves {
-                collect(elf, elf.elf_dynamic_symbol_table(), &mut ranked);
-            }
-            // Where functions begin and end is still told to whoever unwinds the stack, if not their names.
-            let extents = files.code.iter().flat_map(super::dwarf::extents);
-            ranked.extend(extents.map(|extent| {
-                let size = extent.end - extent.start;
-                (Rank::MAX, Symbol { name: "", address: extent.start, size, reach: 0 })
-            }));
-        }
-        ranked.sort_unstable_by_key(|(rank, symbol)| (symbol.address, *rank, symbol.name.len(), symbol.name));
-        let mut symbols: Vec<Symbol> = ranked.into_iter().map(|(_, symbol)| symbol).collect();
+        let of_table = |table| move |elf: Parsed<'a>| functions(&elf, table).collect::<Vec<_>>();
+        let mut found = files.parsed().map(of_table(symbols::Table::All)).find(|found| !found.is_empty());
+        let is_stripped = found.is_none();
+        let found = found.get_or_insert_with(|| {
+            files.parsed().flat_map(of_table(symbols::Table::Exported)).chain(unnamed(files)).collect()
+        });
+        // What others may call comes first, and what has a name.
+        found.sort_unstable_by_key(|symbol| {
+            (symbol.address, symbol.name.is_empty(), symbol.binding, symbol.name.len(), symbol.name)
+        });
+        let symbol = |found: &symbols::Symbol<'a>| {
+            let symbols::Symbol { name, address, size, .. } = *found;
+            Symbol { name, address, size, reach: 0 }
+        };
+        let mut symbols: Vec<Symbol> = found.iter().map(symbol).collect();
         symbols.dedup_by_key(|symbol| (symbol.address, symbol.name));
         // What is written in assembly may have no size: it is as long as nothing else begins.
         let mut following = None;
@@ -96,38 +88,15 @@ impl<'a> Table<'a> {
     }
 }
 
-/// How far down among symbols of one address a symbol is: what others may call comes first.
-type Rank = u8;
-
-fn collect<'a>(
-    elf: &Elf<'a>,
-    table: &object::read::elf::SymbolTable<'a, elf::FileHeader64<Endianness>>,
-    found: &mut Vec<(Rank, Symbol<'a>)>,
-) {
-    let endian = elf.endian();
-    let strings = table.strings();
-    for raw in table.iter() {
-        let kind = raw.st_type();
-        let is_function = kind == elf::STT_FUNC || kind == elf::STT_GNU_IFUNC;
-        if !is_function || raw.is_undefined(endian) {
-            continue;
-        }
-        let name = raw.name(endian, strings).ok().and_then(|name| std::str::from_utf8(name).ok());
-        let Some(name) = name.filter(|name| !name.is_empty()) else { continue };
-        let rank = match raw.st_bind() {
-            elf::STB_GLOBAL => 0,
-            elf::STB_WEAK => 1,
-            _ => 2,
-        };
-        let name = name.find('@').filter(|&at| at > 0).map_or(name, |at| &name[..at]);
-        let (address, size) = (raw.st_value(endian), raw.st_size(endian));
-        found.push((rank, Symbol { name, address, size, reach: 0 }));
-    }
-}
-
-/// The name of the function that a symbol is a part or a copy of: `f` for `f.part.0`, `f.cold`, `f.constprop.0.isra.1`.
-pub fn base_name(symbol: &str) -> &str {
-    symbol.find('.').filter(|&at| at > 0).map_or(symbol, |at| &symbol[..at])
+/// Where functions begin and end is told to whoever unwinds the stack, if not what they are called.
+fn unnamed(files: &ModuleFiles) -> impl Iterator<Item = symbols::Symbol<'_>> {
+    let code = files.code.iter().filter_map(|file| file.parsed());
+    code.flat_map(|elf| elf::extents(&elf)).map(|extent| symbols::Symbol {
+        name: "",
+        address: extent.start,
+        size: extent.end - extent.start,
+        binding: Binding::Local,
+    })
 }
 
 #[cfg(test)]
@@ -155,19 +124,6 @@ mod tests {
             (300, Some("next")),
         ] {
             assert_eq!(table.enclosing(address).map(|symbol| symbol.name), expected, "{address}");
-        }
-    }
-
-    #[test]
-    fn base_names() {
-        for (symbol, expected) in [
-            ("f", "f"),
-            ("f.part.0", "f"),
-            ("f.constprop.0.isra.1", "f"),
-            ("_ZN1a1bEv.cold", "_ZN1a1bEv"),
-            (".L1", ".L1"),
-        ] {
-            assert_eq!(base_name(symbol), expected);
         }
     }
 }

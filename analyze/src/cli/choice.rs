@@ -1,0 +1,40 @@
+//! Choices on the command line, and the one that all commands with text for people have.
+
+use clap::ValueEnum;
+use diytrace_analyze::report;
+
+/// A choice on the command line for each value of an option in the library.
+macro_rules! choice {
+    ($name:ident for $option:ty { $($value:ident $(= $text:literal)?),+ }) => {
+        #[derive(Clone, Copy, Debug, Default, ValueEnum)]
+        enum $name {
+            #[default]
+            $($(#[value(name = $text)])? $value),+
+        }
+
+        impl From<$name> for $option {
+            fn from(value: $name) -> Self {
+                match value {
+                    $($name::$value => Self::$value),+
+                }
+            }
+        }
+    };
+}
+pub(super) use choice;
+
+choice!(Color for report::Color { Auto, Always, Never });
+
+/// Whether there are colours.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Colors {
+    /// Colours for people; auto: at a terminal, unless NO_COLOR is set
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
+    color: Color,
+}
+
+impl From<Colors> for report::Color {
+    fn from(Colors { color }: Colors) -> Self {
+        color.into()
+    }
+}

@@ -1,0 +1,43 @@
+//! What is told of a profile as a whole, once its calls are merged with others'.
+
+use std::path::PathBuf;
+
+use super::clock::Clock;
+use super::family::{Family, Root};
+
+/// What is told of a profile as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// The profile's file.
+    pub path: PathBuf,
+    /// How its ticks became nanoseconds.
+    pub clock: Clock,
+    /// Numbers of its processes that were kept apart.
+    pub pids: Vec<u32>,
+    /// What `DIYTRACE_ROOT` asked for.
+    pub roots: Vec<Root>,
+    /// Whether any of its modules refers to the hooks.
+    pub is_instrumented: bool,
+    /// Whether any function was called.
+    pub has_calls: bool,
+    /// What the recorder had to say, and what is wrong with the file.
+    pub warnings: Vec<String>,
+}
+
+impl From<Family> for Summary {
+    fn from(family: Family) -> Self {
+        let apart = family.arenas.iter().filter(|arena| !arena.is_merged());
+        let mut pids: Vec<u32> = apart.map(|arena| arena.facts.pid).collect();
+        pids.sort_unstable();
+        pids.dedup();
+        Self {
+            pids,
+            is_instrumented: family.modules.iter().any(|module| module.is_instrumented),
+            has_calls: family.arenas.iter().any(|arena| !arena.nodes.is_empty()),
+            path: family.path,
+            clock: family.clock,
+            roots: family.roots,
+            warnings: family.warnings,
+        }
+    }
+}
