@@ -1,7 +1,11 @@
 //! The clock: the time stamp counter where it runs at one rate, else `clock_gettime`.
 
 use crate::{arch, sys};
+use core::sync::atomic::AtomicBool;
 use profile::header::{Anchor, clock};
+
+/// Set when the process may not read any clock: nothing more is recorded.
+pub static STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// How the hooks tell the time. A type, so that each clock has hooks of its own and none asks which it is.
 pub trait Clock {

@@ -7,6 +7,7 @@ use crate::filter::Filter;
 use crate::life;
 use crate::memory;
 use crate::modules;
+use crate::rare;
 use crate::settings::{Bad, Settings};
 use crate::sys::{self, Fd, SignalsBlocked};
 use core::ffi::CStr;
@@ -64,6 +65,7 @@ pub fn create() -> Option<&'static Family> {
     })?;
     // SAFETY: the file's first pages are reserved, mapped and nobody else's yet.
     unsafe { fill_header(family, extent, first, started_unix_ns) };
+    family.lose(rare::EARLY_CALLS.swap(0, Ordering::Relaxed));
     describe(family);
     Some(family)
 }

@@ -56,13 +56,13 @@ pub unsafe extern "C" fn exit(function: usize, site: usize, hook: usize, sp: usi
             return;
         }
         let thread = &mut *thread;
-        if thread.top == thread.bottom {
-            return; // outside every root
-        }
-        let now = Tsc::now();
         if !thread.is(live::TSC) {
             return rare::exit(function, site, hook, sp);
         }
+        if thread.is_empty() {
+            return; // outside every root
+        }
+        let now = Tsc::now();
         exit_at(thread, now, function, site, hook, sp);
     }
 }

@@ -9,9 +9,10 @@ use crate::code;
 use crate::frame::{Frame, bits};
 use crate::hooks;
 use crate::stack;
-use crate::sys::SignalsBlocked;
-use crate::thread::{DISTANCES, Distance, Thread, slot};
+use crate::sys::{self, SignalsBlocked};
+use crate::thread::{DISTANCES, Distance, Thread, live, slot};
 use core::mem::offset_of;
+use core::sync::atomic::Ordering;
 use profile::node::mark;
 use profile::{Arena, NodeRecord, Slot};
 
@@ -86,6 +87,10 @@ unsafe fn find_return_address(thread: &mut Thread, site: usize, hook: usize, sp:
 pub unsafe fn switch_stack(thread: &mut Thread, sp: usize) -> bool {
     // SAFETY: frames between bottom and top are there.
     unsafe {
+        if is_elsewhere(thread, thread.top, sp) && is_anothers(thread) {
+            give_up(thread);
+            return false;
+        }
         let mut changed = false;
         while is_elsewhere(thread, thread.top, sp) && stack::was_left((*thread.top).sp, sp) {
             unwind(thread);
@@ -116,6 +121,25 @@ pub unsafe fn switch_stack(thread: &mut Thread, sp: usize) -> bool {
         }
         changed
     }
+}
+
+/// Whether the state is in the hands of a task that it does not belong to: one made by `clone` with the memory of its parent
+/// and without thread-local storage of its own, at the same time as the parent runs. (A child of `vfork` is on its
+/// parent's stack, or on the alternate one.)
+unsafe fn is_anothers(thread: &Thread) -> bool {
+    // SAFETY: the thread has an arena.
+    let owner = unsafe { (*thread.arena).tid };
+    let has_no_alternate = || sys::alternate_stack() == (0, 0);
+    ![0, owner].contains(&sys::gettid()) && has_no_alternate()
+}
+
+/// Ends recording by a state that two tasks share: their calls cannot be told apart, and each would break the other's.
+unsafe fn give_up(thread: &mut Thread) {
+    thread.live.store(live::LOST, Ordering::Relaxed);
+    thread
+        .family
+        .warn(&[b"a task made by clone without thread-local storage of its own called instrumented functions: \
+        from then on its calls and those of the thread that made it are lost"]);
 }
 
 /// Whether a frame is that of a call on another stack.

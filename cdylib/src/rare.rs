@@ -13,13 +13,22 @@ use crate::path;
 use crate::states;
 use crate::sys::SignalsBlocked;
 use crate::thread::{KNOWN_PAGES, Thread, live, slot};
+use core::sync::atomic::{AtomicU64, Ordering};
 use profile::Ref;
 use profile::node::{ROOT, SKIPPED};
+
+/// Calls made before the loader has made this library ready to run: by resolvers of other libraries' IFUNCs. They have no
+/// place but this, and count as lost.
+pub static EARLY_CALLS: AtomicU64 = AtomicU64::new(0);
 
 /// Entry in a thread that is not recording by the time stamp counter.
 #[cold]
 #[inline(never)]
 pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
+    if !arch::is_relocated() {
+        EARLY_CALLS.fetch_add(1, Ordering::Relaxed);
+        return;
+    }
     let thread = states::current();
     // SAFETY: the state is valid, and says what may be done with it.
     unsafe {
@@ -51,6 +60,10 @@ fn lose_without_state(function: usize) {
 #[cold]
 #[inline(never)]
 pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the caller has found a state, unless the library is not ready yet.
+    if !arch::is_relocated() || unsafe { (*arch::thread()).is_empty() } {
+        return;
+    }
     let thread = states::current();
     // SAFETY: as above.
     unsafe {
@@ -198,7 +211,7 @@ pub unsafe fn enter_after_unwinding<C: Clock>(
     unsafe {
         switch_stack(thread, sp);
         if !is_elsewhere(thread, thread.top, sp) {
-            while (*thread.top).sp < sp {
+            while (*thread.top).sp < sp && !is_elsewhere(thread, thread.top, sp) {
                 unwind(thread);
             }
             // In the same physical frame: what another call of that frame, or the same hook, has left.
@@ -249,12 +262,14 @@ pub unsafe fn exit_of_another(thread: &mut Thread, now: u64, function: usize, si
         let tail = hook == site;
         let mut found = None;
         let mut frame = top;
-        // Left or exited: frames below the stack pointer. A tail exit's own frame is the outermost of them.
-        while (*frame).sp < sp {
-            if tail && (*frame.sub(1)).sp >= sp && (*frame).function == function {
+        // Left or exited: this stack's frames below the stack pointer. A tail exit's own frame is the outermost of them.
+        while (*frame).sp < sp && !is_elsewhere(thread, frame, sp) {
+            let below = frame.sub(1);
+            let is_outermost = (*below).sp >= sp || is_elsewhere(thread, below, sp);
+            if tail && is_outermost && (*frame).function == function {
                 found = Some(frame);
             }
-            frame = frame.sub(1);
+            frame = below;
         }
         let gone = frame;
         while found.is_none() && (*frame).sp == sp && !tail {

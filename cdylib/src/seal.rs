@@ -2,21 +2,29 @@
 //! list, and none lists ours. So before one is set, the recorder makes room ahead, and from then on asks nothing of the
 //! kernel: what finds no room is folded, then lost, and counted as such.
 
+use crate::arch;
 use crate::arena;
+use crate::clock;
 use crate::family;
 use crate::states;
 use crate::sys;
+use crate::thread::live;
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 const PR_SET_SECCOMP: i32 = libc::PR_SET_SECCOMP;
 const SYS_SECCOMP: i64 = libc::SYS_seccomp;
+const SECCOMP_MODE_STRICT: usize = libc::SECCOMP_MODE_STRICT as usize;
+const PR_TSC_SIGSEGV: usize = libc::PR_TSC_SIGSEGV as usize;
 
 static NEXT_PRCTL: AtomicUsize = AtomicUsize::new(0);
 static NEXT_SYSCALL: AtomicUsize = AtomicUsize::new(0);
 
 /// Called on `prctl`, before the next one is, whose address it returns.
-pub extern "C" fn on_prctl(option: i32) -> usize {
+pub extern "C" fn on_prctl(option: i32, argument: usize) -> usize {
+    if matches!((option, argument), (PR_SET_SECCOMP, SECCOMP_MODE_STRICT) | (libc::PR_SET_TSC, PR_TSC_SIGSEGV)) {
+        stop_the_clock();
+    }
     if option == PR_SET_SECCOMP {
         prepare();
     }
@@ -26,6 +34,9 @@ pub extern "C" fn on_prctl(option: i32) -> usize {
 /// Called on `syscall`, before the next one is, whose address it returns.
 pub extern "C" fn on_syscall(number: i64, operation: usize) -> usize {
     let sets_a_filter = matches!(operation as u32, libc::SECCOMP_SET_MODE_STRICT | libc::SECCOMP_SET_MODE_FILTER);
+    if number == SYS_SECCOMP && operation as u32 == libc::SECCOMP_SET_MODE_STRICT {
+        stop_the_clock();
+    }
     if number == SYS_SECCOMP && sets_a_filter {
         prepare();
     }
@@ -56,6 +67,17 @@ fn prepare() {
         and calls for which there was no room are folded or lost"]);
     // A filter that is refused leaves the recorder sealed; that costs new paths, not the program.
     sys::seal();
+}
+
+/// Ends the calling thread's recording, and that of threads and processes that it makes: the strict mode, and
+/// `PR_TSC_SIGSEGV`, forbid the time stamp counter, which the kernel's own clock reads too.
+fn stop_the_clock() {
+    clock::STOPPED.store(true, Ordering::Relaxed);
+    // SAFETY: the state is valid while its word leads to it.
+    if let Some(thread) = unsafe { arch::thread().as_ref() } {
+        thread.live.store(live::LOST, Ordering::Relaxed);
+        thread.family.warn(&[b"a thread gave up the clock (prctl): its calls from then on are lost"]);
+    }
 }
 
 /// Room for what the calling thread may still meet: paths, and calls inside each other.

@@ -150,6 +150,12 @@ impl Thread {
         matches!(self.state(), live::TSC | live::GETTIME | live::STALE)
     }
 
+    /// Whether no call is open.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.top == self.bottom
+    }
+
     /// A node of the arena.
     #[inline(always)]
     pub fn node(&self, reference: Ref) -> *mut NodeRecord {
@@ -222,7 +228,7 @@ impl Thread {
     /// Takes an arena, and puts the calls that are open into it.
     pub fn settle(&mut self) {
         self.live.store(live::LOST, Ordering::Relaxed);
-        if !arena::claim(self) {
+        if clock::STOPPED.load(Ordering::Relaxed) || !arena::claim(self) {
             return;
         }
         self.count = 0;

@@ -64,6 +64,21 @@ pub fn thread() -> *mut Thread {
     thread
 }
 
+/// Whether the loader has filled in where the thread's state is found. Before that, [`thread`] returns the thread pointer:
+/// not null, and not the address of a state either.
+pub fn is_relocated() -> bool {
+    let offset: usize;
+    // SAFETY: reads a word of the library's own.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + diytrace_thread@GOTTPOFF]",
+            out(reg) offset,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    offset != 0
+}
+
 /// Sets the calling thread's state.
 pub fn set_thread(thread: *mut Thread) {
     // SAFETY: writes a thread-local variable that nothing but this module names.
