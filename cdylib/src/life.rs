@@ -10,6 +10,7 @@ use crate::states;
 use crate::sys;
 use crate::thread::Thread;
 use core::ffi::{c_char, c_void};
+use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// The family of this program; made if there is none. `None` if there can be none.
@@ -62,14 +63,25 @@ static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 
 /// What needs libc: the next `_exit`, and a key whose destructor tells that a thread ends.
 fn prepare() {
-    // SAFETY: both are called as their manuals say; the key's destructor has the right type.
+    // SAFETY: all are called as their manuals say; the key's destructor and the handler have the right types.
     unsafe {
         NEXT_EXIT.store(libc::dlsym(libc::RTLD_NEXT, c"_exit".as_ptr()).addr(), Ordering::Relaxed);
         let mut key = 0;
         if KEY.load(Ordering::Relaxed) == u32::MAX && libc::pthread_key_create(&mut key, Some(thread_ended)) == 0 {
             KEY.store(key, Ordering::Relaxed);
         }
+        __cxa_at_quick_exit(left_quickly, ptr::null_mut());
     }
+}
+
+/// The program ends by `quick_exit`, which runs no destructors, and ends the process without an `_exit` that we see.
+extern "C" fn left_quickly(_: *mut c_void) {
+    say_goodbye();
+}
+
+unsafe extern "C" {
+    /// What `at_quick_exit` calls.
+    fn __cxa_at_quick_exit(handler: extern "C" fn(*mut c_void), library: *mut c_void) -> i32;
 }
 
 /// Has the thread's end told to `thread_ended`.
@@ -107,6 +119,9 @@ pub unsafe extern "C" fn dlclose(library: *mut c_void) -> i32 {
     }
     // SAFETY: libc's function, or that of another preloaded library, of the same type.
     let close: unsafe extern "C" fn(*mut c_void) -> i32 = unsafe { core::mem::transmute(next) };
+    if let Some(family) = family::get() {
+        look_around(family);
+    }
     // SAFETY: the caller's promise.
     let result = unsafe { close(library) };
     if let Some(family) = family::get() {
@@ -134,11 +149,22 @@ extern "C" fn exit_now(status: i32) -> ! {
     }
 }
 
+/// Notes libraries that no call has led to, before they go: the report names those whose hooks are bound elsewhere. Once for
+/// a program, by its first process: its children have what it has, as a rule.
+fn look_around(family: &Family) {
+    // SAFETY: the page is mapped for good.
+    if unsafe { &(*family.process).number }.load(Ordering::Relaxed) == 1 {
+        let _blocked = sys::SignalsBlocked::new();
+        modules::scan(family, (look_around as *const ()).addr(), None);
+    }
+}
+
 fn say_goodbye() {
     let thread = arch::thread();
     // SAFETY: the thread's state is valid while its word leads to it. In a `vfork` child it is the parent's.
     unsafe {
         if !thread.is_null() && (*thread).has_arena() && (sys::is_sealed() || (*(*thread).arena).pid == sys::getpid()) {
+            look_around((*thread).family);
             let header = (*thread).family.header();
             (*header).last_anchor = clock::anchor((*header).clock);
             arena::leave(&mut *thread);

@@ -120,8 +120,10 @@ pub fn scan(family: &Family, address: usize, program: Option<usize>) {
     // SAFETY: the mapping is new, zeroed and large enough for both; zeros are valid for both.
     let (known, found) = unsafe {
         let known = memory.cast::<Known>();
-        if !before.is_null() {
-            ptr::copy_nonoverlapping(before, known, 1);
+        if let Some(before) = before.as_ref() {
+            (*known).generation = before.generation;
+            (&mut (*known).ranges)[..before.len].copy_from_slice(&before.ranges[..before.len]);
+            (*known).len = before.len;
         }
         (&mut *known, &mut *memory.add(size_of::<Known>()).cast::<Found>())
     };
@@ -142,8 +144,13 @@ pub fn scan(family: &Family, address: usize, program: Option<usize>) {
     if !known.holds(address) {
         known.push(around);
     }
-    if family.modules.compare_exchange(before, known, Ordering::AcqRel, Ordering::Acquire).is_err() {
-        // Another thread was faster. What it found is enough; what was written twice is one module to the reader.
+    // SAFETY: what was published stays.
+    let is_news =
+        unsafe { before.as_ref() }.is_none_or(|before| before.ranges[..before.len] != known.ranges[..known.len]);
+    let known = ptr::from_mut(known);
+    let publish = || family.modules.compare_exchange(before, known, Ordering::AcqRel, Ordering::Acquire);
+    if !is_news || publish().is_err() {
+        // Or another thread was faster. What it found is enough; what was written twice is one module to the reader.
         // SAFETY: nobody has seen the memory.
         unsafe { sys::unmap(memory, size_of::<Known>() + size_of::<Found>()) };
     }

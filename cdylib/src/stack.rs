@@ -18,7 +18,7 @@ pub fn was_left(before: usize, now: usize) -> bool {
 
 /// How far apart two open calls on one coroutine's stack may be. Several such stacks may be carved out of one block of
 /// memory, which the mapping does not tell; they are larger than this.
-const NEAR: usize = 16 << 10;
+const NEAR: usize = 4 << 10;
 
 /// As far as the program's first stack is taken to have grown since its mapping was looked at. The kernel keeps other
 /// mappings further away than that.

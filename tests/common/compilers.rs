@@ -4,6 +4,8 @@ use std::fmt;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use super::warn;
+
 /// How a fixture is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Build {
@@ -57,13 +59,4 @@ pub fn builds() -> &'static [Build] {
         let compilers = ["gcc", "clang"].into_iter().filter(is_installed);
         compilers.flat_map(|compiler| ["-O0", "-O2"].map(|level| Build { compiler, level })).collect()
     })
-}
-
-/// Says something that the test runner does not hold back.
-fn warn(text: &str) {
-    use std::io::Write;
-    let terminal = std::fs::OpenOptions::new().append(true).open("/proc/self/fd/2");
-    if let Ok(mut terminal) = terminal {
-        let _ = writeln!(terminal, "\nwarning: {text}");
-    }
 }

@@ -5,6 +5,7 @@
 //! compilers  gcc and clang, at -O0 and -O2
 //! fixture    a program from c-fixtures/, compiled by the line at its top
 //! recording  a run of it under the recorder, beside one without
+//! rights     what this user may do
 //! report     what `diytrace report --format json` says of that; counts to compare
 //! invariants what must hold in every report
 //! eventlog   what an independent log of the same run says
@@ -19,9 +20,11 @@ mod invariants;
 mod recording;
 mod release;
 mod report;
+mod rights;
 
 pub use compilers::{Build, builds};
 pub use fixture::{Program, each_build, fixture, line_of};
 pub use recording::{Recorded, Recording, diytrace, run_to_end};
 pub use release::tool;
-pub use report::{Callee, Document, Function, Report, assert_same_counts};
+pub use report::{Callee, Document, Function, Report, assert_same_counts, parse_counts};
+pub use rights::{can, is_root, warn};

@@ -132,12 +132,7 @@ impl Report {
     /// Nothing else may have been called.
     #[track_caller]
     pub fn assert_calls(&self, expected: &str) {
-        let lines = expected.lines().map(str::trim).filter(|line| !line.is_empty());
-        let expected = lines.map(|line| {
-            let (calls, who) = line.split_once(' ').unwrap_or_else(|| panic!("`{line}` is no count"));
-            (who.trim().to_owned(), calls.replace('_', "").parse::<u64>().unwrap())
-        });
-        assert_same_counts(&self.counts(), &expected.collect());
+        assert_same_counts(&self.counts(), &parse_counts(expected));
     }
 
     /// Calls by function, and by caller and callee; functions of one name together.
@@ -181,6 +176,16 @@ impl Function {
         let found = self.callees.iter().find(|callee| callee.name == name);
         found.unwrap_or_else(|| panic!("{} does not call {name}: {:#?}", self.name, self.callees))
     }
+}
+
+/// Lines such as those that [`Report::assert_calls`] takes.
+pub fn parse_counts(text: &str) -> BTreeMap<String, u64> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let counts = lines.map(|line| {
+        let (calls, who) = line.split_once(' ').unwrap_or_else(|| panic!("`{line}` is no count"));
+        (who.trim().to_owned(), calls.replace('_', "").parse::<u64>().unwrap())
+    });
+    counts.collect()
 }
 
 /// Says what differs, and only that.

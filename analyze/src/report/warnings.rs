@@ -19,6 +19,7 @@ pub fn all(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<String> {
     }
     said.extend(symbols.problems().filter(|(module, _)| has_unnamed(merged, symbols, *module)).map(|(_, what)| what));
     said.extend(unknown_roots(loaded, merged, symbols));
+    said.extend(unseen(loaded, merged));
     said.extend(uncounted(merged));
     let mut known = BTreeSet::new();
     said.retain(|warning| known.insert(warning.clone()));
@@ -38,6 +39,26 @@ fn nothing_called(profile: &Summary) -> Option<String> {
         (true, true) => "no instrumented function was called".to_owned(),
         (true, false) => "none of the functions in DIYTRACE_ROOT was called".to_owned(),
     })
+}
+
+/// Libraries that are instrumented, but nothing was seen of them. Where roots were asked for, that is as it should be.
+fn unseen(loaded: &Loaded, merged: &Merged) -> Vec<String> {
+    let is_partial = |profile: &Summary| !profile.has_calls || !profile.roots.is_empty();
+    if loaded.profiles.iter().any(is_partial) {
+        return Vec::new();
+    }
+    let called = merged.groups.iter().flat_map(|group| group.functions.keys());
+    let called: BTreeSet<_> = called.filter_map(|&id| merged.places[id as usize].module).collect();
+    let modules = (0..).zip(&merged.modules);
+    let unseen = modules.filter(|(id, module)| module.is_instrumented && !module.is_program && !called.contains(id));
+    let warn = |module: &Module| {
+        format!(
+            "{}: none of its functions was called, though it is instrumented; if it was loaded with RTLD_DEEPBIND or by \
+             dlmopen, its hooks are libc's, which do nothing",
+            module.path()
+        )
+    };
+    unseen.map(|(_, module)| warn(module)).collect()
 }
 
 /// What is wrong with a module only matters if functions in it were called, and some have no name or no code.

@@ -1,0 +1,87 @@
+//! Calls before the recorder is ready and after it has said goodbye, and where libc calls instrumented code.
+
+mod common;
+
+use common::{Build, Document, each_build, fixture};
+
+#[test]
+fn resolvers_that_run_before_the_recorder_is_ready() {
+    each_build("ifunc.c", |program| {
+        let report = program.record().run().report();
+        report.assert_calls(
+            "1 main
+             1 chosen
+             1 chosen → look
+             1 look
+             2 main → first_choice
+             2 first_choice
+             3 main → library_use
+             3 library_use
+             3 library_use → library_choice
+             3 library_choice",
+        );
+        assert_eq!(report.lost_calls, 2, "the library's resolver, and its `library_look`");
+    });
+}
+
+#[test]
+fn an_instrumented_allocator() {
+    each_build("allocator.c", |program| {
+        let recorded = program.record().with_output_of_its_own().run();
+        let said: Vec<u64> = recorded.stdout.split_whitespace().map(|count| count.parse().unwrap()).collect();
+        let [mallocs, callocs, frees, carves] = said[..] else { panic!("{said:?}") };
+        let report = recorded.report();
+        let calls = |name: &str| report.function(name).calls;
+        assert_eq!((calls("malloc"), calls("calloc"), calls("carve")), (mallocs, callocs, carves));
+        assert_eq!(report.function("malloc").callee("carve").calls, mallocs);
+        assert_eq!(report.function("work").callee("malloc").calls, 2_000);
+        assert!(calls("free") >= frees, "libc frees more when all is done");
+        assert_eq!((report.unwound, report.lost_calls), (0, 0));
+    });
+}
+
+#[test]
+fn handlers_and_destructors_behind_the_recorders_end() {
+    each_build("late.c", |program| {
+        let recorded = program.record().logged().run();
+        let report = recorded.report();
+        report.assert_calls(
+            "1 program_starts
+             1 main
+             1 main → library_call
+             1 library_call
+             1 library_call → library_leaf
+             2 at_exit
+             4 at_exit → leaf
+             1 program_ends
+             4 program_ends → leaf
+             8 leaf
+             2 library_ends
+             2 library_ends → library_leaf
+             3 library_leaf",
+        );
+        assert_eq!((report.processes, report.unwound, report.lost_calls), (2, 0, 0));
+        recorded.assert_agrees_with_the_event_log();
+    });
+}
+
+fn loaded(how: &str) -> Document {
+    let program = fixture("deepbind.c", Build::GCC_O2);
+    program.record().arg(how).arg(&program.folder).run().document(&[])
+}
+
+#[test]
+fn libraries_whose_hooks_are_bound_elsewhere() {
+    for how in ["deep", "apart"] {
+        let document = loaded(how);
+        assert!(document.warns_of(&["red.so", "RTLD_DEEPBIND", "dlmopen"]), "{how}: {:?}", document.warnings);
+        document.into_only_report().assert_calls("1 main\n 1 main → use\n 1 use\n 1 main → leaf\n 1 leaf");
+    }
+}
+
+#[test]
+fn libraries_whose_hooks_are_ours() {
+    let document = loaded("usual");
+    assert_eq!(document.warnings, [""; 0]);
+    assert_eq!(document.into_only_report().function("red_step").calls, 10);
+}

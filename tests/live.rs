@@ -1,0 +1,57 @@
+//! A profile that is read while it is written: what was counted once stays counted.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use common::{Build, Document, diytrace, fixture, run_to_end, tool};
+
+const READINGS: usize = 100;
+
+fn read(here: &Path) -> Option<Document> {
+    let output = run_to_end(diytrace(here).args(["report", "--format", "json", "out"]));
+    if !output.status.success() {
+        return None; // there is no profile yet
+    }
+    Some(Document::parse(&output.stdout))
+}
+
+#[test]
+fn sums_never_go_backwards() {
+    let program = fixture("endless.c", Build::GCC_O2);
+    let here = tempfile::tempdir().unwrap();
+    let mut command = std::process::Command::new(&program.path);
+    command.current_dir(&here).env("DIYTRACE_OUT", "out").env("DIYTRACE_KEEP", "4");
+    let mut running = command.env("LD_PRELOAD", tool("libdiytrace.so")).spawn().unwrap();
+    let mut before: BTreeMap<String, u64> = BTreeMap::new();
+    let (mut lost, mut processes, mut readings) = (0, 0, 0);
+    while readings < READINGS {
+        assert!(running.try_wait().unwrap().is_none(), "the program ended by itself");
+        let Some(document) = read(here.path()) else { continue };
+        readings += 1;
+        let torn =
+            document.warnings.iter().find(|warning| warning.contains("damaged") || warning.contains("truncated"));
+        assert_eq!(torn, None, "reading {readings}");
+        let Some(report) = document.reports.first() else { continue };
+        let now = report.counts();
+        for (who, calls) in &before {
+            let calls_now = now.get(who).copied().unwrap_or(0);
+            assert!(calls_now >= *calls, "reading {readings}: {who} went from {calls} to {calls_now}");
+        }
+        assert!(report.lost_calls >= lost && report.processes >= processes, "reading {readings}");
+        (lost, processes) = (report.lost_calls, report.processes);
+        before = now;
+    }
+    fs::write(here.path().join("stop"), "").unwrap();
+    assert!(running.wait().unwrap().success());
+
+    let report = read(here.path()).unwrap().into_only_report();
+    let generations = report.function("generation").calls;
+    let works = 5 * generations;
+    let branches = (0..=5).map(|level| 3_u64.pow(level)).sum::<u64>() * works;
+    assert_eq!((report.function("work").calls, report.function("branch").calls), (works, branches));
+    assert_eq!((report.function("leaf").calls, report.lost_calls), (branches, 0));
+    assert!(before.values().sum::<u64>() > 0 && report.processes == generations + 1);
+}

@@ -1,0 +1,144 @@
+//! Ways to make a process, one by one: each child's calls are its own, and counted once.
+
+mod common;
+
+use common::{Build, Recorded, each_build, fixture};
+
+fn run(program: &common::Program, arguments: &[&str]) -> Recorded {
+    let recorded = program.record().args(arguments).logged().run();
+    assert_eq!(recorded.status.code(), Some(0), "{arguments:?}");
+    recorded.assert_agrees_with_the_event_log();
+    recorded
+}
+
+/// Each child is kept apart, with its own two leaves.
+fn assert_children(recorded: &Recorded, count: u64) {
+    let report = recorded.report();
+    report.assert_calls(&format!(
+        "1 main
+         1 main → leaf
+         {count} main → child
+         {count} child
+         {} child → leaf
+         {} leaf",
+        2 * count,
+        2 * count + 1
+    ));
+    assert_eq!((report.processes, report.lost_calls, report.unwound), (count + 1, 0, 0));
+    let reports = recorded.reports_by_process();
+    assert_eq!(reports.len() as u64, count + 1);
+    for child in reports.iter().filter(|report| !report.has("main") || report.has("child")) {
+        assert_eq!((child.function("child").calls, child.function("leaf").calls), (1, 2));
+        assert_eq!(child.process.as_ref().unwrap().state, "exited");
+    }
+}
+
+#[test]
+fn children_of_children() {
+    each_build("processes.c", |program| {
+        assert_children(&run(program, &["chain", "10"]), 10);
+        assert_children(&run(program, &["tree", "4"]), 30);
+    });
+}
+
+#[test]
+fn two_hundred_at_once() {
+    each_build("processes.c", |program| assert_children(&run(program, &["crowd", "200"]), 200));
+}
+
+#[test]
+fn without_libcs_fork() {
+    each_build("processes.c", |program| {
+        for how in ["bare", "clone"] {
+            assert_children(&run(program, &[how]), 1);
+        }
+    });
+}
+
+#[test]
+fn a_child_that_outlives_its_parent() {
+    each_build("processes.c", |program| assert_children(&run(program, &["orphan"]), 1));
+}
+
+#[test]
+fn threads_that_fork_while_another_records() {
+    each_build("processes.c", |program| {
+        let recorded = program.record().args(&["threads", "20"]).logged().run();
+        recorded.assert_agrees_with_the_event_log();
+        let report = recorded.report();
+        assert_eq!((report.function("child").calls, report.function("child").callee("leaf").calls), (20, 40));
+        assert_eq!((report.processes, report.lost_calls, report.unwound), (21, 0, 0));
+    });
+}
+
+#[test]
+fn exec_that_fails_and_returns() {
+    each_build("processes.c", |program| {
+        let report = run(program, &["failed"]).report();
+        report.assert_calls(
+            "1 main
+             2 main → child
+             2 child
+             4 child → leaf
+             1 main → leaf
+             5 leaf",
+        );
+        assert_eq!(report.processes, 2, "the child of vfork counts as its parent");
+    });
+}
+
+#[test]
+fn posix_spawn_of_the_program_itself() {
+    each_build("processes.c", |program| {
+        let recorded = run(program, &["spawn"]);
+        assert_eq!(recorded.profiles().len(), 2);
+        recorded.report().assert_calls(
+            "2 main
+             1 main → child
+             1 child
+             2 child → leaf
+             2 main → leaf
+             4 leaf",
+        );
+    });
+}
+
+/// Two that run at once with one thread-local storage break libc's own rules, and their calls cannot be told apart. The
+/// program must run on all the same, and the report say what happened.
+#[test]
+fn clones_that_share_everything() {
+    each_build("processes.c", |program| {
+        let recorded = program.record().arg("shared").run();
+        let document = recorded.document(&[]);
+        assert!(document.warns_of(&["thread-local storage"]), "{:?}", document.warnings);
+        assert!(document.into_only_report().lost_calls > 0);
+    });
+}
+
+#[test]
+fn outsiders_to_their_own_profile() {
+    each_build("outsider.c", |program| {
+        for how in ["descriptors", "environment"] {
+            assert_all_levels(&program.record().arg(how).run().report(), if how == "environment" { 2 } else { 1 }, how);
+        }
+    });
+}
+
+fn assert_all_levels(report: &common::Report, times: u64, how: &str) {
+    for level in 0..=12 {
+        assert_eq!(report.function(&format!("level_{level}")).calls, times << level, "{how}: level {level}");
+    }
+    assert_eq!((report.lost_calls, report.folded_calls), (0, 0), "{how}");
+}
+
+#[test]
+fn roots_that_give_up_their_rights() {
+    for how in ["chroot", "user"] {
+        if !common::is_root() {
+            common::warn(&format!("{how} is skipped: only root can do it"));
+            continue;
+        }
+        let program = fixture("outsider.c", Build::GCC_O2);
+        assert_all_levels(&program.record().arg(how).run().report(), 1, how);
+    }
+}

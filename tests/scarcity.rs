@@ -1,0 +1,219 @@
+//! Where there is not enough of something: the program runs on, the profile is good as far as it goes, and the report says
+//! how much it misses.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use common::{Build, Document, Program, Recorded, can, each_build, fixture, is_root, run_to_end, tool, warn};
+
+/// All calls that the tree of many-paths.h makes.
+const TREE: u64 = 8191;
+
+fn levels(document: &Document) -> u64 {
+    let functions = document.reports.iter().flat_map(|report| &report.functions);
+    functions.filter(|function| function.name.starts_with("level_")).map(|function| function.calls).sum()
+}
+
+fn lost(document: &Document) -> u64 {
+    document.reports.iter().map(|report| report.lost_calls).sum()
+}
+
+#[test]
+fn a_million_calls_inside_each_other() {
+    each_build("bottomless.c", |program| {
+        let report = program.record().arg("1000000").run().report();
+        report.assert_calls(
+            "1 main
+             1_000_000 down
+             999_999 down → down
+             1 down → leaf
+             1 leaf",
+        );
+        assert_eq!((report.lost_calls, report.folded_calls, report.unwound, report.open()), (0, 0, 0, [].into()));
+    });
+}
+
+#[test]
+fn more_than_a_hundred_thousand_paths() {
+    each_build("wide.c", |program| {
+        let report = program.record().run().report();
+        for level in 0..=11 {
+            assert_eq!(report.function(&format!("level_{level}")).calls, 3_u64.pow(level), "level {level}");
+        }
+        for level in 0..11 {
+            let callee = format!("level_{}", level + 1);
+            let calls = report.function(&format!("level_{level}")).callee(&callee).calls;
+            assert_eq!(calls, 3_u64.pow(level + 1), "level {level}");
+        }
+        assert_eq!((report.lost_calls, report.folded_calls), (0, 0));
+    });
+}
+
+#[test]
+fn more_paths_than_there_is_memory_for() {
+    each_build("wide.c", |program| {
+        let recorded = program.record().set("MEMORY", "4M").run();
+        let [profile] = &recorded.profiles()[..] else { panic!("one profile") };
+        assert!(profile.metadata().unwrap().len() <= 4 << 20);
+        let document = recorded.document(&[]);
+        assert!(document.warns_of(&["DIYTRACE_MEMORY"]), "{:?}", document.warnings);
+        let report = document.into_only_report();
+        for level in 0..=11 {
+            assert_eq!(report.function(&format!("level_{level}")).calls, 3_u64.pow(level), "level {level}");
+        }
+        assert!(report.folded_calls > 0 && report.lost_calls == 0, "{} and {}", report.folded_calls, report.lost_calls);
+    });
+}
+
+#[test]
+fn no_more_address_space() {
+    each_build("outsider.c", |program| {
+        let document = program.record().arg("memory").run().document(&[]);
+        assert_eq!(levels(&document) + lost(&document), TREE);
+    });
+}
+
+#[test]
+fn little_address_space_from_the_start() {
+    let program = fixture("paths.c", Build::GCC_O2);
+    let limited = wrapped(&program, "ulimit -v 100000 && exec \"$PROGRAM\"");
+    let document = limited.record().run().document(&[]);
+    assert_eq!(levels(&document) + lost(&document), TREE);
+    assert_eq!(lost(&document), 0, "a smaller file is enough for these");
+}
+
+/// What is in the profile's place is not the profile any more, and must not be written to.
+#[test]
+fn links_in_the_place_of_profiles() {
+    each_build("outsider.c", |program| {
+        let here = tempfile::tempdir().unwrap();
+        let precious = here.path().join("precious");
+        fs::write(&precious, "This is precious.").unwrap();
+        let script = format!("ln -s '{}' precious && exec \"$PROGRAM\" replaced", precious.display());
+        wrapped(program, &script).record().run();
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "This is precious.");
+    });
+}
+
+#[test]
+fn profiles_are_their_owners() {
+    let program = fixture("plain.c", Build::GCC_O2);
+    let recorded = wrapped(&program, "umask 0 && exec \"$PROGRAM\"").record().run();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&recorded.out()), mode(&recorded.profiles()[0])), (0o700, 0o600));
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_to() {
+    let program = fixture("plain.c", Build::GCC_O2);
+    let script = "mkdir -p out && chmod 555 out && exec AS_NOBODY\"$PROGRAM\"";
+    let as_nobody = if is_root() { "setpriv --reuid=65534 --regid=65534 --clear-groups " } else { "" };
+    if is_root() && !can("setpriv --reuid=65534 --regid=65534 --clear-groups true") {
+        return warn("setpriv does not work here: what another user may not write to is not tested");
+    }
+    let place = tempfile::tempdir().unwrap();
+    fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).unwrap();
+    let copy = place.path().join("plain");
+    fs::copy(&program.path, &copy).unwrap();
+    let program = Program { path: copy, ..program };
+    let recorded = wrapped(&program, &script.replace("AS_NOBODY", as_nobody)).record().complaining().run();
+    let said: Vec<_> = recorded.stderr.lines().filter(|line| *line != "done").collect();
+    let [said] = said[..] else { panic!("one line, not {said:?}") };
+    assert!(said.contains("nothing is recorded, as out cannot be written to"), "{said}");
+}
+
+/// A disk of this size, which the profile then is copied from.
+fn on_a_disk_of(size: &str, program: &Program) -> Option<(Recorded, Document)> {
+    if !can("unshare -m mount -t tmpfs -o size=64k none /tmp") {
+        warn("mounting a file system is not permitted here: full disks are not tested");
+        return None;
+    }
+    let script = format!(
+        "mkdir disk out && exec unshare -m sh -c '
+             mount -t tmpfs -o size={size} none disk || exit 99
+             DIYTRACE_OUT=disk \"$PROGRAM\"; status=$?
+             test -z \"$DIYTRACE_OUT\" || cp disk/* out/ 2> /dev/null
+             exit $status'"
+    );
+    let recorded = wrapped(program, &script).record().run();
+    let document = recorded.document(&[]);
+    Some((recorded, document))
+}
+
+#[test]
+fn a_disk_that_becomes_full() {
+    each_build("paths.c", |program| {
+        let Some((recorded, document)) = on_a_disk_of("400k", program) else { return };
+        assert_eq!(recorded.status.code(), Some(0));
+        assert!(document.warns_of(&["lost"]) || document.warns_of(&["counted by function only"]), "{document:?}");
+        assert_eq!(levels(&document) + lost(&document), TREE);
+    });
+}
+
+#[test]
+fn a_disk_that_is_full_at_the_start() {
+    if !can("unshare -m mount -t tmpfs -o size=64k none /tmp") {
+        return warn("mounting a file system is not permitted here: full disks are not tested");
+    }
+    let program = fixture("plain.c", Build::GCC_O2);
+    let script = "mkdir disk out && exec unshare -m sh -c '
+        mount -t tmpfs -o size=64k none disk || exit 99
+        head -c 65536 /dev/zero > disk/all 2> /dev/null
+        DIYTRACE_OUT=disk exec \"$PROGRAM\"'";
+    let recorded = wrapped(&program, script).record().complaining().run();
+    let said: Vec<_> = recorded.stderr.lines().filter(|line| *line != "done").collect();
+    let [said] = said[..] else { panic!("one line, not {said:?}") };
+    assert!(said.contains("nothing is recorded, as disk has no space left"), "{said}");
+}
+
+/// The program, run by a shell script that knows it as `PROGRAM`.
+fn wrapped(program: &Program, script: &str) -> Program {
+    let path = program.folder.join(format!("wrapped-{:x}", hash(script)));
+    let text = format!("#!/bin/sh\nexport PROGRAM='{}'\n{script}\n", program.path.display());
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    Program { path, ..program.clone() }
+}
+
+fn hash(text: &str) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// A program that has more rights than its caller is left alone.
+#[test]
+fn set_user_id_programs() {
+    const NOBODY: [&str; 3] = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    let place = tempfile::tempdir().unwrap();
+    fs::set_permissions(&place, fs::Permissions::from_mode(0o777)).unwrap();
+    let with_owners_rights = |from: &Path, name: &str| {
+        let path = place.path().join(name);
+        fs::copy(from, &path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o4755)).unwrap();
+        path
+    };
+    let as_nobody = |path: &Path| {
+        let mut command = std::process::Command::new("setpriv");
+        command.args(NOBODY).arg(path).current_dir(&place);
+        command
+    };
+    let id = with_owners_rights(Path::new("/usr/bin/id"), "id");
+    let is_honoured = is_root() && as_nobody(&id).arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
+    if !is_honoured {
+        return warn("programs with their owner's rights cannot be made here: they are not tested");
+    }
+    let program = with_owners_rights(&fixture("plain.c", Build::GCC_O2).path, "plain");
+    let library = place.path().join("libdiytrace.so");
+    fs::copy(tool("libdiytrace.so"), &library).unwrap();
+    let output = run_to_end(as_nobody(&program).env("LD_PRELOAD", &library).env("DIYTRACE_OUT", "out"));
+    assert_eq!(output.status.code(), Some(7), "{output:?}");
+    assert!(!place.path().join("out").exists(), "a program with its owner's rights was recorded");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    run_to_end(as_nobody(&program).env("LD_PRELOAD", &library).env("DIYTRACE_OUT", "out"));
+    assert!(place.path().join("out").exists(), "the same program with its user's rights was not recorded");
+}

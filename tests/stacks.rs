@@ -1,0 +1,76 @@
+//! Stacks made by hand, and handlers that interrupt whatever runs: no call is closed that is not gone.
+
+mod common;
+
+use common::{Program, assert_same_counts, each_build, parse_counts};
+
+const CARVED: &str = "
+    1 main
+    1 main → before
+    3_201 before
+    3_200 turn
+    3_200 turn → level_2
+    3_200 level_2
+    3_200 level_2 → level_3
+    3_200 level_3
+    3_200 level_3 → before
+    3_200 level_3 → behind
+    3_200 behind";
+
+fn assert_all_return(program: &Program, size: &str) {
+    let recorded = program.record().arg(size).logged().run();
+    let report = recorded.report();
+    let mut counts = report.counts();
+    counts.retain(|who, _| !who.ends_with("→ turn")); // whoever switched there: a matter of taste
+    assert_same_counts(&counts, &parse_counts(CARVED));
+    assert_eq!((report.unwound, report.open()), (0, [].into()), "stacks of {size} bytes");
+    recorded.assert_functions_agree_with_the_event_log();
+}
+
+#[test]
+fn side_by_side_in_one_block() {
+    each_build("carved.c", |program| {
+        for size in ["65536", "24576"] {
+            assert_all_return(program, size);
+        }
+    });
+}
+
+#[test]
+fn small_ones_side_by_side_in_one_block() {
+    each_build("carved.c", |program| {
+        for size in ["16384", "8192"] {
+            assert_all_return(program, size);
+        }
+    });
+}
+
+#[test]
+fn handlers_that_interrupt_hooks_and_set_errno() {
+    each_build("ticks.c", |program| {
+        for stack in ["own", "alternate"] {
+            let recorded = program.record().args(&[stack, "1000"]).with_output_of_its_own().run();
+            let (ticks, rounds) = recorded.stdout.trim().split_once(' ').unwrap();
+            let (ticks, rounds): (u64, u64) = (ticks.parse().unwrap(), rounds.parse().unwrap());
+            let report = recorded.report();
+            for (name, calls) in [
+                ("main", 1),
+                ("round_trip", rounds),
+                ("climb_7", rounds),
+                ("climb_0", rounds),
+                ("on_tick", ticks),
+                ("in_handler", ticks),
+                ("leaf", rounds + ticks),
+            ] {
+                assert_eq!(report.function(name).calls, calls, "{stack}: {name}");
+            }
+            assert_eq!(report.function("on_tick").callee("in_handler").calls, ticks, "{stack}");
+            assert_eq!(report.function("in_handler").callee("leaf").calls, ticks, "{stack}");
+            assert_eq!(report.function("round_trip").callee("climb_7").calls, rounds, "{stack}");
+            // A handler's call hangs below something: none is left over.
+            let below: u64 = report.functions.iter().flat_map(|f| &f.callees).map(|callee| callee.calls).sum();
+            assert_eq!(below + 1, report.calls, "{stack}: only main has no caller");
+            assert_eq!((report.unwound, report.lost_calls, report.open()), (0, 0, [].into()), "{stack}");
+        }
+    });
+}

@@ -1,0 +1,103 @@
+//! Exceptions that cross static initialisers, libraries and many frames. gcc calls exit hooks where it cleans up, clang
+//! does not: then the calls count as unwound.
+
+mod common;
+
+use common::{Program, Report, each_build};
+
+fn report(program: &Program, how: &str) -> Report {
+    let recorded = program.record().arg(how).logged().run();
+    recorded.assert_agrees_with_the_event_log();
+    let report = recorded.report();
+    assert_eq!(report.open(), [].into(), "{how}");
+    report
+}
+
+#[track_caller]
+fn assert_unwound_by_clang_only(program: &Program, report: &Report, calls: u64) {
+    let expected = if program.build.compiler == "clang" { calls } else { 0 };
+    assert_eq!(report.unwound, expected, "calls left without an exit");
+}
+
+#[test]
+fn a_static_initialiser() {
+    each_build("throws.cc", |program| {
+        let report = report(program, "static");
+        report.assert_calls(
+            "1 main
+             300 main → attempt(char const*, int)
+             300 attempt(char const*, int)
+             300 attempt(char const*, int) → with_static(int)
+             300 with_static(int)
+             5 with_static(int) → Picky::Picky(int)
+             5 Picky::Picky(int)
+             300 attempt(char const*, int) → after()
+             300 after()",
+        );
+        assert_unwound_by_clang_only(program, &report, 4 * 2);
+    });
+}
+
+#[test]
+fn through_a_library() {
+    each_build("throws.cc", |program| {
+        let report = report(program, "across");
+        report.assert_calls(
+            "1 main
+             300 main → attempt(char const*, int)
+             300 attempt(char const*, int)
+             300 attempt(char const*, int) → library_each(int, void (*)(int))
+             300 library_each(int, void (*)(int))
+             300 library_each(int, void (*)(int)) → Count::Count(int*)
+             300 Count::Count(int*)
+             1_000 library_each(int, void (*)(int)) → visit(int)
+             1_000 visit(int)
+             300 library_each(int, void (*)(int)) → Count::~Count()
+             300 Count::~Count()
+             300 attempt(char const*, int) → after()
+             300 after()",
+        );
+        // The destructor runs while the exception passes: `visit` is left then, and `library_each` behind it.
+        assert_unwound_by_clang_only(program, &report, 100 * 2);
+    });
+}
+
+#[test]
+fn again_and_as_another() {
+    each_build("throws.cc", |program| {
+        let report = report(program, "again");
+        report.assert_calls(
+            "1 main
+             300 main → attempt(char const*, int)
+             300 attempt(char const*, int)
+             300 attempt(char const*, int) → outermost(int)
+             300 outermost(int)
+             300 outermost(int) → middle(int)
+             300 middle(int)
+             300 middle(int) → inner(int)
+             300 inner(int)
+             300 middle(int) → after()
+             300 attempt(char const*, int) → after()
+             600 after()",
+        );
+        assert_unwound_by_clang_only(program, &report, 300 * 3);
+    });
+}
+
+#[test]
+fn over_many_frames() {
+    each_build("throws.cc", |program| {
+        let report = report(program, "deep");
+        report.assert_calls(
+            "1 main
+             300 main → attempt(char const*, int)
+             300 attempt(char const*, int)
+             300 attempt(char const*, int) → deep(int)
+             14_700 deep(int) → deep(int)
+             15_000 deep(int)
+             300 attempt(char const*, int) → after()
+             300 after()",
+        );
+        assert_unwound_by_clang_only(program, &report, 300 * 50);
+    });
+}
