@@ -420,8 +420,14 @@ fn record(here: &TempDir, arguments: &[&str]) -> Output {
 }
 
 /// A command to be signalled: in a process group of its own, as from a shell.
+/// Starts `record` with no signal ignored, as a shell could not trap one that is: `nohup` leaves SIGHUP so.
 fn start(here: &TempDir, arguments: &[&str]) -> Child {
-    let mut command = diytrace(here);
+    let plain = diytrace(here);
+    let mut command = Command::new("env");
+    command.arg("--default-signal").arg(plain.get_program()).current_dir(plain.get_current_dir().unwrap());
+    plain.get_envs().filter(|(_, value)| value.is_none()).for_each(|(name, _)| {
+        command.env_remove(name);
+    });
     command.arg("record").args(arguments).process_group(0).stdout(Stdio::piped()).stderr(Stdio::null());
     command.spawn().unwrap()
 }
