@@ -139,8 +139,7 @@ pub unsafe fn open<C: Clock>(
     let node = thread.node(node_ref);
     // SAFETY: the caller's node; a frame is filled below `limit`.
     unsafe {
-        let next = thread.top.add(1);
-        if next == thread.limit {
+        if thread.top.add(1) == thread.limit {
             return rare::enter_too_deep::<C>(thread, function, site, hook, sp);
         }
         let flags = (*node).flags;
@@ -148,14 +147,7 @@ pub unsafe fn open<C: Clock>(
             return open_folded::<C>(thread, node_ref, inside, function, site, hook, sp);
         }
         arch::count_at::<{ offset_of!(NodeRecord, slot) + offset_of!(Slot, calls) }, _>(node);
-        thread.top = next;
-        compiler_fence(Ordering::SeqCst);
-        let frame = &mut *next;
-        frame.sp = sp;
-        frame.function = function;
-        frame.site = site;
-        frame.hook = hook;
-        frame.node = node_ref;
+        let frame = reserve(thread, node_ref, function, site, hook, sp);
         (frame.bits, frame.inside) = (0, 0);
         frame.position = node_ref; // of a node without flags
         start::<C>(thread, frame, &raw mut (*node).slot);
@@ -180,6 +172,28 @@ unsafe fn open_folded<C: Clock>(
         let own = inside | flags >> 1 & bits::SLOT; // a folded path's time is part of another path's
         let counters = slot(node, own);
         arch::count_at::<{ offset_of!(Slot, calls) }, _>(counters);
+        let frame = reserve(thread, node_ref, function, site, hook, sp);
+        frame.inside = own | flags & bits::SLOT;
+        frame.bits = own | flags >> 1 & bits::UNTIMED;
+        frame.position = (*node).position;
+        if flags & flag::UNTIMED == 0 {
+            start::<C>(thread, frame, counters);
+        }
+    }
+}
+
+/// Reserves a frame, which a signal handler then leaves alone, and says in it whose it is. Its position comes last.
+#[inline(always)]
+unsafe fn reserve<'a>(
+    thread: &mut Thread,
+    node: Ref,
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+) -> &'a mut Frame {
+    // SAFETY: the caller has checked the limit.
+    unsafe {
         thread.top = thread.top.add(1);
         compiler_fence(Ordering::SeqCst);
         let frame = &mut *thread.top;
@@ -187,13 +201,8 @@ unsafe fn open_folded<C: Clock>(
         frame.function = function;
         frame.site = site;
         frame.hook = hook;
-        frame.node = node_ref;
-        frame.inside = own | flags & bits::SLOT;
-        frame.bits = own | flags >> 1 & bits::UNTIMED;
-        frame.position = (*node).position;
-        if flags & flag::UNTIMED == 0 {
-            start::<C>(thread, frame, counters);
-        }
+        frame.node = node;
+        frame
     }
 }
 

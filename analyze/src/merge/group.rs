@@ -155,8 +155,7 @@ impl Growth {
         self.thread = Some(Thread { tid: facts.tid, name: arena.thread_name() });
         self.group.lost_calls = self.group.lost_calls.saturating_add(facts.lost_calls);
         // The tree knows as well; the recorder need not count what it can be asked.
-        let folded = folded_calls(arena).max(facts.folded_calls);
-        self.group.folded_calls = self.group.folded_calls.saturating_add(folded);
+        self.group.folded_calls = self.group.folded_calls.saturating_add(folded_calls(arena));
         self.group.unwound = self.group.unwound.saturating_add(facts.unwound);
 
         let counts = measure::measure(family, arena, latest);
