@@ -12,10 +12,14 @@
 //! written by none. Times are fixed-point ([`time`]) and histograms ([`histogram`]) counts, so that no result depends
 //! on the order of files, threads or processes.
 //!
+//! [`opened`] is the way's first half, for all commands. [`calltree`] ends it with call paths instead of functions, for
+//! views that show who calls whom below whom.
+//!
 //! Beside that way: [`check`] tells what of a program can be recorded, and [`record`] runs it under the recorder, both
 //! with what [`elf`] knows of the program's file.
 //! [`demangle`], [`nearest`] ("did you mean"), [`progress`] and [`error`] serve both.
 
+pub mod calltree;
 pub mod check;
 pub mod correct;
 pub mod demangle;
@@ -26,6 +30,7 @@ pub mod histogram;
 pub mod load;
 pub mod merge;
 pub mod nearest;
+pub mod opened;
 pub mod progress;
 pub mod record;
 pub mod report;

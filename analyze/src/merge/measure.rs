@@ -51,6 +51,7 @@ pub fn measure(family: &Family, arena: &Arena, latest: u64) -> Vec<Counts> {
         let closed_calls = slots[0].closed.saturating_add(slots[1].closed);
         Counts {
             calls: node.calls(),
+            open: node.calls().saturating_sub(closed_calls),
             unwound: node.unwound,
             unbinned: if node.has_histogram { 0 } else { closed_calls.saturating_sub(node.unwound) },
             self_raw: time(self_ticks as f64),

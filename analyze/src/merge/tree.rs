@@ -51,6 +51,9 @@ pub struct Key {
 pub struct Counts {
     /// Calls entered.
     pub calls: u64,
+    /// Calls not yet returned, as far as the path tells: of calls of one path inside each other, which only folded
+    /// recursion has, one.
+    pub open: u64,
     /// Calls left without an exit.
     pub unwound: u64,
     /// Calls that returned but are in no histogram.
@@ -74,6 +77,7 @@ pub struct Counts {
 impl Counts {
     fn add(&mut self, other: &Self) {
         self.calls = self.calls.saturating_add(other.calls);
+        self.open = self.open.saturating_add(other.open);
         self.unwound = self.unwound.saturating_add(other.unwound);
         self.unbinned = self.unbinned.saturating_add(other.unbinned);
         self.self_raw += other.self_raw;

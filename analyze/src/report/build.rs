@@ -3,24 +3,25 @@
 use std::collections::BTreeMap;
 
 use super::calls::{Call, Calls};
-use super::document::{Address, Callee, Clock, Document, Function, Overhead, Process, Report, SCHEMA, Site, Thread};
+use super::document::{Address, Callee, Document, Function, Report, SCHEMA, Site};
 use super::names::Names;
 use super::order::{sort_callees, sort_functions};
 use super::roots::Roots;
+use super::subject::{clock, subject};
 use super::{CallKind, Format, Options, Sort};
 use crate::correct::correct;
 use crate::error::Error;
 use crate::functions::{self, Edge, FunctionId, functions};
-use crate::load::clock::Source;
-use crate::load::{Loaded, State};
+use crate::load::Loaded;
 use crate::merge::{Group, Merged, PathId, Place};
 use crate::symbolize::{Probe, Symbols};
 use crate::time::Time;
 
 /// Builds the document, all but its warnings.
 pub fn build(options: &Options, loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Result<Document, Error> {
-    let roots = Roots::of(options, &loaded.profiles);
-    let names = Names::of(options, merged, symbols, &roots);
+    let roots = Roots::of(&options.roots, &loaded.profiles);
+    let by_address = options.by_address || options.format == Format::Json;
+    let names = Names::of(merged, symbols, &roots, by_address);
     roots.check(symbols, &names.places())?;
     let calls = Calls::new(merged, symbols);
     let builder = Builder { options, merged, symbols, names, calls, roots: &roots };
@@ -34,22 +35,6 @@ pub fn build(options: &Options, loaded: &Loaded, merged: &Merged, symbols: &Symb
         reports,
         limit: options.limit,
     })
-}
-
-/// The clock of most of the profiles.
-fn clock(loaded: &Loaded) -> Clock {
-    let mut clocks: BTreeMap<Source, Vec<f64>> = BTreeMap::new();
-    for profile in &loaded.profiles {
-        clocks.entry(profile.clock.source).or_default().push(profile.clock.hz);
-    }
-    let (source, mut rates) =
-        clocks.into_iter().max_by_key(|(_, rates)| rates.len()).unwrap_or((Source::Tsc, vec![1e9]));
-    rates.sort_by(f64::total_cmp);
-    let source = match source {
-        Source::Tsc => "tsc",
-        Source::ClockGettime => "clock_gettime",
-    };
-    Clock { source, hz: rates[rates.len() / 2].round() }
 }
 
 /// Where calls were made, and how many.
@@ -97,23 +82,7 @@ impl Builder<'_, '_> {
         if self.options.format != Format::Table {
             rows.truncate(self.options.limit.unwrap_or(usize::MAX));
         }
-        let mean = |sum: Time| if group.calls == 0 { 0.0 } else { sum.ns() / group.calls as f64 };
-        Report {
-            process: group.process.as_ref().map(process),
-            thread: group.thread.as_ref().map(|thread| Thread { tid: thread.tid, name: thread.name.clone() }),
-            processes: group.processes,
-            programs: group.programs.iter().cloned().collect(),
-            calls: group.calls,
-            lost_calls: group.lost_calls,
-            folded_calls: group.folded_calls,
-            unwound: group.unwound,
-            overhead: Overhead {
-                inner_ns: mean(group.overhead.inner),
-                outer_ns: mean(group.overhead.outer),
-                error_ns: mean(group.overhead.error),
-            },
-            functions: rows,
-        }
+        Report { subject: subject(group), functions: rows }
     }
 
     /// From where an edge's calls were made, the most calls first.
@@ -218,20 +187,5 @@ impl Builder<'_, '_> {
     fn module(&self, place: Place) -> String {
         let module = place.module.map(|module| self.merged.modules[module as usize].path());
         module.unwrap_or_default().to_owned()
-    }
-}
-
-fn process(process: &crate::merge::Process) -> Process {
-    Process {
-        pid: process.pid,
-        ppid: process.ppid,
-        exe: process.exe.clone(),
-        cmdline: process.cmdline.clone(),
-        started_unix_ns: process.started_unix_ns,
-        state: match process.state {
-            State::Running => "running",
-            State::Exited => "exited",
-            State::Killed => "killed",
-        },
     }
 }

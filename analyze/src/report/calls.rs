@@ -49,6 +49,8 @@ pub struct Call {
     pub kind: CallKind,
     /// What is between caller and callee and has no hooks.
     pub via: Option<String>,
+    /// Of an inlined body: the function whose code it has become a part of.
+    pub into: Option<String>,
 }
 
 /// Looks calls up in the code.
@@ -126,7 +128,8 @@ impl<'a, 'f> Calls<'a, 'f> {
         let (function, hook, site) = (self.place(function), self.place(hook), self.place(site));
         if self.is_inlined(path) {
             let via = caller.and_then(|caller| self.between(caller, hook));
-            return Call { site: hook, probe: Probe::InlinedCall, kind: CallKind::Inlined, via };
+            let into = self.symbols.enclosing(hook).and_then(|symbol| self.name(hook, symbol));
+            return Call { site: hook, probe: Probe::InlinedCall, kind: CallKind::Inlined, via, into };
         }
         let mut via = caller.and_then(|caller| self.between(caller, site));
         let kind = match self.symbols.call_before(site) {
@@ -147,7 +150,7 @@ impl<'a, 'f> Calls<'a, 'f> {
                 _ => CallKind::Unknown,
             },
         };
-        Call { site, probe: Probe::Call, kind, via }
+        Call { site, probe: Probe::Call, kind, via, into: None }
     }
 
     /// `None` if a direct call's target is the function; else what was called first and then jumped to it.

@@ -36,9 +36,19 @@ pub struct Clock {
     pub hz: f64,
 }
 
-/// What is reported together.
+/// What is reported together, and its functions.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
+    /// Whose calls these are.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// Functions, or roots.
+    pub functions: Vec<Function>,
+}
+
+/// What is reported together: everything, a process or a thread.
+#[derive(Clone, Debug, Serialize)]
+pub struct Subject {
     /// The process, if it is one.
     pub process: Option<Process>,
     /// The thread, if it is one.
@@ -57,8 +67,6 @@ pub struct Report {
     pub unwound: u64,
     /// Of one call.
     pub overhead: Overhead,
-    /// Functions, or roots.
-    pub functions: Vec<Function>,
 }
 
 /// A process.

@@ -7,22 +7,22 @@
 //! The document is plain data; views only write it.
 
 mod build;
-mod calls;
+pub(crate) mod calls;
 mod document;
-mod names;
+pub(crate) mod names;
 mod options;
 mod order;
-mod roots;
-mod warnings;
+pub(crate) mod roots;
+pub(crate) mod subject;
+pub(crate) mod warnings;
 
 use std::io::Write;
 
 use crate::error::Error;
-use crate::merge::Merging;
-use crate::symbolize::{Files, Symbols};
-use crate::{load, view};
+use crate::opened::{Opened, Selection};
+use crate::view;
 pub use calls::CallKind;
-pub use document::{Address, Callee, Clock, Document, Function, Overhead, Process, Report, Site, Thread};
+pub use document::{Address, Callee, Clock, Document, Function, Overhead, Process, Report, Site, Subject, Thread};
 pub use options::{By, Color, Format, Options, Sort};
 
 /// Writes a report; warnings go to stderr.
@@ -42,22 +42,10 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<(), Error> {
 
 /// The report as data.
 pub fn document(options: &Options) -> Result<Document, Error> {
-    let mut merging = Merging::new(options.by, options.pid);
-    let loaded = load::load(&options.profiles, |family| merging.add(family))?;
-    let merged = merging.finish();
-    if let Some(pid) = options.pid.filter(|_| merged.groups.is_empty()) {
-        return Err(Error::UnknownProcess { pid, known: pids(&loaded) });
-    }
-    let files = Files::new(merged.modules.len());
-    let symbols = Symbols::new(&merged.modules, &files);
-    let mut document = build::build(options, &loaded, &merged, &symbols)?;
-    document.warnings = warnings::all(&loaded, &merged, &symbols);
+    let Options { profiles, pid, by, .. } = options;
+    let opened = Opened::open(&Selection { profiles: profiles.clone(), pid: *pid, by: *by })?;
+    let symbols = opened.symbols();
+    let mut document = build::build(options, &opened.loaded, &opened.merged, &symbols)?;
+    document.warnings = warnings::all(&opened.loaded, &opened.merged, &symbols);
     Ok(document)
-}
-
-fn pids(loaded: &load::Loaded) -> Vec<u32> {
-    let mut pids: Vec<u32> = loaded.profiles.iter().flat_map(|profile| profile.pids.iter().copied()).collect();
-    pids.sort_unstable();
-    pids.dedup();
-    pids
 }

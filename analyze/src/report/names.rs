@@ -6,7 +6,6 @@ use rustc_hash::FxHashMap;
 
 use super::document::Address;
 use super::roots::Roots;
-use super::{Format, Options};
 use crate::demangle::shown;
 use crate::functions::FunctionId;
 use crate::merge::{Merged, ModuleId, Place, PlaceId};
@@ -35,13 +34,12 @@ pub struct Name {
 }
 
 impl Names {
-    /// Names for all functions of the profiles.
-    pub fn of(options: &Options, merged: &Merged, symbols: &Symbols, roots: &Roots) -> Self {
+    /// Names for all functions of the profiles; those of one name in a module are one, unless `by_address`.
+    pub fn of(merged: &Merged, symbols: &Symbols, roots: &Roots, by_address: bool) -> Self {
         let paths = merged.groups.iter().flat_map(|group| &group.tree.paths);
         let mut places: Vec<PlaceId> = paths.map(|path| path.key.function).collect();
         places.sort_unstable();
         places.dedup();
-        let by_address = options.by_address || options.format == Format::Json;
         let mut names = Self { ids: FxHashMap::default(), functions: BTreeMap::new() };
         let mut first: FxHashMap<(Option<ModuleId>, &str), FunctionId> = FxHashMap::default();
         for id in places {

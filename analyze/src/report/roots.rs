@@ -2,7 +2,6 @@
 
 use diytrace::pattern::glob;
 
-use super::Options;
 use crate::demangle::{is_named, shown};
 use crate::elf::symbols::base_name;
 use crate::error::Error;
@@ -20,10 +19,10 @@ pub struct Roots {
 }
 
 impl Roots {
-    /// Those of the options, or else those of the profiles.
-    pub fn of(options: &Options, profiles: &[Summary]) -> Self {
-        if !options.roots.is_empty() {
-            return Self { patterns: options.roots.clone(), are_asked_for: true };
+    /// Those asked for, or else those of the profiles.
+    pub fn of(asked_for: &[String], profiles: &[Summary]) -> Self {
+        if !asked_for.is_empty() {
+            return Self { patterns: asked_for.to_vec(), are_asked_for: true };
         }
         let recorded = profiles.iter().flat_map(|profile| &profile.roots);
         let mut patterns: Vec<String> = recorded.map(|root| root.pattern.clone()).collect();

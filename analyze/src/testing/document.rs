@@ -1,6 +1,6 @@
 //! A report, made by hand.
 
-use crate::report::{Address, CallKind, Callee, Clock, Document, Function, Overhead, Process, Report, Site};
+use crate::report::{Address, CallKind, Callee, Clock, Document, Function, Overhead, Process, Report, Site, Subject};
 
 /// A server's report: with roots, or without.
 pub fn document(roots: &[&str]) -> Document {
@@ -28,7 +28,7 @@ pub fn document(roots: &[&str]) -> Document {
         started_unix_ns: 1_700_000_000_000_000_000,
         state: "exited",
     };
-    let report = Report {
+    let subject = Subject {
         process: Some(process),
         thread: None,
         processes: 1,
@@ -38,7 +38,6 @@ pub fn document(roots: &[&str]) -> Document {
         folded_calls: 12,
         unwound: 0,
         overhead: Overhead { inner_ns: 8.25, outer_ns: 13.0, error_ns: 0.5 },
-        functions,
     };
     Document {
         schema: "diytrace-report/1",
@@ -46,7 +45,7 @@ pub fn document(roots: &[&str]) -> Document {
         warnings: vec!["something is odd".to_owned()],
         roots: roots.iter().map(|&root| root.to_owned()).collect(),
         raw: false,
-        reports: vec![report],
+        reports: vec![Report { subject, functions }],
         limit: None,
     }
 }

@@ -120,8 +120,8 @@ fn roots(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::Resul
 }
 
 fn identity(report: &Report) -> [String; 2] {
-    let pid = report.process.as_ref().map(|process| process.pid.to_string());
-    let tid = report.thread.as_ref().map(|thread| thread.tid.to_string());
+    let pid = report.subject.process.as_ref().map(|process| process.pid.to_string());
+    let tid = report.subject.thread.as_ref().map(|thread| thread.tid.to_string());
     [pid, tid].map(Option::unwrap_or_default)
 }
 

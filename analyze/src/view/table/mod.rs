@@ -35,35 +35,39 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
 
 /// What is reported.
 fn title(report: &Report) -> String {
-    let programs: Vec<&str> = report.programs.iter().map(|path| short(path)).collect();
+    let programs: Vec<&str> = report.subject.programs.iter().map(|path| short(path)).collect();
     let mut title = match programs.as_slice() {
         [] => "nothing".to_owned(),
         [one, two, three, _, ..] => format!("{one}, {two}, {three} and {} more", programs.len() - 3),
         few => few.join(", "),
     };
-    match &report.process {
+    match &report.subject.process {
         Some(process) => title.push_str(&format!(" · process {}, {}", process.pid, process.state)),
-        None => title.push_str(&format!(" · {}", counted(report.processes, "process", "processes"))),
+        None => title.push_str(&format!(" · {}", counted(report.subject.processes, "process", "processes"))),
     }
-    if let Some(thread) = &report.thread {
+    if let Some(thread) = &report.subject.thread {
         title.push_str(&format!(" · thread {}, {}", thread.tid, thread.name));
     }
-    format!("{title} · {}", counted(report.calls, "call", "calls"))
+    format!("{title} · {}", counted(report.subject.calls, "call", "calls"))
 }
 
 /// What was taken off, and what could not be told.
 fn footer(document: &Document, report: &Report) -> Vec<String> {
-    let overhead = &report.overhead;
+    let overhead = &report.subject.overhead;
     let cost = time(overhead.inner_ns + overhead.outer_ns);
     let mut lines = Vec::new();
-    if report.calls > 0 {
+    if report.subject.calls > 0 {
         lines.push(String::new());
         lines.push(match document.raw {
             true => format!("times as measured: the recorder's own cost in them is about {cost} a call"),
             false => format!("overhead subtracted: {cost} a call ± {}", time(overhead.error_ns)),
         });
     }
-    let uncounted = [(report.lost_calls, "lost"), (report.folded_calls, "folded"), (report.unwound, "unwound")];
+    let uncounted = [
+        (report.subject.lost_calls, "lost"),
+        (report.subject.folded_calls, "folded"),
+        (report.subject.unwound, "unwound"),
+    ];
     let uncounted: Vec<_> = uncounted
         .iter()
         .filter(|(calls, _)| *calls > 0)
@@ -87,7 +91,7 @@ fn resolved(ns: f64, error_ns: f64) -> String {
 
 /// What corrections of a single call may be off by: nothing where nothing was corrected.
 fn error_of_call(document: &Document, report: &Report) -> f64 {
-    if document.raw { 0.0 } else { report.overhead.error_ns }
+    if document.raw { 0.0 } else { report.subject.overhead.error_ns }
 }
 
 fn strong(text: &str, screen: &Screen) -> String {

@@ -59,7 +59,7 @@ fn heading(document: &Document, report: &Report, root: &Function, screen: &Scree
     if root.inlined_calls > 0 {
         sums.push(format!("{} inlined", count(root.inlined_calls)));
     }
-    if report.processes > 1 {
+    if report.subject.processes > 1 {
         sums.push(counted(root.processes, "process", "processes"));
     }
     let of_call = error_of_call(document, report);

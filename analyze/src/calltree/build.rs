@@ -1,0 +1,234 @@
+//! Builds call trees from merged profiles.
+
+use std::collections::BTreeMap;
+
+use diytrace::node::flag;
+use rustc_hash::FxHashMap;
+
+use super::{CallTree, CallTrees, Fold, Function, Node, NodeId, NodeTimes, Site, SiteId};
+use crate::correct::correct;
+use crate::error::Error;
+use crate::functions::{FunctionId, functions};
+use crate::merge::{Group, PathId};
+use crate::opened::Opened;
+use crate::report::calls::{Call, Calls};
+use crate::report::names::Names;
+use crate::report::roots::Roots;
+use crate::report::subject::{clock, subject};
+use crate::report::warnings;
+use crate::symbolize::{Probe, Symbols};
+use crate::time::Time;
+
+/// What goes into call trees.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Patterns of functions of interest. Empty: those it was recorded with, or none.
+    pub roots: Vec<String>,
+    /// Whether functions of one name but several addresses stay apart.
+    pub by_address: bool,
+    /// Which lines are looked up.
+    pub lines: Lines,
+}
+
+/// Which lines are looked up: for a large program that takes seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lines {
+    /// None.
+    None,
+    /// Those that functions begin at.
+    Functions,
+    /// Those and the ones that calls are written at.
+    #[default]
+    All,
+}
+
+/// Builds the call trees of profiles.
+pub fn build(opened: &Opened, symbols: &Symbols, options: &Options) -> Result<CallTrees, Error> {
+    let roots = Roots::of(&options.roots, &opened.loaded.profiles);
+    let names = Names::of(&opened.merged, symbols, &roots, options.by_address);
+    roots.check(symbols, &names.places())?;
+    let builder = Builder { symbols, calls: Calls::new(&opened.merged, symbols), names };
+    let mut sites = Sites::default();
+    let trees = opened.merged.groups.iter().map(|group| builder.tree(group, &mut sites)).collect();
+    builder.find_lines(options.lines, &sites);
+    Ok(CallTrees {
+        clock: clock(&opened.loaded),
+        warnings: warnings::all(&opened.loaded, &opened.merged, symbols),
+        roots: roots.patterns,
+        modules: opened.merged.modules.clone(),
+        functions: builder.functions(),
+        sites: sites.calls.into_iter().map(|call| builder.site(call)).collect(),
+        trees,
+    })
+}
+
+/// Call sites and their numbers.
+#[derive(Default)]
+struct Sites {
+    calls: Vec<Call>,
+    ids: FxHashMap<Call, SiteId>,
+}
+
+impl Sites {
+    fn id(&mut self, call: Call) -> SiteId {
+        if let Some(&id) = self.ids.get(&call) {
+            return id;
+        }
+        let id = self.calls.len() as SiteId;
+        self.calls.push(call.clone());
+        self.ids.insert(call, id);
+        id
+    }
+}
+
+struct Builder<'a, 'f> {
+    symbols: &'a Symbols<'f>,
+    calls: Calls<'a, 'f>,
+    names: Names,
+}
+
+impl Builder<'_, '_> {
+    fn tree(&self, group: &Group, sites: &mut Sites) -> CallTree {
+        let times = correct(&group.tree);
+        let is_inlined = |path: PathId| self.calls.is_inlined(&group.tree.paths[path as usize]);
+        let functions = functions(group, &times, &self.names.ids, is_inlined);
+        let mut nodes: Vec<Node> = Vec::with_capacity(group.tree.paths.len());
+        // What is not timed is counted only for what it cost others.
+        let mut ids: Vec<Option<NodeId>> = Vec::with_capacity(group.tree.paths.len());
+        for (path_id, path) in group.tree.paths.iter().enumerate() {
+            if path.is_untimed() {
+                ids.push(None);
+                continue;
+            }
+            let id_of = |path: PathId| ids[path as usize];
+            let parent = path.key.parent.and_then(id_of);
+            let own = |own: Time| NodeTimes { own, total: own };
+            let node = Node {
+                parent,
+                end: nodes.len() as NodeId + 1,
+                depth: parent.map_or(0, |parent| nodes[parent as usize].depth + 1),
+                function: self.names.ids[&path.key.function],
+                site: sites.id(self.calls.call(&group.tree, path)),
+                fold: match path.key.folded_into.and_then(id_of) {
+                    Some(head) => Fold::Recursion(head),
+                    None if path.key.flags & flag::FOLDED != 0 => Fold::Paths,
+                    None => Fold::No,
+                },
+                calls: path.counts.calls,
+                open: path.counts.open,
+                unwound: path.counts.unwound,
+                corrected: own(times.corrected[path_id].own),
+                raw: own(times.raw[path_id].own),
+                error: times.corrected[path_id].error,
+            };
+            ids.push(Some(nodes.len() as NodeId));
+            nodes.push(node);
+        }
+        sum_up(&mut nodes);
+        CallTree { subject: subject(group), nodes, functions }
+    }
+
+    fn find_lines(&self, lines: Lines, sites: &Sites) {
+        let functions = self.names.functions.values().map(|name| (name.place, Probe::Function));
+        let calls = sites.calls.iter().map(|call| (call.site, call.probe));
+        self.symbols.find_lines(match lines {
+            Lines::None => Vec::new(),
+            Lines::Functions => functions.collect(),
+            Lines::All => functions.chain(calls).collect(),
+        });
+    }
+
+    fn functions(&self) -> BTreeMap<FunctionId, Function> {
+        let function = |(&id, name): (&FunctionId, &crate::report::names::Name)| {
+            let line = self.symbols.line(name.place, Probe::Function);
+            let function = Function {
+                name: name.name.clone(),
+                symbol: name.symbol.clone(),
+                module: name.place.module,
+                address: name.place.address,
+                addresses: name.addresses,
+                line: line.as_ref().map(|line| line.line),
+                file: line.map(|line| line.file),
+                is_root: name.is_root,
+            };
+            (id, function)
+        };
+        self.names.functions.iter().map(function).collect()
+    }
+
+    fn site(&self, call: Call) -> Site {
+        let line = self.symbols.line(call.site, call.probe);
+        Site {
+            module: call.site.module,
+            address: call.site.address,
+            line: line.as_ref().map(|line| line.line),
+            file: line.map(|line| line.file),
+            kind: call.kind,
+            via: call.via,
+            into: call.into,
+        }
+    }
+}
+
+/// Makes totals and ends of nodes whose totals are their own times.
+fn sum_up(nodes: &mut [Node]) {
+    // Every node comes after the one above it: in reverse, all below a node are done before it.
+    for id in (0..nodes.len()).rev() {
+        let Some(parent) = nodes[id].parent.map(|parent| parent as usize) else { continue };
+        let Node { corrected, raw, end, .. } = nodes[id];
+        let above = &mut nodes[parent];
+        above.corrected.total += corrected.total;
+        above.raw.total += raw.total;
+        above.end = above.end.max(end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::load::Loaded;
+    use crate::load::clock::Costs;
+    use crate::merge::{By, merge};
+    use crate::testing::{Call, Truth, arena, calls, family, record};
+
+    fn trees(calls: &[Call], fold_at: usize) -> CallTrees {
+        let costs = Costs { inner: 2.0, outer: 3.0, ..Costs::default() };
+        let nodes = record(calls, costs, fold_at);
+        let family = crate::load::Family { costs, ..family(vec![arena(nodes)]) };
+        let merged = merge(&[family], By::All, None);
+        let loaded = Loaded { profiles: Vec::new(), warnings: Vec::new() };
+        let opened = Opened::of(loaded, merged);
+        let symbols = opened.symbols();
+        build(&opened, &symbols, &Options::default()).unwrap()
+    }
+
+    #[test]
+    fn a_folded_recursion_has_its_calls_apart_and_its_time_at_the_head() {
+        let call = |own, callees| Call { function: 0x1000, own, callees };
+        let trees = trees(&[call(1, vec![call(2, vec![call(4, Vec::new())])])], 1);
+        let nodes: Vec<_> = (trees.trees[0].nodes.iter())
+            .map(|node| (node.depth, node.fold, node.calls, node.corrected.own.ns(), node.corrected.total.ns()))
+            .collect();
+        assert_eq!(nodes, [(0, Fold::No, 1, 7.0, 7.0), (1, Fold::Recursion(0), 2, 0.0, 0.0)]);
+    }
+
+    proptest! {
+        #[test]
+        fn totals_are_sums_of_own_times(calls in calls(), fold_at in 1usize..5) {
+            let truth = Truth::of(&calls);
+            let trees = trees(&calls, fold_at);
+            let tree = &trees.trees[0];
+            for (id, node) in tree.nodes.iter().enumerate() {
+                let below = &tree.nodes[id..node.end as usize];
+                prop_assert_eq!(below.iter().map(|node| node.corrected.own).sum::<Time>(), node.corrected.total);
+                prop_assert_eq!(below.iter().map(|node| node.raw.own).sum::<Time>(), node.raw.total);
+                prop_assert!(node.parent.is_none_or(|parent| tree.nodes[parent as usize].depth + 1 == node.depth));
+            }
+            let tops = tree.nodes.iter().filter(|node| node.parent.is_none());
+            prop_assert_eq!(tops.map(|node| node.corrected.total.ns()).sum::<f64>(), truth.all as f64);
+            prop_assert_eq!(tree.nodes.iter().map(|node| node.calls).sum::<u64>(), truth.calls.values().sum::<u64>());
+        }
+    }
+}

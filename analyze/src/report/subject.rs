@@ -1,0 +1,60 @@
+//! Whose calls are told together, and by which clock.
+
+use std::collections::BTreeMap;
+
+use super::document::{Clock, Overhead, Process, Subject, Thread};
+use crate::load::clock::Source;
+use crate::load::{Loaded, State};
+use crate::merge::{self, Group};
+use crate::time::Time;
+
+/// The clock of most of the profiles.
+pub fn clock(loaded: &Loaded) -> Clock {
+    let mut clocks: BTreeMap<Source, Vec<f64>> = BTreeMap::new();
+    for profile in &loaded.profiles {
+        clocks.entry(profile.clock.source).or_default().push(profile.clock.hz);
+    }
+    let (source, mut rates) =
+        clocks.into_iter().max_by_key(|(_, rates)| rates.len()).unwrap_or((Source::Tsc, vec![1e9]));
+    rates.sort_by(f64::total_cmp);
+    let source = match source {
+        Source::Tsc => "tsc",
+        Source::ClockGettime => "clock_gettime",
+    };
+    Clock { source, hz: rates[rates.len() / 2].round() }
+}
+
+/// Whose calls a group has.
+pub fn subject(group: &Group) -> Subject {
+    let mean = |sum: Time| if group.calls == 0 { 0.0 } else { sum.ns() / group.calls as f64 };
+    Subject {
+        process: group.process.as_ref().map(process),
+        thread: group.thread.as_ref().map(|thread| Thread { tid: thread.tid, name: thread.name.clone() }),
+        processes: group.processes,
+        programs: group.programs.iter().cloned().collect(),
+        calls: group.calls,
+        lost_calls: group.lost_calls,
+        folded_calls: group.folded_calls,
+        unwound: group.unwound,
+        overhead: Overhead {
+            inner_ns: mean(group.overhead.inner),
+            outer_ns: mean(group.overhead.outer),
+            error_ns: mean(group.overhead.error),
+        },
+    }
+}
+
+fn process(process: &merge::Process) -> Process {
+    Process {
+        pid: process.pid,
+        ppid: process.ppid,
+        exe: process.exe.clone(),
+        cmdline: process.cmdline.clone(),
+        started_unix_ns: process.started_unix_ns,
+        state: match process.state {
+            State::Running => "running",
+            State::Exited => "exited",
+            State::Killed => "killed",
+        },
+    }
+}
