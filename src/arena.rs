@@ -51,8 +51,12 @@ pub struct Arena {
     pub name: [u8; 16],
     /// The latest call's time, which is not in its function's histogram yet: [`Pending`].
     pub pending: u64,
+    /// Its [`crate::Trials`]; 0 if it has none.
+    pub trials: Ref,
     /// Not used; zero.
-    pub reserved_tail: [u64; 11],
+    pub reserved_word: u32,
+    /// Not used; zero.
+    pub reserved_tail: [u64; 10],
 }
 
 /// The time of a call that has returned, with the [`crate::Function`] record that it belongs to.

@@ -6,7 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub const MAGIC: [u8; 8] = *b"DIYTRACE";
 
 /// The version of the bytes described in this crate. Any change of them raises it.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Number of words in the directory of adoptable arenas, which follows the header's page.
 pub const DIRECTORY_SLOTS: usize = 3584;
@@ -20,6 +20,16 @@ pub mod clock {
     pub const TSC: u32 = 1;
     /// `clock_gettime(CLOCK_MONOTONIC)`; a tick is a nanosecond.
     pub const CLOCK_GETTIME: u32 = 2;
+}
+
+/// Values of [`Header::timing`].
+pub mod timing {
+    /// Every call is timed, but for those of trials (see [`crate::Trials`]).
+    pub const ALL: u32 = 1;
+    /// Of each path's calls some are timed (see [`crate::Sample`]).
+    pub const SAMPLED: u32 = 2;
+    /// Calls are counted only.
+    pub const OFF: u32 = 3;
 }
 
 /// One moment on both clocks.
@@ -70,6 +80,12 @@ pub struct Header {
     pub cost_error: u64,
     /// What a hook pair that is not recorded adds to its caller, in 1/1024 ticks.
     pub untimed_cost: u64,
+    /// What a hook pair that counts a call without timing it adds to its caller, in 1/1024 ticks.
+    pub counted_cost: u64,
+    /// Which calls are timed: [`timing`].
+    pub timing: u32,
+    /// Not used; zero.
+    pub reserved: u32,
 
     /// Process that made the file.
     pub pid: u32,

@@ -10,7 +10,7 @@
 //! hook ──▶ [`NodeRecord`] (call path) ──▶ [`Function`] + [`Bins`] (histogram) ──▶ file ──▶ [`reader`] ──▶ analyzer
 //! ```
 //!
-//! # The bytes (version 1, little-endian, x86-64)
+//! # The bytes (version 2, little-endian, x86-64)
 //!
 //! | where | what |
 //! |---|---|
@@ -23,8 +23,8 @@
 //!
 //! | kind | after the block header |
 //! |---|---|
-//! | [`kind::ARENA`] | [`Arena`] at 64, then nodes from [`ARENA_NODES`] upwards, functions and bins from the end downwards |
-//! | [`kind::CHUNK`] | more of one arena: nodes from [`CHUNK_NODES`] upwards, functions and bins from the end downwards |
+//! | [`kind::ARENA`] | [`Arena`] at 64, then nodes from [`ARENA_NODES`] upwards, other records from the end downwards |
+//! | [`kind::CHUNK`] | more of one arena: nodes from [`CHUNK_NODES`] upwards, other records from the end downwards |
 //! | [`kind::MODULES`] | [`Module`] records, each followed by its path |
 //! | [`kind::TEXT`] | one [`text`] record: program, command line, settings or a warning |
 //!
@@ -45,7 +45,9 @@ pub mod module;
 pub mod node;
 pub mod pattern;
 pub mod reader;
+pub mod sample;
 pub mod text;
+pub mod trials;
 
 pub use arena::{Arena, Pending};
 pub use block::{ARENA_NODES, BLOCKS_START, Block, CHUNK_NODES, GRANULE, Ref, UNIT, kind};
@@ -53,3 +55,5 @@ pub use function::{Bins, Function};
 pub use header::{DIRECTORY_SLOTS, Header, MAGIC, VERSION};
 pub use module::Module;
 pub use node::{Node, NodeRecord, Slot};
+pub use sample::Sample;
+pub use trials::Trials;

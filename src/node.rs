@@ -9,6 +9,9 @@ pub const ROOT: Ref = 2;
 /// The position below which nothing is recorded but roots: deeper than `DIYTRACE_DEPTH`.
 pub const SKIPPED: Ref = 1;
 
+/// What [`NodeRecord::countdown`] starts at where calls are timed, or none is.
+pub const NOT_TIMED_MAX: u16 = u16::MAX;
+
 /// Bits of [`Node::flags`].
 pub mod flag {
     /// A recursive call whose path is not told apart from an ancestor's: what it calls is counted there. The time of
@@ -23,7 +26,7 @@ pub mod flag {
 
 /// Bits of [`Slot::mark`].
 pub mod mark {
-    /// A call is open, and the mark tells when it began.
+    /// A call is open, and the mark tells when it began; a mark of 0 otherwise is that of a call which is not timed.
     pub const OPEN: u64 = 1;
     /// The open call was inherited over a fork: it was counted in the parent process, and its time here counts from
     /// the fork.
@@ -65,6 +68,10 @@ pub struct Node {
     pub record: Ref,
     /// Bits of [`flag`].
     pub flags: u32,
+    /// Calls that may still come before one must be timed: see [`NodeRecord::countdown`].
+    pub countdown: u16,
+    /// Its [`crate::Sample`]; 0 if it has none.
+    pub sample: Ref,
     /// Target of the call if the bytes before the call site were `e8`, else 0.
     pub target: u64,
     /// How many modules were known when the node was made: tells apart what was at one address at two times.
@@ -93,7 +100,10 @@ pub struct NodeRecord {
     /// `Node::record`.
     pub record: Ref,
     /// `Node::flags`.
-    pub flags: u32,
+    pub flags: u16,
+    /// Counts down calls that are counted without being timed. Where every call is timed but those of a trial (see
+    /// [`crate::Trials`]), it starts at [`NOT_TIMED_MAX`], so it tells how many were not.
+    pub countdown: u16,
     /// `Node::slots[0]`.
     pub slot: Slot,
 
@@ -105,8 +115,10 @@ pub struct NodeRecord {
     pub generation: u32,
     /// `Node::depth`.
     pub depth: u32,
-    /// `Node::target`.
-    pub target: u64,
+    /// `Node::target`, as the bytes of the call have it: relative to the call site; 0 for none.
+    pub target: i32,
+    /// `Node::sample`.
+    pub sample: Ref,
     /// `Node::unwound`.
     pub unwound: u64,
     /// `Node::slots[1]`.
@@ -125,8 +137,10 @@ impl From<NodeRecord> for Node {
             parent: record.parent,
             position: record.position,
             record: record.record,
-            flags: record.flags,
-            target: record.target,
+            flags: record.flags.into(),
+            countdown: record.countdown,
+            sample: record.sample,
+            target: if record.target == 0 { 0 } else { record.site.wrapping_add_signed(record.target.into()) },
             generation: record.generation,
             depth: record.depth,
             unwound: record.unwound,
@@ -143,13 +157,15 @@ impl From<Node> for NodeRecord {
             hook: node.hook as u32,
             parent: node.parent,
             record: node.record,
-            flags: node.flags,
+            flags: node.flags as u16,
+            countdown: node.countdown,
             slot: node.slots[0],
             hook_high: (node.hook >> 32) as u32,
             position: node.position,
             generation: node.generation,
             depth: node.depth,
-            target: node.target,
+            target: if node.target == 0 { 0 } else { node.target.wrapping_sub(node.site) as i32 },
+            sample: node.sample,
             unwound: node.unwound,
             folded_slot: node.slots[1],
         }

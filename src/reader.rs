@@ -6,7 +6,7 @@
 use crate::block::BLOCK_MAGIC;
 use crate::{
     ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Function, GRANULE, Header, MAGIC, Module, Node,
-    NodeRecord, Ref, UNIT, VERSION, kind,
+    NodeRecord, Ref, Sample, Trials, UNIT, VERSION, kind,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -117,6 +117,16 @@ impl<'a> File<'a> {
     /// The bins that a function record names.
     pub fn bins(&self, bins: Ref) -> Option<Bins> {
         self.by_reference(bins)
+    }
+
+    /// The sample that a node names.
+    pub fn sample(&self, sample: Ref) -> Option<Sample> {
+        self.by_reference(sample)
+    }
+
+    /// The trials that an arena names.
+    pub fn trials(&self, trials: Ref) -> Option<Trials> {
+        self.by_reference(trials)
     }
 
     /// The modules in a block of [`kind::MODULES`], each with its path.

@@ -46,6 +46,12 @@ fn a_foreign_file() {
 }
 
 #[test]
+fn a_profile_of_an_older_version() {
+    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/seeds/load/version-1.bin");
+    assert_refused(&report(Path::new("/"), &[old]), &["version-1.bin", "version 1", "record again"]);
+}
+
+#[test]
 fn a_truncated_file() {
     let recorded = plain();
     let bytes = fs::read(&recorded.profiles()[0]).unwrap();

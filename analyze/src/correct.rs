@@ -69,7 +69,8 @@ fn times(tree: &Tree, folds: &Folds, measured: impl Fn(&Counts) -> (Time, [Time;
         let inside_below = if folds.is_head[id] { Time::ZERO } else { below[id].inside };
         let inside = inclusive_measured[1].max(inside_below).at_least_zero();
         let error = path.counts.error + cut + (inclusive - least).at_least_zero() + below[id].error;
-        times[id] = PathTimes { own, inclusive, inside, error };
+        // Timing some of the calls makes each path's sum uncertain for itself; their sums do not add up to it.
+        times[id] = PathTimes { own, inclusive, inside, error: error + path.counts.variance.error() };
         if let Some(parent) = path.key.parent {
             let above = &mut below[parent as usize];
             above.own += all_own;
@@ -131,12 +132,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::load::clock::Costs;
+    use crate::load::costs::Costs;
     use crate::load::{Family, Node};
     use crate::merge::{By, merge};
     use crate::testing::{arena, calls, family, node, record, slot};
 
-    const COSTS: Costs = Costs { inner: 2.0, outer: 3.0, error: 1.0, untimed: 4.0 };
+    const COSTS: Costs = Costs { inner: 2.0, outer: 3.0, error: 1.0, untimed: 4.0, counted: 1.5, trials: 0 };
 
     fn with_costs(nodes: Vec<Node>) -> Family {
         Family { costs: COSTS, ..family(vec![arena(nodes)]) }

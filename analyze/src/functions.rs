@@ -154,7 +154,7 @@ pub fn functions(
     for (place, times) in &group.functions {
         let Some(function) = ids.get(place).and_then(|id| functions.get_mut(id)) else { continue };
         function.histogram.merge(&times.histogram);
-        function.returned = function.returned.saturating_add(times.histogram.returned());
+        function.returned = function.returned.saturating_add(times.returned);
         function.processes = function.processes.max(times.processes);
     }
     for function in functions.values_mut() {
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use crate::correct::correct;
     use crate::load::Family;
-    use crate::load::clock::Costs;
+    use crate::load::costs::Costs;
     use crate::merge::{By, Merged, merge};
     use crate::testing::{Call, Truth, arena, calls, family, function_of, record};
 

@@ -38,6 +38,28 @@ impl Time {
     }
 }
 
+/// A variance of times that can be added in any order: fixed point, in 1/1024 ns².
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Variance(i128);
+
+impl Variance {
+    /// That many squared nanoseconds.
+    pub fn from_ns2(ns2: f64) -> Self {
+        Self((ns2 * UNITS_PER_NS).round() as i128)
+    }
+
+    /// The standard error that it stands for.
+    pub fn error(self) -> Time {
+        Time::from_ns((self.0 as f64 / UNITS_PER_NS).max(0.0).sqrt())
+    }
+}
+
+impl AddAssign for Variance {
+    fn add_assign(&mut self, other: Self) {
+        self.0 = self.0.saturating_add(other.0);
+    }
+}
+
 // Sums saturate: the largest sound ones need a fraction of the bits, and a damaged file shall do no harm.
 
 impl Add for Time {

@@ -9,12 +9,13 @@ use crate::creation::process_page;
 use crate::family::{EMPTY_SIZE, Family};
 use crate::settings::Settings;
 use crate::sys;
-use crate::thread::{Thread, slot};
+use crate::thread::{Thread, live, slot};
 use core::hint::black_box;
 use core::ptr;
-use core::sync::atomic::AtomicPtr;
+use core::sync::atomic::{AtomicPtr, Ordering};
 use profile::header::Anchor;
-use profile::node::flag;
+use profile::header::clock::TSC;
+use profile::node::{NOT_TIMED_MAX, flag};
 use profile::{GRANULE, NodeRecord};
 
 /// Costs of a hook pair, in 1/1024 ticks.
@@ -28,6 +29,8 @@ pub struct Costs {
     pub error: u64,
     /// Of a pair that is not recorded.
     pub untimed: u64,
+    /// Of a pair that counts a call without timing it.
+    pub counted: u64,
 }
 
 const PAIRS: u64 = 256;
@@ -39,22 +42,24 @@ const ENOUGH_NS: u64 = 1_000_000;
 /// seen between the loop and whole programs (see benches/README.md), as a fraction of the cost.
 const UNLIKENESS: f64 = 0.15;
 
+type Hook = unsafe extern "C" fn(usize, usize);
+
 const PARENT: usize = 0x1000;
 const CHILD: usize = 0x2000;
 const SITE: usize = 0x3000;
 
-/// Measures, in about a millisecond since `since`.
-pub fn measure(which: u32, since: Anchor) -> Costs {
-    rehearse(which, since).unwrap_or_default()
+/// Measures with a clock and a way to time calls, in about a millisecond since `since`.
+pub fn measure(which: u32, timing: u32, since: Anchor) -> Costs {
+    rehearse(which, timing, since).unwrap_or_default()
 }
 
-fn rehearse(which: u32, since: Anchor) -> Option<Costs> {
+fn rehearse(which: u32, timing: u32, since: Anchor) -> Option<Costs> {
     const SIZE: usize = EMPTY_SIZE + 4 * GRANULE;
     let family = crate::memory::keep_value(Family {
         base: sys::map_memory(SIZE * 2).ok()?,
         mapped: SIZE * 2,
         file: None,
-        settings: Settings::DEFAULT,
+        settings: Settings { timing, ..Settings::DEFAULT },
         clock: which,
         process: process_page()?,
         modules: AtomicPtr::new(ptr::null_mut()),
@@ -69,6 +74,7 @@ fn rehearse(which: u32, since: Anchor) -> Option<Costs> {
         (*header).keep = u32::MAX;
         let thread = Thread::new(family).ok()?;
         (*thread).settle();
+        (*thread).next_trial = u64::MAX;
         arch::set_thread(thread);
         enter(PARENT, SITE);
         let costs = rounds(thread, which, since);
@@ -82,40 +88,73 @@ fn rehearse(which: u32, since: Anchor) -> Option<Costs> {
 unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
     let mut totals = [0; MOST_ROUNDS];
     let mut inners = [0; MOST_ROUNDS];
-    let mut untimed = [0; LEAST_ROUNDS];
     // SAFETY: the rehearsal's thread and nodes.
     unsafe {
         pairs(which);
         let node: *mut NodeRecord = child_of(thread);
-        let mut len = 0;
+        let (mut len, mut timed) = (0, 0);
         let enough = || clock::read(libc::CLOCK_MONOTONIC).saturating_sub(since.monotonic_ns) > ENOUGH_NS;
         while len < LEAST_ROUNDS || (len < MOST_ROUNDS && !enough()) {
-            let ticks = slot(node, 0).ticks;
+            let (ticks, count) = (slot(node, 0).ticks, (*thread).count);
             totals[len] = (pairs(which) << 10) / PAIRS;
             inners[len] = ((slot(node, 0).ticks - ticks) << 10) / PAIRS;
+            timed += (*thread).count - count;
             len += 1;
         }
-        (*node).flags |= flag::UNTIMED;
-        for untimed in &mut untimed {
-            *untimed = (pairs(which) << 10) / PAIRS;
-        }
+        let counted = counted(thread, which, node);
+        (*node).flags |= flag::UNTIMED as u16;
+        let untimed = few_rounds(|| pairs(which));
         let (total, spread) = median(&mut totals[..len]);
         let (inner, _) = median(&mut inners[..len]);
+        // The program as it is without the recorder calls hooks too.
+        let empty = few_rounds(|| pairs_of(which, arch::empty, arch::empty));
+        let (total, inner) = (total.saturating_sub(empty), inner.saturating_sub(empty / 2));
+        let (counted, untimed) = (counted.saturating_sub(empty), untimed.saturating_sub(empty));
+        // Where some calls are timed, each of them has cost what the counted ones have not.
+        let timed = (timed / len as u64).min(PAIRS);
+        let total = if timed == 0 { 0 } else { counted + total.saturating_sub(counted) * PAIRS / timed };
         Costs {
             inner: inner.min(total),
             outer: total.saturating_sub(inner),
             error: spread + (total as f64 * UNLIKENESS) as u64,
-            untimed: median(&mut untimed).0,
+            untimed,
+            counted,
         }
     }
 }
 
+/// What a pair costs that only counts.
+unsafe fn counted(thread: *mut Thread, which: u32, node: *mut NodeRecord) -> u64 {
+    let state = if which == TSC { live::COUNTED } else { live::COUNTED_GETTIME };
+    // SAFETY: the rehearsal's thread and node.
+    unsafe {
+        let before = (*thread).live.swap(state, Ordering::Relaxed);
+        let counted = few_rounds(|| {
+            (*node).countdown = NOT_TIMED_MAX;
+            pairs(which)
+        });
+        (*thread).live.store(before, Ordering::Relaxed);
+        counted
+    }
+}
+
+fn few_rounds(mut ticks: impl FnMut() -> u64) -> u64 {
+    median(&mut [(); LEAST_ROUNDS].map(|()| (ticks() << 10) / PAIRS)).0
+}
+
 /// Ticks that a loop of hook pairs takes.
-#[inline(never)]
 unsafe fn pairs(which: u32) -> u64 {
+    // SAFETY: the hooks record into the rehearsal.
+    unsafe { pairs_of(which, enter, exit) }
+}
+
+/// Ticks that a loop of pairs of such hooks takes.
+#[inline(never)]
+unsafe fn pairs_of(which: u32, enter: Hook, exit: Hook) -> u64 {
+    let (enter, exit) = (black_box(enter), black_box(exit));
     let start = clock::now(which);
     for _ in 0..PAIRS {
-        // SAFETY: the hooks record into the rehearsal.
+        // SAFETY: the caller's promise.
         unsafe {
             enter(black_box(CHILD), SITE);
             exit(black_box(CHILD), SITE);

@@ -95,10 +95,11 @@ unsafe fn fill_header(family: &Family, extent: usize, first: Anchor, started_uni
     header.keep = family.settings.keep;
     header.depth = family.settings.depth;
     header.roots = profile::pattern::split(family.settings.root).count() as u32;
+    header.timing = family.settings.timing;
     header.boot_id = boot_id();
-    let costs = cost::measure(family.clock, first);
+    let costs = cost::measure(family.clock, family.settings.timing, first);
     (header.inner_cost, header.outer_cost) = (costs.inner, costs.outer);
-    (header.cost_error, header.untimed_cost) = (costs.error, costs.untimed);
+    (header.cost_error, header.untimed_cost, header.counted_cost) = (costs.error, costs.untimed, costs.counted);
     header.last_anchor = clock::anchor(family.clock);
     header.ticks_per_second = clock::rate(first, header.last_anchor);
     // SAFETY: as above.

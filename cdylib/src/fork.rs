@@ -1,6 +1,7 @@
 //! What a forked child makes of the calls that were open when its parent forked.
 
 use crate::frame::{Frame, bits};
+use crate::left::full_hook;
 use crate::path;
 use crate::thread::{Thread, slot};
 use profile::node::{ROOT, SKIPPED, mark};
@@ -31,15 +32,18 @@ unsafe fn inherit_frame(thread: &mut Thread, frame: *mut Frame) {
             return;
         }
         let parent = if position == SKIPPED { path::recorded_position(thread, below) } else { position };
-        let Some(node) = path::child(thread, parent, frame.function, frame.site, frame.hook) else {
+        let hook = full_hook(thread, frame);
+        let Some(node) = path::child(thread, parent, frame.function, frame.site, hook) else {
             (frame.node, frame.position, frame.bits) = (0, SKIPPED, bits::UNTIMED);
             return;
         };
         let record = thread.node(node);
         frame.node = node;
         frame.position = (*record).position;
-        frame.bits = below.inside | bits::INHERITED | frame.bits & bits::UNTIMED;
-        frame.inside = below.inside | (*record).flags & bits::SLOT;
+        // A call that is only counted has nothing more to count here.
+        let is_timed = frame.bits & (bits::UNTIMED | bits::COUNTED) == 0;
+        frame.bits = below.inside | if is_timed { bits::INHERITED } else { bits::UNTIMED };
+        frame.inside = below.inside | (*record).flags as u8 & bits::SLOT;
         frame.start = thread.last;
         frame.count = thread.count;
         if frame.bits & bits::UNTIMED == 0 {

@@ -6,11 +6,15 @@ use profile::Ref;
 /// Bits of [`Frame::bits`].
 pub mod bits {
     /// Which of its node's slots the call counts in.
-    pub const SLOT: u32 = 1;
+    pub const SLOT: u8 = 1;
     /// The call is not recorded, only counted for its hooks' cost.
-    pub const UNTIMED: u32 = 2;
+    pub const UNTIMED: u8 = 2;
     /// The call was open when this process was forked: not counted again.
-    pub const INHERITED: u32 = 4;
+    pub const INHERITED: u8 = 4;
+    /// The call is counted, but not timed.
+    pub const COUNTED: u8 = 8;
+    /// The call is timed for [`super::Frame::weight`] calls.
+    pub const SAMPLED: u8 = 16;
 }
 
 /// A call that is open. One cache line.
@@ -24,21 +28,29 @@ pub struct Frame {
     pub function: usize,
     /// The call site.
     pub site: usize,
-    /// Return address of the enter hook.
-    pub hook: usize,
     /// When it began, in ticks.
     pub start: u64,
     /// [`Thread::count`] when it began.
     pub count: u64,
+    /// [`Thread::counted`] when it began, of a sampled call.
+    ///
+    /// [`Thread::counted`]: crate::thread::Thread::counted
+    pub counted: u64,
+    /// Return address of the enter hook, its low half: the node knows the other.
+    pub hook: u32,
     /// Its node.
     pub node: Ref,
     /// The node that its calls are made from; 0 in a frame that is not filled in.
     pub position: Ref,
     /// [`bits`] of this call.
-    pub bits: u32,
+    pub bits: u8,
     /// Slot of the calls it makes.
-    pub inside: u32,
+    pub inside: u8,
+    /// Calls that a sampled one stands for.
+    pub weight: u16,
 }
+
+const _: () = assert!(size_of::<Frame>() == 64);
 
 impl Frame {
     /// A frame that stands for no call.
@@ -46,13 +58,15 @@ impl Frame {
         sp: usize::MAX,
         function: 0,
         site: 0,
-        hook: 0,
         start: 0,
         count: 0,
+        counted: 0,
+        hook: 0,
         node: 0,
         position: 0,
         bits: 0,
         inside: 0,
+        weight: 0,
     };
 }
 

@@ -9,33 +9,40 @@
 
 use crate::arch;
 use crate::clock::{Clock, Tsc};
+use crate::counted;
 use crate::family::at;
 use crate::frame::{Frame, bits};
 use crate::path;
 use crate::rare;
 use crate::thread::{Thread, live, slot};
+use crate::trial;
+use crate::way::{TimedByTsc, Way};
 use core::mem::offset_of;
 use core::sync::atomic::{Ordering, compiler_fence};
 use profile::node::{ROOT, flag, mark};
 use profile::{Bins, Function, Header, NodeRecord, Pending, Ref, Slot, histogram};
 
 // The flags of a node become the bits of a frame by shifting.
-const _: () = assert!(flag::RECURSION == bits::SLOT && flag::FOLDED >> 1 == bits::SLOT);
-const _: () = assert!(flag::UNTIMED >> 1 == bits::UNTIMED);
+const _: () = assert!(flag::RECURSION == bits::SLOT as u32 && flag::FOLDED >> 1 == bits::SLOT as u32);
+const _: () = assert!(flag::UNTIMED >> 1 == bits::UNTIMED as u32);
 
 /// Entry into `function`, called from before `site`; `hook` is the hook's own return address.
 pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: usize) {
     let thread = arch::thread();
     // SAFETY: the thread's state is valid while its word leads to it.
     unsafe {
-        if thread.is_null() || !(*thread).is(live::TSC) {
+        if thread.is_null() || !matches!((*thread).state(), live::TSC | live::COUNTED) {
             return rare::enter(function, site, hook, sp);
         }
         let thread = &mut *thread;
-        if is_paused(thread) || is_outside(thread, function) {
+        if is_outside(thread, function) || is_paused(thread) {
             return;
         }
-        enter_inside(function, site, hook, sp, thread);
+        if thread.is(live::TSC) {
+            enter_inside(function, site, hook, sp, thread);
+        } else {
+            counted::enter(function, site, hook, sp, thread);
+        }
     }
 }
 
@@ -44,7 +51,7 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
 #[inline(never)]
 unsafe extern "C" fn enter_inside(function: usize, site: usize, hook: usize, sp: usize, thread: &mut Thread) {
     // SAFETY: as above.
-    unsafe { enter_on::<Tsc>(thread, function, site, hook, sp) };
+    unsafe { enter_on::<TimedByTsc>(thread, function, site, hook, sp) };
 }
 
 /// Exit from `function`.
@@ -56,11 +63,14 @@ pub unsafe extern "C" fn exit(function: usize, site: usize, hook: usize, sp: usi
             return;
         }
         let thread = &mut *thread;
-        if !thread.is(live::TSC) {
+        if !matches!(thread.state(), live::TSC | live::COUNTED) {
             return rare::exit(function, site, hook, sp);
         }
         if thread.is_empty() {
             return; // outside every root
+        }
+        if !thread.is(live::TSC) {
+            return counted::exit(thread, function, site, hook, sp);
         }
         let now = Tsc::now();
         exit_at(thread, now, function, site, hook, sp);
@@ -74,35 +84,35 @@ pub fn is_paused(thread: &Thread) -> bool {
     unsafe { (&raw const (*thread.base.cast::<Header>()).paused).read_volatile() != 0 }
 }
 
-/// Whether no root is open, and the function is none.
+/// Whether no root is open, and the function is known to be none.
 #[inline(always)]
-pub unsafe fn is_outside(thread: &Thread, function: usize) -> bool {
-    thread.top == thread.bottom && !thread.roots.is_null() && thread.knows(function) && !thread.is_root(function)
+pub fn is_outside(thread: &Thread, function: usize) -> bool {
+    thread.is_empty() && thread.is_outsider(function)
 }
 
-/// Entry, with the clock given.
+/// Entry, recorded in a given way.
 ///
 /// # Safety
 /// The thread must have an arena.
 #[inline(always)]
-pub unsafe fn enter_on<C: Clock>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_on<W: Way>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames up to `top` are there.
     unsafe {
         let top = &*thread.top;
         // The stack grows down: a frame whose pointer is not above this one has been left, unless the function was
         // inlined into the one that has it.
         if top.sp <= sp && !is_inlined(top, site, hook, sp) {
-            return rare::enter_after_unwinding::<C>(thread, function, site, hook, sp);
+            return rare::enter_after_unwinding::<W>(thread, function, site, hook, sp);
         }
         let parent = top.position;
         if parent < ROOT {
-            return rare::enter_from_nowhere::<C>(thread, function, site, hook, sp);
+            return rare::enter_from_nowhere::<W>(thread, function, site, hook, sp);
         }
         let node = thread.path_cache[path::cache_place(parent, function, site, hook)];
         if !path::is(thread.node(node), parent, function, site, hook) {
-            return rare::enter_uncached::<C>(thread, function, site, hook, sp);
+            return rare::enter_uncached::<W>(thread, function, site, hook, sp);
         }
-        open::<C>(thread, node, top.inside, function, site, hook, sp);
+        open::<W>(thread, node, top.inside, function, site, hook, sp);
     }
 }
 
@@ -113,7 +123,7 @@ pub unsafe fn enter_on<C: Clock>(thread: &mut Thread, function: usize, site: usi
 unsafe fn is_inlined(top: &Frame, site: usize, hook: usize, sp: usize) -> bool {
     let mut frame = top;
     while frame.sp == sp {
-        if frame.site != site || frame.hook == hook {
+        if frame.site != site || frame.hook == hook as u32 {
             return false;
         }
         // SAFETY: the bottom frame's pointer equals no stack pointer.
@@ -127,10 +137,10 @@ unsafe fn is_inlined(top: &Frame, site: usize, hook: usize, sp: usize) -> bool {
 /// # Safety
 /// The node must be one of the thread's arena.
 #[inline(always)]
-pub unsafe fn open<C: Clock>(
+pub unsafe fn open<W: Way>(
     thread: &mut Thread,
     node_ref: Ref,
-    inside: u32,
+    inside: u8,
     function: usize,
     site: usize,
     hook: usize,
@@ -140,26 +150,25 @@ pub unsafe fn open<C: Clock>(
     // SAFETY: the caller's node; a frame is filled below `limit`.
     unsafe {
         if thread.top.add(1) == thread.limit {
-            return rare::enter_too_deep::<C>(thread, function, site, hook, sp);
+            return rare::enter_too_deep::<W>(thread, function, site, hook, sp);
         }
-        let flags = (*node).flags;
-        if flags | inside != 0 {
-            return open_folded::<C>(thread, node_ref, inside, function, site, hook, sp);
+        if (*node).flags | u16::from(inside) != 0 {
+            return open_folded::<W>(thread, node_ref, inside, function, site, hook, sp);
         }
         arch::count_at::<{ offset_of!(NodeRecord, slot) + offset_of!(Slot, calls) }, _>(node);
         let frame = reserve(thread, node_ref, function, site, hook, sp);
-        (frame.bits, frame.inside) = (0, 0);
+        (frame.bits, frame.inside) = (W::BITS, 0);
         frame.position = node_ref; // of a node without flags
-        start::<C>(thread, frame, &raw mut (*node).slot);
+        start::<W>(thread, frame, node, &raw mut (*node).slot);
     }
 }
 
 /// The same for nodes with flags and for calls inside a folded recursion.
 #[inline(always)]
-unsafe fn open_folded<C: Clock>(
+unsafe fn open_folded<W: Way>(
     thread: &mut Thread,
     node_ref: Ref,
-    inside: u32,
+    inside: u8,
     function: usize,
     site: usize,
     hook: usize,
@@ -168,16 +177,16 @@ unsafe fn open_folded<C: Clock>(
     let node = thread.node(node_ref);
     // SAFETY: as in `open`, which has checked the limit.
     unsafe {
-        let flags = (*node).flags;
+        let flags = (*node).flags as u8;
         let own = inside | flags >> 1 & bits::SLOT; // a folded path's time is part of another path's
         let counters = slot(node, own);
         arch::count_at::<{ offset_of!(Slot, calls) }, _>(counters);
         let frame = reserve(thread, node_ref, function, site, hook, sp);
         frame.inside = own | flags & bits::SLOT;
-        frame.bits = own | flags >> 1 & bits::UNTIMED;
+        frame.bits = own | if flags & flag::UNTIMED as u8 != 0 { bits::UNTIMED } else { W::BITS };
         frame.position = (*node).position;
-        if flags & flag::UNTIMED == 0 {
-            start::<C>(thread, frame, counters);
+        if frame.bits & bits::UNTIMED == 0 {
+            start::<W>(thread, frame, node, counters);
         }
     }
 }
@@ -194,13 +203,13 @@ unsafe fn reserve<'a>(
 ) -> &'a mut Frame {
     // SAFETY: the caller has checked the limit.
     unsafe {
-        thread.top = thread.top.add(1);
+        let frame = &mut *thread.top.add(1);
+        thread.top = frame;
         compiler_fence(Ordering::SeqCst);
-        let frame = &mut *thread.top;
         frame.sp = sp;
         frame.function = function;
         frame.site = site;
-        frame.hook = hook;
+        frame.hook = hook as u32;
         frame.node = node;
         frame
     }
@@ -208,12 +217,18 @@ unsafe fn reserve<'a>(
 
 /// Starts the clock of a call whose frame is filled in otherwise.
 #[inline(always)]
-unsafe fn start<C: Clock>(thread: &mut Thread, frame: &mut Frame, counters: *mut Slot) {
+unsafe fn start<W: Way>(thread: &mut Thread, frame: &mut Frame, node: *mut NodeRecord, counters: *mut Slot) {
     // SAFETY: the caller's node.
     unsafe {
+        if W::BITS & bits::COUNTED != 0 {
+            return counted::start::<W::Clock>(thread, frame, node, counters);
+        }
         arch::count_at::<{ offset_of!(Thread, count) }, _>(thread);
         frame.count = thread.count;
-        let start = C::now();
+        if frame.count == thread.next_trial {
+            trial::step_timed(thread);
+        }
+        let start = W::Clock::now();
         frame.start = start;
         (*counters).mark = start & !mark::BITS | mark::OPEN;
     }
@@ -241,7 +256,7 @@ pub unsafe fn exit_at(thread: &mut Thread, now: u64, function: usize, site: usiz
 /// Whether an exit hook that the function jumped to, having left its frame already, is that of the latest open call.
 /// Then the hook returns to the call site, and the frame below lies above the stack pointer.
 #[inline(always)]
-unsafe fn is_tail_exit(top: &Frame, site: usize, hook: usize, sp: usize) -> bool {
+pub unsafe fn is_tail_exit(top: &Frame, site: usize, hook: usize, sp: usize) -> bool {
     // SAFETY: a frame of a function has one below it.
     hook == site && top.site == site && top.sp < sp && unsafe { (*(&raw const *top).sub(1)).sp >= sp }
 }
@@ -272,7 +287,7 @@ pub(crate) unsafe fn close(thread: &mut Thread, now: u64) {
 unsafe fn file_later(thread: &mut Thread, record: Ref, value: u64) {
     if value >= Pending::TOO_LONG {
         // SAFETY: the caller's record.
-        return unsafe { distribute(thread, record, value) };
+        return unsafe { distribute(thread, record, value, 1) };
     }
     // SAFETY: the thread owns its arena.
     unsafe {
@@ -283,7 +298,7 @@ unsafe fn file_later(thread: &mut Thread, record: Ref, value: u64) {
         }
         let before = Pending::of(before);
         if before.record != 0 {
-            distribute(thread, before.record, before.value);
+            distribute(thread, before.record, before.value, 1);
         }
     }
 }
@@ -297,9 +312,9 @@ pub unsafe fn file_pending(thread: &mut Thread) {
     unsafe { file_later(thread, 0, 0) };
 }
 
-/// Adds a call's time to its function's distribution.
+/// Adds a call's time to its function's distribution, for itself and for others that were not timed.
 #[inline(always)]
-pub(crate) unsafe fn distribute(thread: &mut Thread, record: Ref, value: u64) {
+pub(crate) unsafe fn distribute(thread: &mut Thread, record: Ref, value: u64, calls: u64) {
     let (octave, sub) = histogram::bin(value);
     let function: *mut Function = at(thread.base, record);
     // SAFETY: the record is the arena's, and so are its bins; `bin` stays within both arrays.
@@ -307,7 +322,7 @@ pub(crate) unsafe fn distribute(thread: &mut Thread, record: Ref, value: u64) {
         let octaves = (&raw mut (*function).octaves).cast::<Ref>();
         let bins = *octaves.add(octave);
         if bins == 0 {
-            return path::first_in_octave(thread, record, octave, sub, value);
+            return path::first_in_octave(thread, record, octave, sub, value, calls);
         }
         if value < (*function).min {
             lower(&raw mut (*function).min, value);
@@ -316,7 +331,7 @@ pub(crate) unsafe fn distribute(thread: &mut Thread, record: Ref, value: u64) {
             raise(&raw mut (*function).max, value);
         }
         let bins: *mut Bins = at(thread.base, bins);
-        arch::count_nth(bins.cast(), sub);
+        arch::add_nth(bins.cast(), sub, calls);
     }
 }
 

@@ -6,8 +6,10 @@
 use crate::arch;
 use crate::clock;
 use crate::code;
+use crate::counted;
 use crate::frame::{Frame, bits};
 use crate::hooks;
+use crate::sampling;
 use crate::stack;
 use crate::sys::{self, SignalsBlocked};
 use crate::thread::{DISTANCES, Distance, Thread, live, slot};
@@ -50,14 +52,22 @@ pub unsafe fn is_gone(thread: &mut Thread, function: usize, site: usize, hook: u
             return true;
         }
         let began = clock::now(thread.family.clock);
-        let starts = |hook| code::is_of(thread.family, hook, function);
+        let family = thread.family;
+        let starts = |hook| code::is_of(family, hook, function);
         let is_gone = match starts(hook) {
-            Some(is_own) => is_own && starts(top.hook) == Some(false),
+            Some(is_own) => is_own && starts(full_hook(thread, &top)) == Some(false),
             None => hook >= function && (function >= top.function || top.function > hook),
         };
         thread.forget_time_since(began);
         is_gone
     }
+}
+
+/// The return address of the enter hook of an open call that has a node.
+pub unsafe fn full_hook(thread: &Thread, frame: &Frame) -> usize {
+    // SAFETY: the caller's frame; its node is in the mapping.
+    let high = unsafe { (*thread.node(frame.node)).hook_high };
+    (u64::from(high) << 32 | u64::from(frame.hook)) as usize
 }
 
 /// Where a call's return address lies: as far above its hook's stack pointer as the last time at this hook, if it is
@@ -161,6 +171,12 @@ pub unsafe fn unwind(thread: &mut Thread) {
             arch::count_at::<{ offset_of!(NodeRecord, unwound) }, _>(thread.node(frame.node));
             arch::count_at::<{ offset_of!(Arena, unwound) }, _>(thread.arena);
         }
+        if frame.bits & bits::COUNTED != 0 {
+            // Not one that returned without being timed.
+            let node = thread.node(frame.node);
+            (*node).countdown = (*node).countdown.saturating_add(1);
+            return counted::close(thread);
+        }
         thread.last = thread.last.max(frame.start);
         let last = thread.last;
         close_partly(thread, last);
@@ -172,6 +188,10 @@ pub unsafe fn close_partly(thread: &mut Thread, now: u64) {
     // SAFETY: as above.
     unsafe {
         let frame = *thread.top;
+        if frame.bits & (bits::SAMPLED | bits::INHERITED) == bits::SAMPLED {
+            sampling::add(thread, now);
+            return hooks::pop(thread);
+        }
         let counters = slot(thread.node(frame.node), frame.bits);
         arch::add_at::<{ offset_of!(Slot, ticks) }, _>(counters, now.saturating_sub(frame.start));
         arch::add_at::<{ offset_of!(Slot, descendants) }, _>(counters, thread.count.saturating_sub(frame.count));

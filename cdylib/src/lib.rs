@@ -31,6 +31,7 @@ mod arena;
 mod clock;
 mod code;
 mod cost;
+mod counted;
 mod creation;
 mod family;
 mod filter;
@@ -45,6 +46,7 @@ mod memory;
 mod modules;
 mod path;
 mod rare;
+mod sampling;
 mod seal;
 mod settings;
 mod stack;
@@ -53,6 +55,8 @@ mod symbols;
 mod sys;
 mod table;
 mod thread;
+mod trial;
+mod way;
 
 // Where another crate of the workspace asks for libc's `std` feature, the crate leaves this to `std`.
 #[link(name = "c")]

@@ -8,7 +8,8 @@ use crate::modules;
 use crate::sys;
 use crate::thread::{PATH_CACHE, Thread};
 use core::sync::atomic::{AtomicU32, Ordering};
-use profile::node::{ROOT, SKIPPED, flag};
+use profile::header::timing;
+use profile::node::{NOT_TIMED_MAX, ROOT, SKIPPED, flag};
 use profile::{Bins, Function, Node, NodeRecord, Ref, callsite};
 
 /// Nodes of one function below others of it, in one arena, before its recursion is folded. A recursion that branches
@@ -92,6 +93,8 @@ fn make(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: us
             position,
             record,
             flags,
+            countdown: first_countdown(thread),
+            sample: 0,
             target: target(site),
             generation: modules::generation(thread.family),
             // Calls that an excluded function makes are as deep as it.
@@ -104,6 +107,11 @@ fn make(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: us
     arena::publish_node(thread);
     index(thread, reference, node);
     Some(reference)
+}
+
+/// The first call of a path is timed where some are.
+fn first_countdown(thread: &Thread) -> u16 {
+    if thread.family.settings.timing == timing::SAMPLED { 0 } else { NOT_TIMED_MAX }
 }
 
 /// The ancestor that a recursive call is folded into, if its function has enough paths of its own.
@@ -145,6 +153,8 @@ fn folded(thread: &mut Thread, function: usize) -> Option<Ref> {
             position: reference,
             record,
             flags: flag::FOLDED,
+            countdown: first_countdown(thread),
+            sample: 0,
             target: 0,
             generation: modules::generation(thread.family),
             depth: 0,
@@ -236,7 +246,7 @@ pub fn recorded_position(thread: &Thread, skipped: &Frame) -> Ref {
 /// Puts the time of a call into its function's distribution where that has no bins for it yet.
 #[cold]
 #[inline(never)]
-pub fn first_in_octave(thread: &mut Thread, record: Ref, octave: usize, sub: usize, value: u64) {
+pub fn first_in_octave(thread: &mut Thread, record: Ref, octave: usize, sub: usize, value: u64, calls: u64) {
     let _blocked = sys::SignalsBlocked::new();
     let began = crate::clock::now(thread.family.clock);
     let function: *mut Function = crate::family::at(thread.base, record);
@@ -251,13 +261,13 @@ pub fn first_in_octave(thread: &mut Thread, record: Ref, octave: usize, sub: usi
                     place.store(bins, Ordering::Release);
                 }
                 None => {
-                    (*function).unbinned += 1;
+                    (*function).unbinned += calls;
                     return;
                 }
             }
         }
         let bins: *mut Bins = crate::family::at(thread.base, (*function).octaves[octave]);
-        (*bins).counts[sub] += 1;
+        (*bins).counts[sub] += calls;
     }
     thread.forget_time_since(began);
 }

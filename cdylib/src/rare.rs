@@ -2,7 +2,8 @@
 //! `longjmp`, an exit without an entry.
 
 use crate::arch;
-use crate::clock::{self, Clock, Gettime, Tsc};
+use crate::clock::{self, Clock};
+use crate::counted;
 use crate::family;
 use crate::filter;
 use crate::frame::{Frame, bits};
@@ -10,9 +11,11 @@ use crate::hooks;
 use crate::left::{close_partly, is_elsewhere, is_gone, switch_stack, unwind};
 use crate::modules;
 use crate::path;
+use crate::sampling;
 use crate::states;
 use crate::sys::SignalsBlocked;
-use crate::thread::{KNOWN_PAGES, Thread, live, slot};
+use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread, live, slot};
+use crate::way::{CountedByGettime, CountedByTsc, TimedByGettime, TimedByTsc, Way};
 use core::sync::atomic::{AtomicU64, Ordering};
 use profile::Ref;
 use profile::node::{ROOT, SKIPPED};
@@ -39,8 +42,10 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
             return;
         }
         match (*thread).state() {
-            live::TSC => hooks::enter_on::<Tsc>(&mut *thread, function, site, hook, sp),
-            live::GETTIME => hooks::enter_on::<Gettime>(&mut *thread, function, site, hook, sp),
+            live::TSC => hooks::enter_on::<TimedByTsc>(&mut *thread, function, site, hook, sp),
+            live::COUNTED => hooks::enter_on::<CountedByTsc>(&mut *thread, function, site, hook, sp),
+            live::GETTIME => hooks::enter_on::<TimedByGettime>(&mut *thread, function, site, hook, sp),
+            live::COUNTED_GETTIME => hooks::enter_on::<CountedByGettime>(&mut *thread, function, site, hook, sp),
             _ if (*thread).is_root(function) || (*thread).roots.is_null() => (*thread).family.lose(1),
             _ => {}
         }
@@ -76,16 +81,16 @@ pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize) {
 
 /// Entry of a call whose path is not among those met lately.
 #[inline(never)]
-pub unsafe fn enter_uncached<C: Clock>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_uncached<W: Way>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the top frame is there.
     unsafe {
         let (parent, inside) = ((*thread.top).position, (*thread.top).inside);
         match path::find(thread, parent, function, site, hook) {
             Some(node) => {
                 thread.path_cache[path::cache_place(parent, function, site, hook)] = node;
-                hooks::open::<C>(thread, node, inside, function, site, hook, sp);
+                hooks::open::<W>(thread, node, inside, function, site, hook, sp);
             }
-            None => enter_new_path::<C>(thread, function, site, hook, sp),
+            None => enter_new_path::<W>(thread, function, site, hook, sp),
         }
     }
 }
@@ -93,34 +98,28 @@ pub unsafe fn enter_uncached<C: Clock>(thread: &mut Thread, function: usize, sit
 /// Entry of a call whose path has no node yet.
 #[cold]
 #[inline(never)]
-pub unsafe fn enter_new_path<C: Clock>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_new_path<W: Way>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the top frame is there; signals are blocked while the arena grows.
     unsafe {
         if switch_stack(thread, sp) {
-            return enter_after_unwinding::<C>(thread, function, site, hook, sp);
+            return enter_after_unwinding::<W>(thread, function, site, hook, sp);
         }
         if is_gone(thread, function, site, hook, sp) {
             unwind(thread);
-            return enter_anywhere::<C>(thread, function, site, hook, sp);
+            return enter_anywhere::<W>(thread, function, site, hook, sp);
         }
         let (parent, inside) = ((*thread.top).position, (*thread.top).inside);
-        match new_path::<C>(thread, parent, function, site, hook) {
-            Some(node) => hooks::open::<C>(thread, node, inside, function, site, hook, sp),
+        match new_path::<W>(thread, parent, function, site, hook) {
+            Some(node) => hooks::open::<W>(thread, node, inside, function, site, hook, sp),
             None => arch::add(&raw mut (*thread.arena).lost_calls, 1),
         }
     }
 }
 
 /// The node of a path, made if there is none. What that takes is no part of any call's time.
-unsafe fn new_path<C: Clock>(
-    thread: &mut Thread,
-    parent: Ref,
-    function: usize,
-    site: usize,
-    hook: usize,
-) -> Option<Ref> {
+unsafe fn new_path<W: Way>(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
     let _blocked = SignalsBlocked::new();
-    let began = C::now();
+    let began = W::Clock::now();
     let node = path::child(thread, parent, function, site, hook);
     thread.forget_time_since(began);
     node
@@ -130,7 +129,7 @@ unsafe fn new_path<C: Clock>(
 /// interrupted a hook.
 #[cold]
 #[inline(never)]
-pub unsafe fn enter_from_nowhere<C: Clock>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_from_nowhere<W: Way>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames up to `top` are there.
     unsafe {
         let mut below = thread.top;
@@ -141,15 +140,17 @@ pub unsafe fn enter_from_nowhere<C: Clock>(thread: &mut Thread, function: usize,
         let mut parent = position;
         if position == SKIPPED {
             if !is_root(thread, function) {
-                if below != thread.bottom {
+                if below == thread.bottom {
+                    thread.outsiders[(function >> 4) % OUTSIDERS] = function;
+                } else {
                     skip(thread, &*below, function, site, hook, sp);
                 }
                 return;
             }
             parent = if below == thread.bottom { ROOT } else { path::recorded_position(thread, &*below) };
         }
-        match new_path::<C>(thread, parent, function, site, hook) {
-            Some(node) => hooks::open::<C>(thread, node, inside, function, site, hook, sp),
+        match new_path::<W>(thread, parent, function, site, hook) {
+            Some(node) => hooks::open::<W>(thread, node, inside, function, site, hook, sp),
             None => arch::add(&raw mut (*thread.arena).lost_calls, 1),
         }
     }
@@ -178,7 +179,7 @@ unsafe fn skip(thread: &mut Thread, below: &Frame, function: usize, site: usize,
             arch::add(&raw mut slot(thread.node(node), inside).calls, 1);
         }
         thread.top = thread.top.add(1);
-        let filled = Frame { sp, function, site, hook, node, position: SKIPPED, ..Frame::EMPTY };
+        let filled = Frame { sp, function, site, hook: hook as u32, node, position: SKIPPED, ..Frame::EMPTY };
         thread.top.write(Frame { bits: inside | bits::UNTIMED, inside, ..filled });
     }
 }
@@ -186,11 +187,11 @@ unsafe fn skip(thread: &mut Thread, below: &Frame, function: usize, site: usize,
 /// Entry of a call for whose frame there was no room.
 #[cold]
 #[inline(never)]
-pub unsafe fn enter_too_deep<C: Clock>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_too_deep<W: Way>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the thread has an arena.
     unsafe {
         if thread.grow() {
-            hooks::enter_on::<C>(thread, function, site, hook, sp);
+            hooks::enter_on::<W>(thread, function, site, hook, sp);
         } else {
             arch::add(&raw mut (*thread.arena).lost_calls, 1);
         }
@@ -200,13 +201,7 @@ pub unsafe fn enter_too_deep<C: Clock>(thread: &mut Thread, function: usize, sit
 /// Entry of a call whose stack pointer says that calls still open have been left, unless it is on another stack.
 #[cold]
 #[inline(never)]
-pub unsafe fn enter_after_unwinding<C: Clock>(
-    thread: &mut Thread,
-    function: usize,
-    site: usize,
-    hook: usize,
-    sp: usize,
-) {
+pub unsafe fn enter_after_unwinding<W: Way>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames between bottom and top are there.
     unsafe {
         switch_stack(thread, sp);
@@ -218,7 +213,7 @@ pub unsafe fn enter_after_unwinding<C: Clock>(
             let mut frame = thread.top;
             let mut keep = thread.top;
             while (*frame).sp == sp {
-                if (*frame).site != site || (*frame).hook == hook {
+                if (*frame).site != site || (*frame).hook == hook as u32 {
                     keep = frame.sub(1);
                 }
                 frame = frame.sub(1);
@@ -227,20 +222,20 @@ pub unsafe fn enter_after_unwinding<C: Clock>(
                 unwind(thread);
             }
         }
-        enter_anywhere::<C>(thread, function, site, hook, sp);
+        enter_anywhere::<W>(thread, function, site, hook, sp);
     }
 }
 
 /// The rest of an entry once the stack pointer has been dealt with.
-unsafe fn enter_anywhere<C: Clock>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+unsafe fn enter_anywhere<W: Way>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the top frame is there.
     unsafe {
         let (top, position) = (thread.top, (*thread.top).position);
         let known = path::find(thread, position, function, site, hook);
         match known {
-            _ if position < ROOT => enter_from_nowhere::<C>(thread, function, site, hook, sp),
-            Some(node) => hooks::open::<C>(thread, node, (*top).inside, function, site, hook, sp),
-            None => enter_new_path::<C>(thread, function, site, hook, sp),
+            _ if position < ROOT => enter_from_nowhere::<W>(thread, function, site, hook, sp),
+            Some(node) => hooks::open::<W>(thread, node, (*top).inside, function, site, hook, sp),
+            None => enter_new_path::<W>(thread, function, site, hook, sp),
         }
     }
 }
@@ -310,9 +305,13 @@ pub unsafe fn close_unusual(thread: &mut Thread, now: u64) {
         let kind = (*thread.top).bits;
         if kind & bits::UNTIMED != 0 {
             hooks::pop(thread);
+        } else if kind & bits::COUNTED != 0 {
+            counted::close(thread);
         } else if kind & bits::INHERITED != 0 {
             // Counted, and its distribution kept, in the parent process: only the time since the fork is ours.
             close_partly(thread, now);
+        } else if kind & bits::SAMPLED != 0 {
+            sampling::close(thread, now);
         } else {
             hooks::close(thread, now);
         }

@@ -2,7 +2,7 @@
 
 use crate::memory;
 use core::ffi::{CStr, c_char};
-use profile::header::clock;
+use profile::header::{clock, timing};
 
 /// What `DIYTRACE_*` say.
 pub struct Settings {
@@ -22,8 +22,10 @@ pub struct Settings {
     pub paused: bool,
     /// `DIYTRACE_CLOCK`: one of [`profile::header::clock`]; 0 = the better one that the machine allows.
     pub clock: u32,
+    /// `DIYTRACE_TIMING`: one of [`profile::header::timing`].
+    pub timing: u32,
     /// Variables whose value could not be used.
-    pub bad: [Option<Bad>; 7],
+    pub bad: [Option<Bad>; 8],
 }
 
 /// A value that could not be used.
@@ -52,7 +54,8 @@ impl Settings {
         keep: 64,
         paused: false,
         clock: 0,
-        bad: [None; 7],
+        timing: timing::ALL,
+        bad: [None; 8],
     };
 
     /// Reads the block of variables that the kernel laid out for the program.
@@ -76,7 +79,7 @@ impl Settings {
             // SAFETY: the block goes on until its null pointer.
             block = unsafe { block.add(1) };
             if let Some(problem) = settings.set(entry) {
-                settings.bad[bad.min(6)] = Some(problem);
+                settings.bad[bad.min(7)] = Some(problem);
                 bad += 1;
             }
         }
@@ -115,6 +118,12 @@ impl Settings {
                 b"tsc" => self.clock = clock::TSC,
                 b"clock_gettime" => self.clock = clock::CLOCK_GETTIME,
                 _ => return bad("DIYTRACE_CLOCK", "auto, tsc or clock_gettime"),
+            },
+            b"TIMING" => match value {
+                b"" | b"all" => self.timing = timing::ALL,
+                b"sampled" => self.timing = timing::SAMPLED,
+                b"off" => self.timing = timing::OFF,
+                _ => return bad("DIYTRACE_TIMING", "all, sampled or off"),
             },
             b"PAUSED" => match value {
                 b"0" | b"" => self.paused = false,

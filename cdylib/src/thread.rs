@@ -8,10 +8,12 @@ use crate::fork;
 use crate::frame::{self, Frame, bits};
 use crate::sys::{self, SignalsBlocked};
 use crate::table::Table;
+use crate::trial::{self, Trial};
 use core::mem::offset_of;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use profile::header::clock::TSC;
+use profile::header::timing;
 use profile::node::{ROOT, SKIPPED};
 use profile::{Arena, Block, GRANULE, NodeRecord, Ref, Slot};
 
@@ -21,16 +23,23 @@ pub mod live {
     pub const FORKED: u64 = 0;
     /// Recording, by the time stamp counter.
     pub const TSC: u64 = 1;
+    /// Counting calls, and timing some by the time stamp counter.
+    pub const COUNTED: u64 = 2;
     /// Recording, by `clock_gettime`.
-    pub const GETTIME: u64 = 2;
+    pub const GETTIME: u64 = 3;
+    /// Counting calls, and timing some by `clock_gettime`.
+    pub const COUNTED_GETTIME: u64 = 4;
     /// There was no arena for it: its calls are lost, and counted as such.
-    pub const LOST: u64 = 3;
+    pub const LOST: u64 = 5;
     /// Recording, but a library was unloaded: what is known of addresses must be looked through first.
-    pub const STALE: u64 = 4;
+    pub const STALE: u64 = 6;
 }
 
 /// Pages whose code is known to belong to a known module; each in the slot of its number's low bits.
 pub const KNOWN_PAGES: usize = 512;
+
+/// Functions known to be outside every root; each in the slot of its address.
+pub const OUTSIDERS: usize = 512;
 
 /// Nodes found lately. The children of one parent lie side by side, in one cache line.
 pub const PATH_CACHE: usize = 1024;
@@ -60,12 +69,20 @@ pub struct Thread {
     pub base: *mut u8,
     /// The arena.
     pub arena: *mut Arena,
-    /// Calls recorded so far.
+    /// Calls timed so far.
     pub count: u64,
+    /// [`Thread::count`] at which something about trials is to be done.
+    pub next_trial: u64,
+    /// Calls counted so far without being timed.
+    pub counted: u64,
+    /// [`Thread::counted`] at which a trial's stretch of counted calls ends.
+    pub end_of_stretch: u64,
     /// What is subtracted from a call's time, in 1/1024 ticks: for itself …
     pub inner: u64,
     /// … and for each call made inside.
     pub pair: u64,
+    /// … and for each that was counted only.
+    pub counted_pair: u64,
     /// The latest moment, in ticks.
     pub last: u64,
     /// One past the last frame there is memory for.
@@ -88,6 +105,10 @@ pub struct Thread {
     pub directory: i32,
     /// Its latest block.
     pub block: *mut Block,
+    /// The trial of what timing costs.
+    pub trial: Trial,
+    /// Where the sequence of random numbers is.
+    pub random: u64,
     /// Stacks that it has been seen on: first address and end.
     pub stacks: [(usize, usize); 4],
     /// Which of them to forget next.
@@ -98,6 +119,8 @@ pub struct Thread {
     pub in_use: AtomicBool,
     /// See [`PATH_CACHE`].
     pub path_cache: [Ref; PATH_CACHE],
+    /// See [`OUTSIDERS`].
+    pub outsiders: [usize; OUTSIDERS],
     /// See [`KNOWN_PAGES`].
     pub known_pages: [usize; KNOWN_PAGES],
     /// See [`DISTANCES`].
@@ -127,6 +150,8 @@ impl Thread {
             (&raw mut (*thread).family).write(family);
             (&raw mut (*thread).inner).write(inner);
             (&raw mut (*thread).pair).write(inner + outer);
+            (&raw mut (*thread).counted_pair).write((*header).counted_cost);
+            (&raw mut (*thread).random).write(crate::sampling::seed(thread.addr()));
             (&raw mut (*thread).directory).write(-1);
             (*thread).use_filter();
         }
@@ -147,7 +172,7 @@ impl Thread {
 
     /// Whether it owns an arena.
     pub fn has_arena(&self) -> bool {
-        matches!(self.state(), live::TSC | live::GETTIME | live::STALE)
+        !matches!(self.state(), live::FORKED | live::LOST)
     }
 
     /// Whether no call is open.
@@ -192,6 +217,21 @@ impl Thread {
         unsafe { self.limit.offset_from(self.bottom) as usize }
     }
 
+    /// Whether the function is known to be outside every root.
+    #[inline(always)]
+    pub fn is_outsider(&self, function: usize) -> bool {
+        self.outsiders[(function >> 4) % OUTSIDERS] == function
+    }
+
+    /// A random number below `end`.
+    pub fn random_below(&mut self, end: u32) -> u32 {
+        // Marsaglia's xorshift, scaled by its high half.
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        ((self.random >> 32) * u64::from(end) >> 32) as u32
+    }
+
     /// Makes room for more frames. False if there is none.
     pub fn grow(&mut self) -> bool {
         // SAFETY: pointers into one mapping.
@@ -231,7 +271,9 @@ impl Thread {
         if clock::STOPPED.load(Ordering::Relaxed) || !arena::claim(self) {
             return;
         }
-        self.count = 0;
+        (self.count, self.counted) = (0, 0);
+        self.trial.wait(0);
+        (self.next_trial, self.end_of_stretch) = (trial::FIRST, u64::MAX);
         self.last = clock::now(self.family.clock);
         fork::inherit(self);
         self.forget_time_since(self.last);
@@ -239,7 +281,12 @@ impl Thread {
     }
 
     fn record(&self) {
-        let state = if self.family.clock == TSC { live::TSC } else { live::GETTIME };
+        let state = match (self.family.settings.timing, self.family.clock) {
+            (timing::ALL, TSC) => live::TSC,
+            (_, TSC) => live::COUNTED,
+            (timing::ALL, _) => live::GETTIME,
+            _ => live::COUNTED_GETTIME,
+        };
         self.live.store(state, Ordering::Relaxed);
     }
 
@@ -247,6 +294,7 @@ impl Thread {
     pub fn look_through(&mut self) {
         self.record(); // first: another library may be unloaded meanwhile
         self.known_pages.fill(0);
+        self.outsiders.fill(0);
         self.use_filter();
         arena::index_what_is_there(self);
     }
@@ -268,6 +316,7 @@ impl Thread {
             }
             state.stacks = Default::default();
             state.known_pages.fill(0);
+            state.outsiders.fill(0);
             state.in_use.store(false, Ordering::Release);
         }
     }
@@ -292,7 +341,7 @@ impl Thread {
 /// # Safety
 /// The node must be in the mapping.
 #[inline(always)]
-pub unsafe fn slot<'a>(node: *mut NodeRecord, bits: u32) -> &'a mut Slot {
+pub unsafe fn slot<'a>(node: *mut NodeRecord, bits: u8) -> &'a mut Slot {
     const APART: usize = offset_of!(NodeRecord, folded_slot) - offset_of!(NodeRecord, slot);
     // SAFETY: the caller's promise; a node has two slots.
     unsafe { &mut *(&raw mut (*node).slot).byte_add((bits & bits::SLOT) as usize * APART) }

@@ -29,6 +29,7 @@ pub struct Report {
     pub lost_calls: u64,
     pub folded_calls: u64,
     pub unwound: u64,
+    pub timing: String,
     pub overhead: Overhead,
     pub functions: Vec<Function>,
 }
@@ -66,10 +67,15 @@ pub struct Function {
     pub calls: u64,
     pub open: u64,
     pub inlined_calls: u64,
+    #[serde(deserialize_with = "known")]
     pub total_ns: f64,
+    #[serde(deserialize_with = "known")]
     pub self_ns: f64,
+    #[serde(deserialize_with = "known")]
     pub total_error_ns: f64,
+    #[serde(deserialize_with = "known")]
     pub total_raw_ns: f64,
+    #[serde(deserialize_with = "known")]
     pub self_raw_ns: f64,
     pub mean_ns: Option<f64>,
     pub min_ns: Option<f64>,
@@ -90,8 +96,11 @@ pub struct Callee {
     pub via: Option<String>,
     pub sites: Vec<Site>,
     pub calls: u64,
+    #[serde(deserialize_with = "known")]
     pub total_ns: f64,
+    #[serde(deserialize_with = "known")]
     pub self_ns: f64,
+    #[serde(deserialize_with = "known")]
     pub total_raw_ns: f64,
 }
 
@@ -101,6 +110,11 @@ pub struct Site {
     pub file: Option<String>,
     pub line: Option<u32>,
     pub calls: u64,
+}
+
+/// A time; not a number where nothing was timed.
+fn known<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
 impl Document {

@@ -189,7 +189,7 @@ mod tests {
 
     use super::*;
     use crate::load::Loaded;
-    use crate::load::clock::Costs;
+    use crate::load::costs::Costs;
     use crate::merge::{By, merge};
     use crate::testing::{Call, Truth, arena, calls, family, record};
 

@@ -3,7 +3,12 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use diytrace_analyze::record::Options;
+use clap::ValueEnum;
+use diytrace_analyze::record::{self, Options};
+
+use super::choice::choice;
+
+choice!(Timing for record::Timing { All, Sampled, Off });
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,6 +52,10 @@ pub struct Arguments {
     #[arg(long)]
     paused: bool,
 
+    /// Which calls are timed: every one; some of each path, which costs less; or none [default: all]
+    #[arg(long, value_enum, value_name = "WHICH")]
+    timing: Option<Timing>,
+
     /// The command and its arguments
     #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
     command: Vec<OsString>,
@@ -54,8 +63,9 @@ pub struct Arguments {
 
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
-        let Arguments { roots, depth, excludes, out, memory, keep, paused, command } = arguments;
-        Self { roots, depth, excludes, out, memory, keep, paused, command }
+        let Arguments { roots, depth, excludes, out, memory, keep, paused, timing, command } = arguments;
+        let timing = timing.map(Into::into);
+        Self { roots, depth, excludes, out, memory, keep, paused, timing, command }
     }
 }
 

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use super::damage::Damage;
 use super::family::{Arena, Node, State};
 use super::histograms::Records;
+use super::timed::{Timed, Timing};
 
 /// An arena on the way: the names that its nodes have for each other are still those of the file.
 struct Reading {
@@ -17,7 +18,7 @@ struct Reading {
 }
 
 /// Reads all arenas; `blocks` are theirs, and `bytes` is the size of the file.
-pub fn read_arenas(file: &File, bytes: usize, blocks: &[Located], damage: &mut Damage) -> Vec<Arena> {
+pub fn read_arenas(file: &File, bytes: usize, timing: Timing, blocks: &[Located], damage: &mut Damage) -> Vec<Arena> {
     let mut arenas: Vec<Reading> = Vec::new();
     let mut by_reference: FxHashMap<Ref, usize> = FxHashMap::default();
     for block in blocks {
@@ -30,7 +31,7 @@ pub fn read_arenas(file: &File, bytes: usize, blocks: &[Located], damage: &mut D
     for block in blocks {
         let name = if block.block.kind == kind::ARENA { (block.offset / UNIT) as Ref } else { block.block.arena };
         match by_reference.get(&name) {
-            Some(&index) => arenas[index].read_nodes(file, block, &mut records, damage),
+            Some(&index) => arenas[index].read_nodes(file, timing, block, &mut records, damage),
             None => damage.chunks += 1,
         }
     }
@@ -39,7 +40,7 @@ pub fn read_arenas(file: &File, bytes: usize, blocks: &[Located], damage: &mut D
 }
 
 impl Reading {
-    fn read_nodes(&mut self, file: &File, block: &Located, records: &mut Records, damage: &mut Damage) {
+    fn read_nodes(&mut self, file: &File, timing: Timing, block: &Located, records: &mut Records, damage: &mut Damage) {
         for (reference, raw) in file.nodes(block) {
             let place = (raw.function, raw.generation);
             let is_timed = raw.flags & flag::UNTIMED == 0;
@@ -62,6 +63,7 @@ impl Reading {
                 folded_into,
                 has_histogram: function.is_some(),
                 unwound: raw.unwound,
+                timed: Timed::of(&raw, timing, file),
                 slots: raw.slots,
             });
         }

@@ -1,4 +1,4 @@
-//! The recorder's clock: what a tick is, and what it costs to read it.
+//! The recorder's clock: what a tick is.
 
 use diytrace::Header;
 use diytrace::header::{Anchor, clock};
@@ -8,9 +8,6 @@ const LEAST_INTERVAL_NS: u64 = 1_000_000_000;
 
 /// A rate outside of this is a damaged file's.
 const SANE_HZ: std::ops::RangeInclusive<f64> = 1e6..=1e11;
-
-/// A cost beyond this (in ticks) is a damaged file's.
-const SANE_COST: f64 = 1e5;
 
 /// Where ticks come from and how many make a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,19 +27,6 @@ pub enum Source {
     Tsc,
     /// `clock_gettime`.
     ClockGettime,
-}
-
-/// What hook pairs cost, in ticks.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Costs {
-    /// Inside the interval that a pair measures.
-    pub inner: f64,
-    /// For the caller beside that.
-    pub outer: f64,
-    /// Standard error of the sum of both.
-    pub error: f64,
-    /// Of a pair that records nothing, for the caller.
-    pub untimed: f64,
 }
 
 impl Clock {
@@ -69,20 +53,5 @@ impl Clock {
     /// Nanoseconds in a tick.
     pub fn ns_per_tick(&self) -> f64 {
         1e9 / self.hz
-    }
-}
-
-impl Costs {
-    /// The costs of a profile, or `None` if they cannot be.
-    pub fn of(header: &Header) -> Option<Self> {
-        let ticks = |cost: u64| cost as f64 / 1024.0;
-        let costs = Self {
-            inner: ticks(header.inner_cost),
-            outer: ticks(header.outer_cost),
-            error: ticks(header.cost_error),
-            untimed: ticks(header.untimed_cost),
-        };
-        let all = [costs.inner, costs.outer, costs.error, costs.untimed];
-        all.iter().all(|&cost| cost <= SANE_COST).then_some(costs)
     }
 }

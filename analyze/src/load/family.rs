@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use diytrace::histogram::{SUBS, bin};
 use diytrace::{Slot, arena, node};
 
-use super::clock::{Clock, Costs};
+use super::clock::Clock;
+use super::costs::Costs;
+use super::timed::{Timed, Timing};
 
 /// What one program and the processes it forked have recorded.
 #[derive(Clone, Debug)]
@@ -16,6 +18,8 @@ pub struct Family {
     pub clock: Clock,
     /// What a hook pair costs.
     pub costs: Costs,
+    /// Which calls are timed.
+    pub timing: Timing,
     /// Process that made the file.
     pub pid: u32,
     /// Its parent.
@@ -129,6 +133,8 @@ pub struct Node {
     pub has_histogram: bool,
     /// Calls that were left without an exit.
     pub unwound: u64,
+    /// Which of its calls were timed.
+    pub timed: Timed,
     /// Counters.
     pub slots: [Slot; 2],
 }

@@ -10,6 +10,7 @@
 
 mod arenas;
 pub mod clock;
+pub mod costs;
 mod damage;
 mod family;
 mod find;
@@ -17,6 +18,7 @@ mod histograms;
 mod parse;
 mod state;
 mod summary;
+pub mod timed;
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -81,6 +83,18 @@ pub enum Error {
         /// Its version.
         version: u32,
     },
+    /// An older recorder wrote the file.
+    #[error(
+        "{} has version {version} of the profile format and this diytrace reads version {VERSION}: record again, or use \
+        the diytrace that came with the recorder",
+        path.display()
+    )]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
     /// The header says a version that never was.
     #[error("{} is damaged: there is no version {version} of the profile format", path.display())]
     NoSuchVersion {
@@ -104,6 +118,7 @@ impl Error {
             NotReadable::Truncated => Self::Truncated { path },
             NotReadable::Foreign => Self::Foreign { path },
             NotReadable::Version(version) if version > VERSION => Self::Newer { path, version },
+            NotReadable::Version(version) if version > 0 => Self::Older { path, version },
             NotReadable::Version(version) => Self::NoSuchVersion { path, version },
             NotReadable::Unfinished => Self::Unfinished { path },
         }

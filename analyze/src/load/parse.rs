@@ -6,9 +6,11 @@ use diytrace::reader::{File, NotReadable};
 use diytrace::{header, kind, module, pattern, text};
 
 use super::arenas::read_arenas;
-use super::clock::{Clock, Costs};
+use super::clock::Clock;
+use super::costs::{self, Costs};
 use super::damage::Damage;
 use super::family::{Family, Module, Root};
+use super::timed::Timing;
 
 /// The kernel's longest path; a longer one is damage.
 const LONGEST_PATH: usize = 4096;
@@ -33,11 +35,13 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
         damage.clock = true;
         Clock { source: super::clock::Source::Tsc, hz: 1e9, anchor: header.first_anchor }
     });
-    let costs = Costs::of(header).unwrap_or_else(|| {
+    let timing = Timing::of(header);
+    let arenas = read_arenas(&file, bytes.len(), timing, &arena_blocks, &mut damage);
+    let mut trials: Vec<f64> = arenas.iter().flat_map(|arena| costs::trials(&file, &arena.facts)).collect();
+    let costs = Costs::of(header, &mut trials).unwrap_or_else(|| {
         damage.clock = true;
         Costs::default()
     });
-    let arenas = read_arenas(&file, bytes.len(), &arena_blocks, &mut damage);
 
     let mut warnings = texts.warnings;
     damage.truncated = file.missing_bytes();
@@ -51,6 +55,7 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
         path: PathBuf::new(),
         clock,
         costs,
+        timing,
         pid: header.pid,
         ppid: header.ppid,
         processes: header.processes,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::clock::Clock;
 use super::family::{Family, Root};
+use super::timed::Timing;
 
 /// What is told of a profile as a whole.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +13,8 @@ pub struct Summary {
     pub path: PathBuf,
     /// How its ticks became nanoseconds.
     pub clock: Clock,
+    /// Which of its calls were timed.
+    pub timing: Timing,
     /// Numbers of its processes that were kept apart.
     pub pids: Vec<u32>,
     /// What `DIYTRACE_ROOT` asked for.
@@ -36,6 +39,7 @@ impl From<Family> for Summary {
             has_calls: family.arenas.iter().any(|arena| !arena.nodes.is_empty()),
             path: family.path,
             clock: family.clock,
+            timing: family.timing,
             roots: family.roots,
             warnings: family.warnings,
         }

@@ -10,6 +10,7 @@ use super::modules::{PlaceId, Resolver};
 use super::tree::{Growing, Key, PathId, Tree};
 use super::{By, measure};
 use crate::histogram::Histogram;
+use crate::load::timed::Timing;
 use crate::load::{Arena, Family, State};
 use crate::time::Time;
 
@@ -32,6 +33,8 @@ pub struct Group {
     pub folded_calls: u64,
     /// Calls left without an exit.
     pub unwound: u64,
+    /// Which calls were timed, over the families here.
+    pub timing: BTreeSet<Timing>,
     /// What one call costs, times `calls`.
     pub overhead: Overhead,
     /// Call paths.
@@ -49,6 +52,8 @@ pub struct Overhead {
     pub outer: Time,
     /// Standard error of the sum of both.
     pub error: Time,
+    /// Trials that this comes from, over the families here.
+    pub trials: u64,
 }
 
 /// A process.
@@ -84,6 +89,8 @@ pub struct Thread {
 pub struct FunctionTimes {
     /// Times of calls that returned.
     pub histogram: Histogram,
+    /// Calls that returned, as far as the histograms count them one by one.
+    pub returned: u64,
     /// Processes that have called it; those that share an arena count as one.
     pub processes: u64,
 }
@@ -104,12 +111,22 @@ pub(super) enum GroupKey {
 pub(super) struct Growth {
     group: Group,
     tree: Growing,
+    /// Families that have arenas here.
+    families: BTreeSet<usize>,
     processes: Processes,
     /// Processes of the families that are in no other group.
     family_processes: u64,
-    functions: FxHashMap<PlaceId, (Histogram, Processes)>,
+    functions: FxHashMap<PlaceId, Distribution>,
     process: Option<Process>,
     thread: Option<Thread>,
+}
+
+/// Of one function.
+#[derive(Default)]
+struct Distribution {
+    histogram: Histogram,
+    returned: u64,
+    processes: Processes,
 }
 
 /// Distinct processes, whose arenas come one process after the other.
@@ -177,19 +194,27 @@ impl Growth {
             if !node.is_untimed() {
                 calls = calls.saturating_add(counts.calls);
                 if counts.calls > 0 {
-                    self.functions.entry(key.function).or_default().1.add(process);
+                    self.functions.entry(key.function).or_default().processes.add(process);
                 }
             }
         }
         for function in &arena.functions {
             let place = resolver.place(function.address, function.generation);
-            self.functions.entry(place).or_default().0.add(function, family.clock.hz);
+            let distribution = self.functions.entry(place).or_default();
+            distribution.histogram.add(function, family.clock.hz);
+            if family.timing == Timing::All {
+                distribution.returned = distribution.returned.saturating_add(function.returned());
+            }
         }
         self.group.calls = self.group.calls.saturating_add(calls);
         let cost = |ticks: f64| Time::from_ns(ticks * family.clock.ns_per_tick()).times(calls);
         self.group.overhead.inner += cost(family.costs.inner);
         self.group.overhead.outer += cost(family.costs.outer);
         self.group.overhead.error += cost(family.costs.error);
+        self.group.timing.insert(family.timing);
+        if self.families.insert(index) {
+            self.group.overhead.trials += family.costs.trials;
+        }
     }
 
     /// The finished group; `places` are the final numbers of places.
@@ -200,8 +225,8 @@ impl Growth {
             GroupKey::Process { .. } | GroupKey::Thread { .. } => true,
         };
         let one_thread = matches!(key, GroupKey::Thread { arena: Some(_), .. });
-        let functions = self.functions.into_iter().map(|(place, (histogram, processes))| {
-            (places[place as usize], FunctionTimes { histogram, processes: processes.count })
+        let functions = self.functions.into_iter().map(|(place, Distribution { histogram, returned, processes })| {
+            (places[place as usize], FunctionTimes { histogram, returned, processes: processes.count })
         });
         Group {
             process: self.process.filter(|_| is_one),

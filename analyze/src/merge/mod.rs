@@ -150,7 +150,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::load::clock::{Clock, Costs};
+    use crate::load::clock::Clock;
+    use crate::load::costs::Costs;
     use crate::load::{Module, Node};
     use crate::testing::{arena, calls, family, function_of, module, node, record, slot};
 

@@ -4,7 +4,7 @@ use diytrace::node::flag;
 use rustc_hash::FxHashMap;
 
 use super::modules::PlaceId;
-use crate::time::Time;
+use crate::time::{Time, Variance};
 
 /// A path's place in [`Tree::paths`].
 pub type PathId = u32;
@@ -72,6 +72,8 @@ pub struct Counts {
     pub closed_corrected: Time,
     /// How far off the corrections for the calls here may be.
     pub error: Time,
+    /// Variance of the inclusive time, as not all calls were timed.
+    pub variance: Variance,
 }
 
 impl Counts {
@@ -89,6 +91,7 @@ impl Counts {
         self.closed_raw += other.closed_raw;
         self.closed_corrected += other.closed_corrected;
         self.error += other.error;
+        self.variance += other.variance;
     }
 }
 

@@ -41,8 +41,32 @@ pub struct Options {
     pub keep: Option<u32>,
     /// Start paused (`DIYTRACE_PAUSED`).
     pub paused: bool,
+    /// Which calls are timed (`DIYTRACE_TIMING`).
+    pub timing: Option<Timing>,
     /// The command and its arguments.
     pub command: Vec<OsString>,
+}
+
+/// Which calls are timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timing {
+    /// Every one.
+    All,
+    /// Some of each path's, chosen so that they cost little.
+    Sampled,
+    /// None: calls are counted only.
+    Off,
+}
+
+impl Timing {
+    /// What the variable says.
+    fn variable(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Sampled => "sampled",
+            Self::Off => "off",
+        }
+    }
 }
 
 /// Runs the command and gives its exit status, as a shell does: 128 and the signal's number if it was killed.

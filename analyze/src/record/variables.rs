@@ -31,6 +31,7 @@ pub fn all(options: &Options, library: &Path, folder: &Folder) -> Vec<(&'static 
         ("DIYTRACE_DEPTH", number(options.depth.map(u64::from))),
         ("DIYTRACE_MEMORY", number(options.memory)),
         ("DIYTRACE_KEEP", number(options.keep.map(u64::from))),
+        ("DIYTRACE_TIMING", options.timing.map(|timing| OsString::from(timing.variable()))),
         ("DIYTRACE_PAUSED", options.paused.then(|| OsString::from("1"))),
     ];
     settings.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()

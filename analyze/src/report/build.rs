@@ -74,7 +74,12 @@ impl Builder<'_, '_> {
         let rows = there.iter().zip(edges);
         let mut rows: Vec<Function> =
             rows.map(|((id, function), edges)| self.function(**id, function, edges)).collect();
+        let subject = subject(group);
+        if subject.timing == "off" {
+            rows.iter_mut().for_each(Function::forget_times);
+        }
         let sort = self.options.sort.unwrap_or(match self.roots.patterns.is_empty() {
+            _ if subject.timing == "off" => Sort::Calls,
             true => Sort::Self_,
             false => Sort::Total,
         });
@@ -82,7 +87,7 @@ impl Builder<'_, '_> {
         if self.options.format != Format::Table {
             rows.truncate(self.options.limit.unwrap_or(usize::MAX));
         }
-        Report { subject: subject(group), functions: rows }
+        Report { subject, functions: rows }
     }
 
     /// From where an edge's calls were made, the most calls first.

@@ -65,6 +65,8 @@ pub struct Subject {
     pub folded_calls: u64,
     /// Calls left without an exit.
     pub unwound: u64,
+    /// Which calls were timed: `all`, `sampled`, `off`, or `mixed` over several profiles. Times are null if it is `off`.
+    pub timing: &'static str,
     /// Of one call.
     pub overhead: Overhead,
 }
@@ -107,6 +109,8 @@ pub struct Overhead {
     /// Standard error of the sum of both.
     #[serde(serialize_with = "nanoseconds")]
     pub error_ns: f64,
+    /// Trials while the programs ran that this comes from; 0 if only a loop at their start tells it.
+    pub trials: u64,
 }
 
 /// A function.
@@ -178,6 +182,21 @@ pub struct Function {
     pub callees: Vec<Callee>,
 }
 
+impl Function {
+    /// Makes all times unknown, as nothing was timed.
+    pub(super) fn forget_times(&mut self) {
+        let sums = [&mut self.total_ns, &mut self.self_ns, &mut self.total_error_ns];
+        let raw = [&mut self.total_raw_ns, &mut self.self_raw_ns];
+        sums.into_iter().chain(raw).for_each(|ns| *ns = f64::NAN);
+        self.mean_ns = None;
+        for callee in &mut self.callees {
+            let sums = [&mut callee.total_ns, &mut callee.self_ns, &mut callee.total_raw_ns];
+            let others = [&mut callee.total_error_ns, &mut callee.nested_ns];
+            sums.into_iter().chain(others).for_each(|ns| *ns = f64::NAN);
+        }
+    }
+}
+
 /// A function as one caller called it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Callee {
@@ -245,7 +264,7 @@ impl Serialize for Address {
     }
 }
 
-/// Picoseconds are more than any clock has.
+/// Picoseconds are more than any clock has. What is not a number, as nothing was timed, is null.
 fn nanoseconds<S: Serializer>(ns: &f64, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_f64((ns * 1e3).round() / 1e3)
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::document::{Clock, Overhead, Process, Subject, Thread};
 use crate::load::clock::Source;
+use crate::load::timed::Timing;
 use crate::load::{Loaded, State};
 use crate::merge::{self, Group};
 use crate::time::Time;
@@ -36,11 +37,26 @@ pub fn subject(group: &Group) -> Subject {
         lost_calls: group.lost_calls,
         folded_calls: group.folded_calls,
         unwound: group.unwound,
+        timing: timing(group),
         overhead: Overhead {
             inner_ns: mean(group.overhead.inner),
             outer_ns: mean(group.overhead.outer),
             error_ns: mean(group.overhead.error),
+            trials: group.overhead.trials,
         },
+    }
+}
+
+/// Which calls were timed.
+fn timing(group: &Group) -> &'static str {
+    let mut kinds = group.timing.iter().map(|timing| match timing {
+        Timing::All => "all",
+        Timing::Sampled => "sampled",
+        Timing::Off => "off",
+    });
+    match (kinds.next(), kinds.next()) {
+        (one, None) => one.unwrap_or("all"),
+        _ => "mixed",
     }
 }
 

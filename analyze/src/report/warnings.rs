@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::demangle::is_named;
 use crate::elf::debug::{self, DebugFile, FoundBy};
 use crate::error::nearest_sentence;
+use crate::load::timed::Timing;
 use crate::load::{Loaded, Summary};
 use crate::merge::{Merged, Module, ModuleId};
 use crate::nearest::nearest_names;
@@ -21,6 +22,7 @@ pub fn all(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<String> {
     said.extend(unknown_roots(loaded, merged, symbols));
     said.extend(unseen(loaded, merged));
     said.extend(uncounted(merged));
+    said.extend(untimed(loaded));
     let mut known = BTreeSet::new();
     said.retain(|warning| known.insert(warning.clone()));
     said
@@ -107,6 +109,24 @@ fn only_by_link(pattern: &str, module: &Module, debug: &DebugFile) -> String {
         module.short_name(),
         debug.file.path.display()
     )
+}
+
+/// Calls that were counted without being timed, as was asked for.
+fn untimed(loaded: &Loaded) -> Vec<String> {
+    let timings: BTreeSet<Timing> = loaded.profiles.iter().map(|profile| profile.timing).collect();
+    let warn = |timing: &Timing| match timing {
+        Timing::All => None,
+        Timing::Sampled => Some(
+            "DIYTRACE_TIMING=sampled: some calls of each path were timed; times stand for all of them, with that in \
+             their error, and the shortest and longest call are those of timed ones"
+                .to_owned(),
+        ),
+        Timing::Off if timings.len() == 1 => Some("DIYTRACE_TIMING=off: calls were counted, not timed".to_owned()),
+        Timing::Off => {
+            Some("DIYTRACE_TIMING=off in some of the profiles: their calls count, but have no time".to_owned())
+        }
+    };
+    timings.iter().filter_map(warn).collect()
 }
 
 fn uncounted(merged: &Merged) -> Vec<String> {

@@ -37,7 +37,8 @@ pub fn document(roots: &[&str]) -> Document {
         lost_calls: 0,
         folded_calls: 12,
         unwound: 0,
-        overhead: Overhead { inner_ns: 8.25, outer_ns: 13.0, error_ns: 0.5 },
+        timing: "all",
+        overhead: Overhead { inner_ns: 8.25, outer_ns: 13.0, error_ns: 0.5, trials: 40 },
     };
     Document {
         schema: "diytrace-report/1",

@@ -8,7 +8,9 @@ use diytrace::{Slot, arena};
 use zerocopy::FromZeros;
 
 use crate::histogram::Histogram;
-use crate::load::clock::{Clock, Costs, Source};
+use crate::load::clock::{Clock, Source};
+use crate::load::costs::Costs;
+use crate::load::timed::{Timed, Timing};
 use crate::load::{self, Arena, Family, Module, Node, State};
 
 /// A family of one program at 0x1000, with a tick of a nanosecond and hooks that cost nothing.
@@ -17,6 +19,7 @@ pub fn family(arenas: Vec<Arena>) -> Family {
         path: PathBuf::from("test.diyt"),
         clock: Clock { source: Source::Tsc, hz: 1e9, anchor: Anchor::default() },
         costs: Costs::default(),
+        timing: Timing::All,
         pid: 100,
         ppid: 1,
         processes: 1,
@@ -72,6 +75,7 @@ pub fn node(function: u64, parent: Option<u32>, slot: Slot) -> Node {
         folded_into: None,
         has_histogram: false,
         unwound: 0,
+        timed: Timed::All,
         slots: [slot, Slot::default()],
     }
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::{node, slot};
 use crate::load::Node;
-use crate::load::clock::Costs;
+use crate::load::costs::Costs;
 
 /// A call that takes some time itself and makes others.
 #[derive(Clone, Debug)]

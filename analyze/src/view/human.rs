@@ -1,8 +1,11 @@
 //! Numbers and names as people read them.
 
-/// A time in the unit that suits it, with three significant digits (seconds with four).
+/// A time in the unit that suits it, with three significant digits (seconds with four); a dash where it is not known.
 pub fn time(ns: f64) -> String {
     const UNITS: [(f64, &str); 3] = [(1e3, "ns"), (1e6, "µs"), (1e9, "ms")];
+    if ns.is_nan() {
+        return "–".to_owned();
+    }
     if ns <= 0.0 {
         return "0 ns".to_owned();
     }
@@ -47,7 +50,7 @@ pub fn count(number: u64) -> String {
 
 /// A part of a whole.
 pub fn share(part: f64, whole: f64) -> String {
-    if whole <= 0.0 {
+    if whole <= 0.0 || whole.is_nan() || part.is_nan() {
         return String::new();
     }
     let percent = part / whole * 100.0;

@@ -35,6 +35,12 @@ pub unsafe extern "C" fn exit(_function: usize, _site: usize) {
     naked_asm!("mov rdx, [rsp]", "mov rcx, rsp", "jmp {}", sym crate::hooks::exit)
 }
 
+/// A hook that does nothing, as libc's.
+#[unsafe(naked)]
+pub unsafe extern "C" fn empty(_function: usize, _site: usize) {
+    naked_asm!("ret")
+}
+
 // The thread's state, in static thread-local storage: never allocates, unlike `__tls_get_addr`.
 global_asm!(
     ".section .tbss.diytrace_thread,\"awT\",@nobits",
@@ -156,18 +162,19 @@ pub unsafe fn add(counter: *mut u64, value: u64) {
     unsafe { add_at::<0, u64>(counter, value) };
 }
 
-/// Adds 1 to one of the counters of a row, in the same way.
+/// Adds to one of the counters of a row, in the same way.
 ///
 /// # Safety
 /// As for [`add_at`].
 #[inline(always)]
-pub unsafe fn count_nth(counters: *mut u64, index: usize) {
+pub unsafe fn add_nth(counters: *mut u64, index: usize, value: u64) {
     // SAFETY: the caller's promise.
     unsafe {
         asm!(
-            "add qword ptr [{counters} + 8 * {index}], 1",
+            "add qword ptr [{counters} + 8 * {index}], {value}",
             counters = in(reg) counters,
             index = in(reg) index,
+            value = in(reg) value,
             options(nostack),
         );
     }

@@ -1,0 +1,141 @@
+//! What the hooks cost: as a loop has shown at the program's start, and as trials have while it ran.
+
+use diytrace::reader::File;
+use diytrace::trials::TRIALS;
+use diytrace::{Arena, Header};
+
+use super::timed::Timing;
+
+/// A cost beyond this (in ticks) is a damaged file's.
+const SANE_COST: f64 = 1e5;
+
+/// Fewer trials than this say nothing of their spread.
+const LEAST_TRIALS: usize = 8;
+
+/// How far off the loop at the start may be about a pair that only counts, as a fraction: trials do not tell that part.
+const COUNTING_UNLIKENESS: f64 = 0.25;
+
+/// What hook pairs cost, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Costs {
+    /// Inside the interval that a pair measures.
+    pub inner: f64,
+    /// For the caller beside that.
+    pub outer: f64,
+    /// Standard error of the sum of both.
+    pub error: f64,
+    /// Of a pair that records nothing, for the caller.
+    pub untimed: f64,
+    /// Of a pair that counts a call without timing it, for the caller.
+    pub counted: f64,
+    /// Trials in the running program that `inner` and `outer` come from; 0 if a loop at the program's start had to do.
+    pub trials: u64,
+}
+
+impl Costs {
+    /// What most of the calls inside another add to its time.
+    pub fn of_most(&self, timing: Timing) -> f64 {
+        match timing {
+            Timing::All => self.inner + self.outer,
+            Timing::Sampled | Timing::Off => self.counted,
+        }
+    }
+
+    /// How far off that may be, with what a call adds to its own time where not all are timed.
+    pub fn error_of_most(&self, timing: Timing) -> f64 {
+        match timing {
+            Timing::All => self.error,
+            Timing::Sampled | Timing::Off => {
+                self.error * (self.inner + self.counted) / (self.inner + self.outer).max(f64::MIN_POSITIVE)
+            }
+        }
+    }
+
+    /// The costs of a profile, given the results of its trials, or `None` if they cannot be.
+    pub fn of(header: &Header, trials: &mut [f64]) -> Option<Self> {
+        let costs = Self {
+            inner: ticks(header.inner_cost),
+            outer: ticks(header.outer_cost),
+            error: ticks(header.cost_error),
+            untimed: ticks(header.untimed_cost),
+            counted: ticks(header.counted_cost),
+            trials: 0,
+        };
+        let all = [costs.inner, costs.outer, costs.error, costs.untimed, costs.counted];
+        all.iter().all(|&cost| cost <= SANE_COST).then(|| costs.tried(trials))
+    }
+
+    /// With the results of trials, if those tell more than the loop has.
+    fn tried(self, trials: &mut [f64]) -> Self {
+        let Some((mean, error)) = middle(trials) else { return self };
+        let counting = self.counted * COUNTING_UNLIKENESS;
+        let error = error.hypot(counting);
+        let (tried, total) = (mean + self.counted, self.inner + self.outer);
+        if error > self.error || tried <= 0.0 || total <= 0.0 {
+            return self;
+        }
+        // Which part of it lies inside the interval, the loop must tell.
+        let scale = tried / total;
+        Self { inner: self.inner * scale, outer: self.outer * scale, error, trials: trials.len() as u64, ..self }
+    }
+}
+
+fn ticks(cost: u64) -> f64 {
+    cost as f64 / 1024.0
+}
+
+/// The results of an arena's trials, in ticks for a call.
+pub fn trials(file: &File, arena: &Arena) -> Vec<f64> {
+    let Some(trials) = (arena.trials != 0).then(|| file.trials(arena.trials)).flatten() else { return Vec::new() };
+    let len = trials.count.min(TRIALS as u64) as usize;
+    trials.differences[..len].iter().map(|&ticks| f64::from(ticks) / 1024.0).collect()
+}
+
+/// The mean of the middle half, and its standard error: what disturbs a trial (an interrupt, a wait) shall not count.
+fn middle(values: &mut [f64]) -> Option<(f64, f64)> {
+    if values.len() < LEAST_TRIALS {
+        return None;
+    }
+    values.sort_unstable_by(f64::total_cmp);
+    let quarter = values.len() / 4;
+    let middle = &values[quarter..values.len() - quarter];
+    let mean = middle.iter().sum::<f64>() / middle.len() as f64;
+    // Of a normal distribution the quartiles lie 1.349 standard deviations apart, and the mean of the middle half is
+    // 1.09 times as uncertain as that of all.
+    let spread = (middle[middle.len() - 1] - middle[0]) / 1.349;
+    Some((mean, 1.09 * spread / (values.len() as f64).sqrt()))
+}
+
+#[cfg(test)]
+mod tests {
+    use zerocopy::FromZeros;
+
+    use super::*;
+
+    fn header() -> Header {
+        let mut header = Header::new_zeroed();
+        (header.inner_cost, header.outer_cost, header.counted_cost) = (10 << 10, 30 << 10, 8 << 10);
+        header.cost_error = 6 << 10;
+        header
+    }
+
+    #[test]
+    fn trials_tell_the_cost_whatever_disturbed_some() {
+        let mut results: Vec<f64> = (0..100).map(|n| 40.0 + f64::from(n % 5)).collect();
+        results[10..20].fill(1e5);
+        let costs = Costs::of(&header(), &mut results).unwrap();
+        let total = costs.inner + costs.outer;
+        assert!((49.0..51.5).contains(&total), "a counted pair and the trials' middle, not {total}");
+        assert_eq!((costs.inner / total, costs.trials), (0.25, 100));
+        assert!((2.0..2.5).contains(&costs.error), "mostly the counted pair's, not {}", costs.error);
+    }
+
+    #[test]
+    fn trials_that_tell_nothing_are_not_taken() {
+        let loops = Costs::of(&header(), &mut []).unwrap();
+        assert_eq!((loops.inner + loops.outer, loops.error, loops.trials), (40.0, 6.0, 0));
+        let mut scattered: Vec<f64> = (0..50).map(|n| f64::from(n * 37 % 50) * 100.0 - 2000.0).collect();
+        assert_eq!(Costs::of(&header(), &mut scattered).unwrap(), loops);
+        assert_eq!(Costs::of(&header(), &mut [1.0; 3]).unwrap(), loops);
+    }
+}

@@ -1,0 +1,61 @@
+//! Which of a path's calls were timed.
+
+use diytrace::node::NOT_TIMED_MAX;
+use diytrace::reader::File;
+use diytrace::{Node, Sample, header};
+
+/// Which calls of a program are timed (`DIYTRACE_TIMING`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Timing {
+    /// All, but for those of trials.
+    #[default]
+    All,
+    /// Of each path's calls some.
+    Sampled,
+    /// None.
+    Off,
+}
+
+impl Timing {
+    /// The timing of a profile.
+    pub fn of(header: &diytrace::Header) -> Self {
+        match header.timing {
+            header::timing::SAMPLED => Self::Sampled,
+            header::timing::OFF => Self::Off,
+            _ => Self::All,
+        }
+    }
+}
+
+/// Which calls of a path were timed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Timed {
+    /// All.
+    #[default]
+    All,
+    /// All but that many.
+    AllBut(u64),
+    /// Some, which stand for others.
+    Some(Sample),
+    /// None.
+    None,
+}
+
+impl Timed {
+    /// Those of a node.
+    pub fn of(node: &Node, timing: Timing, file: &File) -> Self {
+        match timing {
+            Timing::All if node.countdown == NOT_TIMED_MAX => Self::All,
+            Timing::All => Self::AllBut((NOT_TIMED_MAX - node.countdown).into()),
+            Timing::Sampled => match file.sample(node.sample).filter(is_sound) {
+                Some(sample) if node.sample != 0 => Self::Some(sample),
+                _ => Self::None,
+            },
+            Timing::Off => Self::None,
+        }
+    }
+}
+
+fn is_sound(sample: &Sample) -> bool {
+    [sample.squares, sample.spread].iter().all(|sum| sum.is_finite() && *sum >= 0.0)
+}

@@ -1,0 +1,141 @@
+//! Which calls are timed where not all are (`DIYTRACE_TIMING`): see [`Sample`].
+//!
+//! A path's first call is timed. As long as its calls are short beside what timing them costs, the groups of which one
+//! is timed grow, but not beyond a small part of the calls so far; while they are long, the groups shrink.
+
+use crate::arch;
+use crate::arena;
+use crate::clock::{self, Clock};
+use crate::family::at;
+use crate::frame::{Frame, bits};
+use crate::hooks;
+use crate::sys::SignalsBlocked;
+use crate::thread::{Thread, slot};
+use crate::trial;
+use core::mem::offset_of;
+use profile::header::timing;
+use profile::node::{NOT_TIMED_MAX, mark};
+use profile::{NodeRecord, Ref, Sample, Slot};
+
+/// Most calls that one timed call stands for.
+const LARGEST_GROUP: u32 = 128;
+/// Groups that a path's calls are at least divided into, once there are so many.
+const LEAST_GROUPS: u64 = 64;
+/// A call that takes this many times as long as timing it is rather timed.
+const LONG: u64 = 16;
+
+/// Where a thread's random numbers start.
+pub fn seed(address: usize) -> u64 {
+    address as u64 ^ clock::read(libc::CLOCK_MONOTONIC) << 16 | 1
+}
+
+/// The node's countdown is over: times the call whose frame is filled but for that, if it is to be.
+#[cold]
+#[inline(never)]
+pub unsafe fn turn<C: Clock>(thread: &mut Thread, frame: &mut Frame, node_ref: Ref) {
+    let node = thread.node(node_ref);
+    // SAFETY: the frame and its node are the thread's.
+    unsafe {
+        match thread.family.settings.timing {
+            timing::SAMPLED => match sample_of(thread, node) {
+                Some(sample) => time_one::<C>(thread, frame, &mut *sample, node),
+                None => (*node).countdown = NOT_TIMED_MAX,
+            },
+            timing::OFF => (*node).countdown = NOT_TIMED_MAX,
+            _ => {
+                trial::give_up(thread);
+                time::<C>(thread, frame, node, 1);
+            }
+        }
+    }
+}
+
+/// Times a call for its group, and lays out the next group.
+unsafe fn time_one<C: Clock>(thread: &mut Thread, frame: &mut Frame, sample: &mut Sample, node: *mut NodeRecord) {
+    let weight = sample.group.max(1);
+    let next = sample.next_group.clamp(1, LARGEST_GROUP);
+    let place = thread.random_below(next);
+    // SAFETY: the caller's node.
+    unsafe { (*node).countdown = (sample.left + place) as u16 };
+    (sample.group, sample.left) = (next, next - 1 - place);
+    // SAFETY: as above.
+    unsafe { time::<C>(thread, frame, node, weight as u16) };
+}
+
+unsafe fn time<C: Clock>(thread: &mut Thread, frame: &mut Frame, node: *mut NodeRecord, weight: u16) {
+    frame.weight = weight;
+    thread.counted -= 1;
+    thread.count += 1;
+    (frame.count, frame.counted) = (thread.count, thread.counted);
+    // SAFETY: the caller's node.
+    let counters = unsafe { slot(node, frame.bits) };
+    let start = C::now();
+    frame.start = start;
+    frame.bits = frame.bits & !bits::COUNTED | bits::SAMPLED; // last: it says that the rest is there
+    counters.mark = start & !mark::BITS | mark::OPEN;
+}
+
+unsafe fn sample_of(thread: &mut Thread, node: *mut NodeRecord) -> Option<*mut Sample> {
+    // SAFETY: the caller's node.
+    unsafe {
+        if (*node).sample == 0 {
+            let _blocked = SignalsBlocked::new();
+            let began = clock::now(thread.family.clock);
+            let (reference, _) = arena::record::<Sample>(thread, false)?;
+            (*node).sample = reference;
+            thread.forget_time_since(began);
+        }
+        Some(at(thread.base, (*node).sample))
+    }
+}
+
+/// Closes the latest open call, which is a sampled one.
+#[inline(never)]
+pub unsafe fn close(thread: &mut Thread, now: u64) {
+    // SAFETY: the frame's node, its sample and its function's record are in the mapping.
+    unsafe {
+        let (value, record) = add(thread, now);
+        let frame = *thread.top;
+        let node = thread.node(frame.node);
+        if (*node).sample == 0 {
+            hooks::distribute(thread, record, value, 1);
+            return hooks::pop(thread);
+        }
+        let sample: *mut Sample = at(thread.base, (*node).sample);
+        hooks::distribute(thread, record, value, u64::from(frame.weight));
+        let (weight, value) = (f64::from(frame.weight), value as f64);
+        (*sample).squares += weight * value * value;
+        (*sample).spread += weight * (weight - 1.0);
+        let group = (*sample).next_group.max(1);
+        let is_long = value as u64 > (thread.inner * LONG) >> 10;
+        let calls = (*node).slot.calls + (*node).folded_slot.calls;
+        let most = (calls / LEAST_GROUPS).clamp(1, LARGEST_GROUP.into()) as u32;
+        (*sample).next_group = if is_long { group / 2 } else { (group * 2).min(most) };
+        hooks::pop(thread);
+    }
+}
+
+/// Adds a sampled call's time up to now to what its path has, and gives its corrected time and its function's record.
+pub unsafe fn add(thread: &mut Thread, now: u64) -> (u64, Ref) {
+    // SAFETY: as above.
+    unsafe {
+        let frame = *thread.top;
+        let node = thread.node(frame.node);
+        let counters: *mut Slot = slot(node, frame.bits);
+        let elapsed = now.saturating_sub(frame.start);
+        let (timed, counted) = (thread.count.saturating_sub(frame.count), thread.counted.saturating_sub(frame.counted));
+        let weight = u64::from(frame.weight);
+        arch::add_at::<{ offset_of!(Slot, ticks) }, _>(counters, elapsed * weight);
+        arch::add_at::<{ offset_of!(Slot, descendants) }, _>(counters, timed * weight);
+        (*counters).mark = now & !mark::BITS;
+        thread.last = now;
+        if (*node).sample != 0 {
+            let sample: *mut Sample = at(thread.base, (*node).sample);
+            let which = usize::from(frame.bits & bits::SLOT);
+            (*sample).calls[which] += weight;
+            (*sample).counted[which] += counted * weight;
+        }
+        let cost = (thread.inner + timed * thread.pair + counted * thread.counted_pair) >> 10;
+        (elapsed.saturating_sub(cost), (*node).record)
+    }
+}

@@ -1,0 +1,23 @@
+//! What timing costs in the running program: the results of trials.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// Most results that are kept of one arena; later ones take the place of the oldest.
+pub const TRIALS: usize = 126;
+
+/// The results of an arena's trials.
+///
+/// A trial is two stretches of the same number of calls, one after the other: in one of them, chosen at random, every
+/// call is timed, in the other they are counted only. Whatever the program does is the same in both on the average, so
+/// the difference of their times is what timing costs, where and when the program runs.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Trials {
+    /// Trials so far.
+    pub count: u64,
+    /// What a timed call took longer than a counted one, in 1/1024 ticks; the result of trial `n` (from 0) lies at
+    /// `n % TRIALS`.
+    pub differences: [i32; TRIALS],
+}
+
+const _: () = assert!(size_of::<Trials>() == 512);

@@ -1,0 +1,97 @@
+//! Which calls are timed (`DIYTRACE_TIMING`), and what is known of the others: their number, exactly.
+
+mod common;
+
+use common::{Program, Recorded, each_build};
+
+const WAYS: [&str; 3] = ["all", "sampled", "off"];
+
+/// The report, whose times may be null.
+fn json(recorded: &Recorded) -> serde_json::Value {
+    let output = recorded.diytrace(&["report", "--format", "json"]);
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn calls_are_counted_exactly_whichever_are_timed() {
+    each_build("random-tree.c", |program| {
+        for timing in WAYS {
+            for arguments in [["direct", "11"], ["calm", "13"]] {
+                let recorded = program.record().args(&arguments).set("TIMING", timing).logged().run();
+                recorded.assert_agrees_with_the_event_log();
+            }
+        }
+    });
+}
+
+fn busy(program: &Program, calls: u64, timing: &str, clock: &str) -> Recorded {
+    program.record().args(&[&calls.to_string()]).set("TIMING", timing).set("CLOCK", clock).run()
+}
+
+fn assert_busy_calls(recorded: &Recorded, calls: u64) {
+    let report = json(recorded);
+    for (name, expected) in [("work", 4), ("spin", calls / 2 * 5), ("leaf", calls / 2 * 5)] {
+        let functions = report["reports"][0]["functions"].as_array().unwrap();
+        let function = functions.iter().find(|function| function["name"] == name).unwrap();
+        let counts = (function["calls"].as_u64(), function["open"].as_u64());
+        assert_eq!(counts, (Some(expected), Some(0)), "calls of {name}");
+    }
+}
+
+#[test]
+fn a_sample_tells_the_time_of_all_calls() {
+    each_build("busy.c", |program| {
+        for clock in ["tsc", "clock_gettime"] {
+            let recorded = busy(program, 20_000, "sampled", clock);
+            assert_busy_calls(&recorded, 20_000);
+            let report = recorded.report();
+            let spin = report.function("spin");
+            let least = spin.calls as f64 * 100.0;
+            // What is subtracted for the hooks may be too much by its error.
+            assert!(spin.total_ns + spin.total_error_ns >= least * 0.9, "{spin:#?}");
+            assert!(spin.p50_ns.unwrap() >= 60.0, "{spin:#?}");
+        }
+    });
+}
+
+#[test]
+fn what_is_not_timed_has_no_time() {
+    each_build("busy.c", |program| {
+        let recorded = busy(program, 2_000, "off", "tsc");
+        assert_busy_calls(&recorded, 2_000);
+        let report = json(&recorded);
+        let first = &report["reports"][0];
+        assert_eq!(first["timing"], "off");
+        for function in first["functions"].as_array().unwrap() {
+            for time in ["total_ns", "self_ns", "total_raw_ns", "mean_ns", "p50_ns", "max_ns"] {
+                assert!(function[time].is_null(), "{time} of {function}");
+            }
+        }
+        let warnings = report["warnings"].to_string();
+        assert!(warnings.contains("counted, not timed"), "{warnings}");
+    });
+}
+
+#[test]
+fn trials_tell_what_timing_costs_and_count_every_call() {
+    each_build("busy.c", |program| {
+        // Trials begin after some ten thousand calls of a thread, and are few.
+        let recorded = busy(program, 400_000, "all", "tsc");
+        assert_busy_calls(&recorded, 400_000);
+        let report = json(&recorded);
+        assert!(
+            report["reports"][0]["overhead"]["trials"].as_u64().unwrap() > 0,
+            "{}",
+            report["reports"][0]["overhead"]
+        );
+    });
+}
+
+#[test]
+fn a_bad_way_to_time_is_told() {
+    each_build("plain.c", |program| {
+        let recorded = program.record().set("TIMING", "often").complaining().run();
+        let said = json(&recorded)["warnings"].to_string();
+        assert!(said.contains("DIYTRACE_TIMING") && said.contains("all, sampled or off"), "{said}");
+    });
+}
