@@ -68,11 +68,31 @@ fn more_paths_than_there_is_memory_for() {
     });
 }
 
+/// The recorder cannot make its index larger: paths are folded, and no call is lost.
 #[test]
 fn no_more_address_space() {
     each_build("outsider.c", |program| {
-        let document = program.record().arg("memory").run().document(&[]);
-        assert_eq!(levels(&document) + lost(&document), TREE);
+        for roots in ["", "level_0"] {
+            let document = program.record().roots(roots).arg("memory").run().document(&[]);
+            assert!(document.warns_of(&["no memory to spare", "address space"]), "{:?}", document.warnings);
+            assert!(document.warns_of(&["counted by function only"]), "{:?}", document.warnings);
+            assert_eq!((levels(&document), lost(&document)), (TREE, 0));
+            let report = document.into_only_report();
+            assert!(report.folded_calls > TREE / 2 && report.folded_calls < TREE, "{}", report.folded_calls);
+        }
+    });
+}
+
+#[test]
+fn a_limited_address_space_is_the_programs() {
+    each_build("address-space.c", |program| {
+        for roots in ["", "level_0"] {
+            let limited = wrapped(program, "ulimit -v 300000 && exec \"$PROGRAM\" 240");
+            let recorded = limited.record().roots(roots).run();
+            assert_eq!(recorded.status.code(), Some(0), "{}", recorded.stdout);
+            let document = recorded.document(&[]);
+            assert_eq!((levels(&document), lost(&document)), (TREE, 0));
+        }
     });
 }
 

@@ -13,11 +13,14 @@ use crate::sys::{self, Fd, SignalsBlocked};
 use core::ffi::CStr;
 use core::fmt::{self, Write};
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use profile::header::Anchor;
 use profile::{GRANULE, MAGIC, VERSION, text};
 
 const PATH_MAX: usize = 4096;
+
+/// Bytes that a file may have at least, even if the program's address space is limited: a smaller file is better than none.
+const LEAST: usize = 1 << 20;
 
 /// Whether the program runs with more rights than its caller has: it is left alone.
 pub fn is_privileged() -> bool {
@@ -199,12 +202,13 @@ impl Place {
 
     fn map(fd: Fd, path: &'static CStr, memory: usize) -> Result<Self, Problem> {
         let file = File::new(fd, path).map_err(|_| Problem::File);
-        let mut mapped = memory;
+        // Of a limited address space most is left to the program.
+        let fair = (sys::spare_address_space() / 16).next_multiple_of(GRANULE);
+        let mut mapped = if fair < memory { fair.max(LEAST) } else { memory };
         let base = loop {
             match fd.map(mapped, true) {
                 Ok(base) => break Ok(base),
-                // An address-space limit: a smaller file is better than none.
-                Err(_) if mapped > 1 << 20 => mapped /= 2,
+                Err(_) if mapped > LEAST => mapped = (mapped / 2).next_multiple_of(GRANULE),
                 Err(_) => break Err(Problem::AddressSpace),
             }
         };
@@ -299,5 +303,15 @@ impl Family {
         let mut line = Line::new();
         parts.iter().for_each(|part| line.push(part));
         self.text(text::kind::WARNING, line.bytes());
+    }
+
+    /// Leaves a warning, once, that the kernel gave this process no private memory.
+    pub fn warn_of_little_memory(&self) {
+        static IS_SAID: AtomicBool = AtomicBool::new(false);
+        if !sys::is_sealed() && !IS_SAID.swap(true, Ordering::Relaxed) {
+            self.warn(&[
+                b"a process had no memory to spare for the recorder: see whether its address space is limited",
+            ]);
+        }
     }
 }

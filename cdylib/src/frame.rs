@@ -73,9 +73,18 @@ impl Frame {
 /// Memory for frames, each of which stands for no call.
 pub fn map(count: usize) -> sys::Result<*mut Frame> {
     let frames = sys::map_memory(count * size_of::<Frame>())?.cast::<Frame>();
+    // SAFETY: the mapping has room for them.
+    unsafe { clear(frames, count) };
+    Ok(frames)
+}
+
+/// Makes frames stand for no call.
+///
+/// # Safety
+/// There must be memory for them.
+pub unsafe fn clear(frames: *mut Frame, count: usize) {
     for index in 0..count {
-        // SAFETY: the mapping has room for them.
+        // SAFETY: the caller's promise.
         unsafe { frames.add(index).write(Frame::EMPTY) };
     }
-    Ok(frames)
 }

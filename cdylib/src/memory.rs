@@ -30,12 +30,15 @@ pub fn keep_value<T>(value: T) -> Option<&'static T> {
 
 /// Address space for collections; only what is touched takes memory.
 const HEAP: usize = 64 << 20;
+/// What there must be of it, where address space is limited.
+const LEAST_HEAP: usize = 1 << 20;
 /// A program's thread, or its signal stack, may have far less than a demangler needs.
 const STACK: usize = 1 << 20;
 
 /// Memory that grows by moving a mark and is given back all at once by its one user; and a stack.
 pub struct Scratch {
     base: AtomicUsize,
+    heap: AtomicUsize,
     used: AtomicUsize,
     user: AtomicU32,
     saved: AtomicUsize,
@@ -45,6 +48,7 @@ pub struct Scratch {
 #[cfg_attr(not(test), global_allocator)]
 pub static SCRATCH_AREA: Scratch = Scratch {
     base: AtomicUsize::new(0),
+    heap: AtomicUsize::new(0),
     used: AtomicUsize::new(0),
     user: AtomicU32::new(0),
     saved: AtomicUsize::new(0),
@@ -74,18 +78,25 @@ impl Scratch {
             return Err(Busy);
         }
         self.user.compare_exchange(user, me, Ordering::AcqRel, Ordering::Acquire).map_err(|_| Busy)?;
-        if self.base.load(Ordering::Relaxed) == 0
-            && let Ok(base) = sys::map_memory(HEAP + STACK)
-        {
-            self.base.store(base.expose_provenance(), Ordering::Relaxed);
+        if self.base.load(Ordering::Relaxed) == 0 {
+            let heap = ((sys::spare_address_space() / 8) & !(STACK - 1)).clamp(LEAST_HEAP, HEAP);
+            if let Ok(base) = sys::map_memory(heap + STACK) {
+                self.heap.store(heap, Ordering::Relaxed);
+                self.base.store(base.expose_provenance(), Ordering::Relaxed);
+            }
         }
-        let base = self.base.load(Ordering::Relaxed);
+        let (base, size) = (self.base.load(Ordering::Relaxed), self.heap.load(Ordering::Relaxed) + STACK);
         let mut job = Job { work: Some(work), result: None };
         if base != 0 {
             self.used.store(0, Ordering::Relaxed);
-            let end = ptr::with_exposed_provenance_mut(base + HEAP + STACK);
+            let end = ptr::with_exposed_provenance_mut(base + size);
             // SAFETY: the stack is this user's alone; the job outlives the call.
             unsafe { call_through(end, &mut job, self.saved.as_ptr()) };
+            if size < HEAP + STACK {
+                self.base.store(0, Ordering::Relaxed);
+                // SAFETY: whoever comes next maps anew. The program needs its address space.
+                unsafe { sys::unmap(ptr::with_exposed_provenance_mut(base), size) };
+            }
         }
         self.user.store(0, Ordering::Release);
         Ok(job.result)
@@ -121,7 +132,7 @@ unsafe impl GlobalAlloc for Scratch {
         let used = self.used.load(Ordering::Relaxed);
         let start = (base + used).next_multiple_of(layout.align());
         let end = start + layout.size();
-        if base == 0 || end > base + HEAP {
+        if base == 0 || end > base + self.heap.load(Ordering::Relaxed) {
             return ptr::null_mut();
         }
         self.used.store(end - base, Ordering::Relaxed);

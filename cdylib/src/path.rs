@@ -65,7 +65,7 @@ pub fn child(thread: &mut Thread, parent: Ref, function: usize, site: usize, hoo
 }
 
 fn make(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
-    make_room(thread)?;
+    make_room(thread, false)?;
     let record = function_record(thread, function, false)?;
     let (reference, node) = arena::node(thread, false)?;
     let is_root = filter::is_root(thread.family, function);
@@ -140,7 +140,7 @@ fn folded(thread: &mut Thread, function: usize) -> Option<Ref> {
     if found.is_some() {
         return found;
     }
-    make_room(thread)?;
+    make_room(thread, true)?;
     let record = function_record(thread, function, true).unwrap_or(0);
     let (reference, node) = arena::node(thread, true)?;
     // SAFETY: the node has room in a block of the thread's.
@@ -168,11 +168,15 @@ fn folded(thread: &mut Thread, function: usize) -> Option<Ref> {
     Some(reference)
 }
 
-/// Makes room in the thread's index for one more node.
-fn make_room(thread: &mut Thread) -> Option<()> {
+/// Makes room in the thread's index for one more node; one that counts a function by itself may use the last of it.
+fn make_room(thread: &mut Thread, spare: bool) -> Option<()> {
     let base = thread.base;
     // SAFETY: the index holds nodes of the thread's arena only.
-    thread.nodes.make_room(|node| unsafe { key_of(crate::family::at(base, node)) }).then_some(())
+    let has_room = thread.nodes.make_room(spare, |node| unsafe { key_of(crate::family::at(base, node)) });
+    if !has_room {
+        thread.family.warn_of_little_memory();
+    }
+    has_room.then_some(())
 }
 
 unsafe fn key_of(node: *const NodeRecord) -> u64 {
@@ -183,7 +187,9 @@ unsafe fn key_of(node: *const NodeRecord) -> u64 {
 
 /// Enters a node and its function's record in the thread's indices, if there is room.
 pub fn index(thread: &mut Thread, reference: Ref, node: *mut NodeRecord) {
-    if make_room(thread).is_some() {
+    // SAFETY: the caller's node.
+    let is_folded = unsafe { (*node).flags } & flag::FOLDED != 0;
+    if make_room(thread, is_folded).is_some() {
         // SAFETY: the caller's node.
         thread.nodes.insert(unsafe { key_of(node) }, reference);
     }
@@ -206,7 +212,7 @@ fn index_record(thread: &mut Thread, record: Ref, function: u64) -> bool {
     let base = thread.base;
     // SAFETY: as above.
     let key_of_record = |record| unsafe { (*crate::family::at::<Function>(base, record)).address };
-    let has_room = thread.functions.make_room(key_of_record);
+    let has_room = thread.functions.make_room(true, key_of_record);
     if has_room {
         thread.functions.insert(function, record);
     }

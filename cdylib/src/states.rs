@@ -71,7 +71,10 @@ fn take_state(family: &'static Family) -> Option<*mut Thread> {
     if !left.is_null() {
         return Some(left);
     }
-    let new = Thread::new(family).ok()?;
+    let Ok(new) = Thread::new(family) else {
+        family.warn_of_little_memory();
+        return None;
+    };
     // SAFETY: nobody has seen the state yet.
     unsafe {
         (*new).in_use.store(true, Ordering::Relaxed);

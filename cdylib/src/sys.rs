@@ -237,6 +237,20 @@ pub fn read_file<'a>(path: &CStr, buffer: &'a mut [u8]) -> Result<&'a mut [u8]> 
     Ok(&mut buffer[..len?])
 }
 
+/// Bytes of address space that the process may still map: without end, as a rule.
+pub fn spare_address_space() -> usize {
+    let (mut limit, mut sizes) = ([u64::MAX; 2], [0; 100]);
+    let asked = call!(SYS_prlimit64, 0, libc::RLIMIT_AS, 0, limit.as_mut_ptr());
+    if asked.is_err() || limit[0] == u64::MAX {
+        return usize::MAX;
+    }
+    // Its first number is that of all pages.
+    let sizes = read_file(c"/proc/self/statm", &mut sizes).unwrap_or_default();
+    let digits = sizes.iter().take_while(|digit| digit.is_ascii_digit());
+    let pages = digits.fold(0, |pages, digit| pages * 10 + usize::from(digit - b'0'));
+    (limit[0] as usize).saturating_sub(pages * profile::GRANULE)
+}
+
 /// Private memory, zeroed.
 pub fn map_memory(size: usize) -> Result<*mut u8> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;

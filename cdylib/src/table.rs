@@ -20,10 +20,12 @@ pub struct Table {
 const FIRST: usize = 1024;
 
 impl Table {
-    /// An empty index.
-    pub fn new() -> sys::Result<Self> {
-        let slots = sys::map_memory(FIRST * size_of::<Ref>())?.cast();
-        Ok(Self { slots, shift: 64 - FIRST.ilog2(), used: 0 })
+    /// Bytes of an empty index.
+    pub const FIRST_SIZE: usize = FIRST * size_of::<Ref>();
+
+    /// An empty index in these pages, which are zeroed and its own from now on.
+    pub fn new(pages: *mut u8) -> Self {
+        Self { slots: pages.cast(), shift: 64 - FIRST.ilog2(), used: 0 }
     }
 
     /// One less than the number of slots.
@@ -55,12 +57,12 @@ impl Table {
         }
     }
 
-    /// Makes room for one more record: at most half of the slots are used, or seven eighths without memory to grow.
-    /// `key_of` tells the key of a record. False if there is no room.
-    pub fn make_room(&mut self, key_of: impl Fn(Ref) -> u64) -> bool {
+    /// Makes room for one more record: at most half of the slots are used; without memory to grow five eighths, and for
+    /// `spare` ones, which have no other place, seven. `key_of` tells the key of a record. False if there is no room.
+    pub fn make_room(&mut self, spare: bool, key_of: impl Fn(Ref) -> u64) -> bool {
         let slots = self.mask() + 1;
         let wanted = self.used as usize + 1;
-        wanted * 2 <= slots || self.grow(key_of) || wanted * 8 <= slots * 7
+        wanted * 2 <= slots || self.grow(key_of) || wanted * 8 <= slots * if spare { 7 } else { 5 }
     }
 
     fn grow(&mut self, key_of: impl Fn(Ref) -> u64) -> bool {

@@ -134,10 +134,15 @@ const MOST_FRAMES: usize = 1 << 24;
 impl Thread {
     /// State for a thread of `family`, with no arena yet.
     pub fn new(family: &'static Family) -> sys::Result<*mut Thread> {
-        let thread = sys::map_memory(size_of::<Thread>())?.cast::<Thread>();
-        let frames = frame::map(FIRST_FRAMES)?;
-        // SAFETY: both mappings are new and large enough.
+        // All at once: what there is no room for must not be half taken, again and again.
+        const FRAMES: usize = FIRST_FRAMES * size_of::<Frame>();
+        let memory = sys::map_memory(size_of::<Thread>() + FRAMES + 2 * Table::FIRST_SIZE)?;
+        let thread = memory.cast::<Thread>();
+        // SAFETY: the mapping is new and has room for all of them; each begins a page, and may be given back by itself.
         unsafe {
+            let frames = memory.add(size_of::<Thread>()).cast();
+            let [nodes, functions] = [0, Table::FIRST_SIZE].map(|at| memory.add(size_of::<Thread>() + FRAMES + at));
+            frame::clear(frames, FIRST_FRAMES);
             sys::wipe_on_fork(thread.cast(), GRANULE)?;
             let header = family.header();
             let (inner, outer) = ((*header).inner_cost, (*header).outer_cost);
@@ -145,8 +150,8 @@ impl Thread {
             (&raw mut (*thread).bottom).write(frames);
             (&raw mut (*thread).limit).write(frames.add(FIRST_FRAMES));
             (&raw mut (*thread).base).write(family.base);
-            (&raw mut (*thread).nodes).write(Table::new()?);
-            (&raw mut (*thread).functions).write(Table::new()?);
+            (&raw mut (*thread).nodes).write(Table::new(nodes));
+            (&raw mut (*thread).functions).write(Table::new(functions));
             (&raw mut (*thread).family).write(family);
             (&raw mut (*thread).inner).write(inner);
             (&raw mut (*thread).pair).write(inner + outer);
@@ -240,7 +245,10 @@ impl Thread {
             return false;
         }
         let _blocked = SignalsBlocked::new();
-        let Ok(frames) = frame::map(len * 2) else { return false };
+        let Ok(frames) = frame::map(len * 2) else {
+            self.family.warn_of_little_memory();
+            return false;
+        };
         // SAFETY: the new mapping is twice as large; nothing but `self` leads to the old one.
         unsafe {
             ptr::copy_nonoverlapping(self.bottom, frames, len);
