@@ -12,7 +12,10 @@
  *   processes shared        clone with the parent's memory but not its thread-local storage, at the same time
  *   processes spawn         posix_spawn of the program itself
  *   processes failed        exec of what is not there, in a child of fork and of vfork; it returns, and `child` is called
- *   processes orphan        the child outlives its parent */
+ *   processes orphan        the child outlives its parent
+ *   processes daemon        the child becomes a daemon by libc's own function, whose _exit nobody can see
+ *   processes emptied       the child executes the program itself with an empty environment: nothing is preloaded there
+ *   processes threads-exec  a thread executes the program itself while others record: they end */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -168,6 +171,32 @@ UNSEEN static void orphan(void)
     wait_for_all();
 }
 
+UNSEEN static void become_daemon(void)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (fork() == 0) {
+        if (daemon(0, 0)) _exit(2);
+        child();
+        _exit(0);
+    }
+}
+
+UNSEEN static void *execute(void *unused)
+{
+    for (int i = 0; i < 1000; i++) leaf();
+    execl("/proc/self/exe", "processes", "child", (char *)NULL);
+    _exit(2);
+    return unused;
+}
+
+UNSEEN static void threads_exec(void)
+{
+    pthread_t thread;
+    for (int i = 0; i < 3; i++) pthread_create(&thread, NULL, record, NULL);
+    pthread_create(&thread, NULL, execute, NULL);
+    for (;;) pause();
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) return 2;
@@ -180,6 +209,13 @@ int main(int argc, char **argv)
     if (!strcmp(how, "shared")) shared();
     if (!strcmp(how, "failed")) failed();
     if (!strcmp(how, "orphan")) orphan();
+    if (!strcmp(how, "daemon")) become_daemon();
+    if (!strcmp(how, "threads-exec")) threads_exec();
+    if (!strcmp(how, "emptied") && fork() == 0) {
+        child();
+        execle("/proc/self/exe", argv[0], "child", (char *)NULL, (char *[]){NULL});
+        _exit(2);
+    }
     if (!strcmp(how, "bare") && _Fork() == 0) {
         child();
         _exit(0);

@@ -8,7 +8,8 @@
  *   throws again       `middle` catches what `inner` throws and throws it again; and once more in another frame
  *   throws deep        over a recursion of fifty calls, each with an object to destroy
  *
- * Three hundred rounds each, and `after` is called at the end of each. */
+ * Three hundred rounds each, or as many as a second argument says, and `after` is called at the end of each. */
+#include <cstdlib>
 #include <cstring>
 
 void library_each(int n, void (*visit)(int));
@@ -87,7 +88,8 @@ APART static void attempt(const char *how, int round)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2) return 2;
-    for (int round = 0; round < 300; round++) attempt(argv[1], round);
+    if (argc < 2) return 2;
+    int rounds = argc > 2 ? std::atoi(argv[2]) : 300;
+    for (int round = 0; round < rounds; round++) attempt(argv[1], round);
     return 0;
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Build, Document, each_build, fixture};
+use common::{Document, Program, each_build};
 
 #[test]
 fn resolvers_that_run_before_the_recorder_is_ready() {
@@ -65,23 +65,26 @@ fn handlers_and_destructors_behind_the_recorders_end() {
     });
 }
 
-fn loaded(how: &str) -> Document {
-    let program = fixture("deepbind.c", Build::GCC_O2);
+fn loaded(program: &Program, how: &str) -> Document {
     program.record().arg(how).arg(&program.folder).run().document(&[])
 }
 
 #[test]
 fn libraries_whose_hooks_are_bound_elsewhere() {
-    for how in ["deep", "apart"] {
-        let document = loaded(how);
-        assert!(document.warns_of(&["red.so", "RTLD_DEEPBIND", "dlmopen"]), "{how}: {:?}", document.warnings);
-        document.into_only_report().assert_calls("1 main\n 1 main → use\n 1 use\n 1 main → leaf\n 1 leaf");
-    }
+    each_build("deepbind.c", |program| {
+        for how in ["deep", "apart"] {
+            let document = loaded(program, how);
+            assert!(document.warns_of(&["red.so", "RTLD_DEEPBIND", "dlmopen"]), "{how}: {:?}", document.warnings);
+            document.into_only_report().assert_calls("1 main\n 1 main → use\n 1 use\n 1 main → leaf\n 1 leaf");
+        }
+    });
 }
 
 #[test]
 fn libraries_whose_hooks_are_ours() {
-    let document = loaded("usual");
-    assert_eq!(document.warnings, [""; 0]);
-    assert_eq!(document.into_only_report().function("red_step").calls, 10);
+    each_build("deepbind.c", |program| {
+        let document = loaded(program, "usual");
+        assert_eq!(document.warnings, [""; 0]);
+        assert_eq!(document.into_only_report().function("red_step").calls, 10);
+    });
 }

@@ -2,9 +2,10 @@
 
 mod common;
 
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 
-use common::{Build, Program, Recorded, Report, each_build, fixture};
+use common::{Build, Program, Recorded, Report, each_build, fixture, warn};
 
 /// The parent's report, and the child's.
 fn parent_and_child(recorded: &Recorded) -> (Report, Report) {
@@ -167,6 +168,21 @@ fn ten_thousand_children_leave_one_small_file() {
     let report = recorded.report();
     assert_served(&report, 10_000);
     assert_eq!((report.processes, report.lost_calls), (10_001, 0));
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test --test forks -- --ignored"]
+fn a_hundred_thousand_children_leave_one_small_file() {
+    each_build("forks.c", |program| {
+        let recorded = program.record().args(&["100000", "200"]).run();
+        let [profile] = &recorded.profiles()[..] else { panic!("one profile") };
+        let size = profile.metadata().unwrap().blocks() * 512;
+        assert!(size < 64 << 20, "{size} bytes");
+        let report = recorded.report();
+        assert_served(&report, 100_000);
+        assert_eq!((report.processes, report.lost_calls, report.folded_calls), (100_001, 0, 0));
+        warn(&format!("{}: 100,000 children, {} KB", program.build, size >> 10));
+    });
 }
 
 #[test]

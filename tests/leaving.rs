@@ -5,7 +5,7 @@ mod common;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 
-use common::{Build, Recorded, each_build, fixture};
+use common::{Build, Program, Recorded, each_build, fixture};
 
 const TO_THE_LAST: &str = "
     1 main
@@ -154,8 +154,21 @@ fn jumps_over_many_frames() {
 
 #[test]
 fn a_million_jumps_leave_a_small_file() {
-    let program = fixture("jumps.c", Build::GCC_O2);
-    let recorded = program.record().args(&["alternate", "1000000"]).run();
+    assert_a_million(&fixture("jumps.c", Build::GCC_O2), "alternate");
+}
+
+#[test]
+#[ignore = "takes a minute: cargo test --test leaving -- --ignored"]
+fn a_million_jumps_by_every_build() {
+    each_build("jumps.c", |program| {
+        for stack in ["own", "alternate"] {
+            assert_a_million(program, stack);
+        }
+    });
+}
+
+fn assert_a_million(program: &Program, stack: &str) {
+    let recorded = program.record().args(&[stack, "1000000"]).run();
     assert_jumped(&recorded, 1_000_000);
     let [profile] = &recorded.profiles()[..] else { panic!("one profile") };
     let size = profile.metadata().unwrap().blocks() * 512;

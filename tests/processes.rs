@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Build, Recorded, each_build, fixture};
+use common::{Recorded, each_build};
 
 fn run(program: &common::Program, arguments: &[&str]) -> Recorded {
     let recorded = program.record().args(arguments).logged().run();
@@ -58,6 +58,40 @@ fn without_libcs_fork() {
 #[test]
 fn a_child_that_outlives_its_parent() {
     each_build("processes.c", |program| assert_children(&run(program, &["orphan"]), 1));
+}
+
+/// libc's function ends the first process by an `_exit` of its own.
+#[test]
+fn a_daemon_of_libcs() {
+    each_build("processes.c", |program| {
+        let recorded = run(program, &["daemon"]);
+        let report = recorded.report();
+        report.assert_calls("1 main\n 1 main → leaf\n 1 main → child\n 1 child\n 2 child → leaf\n 3 leaf");
+        assert_eq!((report.lost_calls, report.unwound), (0, 0));
+    });
+}
+
+#[test]
+fn a_child_with_an_empty_environment_records_nothing_of_what_it_executes() {
+    each_build("processes.c", |program| {
+        let recorded = run(program, &["emptied"]);
+        assert_eq!(recorded.profiles().len(), 1);
+        let report = recorded.report();
+        report.assert_calls("1 main\n 1 main → leaf\n 1 main → child\n 1 child\n 2 child → leaf\n 3 leaf");
+        assert_eq!((report.processes, report.lost_calls, report.unwound), (2, 0, 0));
+    });
+}
+
+#[test]
+fn exec_in_a_thread_ends_the_others() {
+    each_build("processes.c", |program| {
+        let recorded = program.record().arg("threads-exec").run();
+        assert_eq!((recorded.status.code(), recorded.profiles().len()), (Some(0), 2));
+        let report = recorded.report();
+        assert_eq!((report.function("main").calls, report.function("child").callee("leaf").calls), (2, 2));
+        assert!(report.function("leaf").calls > 1_000 + 2, "{:?}", report.counts());
+        assert_eq!((report.lost_calls, report.unwound), (0, 0));
+    });
 }
 
 #[test]
@@ -138,7 +172,8 @@ fn roots_that_give_up_their_rights() {
             common::warn(&format!("{how} is skipped: only root can do it"));
             continue;
         }
-        let program = fixture("outsider.c", Build::GCC_O2);
-        assert_all_levels(&program.record().arg(how).run().report(), 1, how);
+        each_build("outsider.c", |program| {
+            assert_all_levels(&program.record().arg(how).run().report(), 1, how);
+        });
     }
 }

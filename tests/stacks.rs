@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Program, assert_same_counts, each_build, parse_counts};
+use common::{Program, assert_same_counts, each_build, parse_counts, warn};
 
 const CARVED: &str = "
     1 main
@@ -49,28 +49,49 @@ fn small_ones_side_by_side_in_one_block() {
 fn handlers_that_interrupt_hooks_and_set_errno() {
     each_build("ticks.c", |program| {
         for stack in ["own", "alternate"] {
-            let recorded = program.record().args(&[stack, "1000"]).with_output_of_its_own().run();
-            let (ticks, rounds) = recorded.stdout.trim().split_once(' ').unwrap();
-            let (ticks, rounds): (u64, u64) = (ticks.parse().unwrap(), rounds.parse().unwrap());
-            let report = recorded.report();
-            for (name, calls) in [
-                ("main", 1),
-                ("round_trip", rounds),
-                ("climb_7", rounds),
-                ("climb_0", rounds),
-                ("on_tick", ticks),
-                ("in_handler", ticks),
-                ("leaf", rounds + ticks),
-            ] {
-                assert_eq!(report.function(name).calls, calls, "{stack}: {name}");
-            }
-            assert_eq!(report.function("on_tick").callee("in_handler").calls, ticks, "{stack}");
-            assert_eq!(report.function("in_handler").callee("leaf").calls, ticks, "{stack}");
-            assert_eq!(report.function("round_trip").callee("climb_7").calls, rounds, "{stack}");
-            // A handler's call hangs below something: none is left over.
-            let below: u64 = report.functions.iter().flat_map(|f| &f.callees).map(|callee| callee.calls).sum();
-            assert_eq!(below + 1, report.calls, "{stack}: only main has no caller");
-            assert_eq!((report.unwound, report.lost_calls, report.open()), (0, 0, [].into()), "{stack}");
+            assert_ticks(program, stack, "1000");
         }
     });
+}
+
+#[test]
+#[ignore = "takes eight minutes: cargo test --release --test stacks -- --ignored"]
+fn handlers_that_interrupt_hooks_for_a_minute() {
+    each_build("ticks.c", |program| {
+        for stack in ["own", "alternate"] {
+            let (ticks, rounds) = assert_ticks(program, stack, "30s");
+            warn(&format!(
+                "{}, {stack} stack: {ticks} handlers among {} calls",
+                program.build,
+                10 * rounds + 3 * ticks
+            ));
+        }
+    });
+}
+
+/// Every handler and every call was counted, and each call is its caller's.
+fn assert_ticks(program: &Program, stack: &str, length: &str) -> (u64, u64) {
+    let recorded = program.record().args(&[stack, length]).with_output_of_its_own().run();
+    let (ticks, rounds) = recorded.stdout.trim().split_once(' ').unwrap();
+    let (ticks, rounds): (u64, u64) = (ticks.parse().unwrap(), rounds.parse().unwrap());
+    let report = recorded.report();
+    for (name, calls) in [
+        ("main", 1),
+        ("round_trip", rounds),
+        ("climb_7", rounds),
+        ("climb_0", rounds),
+        ("on_tick", ticks),
+        ("in_handler", ticks),
+        ("leaf", rounds + ticks),
+    ] {
+        assert_eq!(report.function(name).calls, calls, "{stack}: {name}");
+    }
+    assert_eq!(report.function("on_tick").callee("in_handler").calls, ticks, "{stack}");
+    assert_eq!(report.function("in_handler").callee("leaf").calls, ticks, "{stack}");
+    assert_eq!(report.function("round_trip").callee("climb_7").calls, rounds, "{stack}");
+    // A handler's call hangs below something: none is left over.
+    let below: u64 = report.functions.iter().flat_map(|f| &f.callees).map(|callee| callee.calls).sum();
+    assert_eq!(below + 1, report.calls, "{stack}: only main has no caller");
+    assert_eq!((report.unwound, report.lost_calls, report.open()), (0, 0, [].into()), "{stack}");
+    (ticks, rounds)
 }

@@ -3,7 +3,10 @@
 
 mod common;
 
-use common::{Program, Report, each_build};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use common::{Program, Report, builds, each_build, fixture};
 
 fn report(program: &Program, how: &str) -> Report {
     let recorded = program.record().arg(how).logged().run();
@@ -99,5 +102,39 @@ fn over_many_frames() {
              300 after()",
         );
         assert_unwound_by_clang_only(program, &report, 300 * 50);
+    });
+}
+
+/// The library is by the other compiler: where it is gcc's, its exits fire as the exception passes, where it is clang's not.
+#[test]
+fn through_a_library_of_another_compiler() {
+    for &build in builds() {
+        for &other in builds().iter().filter(|other| other.compiler != build.compiler) {
+            let place = tempfile::tempdir().unwrap();
+            let path = place.path().join("throws");
+            fs::copy(fixture("throws.cc", build).path, &path).unwrap();
+            let library = fixture("throws.cc", other).folder.join("libthrows.so");
+            fs::copy(library, place.path().join("libthrows.so")).unwrap();
+            let program = Program { build, folder: place.path().to_owned(), path };
+            let report = report(&program, "across");
+            assert_eq!(report.function("visit(int)").calls, 1_000, "{build} with {other}");
+            assert_eq!(report.function("after()").calls, 300);
+            let left = if other.compiler == "clang" { "library_each(int, void (*)(int))" } else { "visit(int)" };
+            assert_eq!((left, report.unwound), (left, 100), "{build} with {other}");
+        }
+    }
+}
+
+#[test]
+fn so_many_that_what_they_leave_must_not_pile_up() {
+    each_build("throws.cc", |program| {
+        for how in ["across", "deep"] {
+            let recorded = program.record().args(&[how, "20000"]).run();
+            let report = recorded.report();
+            assert_eq!((report.function("after()").calls, report.open(), report.lost_calls), (20_000, [].into(), 0));
+            let [profile] = &recorded.profiles()[..] else { panic!("one profile") };
+            let size = profile.metadata().unwrap().blocks() * 512;
+            assert!(size < 1 << 20, "{how}: {size} bytes");
+        }
     });
 }

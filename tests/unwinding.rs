@@ -190,6 +190,36 @@ fn the_callers_in_coroutines() {
     });
 }
 
+/// Where a call began is where it is counted; that it ends in another thread is not known there.
+#[test]
+fn a_coroutine_that_another_thread_goes_on_with() {
+    each_build("wandering.c", |program| {
+        let report = program.record().run().report();
+        for (name, calls) in [("main", 1), ("body", 1), ("inner", 100), ("leaf", 100), ("last", 100), ("own", 101)] {
+            assert_eq!(report.function(name).calls, calls, "{name}");
+        }
+        assert_eq!(report.function("inner").callee("leaf").calls, 100);
+        assert_eq!(report.function("main").callee("own").calls, 101);
+        assert_eq!(report.open(), [("body", 1), ("inner", 100)].into());
+        assert_eq!((report.unwound, report.lost_calls), (0, 0));
+    });
+}
+
+/// A fault in a hook that has not counted yet leaves a call neither counted by us nor by the program, or by us alone.
+#[test]
+fn a_stack_that_overflows() {
+    each_build("overflow.c", |program| {
+        let recorded = program.record().with_output_of_its_own().run();
+        let downs: u64 = recorded.stdout.trim().parse().unwrap();
+        let report = recorded.report();
+        let counted = report.function("down").calls;
+        assert!(counted >= downs && counted <= downs + 100, "{counted} calls of down, and the program says {downs}");
+        assert_eq!((report.function("in_handler").calls, report.function("after").calls), (100, 100));
+        assert_eq!(report.function("main").callee("after").calls, 100);
+        assert_eq!((report.unwound, report.open(), report.lost_calls), (counted, [].into(), 0));
+    });
+}
+
 fn counts(stdout: &str) -> (u64, u64) {
     let (ticks, works) = stdout.trim().split_once(' ').unwrap();
     (ticks.parse().unwrap(), works.parse().unwrap())
