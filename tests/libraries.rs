@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::each_build;
+use common::{Program, each_build};
 
 #[test]
 fn calls_into_a_library_and_back() {
@@ -68,6 +68,42 @@ fn libraries_at_one_address_stay_apart() {
         let mut runs: Vec<_> = runs.map(|run| (run.module.rsplit('/').next().unwrap(), run.calls)).collect();
         runs.sort();
         assert_eq!(runs, [("green.so", 1), ("red.so", 2)]);
+    });
+}
+
+/// The functions are counted all the same; they have no names where the file that has them is gone.
+#[test]
+fn files_that_go_while_they_are_loaded() {
+    each_build("replaced.c", |program| {
+        for (how, names) in [("removed", ["main", "leaf"]), ("other", ["main", "leaf"])] {
+            let recorded = program.record().arg(how).arg(&program.folder).run();
+            let document = recorded.document(&[]);
+            assert!(document.warns_of(&["plugin.so", "by address"]), "{how}: {:?}", document.warnings);
+            let report = document.into_only_report();
+            for name in names {
+                assert_eq!(report.function(name).calls, 1, "{how}: {name}");
+            }
+            let mut nameless: Vec<_> =
+                report.functions.iter().filter(|f| f.name == f.address).map(|f| f.calls).collect();
+            nameless.sort_unstable();
+            assert_eq!((nameless, report.calls), (vec![1, 10], 13), "{how}");
+        }
+    });
+}
+
+#[test]
+fn a_program_that_removes_its_own_file() {
+    each_build("replaced.c", |fixture| {
+        let place = tempfile::tempdir().unwrap();
+        let script = place.path().join("replaced");
+        let text = format!("#!/bin/sh\ncp '{}' program && exec ./program \"$@\"\n", fixture.path.display());
+        std::fs::write(&script, text).unwrap();
+        std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let program = Program { path: script, ..fixture.clone() };
+        let document = program.record().arg("program").arg(&program.folder).run().document(&[]);
+        assert!(document.warns_of(&["program", "by address"]), "{:?}", document.warnings);
+        let report = document.into_only_report();
+        assert_eq!((report.function("red_step").calls, report.function("plugin_run").calls, report.calls), (10, 1, 13));
     });
 }
 

@@ -189,6 +189,69 @@ fn a_disk_that_is_full_at_the_start() {
     assert!(said.contains("nothing is recorded, as disk has no space left"), "{said}");
 }
 
+/// The kernel would raise SIGXFSZ, which ends a program that does not expect it.
+#[test]
+fn files_that_may_not_grow_from_the_start() {
+    each_build("paths.c", |program| {
+        let limited = wrapped(program, "ulimit -f 400 && exec \"$PROGRAM\"");
+        let document = limited.record().run().document(&[]);
+        assert!(document.warns_of(&["lost"]) || document.warns_of(&["counted by function only"]), "{document:?}");
+        assert_eq!(levels(&document) + lost(&document), TREE);
+
+        let recorded =
+            wrapped(program, "ulimit -f 1 && exec \"$PROGRAM\" 2>&1").record().with_output_of_its_own().run();
+        assert!(recorded.stdout.contains("nothing is recorded, as out has no space left"), "{}", recorded.stdout);
+    });
+}
+
+#[test]
+fn a_disk_that_may_not_be_written_to() {
+    if !can("unshare -m mount -t tmpfs -o ro none /tmp") {
+        return warn("mounting a file system is not permitted here: those that cannot be written to are not tested");
+    }
+    each_build("plain.c", |program| {
+        let script = "mkdir disk out && exec unshare -m sh -c '
+            mount -t tmpfs -o ro none disk || exit 99
+            DIYTRACE_OUT=disk exec \"$PROGRAM\"'";
+        let recorded = wrapped(program, script).record().complaining().run();
+        let said: Vec<_> = recorded.stderr.lines().filter(|line| *line != "done").collect();
+        let [said] = said[..] else { panic!("one line, not {said:?}") };
+        assert!(said.contains("nothing is recorded, as disk cannot be written to"), "{said}");
+    });
+}
+
+/// Threads and forked children that all want to grow it at once.
+#[test]
+fn a_disk_that_becomes_full_under_many() {
+    each_build("endless.c", |program| {
+        let script = "(sleep 2; touch stop) & exec \"$PROGRAM\"";
+        let Some((recorded, document)) = on_a_disk_of("600k", &wrapped(program, script)) else { return };
+        assert_eq!(recorded.status.code(), Some(0));
+        assert!(document.warns_of(&["lost"]) || document.warns_of(&["counted by function only"]), "{document:?}");
+    });
+}
+
+/// Two that are preloaded at once, and many that start at once: each has a file of its own.
+#[test]
+fn two_recorders_never_write_one_file() {
+    let program = fixture("plain.c", Build::GCC_O2);
+    let here = tempfile::tempdir().unwrap();
+    let copy = here.path().join("libcopy.so");
+    fs::copy(tool("libdiytrace.so"), &copy).unwrap();
+    let start = |preload: &str| {
+        let mut command = std::process::Command::new(&program.path);
+        command.current_dir(&here).env("LD_PRELOAD", preload).env("DIYTRACE_OUT", "out");
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap()
+    };
+    let recorder = tool("libdiytrace.so").display().to_string();
+    let both = format!("{recorder}:{}", copy.display());
+    let mut running: Vec<_> = (0..50).map(|n| start(if n % 2 == 0 { &recorder } else { &both })).collect();
+    assert!(running.iter_mut().all(|program| program.wait().unwrap().code() == Some(7)));
+    let output = run_to_end(common::diytrace(here.path()).args(["report", "--format", "json", "out"]));
+    let report = Document::parse(&output.stdout).into_only_report();
+    assert_eq!((report.function("leaf").calls, report.function("main").calls), (350, 50));
+}
+
 /// The program, run by a shell script that knows it as `PROGRAM`.
 fn wrapped(program: &Program, script: &str) -> Program {
     let path = program.folder.join(format!("wrapped-{:x}", hash(script)));

@@ -87,7 +87,8 @@ fn ended_by_pthread_exit_or_cancelled() {
             let recorded = program.record().args(&[how, "50", "2"]).logged().run();
             let report = recorded.report();
             report.assert_calls(LEFT);
-            eprintln!("{how} {:?}", (report.unwound, report.open(), report.lost_calls));
+            let left_open = [("leave", 50), ("work", 50)].into();
+            assert_eq!((report.unwound, report.open(), report.lost_calls), (0, left_open, 0), "{how}");
             recorded.assert_agrees_with_the_event_log();
         }
     });
