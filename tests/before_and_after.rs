@@ -40,6 +40,28 @@ fn an_instrumented_allocator() {
     });
 }
 
+/// The recorder has its own: the program's would lead from its hooks into its hooks, without an end.
+#[test]
+fn instrumented_memory_functions() {
+    each_build("memory-functions.c", |program| {
+        for roots in ["", "work", "*len"] {
+            let recorded = program.record().roots(roots).run();
+            let said: Vec<u64> = recorded.stdout[3..].split_whitespace().map(|count| count.parse().unwrap()).collect();
+            let report = recorded.report();
+            assert_eq!((report.processes, report.lost_calls, report.unwound), (2, 0, 0));
+            let calls = |name: &str| report.function(name).calls;
+            if roots == "*len" {
+                assert_eq!((calls("strlen"), report.calls), (said[4] + 1, said[4] + 1));
+                continue;
+            }
+            assert_eq!(calls("work"), 3);
+            let counted = ["memset", "memcpy", "memmove", "memcmp", "strlen"].map(calls);
+            let by_the_child = [1, 1, 2, 1, 1];
+            assert_eq!(counted.to_vec(), said.iter().zip(by_the_child).map(|(s, c)| s + c).collect::<Vec<_>>());
+        }
+    });
+}
+
 #[test]
 fn handlers_and_destructors_behind_the_recorders_end() {
     each_build("late.c", |program| {
