@@ -1,11 +1,16 @@
-//! Programs with a shared AddressSanitizer, which end themselves where anything is preloaded before it.
+//! Programs with sanitizers: their runtimes find nothing that they do not find without the recorder, and the counts are those
+//! of the program without them. Those with a shared AddressSanitizer end themselves where anything is preloaded before it,
+//! unless they are asked not to.
+//!
+//! What is left out here does not end, or ends by a fault, without the recorder too: timers' handlers under ThreadSanitizer,
+//! which puts signals off, and threads' destructors under clang's.
 
 mod common;
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{diytrace, run_to_end};
+use common::{Build, Program, builds, diytrace, fixture, fixture_with, run_to_end, warn};
 use tempfile::TempDir;
 
 #[test]
@@ -27,6 +32,54 @@ fn the_advice_helps() {
     let output = record(&here, "ASAN_OPTIONS", "verify_asan_link_order=0");
     assert_eq!(output.status.code(), Some(7), "{}", stderr(&output));
     assert!(stderr(&output).contains("diytrace: profile in "), "{}", stderr(&output));
+}
+
+const FIXTURES: [(&str, &[&str]); 7] = [
+    ("plain.c", &[]),
+    ("threads.c", &["together", "8", "100"]),
+    ("threads.c", &["in-turn", "20", "5"]),
+    ("forks.c", &["20", "4"]),
+    ("longjmp.c", &[]),
+    ("recursion.c", &["fib", "15"]),
+    ("exceptions.cc", &[]),
+];
+
+#[test]
+fn the_address_sanitizer() {
+    each_fixture_with("-fsanitize=address");
+}
+
+#[test]
+fn the_undefined_behaviour_sanitizer() {
+    each_fixture_with("-fsanitize=undefined");
+}
+
+#[test]
+fn the_thread_sanitizer() {
+    each_fixture_with("-fsanitize=thread");
+}
+
+fn each_fixture_with(sanitizer: &str) {
+    for &build in builds().iter().filter(|build| build.is_optimized()) {
+        let plain = sanitized("plain.c", build, sanitizer);
+        if !plain.is_ok_and(|plain| run_to_end(&mut Command::new(plain.path)).status.code() == Some(7)) {
+            warn(&format!("{sanitizer} does not work with {build} here: it is not tested"));
+            continue;
+        }
+        for (source, arguments) in FIXTURES {
+            eprintln!("── {source} {arguments:?} by {build} {sanitizer}"); // shown if it ends badly
+            let program = sanitized(source, build, sanitizer).unwrap();
+            let report = program.record().args(arguments).run().report(); // it does and says what it does without
+            assert_eq!((report.lost_calls, report.folded_calls), (0, 0));
+            let plain = fixture(source, build).record().args(arguments).run().report();
+            assert_eq!((report.counts(), report.unwound), (plain.counts(), plain.unwound));
+        }
+    }
+}
+
+fn sanitized(source: &str, build: Build, sanitizer: &str) -> Result<Program, String> {
+    let program = fixture_with(source, build, &[sanitizer])?;
+    Ok(program.wrapped("export ASAN_OPTIONS=verify_asan_link_order=0; exec \"$PROGRAM\" \"$@\""))
 }
 
 fn program() -> TempDir {

@@ -87,7 +87,7 @@ fn no_more_address_space() {
 fn a_limited_address_space_is_the_programs() {
     each_build("address-space.c", |program| {
         for roots in ["", "level_0"] {
-            let limited = wrapped(program, "ulimit -v 300000 && exec \"$PROGRAM\" 240");
+            let limited = program.wrapped("ulimit -v 300000 && exec \"$PROGRAM\" 240");
             let recorded = limited.record().roots(roots).run();
             assert_eq!(recorded.status.code(), Some(0), "{}", recorded.stdout);
             let document = recorded.document(&[]);
@@ -99,7 +99,7 @@ fn a_limited_address_space_is_the_programs() {
 #[test]
 fn little_address_space_from_the_start() {
     let program = fixture("paths.c", Build::GCC_O2);
-    let limited = wrapped(&program, "ulimit -v 100000 && exec \"$PROGRAM\"");
+    let limited = program.wrapped("ulimit -v 100000 && exec \"$PROGRAM\"");
     let document = limited.record().run().document(&[]);
     assert_eq!(levels(&document) + lost(&document), TREE);
     assert_eq!(lost(&document), 0, "a smaller file is enough for these");
@@ -113,7 +113,7 @@ fn links_in_the_place_of_profiles() {
         let precious = here.path().join("precious");
         fs::write(&precious, "This is precious.").unwrap();
         let script = format!("ln -s '{}' precious && exec \"$PROGRAM\" replaced", precious.display());
-        wrapped(program, &script).record().run();
+        program.wrapped(&script).record().run();
         assert_eq!(fs::read_to_string(&precious).unwrap(), "This is precious.");
     });
 }
@@ -121,7 +121,7 @@ fn links_in_the_place_of_profiles() {
 #[test]
 fn profiles_are_their_owners() {
     let program = fixture("plain.c", Build::GCC_O2);
-    let recorded = wrapped(&program, "umask 0 && exec \"$PROGRAM\"").record().run();
+    let recorded = program.wrapped("umask 0 && exec \"$PROGRAM\"").record().run();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&recorded.out()), mode(&recorded.profiles()[0])), (0o700, 0o600));
 }
@@ -139,7 +139,7 @@ fn a_folder_that_may_not_be_written_to() {
     let copy = place.path().join("plain");
     fs::copy(&program.path, &copy).unwrap();
     let program = Program { path: copy, ..program };
-    let recorded = wrapped(&program, &script.replace("AS_NOBODY", as_nobody)).record().complaining().run();
+    let recorded = program.wrapped(&script.replace("AS_NOBODY", as_nobody)).record().complaining().run();
     let said: Vec<_> = recorded.stderr.lines().filter(|line| *line != "done").collect();
     let [said] = said[..] else { panic!("one line, not {said:?}") };
     assert!(said.contains("nothing is recorded, as out cannot be written to"), "{said}");
@@ -158,7 +158,7 @@ fn on_a_disk_of(size: &str, program: &Program) -> Option<(Recorded, Document)> {
              test -z \"$DIYTRACE_OUT\" || cp disk/* out/ 2> /dev/null
              exit $status'"
     );
-    let recorded = wrapped(program, &script).record().run();
+    let recorded = program.wrapped(&script).record().run();
     let document = recorded.document(&[]);
     Some((recorded, document))
 }
@@ -183,7 +183,7 @@ fn a_disk_that_is_full_at_the_start() {
         mount -t tmpfs -o size=64k none disk || exit 99
         head -c 65536 /dev/zero > disk/all 2> /dev/null
         DIYTRACE_OUT=disk exec \"$PROGRAM\"'";
-    let recorded = wrapped(&program, script).record().complaining().run();
+    let recorded = program.wrapped(script).record().complaining().run();
     let said: Vec<_> = recorded.stderr.lines().filter(|line| *line != "done").collect();
     let [said] = said[..] else { panic!("one line, not {said:?}") };
     assert!(said.contains("nothing is recorded, as disk has no space left"), "{said}");
@@ -193,13 +193,12 @@ fn a_disk_that_is_full_at_the_start() {
 #[test]
 fn files_that_may_not_grow_from_the_start() {
     each_build("paths.c", |program| {
-        let limited = wrapped(program, "ulimit -f 400 && exec \"$PROGRAM\"");
+        let limited = program.wrapped("ulimit -f 400 && exec \"$PROGRAM\"");
         let document = limited.record().run().document(&[]);
         assert!(document.warns_of(&["lost"]) || document.warns_of(&["counted by function only"]), "{document:?}");
         assert_eq!(levels(&document) + lost(&document), TREE);
 
-        let recorded =
-            wrapped(program, "ulimit -f 1 && exec \"$PROGRAM\" 2>&1").record().with_output_of_its_own().run();
+        let recorded = program.wrapped("ulimit -f 1 && exec \"$PROGRAM\" 2>&1").record().with_output_of_its_own().run();
         assert!(recorded.stdout.contains("nothing is recorded, as out has no space left"), "{}", recorded.stdout);
     });
 }
@@ -213,7 +212,7 @@ fn a_disk_that_may_not_be_written_to() {
         let script = "mkdir disk out && exec unshare -m sh -c '
             mount -t tmpfs -o ro none disk || exit 99
             DIYTRACE_OUT=disk exec \"$PROGRAM\"'";
-        let recorded = wrapped(program, script).record().complaining().run();
+        let recorded = program.wrapped(script).record().complaining().run();
         let said: Vec<_> = recorded.stderr.lines().filter(|line| *line != "done").collect();
         let [said] = said[..] else { panic!("one line, not {said:?}") };
         assert!(said.contains("nothing is recorded, as disk cannot be written to"), "{said}");
@@ -225,7 +224,7 @@ fn a_disk_that_may_not_be_written_to() {
 fn a_disk_that_becomes_full_under_many() {
     each_build("endless.c", |program| {
         let script = "(sleep 2; touch stop) & exec \"$PROGRAM\"";
-        let Some((recorded, document)) = on_a_disk_of("600k", &wrapped(program, script)) else { return };
+        let Some((recorded, document)) = on_a_disk_of("600k", &program.wrapped(script)) else { return };
         assert_eq!(recorded.status.code(), Some(0));
         assert!(document.warns_of(&["lost"]) || document.warns_of(&["counted by function only"]), "{document:?}");
     });
@@ -250,22 +249,6 @@ fn two_recorders_never_write_one_file() {
     let output = run_to_end(common::diytrace(here.path()).args(["report", "--format", "json", "out"]));
     let report = Document::parse(&output.stdout).into_only_report();
     assert_eq!((report.function("leaf").calls, report.function("main").calls), (350, 50));
-}
-
-/// The program, run by a shell script that knows it as `PROGRAM`.
-fn wrapped(program: &Program, script: &str) -> Program {
-    let path = program.folder.join(format!("wrapped-{:x}", hash(script)));
-    let text = format!("#!/bin/sh\nexport PROGRAM='{}'\n{script}\n", program.path.display());
-    fs::write(&path, text).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    Program { path, ..program.clone() }
-}
-
-fn hash(text: &str) -> u64 {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// A program that has more rights than its caller is left alone.

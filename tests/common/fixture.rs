@@ -6,6 +6,8 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -28,6 +30,17 @@ impl Program {
     pub fn record(&self) -> Recording<'_> {
         Recording::of(self)
     }
+
+    /// The program, run by a shell script that knows it as `PROGRAM`.
+    pub fn wrapped(&self, script: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        script.hash(&mut hasher);
+        let path = self.folder.join(format!("wrapped-{:x}", hasher.finish()));
+        let text = format!("#!/bin/sh\nexport PROGRAM='{}'\n{script}\n", self.path.display());
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        Self { path, ..self.clone() }
+    }
 }
 
 /// Tells a story once for every compiler and level of optimisation.
@@ -47,13 +60,18 @@ pub fn fixture(source: &str, build: Build) -> Program {
         let mut compiled = COMPILED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         Arc::clone(compiled.get_or_insert_default().entry(key).or_default())
     };
-    cell.get_or_init(|| compile(source, build)).clone()
+    cell.get_or_init(|| compile(source, build, &[]).unwrap_or_else(|error| panic!("{error}"))).clone()
 }
 
-fn compile(source: &str, build: Build) -> Program {
+/// A fixture compiled with more options, or what the compiler said. Not kept for others.
+pub fn fixture_with(source: &str, build: Build, options: &[&str]) -> Result<Program, String> {
+    compile(source, build, options)
+}
+
+fn compile(source: &str, build: Build, options: &[&str]) -> Result<Program, String> {
     let sources = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/c-fixtures"));
     let name = Path::new(source).file_stem().unwrap().to_str().unwrap();
-    let folder = scratch().join(format!("{name}-{}{}", build.compiler, build.level));
+    let folder = scratch().join(format!("{name}-{}{}{}", build.compiler, build.level, options.concat()));
     fs::create_dir_all(&folder).unwrap();
     let text = fs::read_to_string(sources.join(source)).unwrap_or_else(|error| panic!("{source}: {error}"));
     let comment = text.split("*/").next().unwrap();
@@ -62,7 +80,7 @@ fn compile(source: &str, build: Build) -> Program {
     for line in lines {
         let mut words = line.split_whitespace().map(|word| word.replace('\'', ""));
         let mut compiler = Command::new(build.driver(&words.next().unwrap()));
-        compiler.arg(build.level).current_dir(&folder);
+        compiler.arg(build.level).args(options).current_dir(&folder);
         for word in words {
             let file = sources.join(&word);
             if file.is_file() {
@@ -72,9 +90,11 @@ fn compile(source: &str, build: Build) -> Program {
             };
         }
         let output = compiler.output().unwrap();
-        assert!(output.status.success(), "{compiler:?}\n{}", String::from_utf8_lossy(&output.stderr));
+        if !output.status.success() {
+            return Err(format!("{compiler:?}\n{}", String::from_utf8_lossy(&output.stderr)));
+        }
     }
-    Program { build, path: folder.join(name), folder }
+    Ok(Program { build, path: folder.join(name), folder })
 }
 
 /// The number of the first line of a fixture that begins with this text.

@@ -23,7 +23,7 @@ mod report;
 mod rights;
 
 pub use compilers::{Build, builds};
-pub use fixture::{Program, each_build, fixture, line_of};
+pub use fixture::{Program, each_build, fixture, fixture_with, line_of};
 pub use recording::{Recorded, Recording, diytrace, run_to_end};
 pub use release::tool;
 pub use report::{Callee, Document, Function, Report, assert_same_counts, parse_counts};
