@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use common::{Build, Document, diytrace, fixture, run_to_end, tool};
+use common::{Document, Program, diytrace, each_build, run_to_end, tool};
 
-const READINGS: usize = 100;
+const READINGS: usize = 50;
 
 fn read(here: &Path) -> Option<Document> {
     let output = run_to_end(diytrace(here).args(["report", "--format", "json", "out"]));
@@ -20,7 +20,10 @@ fn read(here: &Path) -> Option<Document> {
 
 #[test]
 fn sums_never_go_backwards() {
-    let program = fixture("endless.c", Build::GCC_O2);
+    each_build("endless.c", read_while_it_runs);
+}
+
+fn read_while_it_runs(program: &Program) {
     let here = tempfile::tempdir().unwrap();
     let mut command = std::process::Command::new(&program.path);
     command.current_dir(&here).env("DIYTRACE_OUT", "out").env("DIYTRACE_KEEP", "4");

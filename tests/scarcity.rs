@@ -251,6 +251,22 @@ fn two_recorders_never_write_one_file() {
     assert_eq!((report.function("leaf").calls, report.function("main").calls), (350, 50));
 }
 
+/// As in containers that share a folder: all are process 1.
+#[test]
+fn programs_with_one_number_have_a_file_each() {
+    if !can("unshare --pid --fork true") {
+        return warn("process numbers of their own are not permitted here: containers are not tested");
+    }
+    let program = fixture("plain.c", Build::GCC_O2);
+    let script = "for i in 1 2 3 4 5 6 7 8 9 10; do unshare --pid --fork \"$PROGRAM\" & done; wait; exit 7";
+    let recorded = program.wrapped(script).record().run();
+    let reports = recorded.reports_by_process();
+    assert_eq!((recorded.profiles().len(), reports.len()), (10, 10));
+    for report in reports {
+        assert_eq!((report.process.as_ref().unwrap().pid, report.function("leaf").calls), (1, 7));
+    }
+}
+
 /// A program that has more rights than its caller is left alone.
 #[test]
 fn set_user_id_programs() {

@@ -45,6 +45,15 @@ fn small_ones_side_by_side_in_one_block() {
     });
 }
 
+/// Libraries and mappings then lie elsewhere, and the first stack has no end below.
+#[test]
+fn with_a_first_stack_without_limit() {
+    each_build("carved.c", |program| {
+        let script = "ulimit -s unlimited 2>/dev/null; exec \"$PROGRAM\" \"$@\"";
+        assert_all_return(&program.wrapped(script), "16384");
+    });
+}
+
 #[test]
 fn handlers_that_interrupt_hooks_and_set_errno() {
     each_build("ticks.c", |program| {
