@@ -19,6 +19,20 @@ fn counts_do_not_depend_on_the_clock() {
 }
 
 #[test]
+fn a_clock_of_the_programs_own_is_not_asked() {
+    each_build("own-clock.c", |program| {
+        for clock in ["tsc", "clock_gettime"] {
+            let recorded = program.record().set("CLOCK", clock).run();
+            let document = recorded.document(&[]);
+            assert!(document.clock.hz > 1e8, "{clock}: {:?}", document.clock);
+            let report = document.into_only_report();
+            report.assert_calls("1 main\n 2 main → clock_gettime\n 2 clock_gettime\n 100 main → leaf\n 100 leaf");
+            assert!(report.function("leaf").total_ns > 10_000.0, "{clock}: it does stand still");
+        }
+    });
+}
+
+#[test]
 fn a_nanosecond_is_a_tick_of_clock_gettime() {
     each_build("plain.c", |program| {
         let document = program.record().set("CLOCK", "clock_gettime").run().document(&[]);

@@ -1,7 +1,7 @@
 //! The clock: the time stamp counter where it runs at one rate, else `clock_gettime`.
 
 use crate::{arch, sys};
-use core::sync::atomic::AtomicBool;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use profile::header::{Anchor, clock};
 
 /// Set when the process may not read any clock: nothing more is recorded.
@@ -32,11 +32,29 @@ impl Clock for Gettime {
     }
 }
 
+/// libc's `clock_gettime`; 0 until the library is loaded.
+static LIBCS: AtomicUsize = AtomicUsize::new(0);
+
+/// Finds libc's function. The program may have one of that name, which may be instrumented, or tell another time.
+pub fn find_libcs() {
+    // SAFETY: as the manual says.
+    LIBCS.store(
+        unsafe { libc::dlsym(libc::RTLD_NEXT, c"clock_gettime".as_ptr()) }.expose_provenance(),
+        Ordering::Relaxed,
+    );
+}
+
 /// A clock of the kernel's, in nanoseconds. libc asks the vDSO; neither sets `errno` for these clocks.
 pub fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the structure is ours.
-    unsafe { libc::clock_gettime(clock, &mut time) };
+    match LIBCS.load(Ordering::Relaxed) {
+        0 => sys::read_clock(clock, &mut time),
+        libcs => {
+            type Read = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> i32;
+            // SAFETY: libc's function of that type; the structure is ours.
+            unsafe { core::mem::transmute::<usize, Read>(libcs)(clock, &mut time) };
+        }
+    }
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 

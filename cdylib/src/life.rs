@@ -63,6 +63,7 @@ static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 
 /// What needs libc: the next `_exit`, and a key whose destructor tells that a thread ends.
 fn prepare() {
+    clock::find_libcs();
     // SAFETY: all are called as their manuals say; the key's destructor and the handler have the right types.
     unsafe {
         NEXT_EXIT.store(libc::dlsym(libc::RTLD_NEXT, c"_exit".as_ptr()).addr(), Ordering::Relaxed);

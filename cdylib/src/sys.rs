@@ -251,6 +251,11 @@ pub fn spare_address_space() -> usize {
     (limit[0] as usize).saturating_sub(pages * profile::GRANULE)
 }
 
+/// A clock's time, by the slow way.
+pub fn read_clock(clock: libc::clockid_t, time: &mut libc::timespec) {
+    let _ = call!(SYS_clock_gettime, clock, ptr::from_mut(time));
+}
+
 /// Private memory, zeroed.
 pub fn map_memory(size: usize) -> Result<*mut u8> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
