@@ -57,7 +57,7 @@ load() {
 
 # Under the load: kills workers, has the configuration read anew, and replaces the master by a new one.
 disturb() {
-    local turn worker old
+    local turn worker old i
     for ((turn = 0; turn < scale / 2; turn++)); do
         sleep 0.2
         case $((turn % 5)) in
@@ -67,10 +67,15 @@ disturb() {
             1) kill -HUP "$(master)" ;;
             4)
                 old=$(master)
-                kill -USR2 "$old"
-                wait_for has_new_master "$old"
-                kill -QUIT "$old"
-                wait_for has_ended "$old" ;;
+                kill -USR2 "$old" # which it may refuse, as it says in its log
+                for ((i = 0; i < 250; i++)); do
+                    if has_new_master "$old" 2>/dev/null; then
+                        kill -QUIT "$old"
+                        wait_for has_ended "$old"
+                        break
+                    fi
+                    sleep 0.02
+                done ;;
         esac
     done
     touch "$run/enough"

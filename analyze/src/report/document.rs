@@ -84,7 +84,8 @@ pub struct Process {
     pub cmdline: Vec<String>,
     /// When it began to record, in nanoseconds since 1970.
     pub started_unix_ns: u64,
-    /// `running`, `exited` or `killed`.
+    /// `running`, `exited` or `killed`: ended without a word, by a signal, by executing another program, or inside libc's
+    /// `daemon`.
     pub state: &'static str,
 }
 
