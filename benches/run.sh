@@ -1,78 +1,87 @@
 #!/usr/bin/env bash
-# What recording costs a call, beside the least that timing can cost and beside uftrace where it is installed.
+# What recording costs, beside the least that timing can cost and beside other profilers; and whether the times are true.
 #
-#   benches/run.sh [ROUNDS]      (default 9)
+#   benches/run.sh [OPTION]... [WORKLOAD]...
 #
-# All contenders run in turn in each round, so a machine that changes its speed changes it for all of them; the table
-# gives medians, and the spread of the ratio to the floor over the rounds.
+#   --rounds N        rounds in which every contender runs once (default 9; below 7 tells little)
+#   --runs N          recorded runs of the truth bench (default 20)
+#   --contender NAME  only this one; may be given several times. Ratios need `floor` and `uftrace` among them
+#   --bench NAME      only this one of: speed threads child load truth; may be given several times
+#   --quick           small programs only: nothing is fetched
+#   --out FOLDER      where the results go (default: benches/results/DATE-PROCESSOR)
+#   --list            the workloads and contenders there are
+#
+# README.md tells what they are. Tables go to stdout, everything else to stderr.
+# shellcheck disable=SC2034,SC2154 # the parts share variables
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-rounds=${1:-9}
-target=${CARGO_TARGET_DIR:-$here/../target}
-[[ $target = /* ]] || target=$here/../$target
-library=$target/release/libdiytrace.so
-cargo build --release --quiet --manifest-path "$here/../Cargo.toml" -p diytrace-cdylib
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export DIYTRACE_OUT=$work/profile
-flags=(-O2 -fno-inline -fno-optimize-sibling-calls -w)
-cc -O2 -shared -fPIC "$here/floor.c" -o "$work/libfloor.so"
-for name in fib tree; do
-    cc "${flags[@]}" "$here/$name.c" -o "$work/$name.plain"
-    cc "${flags[@]}" -finstrument-functions "$here/$name.c" -o "$work/$name"
+benches=$(cd "$(dirname "$0")" && pwd)
+for part in machine tools contenders packages workloads speed postgres truth single; do
+    # shellcheck source=/dev/null
+    . "$benches/lib/$part.sh"
 done
 
-contenders=(plain empty floor recorded "in a root" "outside roots" paused)
-command -v uftrace >/dev/null && contenders+=(uftrace)
+rounds=9 runs=20 quick='' results='' contenders=() workloads=() parts=()
+all_parts=(speed threads child load truth)
 
-# Runs a contender once; nanoseconds of its wall time.
-once() {
-    local contender=$1 program=$2 size=$3 run=("$work/$2" "$3") start end
-    local preload="" root="" paused=0
-    case $contender in
-    plain) run=("$work/$program.plain" "$size") ;;
-    empty) ;;
-    floor) preload=$work/libfloor.so ;;
-    recorded) preload=$library ;;
-    "in a root") preload=$library root=main ;;
-    "outside roots") preload=$library root=no_such_function ;;
-    paused) preload=$library paused=1 ;;
-    uftrace) run=(uftrace record --no-libcall -d "$work/uftrace.data" "${run[@]}") ;;
-    esac
-    start=$(date +%s%N)
-    LD_PRELOAD=$preload DIYTRACE_ROOT=$root DIYTRACE_PAUSED=$paused "${run[@]}" >/dev/null 2>&1
-    end=$(date +%s%N)
-    rm -rf "$DIYTRACE_OUT" "$work/uftrace.data"
-    echo $((end - start))
+say() { printf 'benches: %s\n' "$*" >&2; }
+fail() { say "$*"; exit 2; }
+
+# tsv_header FILE COLUMN..., tsv_row FILE VALUE...: the raw results. A value may hold several, tabs between them.
+tsv_header() { (IFS=$'\t' && printf '%s\n' "${*:2}") >"$results/$1.tsv"; }
+tsv_row() { (IFS=$'\t' && printf '%s\n' "${*:2}") >>"$results/$1.tsv"; }
+
+is_one_of() {
+    local name
+    for name in "${@:2}"; do [[ $name != "$1" ]] || return 0; done
+    return 1
 }
 
-for workload in "fib 32" "tree 500000"; do
-    read -r program size <<<"$workload"
-    calls=$("$work/$program" "$size" | awk '{print $2}')
-    for ((round = 0; round < rounds; round++)); do
-        for contender in "${contenders[@]}"; do
-            printf '%d\t%s\t%d\n' "$round" "$contender" "$(once "$contender" "$program" "$size")"
-        done
-    done >"$work/times"
-    printf '\n%s: %d calls, medians of %d rounds\n' "$workload" "$calls" "$rounds"
-    awk -F'\t' -v calls="$calls" '
-        function median(values, n,   i, j, t) {
-            for (i = 2; i <= n; i++) { t = values[i]; for (j = i - 1; j > 0 && values[j] > t; j--) values[j + 1] = values[j]; values[j + 1] = t }
-            return n % 2 ? values[(n + 1) / 2] : (values[n / 2] + values[n / 2 + 1]) / 2
-        }
-        { if (!($2 in seen)) { order[++kinds] = $2; seen[$2] }; time[$2, $1] = $3; if ($1 > last) last = $1 }
-        END {
-            printf "%-15s %10s %12s %24s\n", "", "ns/call", "x floor", "(range of the rounds)"
-            for (k = 1; k <= kinds; k++) {
-                name = order[k]; low = 1e9; high = 0
-                for (r = 0; r <= last; r++) {
-                    t[r + 1] = time[name, r]
-                    q[r + 1] = time[name, r] / time["floor", r]
-                    if (q[r + 1] < low) low = q[r + 1]
-                    if (q[r + 1] > high) high = q[r + 1]
-                }
-                printf "%-15s %10.1f %12.2f %15.2f - %.2f\n", name, median(t, last + 1) / calls, median(q, last + 1), low, high
-            }
-        }' "$work/times"
-done
+number() {
+    [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || fail "$1 needs a number, not '${2:-}'"
+    echo "$2"
+}
+
+read_options() {
+    while (($#)); do
+        case $1 in
+        --rounds) rounds=$(number "$@"); shift ;;
+        --runs) runs=$(number "$@"); shift ;;
+        --contender) contenders+=("${2:?--contender needs a name}"); shift ;;
+        --bench)
+            is_one_of "${2:-}" "${all_parts[@]}" || fail "there is no bench '${2:-}'; there are: ${all_parts[*]}"
+            parts+=("$2"); shift ;;
+        --quick) quick=1 ;;
+        --out) results=${2:?--out needs a folder}; shift ;;
+        --list) printf 'workloads   %s\ncontenders  %s\n' "${small_workloads[*]} ${real_workloads[*]}" "${all_contenders[*]}"; exit ;;
+        -h | --help) sed -n '2,/^# shellcheck/{/^# shellcheck/d; s/^# \{0,1\}//; p}' "$0"; exit ;;
+        -*) fail "there is no option $1; see --help" ;;
+        *)
+            is_one_of "$1" "${small_workloads[@]}" "${real_workloads[@]}" ||
+                fail "there is no workload '$1'; there are: ${small_workloads[*]} ${real_workloads[*]}"
+            workloads+=("$1") ;;
+        esac
+        shift
+    done
+    ((${#parts[@]})) || parts=("${all_parts[@]}")
+    ((${#workloads[@]} == 0)) || return 0
+    workloads=("${small_workloads[@]}")
+    [[ -n $quick ]] || workloads+=("${real_workloads[@]}")
+}
+
+main() {
+    local part tool
+    read_options "$@"
+    for tool in cc c++ cargo awk; do command -v "$tool" >/dev/null || fail "missing: $tool"; done
+    make_work
+    choose_results
+    choose_cache
+    describe_machine "$@" >"$results/machine.txt"
+    build_tools
+    choose_contenders
+    for part in "${all_parts[@]}"; do
+        ! is_one_of "$part" "${parts[@]}" || "bench_$part"
+    done
+    say "raw results and the machine's description are in $results; benches/summary.sh shows them again"
+}
+
+main "$@"

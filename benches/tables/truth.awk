@@ -1,0 +1,44 @@
+# truth.tsv: the reported time of each workload's root beside its true one.
+NR == 1 { columns(); next }
+{
+    k = $1 SUBSEP $2
+    if (!(k in count)) kind[++kinds] = k
+    n = ++count[k]
+    calls[k] = $(at["calls"])
+    t = ($(at["before_wall_ns"]) + $(at["after_wall_ns"])) / 2
+    truth[k, n] = t
+    raw[k, n] = $(at["total_raw_ns"]); corrected[k, n] = $(at["total_ns"]); stated[k, n] = $(at["total_error_ns"])
+    error[k, n] = 100 * (corrected[k, n] / t - 1)
+    claimed[k, n] = $(at["overhead_ns"])
+    covered[k] += reaches(corrected[k, n] - t, stated[k, n])
+    # The same without the time that others had the processor, which the outer clocks tell: of the recorded run it is
+    # taken off the report's time.
+    t = ($(at["before_cpu_ns"]) + $(at["after_cpu_ns"])) / 2
+    own = corrected[k, n] - ($(at["recorded_wall_ns"]) - $(at["recorded_cpu_ns"]))
+    own_error[k, n] = 100 * (own / t - 1)
+    own_covered[k] += reaches(own - t, stated[k, n])
+    cost[k, n] = ($(at["recorded_cpu_ns"]) - t) / calls[k]
+    # A run is disturbed when the machine gave the processor to others for over 2% of the time of any of its three clocks.
+    disturbed[k] += is_disturbed("before") || is_disturbed("after") || is_disturbed("recorded")
+}
+function reaches(off, error) { return off <= error && -off <= error }
+function is_disturbed(which) { return $(at[which "_wall_ns"]) > 1.02 * $(at[which "_cpu_ns"]) }
+function of(measure, k, q,   i, v) {
+    for (i = 1; i <= count[k]; i++) v[i] = measure[k, i]
+    return quantile(v, count[k], q)
+}
+function range(measure, k) { return sprintf("%+.1f..%+.1f", of(measure, k, 0), of(measure, k, 1)) }
+END {
+    print "\nTrue time of the root, and what reports say: medians; errors in % of the true time"
+    line = "%-10s %-9s %9s %9s %9s %8s  %7s %-14s %8s  %7s %-14s %8s  %7s %7s  %9s\n"
+    printf line, "", "", "true", "raw", "corrected", "stated", "error", "(range)", "covered", "on cpu", "(range)", "covered", "a call", "stated", "disturbed"
+    for (i = 1; i <= kinds; i++) {
+        k = kind[i]
+        split(k, name, SUBSEP)
+        printf line, name[1], name[2],
+            seconds(of(truth, k, 0.5)), seconds(of(raw, k, 0.5)), seconds(of(corrected, k, 0.5)), seconds(of(stated, k, 0.5)),
+            sprintf("%+.1f", of(error, k, 0.5)), range(error, k), covered[k] "/" count[k],
+            sprintf("%+.1f", of(own_error, k, 0.5)), range(own_error, k), own_covered[k] "/" count[k],
+            sprintf("%.1f", of(cost, k, 0.5)), sprintf("%.1f", of(claimed, k, 0.5)), disturbed[k] "/" count[k]
+    }
+}
