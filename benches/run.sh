@@ -36,6 +36,9 @@ is_one_of() {
     return 1
 }
 
+# known KIND NAME NAMES...: refuses what is not one of the names.
+known() { is_one_of "$2" "${@:3}" || fail "there is no $1 '$2'; there are: ${*:3}"; }
+
 number() {
     [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || fail "$1 needs a number, not '${2:-}'"
     echo "$2"
@@ -46,19 +49,14 @@ read_options() {
         case $1 in
         --rounds) rounds=$(number "$@"); shift ;;
         --runs) runs=$(number "$@"); shift ;;
-        --contender) contenders+=("${2:?--contender needs a name}"); shift ;;
-        --bench)
-            is_one_of "${2:-}" "${all_parts[@]}" || fail "there is no bench '${2:-}'; there are: ${all_parts[*]}"
-            parts+=("$2"); shift ;;
+        --contender) known contender "${2:-}" "${all_contenders[@]}"; contenders+=("$2"); shift ;;
+        --bench) known bench "${2:-}" "${all_parts[@]}"; parts+=("$2"); shift ;;
         --quick) quick=1 ;;
-        --out) results=${2:?--out needs a folder}; shift ;;
+        --out) results=${2:-}; [[ -n $results ]] || fail "--out needs a folder"; shift ;;
         --list) printf 'workloads   %s\ncontenders  %s\n' "${small_workloads[*]} ${real_workloads[*]}" "${all_contenders[*]}"; exit ;;
         -h | --help) sed -n '2,/^# shellcheck/{/^# shellcheck/d; s/^# \{0,1\}//; p}' "$0"; exit ;;
         -*) fail "there is no option $1; see --help" ;;
-        *)
-            is_one_of "$1" "${small_workloads[@]}" "${real_workloads[@]}" ||
-                fail "there is no workload '$1'; there are: ${small_workloads[*]} ${real_workloads[*]}"
-            workloads+=("$1") ;;
+        *) known workload "$1" "${small_workloads[@]}" "${real_workloads[@]}"; workloads+=("$1") ;;
         esac
         shift
     done

@@ -21,6 +21,9 @@ with_postgres() (
         prepare "$cache/postgres"
         choose_socket_folder
     } >&2
+    # From here on a server that does not start is one contender's failure.
+    # shellcheck disable=SC2317 # the functions of the example call it
+    fail() { say "$*"; return 1; }
     root=standard_ExecutorRun
     program=$folder/install/bin/postgres
     "$@"
@@ -68,12 +71,11 @@ postgres_rounds() {
     for contender in "${contenders[@]}"; do
         [[ $failed != *" $contender "* ]] || say "postgres is not built for $contender"
     done
-    calls=$(count_postgres_calls)
+    calls=$(count_postgres_calls) || { say "postgres does not run (see $folder/server.log)"; return 1; }
     for ((round = 0; round < rounds; round++)); do
         for contender in "${contenders[@]}"; do
             [[ $failed != *" $contender "* ]] || continue
-            start_contender "$contender"
-            if ! measured=$(query_session); then
+            if ! start_contender "$contender" || ! measured=$(query_session); then
                 say "postgres fails under $contender, which is left out (see $folder/server.log)"
                 failed+="$contender "
                 stop_server
@@ -88,8 +90,7 @@ postgres_rounds() {
 
 # The calls of the session that makes most of them; those of the server's start are not in what is timed.
 count_postgres_calls() {
-    start_contender empty LD_PRELOAD="$work/libcount.so" BENCH_COUNT="$out/count"
-    query_session >/dev/null
+    start_contender empty LD_PRELOAD="$work/libcount.so" BENCH_COUNT="$out/count" && query_session >/dev/null || return
     stop_server
     sort -n "$out/count" | tail -n 1
 }

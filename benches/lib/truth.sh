@@ -74,7 +74,6 @@ truth_of_postgres() {
 }
 
 run_postgres_clocked() {
-    start_contender "$1" BENCH_CLOCK="$work/clock/time"
-    sql -o /dev/null <<<"$postgres_queries"
+    start_contender "$1" BENCH_CLOCK="$work/clock/time" && sql -o /dev/null <<<"$postgres_queries" || return
     stop_server
 }

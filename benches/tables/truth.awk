@@ -11,10 +11,11 @@ NR == 1 { columns(); next }
     error[k, n] = 100 * (corrected[k, n] / t - 1)
     claimed[k, n] = $(at["overhead_ns"])
     covered[k] += reaches(corrected[k, n] - t, stated[k, n])
-    # The same without the time that others had the processor, which the outer clocks tell: of the recorded run it is
-    # taken off the report's time.
+    # The same without the time that others had the processor, which the outer clocks tell. The recorder leaves out the
+    # time of its own rare work, so of the others' time the report has only its part.
     t = ($(at["before_cpu_ns"]) + $(at["after_cpu_ns"])) / 2
-    own = corrected[k, n] - ($(at["recorded_wall_ns"]) - $(at["recorded_cpu_ns"]))
+    others = $(at["recorded_wall_ns"]) - $(at["recorded_cpu_ns"])
+    own = corrected[k, n] - others * raw[k, n] / $(at["recorded_wall_ns"])
     own_error[k, n] = 100 * (own / t - 1)
     own_covered[k] += reaches(own - t, stated[k, n])
     cost[k, n] = ($(at["recorded_cpu_ns"]) - t) / calls[k]
