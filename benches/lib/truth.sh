@@ -40,7 +40,7 @@ truth_runs() {
             "${reporter[@]}" --root "$root" --format json >"$work/report.json" || break
             after=$(clocked "$2" empty)
             tsv_row truth "$1" "$contender" "$run" "$(reported calls)" "$before" "$after" "$recorded" \
-                "$(reported total_raw_ns)" "$(reported total_ns)" "$(reported total_error_ns)" \
+                "$(reported_of_root total_raw_ns)" "$(reported_of_root total_ns)" "$(reported_of_root total_error_ns)" \
                 "$(awk -v a="$(reported inner_ns)" -v b="$(reported outer_ns)" 'BEGIN { print a + b }')"
             before=$after
         done
@@ -60,8 +60,10 @@ run_program_clocked() {
     BENCH_CLOCK=$work/clock/time run_once "$1"
 }
 
-# The first number of that name in the report: of the whole, or of the root, which comes first.
-reported() { sed -nE "s/^ *\"$1\": ([-0-9.e+]+),?$/\1/p" "$work/report.json" | sed -n 1p; }
+# The first number of that name in the report, which is the whole's; and the first from the root on, which is the root's.
+reported() { first_number "$1" <"$work/report.json"; }
+reported_of_root() { sed -n '/"root": true/,$p' "$work/report.json" | first_number "$1"; }
+first_number() { awk -F'[:,]' -v name="\"$1\"" '$1 ~ name && !found++ { gsub(/ /, "", $2); print $2 }'; }
 
 truth_of_postgres() {
     fresh_folder "$work/clock"
