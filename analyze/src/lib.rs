@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Each step is a function from plain data to plain data; files are read by [`load`] and [`symbolize`] only, and
-//! written by none. Times are fixed-point ([`time`]) and histograms ([`histogram`]) counts, so that no result depends
+//! none is written but the latter's cache. Times are fixed-point ([`time`]) and histograms ([`histogram`]) counts, so that no result depends
 //! on the order of files, threads or processes.
 //!
 //! [`opened`] is the way's first half, for all commands. [`calltree`] ends it with call paths instead of functions, for

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::eventlog::{self, EventLog};
-use super::{Document, Program, Report, invariants, tool};
+use super::{Document, Program, Report, fixture, invariants, tool};
 
 /// No fixture takes this long, on any machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -198,11 +198,12 @@ impl Recorded {
     }
 }
 
-/// The command `diytrace`, with none of its variables set.
+/// The command `diytrace`, with none of its variables set but a cache of these tests' own.
 pub fn diytrace(here: &Path) -> Command {
     let mut command = Command::new(tool("diytrace"));
     command.current_dir(here);
     without_our_variables(&mut command);
+    command.env("DIYTRACE_CACHE", fixture::scratch().join("cache"));
     command
 }
 

@@ -25,6 +25,9 @@ Examples:
   diytrace report                        # functions, most expensive first
   diytrace report --root handle_request  # one function and what it calls
 
+What reports find out about programs is kept in ~/.cache/diytrace, for the next one to be faster; DIYTRACE_CACHE names
+another folder, or is `off`.
+
 Exit status: 0 done, 1 the answer is \"no\", 2 bad use or input; `record` has its command's.";
 
 /// A function profiler for C and C++ servers: what each call costs, and the calls inside it.

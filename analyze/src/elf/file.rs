@@ -9,6 +9,7 @@ use memmap2::Mmap;
 use object::Endianness;
 use object::read::elf::ElfFile64;
 
+use super::Stamp;
 use super::dwarf::{Dwarf, Sections};
 
 /// A 64-bit ELF file, parsed.
@@ -19,6 +20,8 @@ pub type Parsed<'a> = ElfFile64<'a, Endianness>;
 pub struct Mapped {
     /// Where it lies.
     pub path: PathBuf,
+    /// The state in which it was opened.
+    pub stamp: Stamp,
     map: Mmap,
     sections: OnceLock<Sections>,
 }
@@ -27,11 +30,12 @@ impl Mapped {
     /// Maps a file.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
+        let stamp = Stamp::of(&file.metadata()?);
         // SAFETY: the map is private and only read, and every read of it is checked. A program that is rewritten in
         // place just now could tear what is read. One that shrinks would end this process with SIGBUS, as it does with
         // every tool that maps programs.
         let map = unsafe { Mmap::map(&file)? };
-        Ok(Self { path: path.to_owned(), map, sections: OnceLock::new() })
+        Ok(Self { path: path.to_owned(), stamp, map, sections: OnceLock::new() })
     }
 
     /// Its bytes.

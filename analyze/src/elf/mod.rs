@@ -17,6 +17,7 @@ mod extents;
 mod facts;
 mod file;
 pub mod libraries;
+mod stamp;
 pub mod symbols;
 
 use std::borrow::Cow;
@@ -29,6 +30,7 @@ use object::Object;
 pub use extents::extents;
 pub use facts::{Facts, Linkage};
 pub use file::{Mapped, Parsed};
+pub use stamp::Stamp;
 
 /// The hook whose name an instrumented program refers to.
 pub const HOOK: &str = "__cyg_profile_func_enter";

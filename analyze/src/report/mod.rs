@@ -16,7 +16,7 @@ pub(crate) mod roots;
 pub(crate) mod subject;
 pub(crate) mod warnings;
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
 use crate::error::Error;
 use crate::opened::{Opened, Selection};
@@ -28,10 +28,11 @@ pub use options::{By, Color, Format, Options, Sort};
 /// Writes a report; warnings go to stderr.
 pub fn run(options: &Options, out: &mut dyn Write) -> Result<(), Error> {
     let document = document(options)?;
+    let mut out = BufWriter::new(out); // standard output itself writes line by line
     match options.format {
-        Format::Json => view::json::write(&document, out)?,
-        Format::Csv => view::csv::write(&document, out)?,
-        Format::Table => view::table::write(&document, &view::Screen::of(options.color), out)?,
+        Format::Json => view::json::write(&document, &mut out)?,
+        Format::Csv => view::csv::write(&document, &mut out)?,
+        Format::Table => view::table::write(&document, &view::Screen::of(options.color), &mut out)?,
     }
     out.flush()?;
     for warning in &document.warnings {

@@ -40,6 +40,7 @@ impl Names {
         let mut places: Vec<PlaceId> = paths.map(|path| path.key.function).collect();
         places.sort_unstable();
         places.dedup();
+        symbols.find_functions(&places.iter().map(|&id| merged.places[id as usize]).collect::<Vec<_>>());
         let mut names = Self { ids: FxHashMap::default(), functions: BTreeMap::new() };
         let mut first: FxHashMap<(Option<ModuleId>, &str), FunctionId> = FxHashMap::default();
         for id in places {

@@ -6,11 +6,12 @@ use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register}
 use object::elf::{PT_LOAD, ProgramHeader64};
 use object::read::elf::ProgramHeader;
 use object::{Endianness, Object, ObjectSection};
+use serde::{Deserialize, Serialize};
 
 use super::files::ModuleFiles;
 
 /// How code calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallForm {
     /// By the target's own address.
     Direct(u64),

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use object::Object;
 
+use super::cache::{Cache, Key};
 use crate::elf::debug::{self, DebugFile};
 use crate::elf::dwarf::{self, Dwarf};
 use crate::elf::{Mapped, Parsed};
@@ -16,6 +17,8 @@ use crate::merge::{Module, ModuleFile, ModuleId};
 #[derive(Default)]
 pub struct Files {
     modules: Vec<OnceLock<ModuleFiles>>,
+    /// What earlier reports have found in them.
+    pub(super) cache: Cache,
 }
 
 /// What is left of a module.
@@ -29,17 +32,31 @@ pub struct ModuleFiles {
     pub supplement: Option<Mapped>,
     /// Why its code is not there.
     pub problem: Option<String>,
+    /// What the cache has it under.
+    pub(super) key: Option<Key>,
+    /// What the cache has.
+    pub(super) cached: Vec<u8>,
 }
 
 impl Files {
-    /// Files of that many modules.
+    /// Files of that many modules, with the cache that the environment asks for.
     pub fn new(modules: usize) -> Self {
-        Self { modules: (0..modules).map(|_| OnceLock::new()).collect() }
+        Self::with_cache(modules, Cache::of_environment())
+    }
+
+    /// Files of that many modules.
+    pub fn with_cache(modules: usize, cache: Cache) -> Self {
+        Self { modules: (0..modules).map(|_| OnceLock::new()).collect(), cache }
     }
 
     /// The files of a module.
     pub fn module(&self, id: ModuleId, module: &Module) -> &ModuleFiles {
-        self.modules[id as usize].get_or_init(|| ModuleFiles::open(module))
+        self.modules[id as usize].get_or_init(|| {
+            let mut files = ModuleFiles::open(module);
+            files.key = self.cache.key(module, &files);
+            files.cached = files.key.as_ref().map(|key| self.cache.bytes(key)).unwrap_or_default();
+            files
+        })
     }
 }
 
@@ -66,7 +83,12 @@ impl ModuleFiles {
         self.code.iter().chain(self.debug.iter().map(|debug| &debug.file))
     }
 
-    /// The same, parsed.
+    /// All files that answers may come from.
+    pub fn consulted(&self) -> impl Iterator<Item = &Mapped> {
+        self.all().chain(&self.supplement)
+    }
+
+    /// The same as [`Self::all`], parsed.
     pub fn parsed(&self) -> impl Iterator<Item = Parsed<'_>> {
         self.all().filter_map(Mapped::parsed)
     }

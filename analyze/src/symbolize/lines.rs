@@ -8,7 +8,6 @@ use rayon::prelude::*;
 use super::Probe;
 use super::files::ModuleFiles;
 use crate::elf::dwarf::Reader;
-use crate::merge::Place;
 use crate::progress::Progress;
 
 /// Where something is written.
@@ -23,8 +22,8 @@ pub struct Location {
 /// A core is worth setting up for this many lines.
 const LEAST_SHARE: usize = 128;
 
-/// Finds the lines of places in one module, which are sorted by address.
-pub fn find(files: &ModuleFiles, wanted: &[(Place, Probe)], found: impl Fn((Place, Probe), Option<Location>) + Sync) {
+/// Finds the lines of addresses in one module, which are sorted.
+pub fn find(files: &ModuleFiles, wanted: &[(u64, Probe)], found: impl Fn((u64, Probe), Option<Location>) + Sync) {
     let Some(dwarf) = files.dwarf().map(Arc::new) else {
         return wanted.iter().for_each(|&query| found(query, None));
     };
@@ -33,9 +32,9 @@ pub fn find(files: &ModuleFiles, wanted: &[(Place, Probe)], found: impl Fn((Plac
     let share = wanted.len().div_ceil(rayon::current_num_threads()).max(LEAST_SHARE);
     wanted.par_chunks(share).for_each(|wanted| {
         let context = Context::from_arc_dwarf(Arc::clone(&dwarf)).ok();
-        for &(place, probe) in wanted {
-            let location = context.as_ref().and_then(|context| find_one(context, place.address, probe));
-            found((place, probe), location);
+        for &(address, probe) in wanted {
+            let location = context.as_ref().and_then(|context| find_one(context, address, probe));
+            found((address, probe), location);
             progress.step();
         }
     });

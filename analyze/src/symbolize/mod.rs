@@ -1,29 +1,35 @@
 //! Names, lines and forms of calls for places in modules, from the files that are there now.
 //!
 //! ```text
-//! [`Module`] ──[files]──▶ its file, checked, and its debug files ──[table]──▶ functions by address
-//!                                     ├──[lines]──▶ file and line
-//!                                     └──[code]──▶ what kind of call ends at an address
+//! [`Module`] ──[files]──▶ its file, checked, and its debug files ──[table]──▶ functions by address ────┐
+//!                                │                    ├──[lines]──▶ file and line                      ├──▶ [known]
+//!                                │                    └──[code]──▶ what kind of call ends at an address┘       ▲
+//!                                └──▶ their state ──[cache]──▶ what earlier reports found in them ─────────────┘
 //! ```
 //!
-//! Everything is read when it is first asked for, and only then: a program has far more functions than a profile.
+//! Everything is read when it is first asked for, and only then: a program has far more functions than a profile. What
+//! was found out is kept when [`Symbols`] are dropped, so that the next report asks the cache alone.
 
+mod cache;
 mod code;
 mod files;
+mod known;
 mod lines;
 mod table;
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use dashmap::DashMap;
-use rustc_hash::FxBuildHasher;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::elf::debug::DebugFile;
 use crate::elf::symbols::base_name;
 use crate::merge::{Module, ModuleId, Place};
+pub use cache::Cache;
 pub use code::CallForm;
 pub use files::Files;
+use known::Known;
 pub use lines::Location;
 pub use table::Symbol;
 use table::Table;
@@ -34,11 +40,11 @@ pub struct Symbols<'a> {
     files: &'a Files,
     tables: Vec<OnceLock<Table<'a>>>,
     code: Vec<OnceLock<code::Code<'a>>>,
-    lines: DashMap<(Place, Probe), Option<Location>, FxBuildHasher>,
+    known: Vec<OnceLock<Known<'a>>>,
 }
 
 /// Which line is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Probe {
     /// Where the function that starts at the address is written.
     Function,
@@ -57,30 +63,49 @@ impl<'a> Symbols<'a> {
             files,
             tables: modules.iter().map(|_| OnceLock::new()).collect(),
             code: modules.iter().map(|_| OnceLock::new()).collect(),
-            lines: DashMap::default(),
+            known: modules.iter().map(|_| OnceLock::new()).collect(),
         }
     }
 
+    fn files(&self, module: ModuleId) -> &'a files::ModuleFiles {
+        self.files.module(module, &self.modules[module as usize])
+    }
+
     fn table(&self, module: ModuleId) -> &Table<'a> {
-        let index = module as usize;
-        self.tables[index].get_or_init(|| Table::read(self.files.module(module, &self.modules[index])))
+        self.tables[module as usize].get_or_init(|| Table::read(self.files(module)))
+    }
+
+    fn known(&self, module: ModuleId) -> &Known<'a> {
+        self.known[module as usize].get_or_init(|| {
+            let files = self.files(module);
+            let kept = files.key.as_ref().and_then(|key| Cache::read(&files.cached, key));
+            kept.unwrap_or_default()
+        })
+    }
+
+    fn starting_at<R>(&self, place: Place, read: impl FnOnce(&[Symbol<'a>]) -> R) -> Option<R> {
+        let module = place.module?;
+        let find = || self.table(module).starting_at(place.address).collect();
+        Some(self.known(module).starting.get_or_find(place.address, find, |symbols| read(symbols)))
     }
 
     /// The symbol of the function that starts at a place.
     pub fn function(&self, place: Place) -> Option<Symbol<'a>> {
-        self.table(place.module?).starting_at(place.address).next().filter(|symbol| !symbol.name.is_empty())
+        self.starting_at(place, |symbols| symbols.first().copied())?.filter(|symbol| !symbol.name.is_empty())
     }
 
     /// All names of the function that starts at a place.
     pub fn aliases(&self, place: Place) -> Vec<&'a str> {
-        let Some(module) = place.module else { return Vec::new() };
-        let symbols = self.table(module).starting_at(place.address);
-        symbols.map(|symbol| symbol.name).filter(|name| !name.is_empty()).collect()
+        let names =
+            |symbols: &[Symbol<'a>]| symbols.iter().map(|symbol| symbol.name).filter(|name| !name.is_empty()).collect();
+        self.starting_at(place, names).unwrap_or_default()
     }
 
     /// The symbol of the function that a place lies in; it may have no name.
     pub fn enclosing(&self, place: Place) -> Option<Symbol<'a>> {
-        self.table(place.module?).enclosing(place.address)
+        let module = place.module?;
+        let find = || self.table(module).enclosing(place.address);
+        self.known(module).enclosing.get_or_find(place.address, find, |symbol| *symbol)
     }
 
     /// All functions of a module, and parts and copies of them.
@@ -96,24 +121,24 @@ impl<'a> Symbols<'a> {
 
     /// What was split off a module for debuggers.
     pub fn debug_file(&self, module: ModuleId) -> Option<&'a DebugFile> {
-        self.files.module(module, &self.modules[module as usize]).debug.as_ref()
+        self.files(module).debug.as_ref()
     }
 
     /// Whether the file of a module is still there, as it was.
     pub fn has_code(&self, module: ModuleId) -> bool {
-        self.files.module(module, &self.modules[module as usize]).code.is_some()
+        self.files(module).code.is_some()
     }
 
     /// What is wrong with the modules that symbols were asked for, if it matters.
     pub fn problems(&self) -> impl Iterator<Item = (ModuleId, String)> {
-        let asked = self.tables.iter().enumerate().filter_map(|(id, table)| Some((id as ModuleId, table.get()?)));
-        asked.filter_map(|(id, table)| {
-            let module = &self.modules[id as usize];
-            let files = self.files.module(id, module);
+        let asked = self.known.iter().enumerate().filter_map(|(id, known)| Some((id as ModuleId, known.get()?)));
+        asked.filter_map(|(id, known)| {
+            let (module, files) = (&self.modules[id as usize], self.files(id));
+            let is_stripped = || *known.is_stripped.get_or_init(|| self.table(id).is_stripped());
             let problem = match &files.problem {
                 Some(problem) if files.debug.is_some() => format!("{problem}: names are those of its debug file"),
                 Some(problem) => format!("{problem}: its functions are shown by address"),
-                None if table.is_stripped() => {
+                None if is_stripped() => {
                     format!("{} is stripped: functions that it does not export are shown by address", module.path())
                 }
                 None => return None,
@@ -125,27 +150,114 @@ impl<'a> Symbols<'a> {
     /// What kind of call returns to a place.
     pub fn call_before(&self, site: Place) -> CallForm {
         let Some(module) = site.module else { return CallForm::Unknown };
-        let index = module as usize;
-        let code = self.code[index].get_or_init(|| code::Code::read(self.files.module(module, &self.modules[index])));
-        code.call_before(site.address)
+        let code = || self.code[module as usize].get_or_init(|| code::Code::read(self.files(module)));
+        let find = || code().call_before(site.address);
+        self.known(module).calls.get_or_find(site.address, find, |form| *form)
+    }
+
+    /// Finds the functions at many places at once, on all cores.
+    pub fn find_functions(&self, places: &[Place]) {
+        // Reading a module's table takes far longer than asking it.
+        let mut places = places.to_vec();
+        places.sort_unstable();
+        let modules: Vec<_> = places.chunk_by(|a, b| a.module == b.module).collect();
+        modules.into_par_iter().for_each(|places| {
+            for place in places {
+                self.function(*place);
+            }
+        });
     }
 
     /// Finds many lines at once, on all cores; [`Self::line`] then knows them.
     pub fn find_lines(&self, mut wanted: Vec<(Place, Probe)>) {
-        wanted.retain(|query| !self.lines.contains_key(query));
         wanted.sort_unstable();
         wanted.dedup();
         for of_module in wanted.chunk_by(|(a, _), (b, _)| a.module == b.module) {
             let Some(module) = of_module[0].0.module else { continue };
-            let files = self.files.module(module, &self.modules[module as usize]);
-            lines::find(files, of_module, |query, location| {
-                self.lines.insert(query, location);
-            });
+            let known = self.known(module);
+            let queries = of_module.iter().map(|(place, probe)| (place.address, *probe));
+            let unknown: Vec<_> = queries.filter(|query| !known.lines.has(*query)).collect();
+            if !unknown.is_empty() {
+                lines::find(self.files(module), &unknown, |query, location| known.lines.insert(query, location));
+            }
         }
     }
 
     /// The line of a place, if it was looked for and found.
     pub fn line(&self, place: Place, probe: Probe) -> Option<Location> {
-        self.lines.get(&(place, probe)).and_then(|found| found.clone())
+        self.known(place.module?).lines.get((place.address, probe)).flatten()
+    }
+
+    /// Keeps what was found out for the next report.
+    fn keep(&self) {
+        let known = (0..).zip(&self.known).filter_map(|(id, known)| Some((id, known.get()?)));
+        let mut news = known.filter(|(_, known)| known.has_news()).peekable();
+        if news.peek().is_none() {
+            return;
+        }
+        for (id, known) in news {
+            let files = self.files(id);
+            if let Some(key) = &files.key {
+                self.files.cache.keep(key, files, known);
+            }
+        }
+        self.files.cache.tidy();
+    }
+}
+
+impl Drop for Symbols<'_> {
+    fn drop(&mut self) {
+        self.keep();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use object::Object;
+
+    use super::*;
+    use crate::elf::Mapped;
+    use crate::merge::ModuleFile;
+
+    #[test]
+    fn the_next_report_reads_no_symbols() {
+        let program = std::env::current_exe().unwrap();
+        let mapped = Mapped::open(&program).unwrap();
+        let build_id = mapped.parsed().unwrap().build_id().unwrap().map(<[u8]>::to_vec);
+        let file = ModuleFile { path: program.display().to_string(), size: 0, modified_unix_ns: 0 };
+        let module = Module {
+            build_id: build_id.unwrap_or_default(),
+            files: BTreeSet::from([file]),
+            is_instrumented: true,
+            is_program: true,
+        };
+        let (modules, folder) = ([module], tempfile::tempdir().unwrap());
+        let ask = |symbols: &Symbols, places: &[Place]| {
+            symbols.find_lines(places.iter().map(|place| (*place, Probe::Function)).collect());
+            let all = places.iter().map(|&place| {
+                let names = (symbols.aliases(place).join(" "), symbols.enclosing(place).map(|symbol| symbol.size));
+                format!("{names:?} {:?} {:?}", symbols.call_before(place), symbols.line(place, Probe::Function))
+            });
+            (all.collect::<Vec<_>>(), symbols.problems().count())
+        };
+
+        let (places, found) = {
+            let files = Files::with_cache(1, Cache::in_folder(folder.path()));
+            let symbols = Symbols::new(&modules, &files);
+            let here: Vec<_> = symbols.all(0).filter(|symbol| symbol.name.contains("symbolize")).take(50).collect();
+            let place =
+                |symbol: Symbol| [0, 7].map(|offset| Place { module: Some(0), address: symbol.address + offset });
+            let places: Vec<Place> = here.into_iter().flat_map(place).collect();
+            let found = ask(&symbols, &places);
+            assert!(found.0.iter().any(|line| line.contains("symbolize/")), "{found:?}");
+            (places, found)
+        };
+        let files = Files::with_cache(1, Cache::in_folder(folder.path()));
+        let symbols = Symbols::new(&modules, &files);
+        assert_eq!(ask(&symbols, &places), found);
+        assert!(symbols.tables[0].get().is_none() && symbols.code[0].get().is_none(), "symbols were read again");
+        assert!(!symbols.known(0).has_news());
     }
 }

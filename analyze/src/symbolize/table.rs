@@ -13,14 +13,14 @@ pub struct Symbol<'a> {
     pub address: u64,
     /// Its size in bytes; 0 if nobody knows.
     pub size: u64,
-    /// The largest end of it and all before it.
-    reach: u64,
 }
 
 /// Symbols in the order of their addresses; of several at one address the one to show comes first.
 #[derive(Default)]
 pub struct Table<'a> {
     symbols: Vec<Symbol<'a>>,
+    /// For each symbol the largest end of it and all before it.
+    reaches: Vec<u64>,
     is_stripped: bool,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Table<'a> {
         });
         let symbol = |found: &symbols::Symbol<'a>| {
             let symbols::Symbol { name, address, size, .. } = *found;
-            Symbol { name, address, size, reach: 0 }
+            Symbol { name, address, size }
         };
         let mut symbols: Vec<Symbol> = found.iter().map(symbol).collect();
         symbols.dedup_by_key(|symbol| (symbol.address, symbol.name));
@@ -55,12 +55,7 @@ impl<'a> Table<'a> {
                 following = Some(address);
             }
         }
-        let mut reach = 0;
-        for symbol in &mut symbols {
-            reach = symbol.address.saturating_add(symbol.size).max(reach);
-            symbol.reach = reach;
-        }
-        Self { symbols, is_stripped }
+        Self { reaches: reaches(&symbols), symbols, is_stripped }
     }
 
     /// The symbols at an address, the one to show first.
@@ -77,8 +72,9 @@ impl<'a> Table<'a> {
     /// The symbol that an address lies in: the nearest before it that reaches it.
     pub fn enclosing(&self, address: u64) -> Option<Symbol<'a>> {
         let after = self.symbols.partition_point(|symbol| symbol.address <= address);
-        let reaching = self.symbols[..after].iter().rev().take_while(|symbol| symbol.reach > address);
-        let found = reaching.copied().find(|symbol| address - symbol.address < symbol.size)?;
+        let before = self.symbols[..after].iter().zip(&self.reaches[..after]).rev();
+        let mut reaching = before.take_while(|(_, reach)| **reach > address).map(|(symbol, _)| *symbol);
+        let found = reaching.find(|symbol| address - symbol.address < symbol.size)?;
         self.starting_at(found.address).find(|symbol| address - symbol.address < symbol.size)
     }
 
@@ -86,6 +82,16 @@ impl<'a> Table<'a> {
     pub fn all(&self) -> impl Iterator<Item = Symbol<'a>> {
         self.symbols.iter().copied()
     }
+}
+
+fn reaches(symbols: &[Symbol]) -> Vec<u64> {
+    let ends = symbols.iter().map(|symbol| symbol.address.saturating_add(symbol.size));
+    let mut reach = 0;
+    let farthest = ends.map(|end| {
+        reach = end.max(reach);
+        reach
+    });
+    farthest.collect()
 }
 
 /// Where functions begin and end is told to whoever unwinds the stack, if not what they are called.
@@ -104,12 +110,8 @@ mod tests {
     use super::*;
 
     fn table(symbols: &[(&'static str, u64, u64)]) -> Table<'static> {
-        let mut reach = 0;
-        let symbols = symbols.iter().map(|&(name, address, size)| {
-            reach = reach.max(address + size);
-            Symbol { name, address, size, reach }
-        });
-        Table { symbols: symbols.collect(), is_stripped: false }
+        let symbols: Vec<_> = symbols.iter().map(|&(name, address, size)| Symbol { name, address, size }).collect();
+        Table { reaches: reaches(&symbols), symbols, is_stripped: false }
     }
 
     #[test]
