@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use diytrace::histogram::{SUBS, middle, range};
+use diytrace::histogram::{SUBS, middle};
 
 use crate::load;
 use crate::time::Time;
@@ -94,32 +94,27 @@ impl Histogram {
         (calls > 0.0).then(|| self.clamp(sum / calls))
     }
 
-    /// Times at these shares of the calls (ascending), by nearest rank, interpolated inside the bin.
+    /// Times at these shares of the calls (ascending), by nearest rank: the middle of the call's bin, which is off by at
+    /// most [`diytrace::histogram::RELATIVE_ERROR`].
     pub fn percentiles<const N: usize>(&self, shares: [f64; N]) -> Option<[Time; N]> {
-        let mut bins: Vec<(f64, f64, u64)> = Vec::new(); // low, width, calls
+        let mut bins: Vec<(f64, u64)> = Vec::new(); // middle, calls
         for clock in self.clocks.values() {
             let scale = clock.ns_per_tick();
-            bins.extend(clock.filled().map(|(octave, sub, count)| {
-                let (low, width) = range(octave, sub);
-                (low as f64 * scale, (width - 1) as f64 * scale, count)
-            }));
+            bins.extend(clock.filled().map(|(octave, sub, count)| (middle(octave, sub) * scale, count)));
         }
-        bins.sort_by(|(a, aw, _), (b, bw, _)| (a + aw / 2.0).total_cmp(&(b + bw / 2.0)));
-        let calls = bins.iter().fold(0u64, |sum, bin| sum.saturating_add(bin.2));
+        bins.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let calls = bins.iter().fold(0u64, |sum, bin| sum.saturating_add(bin.1));
         if calls == 0 {
             return None;
         }
         Some(shares.map(|share| {
             let rank = ((share * calls as f64).ceil() as u64).clamp(1, calls);
             let mut below = 0u64;
-            for &(low, width, count) in &bins {
-                if below.saturating_add(count) >= rank {
-                    let inside = ((rank - below) as f64 - 0.5) / count as f64;
-                    return self.clamp(low + width * inside);
-                }
+            let reaches = |&&(_, count): &&(f64, u64)| {
                 below = below.saturating_add(count);
-            }
-            self.max().unwrap_or_default()
+                below >= rank
+            };
+            bins.iter().find(reaches).map_or(self.max().unwrap_or_default(), |&(middle, _)| self.clamp(middle))
         }))
     }
 
@@ -158,6 +153,7 @@ impl Bins {
 mod tests {
     use super::*;
     use crate::testing::histogram_of;
+    use diytrace::histogram::RELATIVE_ERROR;
     use proptest::prelude::*;
 
     #[test]
@@ -208,8 +204,8 @@ mod tests {
             let rank = ((share * values.len() as f64).ceil() as usize).max(1);
             let exact = values[rank - 1] as f64;
             let [found] = histogram.percentiles([share]).unwrap().map(Time::ns);
-            // A bin is a sixteenth wide, and the value may be anywhere in it.
-            prop_assert!((found - exact).abs() <= exact / 16.0 + 1e-3, "{} for {}", found, exact);
+            let off = (found - exact).abs();
+            prop_assert!(off <= exact * RELATIVE_ERROR + 1e-3, "{} for {}", found, exact);
             prop_assert!(values[0] as f64 <= found && found <= values[values.len() - 1] as f64);
         }
     }
