@@ -3,9 +3,9 @@
 //! A path's own time is what was measured less its hooks' cost; below nothing it is nothing. The inclusive time of a
 //! path is its own and that of all below: a sum of what is shown, so that it always adds up. Only where recursion was
 //! folded (deep recursion is, past a limit) do calls on one path lie inside each other, and there the inclusive time is
-//! measured less cost, and at least what the paths below take.
+//! measured less cost, at least what the paths below take, and with its neighbours at most what the path above takes.
 
-use crate::merge::{CallPath, Counts, Tree};
+use crate::merge::{CallPath, Counts, PathId, Tree};
 use crate::time::Time;
 
 /// Times of a tree's paths, in their order.
@@ -63,8 +63,10 @@ fn times(tree: &Tree, folds: &Folds, measured: impl Fn(&Counts) -> (Time, [Time;
         let cut = if path.key.folded_into.is_some() { Time::ZERO } else { own - self_measured };
         let all_own = own + below[id].own;
         let summed = if folds.is_head[id] { all_own } else { own + below[id].inclusive };
-        let least = if folds.is_inside[id] { inclusive_measured[0] } else { summed };
-        let inclusive = least.max(below[id].inclusive).at_least_zero();
+        let (least, inclusive) = match folds.is_inside[id] {
+            true => (inclusive_measured[0], inclusive_measured[0].max(below[id].inclusive).at_least_zero()),
+            false => (summed, summed),
+        };
         // What a head's callees do inside its recursion, they do in calls that lie below.
         let inside_below = if folds.is_head[id] { Time::ZERO } else { below[id].inside };
         let inside = inclusive_measured[1].max(inside_below).at_least_zero();
@@ -79,7 +81,37 @@ fn times(tree: &Tree, folds: &Folds, measured: impl Fn(&Counts) -> (Time, [Time;
             above.error += error;
         }
     }
+    fit(tree, folds, &mut times);
     times
+}
+
+/// Fits what was measured inside folded recursions into the time of the path above, which is a sum.
+fn fit(tree: &Tree, folds: &Folds, times: &mut [PathTimes]) {
+    // Every path comes after the one above it, whose time is final by then.
+    for id in (0..tree.paths.len()).filter(|&id| folds.is_head[id] || folds.is_inside[id]) {
+        let above = times[id];
+        let children: Vec<usize> = tree.children(id as PathId).map(|child| child as usize).collect();
+        shrink(times, &children, above.inclusive, |times| &mut times.inclusive);
+        let room = if folds.is_head[id] { above.inclusive + above.inside } else { above.inside };
+        shrink(times, &children, room, |times| &mut times.inside);
+    }
+}
+
+/// Makes times fit into a room, each by its share; what is cut off is uncertain.
+fn shrink(times: &mut [PathTimes], ids: &[usize], room: Time, part: impl Fn(&mut PathTimes) -> &mut Time) {
+    let sum: Time = ids.iter().map(|&id| *part(&mut times[id])).sum();
+    if sum <= room {
+        return;
+    }
+    let mut left = room;
+    for &id in ids {
+        let time = part(&mut times[id]);
+        let fitting = time.share(room, sum).min(left);
+        let cut = *time - fitting;
+        *time = fitting;
+        left = left - fitting;
+        times[id].error += cut;
+    }
 }
 
 /// Where recursion is folded.
@@ -213,10 +245,12 @@ mod tests {
                     prop_assert!(*callees <= times.inclusive);
                 }
             }
-            let own: Time = times.raw.iter().map(|times| times.own).sum();
-            let roots = tree.paths.iter().zip(&times.raw).filter(|(path, _)| path.key.parent.is_none());
-            let roots: Time = roots.map(|(_, times)| times.inclusive).sum();
-            prop_assert_eq!(own, roots);
+            for all in [&times.corrected, &times.raw] {
+                let own: Time = all.iter().map(|times| times.own).sum();
+                let roots = tree.paths.iter().zip(all).filter(|(path, _)| path.key.parent.is_none());
+                let roots: Time = roots.map(|(_, times)| times.inclusive).sum();
+                prop_assert_eq!(own, roots);
+            }
         }
     }
 }

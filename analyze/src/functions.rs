@@ -320,6 +320,30 @@ mod tests {
         }
 
         #[test]
+        fn no_callee_takes_more_than_its_caller(calls in calls(), fold_at in 1usize..4, off in -1.0..4.0f64) {
+            let nodes = record(&calls, Costs { inner: 2.0, outer: 3.0, ..Costs::default() }, fold_at);
+            // Costs that are estimated too low or too high, so that times must be cut.
+            let costs = Costs { inner: 2.0 + off, outer: 3.0 + off, ..Costs::default() };
+            let merged = merge(&[Family { costs, ..family(vec![arena(nodes)]) }], By::All, None);
+            let root_calls: u64 = calls.len() as u64;
+            let functions = summed(&merged);
+            let mut called = 0;
+            for function in functions.values() {
+                for (sums, edge_sums) in [
+                    (&function.corrected, (|edge| &edge.corrected) as fn(&Edge) -> &EdgeSums),
+                    (&function.raw, |edge| &edge.raw),
+                ] {
+                    prop_assert!(Time::ZERO <= sums.own && sums.own <= sums.total);
+                    let callees: Time = function.callees.values().map(|edge| edge_sums(edge).total).sum();
+                    prop_assert!(callees <= sums.total, "{:?} in {:?}", callees, sums);
+                }
+                called += function.callees.values().map(|edge| edge.calls).sum::<u64>();
+            }
+            let all: u64 = functions.values().map(|function| function.calls).sum();
+            prop_assert_eq!(all, called + root_calls);
+        }
+
+        #[test]
         fn edges_are_the_truth(calls in calls()) {
             let truth = Truth::of(&calls);
             let merged = recorded(&calls, Costs { inner: 2.0, outer: 3.0, ..Costs::default() }, 100);

@@ -20,7 +20,7 @@ pub struct Histogram {
 }
 
 /// Bins in ticks of clocks of nearly one rate.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Bins {
     /// Rates in ticks per second, each as often as there are calls, for their mean.
     rates: u128,
@@ -60,6 +60,11 @@ impl Histogram {
                 bins.add_octave(*octave, counts);
             }
         }
+    }
+
+    /// What orders histograms, if not by anything that means much.
+    pub fn order(&self) -> impl Ord + '_ {
+        (self.extremes, self.unbinned, &self.clocks)
     }
 
     fn extend(&mut self, min: Time, max: Time) {

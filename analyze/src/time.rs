@@ -32,6 +32,11 @@ impl Time {
         self.max(Self::ZERO)
     }
 
+    /// As much of this as `part` is of `whole`, which is more than nothing; rounded down.
+    pub fn share(self, part: Self, whole: Self) -> Self {
+        Self((self.0 as f64 * (part.0 as f64 / whole.0 as f64)).floor() as i128)
+    }
+
     /// That many times this.
     pub fn times(self, factor: u64) -> Self {
         Self(self.0.saturating_mul(i128::from(factor)))

@@ -43,6 +43,13 @@ pub struct Group {
     pub functions: BTreeMap<PlaceId, FunctionTimes>,
 }
 
+impl Group {
+    /// What orders groups that are the same in all else.
+    pub(super) fn distributions(&self) -> impl Iterator<Item = impl Ord> {
+        self.functions.iter().map(|(place, times)| (*place, times.histogram.order()))
+    }
+}
+
 /// What hook pairs cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overhead {

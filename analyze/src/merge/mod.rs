@@ -114,7 +114,11 @@ impl Merging {
         let mut groups: Vec<_> = self.groups.into_iter().map(|(key, growth)| growth.finish(key, &new_places)).collect();
         groups.sort_by(|a, b| {
             let order = |group: &Group| (group.process.is_none(), group.thread.is_none());
-            order(a).cmp(&order(b)).then_with(|| (&a.process, &a.thread).cmp(&(&b.process, &b.thread)))
+            // The kernel uses numbers of threads again; what these have recorded tells them apart.
+            (order(a), &a.process, &a.thread)
+                .cmp(&(order(b), &b.process, &b.thread))
+                .then_with(|| a.tree.cmp(&b.tree))
+                .then_with(|| a.distributions().cmp(b.distributions()))
         });
         Merged { modules, places, groups }
     }
@@ -150,10 +154,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::histogram::Histogram;
     use crate::load::clock::Clock;
     use crate::load::costs::Costs;
     use crate::load::{Module, Node};
     use crate::testing::{arena, calls, family, function_of, module, node, record, slot};
+    use crate::time::Time;
 
     fn calls_by_address(merged: &Merged) -> Vec<(&str, u64, u64)> {
         let paths = merged.groups.iter().flat_map(|group| &group.tree.paths);
@@ -236,29 +242,88 @@ mod tests {
         assert_eq!(merged.groups[0].overhead.inner.ns(), 10.0 + 10.0);
     }
 
+    /// An arena of one of a few processes and threads, some of which use numbers again.
+    fn any_arena() -> impl Strategy<Value = Arena> {
+        let process = (1u32..4, 0u32..2, 0u32..4, 1u32..3, any::<prop::sample::Index>());
+        (calls(), 1usize..4, prop::collection::vec(1u64..5000, 0..4), process).prop_map(
+            |(calls, fold_at, times, (process, tid, flags, owners, latest))| {
+                let mut arena = arena(record(&calls, Costs { inner: 2.0, outer: 3.0, ..Costs::default() }, fold_at));
+                let facts = &mut arena.facts;
+                (facts.process, facts.pid, facts.tid, facts.owners) = (process, 100 + process, tid, owners);
+                facts.process_started = process.into();
+                facts.flags = [flag::EXITED, flag::ENDED, MERGED, 0][flags as usize];
+                arena.state = if process == 3 { State::Running } else { State::Exited };
+                let open = latest.index(arena.nodes.len());
+                arena.nodes[open].slots[0].mark = 400 | diytrace::node::mark::OPEN;
+                arena.functions = vec![function_of(0x1000, &times)];
+                arena
+            },
+        )
+    }
+
+    fn any_family() -> impl Strategy<Value = Family> {
+        (prop::collection::vec(any_arena(), 1..5), 1u64..4, 0u8..3, 0u64..3).prop_map(
+            |(arenas, rate, build_id, lost)| {
+                let mut family = family(arenas);
+                family.clock.hz = 1e9 + rate as f64 * 123_456.7;
+                family.costs = Costs { inner: 2.3, outer: 3.1, error: 0.4, ..Costs::default() };
+                family.modules[0].build_id = vec![build_id];
+                (family.processes, family.lost_calls, family.read_ticks) = (3, lost, 2000);
+                family
+            },
+        )
+    }
+
     proptest! {
         #[test]
         fn there_is_no_order(
-            families in prop::collection::vec((calls(), 1usize..4, 1u64..4, 0u8..3), 1..5),
-            order in any::<prop::sample::Index>(),
+            families in prop::collection::vec(any_family(), 1..5),
+            orders in prop::collection::vec(any::<u32>(), 20),
         ) {
-            let families = families.into_iter().enumerate();
-            let mut families: Vec<Family> = families.map(|(number, (calls, fold_at, rate, build_id))| {
-                let costs = Costs { inner: 2.3, outer: 3.1, ..Costs::default() };
-                let mut arena = arena(record(&calls, costs, fold_at));
-                arena.functions = vec![function_of(0x1000, &[rate * 7, 1 << rate])];
-                let mut family = family(vec![arena.clone(), arena]);
+            let mut families = families;
+            for (number, family) in families.iter_mut().enumerate() {
                 family.path = PathBuf::from(number.to_string());
-                family.clock.hz = 1e9 + rate as f64 * 123_456.7;
-                (family.modules[0].build_id, family.costs) = (vec![build_id], costs);
-                family
-            }).collect();
-            for by in [By::All, By::Process] {
-                let merged = merge(&families, by, None);
-                let places = order.index(families.len());
-                families.rotate_left(places);
-                families.reverse();
-                prop_assert_eq!(&merged, &merge(&families, by, None));
+            }
+            let mut shuffled: Vec<(u32, Family)> = orders.iter().copied().zip(families.iter().cloned()).collect();
+            shuffled.sort_by_key(|(order, _)| *order);
+            let mut shuffled: Vec<Family> = shuffled.into_iter().map(|(_, family)| family).collect();
+            for family in &mut shuffled {
+                let mut arenas: Vec<_> = orders.iter().rev().zip(std::mem::take(&mut family.arenas)).collect();
+                arenas.sort_by_key(|(order, _)| **order);
+                family.arenas = arenas.into_iter().map(|(_, arena)| arena).collect();
+            }
+            for by in [By::All, By::Process, By::Thread] {
+                prop_assert_eq!(merge(&families, by, None), merge(&shuffled, by, None));
+            }
+        }
+
+        #[test]
+        fn parts_add_up_to_the_whole(families in prop::collection::vec(any_family(), 1..4)) {
+            let whole = merge(&families, By::All, None);
+            let whole = &whole.groups[0];
+            for by in [By::Process, By::Thread] {
+                let groups = merge(&families, by, None).groups;
+                let sum = |what: fn(&Group) -> u64| groups.iter().map(what).sum::<u64>();
+                prop_assert_eq!(sum(|group| group.calls), whole.calls);
+                prop_assert_eq!(sum(|group| group.lost_calls), whole.lost_calls);
+                prop_assert_eq!(sum(|group| group.folded_calls), whole.folded_calls);
+                let of_paths = |group: &Group| {
+                    let counts = group.tree.paths.iter().map(|path| path.counts);
+                    counts.fold((Time::ZERO, Time::ZERO, Time::ZERO), |sums, counts| {
+                        let Counts { self_raw, self_corrected, error, .. } = counts;
+                        (sums.0 + self_raw, sums.1 + self_corrected, sums.2 + error)
+                    })
+                };
+                let parts = groups.iter().map(of_paths).fold((Time::ZERO, Time::ZERO, Time::ZERO), |sums, part| {
+                    (sums.0 + part.0, sums.1 + part.1, sums.2 + part.2)
+                });
+                prop_assert_eq!(parts, of_paths(whole));
+                let mut histogram = Histogram::default();
+                let functions = groups.iter().flat_map(|group| group.functions.values());
+                functions.for_each(|times| histogram.merge(&times.histogram));
+                let mut expected = Histogram::default();
+                whole.functions.values().for_each(|times| expected.merge(&times.histogram));
+                prop_assert_eq!(histogram, expected);
             }
         }
     }

@@ -10,14 +10,14 @@ use crate::time::{Time, Variance};
 pub type PathId = u32;
 
 /// Call paths, each directly before all that lie below it: the first child follows its parent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tree {
     /// All paths, in the order of their places.
     pub paths: Vec<CallPath>,
 }
 
 /// A call path, with the sums over all that was merged.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CallPath {
     /// What makes it another path than others.
     pub key: Key,
@@ -30,7 +30,7 @@ pub struct CallPath {
 }
 
 /// What makes a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// The path above.
     pub parent: Option<PathId>,
@@ -47,7 +47,7 @@ pub struct Key {
 }
 
 /// Sums over the calls of a path. Corrected times may be below nothing: see [`crate::correct`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Counts {
     /// Calls entered.
     pub calls: u64,
@@ -74,6 +74,15 @@ pub struct Counts {
     pub error: Time,
     /// Variance of the inclusive time, as not all calls were timed.
     pub variance: Variance,
+}
+
+impl Tree {
+    /// The paths directly below one.
+    pub fn children(&self, id: PathId) -> impl Iterator<Item = PathId> {
+        let end = self.paths[id as usize].end;
+        let next = move |child: &PathId| Some(self.paths[*child as usize].end).filter(|next| *next < end);
+        std::iter::successors(Some(id + 1).filter(|first| *first < end), next)
+    }
 }
 
 impl Counts {
