@@ -44,7 +44,7 @@ impl Time {
 }
 
 /// A variance of times that can be added in any order: fixed point, in 1/1024 ns².
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Variance(i128);
 
 impl Variance {

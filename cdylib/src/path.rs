@@ -188,7 +188,7 @@ unsafe fn key_of(node: *const NodeRecord) -> u64 {
 /// Enters a node and its function's record in the thread's indices, if there is room.
 pub fn index(thread: &mut Thread, reference: Ref, node: *mut NodeRecord) {
     // SAFETY: the caller's node.
-    let is_folded = unsafe { (*node).flags } & flag::FOLDED != 0;
+    let is_folded = unsafe { (*node).flags } & flag::FOLDED as u16 != 0;
     if make_room(thread, is_folded).is_some() {
         // SAFETY: the caller's node.
         thread.nodes.insert(unsafe { key_of(node) }, reference);
