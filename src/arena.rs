@@ -41,8 +41,8 @@ pub struct Arena {
     pub started: u64,
     /// Calls that were seen but counted in no node.
     pub lost_calls: u64,
-    /// Not used; zero. Calls that were folded are told by their nodes.
-    pub reserved_calls: u64,
+    /// Calls that ended before they began, by the clock: their time is not known.
+    pub backward_calls: u64,
     /// Calls that were left without an exit (`longjmp`, exceptions, `noreturn`) and closed later.
     pub unwound: u64,
     /// Exits that belonged to no recorded call and closed none.

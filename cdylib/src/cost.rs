@@ -40,7 +40,7 @@ const MOST_ROUNDS: usize = 255;
 const ENOUGH_NS: u64 = 1_000_000;
 /// How far a program's hooks may be from the loop's, whose code and data are all in the first cache: the difference
 /// seen between the loop and whole programs (see benches/README.md), as a fraction of the cost.
-const UNLIKENESS: f64 = 0.15;
+const UNLIKENESS: f64 = 0.2;
 
 type Hook = unsafe extern "C" fn(usize, usize);
 
@@ -112,7 +112,8 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
         let (counted, untimed) = (counted.saturating_sub(empty), untimed.saturating_sub(empty));
         // Where some calls are timed, each of them has cost what the counted ones have not.
         let timed = (timed / len as u64).min(PAIRS);
-        let total = if timed == 0 { 0 } else { counted + total.saturating_sub(counted) * PAIRS / timed };
+        let timing = (total.saturating_sub(counted) * PAIRS).checked_div(timed);
+        let total = timing.map_or(0, |timing| counted + timing);
         Costs {
             inner: inner.min(total),
             outer: total.saturating_sub(inner),

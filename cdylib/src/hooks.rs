@@ -267,6 +267,9 @@ pub(crate) unsafe fn close(thread: &mut Thread, now: u64) {
     // SAFETY: the frame's node and its function's record are in the mapping.
     unsafe {
         let frame = &mut *thread.top;
+        if now < frame.start {
+            rare::clock_stepped_back(thread);
+        }
         let elapsed = now.saturating_sub(frame.start);
         let descendants = thread.count - frame.count;
         let node = thread.node(frame.node);

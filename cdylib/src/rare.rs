@@ -296,6 +296,14 @@ unsafe fn stray(thread: &mut Thread) {
     unsafe { arch::add(&raw mut (*thread.arena).stray_exits, 1) };
 }
 
+/// Counts a call that has ended before it began: processors whose counters disagree, a virtual machine that was moved.
+#[cold]
+#[inline(never)]
+pub unsafe fn clock_stepped_back(thread: &mut Thread) {
+    // SAFETY: the thread has an arena.
+    unsafe { arch::add(&raw mut (*thread.arena).backward_calls, 1) };
+}
+
 /// Closes the latest open call, whatever it is.
 #[cold]
 #[inline(never)]

@@ -9,6 +9,7 @@ use crate::clock::{self, Clock};
 use crate::family::at;
 use crate::frame::{Frame, bits};
 use crate::hooks;
+use crate::rare;
 use crate::sys::SignalsBlocked;
 use crate::thread::{Thread, slot};
 use crate::trial;
@@ -122,6 +123,9 @@ pub unsafe fn add(thread: &mut Thread, now: u64) -> (u64, Ref) {
         let frame = *thread.top;
         let node = thread.node(frame.node);
         let counters: *mut Slot = slot(node, frame.bits);
+        if now < frame.start {
+            rare::clock_stepped_back(thread);
+        }
         let elapsed = now.saturating_sub(frame.start);
         let (timed, counted) = (thread.count.saturating_sub(frame.count), thread.counted.saturating_sub(frame.counted));
         let weight = u64::from(frame.weight);

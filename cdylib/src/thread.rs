@@ -234,7 +234,7 @@ impl Thread {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        ((self.random >> 32) * u64::from(end) >> 32) as u32
+        (((self.random >> 32) * u64::from(end)) >> 32) as u32
     }
 
     /// Makes room for more frames. False if there is none.

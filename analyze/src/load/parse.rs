@@ -44,6 +44,8 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
     });
 
     let mut warnings = texts.warnings;
+    let backward = arenas.iter().fold(0u64, |sum, arena| sum.saturating_add(arena.facts.backward_calls));
+    warnings.extend(Clock::doubts(header, backward));
     damage.truncated = file.missing_bytes();
     warnings.extend(damage.describe());
     let counted = header.roots as usize;
