@@ -67,7 +67,7 @@ pub unsafe fn close(thread: &mut Thread) {
     // SAFETY: the frame's node is in the mapping.
     unsafe {
         let frame = &*thread.top;
-        (*(&raw mut *slot(thread.node(frame.node), frame.bits))).mark = 0;
+        slot(thread.node(frame.node), frame.bits).mark = 0;
         hooks::pop(thread);
     }
 }
