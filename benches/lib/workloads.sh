@@ -13,7 +13,7 @@ prepare_workload() {
     hot-tree) arguments=(300000) ;;
     cold-tree) arguments=(20000) ;;
     methods) arguments=(1000) ;;
-    sqlite) arguments=(--memdb --size 3 --testset main) ;;
+    sqlite) arguments=(--memdb --size 10 --testset main) ;;
     lua) arguments=("$benches/programs/bench.lua" 2) ;;
     esac
     case $1 in
