@@ -42,7 +42,7 @@ use_contender() {
 # Each report finds no cache of symbols before it but the one that the report before it left.
 use_diytrace() {
     settings=(LD_PRELOAD="$work/libdiytrace.so" DIYTRACE_OUT="$out/profile" "$@")
-    reporter=(env XDG_CACHE_HOME="$out/cache" "$work/diytrace" report "$out/profile")
+    reporter=(env DIYTRACE_CACHE="$out/cache" "$work/diytrace" report "$out/profile")
 }
 
 # Says in `reason` why a contender cannot run here.
