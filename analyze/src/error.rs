@@ -29,6 +29,26 @@ pub enum Error {
         /// What there is.
         known: Vec<u32>,
     },
+    /// There are no calls, or none inside the roots that were asked for.
+    #[error("there is nothing to export: no call was recorded, or none of those that were asked for")]
+    NothingToExport,
+    /// No time is long enough to be told from the profiler's own.
+    #[error(
+        "there is no flame graph to draw: all times are below what the correction can resolve; --raw exports times as \
+         measured"
+    )]
+    NoTimeToDraw,
+    /// What is no text would be written to a terminal.
+    #[error("this format is binary and stdout is a terminal: name a file with -o FILE, or redirect the output")]
+    BinaryToTerminal,
+    /// A file could not be written.
+    #[error("cannot write {}: {source}", path.display())]
+    WriteTo {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// The report could not be written.
     #[error("cannot write the report: {0}")]
     Write(#[from] io::Error),

@@ -25,6 +25,7 @@ pub mod correct;
 pub mod demangle;
 pub mod elf;
 pub mod error;
+pub mod export;
 pub mod functions;
 pub mod histogram;
 pub mod load;

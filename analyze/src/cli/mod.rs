@@ -2,6 +2,7 @@
 
 mod check;
 mod choice;
+mod export;
 mod record;
 mod report;
 
@@ -24,6 +25,7 @@ Examples:
   diytrace record ./server               # writes a profile to ./diytrace.data
   diytrace report                        # functions, most expensive first
   diytrace report --root handle_request  # one function and what it calls
+  diytrace export flamegraph -o fg.svg   # for a browser; `diytrace export --help` has more
 
 What reports find out about programs is kept in ~/.cache/diytrace, for the next one to be faster; DIYTRACE_CACHE names
 another folder, or is `off`.
@@ -42,6 +44,7 @@ pub struct Cli {
 enum Command {
     Record(record::Arguments),
     Report(report::Arguments),
+    Export(export::Arguments),
     Check(check::Arguments),
 }
 
@@ -67,6 +70,10 @@ impl Cli {
             Command::Check(arguments) => Ok(checking::run(&arguments.into(), &mut io::stdout().lock())?),
             Command::Report(arguments) => {
                 diytrace_analyze::report::run(&arguments.into(), &mut io::stdout().lock())?;
+                Ok(0)
+            }
+            Command::Export(arguments) => {
+                diytrace_analyze::export::run(&arguments.into())?;
                 Ok(0)
             }
         }

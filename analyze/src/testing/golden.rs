@@ -4,11 +4,15 @@ use std::path::Path;
 
 /// Holds an output against the one that is kept, or keeps it if `DIYTRACE_REGENERATE` is set.
 pub fn golden(name: &str, output: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/view/golden").join(name);
+    golden_at(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/view/golden").join(name), output);
+}
+
+/// The same, of a view that has its own folder of them.
+pub fn golden_at(path: &Path, output: &str) {
     if std::env::var_os("DIYTRACE_REGENERATE").is_some() {
-        std::fs::write(&path, output).unwrap();
+        std::fs::write(path, output).unwrap();
     }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    let kept = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         kept == output,
         "{} is no longer what comes out; to keep what does: DIYTRACE_REGENERATE=1 cargo test -p diytrace-analyze\n{output}",

@@ -9,7 +9,7 @@ mod simulate;
 pub use bytes::{Profile, raw_node, sample};
 pub use document::document;
 pub use family::{arena, family, function_of, histogram_of, module, node, slot};
-pub use golden::golden;
+pub use golden::{golden, golden_at};
 pub use simulate::{Call, Truth, calls, record};
 
 /// Reads bytes and does all with them that a report does before it looks for files.
