@@ -64,4 +64,4 @@ impl From<Arguments> for Options {
 }
 
 choice!(By for report::By { All, Process, Thread });
-choice!(Format for export::Format { Flamegraph, Folded, Pprof, Callgrind, Speedscope, Firefox, Dot });
+choice!(Format for export::Format { Flamegraph, Folded, Pprof, Callgrind, Speedscope, Firefox, Dot, Html });

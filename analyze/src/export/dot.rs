@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use super::profile::{Part, Profile};
-use crate::view::human::{count, counted, share, time};
+use crate::view::human::{count, counted, resolved, share, time};
 
 /// One function in so many that is shown.
 const LEAST_NODE: u64 = 200;
@@ -62,16 +62,18 @@ fn graph(profile: &Profile, part: &Part, number: usize, text: &mut String) -> u6
             left_out += u64::from(was_called(function));
             continue;
         }
-        let part_of = |ns: u64| match share(ns as f64, all as f64).as_str() {
-            "" => time(ns as f64),
-            share => format!("{} ({share})", time(ns as f64)),
+        let part_of = |ns: u64, error: u64| match share(ns as f64, all as f64).as_str() {
+            "" => resolved(ns as f64, error as f64),
+            share => format!("{} ({share})", resolved(ns as f64, error as f64)),
         };
+        // The self time is within the total, so it cannot be told better.
+        let self_error = if sums.total_ns < sums.error_ns { sums.error_ns } else { 0 };
         let facts = &profile.functions[function];
         let label = format!(
             "{}\ntotal {}\nself {}\n{}",
             facts.label,
-            part_of(sums.total_ns),
-            part_of(sums.self_ns),
+            part_of(sums.total_ns, sums.error_ns),
+            part_of(sums.self_ns, self_error),
             counted(sums.calls, "call", "calls")
         );
         let place = facts.line.as_ref().map_or(String::new(), |line| format!("{}:{}", line.file, line.number));
@@ -83,7 +85,8 @@ fn graph(profile: &Profile, part: &Part, number: usize, text: &mut String) -> u6
         let edges = sums.callees.iter().filter(|edge| is_shown(edge.callee) && edge.total_ns >= all / LEAST_EDGE);
         for edge in edges {
             let width = 0.6 + 4.0 * edge.total_ns as f64 / all.max(1) as f64;
-            let label = quoted(&format!(" {}\n × {}", time(edge.total_ns as f64), count(edge.calls)));
+            let label =
+                quoted(&format!(" {}\n × {}", resolved(edge.total_ns as f64, edge.error_ns as f64), count(edge.calls)));
             let _ = writeln!(
                 text,
                 "  f{number}_{caller} -> f{number}_{} [label={label}, penwidth={width:.2}];",

@@ -12,6 +12,7 @@ mod dot;
 mod firefox;
 mod flamegraph;
 mod folded;
+mod html;
 mod options;
 mod pprof;
 mod prepare;
@@ -81,5 +82,6 @@ pub fn bytes(format: Format, profile: &Profile) -> Result<Vec<u8>, Error> {
         Format::Speedscope => speedscope::write(profile)?,
         Format::Firefox => firefox::write(profile)?,
         Format::Dot => dot::write(profile),
+        Format::Html => html::write(profile)?,
     })
 }

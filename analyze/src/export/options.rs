@@ -40,6 +40,8 @@ pub enum Format {
     Firefox,
     /// A graph for Graphviz.
     Dot,
+    /// A page.
+    Html,
 }
 
 impl Format {

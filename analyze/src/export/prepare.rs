@@ -143,7 +143,9 @@ fn site(site: &calltree::Site, modules: &HashMap<ModuleId, usize>) -> Site {
 fn part(tree: &CallTree, with: &With) -> Part {
     let (frames, error) = frames(tree, with);
     let mut sums = sums::of_frames(&frames, with.functions.values().max().map_or(0, |last| last + 1));
-    sums::add_spreads(&mut sums, tree, with.functions);
+    if !with.choice.is_raw {
+        sums::add_spreads(&mut sums, tree, with.functions); // there is no other way to have them than corrected
+    }
     if !with.choice.only_roots {
         sums::set_totals(&mut sums, tree, with.functions, with.choice.is_raw);
     }
@@ -156,6 +158,7 @@ fn part(tree: &CallTree, with: &With) -> Part {
         processes: *processes,
         calls: frames.iter().map(|frame| frame.calls).fold(0, u64::saturating_add),
         error_ns: whole(error),
+        call_error_ns: if with.choice.is_raw { 0.0 } else { tree.subject.overhead.error_ns },
         frames,
         sums,
     }
@@ -199,6 +202,7 @@ fn frames(tree: &CallTree, with: &With) -> (Vec<Frame>, Time) {
             calls: node.calls,
             self_ns: whole(sum) - before,
             total_ns: 0,
+            error_ns: if with.choice.is_raw { 0 } else { whole(node.error) },
         });
     }
     for id in (0..frames.len()).rev() {

@@ -86,6 +86,8 @@ pub struct Part {
     pub calls: u64,
     /// How far off the sum of all times may be, in nanoseconds.
     pub error_ns: u64,
+    /// How far off the time of a single call may be, in nanoseconds.
+    pub call_error_ns: f64,
     /// Call paths in preorder: each directly before all below it.
     pub frames: Vec<Frame>,
     /// Sums by function, by [`Profile::functions`]; recursion is counted once.
@@ -109,6 +111,8 @@ pub struct Frame {
     pub self_ns: u64,
     /// Time with them: the sum of `self_ns` here and below.
     pub total_ns: u64,
+    /// How far off that may be, in nanoseconds.
+    pub error_ns: u64,
 }
 
 /// Sums over the calls of a function.
@@ -156,6 +160,8 @@ pub struct Edge {
     pub calls: u64,
     /// Their time with callees, in nanoseconds; of calls inside each other, the outermost.
     pub total_ns: u64,
+    /// How far off that may be, in nanoseconds.
+    pub error_ns: u64,
 }
 
 impl Profile {

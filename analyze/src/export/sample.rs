@@ -78,6 +78,7 @@ fn part(pid: u32) -> Part {
         calls,
         self_ns,
         total_ns: 0,
+        error_ns: calls / 2,
     };
     let mut part = Part {
         name: format!("server {pid}"),
@@ -87,6 +88,7 @@ fn part(pid: u32) -> Part {
         processes: 1,
         calls: 0,
         error_ns: 250,
+        call_error_ns: 2.5,
         frames: vec![
             frame(None, 7, 0, 0, 1, 1_000),
             frame(Some(0), 7, 1, 1, 1_000, 200_000),

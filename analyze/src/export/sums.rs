@@ -28,13 +28,17 @@ pub fn of_frames(frames: &[Frame], functions: usize) -> Vec<Sums> {
         function.self_ns += frame.self_ns;
         if open[frame.function] == 0 {
             function.total_ns += frame.total_ns;
+            function.error_ns += frame.error_ns;
         }
         if let Some(&(_, caller)) = above.last() {
             let is_open = open_edges.entry((caller, frame.function)).or_default();
             let edge = edges.entry((caller, frame.function)).or_default();
             edge.callee = frame.function;
             edge.calls = edge.calls.saturating_add(frame.calls);
-            edge.total_ns += if *is_open == 0 { frame.total_ns } else { 0 };
+            if *is_open == 0 {
+                edge.total_ns += frame.total_ns;
+                edge.error_ns += frame.error_ns;
+            }
             *is_open += 1;
         }
         open[frame.function] += 1;
@@ -46,7 +50,7 @@ pub fn of_frames(frames: &[Frame], functions: usize) -> Vec<Sums> {
     sums
 }
 
-/// Adds the distributions of functions' times, and how far off their totals may be.
+/// Adds the distributions of functions' times.
 pub fn add_spreads(sums: &mut [Sums], tree: &CallTree, ids: &HashMap<FunctionId, usize>) {
     let mut histograms: BTreeMap<usize, (Histogram, u64, Time)> = BTreeMap::new();
     for (id, function) in &tree.functions {
@@ -55,7 +59,6 @@ pub fn add_spreads(sums: &mut [Sums], tree: &CallTree, ids: &HashMap<FunctionId,
         histogram.merge(&function.histogram);
         *returned = returned.saturating_add(if function.unwound > 0 { 0 } else { function.returned });
         *closed += function.corrected.closed;
-        sums[new].error_ns = sums[new].error_ns.saturating_add(whole(function.error));
     }
     for (new, (histogram, returned, closed)) in histograms {
         sums[new].spread = spread(&histogram, returned, closed);
@@ -105,7 +108,7 @@ mod tests {
         let sums = of_frames(&frames, 3);
         let found: Vec<_> = sums.iter().map(|sums| (sums.calls, sums.self_ns, sums.total_ns)).collect();
         assert_eq!(found, [(2, 5, 15), (1, 2, 14), (1, 8, 8)]);
-        let edge = |callee, total_ns| Edge { callee, calls: 1, total_ns };
+        let edge = |callee, total_ns| Edge { callee, calls: 1, total_ns, error_ns: 0 };
         assert_eq!(sums[0].callees, [edge(1, 14), edge(2, 8)]);
     }
 }

@@ -24,6 +24,11 @@ pub fn time(ns: f64) -> String {
     format!("{seconds:.*} s", decimals(seconds, 4))
 }
 
+/// A time, or that it is less than what its correction may be off by.
+pub fn resolved(ns: f64, error_ns: f64) -> String {
+    if ns < error_ns { format!("< {}", time(error_ns)) } else { time(ns) }
+}
+
 fn decimals(value: f64, significant: usize) -> usize {
     let before = if value < 10.0 {
         1

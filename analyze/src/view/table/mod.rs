@@ -9,7 +9,7 @@ mod roots;
 use std::io::{self, Write};
 
 use super::Screen;
-use super::human::{count, counted, time};
+use super::human::{count, counted, resolved, time};
 use crate::report::{Document, Report};
 
 /// Writes a document as tables.
@@ -82,11 +82,6 @@ fn footer(document: &Document, report: &Report) -> Vec<String> {
 /// The last part of a path.
 fn short(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
-}
-
-/// A time, or that it is less than what its correction may be off by.
-fn resolved(ns: f64, error_ns: f64) -> String {
-    if ns < error_ns { format!("< {}", time(error_ns)) } else { time(ns) }
 }
 
 /// What corrections of a single call may be off by: nothing where nothing was corrected.

@@ -1,0 +1,67 @@
+// The selected function: its numbers, and its neighbours to go on to.
+
+function drawDetails() {
+  const aside = document.getElementById("details");
+  const part = partOf(state.part);
+  const row = part.byFunction.get(state.selected);
+  aside.hidden = !row;
+  if (!row) return aside.replaceChildren();
+  const { label, file, line, module } = functions[row.id];
+  const { callers, callees } = neighbours(part, row.id);
+  const facts = [
+    ["calls", count(row.calls)],
+    ["total", `${resolved(row.total, row.error)}${page.is_raw ? "" : ` ± ${time(row.error)}`}`],
+    ["self", `${resolvedSelf(row)} · ${share(row.self, part.total)}`],
+  ];
+  const spread = row.max === undefined ? [] : [
+    ["mean", row.mean], ["min", row.min], ["p50", row.p50], ["p90", row.p90], ["p99", row.p99], ["p99.9", row.p999], ["max", row.max],
+  ].map(([name, ns]) => [name, resolved(ns, part.call_error)]);
+  const home = module === null ? "" : page.modules[module];
+  aside.replaceChildren(
+    element("button", { class: "close", "aria-label": "Close", onclick: () => show({ selected: null }) }, "×"),
+    element("h2", {}, label),
+    element("p", { class: "place" }, [file ? `${file}:${line}` : "", home].filter(Boolean).join(" · ")),
+    list(facts),
+    ...(spread.length ? [element("h3", {}, "Of its calls"), list(spread)] : []),
+    element("h3", {}, "Called by"), neighbourList(callers, "nobody that is recorded"),
+    element("h3", {}, "Calls"), neighbourList(callees, "nothing that is recorded"),
+    element("p", { class: "actions" },
+      element("button", { class: "plain", onclick: () => find(row.id, "flame") }, "In the flame graph"),
+      element("button", { class: "plain", onclick: () => find(row.id, "tree") }, "In the tree")),
+  );
+}
+
+function list(facts) {
+  return element("dl", {}, ...facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+}
+
+function neighbourList(neighbours, none) {
+  if (!neighbours.length) return element("p", { class: "place" }, none);
+  const item = ({ id, calls, total, error }) => {
+    if (id < 0) return element("li", {}, element("span", { class: "place" }, `code that is not recorded · ${counted(calls, "call", "calls")}`));
+    const name = functions[id].label;
+    return element("li", {}, element("button", { onclick: () => show({ selected: id }) },
+      element("span", { class: "fn", title: name }, name), element("span", {}, resolved(total, error)),
+      element("small", {}, counted(calls, "call", "calls"))));
+  };
+  return element("ul", {}, ...neighbours.map(item));
+}
+
+/** Goes to where a function takes most of its time. */
+function find(id, view) {
+  const part = partOf(state.part);
+  let most = null;
+  const next = [...part.tree.kids];
+  while (next.length) {
+    const node = next.pop();
+    if (node.id === id && (!most || node.total > most.total)) most = node;
+    next.push(...node.kids);
+  }
+  if (view === "flame") Object.assign(flame, { root: most ?? part.tree, part: state.part });
+  if (view === "tree") {
+    views.tree(); // so that it knows the part
+    for (let above = most?.parent; above; above = above.parent) opened.nodes.add(above);
+  }
+  show({ view, selected: id });
+  document.querySelector(`#view-${view} .selected`)?.scrollIntoView({ block: "center" });
+}

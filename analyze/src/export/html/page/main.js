@@ -1,0 +1,56 @@
+// The page comes to life.
+
+function drawHead() {
+  const part = partOf(state.part);
+  const error = page.is_raw ? "" : ` ± ${time(part.error)}`;
+  document.getElementById("facts").textContent = [
+    `${time(part.total)}${error}, ${page.times}`, counted(part.calls, "call", "calls"),
+    counted(part.processes, "process", "processes"), counted(part.rows.length, "function", "functions"), `diytrace ${page.version}`,
+  ].join(" · ");
+}
+
+function listen() {
+  const search = document.getElementById("search");
+  search.addEventListener("input", () => show({ search: search.value.trim().toLowerCase() }));
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "/" && document.activeElement !== search) search.focus(), event.preventDefault();
+    else if (event.key === "Escape" && document.activeElement === search) search.value = "", show({ search: "" });
+    else if (event.key === "Escape") show({ selected: null });
+  });
+  const tabs = Object.keys(views);
+  for (const name of tabs) {
+    const tab = document.getElementById(`tab-${name}`);
+    tab.addEventListener("click", () => show({ view: name }));
+    tab.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      const other = tabs[(tabs.indexOf(name) + step + tabs.length) % tabs.length];
+      show({ view: other });
+      document.getElementById(`tab-${other}`).focus();
+    });
+  }
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => show({}));
+  listenToFlame();
+}
+
+function start() {
+  if (page.warnings.length) {
+    const box = document.getElementById("warnings");
+    box.hidden = false;
+    box.querySelector("summary").textContent = page.warnings.length === 1 ? `Warning: ${page.warnings[0]}` : counted(page.warnings.length, "warning", "warnings");
+    if (page.warnings.length > 1) box.querySelector("ul").append(...page.warnings.map((text) => element("li", {}, text)));
+  }
+  if (page.parts.length > 1) {
+    const choice = document.getElementById("part");
+    choice.append(...page.parts.map((part, number) => element("option", { value: number }, `${part.name} · ${time(part.total)}`)));
+    state.part = page.parts.reduce((most, part, number) => (part.total > page.parts[most].total ? number : most), 0);
+    choice.value = state.part;
+    choice.addEventListener("change", () => { show({ part: Number(choice.value) }); drawHead(); });
+    document.getElementById("part-label").hidden = false;
+  }
+  listen();
+  drawHead();
+  show({});
+}
+
+start();

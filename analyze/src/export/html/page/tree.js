@@ -1,0 +1,96 @@
+// The call tree, opened branch by branch. A search opens what leads to it.
+
+const opened = { part: -1, nodes: new Set(), search: "" };
+const MOST_ROWS = 2000;
+
+views.tree = () => {
+  const part = partOf(state.part);
+  if (opened.part !== state.part) {
+    Object.assign(opened, { part: state.part, nodes: new Set(), search: "" });
+    openHottest(part.tree);
+  }
+  if (opened.search !== state.search) {
+    opened.search = state.search;
+    if (state.search) openFound(part.tree);
+  }
+  const titles = ["function", "calls", "total", "self", "of all"].map((title) => element("span", {}, title));
+  const view = document.getElementById("view-tree");
+  const scrolled = view.scrollTop;
+  const rows = [];
+  const next = [...part.tree.kids].reverse();
+  while (next.length && rows.length < MOST_ROWS) {
+    const node = next.pop();
+    rows.push(treeRow(part, node));
+    if (opened.nodes.has(node)) next.push(...[...node.kids].reverse());
+  }
+  view.replaceChildren(element("div", { class: "tree-head" }, ...titles), element("div", { role: "tree" }, ...rows));
+  if (next.length) view.append(element("p", { class: "empty" }, "More rows than can be shown: close some branches."));
+  view.scrollTop = scrolled;
+};
+
+/** Opens the way that most of the time takes. */
+function openHottest(top) {
+  let node = top;
+  while (node.kids.length) {
+    opened.nodes.add(node);
+    if (node.kids[0].total * 2 < node.total) break;
+    node = node.kids[0];
+  }
+}
+
+function openFound(top) {
+  const next = [...top.kids];
+  while (next.length) {
+    const node = next.pop();
+    if (matches(functions[node.id].label)) {
+      for (let above = node.parent; above; above = above.parent) opened.nodes.add(above);
+    }
+    next.push(...node.kids);
+  }
+}
+
+function treeRow(part, node) {
+  const isOpen = opened.nodes.has(node);
+  const twist = element("span", { class: "twist" }, node.kids.length ? (isOpen ? "▾" : "▸") : "");
+  const isRecursive = isInside(node);
+  const who = element("span", { class: "who", style: `padding-left: ${Math.min(node.depth, 60) * 14}px` },
+    twist, marked(functions[node.id].label),
+    isRecursive ? element("span", { class: "tag", title: "A call inside another of this function" }, "recursion") : null,
+    node.inlined > 0 && node.inlined === node.calls ? element("span", { class: "tag", title: "Its body is a part of its caller's code" }, "inlined") : null,
+    node.vias.size ? element("span", { class: "note" }, `via ${[...node.vias].join(", ")}`) : null);
+  const numbers = [count(node.calls), resolved(node.total, node.error), resolvedSelf(node), share(node.total, part.total)];
+  const row = element("div", {
+    class: `tree-row${state.selected === node.id ? " selected" : ""}`, role: "treeitem", tabindex: 0,
+    "aria-level": node.depth + 1, "aria-expanded": node.kids.length ? String(isOpen) : null,
+  }, who, ...numbers.map((number) => element("span", { class: number.startsWith("< ") ? "unresolved" : null }, number)));
+  row.addEventListener("click", (event) => {
+    if (event.target === twist) toggle(node);
+    else show({ selected: node.id });
+  });
+  row.addEventListener("dblclick", () => toggle(node));
+  row.addEventListener("keydown", (event) => treeKey(event, row, node));
+  return row;
+}
+
+function isInside(node) {
+  for (let above = node.parent; above; above = above.parent) if (above.id === node.id) return true;
+  return false;
+}
+
+function toggle(node, isOpen = !opened.nodes.has(node)) {
+  if (isOpen) opened.nodes.add(node);
+  else opened.nodes.delete(node);
+  views.tree();
+}
+
+function treeKey(event, row, node) {
+  const index = [...row.parentElement.children].indexOf(row);
+  const focus = (at) => document.querySelectorAll("#view-tree .tree-row")[at]?.focus();
+  if (event.key === "ArrowRight") toggle(node, true), focus(index);
+  else if (event.key === "ArrowLeft") toggle(node, false), focus(index);
+  else if (event.key === "ArrowDown") focus(index + 1);
+  else if (event.key === "ArrowUp") focus(index - 1);
+  else if (event.key === "Enter") show({ selected: node.id }), focus(index);
+  else return;
+  event.preventDefault();
+}
