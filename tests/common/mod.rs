@@ -6,6 +6,7 @@
 //! fixture    a program from c-fixtures/, compiled by the line at its top
 //! recording  a run of it under the recorder, beside one without
 //! rights     what this user may do
+//! readers    programs of others that read exports
 //! report     what `diytrace report --format json` says of that; counts to compare
 //! invariants what must hold in every report
 //! eventlog   what an independent log of the same run says
@@ -17,6 +18,7 @@ mod compilers;
 mod eventlog;
 mod fixture;
 mod invariants;
+mod readers;
 mod recording;
 mod release;
 mod report;
@@ -24,6 +26,7 @@ mod rights;
 
 pub use compilers::{Build, builds};
 pub use fixture::{Program, each_build, fixture, fixture_with, line_of};
+pub use readers::{read, reader};
 pub use recording::{Recorded, Recording, diytrace, run_to_end};
 pub use release::tool;
 pub use report::{Callee, Document, Function, Report, assert_same_counts, parse_counts};

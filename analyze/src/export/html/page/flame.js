@@ -67,7 +67,7 @@ function paint(context, ratio, height) {
     }
     const letters = Math.floor((box.width - 8) / letter);
     if (letters < 3) continue;
-    context.fillStyle = isFound ? "#ffffff" : isDark ? "#f6efe9" : "#2a1a0e";
+    context.fillStyle = isFound ? (isDark ? "#1c0f33" : "#ffffff") : isDark ? "#f6efe9" : "#2a1a0e";
     context.fillText(label.length > letters ? `${label.slice(0, letters - 1)}…` : label, box.x + 4, y + LINE / 2);
   }
 }
