@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Exports, opened by the programs they are for that are too heavy for every test run: the flame graph and the page in
+# Chromium, clicked and searched; speedscope, as its npm package has it; the Firefox Profiler's own importer.
+# (callgrind_annotate, dot and go tool pprof are asked by `cargo test --test export`.)
+#
+#   tests/readers.sh [PROFILE]          (default: a program of c-fixtures/ is recorded)
+#   FOLDER=DIR tests/readers.sh …       keeps exports, pictures and npm packages in DIR (default: target/readers)
+#
+# Needs chromium, node 20 or later and npm; the npm packages come from the registry. What every reader shows is compared with
+# `diytrace report --format json`.
+set -euo pipefail
+
+repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+target=${CARGO_TARGET_DIR:-$repo/target}
+mkdir -p "${FOLDER:-$target/readers}"
+folder=$(cd "${FOLDER:-$target/readers}" && pwd)
+
+heading() { printf '\n== %s\n' "$*"; }
+fail()    { printf 'readers.sh: %s\n' "$*" >&2; exit 1; }
+
+for program in node npm; do
+    command -v "$program" >/dev/null || fail "missing: $program; install it with: apt-get install nodejs npm"
+done
+CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
+    fail "missing: chromium; install it with: apt-get install chromium"
+export CHROMIUM FOLDER="$folder"
+
+heading "diytrace"
+cargo build --release --quiet --manifest-path "$repo/Cargo.toml"
+diytrace=$target/release/diytrace
+
+profile=${1:-}
+if [[ -z $profile ]]; then
+    profile=$folder/diytrace.data
+    rm -rf "$profile"
+    c++ -O1 -g -finstrument-functions -o "$folder/names" "$repo/c-fixtures/names.cc"
+    cc -O1 -g -finstrument-functions -o "$folder/recursion" "$repo/c-fixtures/recursion.c"
+    "$diytrace" record --out "$profile" "$folder/names"
+    "$diytrace" record --out "$profile" "$folder/recursion" fib 20
+fi
+
+heading "exports of $profile"
+"$diytrace" report --format json "$profile" >"$folder/report.json"
+"$diytrace" export flamegraph -o "$folder/flame.svg" "$profile"
+"$diytrace" export html -o "$folder/page.html" "$profile"
+"$diytrace" export speedscope -o "$folder/speedscope.json" "$profile"
+"$diytrace" export firefox -o "$folder/firefox.json" "$profile"
+
+heading "readers from npm"
+cp "$repo"/tests/readers/*.mjs "$repo"/tests/readers/package.json "$folder"
+(cd "$folder" && npm install --silent --no-audit --no-fund --no-package-lock --ignore-scripts)
+
+for reader in flamegraph page speedscope firefox; do
+    heading "$reader"
+    node "$folder/$reader.mjs"
+done
+printf '\nAll readers agree with the report. Pictures are in %s.\n' "$folder"
