@@ -314,12 +314,17 @@ fn processes_are_kept_apart_where_that_is_asked_for() {
         recorded.reports_by_process().iter().map(|report| report.process.as_ref().unwrap().pid).collect();
     let by_process = ["--by", "process", "--raw"];
     let folded = text(&recorded, "folded", &by_process);
+    let callgrind = text(&recorded, "callgrind", &by_process);
     let firefox = json(&recorded, "firefox", &by_process);
     let threads: Vec<&str> =
         firefox["threads"].as_array().unwrap().iter().map(|thread| thread["pid"].as_str().unwrap()).collect();
     for pid in &pids {
         assert!(folded.lines().any(|line| line.starts_with(&format!("processes {pid};"))), "{pid} in {folded}");
+        assert!(callgrind.contains(&format!(" (processes {pid})\n")), "{pid} in {callgrind}");
         assert!(threads.contains(&pid.to_string().as_str()), "{pid} in {threads:?}");
+    }
+    if let Some(annotate) = reader("callgrind_annotate", "valgrind") {
+        read(annotate, &[], &export(&recorded, "callgrind", &by_process));
     }
     let reports = recorded.reports_by_process();
     let only = json(&recorded, "speedscope", &["--pid", &pids[1].to_string()]);

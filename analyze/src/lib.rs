@@ -17,6 +17,7 @@
 //!
 //! Beside that way: [`check`] tells what of a program can be recorded, and [`record`] runs it under the recorder, both
 //! with what [`elf`] knows of the program's file.
+//! [`export`] writes call trees for other tools.
 //! [`demangle`], [`nearest`] ("did you mean"), [`progress`] and [`error`] serve both.
 
 pub mod calltree;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { folder, functions, near, plain } from "./common.mjs";
 
 const cli = join(folder, "node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js");
-const ask = (...words) => execFileSync(process.execPath, [cli, ...words], { encoding: "utf8", stdio: "pipe", env: { ...process.env, HOME: folder } });
+const ask = (...words) => execFileSync(process.execPath, [cli, ...words], { encoding: "utf8", stdio: "pipe", maxBuffer: 1 << 28, env: { ...process.env, HOME: folder } });
 
 /** The importer runs in a process of its own, which has half a second to start: on a busy machine that takes more tries. */
 function load(tries) {

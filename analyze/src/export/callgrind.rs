@@ -2,7 +2,8 @@
 //!
 //! A function's own time stands at the line it begins at, and that of a call, with all below, at the line that calls.
 //! As Callgrind does, calls of a function inside itself are those of another function, `name'2`: the times of `name` are
-//! then of its outermost calls. What was called from code without hooks is called by `(not recorded)`.
+//! then of its outermost calls. What was called from code without hooks is called by `(not recorded)`, or, where several
+//! processes or threads are kept apart, by one such caller for each of them: readers want one set of costs in a file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,10 +11,7 @@ use std::fmt::Write;
 use super::profile::{Line, Part, Profile};
 use crate::view::human::counted;
 
-/// Who calls what nobody else does.
-const OUTSIDE: &str = "(not recorded)";
-
-/// The profile; several parts are several parts there, which readers add up.
+/// The profile.
 pub fn write(profile: &Profile) -> Vec<u8> {
     let mut names = Names::default();
     let mut text = String::from("# callgrind format\nversion: 1\n");
@@ -26,35 +24,35 @@ pub fn write(profile: &Profile) -> Vec<u8> {
     let _ = writeln!(text, "desc: Calls: {}", counted(profile.calls(), "call", "calls"));
     text.push_str("positions: line\nevents: ns\n");
     let _ = writeln!(text, "summary: {}", profile.total_ns());
-    for (number, part) in (1..).zip(&profile.parts) {
-        if profile.parts.len() > 1 {
-            let _ = writeln!(text, "\npart: {number}\ndesc: Trigger: {}", one_line(&part.name));
-            if let Some(pid) = part.pid {
-                let _ = writeln!(text, "pid: {pid}");
-            }
-        }
-        functions(profile, part, &mut names, &mut text);
-    }
+    functions(profile, &mut names, &mut text);
     let _ = writeln!(text, "\ntotals: {}", profile.total_ns());
     text.into_bytes()
 }
 
-/// A function; `true` for its calls inside itself. `None` is what is not recorded.
-type Key = Option<(usize, bool)>;
+/// Who has costs and calls.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Who {
+    /// Code of a part that is not recorded, and calls what nobody else does.
+    Outside(usize),
+    /// A function.
+    Function(usize),
+    /// A function, as far as it is called inside itself.
+    Nested(usize),
+}
 
 /// What a function did, by line.
 #[derive(Default)]
 struct Costs {
     own: u64,
-    calls: BTreeMap<(Option<Line>, Key), (u64, u64)>,
+    calls: BTreeMap<(Option<Line>, Who), (u64, u64)>,
 }
 
-fn functions(profile: &Profile, part: &Part, names: &mut Names, text: &mut String) {
-    for (key, costs) in costs(profile, part) {
-        let (object, file, line) = place(profile, key);
+fn functions(profile: &Profile, names: &mut Names, text: &mut String) {
+    for (who, costs) in costs(profile) {
+        let (object, file, line) = place(profile, who);
         let _ = write!(text, "\nob={}\nfl={}\n", names.object(object), names.file(file));
-        let _ = writeln!(text, "fn={}", names.function(&function_name(profile, key)));
-        if key.is_some() {
+        let _ = writeln!(text, "fn={}", names.function(&function_name(profile, who)));
+        if !matches!(who, Who::Outside(_)) {
             let _ = writeln!(text, "{line} {}", costs.own);
         }
         let mut current = file;
@@ -77,50 +75,58 @@ fn functions(profile: &Profile, part: &Part, names: &mut Names, text: &mut Strin
     }
 }
 
-/// What every function did, in the order of names.
-fn costs(profile: &Profile, part: &Part) -> Vec<(Key, Costs)> {
-    let mut costs: BTreeMap<Key, Costs> = BTreeMap::new();
-    let mut open = vec![0u32; profile.functions.len()];
-    let mut open_edges: BTreeMap<(Key, Key), u32> = BTreeMap::new();
-    let mut above: Vec<(usize, Key, Key)> = Vec::new(); // (end, function, its caller)
-    for (id, frame) in part.frames.iter().enumerate() {
-        while let Some((_, key, caller)) = above.pop_if(|(end, ..)| *end <= id) {
-            open[key.map_or(0, |(function, _)| function)] -= 1;
-            *open_edges.entry((caller, key)).or_default() -= 1;
-        }
-        let key = Some((frame.function, open[frame.function] > 0));
-        let caller = above.last().and_then(|(_, key, _)| *key);
-        open[frame.function] += 1;
-        let edge = open_edges.entry((caller, key)).or_default();
-        *edge += 1;
-        let is_outermost = *edge == 1;
-        above.push((frame.end, key, caller));
-
-        costs.entry(key).or_default().own += frame.self_ns;
-        let line = caller.and_then(|_| profile.sites[frame.site].line.clone());
-        let (calls, ns) = costs.entry(caller).or_default().calls.entry((line, key)).or_default();
-        *calls = calls.saturating_add(frame.calls);
-        *ns += if is_outermost { frame.total_ns } else { 0 };
+/// What everyone did, in the order of names.
+fn costs(profile: &Profile) -> Vec<(Who, Costs)> {
+    let mut costs = BTreeMap::new();
+    for (number, part) in profile.parts.iter().enumerate() {
+        add(profile, Who::Outside(number), part, &mut costs);
     }
     let mut costs: Vec<_> = costs.into_iter().collect();
-    costs.sort_by_cached_key(|(key, _)| (function_name(profile, *key), *key));
+    costs.sort_by_cached_key(|(who, _)| (function_name(profile, *who), *who));
     costs
 }
 
+fn add(profile: &Profile, outside: Who, part: &Part, costs: &mut BTreeMap<Who, Costs>) {
+    let mut open = vec![0u32; profile.functions.len()];
+    let mut open_edges: BTreeMap<(Who, Who), u32> = BTreeMap::new();
+    let mut above: Vec<(usize, usize, Who, Who)> = Vec::new(); // (end, function, who, its caller)
+    for (id, frame) in part.frames.iter().enumerate() {
+        while let Some((_, function, who, caller)) = above.pop_if(|(end, ..)| *end <= id) {
+            open[function] -= 1;
+            *open_edges.entry((caller, who)).or_default() -= 1;
+        }
+        let is_nested = open[frame.function] > 0;
+        let who = if is_nested { Who::Nested(frame.function) } else { Who::Function(frame.function) };
+        let caller = above.last().map_or(outside, |(_, _, caller, _)| *caller);
+        open[frame.function] += 1;
+        let edge = open_edges.entry((caller, who)).or_default();
+        *edge += 1;
+        let is_outermost = *edge == 1;
+        above.push((frame.end, frame.function, who, caller));
+
+        costs.entry(who).or_default().own += frame.self_ns;
+        let line = if caller == outside { None } else { profile.sites[frame.site].line.clone() };
+        let (calls, ns) = costs.entry(caller).or_default().calls.entry((line, who)).or_default();
+        *calls = calls.saturating_add(frame.calls);
+        *ns += if is_outermost { frame.total_ns } else { 0 };
+    }
+}
+
 /// Object, file and line of a function.
-fn place(profile: &Profile, key: Key) -> (&str, &str, u32) {
+fn place(profile: &Profile, who: Who) -> (&str, &str, u32) {
     const UNKNOWN: &str = "???";
-    let Some((function, _)) = key else { return (UNKNOWN, UNKNOWN, 0) };
+    let (Who::Function(function) | Who::Nested(function)) = who else { return (UNKNOWN, UNKNOWN, 0) };
     let function = &profile.functions[function];
     let object = function.module.map_or(UNKNOWN, |module| &profile.modules[module].path);
     function.line.as_ref().map_or((object, UNKNOWN, 0), |line| (object, &line.file, line.number))
 }
 
-fn function_name(profile: &Profile, key: Key) -> String {
-    match key {
-        None => OUTSIDE.to_owned(),
-        Some((function, false)) => one_line(&profile.functions[function].name),
-        Some((function, true)) => format!("{}'2", one_line(&profile.functions[function].name)),
+fn function_name(profile: &Profile, who: Who) -> String {
+    match who {
+        Who::Outside(_) if profile.parts.len() == 1 => "(not recorded)".to_owned(),
+        Who::Outside(part) => format!("({})", one_line(&profile.parts[part].name)),
+        Who::Function(function) => one_line(&profile.functions[function].name),
+        Who::Nested(function) => format!("{}'2", one_line(&profile.functions[function].name)),
     }
 }
 
@@ -172,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn several_processes_are_several_parts() {
+    fn several_processes_are_callers_of_what_they_called() {
         golden("processes.callgrind", &write(&by_process()));
     }
 
     #[test]
     fn own_times_add_up_and_calls_are_all_there() {
-        let profile = server();
-        let costs = costs(&profile, &profile.parts[0]);
+        let profile = by_process();
+        let costs = costs(&profile);
         assert_eq!(costs.iter().map(|(_, costs)| costs.own).sum::<u64>(), profile.total_ns());
         let calls = costs.iter().flat_map(|(_, costs)| costs.calls.values()).map(|(calls, _)| calls);
         assert_eq!(calls.sum::<u64>(), profile.calls());

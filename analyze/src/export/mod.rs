@@ -1,11 +1,11 @@
 //! The command `export`: profiles for other tools.
 //!
 //! ```text
-//! [`CallTrees`](crate::calltree::CallTrees) ──[`prepare`]──▶ [`Profile`] ──a format──▶ bytes ──▶ file or stdout
+//! [`CallTrees`](crate::calltree::CallTrees) ──prepare──▶ [`Profile`] ──a format──▶ bytes ──▶ file or stdout
 //! ```
 //!
 //! A format is a function from the profile, plain data, to bytes, in a file of its own. Calls are exact; times are
-//! corrected (unless `--raw`) and whole nanoseconds, rounded so that sums stay right ([`prepare`] says how).
+//! corrected (unless `--raw`) and whole nanoseconds, rounded so that sums stay right (`prepare` says how).
 
 mod callgrind;
 mod dot;

@@ -1,5 +1,8 @@
 // The selected function: its numbers, and its neighbours to go on to.
 
+const MOST_NEIGHBOURS = 100;
+let shownInDetails = null;
+
 function drawDetails() {
   const aside = document.getElementById("details");
   const part = partOf(state.part);
@@ -21,14 +24,16 @@ function drawDetails() {
     element("button", { class: "close", "aria-label": "Close", onclick: () => show({ selected: null }) }, "×"),
     element("h2", {}, label),
     element("p", { class: "place" }, [file ? `${file}:${line}` : "", home].filter(Boolean).join(" · ")),
+    element("p", { class: "actions" },
+      element("button", { class: "plain", onclick: () => find(row.id, "flame") }, "In the flame graph"),
+      element("button", { class: "plain", onclick: () => find(row.id, "tree") }, "In the tree")),
     list(facts),
     ...(spread.length ? [element("h3", {}, "Of its calls"), list(spread)] : []),
     element("h3", {}, "Called by"), neighbourList(callers, "nobody that is recorded"),
     element("h3", {}, "Calls"), neighbourList(callees, "nothing that is recorded"),
-    element("p", { class: "actions" },
-      element("button", { class: "plain", onclick: () => find(row.id, "flame") }, "In the flame graph"),
-      element("button", { class: "plain", onclick: () => find(row.id, "tree") }, "In the tree")),
   );
+  if (shownInDetails !== row.id) aside.scrollTop = 0;
+  shownInDetails = row.id;
 }
 
 function list(facts) {
@@ -44,7 +49,9 @@ function neighbourList(neighbours, none) {
       element("span", { class: "fn", title: name }, name), element("span", {}, resolved(total, error)),
       element("small", {}, counted(calls, "call", "calls"))));
   };
-  return element("ul", {}, ...neighbours.map(item));
+  const more = neighbours.length - MOST_NEIGHBOURS;
+  return element("ul", {}, ...neighbours.slice(0, MOST_NEIGHBOURS).map(item),
+    more > 0 ? element("li", { class: "place" }, `and ${count(more)} more, with less time`) : null);
 }
 
 /** Goes to where a function takes most of its time. */

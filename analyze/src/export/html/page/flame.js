@@ -1,6 +1,8 @@
 // The flame graph: widths are times with all that was called; what is on top of a frame was called by it.
 
 const LINE = 20;
+/** Frames of less than so many pixels are drawn as one. */
+const NARROW = 0.4;
 const flame = { root: null, part: -1, boxes: [], pointed: null };
 
 views.flame = () => {
@@ -31,9 +33,15 @@ function layOut(width) {
   while (next.length) {
     const [node, left, space, row] = next.pop();
     let x = left;
-    for (const kid of node.kids) {
+    for (const [index, kid] of node.kids.entries()) {
       const share = node.total > 0 ? (kid.total / node.total) * space : 0;
-      if (share < 0.4) break; // kids are sorted: all others are as narrow
+      if (share < NARROW) { // kids are sorted: all others are as narrow
+        const rest = node.kids.slice(index);
+        const total = rest.reduce((sum, other) => sum + other.total, 0);
+        const width = node.total > 0 ? (total / node.total) * space : 0;
+        if (width >= NARROW) flame.boxes.push({ node: null, rest: rest.length, total, x, width, row });
+        break;
+      }
       flame.boxes.push({ node: kid, x, width: share, row, isAbove: false });
       rows = Math.max(rows, row + 1);
       next.push([kid, x, share, row + 1]);
@@ -53,14 +61,15 @@ function paint(context, ratio, height) {
   const letter = context.measureText("M").width;
   for (const box of flame.boxes) {
     const y = height - 4 - (box.row + 1) * LINE;
-    const label = box.node.id < 0 ? "all" : functions[box.node.id].label;
-    const isFound = state.search && box.node.id >= 0 && matches(label);
-    const isSelected = box.node.id >= 0 && box.node.id === state.selected;
+    const id = box.node ? box.node.id : -1;
+    const label = id >= 0 ? functions[id].label : box.node ? "all" : `${count(box.rest)} narrow ones`;
+    const isFound = state.search && id >= 0 && matches(label);
+    const isSelected = id >= 0 && id === state.selected;
     context.globalAlpha = box.isAbove ? 0.45 : state.search && !isFound ? 0.35 : 1;
-    context.fillStyle = isFound ? color("--hit") : frameColor(box.node.id, isDark);
+    context.fillStyle = isFound ? color("--hit") : frameColor(id, isDark);
     context.fillRect(box.x, y, Math.max(box.width - 1, 0.4), LINE - 1);
     context.globalAlpha = 1;
-    if (isSelected || box.node === flame.pointed) {
+    if (isSelected || (box.node && box.node === flame.pointed)) {
       context.strokeStyle = color("--ink");
       context.lineWidth = isSelected ? 2 : 1;
       context.strokeRect(box.x + 1, y + 1, Math.max(box.width - 3, 0), LINE - 3);
@@ -125,7 +134,7 @@ function listenToFlame() {
   canvas.addEventListener("mouseleave", () => point(null));
   canvas.addEventListener("click", (event) => {
     const box = boxAt(event);
-    if (!box) return;
+    if (!box?.node) return;
     flame.root = box.node;
     show({ selected: box.node.id < 0 ? null : box.node.id });
   });
