@@ -305,6 +305,8 @@ fn a_root_is_on_top_and_nothing_beside_it() {
     let folded = text(&roots(), "folded", &["--root", "middle", "--raw"]);
     let stacks: Vec<&str> = folded.lines().map(|line| line.rsplit_once(' ').unwrap().0).collect();
     assert_eq!(stacks, ["middle", "middle;inner", "middle;inner;helper"]);
+    let svg = text(&roots(), "flamegraph", &["--root", "middle", "--raw"]);
+    assert!(svg.contains(">roots, inside middle</text>"), "{svg}");
 }
 
 #[test]

@@ -25,8 +25,9 @@ pub fn prepare(trees: &CallTrees, choice: Choice) -> Profile {
     let (modules, module_ids) = modules(trees);
     let (functions, function_ids) = functions(trees, &module_ids);
     let profile = Profile {
-        title: title(trees),
+        title: title(trees, choice),
         is_raw: choice.is_raw,
+        is_part: choice.only_roots,
         warnings: warnings(trees),
         functions: labelled(functions, &modules),
         modules,
@@ -46,10 +47,11 @@ struct With<'a> {
     functions: &'a HashMap<FunctionId, usize>,
 }
 
-fn title(trees: &CallTrees) -> String {
-    let programs: BTreeSet<&str> =
-        trees.trees.iter().flat_map(|tree| &tree.subject.programs).map(|p| file_name(p)).collect();
-    programs.into_iter().collect::<Vec<_>>().join(", ")
+fn title(trees: &CallTrees, choice: Choice) -> String {
+    let programs = trees.trees.iter().flat_map(|tree| &tree.subject.programs);
+    let programs: BTreeSet<&str> = programs.map(|program| file_name(program)).collect();
+    let programs = programs.into_iter().collect::<Vec<_>>().join(", ");
+    if choice.only_roots { format!("{programs}, inside {}", trees.roots.join(", ")) } else { programs }
 }
 
 fn file_name(path: &str) -> &str {

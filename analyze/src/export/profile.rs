@@ -3,10 +3,12 @@
 /// Profiles on their way to another tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
-    /// What was recorded: the programs' names.
+    /// What this is of: the programs' names, and the roots that were asked for.
     pub title: String,
     /// Whether times are as measured; else the hooks' cost is taken off.
     pub is_raw: bool,
+    /// Whether only what happened inside some roots is here; `Spread` tells of all calls nevertheless.
+    pub is_part: bool,
     /// What the reader should know.
     pub warnings: Vec<String>,
     /// Programs and libraries, the programs first.

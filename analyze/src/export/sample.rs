@@ -31,6 +31,7 @@ pub fn server() -> Profile {
     Profile {
         title: "server".to_owned(),
         is_raw: false,
+        is_part: false,
         warnings: vec!["12 calls were lost, as there was no room for them".to_owned()],
         modules: vec![
             Module { path: "/srv/server".to_owned(), build_id: "c0ffee01".to_owned() },

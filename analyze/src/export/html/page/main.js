@@ -5,8 +5,10 @@ function drawHead() {
   const error = page.is_raw ? "" : ` ± ${time(part.error)}`;
   document.getElementById("facts").textContent = [
     `${time(part.total)}${error}, ${page.times}`, counted(part.calls, "call", "calls"),
-    counted(part.processes, "process", "processes"), counted(part.rows.length, "function", "functions"), `diytrace ${page.version}`,
-  ].join(" · ");
+    // Which processes were inside the roots, and how long single calls there took, is not known.
+    page.is_part ? "" : counted(part.processes, "process", "processes"), counted(part.rows.length, "function", "functions"),
+    page.is_part && !page.is_raw ? "means and percentiles are of all calls, also of those elsewhere" : "", `diytrace ${page.version}`,
+  ].filter(Boolean).join(" · ");
 }
 
 function listen() {
