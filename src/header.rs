@@ -82,6 +82,8 @@ pub struct Header {
     pub untimed_cost: u64,
     /// What a hook pair that counts a call without timing it adds to its caller, in 1/1024 ticks.
     pub counted_cost: u64,
+    /// What the hooks of that pair take, each by itself between two readings of the clock, in 1/1024 ticks.
+    pub probed_cost: u64,
     /// Which calls are timed: [`timing`].
     pub timing: u32,
     /// Not used; zero.

@@ -9,7 +9,7 @@ pub const ROOT: Ref = 2;
 /// The position below which nothing is recorded but roots: deeper than `DIYTRACE_DEPTH`.
 pub const SKIPPED: Ref = 1;
 
-/// What [`NodeRecord::countdown`] starts at where calls are timed, or none is.
+/// [`NodeRecord::countdown`] where no call is timed.
 pub const NOT_TIMED_MAX: u16 = u16::MAX;
 
 /// Bits of [`Node::flags`].
@@ -68,9 +68,9 @@ pub struct Node {
     pub record: Ref,
     /// Bits of [`flag`].
     pub flags: u32,
-    /// Calls that may still come before one must be timed: see [`NodeRecord::countdown`].
+    /// See [`NodeRecord::countdown`].
     pub countdown: u16,
-    /// Its [`crate::Sample`]; 0 if it has none.
+    /// Its [`crate::Sample`], 0 if it has none; or calls that trials may leave out: see [`NodeRecord::sample`].
     pub sample: Ref,
     /// Target of the call if the bytes before the call site were `e8`, else 0.
     pub target: u64,
@@ -101,8 +101,7 @@ pub struct NodeRecord {
     pub record: Ref,
     /// `Node::flags`.
     pub flags: u16,
-    /// Counts down calls that are counted without being timed. Where every call is timed but those of a trial (see
-    /// [`crate::Trials`]), it starts at [`NOT_TIMED_MAX`], so it tells how many were not.
+    /// One more than the calls that may be counted without being timed before the next decision; 0 before the first.
     pub countdown: u16,
     /// `Node::slots[0]`.
     pub slot: Slot,
@@ -117,7 +116,8 @@ pub struct NodeRecord {
     pub depth: u32,
     /// `Node::target`, as the bytes of the call have it: relative to the call site; 0 for none.
     pub target: i32,
-    /// `Node::sample`.
+    /// `Node::sample` where some calls are timed. Where all are but those of trials (see [`crate::Trials`]): how many those
+    /// are, with the ones that `countdown` still allows.
     pub sample: Ref,
     /// `Node::unwound`.
     pub unwound: u64,

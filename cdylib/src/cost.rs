@@ -31,6 +31,8 @@ pub struct Costs {
     pub untimed: u64,
     /// Of a pair that counts a call without timing it.
     pub counted: u64,
+    /// Of that pair's hooks, each by itself between two readings of the clock.
+    pub probed: u64,
 }
 
 const PAIRS: u64 = 256;
@@ -101,7 +103,7 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
             timed += (*thread).count - count;
             len += 1;
         }
-        let counted = counted(thread, which, node);
+        let (counted, probed) = (counted(thread, which, node), probed(thread, which, node));
         (*node).flags |= flag::UNTIMED as u16;
         let untimed = few_rounds(|| pairs(which));
         let (total, spread) = median(&mut totals[..len]);
@@ -120,6 +122,7 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
             error: spread + (total as f64 * UNLIKENESS) as u64,
             untimed,
             counted,
+            probed,
         }
     }
 }
@@ -136,6 +139,25 @@ unsafe fn counted(thread: *mut Thread, which: u32, node: *mut NodeRecord) -> u64
         });
         (*thread).live.store(before, Ordering::Relaxed);
         counted
+    }
+}
+
+/// What its hooks take, each between two readings of the clock.
+unsafe fn probed(thread: *mut Thread, which: u32, node: *mut NodeRecord) -> u64 {
+    if which != TSC {
+        return 0;
+    }
+    // SAFETY: the rehearsal's thread and node.
+    unsafe {
+        let before = (*thread).live.swap(live::PROBED, Ordering::Relaxed);
+        let probed = few_rounds(|| {
+            (*node).countdown = NOT_TIMED_MAX;
+            (*thread).probed = 0;
+            pairs(which);
+            (*thread).probed
+        });
+        (*thread).live.store(before, Ordering::Relaxed);
+        probed
     }
 }
 

@@ -49,13 +49,13 @@ pub unsafe fn start<C: Clock>(thread: &mut Thread, frame: &mut Frame, node: *mut
     unsafe {
         arch::count_at::<{ offset_of!(Thread, counted) }, _>(thread);
         let left = (*node).countdown;
-        if left == 0 {
+        if left <= 1 {
             let node_ref: Ref = frame.node;
             return sampling::turn::<C>(thread, frame, node_ref);
         }
         (*node).countdown = left - 1;
         (*counters).mark = mark::OPEN;
-        if thread.counted == thread.end_of_stretch {
+        if thread.counted >= thread.end_of_stretch {
             trial::step_counted(thread);
         }
     }

@@ -299,6 +299,7 @@ unsafe fn file_later(thread: &mut Thread, record: Ref, value: u64) {
         while !arch::replace(pending, before, Pending { record, value }.word()) {
             before = pending.read_volatile(); // a signal handler's call came between
         }
+        arch::prefetch(at(thread.base, record));
         let before = Pending::of(before);
         if before.record != 0 {
             distribute(thread, before.record, before.value, 1);

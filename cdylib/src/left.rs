@@ -174,7 +174,7 @@ pub unsafe fn unwind(thread: &mut Thread) {
         if frame.bits & bits::COUNTED != 0 {
             // Not one that returned without being timed.
             let node = thread.node(frame.node);
-            (*node).countdown = (*node).countdown.saturating_add(1);
+            (*node).countdown = (*node).countdown.saturating_add(u16::from((*node).countdown > 0));
             return counted::close(thread);
         }
         thread.last = thread.last.max(frame.start);

@@ -6,7 +6,7 @@ use crate::frame::Frame;
 use crate::hooks;
 use crate::modules;
 use crate::sys;
-use crate::thread::{PATH_CACHE, Thread};
+use crate::thread::{PATH_CACHE, READABLE_PAGES, Thread};
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::header::timing;
 use profile::node::{NOT_TIMED_MAX, ROOT, SKIPPED, flag};
@@ -83,6 +83,7 @@ fn make(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: us
     } else {
         fold(thread, parent, function, record).map_or((0, reference), |ancestor| (flag::RECURSION, ancestor))
     };
+    let target = target(thread, site);
     // SAFETY: the node has room in a block of the thread's.
     unsafe {
         let new = Node {
@@ -95,7 +96,7 @@ fn make(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: us
             flags,
             countdown: first_countdown(thread),
             sample: 0,
-            target: target(site),
+            target,
             generation: modules::generation(thread.family),
             // Calls that an excluded function makes are as deep as it.
             depth: if flags == flag::UNTIMED && position == parent { depth.saturating_sub(1) } else { depth },
@@ -109,9 +110,9 @@ fn make(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: us
     Some(reference)
 }
 
-/// The first call of a path is timed where some are.
+/// The first call of a path is timed, where any is.
 fn first_countdown(thread: &Thread) -> u16 {
-    if thread.family.settings.timing == timing::SAMPLED { 0 } else { NOT_TIMED_MAX }
+    if thread.family.settings.timing == timing::OFF { NOT_TIMED_MAX } else { 0 }
 }
 
 /// The ancestor that a recursive call is folded into, if its function has enough paths of its own.
@@ -232,10 +233,18 @@ fn function_record(thread: &mut Thread, function: usize, spare: bool) -> Option<
     index_record(thread, reference, function as u64).then_some(reference)
 }
 
-fn target(site: usize) -> u64 {
-    let mut bytes = [0; 5];
-    if site < bytes.len() || !sys::read_memory(site - bytes.len(), &mut bytes) {
-        return 0;
+/// The target of the call before a call site, if it is a relative one.
+fn target(thread: &mut Thread, site: usize) -> u64 {
+    const LEN: usize = 5;
+    let Some(start) = site.checked_sub(LEN) else { return 0 };
+    let page = start >> 12;
+    let is_known = &mut thread.readable_pages[page % READABLE_PAGES];
+    let mut bytes = [0; LEN];
+    if *is_known == page && (site - 1) >> 12 == page {
+        // SAFETY: the page could be read before, and holds the code that is making this call.
+        bytes = unsafe { core::ptr::with_exposed_provenance::<[u8; LEN]>(start).read_volatile() };
+    } else if sys::read_memory(start, &mut bytes) {
+        *is_known = page;
     }
     callsite::relative_target(bytes, site as u64).unwrap_or(0)
 }

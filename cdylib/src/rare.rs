@@ -44,6 +44,11 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
         match (*thread).state() {
             live::TSC => hooks::enter_on::<TimedByTsc>(&mut *thread, function, site, hook, sp),
             live::COUNTED => hooks::enter_on::<CountedByTsc>(&mut *thread, function, site, hook, sp),
+            live::PROBED => {
+                let before = arch::ticks();
+                hooks::enter_on::<CountedByTsc>(&mut *thread, function, site, hook, sp);
+                (*thread).probed += arch::ticks().wrapping_sub(before);
+            }
             live::GETTIME => hooks::enter_on::<TimedByGettime>(&mut *thread, function, site, hook, sp),
             live::COUNTED_GETTIME => hooks::enter_on::<CountedByGettime>(&mut *thread, function, site, hook, sp),
             _ if (*thread).is_root(function) || (*thread).roots.is_null() => (*thread).family.lose(1),
@@ -72,7 +77,11 @@ pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize) {
     let thread = states::current();
     // SAFETY: as above.
     unsafe {
-        if !thread.is_null() && (*thread).state() != live::LOST {
+        if !thread.is_null() && (*thread).state() == live::PROBED {
+            let before = arch::ticks();
+            counted::exit(&mut *thread, function, site, hook, sp);
+            (*thread).probed += arch::ticks().wrapping_sub(before);
+        } else if !thread.is_null() && (*thread).state() != live::LOST {
             let now = clock::now((*thread).family.clock);
             hooks::exit_at(&mut *thread, now, function, site, hook, sp);
         }

@@ -31,6 +31,8 @@ pub fn seed(address: usize) -> u64 {
 }
 
 /// The node's countdown is over: times the call whose frame is filled but for that, if it is to be.
+///
+/// (A trial that ends with such a call is found to have ended at the next one that is only counted.)
 #[cold]
 #[inline(never)]
 pub unsafe fn turn<C: Clock>(thread: &mut Thread, frame: &mut Frame, node_ref: Ref) {
@@ -44,8 +46,10 @@ pub unsafe fn turn<C: Clock>(thread: &mut Thread, frame: &mut Frame, node_ref: R
             },
             timing::OFF => (*node).countdown = NOT_TIMED_MAX,
             _ => {
-                trial::give_up(thread);
-                time::<C>(thread, frame, node, 1);
+                if !trial::may_leave_out(node) {
+                    thread.end_of_stretch -= 1;
+                    time::<C>(thread, frame, node, 1);
+                }
             }
         }
     }
@@ -57,7 +61,7 @@ unsafe fn time_one<C: Clock>(thread: &mut Thread, frame: &mut Frame, sample: &mu
     let next = sample.next_group.clamp(1, LARGEST_GROUP);
     let place = thread.random_below(next);
     // SAFETY: the caller's node.
-    unsafe { (*node).countdown = (sample.left + place) as u16 };
+    unsafe { (*node).countdown = (1 + sample.left + place) as u16 };
     (sample.group, sample.left) = (next, next - 1 - place);
     // SAFETY: as above.
     unsafe { time::<C>(thread, frame, node, weight as u16) };
@@ -98,7 +102,7 @@ pub unsafe fn close(thread: &mut Thread, now: u64) {
         let (value, record) = add(thread, now);
         let frame = *thread.top;
         let node = thread.node(frame.node);
-        if (*node).sample == 0 {
+        if thread.family.settings.timing == timing::ALL {
             hooks::distribute(thread, record, value, 1);
             return hooks::pop(thread);
         }
@@ -133,7 +137,7 @@ pub unsafe fn add(thread: &mut Thread, now: u64) -> (u64, Ref) {
         arch::add_at::<{ offset_of!(Slot, descendants) }, _>(counters, timed * weight);
         (*counters).mark = now & !mark::BITS;
         thread.last = now;
-        if (*node).sample != 0 {
+        if thread.family.settings.timing == timing::SAMPLED {
             let sample: *mut Sample = at(thread.base, (*node).sample);
             let which = usize::from(frame.bits & bits::SLOT);
             (*sample).calls[which] += weight;

@@ -33,16 +33,21 @@ pub mod live {
     pub const LOST: u64 = 5;
     /// Recording, but a library was unloaded: what is known of addresses must be looked through first.
     pub const STALE: u64 = 6;
+    /// Counting calls by the time stamp counter, and timing the hooks that do.
+    pub const PROBED: u64 = 7;
 }
 
 /// Pages whose code is known to belong to a known module; each in the slot of its number's low bits.
 pub const KNOWN_PAGES: usize = 512;
 
+/// See [`Thread::readable_pages`].
+pub const READABLE_PAGES: usize = 256;
+
 /// Functions known to be outside every root; each in the slot of its address.
 pub const OUTSIDERS: usize = 512;
 
 /// Nodes found lately. The children of one parent lie side by side, in one cache line.
-pub const PATH_CACHE: usize = 1024;
+pub const PATH_CACHE: usize = 8192;
 
 /// Hooks of which is known how far above their stack pointer the return address lies.
 pub const DISTANCES: usize = 256;
@@ -105,6 +110,8 @@ pub struct Thread {
     pub directory: i32,
     /// Its latest block.
     pub block: *mut Block,
+    /// What the hooks took in the present stretch of a trial, in ticks.
+    pub probed: u64,
     /// The trial of what timing costs.
     pub trial: Trial,
     /// Where the sequence of random numbers is.
@@ -123,6 +130,8 @@ pub struct Thread {
     pub outsiders: [usize; OUTSIDERS],
     /// See [`KNOWN_PAGES`].
     pub known_pages: [usize; KNOWN_PAGES],
+    /// Pages of code that can be read; each in the slot of its number's low bits.
+    pub readable_pages: [usize; READABLE_PAGES],
     /// See [`DISTANCES`].
     pub distances: [Distance; DISTANCES],
 }
@@ -303,6 +312,7 @@ impl Thread {
         self.record(); // first: another library may be unloaded meanwhile
         self.known_pages.fill(0);
         self.outsiders.fill(0);
+        self.readable_pages.fill(0);
         self.use_filter();
         arena::index_what_is_there(self);
     }

@@ -13,7 +13,7 @@ use crate::frame::bits;
 use crate::sys::SignalsBlocked;
 use crate::thread::{Thread, live};
 use core::sync::atomic::{AtomicU32, Ordering};
-use profile::Trials;
+use profile::{NodeRecord, Trials};
 use profile::trials::TRIALS;
 
 /// Timed calls before the first trial: a short run is timed whole.
@@ -24,6 +24,12 @@ const LEAST_PAUSE: u64 = 1 << 16;
 const MOST_CALLS: u32 = 1024;
 /// The least, where a recording root never makes so many.
 const LEAST_CALLS: u32 = 128;
+
+/// For each call of a path that is left out, so many are timed before: what is known of them stands for it.
+const TIMED_FOR_EACH: u64 = 4;
+/// Where calls take longer than this on the average, in units of what timing them costs, that cost hardly matters, and
+/// trials are as many times rarer.
+const LONG: u64 = 16;
 
 /// Where a trial is.
 #[derive(Clone, Copy, PartialEq)]
@@ -37,6 +43,8 @@ enum Stage {
     Counted {
         is_first: bool,
     },
+    /// In a stretch of counted calls whose hooks are timed.
+    Probed,
 }
 
 /// A thread's trial.
@@ -46,8 +54,14 @@ pub struct Trial {
     calls: u32,
     /// When the present stretch began, in ticks.
     began: u64,
+    /// [`Thread::count`] then.
+    count: u64,
     /// What the first one took.
     first: u64,
+    /// Calls that were timed in the stretch of counted ones.
+    timed: u64,
+    /// What a timed call took longer than a counted one, in 1/1024 ticks.
+    difference: i32,
     /// The outermost call that was open when the trial began, by its [`crate::frame::Frame::count`].
     outermost: u64,
 }
@@ -57,6 +71,10 @@ impl Trial {
     pub fn wait(&mut self, calls: u32) {
         self.stage = Stage::Waiting;
         self.calls = if calls == 0 { MOST_CALLS } else { calls };
+    }
+
+    fn begin_stretch(&mut self, count: u64) {
+        (self.began, self.count) = (Tsc::now(), count);
     }
 }
 
@@ -78,11 +96,11 @@ pub unsafe fn step_timed(thread: &mut Thread) {
                 finish(thread, timed, counted);
             }
             // Something else has ended the stretch: the thread's state was set anew.
-            Stage::Counted { .. } => pause(thread, 0),
+            Stage::Counted { .. } | Stage::Probed => pause(thread, 0),
         }
         thread.forget_time_since(now);
     }
-    thread.trial.began = Tsc::now();
+    thread.trial.begin_stretch(thread.count);
 }
 
 /// The end of a stretch of counted calls.
@@ -91,28 +109,41 @@ pub unsafe fn step_timed(thread: &mut Thread) {
 pub unsafe fn step_counted(thread: &mut Thread) {
     let now = Tsc::now();
     thread.end_of_stretch = u64::MAX;
-    let Stage::Counted { is_first } = thread.trial.stage else { return };
-    let _ = thread.live.compare_exchange(live::COUNTED, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
+    for state in [live::COUNTED, live::PROBED] {
+        let _ = thread.live.compare_exchange(state, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
+    }
     let counted = now - thread.trial.began;
+    thread.trial.timed = thread.count - thread.trial.count;
     // SAFETY: the thread has an arena.
     unsafe {
-        if is_first {
-            thread.trial.first = counted;
-            time_next(thread, false);
-        } else {
-            let timed = thread.trial.first;
-            finish(thread, timed, counted);
+        match thread.trial.stage {
+            Stage::Counted { is_first: true } => {
+                thread.trial.first = counted;
+                time_next(thread, false);
+            }
+            Stage::Counted { is_first: false } => {
+                let timed = thread.trial.first;
+                finish(thread, timed, counted);
+            }
+            Stage::Probed => keep(thread),
+            Stage::Waiting | Stage::Timed { .. } => {}
         }
         thread.forget_time_since(now);
     }
-    thread.trial.began = Tsc::now();
+    thread.trial.begin_stretch(thread.count);
 }
 
-/// No trial goes on, as too many calls of one path were not timed for them already.
-pub fn give_up(thread: &mut Thread) {
-    thread.trial.wait(0);
-    (thread.next_trial, thread.end_of_stretch) = (u64::MAX, u64::MAX);
-    let _ = thread.live.compare_exchange(live::COUNTED, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
+/// Whether a call of this path may be counted without being timed, in a stretch of such calls. Allows as many as may
+/// follow it, too: the node's countdown tells how many have not.
+pub unsafe fn may_leave_out(node: *mut NodeRecord) -> bool {
+    // SAFETY: the caller's node.
+    let node = unsafe { &mut *node };
+    let calls = node.slot.calls + node.folded_slot.calls;
+    let allowed = (calls / TIMED_FOR_EACH).min(u32::MAX.into()) as u32;
+    let more = allowed.saturating_sub(node.sample).min(u32::from(u16::MAX) - 1);
+    node.sample += more;
+    node.countdown = more as u16; // this call is the first of them
+    more > 0
 }
 
 unsafe fn begin(thread: &mut Thread) {
@@ -120,7 +151,10 @@ unsafe fn begin(thread: &mut Thread) {
     unsafe {
         if (*thread.arena).trials == 0 {
             let _blocked = SignalsBlocked::new();
-            let Some((reference, _)) = arena::record::<Trials>(thread, false) else { return give_up(thread) };
+            let Some((reference, _)) = arena::record::<Trials>(thread, false) else {
+                thread.next_trial = u64::MAX;
+                return;
+            };
             AtomicU32::from_ptr(&raw mut (*thread.arena).trials).store(reference, Ordering::Release);
         }
         let Some(outermost) = outermost(thread) else { return pause(thread, 0) };
@@ -145,23 +179,52 @@ fn count_next(thread: &mut Thread, is_first: bool) {
     let _ = thread.live.compare_exchange(live::TSC, live::COUNTED, Ordering::Relaxed, Ordering::Relaxed);
 }
 
-/// Keeps the result of a trial, unless the program went through something else than calls meanwhile: its outermost
-/// recorded call, and what lies between two such calls, are no part of it.
+/// What the two stretches tell, unless the program went through something else than calls meanwhile: its outermost recorded
+/// call, and what lies between two such calls, are no part of it. Then probes the hooks that only count.
 unsafe fn finish(thread: &mut Thread, timed: u64, counted: u64) {
-    // SAFETY: the arena is the thread's, and has a record for them.
+    let calls = thread.trial.calls;
+    // SAFETY: the thread has an arena.
+    if unsafe { outermost(thread) } != Some(thread.trial.outermost) {
+        return pause(thread, (calls / 2).max(LEAST_CALLS));
+    }
+    let left_out = u64::from(calls).saturating_sub(thread.trial.timed);
+    // Each of those that were timed all the same has cost more than usual.
+    if left_out < u64::from(calls / 8 * 7) {
+        return pause(thread, calls);
+    }
+    if timed > u64::from(calls) * (thread.pair >> 10) * LONG {
+        pause(thread, calls);
+        thread.next_trial += LONG * LEAST_PAUSE;
+        return;
+    }
+    thread.trial.difference = for_each(timed as i64 - counted as i64, left_out);
+    thread.trial.stage = Stage::Probed;
+    thread.probed = 0;
+    thread.end_of_stretch = thread.counted + u64::from(LEAST_CALLS);
+    thread.next_trial = thread.count + 1;
+    let _ = thread.live.compare_exchange(live::TSC, live::PROBED, Ordering::Relaxed, Ordering::Relaxed);
+}
+
+/// Keeps the results of a trial.
+unsafe fn keep(thread: &mut Thread) {
+    let probed = for_each(thread.probed as i64, LEAST_CALLS.into());
+    // SAFETY: the arena is the thread's, and has a record for them; the header is mapped.
     unsafe {
-        if outermost(thread) != Some(thread.trial.outermost) {
-            let fewer = thread.trial.calls / 2;
-            return pause(thread, fewer.max(LEAST_CALLS));
+        if thread.trial.timed == 0 {
+            let trials: *mut Trials = at(thread.base, (*thread.arena).trials);
+            let place = (*trials).count as usize % TRIALS;
+            (*trials).differences[place] = thread.trial.difference;
+            (*trials).excesses[place] = probed - (*thread.family.header()).probed_cost as i32;
+            arch::add(&raw mut (*trials).count, 1);
         }
-        let per_call = (timed as i64 - counted as i64) * 1024 / i64::from(thread.trial.calls);
-        let trials: *mut Trials = at(thread.base, (*thread.arena).trials);
-        let place = (*trials).count as usize % TRIALS;
-        (*trials).differences[place] = per_call.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
-        arch::add(&raw mut (*trials).count, 1);
     }
     let calls = thread.trial.calls;
     pause(thread, calls);
+}
+
+/// A part of a sum of ticks, in 1/1024 ticks.
+fn for_each(ticks: i64, calls: u64) -> i32 {
+    (ticks * 1024 / calls as i64).clamp(i64::from(i32::MIN) / 2, i64::from(i32::MAX) / 2) as i32
 }
 
 /// Waits for the next trial: ever longer, so that of a long run few calls are not timed.

@@ -52,7 +52,7 @@ impl Costs {
     }
 
     /// The costs of a profile, given the results of its trials, or `None` if they cannot be.
-    pub fn of(header: &Header, trials: &mut [f64]) -> Option<Self> {
+    pub fn of(header: &Header, trials: &mut Trials) -> Option<Self> {
         let costs = Self {
             inner: ticks(header.inner_cost),
             outer: ticks(header.outer_cost),
@@ -66,17 +66,19 @@ impl Costs {
     }
 
     /// With the results of trials, if those tell more than the loop has.
-    fn tried(self, trials: &mut [f64]) -> Self {
-        let Some((mean, error)) = middle(trials) else { return self };
-        let counting = self.counted * COUNTING_UNLIKENESS;
-        let error = error.hypot(counting);
-        let (tried, total) = (mean + self.counted, self.inner + self.outer);
-        if error > self.error || tried <= 0.0 || total <= 0.0 {
+    fn tried(self, trials: &mut Trials) -> Self {
+        let Some((difference, error)) = middle(&mut trials.differences) else { return self };
+        let Some((excess, _)) = middle(&mut trials.excesses) else { return self };
+        let counted = (self.counted + excess).max(0.0);
+        let error = error.hypot(COUNTING_UNLIKENESS * self.counted.max(counted));
+        let (tried, total) = (difference + counted, self.inner + self.outer);
+        if difference <= 0.0 || total <= 0.0 {
             return self;
         }
         // Which part of it lies inside the interval, the loop must tell.
         let scale = tried / total;
-        Self { inner: self.inner * scale, outer: self.outer * scale, error, trials: trials.len() as u64, ..self }
+        let trials = trials.differences.len() as u64;
+        Self { inner: self.inner * scale, outer: self.outer * scale, error, trials, counted, ..self }
     }
 }
 
@@ -84,11 +86,22 @@ fn ticks(cost: u64) -> f64 {
     cost as f64 / 1024.0
 }
 
-/// The results of an arena's trials, in ticks for a call.
-pub fn trials(file: &File, arena: &Arena) -> Vec<f64> {
-    let Some(trials) = (arena.trials != 0).then(|| file.trials(arena.trials)).flatten() else { return Vec::new() };
-    let len = trials.count.min(TRIALS as u64) as usize;
-    trials.differences[..len].iter().map(|&ticks| f64::from(ticks) / 1024.0).collect()
+/// The results of trials, in ticks for a call: see [`diytrace::Trials`].
+#[derive(Clone, Debug, Default)]
+pub struct Trials {
+    differences: Vec<f64>,
+    excesses: Vec<f64>,
+}
+
+impl Trials {
+    /// Adds those of an arena.
+    pub fn add(&mut self, file: &File, arena: &Arena) {
+        let Some(trials) = (arena.trials != 0).then(|| file.trials(arena.trials)).flatten() else { return };
+        let len = trials.count.min(TRIALS as u64) as usize;
+        let ticks = |&ticks: &i32| f64::from(ticks) / 1024.0;
+        self.differences.extend(trials.differences[..len].iter().map(ticks));
+        self.excesses.extend(trials.excesses[..len].iter().map(ticks));
+    }
 }
 
 /// The mean of the middle half, and its standard error: what disturbs a trial (an interrupt, a wait) shall not count.
@@ -119,11 +132,15 @@ mod tests {
         header
     }
 
+    fn trials(differences: Vec<f64>) -> Trials {
+        Trials { excesses: vec![0.0; differences.len()], differences }
+    }
+
     #[test]
     fn trials_tell_the_cost_whatever_disturbed_some() {
         let mut results: Vec<f64> = (0..100).map(|n| 40.0 + f64::from(n % 5)).collect();
         results[10..20].fill(1e5);
-        let costs = Costs::of(&header(), &mut results).unwrap();
+        let costs = Costs::of(&header(), &mut trials(results)).unwrap();
         let total = costs.inner + costs.outer;
         assert!((49.0..51.5).contains(&total), "a counted pair and the trials' middle, not {total}");
         assert_eq!((costs.inner / total, costs.trials), (0.25, 100));
@@ -131,11 +148,19 @@ mod tests {
     }
 
     #[test]
+    fn what_the_hooks_miss_in_the_caches_is_in_the_cost() {
+        let mut results = trials(vec![40.0; 20]);
+        results.excesses.fill(30.0);
+        let costs = Costs::of(&header(), &mut results).unwrap();
+        assert_eq!((costs.inner + costs.outer, costs.counted), (78.0, 38.0));
+        assert_eq!(costs.error, 38.0 * COUNTING_UNLIKENESS);
+    }
+
+    #[test]
     fn trials_that_tell_nothing_are_not_taken() {
-        let loops = Costs::of(&header(), &mut []).unwrap();
+        let loops = Costs::of(&header(), &mut Trials::default()).unwrap();
         assert_eq!((loops.inner + loops.outer, loops.error, loops.trials), (40.0, 6.0, 0));
-        let mut scattered: Vec<f64> = (0..50).map(|n| f64::from(n * 37 % 50) * 100.0 - 2000.0).collect();
-        assert_eq!(Costs::of(&header(), &mut scattered).unwrap(), loops);
-        assert_eq!(Costs::of(&header(), &mut [1.0; 3]).unwrap(), loops);
+        assert_eq!(Costs::of(&header(), &mut trials(vec![1.0; 3])).unwrap(), loops);
+        assert_eq!(Costs::of(&header(), &mut trials(vec![-1.0; 30])).unwrap(), loops);
     }
 }

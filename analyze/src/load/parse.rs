@@ -7,7 +7,7 @@ use diytrace::{header, kind, module, pattern, text};
 
 use super::arenas::read_arenas;
 use super::clock::Clock;
-use super::costs::{self, Costs};
+use super::costs::{Costs, Trials};
 use super::damage::Damage;
 use super::family::{Family, Module, Root};
 use super::timed::Timing;
@@ -37,7 +37,8 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
     });
     let timing = Timing::of(header);
     let arenas = read_arenas(&file, bytes.len(), timing, &arena_blocks, &mut damage);
-    let mut trials: Vec<f64> = arenas.iter().flat_map(|arena| costs::trials(&file, &arena.facts)).collect();
+    let mut trials = Trials::default();
+    arenas.iter().for_each(|arena| trials.add(&file, &arena.facts));
     let costs = Costs::of(header, &mut trials).unwrap_or_else(|| {
         damage.clock = true;
         Costs::default()

@@ -1,6 +1,5 @@
 //! Which of a path's calls were timed.
 
-use diytrace::node::NOT_TIMED_MAX;
 use diytrace::reader::File;
 use diytrace::{Node, Sample, header};
 
@@ -45,8 +44,10 @@ impl Timed {
     /// Those of a node.
     pub fn of(node: &Node, timing: Timing, file: &File) -> Self {
         match timing {
-            Timing::All if node.countdown == NOT_TIMED_MAX => Self::All,
-            Timing::All => Self::AllBut((NOT_TIMED_MAX - node.countdown).into()),
+            Timing::All => match node.sample.saturating_sub(node.countdown.saturating_sub(1).into()) {
+                0 => Self::All,
+                left_out => Self::AllBut(left_out.into()),
+            },
             Timing::Sampled => match file.sample(node.sample).filter(is_sound) {
                 Some(sample) if node.sample != 0 => Self::Some(sample),
                 _ => Self::None,

@@ -1,6 +1,5 @@
 //! Profiles as bytes: a recorder with a pencil.
 
-use diytrace::node::NOT_TIMED_MAX;
 use diytrace::node::{ROOT, flag};
 use diytrace::{
     ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Function, GRANULE, Header, MAGIC, Module, Node,
@@ -120,7 +119,7 @@ pub fn raw_node(function: u64, parent: Ref, position: Ref, slot: Slot) -> Node {
         position,
         record: 0,
         flags: 0,
-        countdown: NOT_TIMED_MAX,
+        countdown: 0,
         sample: 0,
         target: 0,
         generation: 1,

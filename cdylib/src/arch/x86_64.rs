@@ -256,6 +256,13 @@ pub unsafe fn replace(word: *mut u64, old: u64, new: u64) -> bool {
     found == old
 }
 
+/// Asks for a cache line that will be used soon.
+#[inline(always)]
+pub fn prefetch(address: *const u8) {
+    // SAFETY: an address that leads nowhere does no harm.
+    unsafe { asm!("prefetcht0 [{}]", in(reg) address, options(nostack, preserves_flags, readonly)) };
+}
+
 /// Whether the processor says that its time stamp counter runs at one rate, whatever it does.
 pub fn has_invariant_ticks() -> bool {
     use core::arch::x86_64::__cpuid;
