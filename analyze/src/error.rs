@@ -13,13 +13,15 @@ pub enum Error {
     /// A pattern names no function that the profile knows.
     #[error(
         "nothing in the profile is called `{pattern}`{}",
-        nearest_sentence(nearest, "; it has no named functions at all")
+        nearest_sentence(nearest, if *has_names { "" } else { "; it has no named functions at all" })
     )]
     UnknownFunction {
         /// The pattern.
         pattern: String,
         /// Functions whose names come near.
         nearest: Vec<String>,
+        /// Whether it has functions with names.
+        has_names: bool,
     },
     /// No process in the profile has this number.
     #[error("the profile has no process {pid}; it has {}", numbers(known))]

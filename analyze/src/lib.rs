@@ -40,4 +40,5 @@ pub mod symbolize;
 #[cfg(test)]
 mod testing;
 pub mod time;
+pub mod tree;
 pub mod view;

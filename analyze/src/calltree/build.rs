@@ -102,7 +102,7 @@ impl Builder<'_, '_> {
             }
             let id_of = |path: PathId| ids[path as usize];
             let parent = path.key.parent.and_then(id_of);
-            let own = |own: Time| NodeTimes { own, total: own };
+            let timed = |own: Time, closed: Time| NodeTimes { own, total: own, closed: closed.at_least_zero() };
             let node = Node {
                 parent,
                 end: nodes.len() as NodeId + 1,
@@ -117,8 +117,8 @@ impl Builder<'_, '_> {
                 calls: path.counts.calls,
                 open: path.counts.open,
                 unwound: path.counts.unwound,
-                corrected: own(times.corrected[path_id].own),
-                raw: own(times.raw[path_id].own),
+                corrected: timed(times.corrected[path_id].own, path.counts.closed_corrected),
+                raw: timed(times.raw[path_id].own, path.counts.closed_raw),
                 error: times.corrected[path_id].error,
             };
             ids.push(Some(nodes.len() as NodeId));
@@ -166,6 +166,7 @@ impl Builder<'_, '_> {
             kind: call.kind,
             via: call.via,
             into: call.into,
+            unrecorded: call.unrecorded,
         }
     }
 }
@@ -188,21 +189,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::load::Loaded;
-    use crate::load::costs::Costs;
-    use crate::merge::{By, merge};
-    use crate::testing::{Call, Truth, arena, calls, family, record};
-
-    fn trees(calls: &[Call], fold_at: usize) -> CallTrees {
-        let costs = Costs { inner: 2.0, outer: 3.0, ..Costs::default() };
-        let nodes = record(calls, costs, fold_at);
-        let family = crate::load::Family { costs, ..family(vec![arena(nodes)]) };
-        let merged = merge(&[family], By::All, None);
-        let loaded = Loaded { profiles: Vec::new(), warnings: Vec::new() };
-        let opened = Opened::of(loaded, merged);
-        let symbols = opened.symbols();
-        build(&opened, &symbols, &Options::default()).unwrap()
-    }
+    use crate::testing::{Call, Truth, calls, trees};
 
     #[test]
     fn a_folded_recursion_has_its_calls_apart_and_its_time_at_the_head() {

@@ -85,6 +85,8 @@ pub struct Site {
     pub via: Option<String>,
     /// Of an inlined body: the function whose code it has become a part of.
     pub into: Option<String>,
+    /// Of a call whose caller is not recorded: the function that it is written in.
+    pub unrecorded: Option<String>,
 }
 
 /// The call tree of everything, a process or a thread.
@@ -134,6 +136,8 @@ pub struct NodeTimes {
     pub own: Time,
     /// With it: the sum of the own times of this node and all below it.
     pub total: Time,
+    /// Of the calls that have ended, with what they called, each as it was timed: what their mean is made of.
+    pub closed: Time,
 }
 
 /// Whether a node is a path of its own.

@@ -5,9 +5,9 @@ use diytrace_analyze::report;
 
 /// A choice on the command line for each value of an option in the library.
 macro_rules! choice {
-    ($name:ident for $option:ty { $($value:ident $(= $text:literal)?),+ }) => {
+    ($visibility:vis $name:ident for $option:ty { $($value:ident $(= $text:literal)?),+ }) => {
         #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-        enum $name {
+        $visibility enum $name {
             #[default]
             $($(#[value(name = $text)])? $value),+
         }

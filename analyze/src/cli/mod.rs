@@ -5,6 +5,8 @@ mod choice;
 mod export;
 mod record;
 mod report;
+mod selection;
+mod tree;
 
 use std::io;
 
@@ -26,6 +28,7 @@ Examples:
   diytrace report                        # functions, most expensive first
   diytrace report --root handle_request  # one function and what it calls
   diytrace export flamegraph -o fg.svg   # for a browser; `diytrace export --help` has more
+  diytrace tree                          # who calls whom, and where the time goes
 
 What reports find out about programs is kept in ~/.cache/diytrace, for the next one to be faster; DIYTRACE_CACHE names
 another folder, or is `off`.
@@ -45,6 +48,7 @@ enum Command {
     Record(record::Arguments),
     Report(report::Arguments),
     Export(export::Arguments),
+    Tree(tree::Arguments),
     Check(check::Arguments),
 }
 
@@ -68,6 +72,10 @@ impl Cli {
         match self.command {
             Command::Record(arguments) => Ok(recording::run(&arguments.into())?),
             Command::Check(arguments) => Ok(checking::run(&arguments.into(), &mut io::stdout().lock())?),
+            Command::Tree(arguments) => {
+                diytrace_analyze::tree::run(&arguments.into(), &mut io::stdout().lock())?;
+                Ok(0)
+            }
             Command::Report(arguments) => {
                 diytrace_analyze::report::run(&arguments.into(), &mut io::stdout().lock())?;
                 Ok(0)

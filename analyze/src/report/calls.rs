@@ -51,6 +51,8 @@ pub struct Call {
     pub via: Option<String>,
     /// Of an inlined body: the function whose code it has become a part of.
     pub into: Option<String>,
+    /// Of a call whose caller is not recorded: the function that it is written in.
+    pub unrecorded: Option<String>,
 }
 
 /// Looks calls up in the code.
@@ -129,7 +131,14 @@ impl<'a, 'f> Calls<'a, 'f> {
         if self.is_inlined(path) {
             let via = caller.and_then(|caller| self.between(caller, hook));
             let into = self.symbols.enclosing(hook).and_then(|symbol| self.name(hook, symbol));
-            return Call { site: hook, probe: Probe::InlinedCall, kind: CallKind::Inlined, via, into };
+            return Call {
+                site: hook,
+                probe: Probe::InlinedCall,
+                kind: CallKind::Inlined,
+                via,
+                into,
+                unrecorded: None,
+            };
         }
         let mut via = caller.and_then(|caller| self.between(caller, site));
         let kind = match self.symbols.call_before(site) {
@@ -150,7 +159,11 @@ impl<'a, 'f> Calls<'a, 'f> {
                 _ => CallKind::Unknown,
             },
         };
-        Call { site, probe: Probe::Call, kind, via, into: None }
+        let unrecorded = match caller {
+            Some(_) => None,
+            None => self.name(site, self.symbols.enclosing(site).unwrap_or_default()),
+        };
+        Call { site, probe: Probe::Call, kind, via, into: None, unrecorded }
     }
 
     /// `None` if a direct call's target is the function; else what was called first and then jumped to it.

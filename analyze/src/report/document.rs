@@ -266,11 +266,11 @@ impl Serialize for Address {
 }
 
 /// Picoseconds are more than any clock has. What is not a number, as nothing was timed, is null.
-fn nanoseconds<S: Serializer>(ns: &f64, to: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn nanoseconds<S: Serializer>(ns: &f64, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_f64((ns * 1e3).round() / 1e3)
 }
 
-fn optional_nanoseconds<S: Serializer>(ns: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn optional_nanoseconds<S: Serializer>(ns: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
     match ns {
         Some(ns) => nanoseconds(ns, to),
         None => to.serialize_none(),

@@ -8,7 +8,7 @@
 
 mod build;
 pub(crate) mod calls;
-mod document;
+pub(crate) mod document;
 pub(crate) mod names;
 mod options;
 mod order;

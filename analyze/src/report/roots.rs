@@ -45,7 +45,8 @@ impl Roots {
                 let shown: Vec<_> = names.iter().map(|name| shown(name)).collect();
                 let nearest = nearest_names(pattern, shown.iter().map(|name| &**name));
                 let nearest = nearest.into_iter().map(str::to_owned).collect();
-                return Err(Error::UnknownFunction { pattern: pattern.clone(), nearest });
+                let has_names = !names.is_empty();
+                return Err(Error::UnknownFunction { pattern: pattern.clone(), nearest, has_names });
             }
         }
         Ok(())

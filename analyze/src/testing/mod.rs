@@ -5,12 +5,16 @@ mod document;
 mod family;
 mod golden;
 mod simulate;
+mod tree;
+mod trees;
 
 pub use bytes::{Profile, raw_node, sample};
 pub use document::document;
 pub use family::{arena, family, function_of, histogram_of, module, node, slot};
 pub use golden::{golden, golden_at};
 pub use simulate::{Call, Truth, calls, record};
+pub use tree::tree_document;
+pub use trees::trees;
 
 /// Reads bytes and does all with them that a report does before it looks for files.
 pub fn digest(bytes: &[u8]) {

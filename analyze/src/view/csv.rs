@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use csv::Writer;
 
-use crate::report::{Document, Function, Report};
+use crate::report::{Document, Function, Subject};
 
 /// Writes a document as CSV.
 pub fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {
@@ -43,7 +43,7 @@ fn functions(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::R
     ])?;
     for report in &document.reports {
         for function in &report.functions {
-            let [pid, tid] = identity(report);
+            let [pid, tid] = identity(&report.subject);
             let mut record = vec![pid, tid, function.name.clone(), function.module.clone()];
             record.extend([function.address.to_string(), function.calls.to_string(), function.open.to_string()]);
             record.push(function.inlined_calls.to_string());
@@ -88,7 +88,7 @@ fn roots(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::Resul
     ])?;
     for report in &document.reports {
         for root in report.functions.iter().filter(|function| function.root) {
-            let [pid, tid] = identity(report);
+            let [pid, tid] = identity(&report.subject);
             let of_root = [pid, tid, root.name.clone(), root.calls.to_string(), number(root.total_ns)];
             writer.write_record(of_root.iter().cloned().chain([
                 root.name.clone(),
@@ -119,13 +119,15 @@ fn roots(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::Resul
     Ok(())
 }
 
-fn identity(report: &Report) -> [String; 2] {
-    let pid = report.subject.process.as_ref().map(|process| process.pid.to_string());
-    let tid = report.subject.thread.as_ref().map(|thread| thread.tid.to_string());
+/// Process and thread, if it is one.
+pub(super) fn identity(subject: &Subject) -> [String; 2] {
+    let pid = subject.process.as_ref().map(|process| process.pid.to_string());
+    let tid = subject.thread.as_ref().map(|thread| thread.tid.to_string());
     [pid, tid].map(Option::unwrap_or_default)
 }
 
-fn number(ns: f64) -> String {
+/// A time, to the picosecond.
+pub(super) fn number(ns: f64) -> String {
     ((ns * 1e3).round() / 1e3).to_string()
 }
 

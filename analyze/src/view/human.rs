@@ -55,10 +55,12 @@ pub fn count(number: u64) -> String {
 
 /// A part of a whole.
 pub fn share(part: f64, whole: f64) -> String {
-    if whole <= 0.0 || whole.is_nan() || part.is_nan() {
-        return String::new();
-    }
-    let percent = part / whole * 100.0;
+    if whole <= 0.0 || whole.is_nan() || part.is_nan() { String::new() } else { percent(part / whole) }
+}
+
+/// A part of one.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
     match percent {
         _ if percent <= 0.0 => "0%".to_owned(),
         _ if percent < 0.05 => "<0.1%".to_owned(),

@@ -1,11 +1,11 @@
-//! JSON in the shape of [`Document`].
+//! JSON in the shape of the documents.
 
 use std::io::{self, Write};
 
-use crate::report::Document;
+use serde::Serialize;
 
 /// Writes a document as JSON.
-pub fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, document)?;
     writeln!(out)
 }

@@ -5,5 +5,6 @@ pub mod human;
 pub mod json;
 mod screen;
 pub mod table;
+pub mod tree;
 
 pub use screen::Screen;

@@ -2,21 +2,21 @@
 
 use std::collections::HashMap;
 
-use super::grid::{Column, Grid, Row, Style};
+use super::grid::{Column, Grid, LEAST_NAME, Row, Style};
 use super::{error_of_call, resolved, short};
 use crate::report::{Document, Function, Report};
 use crate::view::Screen;
 use crate::view::human::{count, counted, share};
 
 const COLUMNS: [Column; 8] = [
-    Column { title: "calls", dispensable: 0 },
-    Column { title: "total", dispensable: 0 },
-    Column { title: "self", dispensable: 0 },
-    Column { title: "self %", dispensable: 2 },
-    Column { title: "mean", dispensable: 3 },
-    Column { title: "p50", dispensable: 5 },
-    Column { title: "p99", dispensable: 1 },
-    Column { title: "max", dispensable: 4 },
+    Column::number("calls", 0),
+    Column::number("total", 0),
+    Column::number("self", 0),
+    Column::number("self %", 2),
+    Column::number("mean", 3),
+    Column::number("p50", 5),
+    Column::number("p99", 1),
+    Column::number("max", 4),
 ];
 
 /// A function with this share of all self time stands out.
@@ -55,6 +55,7 @@ pub fn lines(document: &Document, report: &Report, screen: &Screen) -> Vec<Strin
                 percentile(function.p99_ns),
                 percentile(function.max_ns),
             ],
+            prefix: String::new(),
             name: function.name.clone(),
             remark: remark(function, modules.len() > 1, names[&(function.name.as_str(), function.module.as_str())] > 1),
             style: if function.self_ns >= all * HOT { Style::Strong } else { Style::Plain },
@@ -64,7 +65,7 @@ pub fn lines(document: &Document, report: &Report, screen: &Screen) -> Vec<Strin
     if rows.is_empty() {
         return vec![String::new(), "  no functions".to_owned()];
     }
-    let grid = Grid { columns: COLUMNS.to_vec(), name_title: "function", rows };
+    let grid = Grid { columns: COLUMNS.to_vec(), name_title: "function", least_name: LEAST_NAME, rows };
     let mut lines = vec![String::new()];
     lines.extend(grid.lines(screen));
     if called.len() > limit {

@@ -5,8 +5,8 @@ use comfy_table::{Attribute, Cell, CellAlignment, LineStyle, Table, TableStyle};
 use crate::view::Screen;
 use crate::view::human::shorten;
 
-/// A name has at least this many columns, if it is that long, before others are left out.
-const LEAST_NAME: usize = 28;
+/// What most tables leave for names.
+pub const LEAST_NAME: usize = 28;
 
 /// Space before the table.
 const INDENT: &str = "  ";
@@ -14,13 +14,27 @@ const INDENT: &str = "  ";
 /// Space between columns.
 const GAP: usize = 2;
 
-/// A column of numbers; the last column, of names, has none of these.
+/// A column; the last one, of names, is none of these.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     /// What is above it.
     pub title: &'static str,
     /// Of the columns that do not fit, the highest number goes first; 0 stays.
     pub dispensable: u8,
+    /// Whether it has words, which stand to the left.
+    pub is_text: bool,
+}
+
+impl Column {
+    /// A column of numbers.
+    pub const fn number(title: &'static str, dispensable: u8) -> Self {
+        Self { title, dispensable, is_text: false }
+    }
+
+    /// A column of words.
+    pub const fn text(title: &'static str, dispensable: u8) -> Self {
+        Self { title, dispensable, is_text: true }
+    }
 }
 
 /// How a text stands out.
@@ -40,6 +54,8 @@ pub enum Style {
 pub struct Row {
     /// One text for each column.
     pub numbers: Vec<String>,
+    /// What stands before the name and is never shortened.
+    pub prefix: String,
     /// The name.
     pub name: String,
     /// What is said beside the name and never shortened.
@@ -55,6 +71,8 @@ pub struct Grid {
     pub columns: Vec<Column>,
     /// Title of the last column.
     pub name_title: &'static str,
+    /// A name has at least this many columns, if it is that long, before others are left out.
+    pub least_name: usize,
     /// The rows.
     pub rows: Vec<Row>,
 }
@@ -84,7 +102,8 @@ impl Grid {
         for (index, column) in table.column_iter_mut().enumerate() {
             let is_last = index == last;
             column.set_padding((0, if is_last { 0 } else { GAP as u16 }));
-            column.set_cell_alignment(if is_last { CellAlignment::Left } else { CellAlignment::Right });
+            let is_left = is_last || self.columns[shown[index]].is_text;
+            column.set_cell_alignment(if is_left { CellAlignment::Left } else { CellAlignment::Right });
         }
         table.lines().map(|line| format!("{INDENT}{}", line.trim_end())).collect()
     }
@@ -102,7 +121,7 @@ impl Grid {
         let mut shown: Vec<usize> = (0..self.columns.len()).collect();
         // A column in which no row has anything says nothing.
         shown.retain(|&index| self.rows.iter().any(|row| !row.numbers[index].is_empty()));
-        let names = self.rows.iter().map(|row| row.named(None).chars().count()).max().unwrap_or(0).min(LEAST_NAME);
+        let names = self.rows.iter().map(|row| row.named(None).chars().count()).max().unwrap_or(0).min(self.least_name);
         while let Some(width) = screen_width {
             let needed = INDENT.len() + shown.iter().map(|&index| widths[index] + GAP).sum::<usize>() + names;
             let most = shown.iter().copied().max_by_key(|&index| self.columns[index].dispensable);
@@ -118,11 +137,13 @@ impl Grid {
 impl Row {
     fn named(&self, width: Option<usize>) -> String {
         let remark = if self.remark.is_empty() { 0 } else { self.remark.chars().count() + GAP };
+        let taken = remark + self.prefix.chars().count();
         let name = match width {
-            Some(width) => shorten(&self.name, width.saturating_sub(remark).max(LEAST_NAME / 2)),
+            Some(width) => shorten(&self.name, width.saturating_sub(taken).max(LEAST_NAME / 2)),
             None => self.name.clone(),
         };
-        if self.remark.is_empty() { name } else { format!("{name}  {}", self.remark) }
+        let named = format!("{}{name}", self.prefix);
+        if self.remark.is_empty() { named } else { format!("{named}  {}", self.remark) }
     }
 }
 

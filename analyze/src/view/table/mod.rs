@@ -3,14 +3,15 @@
 //! Without roots: functions by self time. With roots: for each a block, and a row for each function that it calls.
 
 mod functions;
-mod grid;
+pub(super) mod grid;
 mod roots;
 
 use std::io::{self, Write};
 
 use super::Screen;
-use super::human::{count, counted, resolved, time};
-use crate::report::{Document, Report};
+pub(super) use super::human::resolved;
+use super::human::{count, counted, time};
+use crate::report::{Document, Overhead, Report, Subject};
 
 /// Writes a document as tables.
 pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
@@ -18,7 +19,7 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         if index > 0 {
             writeln!(out)?;
         }
-        writeln!(out, "{}", strong(&title(report), screen))?;
+        writeln!(out, "{}", strong(&title(&report.subject), screen))?;
         let lines = match document.roots.is_empty() {
             true => functions::lines(document, report, screen),
             false => roots::lines(document, report, screen),
@@ -26,7 +27,7 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         for line in lines {
             writeln!(out, "{line}")?;
         }
-        for line in footer(document, report) {
+        for line in footer(&report.subject, document.raw) {
             writeln!(out, "{}", dim(&line, screen))?;
         }
     }
@@ -34,40 +35,36 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
 }
 
 /// What is reported.
-fn title(report: &Report) -> String {
-    let programs: Vec<&str> = report.subject.programs.iter().map(|path| short(path)).collect();
+pub(super) fn title(subject: &Subject) -> String {
+    let programs: Vec<&str> = subject.programs.iter().map(|path| short(path)).collect();
     let mut title = match programs.as_slice() {
         [] => "nothing".to_owned(),
         [one, two, three, _, ..] => format!("{one}, {two}, {three} and {} more", programs.len() - 3),
         few => few.join(", "),
     };
-    match &report.subject.process {
+    match &subject.process {
         Some(process) => title.push_str(&format!(" · process {}, {}", process.pid, process.state)),
-        None => title.push_str(&format!(" · {}", counted(report.subject.processes, "process", "processes"))),
+        None => title.push_str(&format!(" · {}", counted(subject.processes, "process", "processes"))),
     }
-    if let Some(thread) = &report.subject.thread {
+    if let Some(thread) = &subject.thread {
         title.push_str(&format!(" · thread {}, {}", thread.tid, thread.name));
     }
-    format!("{title} · {}", counted(report.subject.calls, "call", "calls"))
+    format!("{title} · {}", counted(subject.calls, "call", "calls"))
 }
 
 /// What was taken off, and what could not be told.
-fn footer(document: &Document, report: &Report) -> Vec<String> {
-    let overhead = &report.subject.overhead;
+pub(super) fn footer(subject: &Subject, raw: bool) -> Vec<String> {
+    let overhead: &Overhead = &subject.overhead;
     let cost = time(overhead.inner_ns + overhead.outer_ns);
     let mut lines = Vec::new();
-    if report.subject.calls > 0 {
+    if subject.calls > 0 {
         lines.push(String::new());
-        lines.push(match document.raw {
+        lines.push(match raw {
             true => format!("times as measured: the recorder's own cost in them is about {cost} a call"),
             false => format!("overhead subtracted: {cost} a call ± {}", time(overhead.error_ns)),
         });
     }
-    let uncounted = [
-        (report.subject.lost_calls, "lost"),
-        (report.subject.folded_calls, "folded"),
-        (report.subject.unwound, "unwound"),
-    ];
+    let uncounted = [(subject.lost_calls, "lost"), (subject.folded_calls, "folded"), (subject.unwound, "unwound")];
     let uncounted: Vec<_> = uncounted
         .iter()
         .filter(|(calls, _)| *calls > 0)
@@ -80,7 +77,7 @@ fn footer(document: &Document, report: &Report) -> Vec<String> {
 }
 
 /// The last part of a path.
-fn short(path: &str) -> &str {
+pub(super) fn short(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
@@ -89,11 +86,11 @@ fn error_of_call(document: &Document, report: &Report) -> f64 {
     if document.raw { 0.0 } else { report.subject.overhead.error_ns }
 }
 
-fn strong(text: &str, screen: &Screen) -> String {
+pub(super) fn strong(text: &str, screen: &Screen) -> String {
     if screen.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
 }
 
-fn dim(text: &str, screen: &Screen) -> String {
+pub(super) fn dim(text: &str, screen: &Screen) -> String {
     if screen.color { format!("\u{1b}[2m{text}\u{1b}[0m") } else { text.to_owned() }
 }
 

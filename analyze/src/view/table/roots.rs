@@ -1,18 +1,18 @@
 //! Roots: each with its own figures and a row for each function that it calls.
 
-use super::grid::{Column, Grid, Row, Style};
+use super::grid::{Column, Grid, LEAST_NAME, Row, Style};
 use super::{dim, error_of_call, resolved, short, strong};
 use crate::report::{CallKind, Callee, Document, Function, Report};
 use crate::view::Screen;
 use crate::view::human::{count, counted, ratio, share, time};
 
 const COLUMNS: [Column; 6] = [
-    Column { title: "address", dispensable: 1 },
-    Column { title: "calls", dispensable: 0 },
-    Column { title: "a call", dispensable: 2 },
-    Column { title: "total", dispensable: 0 },
-    Column { title: "self", dispensable: 0 },
-    Column { title: "share", dispensable: 0 },
+    Column::number("address", 1),
+    Column::number("calls", 0),
+    Column::number("a call", 2),
+    Column::number("total", 0),
+    Column::number("self", 0),
+    Column::number("share", 0),
 ];
 
 /// A callee with this share of the root's time stands out.
@@ -114,6 +114,7 @@ fn grid(document: &Document, root: &Function) -> Grid {
                 time(sum(|callee| callee.self_ns)),
                 share(sum(|callee| callee.total_ns), root.total_ns),
             ],
+            prefix: String::new(),
             name: format!("… {}", counted(rest.len() as u64, "other", "others")),
             remark: String::new(),
             style: Style::Dim,
@@ -124,11 +125,12 @@ fn grid(document: &Document, root: &Function) -> Grid {
     let own = (root.total_ns - callees).max(0.0);
     rows.push(Row {
         numbers: vec![String::new(), String::new(), String::new(), time(own), time(own), share(own, root.total_ns)],
+        prefix: String::new(),
         name: "(self)".to_owned(),
         remark: String::new(),
         style: Style::Dim,
     });
-    Grid { columns: COLUMNS.to_vec(), name_title: "callee", rows }
+    Grid { columns: COLUMNS.to_vec(), name_title: "callee", least_name: LEAST_NAME, rows }
 }
 
 fn row(document: &Document, root: &Function, callee: &Callee) -> Row {
@@ -150,6 +152,7 @@ fn row(document: &Document, root: &Function, callee: &Callee) -> Row {
             own,
             share(callee.total_ns, root.total_ns),
         ],
+        prefix: String::new(),
         name: callee.name.clone(),
         remark: remark(root, callee),
         style: if callee.total_ns >= root.total_ns * HOT { Style::Strong } else { Style::Plain },

@@ -1,0 +1,101 @@
+//! The options of `tree`.
+
+use clap::ValueEnum;
+use diytrace_analyze::tree::{self, Options, Recursion};
+
+use super::choice::{Colors, choice};
+use super::selection::{Format, Selected, patterns};
+
+const EXAMPLES: &str = "\
+Examples:
+  diytrace tree                                   # from where recording began, down to what takes 0.5%
+  diytrace tree --root ExecutorRun --min-percent 2
+  diytrace tree --root handle_request --depth 3 --sites   # with the lines that call
+  diytrace tree --callers                         # the functions that take the most, and who calls them
+  diytrace tree --callers --root malloc_wrapper
+  diytrace tree --format json | jq '.trees[0].nodes[] | select(.share > 0.1) | .name'";
+
+/// Show the call tree: who calls whom below whom, and where the time goes
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(flatten)]
+    selected: Selected,
+
+    /// Begin at this function: symbol or demangled name, * and ? (repeatable) [default: where recording began]
+    #[arg(long = "root", value_name = "FUNCTION")]
+    roots: Vec<String>,
+
+    /// Turn it round: from functions to their callers; without --root, from those with the most self time
+    #[arg(long)]
+    callers: bool,
+
+    /// Keep calls from several places apart, and tell their lines
+    #[arg(long)]
+    sites: bool,
+
+    /// Leave out branches with a smaller share [default: 0.5; in JSON and CSV 0]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    min_percent: Option<f64>,
+
+    /// Levels of calls to show [default: all; of callers in a table 5]
+    #[arg(long, value_name = "N")]
+    depth: Option<u32>,
+
+    /// Levels of a recursion to show before the others are folded into them [default: 1, or 4 through other functions]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    recursion: Option<u32>,
+
+    /// Show the largest N branches
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+
+    /// Order of branches; the largest first
+    #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
+    sort: Sort,
+
+    /// Times as measured: do not subtract what measuring costs
+    #[arg(long)]
+    raw: bool,
+
+    /// Keep functions of one name but several addresses apart
+    #[arg(long)]
+    by_address: bool,
+
+    /// How the tree is written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    format: Format,
+
+    #[command(flatten)]
+    colors: Colors,
+}
+
+choice!(Sort for tree::Sort { Total, Self_ = "self", Calls, Name });
+
+impl From<Arguments> for Options {
+    fn from(arguments: Arguments) -> Self {
+        let Arguments { selected, roots, callers, sites, min_percent, depth, recursion, .. } = arguments;
+        let Arguments { limit, sort, raw, by_address, format, colors, .. } = arguments;
+        let recursion = recursion.map(|levels| Recursion { direct: levels, through_others: levels });
+        Self {
+            selection: selected.into(),
+            roots: patterns(&roots),
+            callers,
+            sites,
+            by_address,
+            recursion: recursion.unwrap_or_default(),
+            min_percent,
+            depth,
+            limit,
+            sort: sort.into(),
+            raw,
+            format: format.into(),
+            color: colors.into(),
+        }
+    }
+}
+
+fn percent(text: &str) -> Result<f64, &'static str> {
+    let percent = text.strip_suffix('%').unwrap_or(text).parse().ok();
+    percent.filter(|percent| (0.0..=100.0).contains(percent)).ok_or("it must be a share in percent, from 0 to 100")
+}

@@ -1,0 +1,121 @@
+//! Branches of a tree as it is shown: one or more nodes of a call tree.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use crate::calltree::{Node, NodeTimes, SiteId};
+use crate::functions::FunctionId;
+use crate::time::Time;
+
+/// A tree as it is shown.
+#[derive(Clone, Debug, Default)]
+pub struct Branches {
+    /// All branches; a branch comes after the one above it.
+    pub list: Vec<Branch>,
+    /// Those with none above.
+    pub tops: Vec<usize>,
+    known: FxHashMap<(Option<usize>, What, Option<SiteId>), usize>,
+}
+
+/// Nodes that are shown as one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// The branch above.
+    pub above: Option<usize>,
+    /// What it stands for.
+    pub what: What,
+    /// Where the calls between this branch and the one above were made, and how many.
+    pub sites: BTreeMap<SiteId, u64>,
+    /// Calls entered.
+    pub calls: u64,
+    /// Calls not yet returned.
+    pub open: u64,
+    /// Calls left without an exit.
+    pub unwound: u64,
+    /// Times, corrected.
+    pub corrected: NodeTimes,
+    /// Times, as measured.
+    pub raw: NodeTimes,
+    /// How far off the corrected total may be.
+    pub error: Time,
+    /// The branches below it.
+    pub below: Vec<usize>,
+}
+
+/// What a branch stands for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum What {
+    /// A function.
+    Function(FunctionId),
+    /// Recursive calls of a function, whose time and callees are at a branch of it above.
+    Recursion(FunctionId),
+    /// Code that called and is not recorded: the function it lies in, if that is known.
+    Unrecorded(Option<String>),
+}
+
+impl What {
+    /// The function, if it is a recorded one.
+    pub fn function(&self) -> Option<FunctionId> {
+        match self {
+            Self::Function(id) | Self::Recursion(id) => Some(*id),
+            Self::Unrecorded(_) => None,
+        }
+    }
+}
+
+impl Branches {
+    /// The branch below another (or a top) that stands for this, found or made; `site` keeps it apart from others.
+    pub fn at(&mut self, above: Option<usize>, what: What, site: Option<SiteId>) -> usize {
+        let next = self.list.len();
+        let key = (above, what, site);
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        self.list.push(Branch {
+            above,
+            what: key.1.clone(),
+            sites: BTreeMap::new(),
+            calls: 0,
+            open: 0,
+            unwound: 0,
+            corrected: NodeTimes::default(),
+            raw: NodeTimes::default(),
+            error: Time::ZERO,
+            below: Vec::new(),
+        });
+        match above {
+            Some(above) => self.list[above].below.push(next),
+            None => self.tops.push(next),
+        }
+        self.known.insert(key, next);
+        next
+    }
+}
+
+impl Branch {
+    /// Adds the calls of a node, made at `site`.
+    pub fn add_calls(&mut self, node: &Node, site: SiteId) {
+        self.calls = self.calls.saturating_add(node.calls);
+        self.open = self.open.saturating_add(node.open);
+        self.unwound = self.unwound.saturating_add(node.unwound);
+        let at_site = self.sites.entry(site).or_default();
+        *at_site = at_site.saturating_add(node.calls);
+    }
+
+    /// Its times, as they are asked for.
+    pub fn times(&self, raw: bool) -> &NodeTimes {
+        if raw { &self.raw } else { &self.corrected }
+    }
+
+    /// Mean time of the calls that have ended.
+    pub fn mean(&self, raw: bool) -> Option<Time> {
+        let ended = self.calls.saturating_sub(self.open);
+        if ended == 0 || matches!(self.what, What::Recursion(_)) {
+            return None; // recursive calls have their time elsewhere
+        }
+        let times = self.times(raw);
+        let all = if self.open == 0 { times.total } else { times.closed.min(times.total) };
+        Some(Time::from_ns(all.ns() / ended as f64))
+    }
+}

@@ -1,0 +1,154 @@
+//! The command `tree`: call trees as people look at them, downwards or, inverted, from functions up to their callers.
+//!
+//! ```text
+//! [`CallTrees`](crate::calltree::CallTrees) ──[downward] or [upward]──▶ [`Branches`] ──[select]──▶ [`Document`] ──▶ a view
+//! ```
+//!
+//! Branches are nodes that are shown as one: calls of a function by the same callers from several places, and levels of
+//! recursion past those that tell something.
+
+mod branches;
+mod document;
+mod downward;
+mod select;
+mod upward;
+
+use std::io::Write;
+
+use crate::calltree::{self, CallTree, CallTrees, Lines};
+use crate::error::Error;
+use crate::opened::{Opened, Selection};
+use crate::report::{Color, Format};
+use crate::view::{self, Screen};
+pub use branches::{Branch, Branches, What};
+pub use document::{Document, Hidden, Node, Site, Tree};
+pub use downward::{Recursion, downward};
+pub use select::Thresholds;
+pub use upward::upward;
+
+/// What to show and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which profiles, and what of them.
+    pub selection: Selection,
+    /// Patterns of the functions that trees begin at. Empty: those it was recorded with, or where recording began.
+    pub roots: Vec<String>,
+    /// Whether trees lead from functions to their callers.
+    pub callers: bool,
+    /// Whether calls from several places stay apart.
+    pub sites: bool,
+    /// Whether functions of one name but several addresses stay apart.
+    pub by_address: bool,
+    /// Levels of a recursion that are shown before the others are folded into them.
+    pub recursion: Recursion,
+    /// Least share of the tree's time, in percent, that a branch must have to be shown; by default one that suits the
+    /// format.
+    pub min_percent: Option<f64>,
+    /// Most levels to show.
+    pub depth: Option<u32>,
+    /// Most branches to show of each tree.
+    pub limit: Option<usize>,
+    /// Order of the branches below one.
+    pub sort: Sort,
+    /// Times as measured, without correction.
+    pub raw: bool,
+    /// How it is written.
+    pub format: Format,
+    /// Whether tables have colours.
+    pub color: Color,
+}
+
+/// Order of branches: by name, or the largest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are columns")]
+pub enum Sort {
+    #[default]
+    Total,
+    Self_,
+    Calls,
+    Name,
+}
+
+/// Callers of callers of callers are rarely the question.
+const LEVELS_OF_CALLERS: u32 = 5;
+
+/// People see at a glance what has at least this share.
+const LEAST_PERCENT_OF_TABLE: f64 = 0.5;
+
+/// Writes trees; warnings go to stderr.
+pub fn run(options: &Options, out: &mut dyn Write) -> Result<(), Error> {
+    let document = document(options)?;
+    match options.format {
+        Format::Json => view::json::write(&document, out)?,
+        Format::Csv => view::tree::csv(&document, out)?,
+        Format::Table => view::tree::table(&document, &Screen::of(options.color), out)?,
+    }
+    out.flush()?;
+    for warning in &document.warnings {
+        eprintln!("warning: {warning}");
+    }
+    Ok(())
+}
+
+/// The trees as data.
+pub fn document(options: &Options) -> Result<Document, Error> {
+    let opened = Opened::open(&options.selection)?;
+    let symbols = opened.symbols();
+    let is_table = options.format == Format::Table;
+    let trees = calltree::build(
+        &opened,
+        &symbols,
+        &calltree::Options {
+            roots: options.roots.clone(),
+            by_address: options.by_address || options.format == Format::Json,
+            lines: if is_table && !options.sites { Lines::None } else { Lines::All },
+        },
+    )?;
+    Ok(of_trees(options, &trees))
+}
+
+/// The trees as data, of call trees that are there already.
+pub fn of_trees(options: &Options, trees: &CallTrees) -> Document {
+    let is_table = options.format == Format::Table;
+    let min_percent = if is_table { LEAST_PERCENT_OF_TABLE } else { 0.0 };
+    let depth = options.depth.or((is_table && options.callers).then_some(LEVELS_OF_CALLERS));
+    let thresholds = Thresholds {
+        min_percent: options.min_percent.unwrap_or(min_percent),
+        depth,
+        limit: options.limit,
+        sort: options.sort,
+        raw: options.raw,
+        // Without a function that was asked for, the question is where time is spent.
+        by_own: options.callers && options.roots.is_empty(),
+        tops_are_wholes: !trees.roots.is_empty() && (!options.callers || !options.roots.is_empty()),
+    };
+    let branches = |tree: &CallTree| -> Branches {
+        match options.callers {
+            false => downward(trees, tree, !options.roots.is_empty(), options.sites, options.recursion),
+            true => upward(
+                trees,
+                tree,
+                &upward::Wanted {
+                    from_roots: !options.roots.is_empty(),
+                    least_own: thresholds.least_own(tree),
+                    raw: options.raw,
+                    sites: options.sites,
+                    depth,
+                },
+            ),
+        }
+    };
+    let shown = trees.trees.iter().map(|tree| document::tree(trees, tree, &branches(tree), &thresholds)).collect();
+    Document {
+        schema: document::SCHEMA,
+        clock: trees.clock,
+        warnings: trees.warnings.clone(),
+        roots: trees.roots.clone(),
+        raw: options.raw,
+        callers: options.callers,
+        sites: options.sites,
+        by_own: thresholds.by_own,
+        min_percent: thresholds.min_percent,
+        trees: shown,
+    }
+}

@@ -1,0 +1,298 @@
+//! A tree for people: numbers to the left, and the tree to the right of them.
+
+use std::io::{self, Write};
+
+use crate::report::CallKind;
+use crate::tree::{Document, Hidden, Node, Tree};
+use crate::view::Screen;
+use crate::view::human::{count, counted, percent, time};
+use crate::view::table::grid::{Column, Grid, Row, Style};
+use crate::view::table::{dim, footer, resolved, short, strong, title};
+
+const COLUMNS: [Column; 6] = [
+    Column::number("total", 0),
+    Column::number("self", 2),
+    SHARE,
+    Column::number("calls", 0),
+    Column::number("mean", 3),
+    Column::number("p99", 4),
+];
+
+const SHARE: Column = Column::number("share", 0);
+
+/// The same where it is of self times.
+const SELF_SHARE: Column = Column::number("self %", 0);
+
+/// A branch with this share stands out.
+const HOT: f64 = 0.25;
+
+/// A tree has at least this many columns, if it is that wide, before numbers are left out.
+const LEAST_TREE: usize = 36;
+
+/// Columns that numbers, a name and a remark may need beside the lines of a tree.
+const BESIDE_GUIDES: usize = 64;
+
+/// Writes trees.
+pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
+    for (index, tree) in document.trees.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        writeln!(out, "{}", strong(&title(&tree.subject), screen))?;
+        let lines = lines(document, tree, screen);
+        for line in &lines {
+            writeln!(out, "{line}")?;
+        }
+        let has_p99 = lines.get(1).is_some_and(|header| header.contains("p99"));
+        for line in footer(&tree.subject, document.raw).into_iter().chain(notes(document, tree, has_p99)) {
+            writeln!(out, "{}", dim(&line, screen))?;
+        }
+    }
+    Ok(())
+}
+
+fn lines(document: &Document, tree: &Tree, screen: &Screen) -> Vec<String> {
+    let rows = rows(document, tree, screen);
+    if rows.is_empty() {
+        let nothing = if document.roots.is_empty() { "  no functions" } else { "  none of the roots was called" };
+        return vec![String::new(), nothing.to_owned()];
+    }
+    let name_title = if document.callers { "function ← callers" } else { "function" };
+    let share = if document.by_own { SELF_SHARE } else { SHARE };
+    let columns = COLUMNS.iter().map(|column| if column.title == SHARE.title { share } else { *column }).collect();
+    let mut lines = vec![String::new()];
+    lines.extend(Grid { columns, name_title, least_name: LEAST_TREE, rows }.lines(screen));
+    lines
+}
+
+fn rows(document: &Document, tree: &Tree, screen: &Screen) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let guides = Guides::of(document, tree, screen);
+    for (id, node) in tree.nodes.iter().enumerate() {
+        let module = node.parent.and_then(|parent| tree.nodes[parent].module.as_ref());
+        rows.push(row(document, node, module, guides.before(id)));
+        // What is left out below a node comes after all that is shown there.
+        let mut ended = Some(id);
+        while let Some(above) = ended.filter(|&above| guides.ends[above] == id + 1) {
+            if let Some(hidden) = tree.nodes[above].hidden.as_ref().filter(|hidden| has_row(document, hidden)) {
+                rows.push(rest(hidden, guides.last_below(above)));
+            }
+            ended = tree.nodes[above].parent;
+        }
+    }
+    let hidden = tree.hidden.iter().filter(|hidden| has_row(document, hidden));
+    rows.extend(hidden.map(|hidden| rest(hidden, String::new())));
+    rows
+}
+
+fn row(document: &Document, node: &Node, module_above: Option<&String>, prefix: String) -> Row {
+    let error = if document.raw { 0.0 } else { node.total_error_ns };
+    let has_time = !node.is_recursion && (node.total_ns > 0.0 || node.calls > 0);
+    // Nested calls that a recursive function's callers made have their time in the outermost one's.
+    let is_nested = document.callers && node.total_ns == 0.0 && node.self_ns > 0.0;
+    let own_error = if node.total_ns < error { error } else { 0.0 };
+    let per_call = node.calls.max(1) as f64;
+    let optional = |ns: Option<f64>| ns.map(|ns| resolved(ns, error / per_call)).unwrap_or_default();
+    let shown = |text: String, is_shown: bool| if is_shown { text } else { String::new() };
+    Row {
+        numbers: vec![
+            shown(resolved(node.total_ns, error), has_time && !is_nested),
+            shown(resolved(node.self_ns, own_error), has_time),
+            shown(node.share.map(percent).unwrap_or_default(), has_time),
+            if node.calls > 0 { count(node.calls) } else { String::new() },
+            shown(optional(node.mean_ns), has_time && !is_nested),
+            if document.raw { String::new() } else { node.p99_ns.map(time).unwrap_or_default() },
+        ],
+        prefix,
+        name: node.name.clone(),
+        remark: remark(document, node, module_above),
+        style: match node.share {
+            _ if node.is_recursion || !node.is_recorded => Style::Dim,
+            Some(share) if share >= HOT => Style::Strong,
+            _ => Style::Plain,
+        },
+    }
+}
+
+/// Whether what is left out has a row of its own. What `--depth` cuts off has none, nor what would be left out itself.
+fn has_row(document: &Document, hidden: &Hidden) -> bool {
+    !hidden.is_deeper && hidden.share.is_some_and(|share| share * 100.0 >= document.min_percent)
+}
+
+fn rest(hidden: &Hidden, prefix: String) -> Row {
+    Row {
+        numbers: vec![
+            time(hidden.total_ns),
+            String::new(),
+            hidden.share.map(percent).unwrap_or_default(),
+            count(hidden.calls),
+            String::new(),
+            String::new(),
+        ],
+        prefix,
+        name: format!("… {} more", count(hidden.nodes)),
+        remark: String::new(),
+        style: Style::Dim,
+    }
+}
+
+fn remark(document: &Document, node: &Node, module_above: Option<&String>) -> String {
+    let mut remarks = Vec::new();
+    if node.is_recursion {
+        remarks.push("recursion".to_owned());
+    }
+    if !node.is_recorded {
+        remarks.push("not recorded".to_owned());
+    }
+    if node.parent.is_some() {
+        if node.call == CallKind::Inlined {
+            remarks.push(if document.callers { "inlined here" } else { "inlined" }.to_owned());
+        }
+        remarks.extend(node.via.iter().map(|via| format!("via {via}")));
+        if let (true, [site]) = (document.sites, &node.sites[..]) {
+            let line = site.file.as_ref().zip(site.line);
+            remarks.push(line.map_or(site.address.to_string(), |(file, line)| format!("{}:{line}", short(file))));
+        }
+        if let Some(module) = node.module.as_ref().filter(|module| module_above.is_some_and(|above| above != *module)) {
+            remarks.push(short(module).to_owned());
+        }
+    }
+    match (node.calls, node.open) {
+        (0, _) if !node.is_recursion && !document.callers => remarks.push("from before the fork".to_owned()),
+        (_, 0) => {}
+        (_, open) => remarks.push(format!("{} open", count(open))),
+    }
+    remarks.join(" · ")
+}
+
+fn notes(document: &Document, tree: &Tree, has_p99: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if has_p99 {
+        notes.push("p99 is kept by function: it is shown where all calls of one are on one branch".to_owned());
+    }
+    if !document.callers && tree.nodes.iter().any(|node| node.is_recursion) {
+        notes.push(
+            "a recursion's time and callees are those of the same function above it, all levels together".to_owned(),
+        );
+    }
+    let hidden = tree.nodes.iter().filter_map(|node| node.hidden).chain(tree.hidden).filter(|hidden| !hidden.is_deeper);
+    let hidden: u64 = hidden.map(|hidden| hidden.nodes).sum();
+    if hidden > 0 {
+        let branches = counted(hidden, "branch is", "branches are");
+        notes.push(format!("{branches} left out, with what is below: --min-percent and --limit say how much to show"));
+    }
+    notes
+}
+
+/// The lines that lead from branches to those below them. An only branch stands straight below the one above, unless that
+/// is a top: most levels of most programs lead on to one other.
+struct Guides<'a> {
+    tree: &'a Tree,
+    /// Where the nodes below each node end.
+    ends: Vec<usize>,
+    /// Whether it stands straight below the one above.
+    is_only: Vec<bool>,
+    /// Whether something comes after a node below the one above it.
+    has_next: Vec<bool>,
+    /// Lines before its name.
+    levels: Vec<u32>,
+    /// Most lines that are drawn.
+    most: u32,
+}
+
+impl<'a> Guides<'a> {
+    fn of(document: &Document, tree: &'a Tree, screen: &Screen) -> Self {
+        let count = tree.nodes.len();
+        let mut ends: Vec<usize> = (1..=count).collect();
+        for (id, node) in tree.nodes.iter().enumerate().rev() {
+            if let Some(parent) = node.parent {
+                ends[parent] = ends[parent].max(ends[id]);
+            }
+        }
+        let (mut is_only, mut has_next, mut levels) = (Vec::new(), Vec::new(), Vec::new());
+        for (id, node) in tree.nodes.iter().enumerate() {
+            let Some(parent) = node.parent else {
+                is_only.push(false);
+                has_next.push(false);
+                levels.push(0);
+                continue;
+            };
+            let has_rest = tree.nodes[parent].hidden.as_ref().is_some_and(|hidden| has_row(document, hidden));
+            let is_last = ends[id] == ends[parent] && !has_rest;
+            has_next.push(!is_last);
+            is_only.push(is_last && id == parent + 1 && tree.nodes[parent].parent.is_some());
+            levels.push(levels[parent] + u32::from(!is_only[id]));
+        }
+        let most = screen.width.map_or(u32::MAX, |width| (width.saturating_sub(BESIDE_GUIDES) / 2).max(6) as u32);
+        Self { tree, ends, is_only, has_next, levels, most }
+    }
+
+    /// What is drawn before a node's name.
+    fn before(&self, id: usize) -> String {
+        let Some(parent) = self.tree.nodes[id].parent else { return String::new() };
+        match self.numbered(self.levels[id]) {
+            Some(number) => number,
+            None if self.is_only[id] => self.trunk(parent),
+            None => self.trunk(parent) + if self.has_next[id] { "├ " } else { "└ " },
+        }
+    }
+
+    /// What is drawn before the last line below a node.
+    fn last_below(&self, id: usize) -> String {
+        self.numbered(self.levels[id] + 1).unwrap_or_else(|| self.trunk(id) + "└ ")
+    }
+
+    /// There is no room for so many lines: their number.
+    fn numbered(&self, level: u32) -> Option<String> {
+        (level > self.most).then(|| format!("{}⋯{level} ", "  ".repeat(self.most as usize - 2)))
+    }
+
+    /// What is drawn before all that is below a node.
+    fn trunk(&self, id: usize) -> String {
+        let parts = std::iter::successors(Some(id), |&id| self.tree.nodes[id].parent);
+        let parts = parts.filter(|&id| self.tree.nodes[id].parent.is_some() && !self.is_only[id]);
+        let mut parts: Vec<&str> = parts.map(|id| if self.has_next[id] { "│ " } else { "  " }).collect();
+        parts.reverse();
+        parts.concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{golden, tree_document};
+
+    fn written(document: &Document, width: usize) -> String {
+        let mut out = Vec::new();
+        write(document, &Screen { width: Some(width), color: false }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn trees_at_several_widths() {
+        for width in [120, 80] {
+            golden(&format!("tree-{width}.txt"), &written(&tree_document(), width));
+        }
+    }
+
+    #[test]
+    fn with_the_lines_that_call() {
+        golden("tree-sites.txt", &written(&Document { sites: true, ..tree_document() }, 120));
+    }
+
+    #[test]
+    fn very_deep_trees_stay_within_the_screen() {
+        let mut document = tree_document();
+        let tree = &mut document.trees[0];
+        let pattern = tree.nodes[3].clone();
+        for _ in 0..60 {
+            let parent = tree.nodes.len() - 1;
+            let depth = tree.nodes[parent].depth + 1;
+            let hidden = tree.nodes[1].hidden;
+            tree.nodes.push(Node { parent: Some(parent), depth, hidden, via: None, ..pattern.clone() });
+        }
+        let text = written(&document, 80);
+        let rows = text.lines().filter(|line| line.contains("⋯"));
+        assert!(rows.clone().count() > 60 && rows.into_iter().all(|line| line.chars().count() <= 80), "{text}");
+    }
+}

@@ -1,0 +1,136 @@
+//! `diytrace tree` and `diytrace callers`: who calls whom, as programs did it.
+
+mod common;
+
+use common::{Recorded, each_build, run_to_end};
+use serde_json::Value;
+
+/// `diytrace tree --format json`, with the levels that it shows: "calls name [what is special]".
+fn tree(recorded: &Recorded, options: &[&str]) -> Vec<String> {
+    let output = recorded.diytrace(&[&["tree", "--format", "json", "--sort", "name"], options].concat());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stderr.is_empty(), "{stderr}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["schema"], "diytrace-tree/1");
+    let nodes = document["trees"][0]["nodes"].as_array().unwrap();
+    sums_hold(nodes, !options.contains(&"--callers"));
+    nodes.iter().map(line).collect()
+}
+
+fn line(node: &Value) -> String {
+    let text = |name: &str| node[name].as_str().map(|text| format!(" {} {text}", name.replace('_', " ")));
+    let mut line = "  ".repeat(node["depth"].as_u64().unwrap() as usize);
+    line += &format!("{} {}", node["calls"], node["name"].as_str().unwrap());
+    line += if node["is_recursion"] == true { " recursion" } else { "" };
+    line += if node["is_recorded"] == false { " unrecorded" } else { "" };
+    line += if node["parent"].is_u64() && node["call"] == "inlined" { " inlined" } else { "" };
+    line + &text("via").unwrap_or_default()
+}
+
+/// Own time and the totals below make the total.
+fn sums_hold(nodes: &[Value], leads_down: bool) {
+    let number = |node: &Value, name: &str| node[name].as_f64().unwrap();
+    for (id, node) in nodes.iter().enumerate().filter(|(_, node)| node["hidden"].is_null()) {
+        let below = nodes.iter().filter(|other| other["parent"] == id as u64);
+        for (total, own) in [("total_ns", "self_ns"), ("total_raw_ns", "self_raw_ns")] {
+            let sum: f64 = below.clone().map(|node| number(node, total)).sum();
+            let sum = sum + if leads_down { number(node, own) } else { 0.0 };
+            let is_leaf = below.clone().next().is_none();
+            let difference = (sum - number(node, total)).abs();
+            assert!((is_leaf && !leads_down) || difference < 0.1, "{total} of {node:#}: {sum}");
+        }
+    }
+}
+
+#[test]
+fn a_tree_tells_who_called_whom_below_whom() {
+    each_build("roots.c", |program| {
+        let recorded = program.record().run();
+        let shown = tree(&recorded, &[]);
+        let expected = "1 main\n  4 hidden_step\n    4 helper\n  2 outer\n    2 helper\n    6 middle\n      12 inner\n        \
+                        12 helper\n  1 setup\n    1 helper";
+        assert_eq!(without_inlining(&shown), expected);
+        let below = tree(&recorded, &["--root", "middle", "--depth", "1"]);
+        assert_eq!(without_inlining(&below), "6 middle\n  12 inner");
+        let callers = tree(&recorded, &["--root", "helper", "--callers", "--depth", "1"]);
+        assert_eq!(without_inlining(&callers), "19 helper\n  4 hidden_step\n  12 inner\n  2 outer\n  1 setup");
+    });
+}
+
+/// -O2 inlines what it likes.
+fn without_inlining(lines: &[String]) -> String {
+    lines.iter().map(|line| line.trim_end_matches(" inlined")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn recursion_is_one_branch_unless_its_levels_are_asked_for() {
+    each_build("recursion.c", |program| {
+        let recorded = program.record().args(&["down", "9"]).run();
+        if program.build.is_optimized() {
+            return; // may be a loop
+        }
+        assert_eq!(tree(&recorded, &["--root", "down"]), ["1 down", "  9 down recursion"]);
+        let levels = tree(&recorded, &["--root", "down", "--recursion", "3"]);
+        assert_eq!(levels, ["1 down", "  1 down", "    1 down", "      7 down recursion"]);
+        let parity = program.record().args(&["parity", "1000"]).run();
+        let levels = tree(&parity, &["--root", "is_even", "--recursion", "1"]);
+        assert_eq!(
+            levels,
+            ["1 is_even", "  501 is_odd", "    500 is_even recursion"].map(|line| line.replace("501", "500"))
+        );
+        let callers = tree(&parity, &["--root", "is_odd", "--callers", "--depth", "1"]);
+        assert_eq!(callers, ["500 is_odd", "  500 is_even"]);
+    });
+}
+
+#[test]
+fn code_without_hooks_between_caller_and_callee_is_named() {
+    each_build("callback.c", |program| {
+        let recorded = program.record().run();
+        let compared: u64 = recorded.stdout.split_whitespace().next().unwrap().parse().unwrap();
+        let shown = tree(&recorded, &["--root", "sort", "--root", "compare"]);
+        let compare = shown.iter().find(|line| line.contains("compare")).unwrap();
+        assert!(compare.starts_with(&format!("  {compared} compare via ")), "{shown:?}");
+        assert_eq!(shown[0], "1 sort", "{shown:?}");
+    });
+}
+
+#[test]
+fn inlined_bodies_are_marked() {
+    each_build("inlined.c", |program| {
+        let recorded = program.record().run();
+        let shown = tree(&recorded, &["--root", "sum_up"]);
+        assert_eq!(shown, ["1 sum_up", "  20 add inlined", "    20 check inlined"]);
+    });
+}
+
+#[test]
+fn the_table_is_the_same_tree() {
+    each_build("recursion.c", |program| {
+        let recorded = program.record().args(&["branch", "5"]).run();
+        let output = recorded.diytrace(&["tree", "--min-percent", "0"]);
+        let table = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && table.contains("└ left") && table.contains("right"), "{table}");
+        let mut narrow = common::diytrace(recorded.folder());
+        narrow.args(["tree", "--min-percent", "0"]).arg(recorded.out()).env("COLUMNS", "80");
+        let table = String::from_utf8(run_to_end(&mut narrow).stdout).unwrap();
+        let rows = table.lines().take_while(|line| !line.starts_with("overhead"));
+        assert!(rows.clone().count() > 5 && rows.into_iter().all(|row| row.chars().count() <= 80), "{table}");
+    });
+}
+
+#[test]
+fn a_function_that_nobody_knows_has_near_names() {
+    each_build("roots.c", |program| {
+        let recorded = program.record().run();
+        for command in [&["tree", "--root", "midle"][..]] {
+            let output = recorded.diytrace(command);
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2));
+            assert!(stderr.contains("nothing in the profile is called `midle`; did you mean `middle`?"), "{stderr}");
+        }
+        let output = recorded.diytrace(&["tree", "--root", "xyzzy"]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(stderr, "diytrace: nothing in the profile is called `xyzzy`\n");
+    });
+}
