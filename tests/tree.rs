@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Recorded, each_build, run_to_end};
+use common::{Recorded, each_build, line_of, run_to_end};
 use serde_json::Value;
 
 /// `diytrace tree --format json`, with the levels that it shows: "calls name [what is special]".
@@ -120,10 +120,46 @@ fn the_table_is_the_same_tree() {
 }
 
 #[test]
+fn callers_are_told_with_their_lines() {
+    each_build("roots.c", |program| {
+        let recorded = program.record().run();
+        let output = recorded.diytrace(&["callers", "middle", "--format", "json"]);
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let nodes = document["trees"][0]["nodes"].as_array().unwrap();
+        let line = line_of("roots.c", "for (int i = 0; i < 3; i++) middle();");
+        // The loop may have become three calls.
+        let is_there = |node: &Value| node["name"] == "outer" && node["sites"][0]["line"] == line;
+        assert!(nodes[1..].iter().all(is_there), "{document:#}");
+        assert_eq!(nodes[1..].iter().map(|node| node["calls"].as_u64().unwrap()).sum::<u64>(), 6);
+
+        let table = String::from_utf8(recorded.diytrace(&["callers", "helper"]).stdout).unwrap();
+        for (calls, caller, from) in [
+            ("12", "inner", "void inner("),
+            ("1", "setup", "void setup("),
+            ("4", "hidden_step", "static void hidden_step("),
+        ] {
+            let row = table.lines().find(|line| line.contains(caller)).unwrap_or_else(|| panic!("{table}"));
+            let line = format!("roots.c:{}", line_of("roots.c", from));
+            assert!(row.trim().starts_with(calls) && row.contains(&line), "{row}");
+        }
+    });
+}
+
+#[test]
+fn callers_without_hooks_are_told_too() {
+    each_build("callback.c", |program| {
+        let recorded = program.record().roots("sort").run();
+        let table = String::from_utf8(recorded.diytrace(&["callers", "sort"]).stdout).unwrap();
+        let row = table.lines().find(|line| line.ends_with("main  not recorded"));
+        assert!(row.is_some_and(|row| row.contains("callback.c:")) || program.build.is_optimized(), "{table}");
+    });
+}
+
+#[test]
 fn a_function_that_nobody_knows_has_near_names() {
     each_build("roots.c", |program| {
         let recorded = program.record().run();
-        for command in [&["tree", "--root", "midle"][..]] {
+        for command in [&["tree", "--root", "midle"][..], &["callers", "midle"]] {
             let output = recorded.diytrace(command);
             let stderr = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), Some(2));

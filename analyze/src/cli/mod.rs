@@ -1,5 +1,6 @@
 //! The command line: typed options of the library's commands.
 
+mod callers;
 mod check;
 mod choice;
 mod export;
@@ -29,6 +30,7 @@ Examples:
   diytrace report --root handle_request  # one function and what it calls
   diytrace export flamegraph -o fg.svg   # for a browser; `diytrace export --help` has more
   diytrace tree                          # who calls whom, and where the time goes
+  diytrace callers parse                 # who calls a function, from which lines
 
 What reports find out about programs is kept in ~/.cache/diytrace, for the next one to be faster; DIYTRACE_CACHE names
 another folder, or is `off`.
@@ -49,6 +51,7 @@ enum Command {
     Report(report::Arguments),
     Export(export::Arguments),
     Tree(tree::Arguments),
+    Callers(callers::Arguments),
     Check(check::Arguments),
 }
 
@@ -73,6 +76,10 @@ impl Cli {
             Command::Record(arguments) => Ok(recording::run(&arguments.into())?),
             Command::Check(arguments) => Ok(checking::run(&arguments.into(), &mut io::stdout().lock())?),
             Command::Tree(arguments) => {
+                diytrace_analyze::tree::run(&arguments.into(), &mut io::stdout().lock())?;
+                Ok(0)
+            }
+            Command::Callers(arguments) => {
                 diytrace_analyze::tree::run(&arguments.into(), &mut io::stdout().lock())?;
                 Ok(0)
             }

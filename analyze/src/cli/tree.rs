@@ -1,7 +1,7 @@
 //! The options of `tree`.
 
 use clap::ValueEnum;
-use diytrace_analyze::tree::{self, Options, Recursion};
+use diytrace_analyze::tree::{self, Layout, Options, Recursion};
 
 use super::choice::{Colors, choice};
 use super::selection::{Format, Selected, patterns};
@@ -70,7 +70,7 @@ pub struct Arguments {
     colors: Colors,
 }
 
-choice!(Sort for tree::Sort { Total, Self_ = "self", Calls, Name });
+choice!(pub Sort for tree::Sort { Total, Self_ = "self", Calls, Name });
 
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
@@ -82,6 +82,7 @@ impl From<Arguments> for Options {
             roots: patterns(&roots),
             callers,
             sites,
+            layout: Layout::Tree,
             by_address,
             recursion: recursion.unwrap_or_default(),
             min_percent,

@@ -13,7 +13,7 @@ pub use document::document;
 pub use family::{arena, family, function_of, histogram_of, module, node, slot};
 pub use golden::{golden, golden_at};
 pub use simulate::{Call, Truth, calls, record};
-pub use tree::tree_document;
+pub use tree::{callers_document, tree_document};
 pub use trees::trees;
 
 /// Reads bytes and does all with them that a report does before it looks for files.

@@ -31,6 +31,30 @@ pub fn tree_document() -> Document {
     }
 }
 
+/// A function with its callers.
+pub fn callers_document() -> Document {
+    let mut document = tree_document();
+    let of = |parent: usize, depth, name: &str, calls, total_ns| Node {
+        depth,
+        ..node(Some(parent), depth, name, calls, total_ns)
+    };
+    document.trees[0].nodes = vec![
+        Node { file: Some("/src/parse.c".to_owned()), line: Some(40), ..node(None, 0, "parse", 10_000, 4_000_000.0) },
+        of(0, 1, "handle", 9_000, 3_000_000.0),
+        Node { call: CallKind::Inlined, ..of(1, 2, "serve", 8_000, 2_000_000.0) },
+        of(1, 2, "retry", 1_000, 1_000_000.0),
+        Node {
+            call: CallKind::Indirect,
+            via: Some("qsort".to_owned()),
+            ..of(0, 1, "ns::Sorter<int>::run(int*, int*)", 900, 90_000.0)
+        },
+        of(4, 2, "main", 900, 90_000.0),
+        Node { total_ns: 0.0, ..of(0, 1, "parse", 90, 10.0) },
+        Node { is_recorded: false, address: None, module: None, ..of(0, 1, "start_thread", 10, 800_000.0) },
+    ];
+    Document { roots: vec!["parse".to_owned()], callers: true, sites: true, min_percent: 0.0, ..document }
+}
+
 fn hidden(nodes: u64, share: f64) -> Hidden {
     Hidden { nodes, calls: 1000, total_ns: 40_000.0, self_ns: 1.0, share: Some(share), is_deeper: false }
 }

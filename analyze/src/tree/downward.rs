@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::branches::{Branches, What};
+use super::places::Places;
 use crate::calltree::{CallTree, CallTrees, Fold, NodeTimes};
 use crate::functions::FunctionId;
 
@@ -21,11 +22,17 @@ impl Default for Recursion {
     }
 }
 
-/// The branches of a call tree: of its roots, if `from_roots`, else of all. `sites` keeps calls from several places apart.
+/// The branches of a call tree: of its roots, if `from_roots`, else of all.
 ///
 /// Folding a recursion is what the recorder does where levels are many: its calls become a branch of their own, and their
 /// time and callees go to the nearest branch of the same function above. The sum of all own times stays what it is.
-pub fn downward(trees: &CallTrees, tree: &CallTree, from_roots: bool, sites: bool, recursion: Recursion) -> Branches {
+pub fn downward(
+    trees: &CallTrees,
+    tree: &CallTree,
+    from_roots: bool,
+    places: &Places,
+    recursion: Recursion,
+) -> Branches {
     let mut branches = Branches::default();
     let mut heads = Heads { recursion, known: FxHashMap::default() };
     // The branch that each node's callees are below.
@@ -37,7 +44,7 @@ pub fn downward(trees: &CallTrees, tree: &CallTree, from_roots: bool, sites: boo
             continue;
         }
         // Tops are called from elsewhere: what from does not tell them apart.
-        let site = above.filter(|_| sites).map(|_| node.site);
+        let site = above.and_then(|_| places.place(node.site));
         let folded = match node.fold {
             Fold::Recursion(head) => Some(positions[head as usize]),
             Fold::No | Fold::Paths => above.and_then(|above| heads.find(&branches, above, node.function)).map(Some),
@@ -117,7 +124,7 @@ mod tests {
     /// Level, whether it is a recursion, calls, own and total time.
     fn lines(calls: &[Call], recursion: Recursion) -> Vec<(usize, bool, u64, f64, f64)> {
         let trees = trees(calls, 100);
-        let branches = downward(&trees, &trees.trees[0], false, false, recursion);
+        let branches = downward(&trees, &trees.trees[0], false, &Places::default(), recursion);
         let level = |id: usize| std::iter::successors(Some(id), |&id| branches.list[id].above).count() - 1;
         let line = |(id, branch): (usize, &super::super::Branch)| {
             let times = branch.corrected;
@@ -151,7 +158,7 @@ mod tests {
         fn no_time_and_no_call_is_lost(calls in calls(), fold_at in 1usize..4, direct in 1u32..4, through_others in 1u32..4) {
             let truth = Truth::of(&calls);
             let trees = trees(&calls, fold_at);
-            let branches = downward(&trees, &trees.trees[0], false, false, Recursion { direct, through_others });
+            let branches = downward(&trees, &trees.trees[0], false, &Places::default(), Recursion { direct, through_others });
             prop_assert_eq!(branches.list.iter().map(|branch| branch.calls).sum::<u64>(), truth.calls.values().sum::<u64>());
             let tops: Time = branches.tops.iter().map(|&top| branches.list[top].corrected.total).sum();
             prop_assert_eq!(tops.ns(), truth.all as f64);

@@ -10,6 +10,7 @@
 mod branches;
 mod document;
 mod downward;
+mod places;
 mod select;
 mod upward;
 
@@ -23,6 +24,7 @@ use crate::view::{self, Screen};
 pub use branches::{Branch, Branches, What};
 pub use document::{Document, Hidden, Node, Site, Tree};
 pub use downward::{Recursion, downward};
+pub use places::Places;
 pub use select::Thresholds;
 pub use upward::upward;
 
@@ -37,6 +39,8 @@ pub struct Options {
     pub callers: bool,
     /// Whether calls from several places stay apart.
     pub sites: bool,
+    /// How a table is laid out.
+    pub layout: Layout,
     /// Whether functions of one name but several addresses stay apart.
     pub by_address: bool,
     /// Levels of a recursion that are shown before the others are folded into them.
@@ -69,6 +73,16 @@ pub enum Sort {
     Name,
 }
 
+/// How a table is laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// As a tree beside its numbers.
+    #[default]
+    Tree,
+    /// As functions with their callers, and how they call.
+    Callers,
+}
+
 /// Callers of callers of callers are rarely the question.
 const LEVELS_OF_CALLERS: u32 = 5;
 
@@ -81,7 +95,13 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<(), Error> {
     match options.format {
         Format::Json => view::json::write(&document, out)?,
         Format::Csv => view::tree::csv(&document, out)?,
-        Format::Table => view::tree::table(&document, &Screen::of(options.color), out)?,
+        Format::Table => {
+            let screen = Screen::of(options.color);
+            match options.layout {
+                Layout::Tree => view::tree::table(&document, &screen, out)?,
+                Layout::Callers => view::tree::callers(&document, &screen, out)?,
+            }
+        }
     }
     out.flush()?;
     for warning in &document.warnings {
@@ -122,17 +142,18 @@ pub fn of_trees(options: &Options, trees: &CallTrees) -> Document {
         by_own: options.callers && options.roots.is_empty(),
         tops_are_wholes: !trees.roots.is_empty() && (!options.callers || !options.roots.is_empty()),
     };
+    let places = Places::of(trees, options);
     let branches = |tree: &CallTree| -> Branches {
         match options.callers {
-            false => downward(trees, tree, !options.roots.is_empty(), options.sites, options.recursion),
+            false => downward(trees, tree, !options.roots.is_empty(), &places, options.recursion),
             true => upward(
                 trees,
                 tree,
+                &places,
                 &upward::Wanted {
                     from_roots: !options.roots.is_empty(),
                     least_own: thresholds.least_own(tree),
                     raw: options.raw,
-                    sites: options.sites,
                     depth,
                 },
             ),

@@ -1,6 +1,7 @@
 //! From functions up to their callers.
 
 use super::branches::{Branches, What};
+use super::places::Places;
 use crate::calltree::{CallTree, CallTrees, Node, SiteId};
 use crate::time::Time;
 
@@ -13,8 +14,6 @@ pub struct Wanted {
     pub least_own: Time,
     /// Whether that is as measured.
     pub raw: bool,
-    /// Whether calls from several places stay apart.
-    pub sites: bool,
     /// Levels of callers.
     pub depth: Option<u32>,
 }
@@ -22,7 +21,7 @@ pub struct Wanted {
 /// The branches that lead from the roots, or all functions, to their callers. A caller's numbers are those of the calls of
 /// the top that were made through it: the function's calls, its time, its own time. Nested calls of a recursive function
 /// are counted, but their time is the outermost one's.
-pub fn upward(trees: &CallTrees, tree: &CallTree, wanted: &Wanted) -> Branches {
+pub fn upward(trees: &CallTrees, tree: &CallTree, places: &Places, wanted: &Wanted) -> Branches {
     let mut branches = Branches::default();
     let is_wanted = |node: &Node| match wanted.from_roots {
         true => trees.functions[&node.function].is_root,
@@ -42,10 +41,10 @@ pub fn upward(trees: &CallTrees, tree: &CallTree, wanted: &Wanted) -> Branches {
             if wanted.depth.is_some_and(|most| depth >= most) {
                 break;
             }
-            let site = wanted.sites.then_some(callee.site);
+            let site = places.place(callee.site);
             let Some(caller) = above(callee) else {
                 // Who it was can be told if nobody else is there to be told of, or if everything is.
-                if depth == 0 || wanted.sites {
+                if depth == 0 || places.are_apart() {
                     let name = trees.sites[callee.site as usize].unrecorded.clone();
                     let unrecorded = branches.at(Some(branch), What::Unrecorded(name), site);
                     add(&mut branches, unrecorded, node, callee.site, is_outermost);
@@ -96,7 +95,8 @@ mod tests {
             let truth = Truth::of(&calls);
             let trees = trees(&calls, 100);
             let tree = &trees.trees[0];
-            let branches = upward(&trees, tree, &Wanted { sites, ..Wanted::default() });
+            let places = if sites { Places::apart(&trees, false) } else { Places::default() };
+            let branches = upward(&trees, tree, &places, &Wanted::default());
             for &top in &branches.tops {
                 let branch = &branches.list[top];
                 let address = trees.functions[&branch.what.function().unwrap()].address + 0x1000;

@@ -12,6 +12,7 @@ use super::Screen;
 pub(super) use super::human::resolved;
 use super::human::{count, counted, time};
 use crate::report::{Document, Overhead, Report, Subject};
+pub(super) use roots::wrapped;
 
 /// Writes a document as tables.
 pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {

@@ -84,7 +84,7 @@ fn heading(document: &Document, report: &Report, root: &Function, screen: &Scree
 }
 
 /// Facts in a row, or in several where one is too long.
-fn wrapped(facts: &[String], screen: &Screen) -> Vec<String> {
+pub(in crate::view) fn wrapped(facts: &[String], screen: &Screen) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for fact in facts {
         let fits =

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use super::guides::{Guides, has_row};
 use crate::report::CallKind;
-use crate::tree::{Document, Hidden, Node, Tree};
+use crate::tree::{Document, Hidden, Node, Site, Tree};
 use crate::view::Screen;
 use crate::view::human::{count, counted, percent, time};
 use crate::view::table::grid::{Column, Grid, Row, Style};
@@ -28,9 +29,6 @@ const HOT: f64 = 0.25;
 
 /// A tree has at least this many columns, if it is that wide, before numbers are left out.
 const LEAST_TREE: usize = 36;
-
-/// Columns that numbers, a name and a remark may need beside the lines of a tree.
-const BESIDE_GUIDES: usize = 64;
 
 /// Writes trees.
 pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
@@ -67,10 +65,9 @@ fn lines(document: &Document, tree: &Tree, screen: &Screen) -> Vec<String> {
 
 fn rows(document: &Document, tree: &Tree, screen: &Screen) -> Vec<Row> {
     let mut rows = Vec::new();
-    let guides = Guides::of(document, tree, screen);
+    let guides = Guides::of(document, tree, screen, 2);
     for (id, node) in tree.nodes.iter().enumerate() {
-        let module = node.parent.and_then(|parent| tree.nodes[parent].module.as_ref());
-        rows.push(row(document, node, module, guides.before(id)));
+        rows.push(row(document, tree, node, guides.before(id)));
         // What is left out below a node comes after all that is shown there.
         let mut ended = Some(id);
         while let Some(above) = ended.filter(|&above| guides.ends[above] == id + 1) {
@@ -85,7 +82,7 @@ fn rows(document: &Document, tree: &Tree, screen: &Screen) -> Vec<Row> {
     rows
 }
 
-fn row(document: &Document, node: &Node, module_above: Option<&String>, prefix: String) -> Row {
+fn row(document: &Document, tree: &Tree, node: &Node, prefix: String) -> Row {
     let error = if document.raw { 0.0 } else { node.total_error_ns };
     let has_time = !node.is_recursion && (node.total_ns > 0.0 || node.calls > 0);
     // Nested calls that a recursive function's callers made have their time in the outermost one's.
@@ -105,18 +102,13 @@ fn row(document: &Document, node: &Node, module_above: Option<&String>, prefix: 
         ],
         prefix,
         name: node.name.clone(),
-        remark: remark(document, node, module_above),
+        remark: remark(document, tree, node),
         style: match node.share {
             _ if node.is_recursion || !node.is_recorded => Style::Dim,
             Some(share) if share >= HOT => Style::Strong,
             _ => Style::Plain,
         },
     }
-}
-
-/// Whether what is left out has a row of its own. What `--depth` cuts off has none, nor what would be left out itself.
-fn has_row(document: &Document, hidden: &Hidden) -> bool {
-    !hidden.is_deeper && hidden.share.is_some_and(|share| share * 100.0 >= document.min_percent)
 }
 
 fn rest(hidden: &Hidden, prefix: String) -> Row {
@@ -136,26 +128,17 @@ fn rest(hidden: &Hidden, prefix: String) -> Row {
     }
 }
 
-fn remark(document: &Document, node: &Node, module_above: Option<&String>) -> String {
+fn remark(document: &Document, tree: &Tree, node: &Node) -> String {
     let mut remarks = Vec::new();
     if node.is_recursion {
         remarks.push("recursion".to_owned());
     }
-    if !node.is_recorded {
-        remarks.push("not recorded".to_owned());
+    if node.call == CallKind::Inlined && node.parent.is_some() {
+        remarks.push(if document.callers { "inlined here" } else { "inlined" }.to_owned());
     }
-    if node.parent.is_some() {
-        if node.call == CallKind::Inlined {
-            remarks.push(if document.callers { "inlined here" } else { "inlined" }.to_owned());
-        }
-        remarks.extend(node.via.iter().map(|via| format!("via {via}")));
-        if let (true, [site]) = (document.sites, &node.sites[..]) {
-            let line = site.file.as_ref().zip(site.line);
-            remarks.push(line.map_or(site.address.to_string(), |(file, line)| format!("{}:{line}", short(file))));
-        }
-        if let Some(module) = node.module.as_ref().filter(|module| module_above.is_some_and(|above| above != *module)) {
-            remarks.push(short(module).to_owned());
-        }
+    remarks.extend(of_call(tree, node));
+    if let (true, Some(_), [site]) = (document.sites, node.parent, &node.sites[..]) {
+        remarks.push(place(site));
     }
     match (node.calls, node.open) {
         (0, _) if !node.is_recursion && !document.callers => remarks.push("from before the fork".to_owned()),
@@ -163,6 +146,28 @@ fn remark(document: &Document, node: &Node, module_above: Option<&String>) -> St
         (_, open) => remarks.push(format!("{} open", count(open))),
     }
     remarks.join(" · ")
+}
+
+/// What is between a node and the one above.
+pub(super) fn of_call(tree: &Tree, node: &Node) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if !node.is_recorded {
+        remarks.push("not recorded".to_owned());
+    }
+    let Some(above) = node.parent.map(|parent| &tree.nodes[parent]) else { return remarks };
+    remarks.extend(node.via.iter().map(|via| format!("via {via}")));
+    if let (Some(module), Some(above)) = (&node.module, &above.module) {
+        if module != above {
+            remarks.push(short(module).to_owned());
+        }
+    }
+    remarks
+}
+
+/// Where a call is written.
+pub(super) fn place(site: &Site) -> String {
+    let line = site.file.as_ref().zip(site.line);
+    line.map_or(site.address.to_string(), |(file, line)| format!("{}:{line}", short(file)))
 }
 
 fn notes(document: &Document, tree: &Tree, has_p99: bool) -> Vec<String> {
@@ -182,79 +187,6 @@ fn notes(document: &Document, tree: &Tree, has_p99: bool) -> Vec<String> {
         notes.push(format!("{branches} left out, with what is below: --min-percent and --limit say how much to show"));
     }
     notes
-}
-
-/// The lines that lead from branches to those below them. An only branch stands straight below the one above, unless that
-/// is a top: most levels of most programs lead on to one other.
-struct Guides<'a> {
-    tree: &'a Tree,
-    /// Where the nodes below each node end.
-    ends: Vec<usize>,
-    /// Whether it stands straight below the one above.
-    is_only: Vec<bool>,
-    /// Whether something comes after a node below the one above it.
-    has_next: Vec<bool>,
-    /// Lines before its name.
-    levels: Vec<u32>,
-    /// Most lines that are drawn.
-    most: u32,
-}
-
-impl<'a> Guides<'a> {
-    fn of(document: &Document, tree: &'a Tree, screen: &Screen) -> Self {
-        let count = tree.nodes.len();
-        let mut ends: Vec<usize> = (1..=count).collect();
-        for (id, node) in tree.nodes.iter().enumerate().rev() {
-            if let Some(parent) = node.parent {
-                ends[parent] = ends[parent].max(ends[id]);
-            }
-        }
-        let (mut is_only, mut has_next, mut levels) = (Vec::new(), Vec::new(), Vec::new());
-        for (id, node) in tree.nodes.iter().enumerate() {
-            let Some(parent) = node.parent else {
-                is_only.push(false);
-                has_next.push(false);
-                levels.push(0);
-                continue;
-            };
-            let has_rest = tree.nodes[parent].hidden.as_ref().is_some_and(|hidden| has_row(document, hidden));
-            let is_last = ends[id] == ends[parent] && !has_rest;
-            has_next.push(!is_last);
-            is_only.push(is_last && id == parent + 1 && tree.nodes[parent].parent.is_some());
-            levels.push(levels[parent] + u32::from(!is_only[id]));
-        }
-        let most = screen.width.map_or(u32::MAX, |width| (width.saturating_sub(BESIDE_GUIDES) / 2).max(6) as u32);
-        Self { tree, ends, is_only, has_next, levels, most }
-    }
-
-    /// What is drawn before a node's name.
-    fn before(&self, id: usize) -> String {
-        let Some(parent) = self.tree.nodes[id].parent else { return String::new() };
-        match self.numbered(self.levels[id]) {
-            Some(number) => number,
-            None if self.is_only[id] => self.trunk(parent),
-            None => self.trunk(parent) + if self.has_next[id] { "├ " } else { "└ " },
-        }
-    }
-
-    /// What is drawn before the last line below a node.
-    fn last_below(&self, id: usize) -> String {
-        self.numbered(self.levels[id] + 1).unwrap_or_else(|| self.trunk(id) + "└ ")
-    }
-
-    /// There is no room for so many lines: their number.
-    fn numbered(&self, level: u32) -> Option<String> {
-        (level > self.most).then(|| format!("{}⋯{level} ", "  ".repeat(self.most as usize - 2)))
-    }
-
-    /// What is drawn before all that is below a node.
-    fn trunk(&self, id: usize) -> String {
-        let parts = std::iter::successors(Some(id), |&id| self.tree.nodes[id].parent);
-        let parts = parts.filter(|&id| self.tree.nodes[id].parent.is_some() && !self.is_only[id]);
-        let mut parts: Vec<&str> = parts.map(|id| if self.has_next[id] { "│ " } else { "  " }).collect();
-        parts.reverse();
-        parts.concat()
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,77 @@
+//! The options of `callers`.
+
+use diytrace_analyze::tree::{Layout, Options, Recursion};
+
+use super::choice::Colors;
+use super::selection::{Format, Selected, patterns};
+use super::tree::Sort;
+
+const EXAMPLES: &str = "\
+Examples:
+  diytrace callers spool_tuples                # who calls it, from which lines, how often and how long
+  diytrace callers 'palloc*' /tmp/pg --depth 3  # and who calls those
+  diytrace callers spool_tuples --format csv
+
+A caller's numbers are those of the calls it makes: of FUNCTION's calls, time and self time.";
+
+/// Show who calls a function: from which file and line, how, how often and how long
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The function: symbol or demangled name, * and ?
+    #[arg(value_name = "FUNCTION")]
+    function: String,
+
+    #[command(flatten)]
+    selected: Selected,
+
+    /// Levels of callers
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    depth: u32,
+
+    /// Show the largest N callers
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+
+    /// Order of callers; the largest first
+    #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
+    sort: Sort,
+
+    /// Times as measured: do not subtract what measuring costs
+    #[arg(long)]
+    raw: bool,
+
+    /// Keep functions of one name but several addresses apart, and calls of one line, too
+    #[arg(long)]
+    by_address: bool,
+
+    /// How it is written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    format: Format,
+
+    #[command(flatten)]
+    colors: Colors,
+}
+
+impl From<Arguments> for Options {
+    fn from(arguments: Arguments) -> Self {
+        let Arguments { function, selected, depth, limit, sort, raw, by_address, format, colors } = arguments;
+        Self {
+            selection: selected.into(),
+            roots: patterns(&[function]),
+            callers: true,
+            sites: true,
+            layout: Layout::Callers,
+            by_address,
+            recursion: Recursion::default(),
+            min_percent: Some(0.0),
+            depth: Some(depth),
+            // The function itself is no caller.
+            limit: limit.map(|limit| limit.saturating_add(1)),
+            sort: sort.into(),
+            raw,
+            format: format.into(),
+            color: colors.into(),
+        }
+    }
+}
