@@ -119,3 +119,66 @@ fn golden(name: &str, output: &str) {
         path.display()
     );
 }
+
+/// The names of the list's functions, in its order.
+fn listed(options: &[&str]) -> Vec<String> {
+    let csv = report(&recorded(), &[options, &["--format", "csv"]].concat());
+    csv.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().to_owned()).collect()
+}
+
+#[test]
+fn functions_are_listed_by_name_module_file_and_time() {
+    assert_eq!(listed(&["--function", "*er"]), ["helper", "inner", "outer"]);
+    assert_eq!(listed(&["--function", "setup,main"]), ["main", "setup"]);
+    assert_eq!(listed(&["--module", "roots", "--file", "c-fixtures/roots.?"]).len(), 7);
+    assert_eq!(listed(&["--module", "libc*"]), [""; 0]);
+    assert_eq!(listed(&["--file", "other.c"]), [""; 0]);
+    assert_eq!(listed(&["--min-time", "1000s"]), [""; 0]);
+    let output = recorded().diytrace(&["report", "--function", "midle"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean `middle`?"));
+}
+
+#[test]
+fn columns_are_chosen() {
+    let options = ["--columns", "calls,p75,p99.9,call,source", "--function", "middle"];
+    let csv = report(&recorded(), &[&options[..], &["--format", "csv"]].concat());
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines[0], "pid,tid,name,calls,p75_ns,p999_ns,call,source");
+    let line = common::line_of("roots.c", "void middle(void)") + 1; // where its code begins
+    let is_there = |end: &str| lines[1].ends_with(end);
+    assert!(lines[1].contains(",middle,6,") && lines[1].contains(",direct,"), "{csv}");
+    assert!(is_there(&format!("/roots.c:{line}")) || is_there(&format!("/roots.c:{}", line - 1)), "{csv}");
+    let table = report(&recorded(), &options);
+    let title = table.lines().nth(2).unwrap();
+    assert_eq!(title.split_whitespace().collect::<Vec<_>>(), ["calls", "p75", "p99.9", "call", "source", "function"]);
+}
+
+#[test]
+fn distributions_are_drawn() {
+    let table = report(&recorded(), &["--histogram"]);
+    assert!(table.lines().any(|line| line.contains('█') && line.ends_with("helper")), "{table}");
+    let blocks = report(&recorded(), &["--histogram", "--root", "helper"]);
+    let calls: u64 = (blocks.lines().filter(|line| line.contains(" – ") && line.contains('%')))
+        .map(|line| line.split_whitespace().nth(5).unwrap().parse::<u64>().unwrap())
+        .sum();
+    assert_eq!(calls, 19, "{blocks}");
+}
+
+#[test]
+fn bodies_that_are_inlined_tell_where() {
+    let inlined = fixture("inlined.c", Build::GCC_O2).record().run();
+    let table = report(&inlined, &["--columns", "calls,call"]);
+    let is_marked = |line: &str| {
+        line.split_whitespace().collect::<Vec<_>>().join(" ").starts_with("21 inlined check inlined into sum_up")
+    };
+    assert!(table.lines().any(is_marked), "{table}");
+    let document = inlined.diytrace(&["report", "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_slice(&document.stdout).unwrap();
+    let functions = document["reports"][0]["functions"].as_array().unwrap();
+    let check = functions.iter().find(|function| function["name"] == "check").unwrap();
+    assert_eq!(check["kinds"]["inlined"], 21);
+    assert_eq!(
+        check["inlined_into"],
+        serde_json::json!([{"name": "sum_up", "calls": 20}, {"name": "main", "calls": 1}])
+    );
+}

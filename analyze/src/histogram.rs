@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use diytrace::histogram::{SUBS, middle};
+use diytrace::histogram::{SUBS, middle, range};
 
 use crate::load;
 use crate::time::Time;
@@ -97,6 +97,20 @@ impl Histogram {
             }
         }
         (calls > 0.0).then(|| self.clamp(sum / calls))
+    }
+
+    /// Calls by their time: between which two, and how many; the shortest first.
+    pub fn bars(&self) -> impl Iterator<Item = (Time, Time, u64)> {
+        let mut bars = Vec::new();
+        for clock in self.clocks.values() {
+            let scale = clock.ns_per_tick();
+            bars.extend(clock.filled().map(|(octave, sub, count)| {
+                let (low, width) = range(octave, sub);
+                (Time::from_ns(low as f64 * scale), Time::from_ns((low + width - 1) as f64 * scale), count)
+            }));
+        }
+        bars.sort_unstable();
+        bars.into_iter()
     }
 
     /// Times at these shares of the calls (ascending), by nearest rank: the middle of the call's bin, which is off by at

@@ -5,11 +5,11 @@ use diytrace_analyze::report;
 
 /// A choice on the command line for each value of an option in the library.
 macro_rules! choice {
-    ($visibility:vis $name:ident for $option:ty { $($value:ident $(= $text:literal)?),+ }) => {
+    ($visibility:vis $name:ident for $option:ty { $($(#[$help:meta])* $value:ident $(= $text:literal)?),+ $(,)? }) => {
         #[derive(Clone, Copy, Debug, Default, ValueEnum)]
         $visibility enum $name {
             #[default]
-            $($(#[value(name = $text)])? $value),+
+            $($(#[$help])* $(#[value(name = $text)])? $value),+
         }
 
         impl From<$name> for $option {

@@ -1,38 +1,31 @@
 //! The options of `report`.
 
-use std::path::PathBuf;
-
 use clap::ValueEnum;
-use diytrace_analyze::report::{self, Options};
+use diytrace_analyze::opened::Selection;
+use diytrace_analyze::report::{self, Filter, Options};
 
 use super::choice::{Colors, choice};
+use super::selection::{Format, Selected, patterns};
 
 const EXAMPLES: &str = "\
 Examples:
   diytrace report                               # diytrace.data here, functions by self time
   diytrace report --root eval_windowaggregates  # a function and what it calls
   diytrace report --by process --sort p99 --limit 10 /tmp/pg
+  diytrace report --columns calls,self,p50,p99,p99.9,source --file 'nodeAgg.c'
+  diytrace report --module 'libpq*' --min-time 1ms --histogram
   diytrace report --format json | jq '.reports[0].functions[0]'";
 
 /// Show functions, or for roots what they call, with counts, times and percentiles
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// A .diyt file or a folder of them [default: diytrace.data]
-    #[arg(value_name = "PROFILE")]
-    profiles: Vec<PathBuf>,
+    #[command(flatten)]
+    selected: Selected,
 
     /// Report this function and its callees: symbol or demangled name, * and ? (repeatable) [default: as recorded]
     #[arg(long = "root", value_name = "FUNCTION")]
     roots: Vec<String>,
-
-    /// Only this process, as it saw its own number
-    #[arg(long, value_name = "PID")]
-    pid: Option<u32>,
-
-    /// What is reported together
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
-    by: By,
 
     /// Times as measured: do not subtract what measuring costs
     #[arg(long)]
@@ -41,6 +34,30 @@ pub struct Arguments {
     /// Order of functions; the largest first [default: self, or total under a root]
     #[arg(long, value_enum, value_name = "COLUMN")]
     sort: Option<Sort>,
+
+    /// Columns of the list of functions, separated by commas (--help tells which)
+    #[arg(long, value_enum, value_name = "COLUMNS", value_delimiter = ',', conflicts_with = "roots")]
+    columns: Vec<Column>,
+
+    /// List only functions that are called like this: symbol or demangled name, * and ? (repeatable)
+    #[arg(long = "function", value_name = "GLOB")]
+    functions: Vec<String>,
+
+    /// List only functions of modules whose path, or the end of it, is like this (repeatable)
+    #[arg(long = "module", value_name = "GLOB")]
+    modules: Vec<String>,
+
+    /// List only functions in source files whose path, or the end of it, is like this (repeatable)
+    #[arg(long = "file", value_name = "GLOB")]
+    files: Vec<String>,
+
+    /// List only functions that took at least this long in all: 500ns, 1us, 2.5ms, 1s
+    #[arg(long, value_name = "TIME", value_parser = nanoseconds)]
+    min_time: Option<f64>,
+
+    /// Show how the times of a function's calls are distributed
+    #[arg(long)]
+    histogram: bool,
 
     /// Most functions to show
     #[arg(long, value_name = "N")]
@@ -60,14 +77,19 @@ pub struct Arguments {
 
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
-        let Arguments { profiles, roots, pid, by, raw, sort, limit, by_address, format, colors } = arguments;
-        let roots = roots.iter().flat_map(|list| diytrace::pattern::split(list)).map(str::to_owned).collect();
+        let Arguments { selected, roots, raw, sort, columns, functions, modules, files, min_time, .. } = arguments;
+        let Arguments { histogram, limit, by_address, format, colors, .. } = arguments;
+        let Selection { profiles, pid, by } = selected.into();
+        let filter = Filter { functions: patterns(&functions), modules, files, min_ns: min_time };
         Self {
             profiles,
-            roots,
+            roots: patterns(&roots),
             pid,
-            by: by.into(),
+            by,
             raw,
+            filter,
+            columns: columns.into_iter().map(Into::into).collect(),
+            histogram,
             sort: sort.map(Into::into),
             limit,
             format: format.into(),
@@ -77,6 +99,88 @@ impl From<Arguments> for Options {
     }
 }
 
-choice!(By for report::By { All, Process, Thread });
-choice!(Format for report::Format { Table, Json, Csv });
-choice!(Sort for report::Sort { Calls, Total, Self_ = "self", Mean, P50, P90, P99, Max, Name });
+/// A time with its unit.
+fn nanoseconds(text: &str) -> Result<f64, &'static str> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "ns" => 1.0,
+        "us" | "µs" | "μs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return Err("it must have a unit, such as 500ns, 1us, 2.5ms or 1s"),
+    };
+    let number = digits.trim().parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
+    number.map(|number| number * factor).ok_or("it must be a time, such as 500ns, 1us, 2.5ms or 1s")
+}
+
+choice!(Sort for report::Sort {
+    Calls, Total, Self_ = "self", Mean, P50, P90, P99, Max, Name, Min, P75, P95, P999 = "p99.9", Open, Unwound, Inlined, Error,
+    TotalRaw, SelfRaw, Processes
+});
+choice!(Column for report::Column {
+    /// Calls entered
+    Calls,
+    /// Calls not yet returned
+    Open,
+    /// Calls left without an exit
+    Unwound,
+    /// Calls of bodies that are inlined in other functions
+    Inlined,
+    /// Time with what was called; of a recursion the outermost call's
+    Total,
+    /// Its share of all time
+    TotalShare = "total%",
+    /// Time without what was called
+    Self_ = "self",
+    /// Its share of all time
+    SelfShare = "self%",
+    /// How far off the total may be
+    Error,
+    /// Total as measured, with what measuring cost
+    TotalRaw,
+    /// Self time as measured
+    SelfRaw,
+    /// Mean time of a call
+    Mean,
+    /// Shortest call
+    Min,
+    /// Median
+    P50,
+    /// 75% of the calls took at most this
+    P75,
+    /// 90%
+    P90,
+    /// 95%
+    P95,
+    /// 99%
+    P99,
+    /// 99.9%
+    P999 = "p99.9",
+    /// Longest call
+    Max,
+    /// Processes that called it
+    Processes,
+    /// How most of its calls were made: direct, plt, indirect, inlined
+    Call,
+    /// Where it starts in its module, as nm prints it
+    Address,
+    /// Program or library
+    Module,
+    /// File and line
+    Source,
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        for (text, expected) in [("500ns", 500.0), ("1us", 1e3), ("1µs", 1e3), ("2.5ms", 2.5e6), ("1 s", 1e9)] {
+            assert_eq!(nanoseconds(text), Ok(expected), "{text}");
+        }
+        for text in ["", "1", "us", "-1us", "1h", "1.2.3s", "infs", "nans"] {
+            assert!(nanoseconds(text).is_err(), "{text}");
+        }
+    }
+}

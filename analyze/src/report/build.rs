@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::calls::{Call, Calls};
-use super::document::{Address, Callee, Document, Function, Report, SCHEMA, Site};
+use super::calls::{Call, Calls, Kinds};
+use super::columns::Column;
+use super::document::{Address, Bar, Callee, Document, Function, InlinedInto, Layout, Report, SCHEMA, Site};
 use super::names::Names;
 use super::order::{sort_callees, sort_functions};
 use super::roots::Roots;
 use super::subject::{clock, subject};
 use super::{CallKind, Format, Options, Sort};
+use rustc_hash::FxHashMap;
+
 use crate::correct::correct;
 use crate::error::Error;
 use crate::functions::{self, Edge, FunctionId, functions};
@@ -23,9 +26,16 @@ pub fn build(options: &Options, loaded: &Loaded, merged: &Merged, symbols: &Symb
     let by_address = options.by_address || options.format == Format::Json;
     let names = Names::of(merged, symbols, &roots, by_address);
     roots.check(symbols, &names.places())?;
+    let named = Roots { patterns: options.filter.functions.clone(), are_asked_for: true };
+    named.check(symbols, &names.places())?;
     let calls = Calls::new(merged, symbols);
-    let builder = Builder { options, merged, symbols, names, calls, roots: &roots };
+    let builder = Builder { options, merged, symbols, names, calls, roots: &roots, named };
     let reports: Vec<Report> = merged.groups.iter().map(|group| builder.report(group)).collect();
+    let is_list = !options.columns.is_empty() || !options.filter.is_empty();
+    let layout = match roots.patterns.is_empty() || is_list && !roots.are_asked_for {
+        true => Layout::Functions(options.columns.clone()),
+        false => Layout::Roots,
+    };
     Ok(Document {
         schema: SCHEMA,
         clock: clock(loaded),
@@ -34,6 +44,7 @@ pub fn build(options: &Options, loaded: &Loaded, merged: &Merged, symbols: &Symb
         raw: options.raw,
         reports,
         limit: options.limit,
+        layout,
     })
 }
 
@@ -43,6 +54,27 @@ type Sites = Vec<(Call, u64)>;
 /// What a function called, from where.
 type Edges = Vec<(FunctionId, Sites)>;
 
+/// How a function's calls were made.
+#[derive(Default)]
+struct Ways {
+    kinds: Kinds,
+    into: BTreeMap<String, u64>,
+}
+
+impl Ways {
+    /// The most calls first.
+    fn into(self) -> Vec<InlinedInto> {
+        let mut into: Vec<InlinedInto> =
+            self.into.into_iter().map(|(name, calls)| InlinedInto { name, calls }).collect();
+        into.sort_by_key(|into| std::cmp::Reverse(into.calls));
+        into
+    }
+}
+
+fn bar((from, to, calls): (Time, Time, u64)) -> Bar {
+    Bar { from_ns: from.ns(), to_ns: to.ns(), calls }
+}
+
 struct Builder<'a, 'f> {
     options: &'a Options,
     merged: &'a Merged,
@@ -50,6 +82,8 @@ struct Builder<'a, 'f> {
     names: Names,
     calls: Calls<'a, 'f>,
     roots: &'a Roots,
+    /// Patterns of the functions to list.
+    named: Roots,
 }
 
 impl Builder<'_, '_> {
@@ -60,7 +94,9 @@ impl Builder<'_, '_> {
         // A function that only passes on what a forked child inherited has no calls, but callees.
         let is_there = |id: &FunctionId, function: &functions::Function| {
             let is_selected = !self.roots.are_asked_for || self.names.functions[id].is_root;
-            is_selected && (function.calls > 0 || function.callees.values().any(|edge| edge.calls > 0))
+            let is_named =
+                self.named.patterns.is_empty() || self.named.contain(self.symbols, self.names.functions[id].place);
+            is_selected && is_named && (function.calls > 0 || function.callees.values().any(|edge| edge.calls > 0))
         };
         let there: Vec<_> = all.iter().filter(|(id, function)| is_there(id, function)).collect();
         let has_callees = |id: &FunctionId| self.options.format == Format::Json || self.names.functions[id].is_root;
@@ -70,10 +106,16 @@ impl Builder<'_, '_> {
         };
         let edges: Vec<Edges> = there.iter().map(edges).collect();
         self.find_lines(there.iter().map(|(id, _)| **id), &edges);
+        let mut ways = self.ways(group);
 
         let rows = there.iter().zip(edges);
-        let mut rows: Vec<Function> =
-            rows.map(|((id, function), edges)| self.function(**id, function, edges)).collect();
+        let mut rows: Vec<Function> = rows
+            .map(|((id, function), edges)| self.function(**id, function, edges, ways.remove(*id).unwrap_or_default()))
+            .collect();
+        rows.retain(|function| self.options.filter.allows(function));
+        let called = |calls: u64| calls > 0;
+        let unlisted = all.values().filter(|function| called(function.calls)).count()
+            - rows.iter().filter(|function| called(function.calls)).count();
         let subject = subject(group);
         if subject.timing == "off" {
             rows.iter_mut().for_each(Function::forget_times);
@@ -87,7 +129,14 @@ impl Builder<'_, '_> {
         if self.options.format != Format::Table {
             rows.truncate(self.options.limit.unwrap_or(usize::MAX));
         }
-        Report { subject, functions: rows }
+        let own =
+            |function: &functions::Function| if self.options.raw { function.raw.own } else { function.corrected.own };
+        Report {
+            subject,
+            all_self_ns: all.values().map(own).sum::<Time>().ns(),
+            unlisted: unlisted as u64,
+            functions: rows,
+        }
     }
 
     /// From where an edge's calls were made, the most calls first.
@@ -103,9 +152,32 @@ impl Builder<'_, '_> {
         sites
     }
 
+    /// How each function's calls were made, as far as that is asked for.
+    fn ways(&self, group: &Group) -> FxHashMap<FunctionId, Ways> {
+        let are_wanted = self.options.format == Format::Json || self.options.columns.contains(&Column::Call);
+        let mut ways: FxHashMap<FunctionId, Ways> = FxHashMap::default();
+        for path in group.tree.paths.iter().filter(|path| !path.is_untimed() && path.counts.calls > 0) {
+            let is_inlined = self.calls.is_inlined(path);
+            if !are_wanted && !is_inlined {
+                continue;
+            }
+            let call = self.calls.call(&group.tree, path);
+            let ways = ways.entry(self.names.ids[&path.key.function]).or_default();
+            ways.kinds.add(call.kind, path.counts.calls);
+            if let Some(into) = call.into {
+                *ways.into.entry(into).or_default() += path.counts.calls;
+            }
+        }
+        ways
+    }
+
     fn find_lines(&self, functions: impl Iterator<Item = FunctionId>, edges: &[Edges]) {
         let mut wanted: Vec<(Place, Probe)> = Vec::new();
-        let is_wanted = |id: &FunctionId| self.options.format == Format::Json || self.names.functions[id].is_root;
+        let options = self.options;
+        let are_wanted = options.format == Format::Json
+            || !options.filter.files.is_empty()
+            || options.columns.contains(&Column::Source);
+        let is_wanted = |id: &FunctionId| are_wanted || self.names.functions[id].is_root;
         wanted.extend(functions.filter(is_wanted).map(|id| (self.names.functions[&id].place, Probe::Function)));
         if self.options.format == Format::Json {
             let sites = edges.iter().flatten().flat_map(|(_, sites)| sites);
@@ -114,11 +186,11 @@ impl Builder<'_, '_> {
         self.symbols.find_lines(wanted);
     }
 
-    fn function(&self, id: FunctionId, function: &functions::Function, edges: Edges) -> Function {
+    fn function(&self, id: FunctionId, function: &functions::Function, edges: Edges, ways: Ways) -> Function {
         let name = &self.names.functions[&id];
         let line = self.symbols.line(name.place, Probe::Function);
         let sums = if self.options.raw { &function.raw } else { &function.corrected };
-        let percentiles = function.histogram.percentiles([0.5, 0.9, 0.99, 0.999]);
+        let percentiles = function.histogram.percentiles([0.5, 0.75, 0.9, 0.95, 0.99, 0.999]);
         let percentile = |index: usize| percentiles.map(|all| all[index].ns());
         let mut callees: Vec<Callee> =
             edges.into_iter().map(|(callee, sites)| self.callee(callee, &function.callees[&callee], sites)).collect();
@@ -143,12 +215,17 @@ impl Builder<'_, '_> {
             mean_ns: function.mean(sums).map(Time::ns),
             min_ns: function.histogram.min().map(Time::ns),
             p50_ns: percentile(0),
-            p90_ns: percentile(1),
-            p99_ns: percentile(2),
-            p999_ns: percentile(3),
+            p75_ns: percentile(1),
+            p90_ns: percentile(2),
+            p95_ns: percentile(3),
+            p99_ns: percentile(4),
+            p999_ns: percentile(5),
             max_ns: function.histogram.max().map(Time::ns),
             processes: function.processes,
             addresses: name.addresses,
+            kinds: ways.kinds,
+            inlined_into: ways.into(),
+            histogram: self.options.histogram.then(|| function.histogram.bars().map(bar).collect()),
             callees,
         }
     }

@@ -26,15 +26,61 @@ pub enum CallKind {
     Unknown,
 }
 
-impl std::fmt::Display for CallKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
+impl CallKind {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Direct => "direct",
             Self::Plt => "plt",
             Self::Indirect => "indirect",
             Self::Inlined => "inlined",
             Self::Unknown => "unknown",
-        })
+        }
+    }
+}
+
+impl std::fmt::Display for CallKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How many calls were made how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "they are those of `CallKind`")]
+pub struct Kinds {
+    pub direct: u64,
+    pub plt: u64,
+    pub indirect: u64,
+    pub inlined: u64,
+    pub unknown: u64,
+}
+
+impl Kinds {
+    /// Adds calls.
+    pub fn add(&mut self, kind: CallKind, calls: u64) {
+        let sum = match kind {
+            CallKind::Direct => &mut self.direct,
+            CallKind::Plt => &mut self.plt,
+            CallKind::Indirect => &mut self.indirect,
+            CallKind::Inlined => &mut self.inlined,
+            CallKind::Unknown => &mut self.unknown,
+        };
+        *sum = sum.saturating_add(calls);
+    }
+
+    /// How most were made, if there are any.
+    pub fn most(&self) -> Option<CallKind> {
+        use CallKind::{Direct, Indirect, Inlined, Plt, Unknown};
+        let kinds = [
+            (Direct, self.direct),
+            (Plt, self.plt),
+            (Indirect, self.indirect),
+            (Inlined, self.inlined),
+            (Unknown, self.unknown),
+        ];
+        let most = kinds.into_iter().rev().max_by_key(|&(_, calls)| calls);
+        most.filter(|&(_, calls)| calls > 0).map(|(kind, _)| kind)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use serde::{Serialize, Serializer};
 
-use super::calls::CallKind;
+use super::calls::{CallKind, Kinds};
+use super::columns::Column;
 
 /// The name of the shape.
 pub(super) const SCHEMA: &str = "diytrace-report/1";
@@ -25,6 +26,18 @@ pub struct Document {
     /// Most rows that a table may have.
     #[serde(skip)]
     pub limit: Option<usize>,
+    /// How tables and CSV are laid out.
+    #[serde(skip)]
+    pub layout: Layout,
+}
+
+/// How tables and CSV are laid out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Functions, with these columns; none: the usual ones.
+    Functions(Vec<Column>),
+    /// Roots, each with what it calls.
+    Roots,
 }
 
 /// The recorder's clock.
@@ -42,6 +55,11 @@ pub struct Report {
     /// Whose calls these are.
     #[serde(flatten)]
     pub subject: Subject,
+    /// Self time of all functions, listed or not.
+    #[serde(serialize_with = "nanoseconds")]
+    pub all_self_ns: f64,
+    /// Functions that were called, but not asked for.
+    pub unlisted: u64,
     /// Functions, or roots.
     pub functions: Vec<Function>,
 }
@@ -163,9 +181,15 @@ pub struct Function {
     /// Median.
     #[serde(serialize_with = "optional_nanoseconds")]
     pub p50_ns: Option<f64>,
+    /// 75th percentile.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub p75_ns: Option<f64>,
     /// 90th percentile.
     #[serde(serialize_with = "optional_nanoseconds")]
     pub p90_ns: Option<f64>,
+    /// 95th percentile.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub p95_ns: Option<f64>,
     /// 99th percentile.
     #[serde(serialize_with = "optional_nanoseconds")]
     pub p99_ns: Option<f64>,
@@ -179,6 +203,13 @@ pub struct Function {
     pub processes: u64,
     /// Addresses that are shown as this one function.
     pub addresses: usize,
+    /// How its calls were made: looked up for JSON, or if it is asked for.
+    pub kinds: Kinds,
+    /// The functions whose code its inlined bodies have become parts of, those with the most calls first.
+    pub inlined_into: Vec<InlinedInto>,
+    /// The distribution of its calls, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<Vec<Bar>>,
     /// What it called.
     pub callees: Vec<Callee>,
 }
@@ -196,6 +227,28 @@ impl Function {
             sums.into_iter().chain(others).for_each(|ns| *ns = f64::NAN);
         }
     }
+}
+
+/// A function whose code has inlined bodies of another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InlinedInto {
+    /// Its name.
+    pub name: String,
+    /// Calls of those bodies.
+    pub calls: u64,
+}
+
+/// Calls that took a time between two.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Bar {
+    /// The shorter.
+    #[serde(serialize_with = "nanoseconds")]
+    pub from_ns: f64,
+    /// The longer.
+    #[serde(serialize_with = "nanoseconds")]
+    pub to_ns: f64,
+    /// How many.
+    pub calls: u64,
 }
 
 /// A function as one caller called it.

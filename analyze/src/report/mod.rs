@@ -8,7 +8,9 @@
 
 mod build;
 pub(crate) mod calls;
+pub mod columns;
 pub(crate) mod document;
+mod filter;
 pub(crate) mod names;
 mod options;
 mod order;
@@ -21,8 +23,13 @@ use std::io::{BufWriter, Write};
 use crate::error::Error;
 use crate::opened::{Opened, Selection};
 use crate::view;
-pub use calls::CallKind;
-pub use document::{Address, Callee, Clock, Document, Function, Overhead, Process, Report, Site, Subject, Thread};
+pub use calls::{CallKind, Kinds};
+pub use columns::Column;
+pub use document::{
+    Address, Bar, Callee, Clock, Document, Function, InlinedInto, Layout, Overhead, Process, Report, Site, Subject,
+    Thread,
+};
+pub use filter::Filter;
 pub use options::{By, Color, Format, Options, Sort};
 
 /// Writes a report; warnings go to stderr.

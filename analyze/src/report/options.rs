@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::{Column, Filter};
 pub use crate::merge::By;
 
 /// What to report and how.
@@ -17,6 +18,12 @@ pub struct Options {
     pub by: By,
     /// Times as measured, without correction.
     pub raw: bool,
+    /// Which functions are listed.
+    pub filter: Filter,
+    /// Columns of the list. Empty: the usual ones.
+    pub columns: Vec<Column>,
+    /// Whether distributions are shown.
+    pub histogram: bool,
     /// Order of functions.
     pub sort: Option<Sort>,
     /// Most functions to show of each report.
@@ -42,6 +49,17 @@ pub enum Sort {
     P99,
     Max,
     Name,
+    Min,
+    P75,
+    P95,
+    P999,
+    Open,
+    Unwound,
+    Inlined,
+    Error,
+    TotalRaw,
+    SelfRaw,
+    Processes,
 }
 
 /// How a report is written.

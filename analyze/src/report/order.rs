@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::columns::{Column, Value};
 use super::document::{Callee, Function};
 use super::options::Sort;
 
@@ -16,19 +17,38 @@ pub fn sort_callees(callees: &mut [Callee], sort: Sort) {
 }
 
 fn order(sort: Sort, a: &Function, b: &Function) -> Ordering {
-    let largest = |value: fn(&Function) -> f64| value(b).total_cmp(&value(a));
-    let unknown = f64::NEG_INFINITY;
-    match sort {
-        Sort::Calls => b.calls.cmp(&a.calls),
-        Sort::Total => largest(|f| f.total_ns),
-        Sort::Self_ => largest(|f| f.self_ns),
-        Sort::Mean => b.mean_ns.unwrap_or(unknown).total_cmp(&a.mean_ns.unwrap_or(unknown)),
-        Sort::P50 => b.p50_ns.unwrap_or(unknown).total_cmp(&a.p50_ns.unwrap_or(unknown)),
-        Sort::P90 => b.p90_ns.unwrap_or(unknown).total_cmp(&a.p90_ns.unwrap_or(unknown)),
-        Sort::P99 => b.p99_ns.unwrap_or(unknown).total_cmp(&a.p99_ns.unwrap_or(unknown)),
-        Sort::Max => b.max_ns.unwrap_or(unknown).total_cmp(&a.max_ns.unwrap_or(unknown)),
-        Sort::Name => Ordering::Equal,
+    let Some(column) = column(sort) else { return Ordering::Equal };
+    match (column.value(a), column.value(b)) {
+        (Value::Count(a), Value::Count(b)) => b.cmp(&a),
+        (Value::Time(a), Value::Time(b)) => b.unwrap_or(f64::NEG_INFINITY).total_cmp(&a.unwrap_or(f64::NEG_INFINITY)),
+        _ => Ordering::Equal,
     }
+}
+
+/// The column with the numbers; names have none.
+fn column(sort: Sort) -> Option<Column> {
+    Some(match sort {
+        Sort::Calls => Column::Calls,
+        Sort::Total => Column::Total,
+        Sort::Self_ => Column::Self_,
+        Sort::Mean => Column::Mean,
+        Sort::P50 => Column::P50,
+        Sort::P90 => Column::P90,
+        Sort::P99 => Column::P99,
+        Sort::Max => Column::Max,
+        Sort::Name => return None,
+        Sort::Min => Column::Min,
+        Sort::P75 => Column::P75,
+        Sort::P95 => Column::P95,
+        Sort::P999 => Column::P999,
+        Sort::Open => Column::Open,
+        Sort::Unwound => Column::Unwound,
+        Sort::Inlined => Column::Inlined,
+        Sort::Error => Column::Error,
+        Sort::TotalRaw => Column::TotalRaw,
+        Sort::SelfRaw => Column::SelfRaw,
+        Sort::Processes => Column::Processes,
+    })
 }
 
 /// Callees have no percentiles of their own: for those they stand in the order of their totals.

@@ -133,13 +133,25 @@ mod tests {
             (&[0xe8, 0x0b, 0x01, 0, 0][..], Direct(0x1110)),
             (&[0x67, 0xe8, 0x0a, 0x01, 0, 0], Direct(0x1110)), // relaxed by the linker from `ff 15`
             (&[0xe8, 0x0b, 0x08, 0, 0], Plt),
-            (&[0xff, 0x15, 0x0a, 0x09, 0, 0], Plt),            // -fno-plt
-            (&[0xff, 0x15, 0x0a, 0x02, 0, 0], Indirect),       // a pointer in static memory
-            (&[0x90, 0x90, 0x90, 0xff, 0xd0], Indirect),       // call rax
-            (&[0x90, 0x90, 0xff, 0x50, 0x08], Indirect),       // call [rax+8]
-            (&[0x90, 0x41, 0xff, 0x54, 0x24, 0x08], Indirect), // call [r12+8]
-            (&[0xff, 0x90, 0x98, 0, 0, 0], Indirect),          // call [rax+0x98]
-            (&[0x3e, 0xff, 0xd0], Indirect),                   // notrack call rax
+            (&[0xff, 0x15, 0x0a, 0x09, 0, 0], Plt),                  // -fno-plt
+            (&[0xff, 0x15, 0x0a, 0x02, 0, 0], Indirect),             // a pointer in static memory
+            (&[0x90, 0x90, 0x90, 0xff, 0xd0], Indirect),             // call rax
+            (&[0x90, 0x90, 0xff, 0x50, 0x08], Indirect),             // call [rax+8]
+            (&[0x90, 0x41, 0xff, 0x54, 0x24, 0x08], Indirect),       // call [r12+8]
+            (&[0xff, 0x90, 0x98, 0, 0, 0], Indirect),                // call [rax+0x98]
+            (&[0x3e, 0xff, 0xd0], Indirect),                         // notrack call rax
+            (&[0x90, 0x3e, 0x41, 0xff, 0xd3], Indirect),             // notrack call r11
+            (&[0x90, 0x48, 0xff, 0xd0], Indirect),                   // rex.W call rax
+            (&[0x90, 0xff, 0x13], Indirect),                         // call [rbx]
+            (&[0x90, 0xff, 0x14, 0xc3], Indirect),                   // call [rbx+rax*8]
+            (&[0x90, 0xff, 0x54, 0xc3, 0x10], Indirect),             // call [rbx+rax*8+0x10]
+            (&[0xff, 0x14, 0xc5, 0, 0x19, 0, 0], Indirect),          // call [rax*8+0x1900]: a table of pointers
+            (&[0xff, 0x14, 0x25, 0, 0x19, 0, 0], Indirect),          // call [0x1900]
+            (&[0x41, 0xff, 0x94, 0xc4, 0, 1, 0, 0], Indirect),       // call [r12+rax*8+0x100]
+            (&[0x3e, 0x41, 0xff, 0x94, 0xc4, 0, 1, 0, 0], Indirect), // the same, notrack: the longest there is
+            (&[0xf2, 0xe8, 0x0a, 0x01, 0, 0], Direct(0x1110)),       // bnd call
+            (&[0xf2, 0xff, 0xd0], Indirect),                         // bnd call rax
+            (&[0x67, 0xff, 0x15, 0x09, 0x09, 0, 0], Plt),            // addr32 call [rip+…], as -z call-nop leaves it
             (&[0x90, 0x90, 0x90, 0x90, 0x90], Unknown),
         ] {
             assert_eq!(form(bytes), expected, "{bytes:x?}");

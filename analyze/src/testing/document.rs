@@ -1,6 +1,8 @@
 //! A report, made by hand.
 
-use crate::report::{Address, CallKind, Callee, Clock, Document, Function, Overhead, Process, Report, Site, Subject};
+use crate::report::{
+    Address, CallKind, Callee, Clock, Document, Function, Kinds, Layout, Overhead, Process, Report, Site, Subject,
+};
 
 /// A server's report: with roots, or without.
 pub fn document(roots: &[&str]) -> Document {
@@ -46,8 +48,9 @@ pub fn document(roots: &[&str]) -> Document {
         warnings: vec!["something is odd".to_owned()],
         roots: roots.iter().map(|&root| root.to_owned()).collect(),
         raw: false,
-        reports: vec![Report { subject, functions }],
+        reports: vec![Report { subject, all_self_ns: 3_000_000.0, unlisted: 0, functions }],
         limit: None,
+        layout: if roots.is_empty() { Layout::Functions(Vec::new()) } else { Layout::Roots },
     }
 }
 
@@ -72,12 +75,17 @@ fn function(name: &str, address: u64, calls: u64) -> Function {
         mean_ns: Some(30.0),
         min_ns: Some(10.0),
         p50_ns: Some(25.0),
+        p75_ns: Some(40.0),
         p90_ns: Some(45.5),
+        p95_ns: Some(50.0),
         p99_ns: Some(80.0),
         p999_ns: Some(1_234.0),
         max_ns: Some(56_789.0),
         processes: 1,
         addresses: 1,
+        kinds: Kinds { direct: calls, ..Kinds::default() },
+        inlined_into: Vec::new(),
+        histogram: None,
         callees: Vec::new(),
     }
 }

@@ -5,15 +5,16 @@ use std::io::{self, Write};
 
 use csv::Writer;
 
-use crate::report::{Document, Function, Subject};
+use crate::report::columns::{Column, Value};
+use crate::report::{Document, Function, Layout, Subject};
 
 /// Writes a document as CSV.
 pub fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = Writer::from_writer(out);
-    if document.roots.is_empty() {
-        functions(document, &mut writer)?
-    } else {
-        roots(document, &mut writer)?
+    match &document.layout {
+        Layout::Functions(columns) if columns.is_empty() => functions(document, &mut writer)?,
+        Layout::Functions(columns) => chosen(document, columns, &mut writer)?,
+        Layout::Roots => roots(document, &mut writer)?,
     }
     writer.flush()
 }
@@ -49,6 +50,28 @@ fn functions(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::R
             record.push(function.inlined_calls.to_string());
             record.extend(times(function));
             writer.write_record(record)?;
+        }
+    }
+    Ok(())
+}
+
+/// Columns that were asked for.
+fn chosen(document: &Document, columns: &[Column], writer: &mut Writer<&mut dyn Write>) -> csv::Result<()> {
+    let fields = columns.iter().map(|column| column.field());
+    writer.write_record(["pid", "tid", "name"].into_iter().chain(fields))?;
+    for report in &document.reports {
+        for function in &report.functions {
+            let [pid, tid] = identity(&report.subject);
+            let text = |column: &Column| match (column, column.value(function)) {
+                (Column::Address, _) => function.address.to_string(),
+                (_, Value::Count(number)) => number.to_string(),
+                (_, Value::Time(ns)) => ns.map(number).unwrap_or_default(),
+                (_, Value::Share(ns)) if report.all_self_ns > 0.0 => number(ns / report.all_self_ns),
+                (_, Value::Share(_)) => String::new(),
+                (_, Value::Text(text)) => text.to_owned(),
+                (_, Value::Line(line)) => line.map(|(file, line)| format!("{file}:{line}")).unwrap_or_default(),
+            };
+            writer.write_record([pid, tid, function.name.clone()].into_iter().chain(columns.iter().map(text)))?;
         }
     }
     Ok(())

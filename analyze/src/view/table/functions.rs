@@ -2,29 +2,25 @@
 
 use std::collections::HashMap;
 
-use super::grid::{Column, Grid, LEAST_NAME, Row, Style};
+use super::grid::{self, Grid, LEAST_NAME, Row, Style};
+use super::histogram::Axis;
 use super::{error_of_call, resolved, short};
+use crate::report::columns::{Column, USUAL, Value};
 use crate::report::{Document, Function, Report};
 use crate::view::Screen;
-use crate::view::human::{count, counted, share};
-
-const COLUMNS: [Column; 8] = [
-    Column::number("calls", 0),
-    Column::number("total", 0),
-    Column::number("self", 0),
-    Column::number("self %", 2),
-    Column::number("mean", 3),
-    Column::number("p50", 5),
-    Column::number("p99", 1),
-    Column::number("max", 4),
-];
+use crate::view::human::{count, counted, share, shorten, time};
 
 /// A function with this share of all self time stands out.
 const HOT: f64 = 0.1;
 
+/// A narrower screen has no room for where bodies are inlined.
+const WIDE: usize = 100;
+
+/// A name beside the function's own takes at most so many columns.
+const LONGEST_OTHER: usize = 24;
+
 /// The table's lines.
-pub fn lines(document: &Document, report: &Report, screen: &Screen) -> Vec<String> {
-    let all: f64 = report.functions.iter().map(|function| function.self_ns).sum();
+pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &Screen) -> Vec<String> {
     let called = report.functions.iter().filter(|function| function.calls > 0 || function.total_ns > 0.0);
     let called: Vec<&Function> = called.collect();
     let mut modules: Vec<&str> = called.iter().map(|function| function.module.as_str()).collect();
@@ -38,43 +34,88 @@ pub fn lines(document: &Document, report: &Report, screen: &Screen) -> Vec<Strin
     }
 
     let limit = document.limit.unwrap_or(usize::MAX);
-    let error = error_of_call(document, report);
+    let shown = &called[..called.len().min(limit)];
+    let axis = Axis::of(shown.iter().filter_map(|function| function.histogram.as_deref()));
+    let title = axis.as_ref().map(Axis::title);
+    let columns = if chosen.is_empty() { &USUAL[..] } else { chosen };
+    let has_modules = modules.len() > 1 && !columns.contains(&Column::Module);
     let row = |function: &&Function| {
-        let known = |ns: Option<f64>| ns.map(|ns| resolved(ns, error)).unwrap_or_default();
-        let percentile = |ns: Option<f64>| if document.raw { String::new() } else { known(ns) };
-        let total_error = if document.raw { 0.0 } else { function.total_error_ns };
+        let mut numbers: Vec<String> = columns.iter().map(|&column| text(document, report, function, column)).collect();
+        if let Some(axis) = &axis {
+            numbers.push(axis.cells(function.histogram.as_deref().unwrap_or_default()));
+        }
+        let has_namesakes = names[&(function.name.as_str(), function.module.as_str())] > 1;
         Row {
-            numbers: vec![
-                count(function.calls),
-                resolved(function.total_ns, total_error),
-                // The self time is within the total, so it cannot be told better.
-                resolved(function.self_ns, if function.total_ns < total_error { total_error } else { 0.0 }),
-                share(function.self_ns, all),
-                known(function.mean_ns),
-                percentile(function.p50_ns),
-                percentile(function.p99_ns),
-                percentile(function.max_ns),
-            ],
+            numbers,
             prefix: String::new(),
             name: function.name.clone(),
-            remark: remark(function, modules.len() > 1, names[&(function.name.as_str(), function.module.as_str())] > 1),
-            style: if function.self_ns >= all * HOT { Style::Strong } else { Style::Plain },
+            remark: remark(function, screen, has_modules, has_namesakes && !columns.contains(&Column::Address)),
+            style: if function.self_ns >= report.all_self_ns * HOT { Style::Strong } else { Style::Plain },
         }
     };
-    let rows: Vec<Row> = called.iter().take(limit).map(row).collect();
+    let rows: Vec<Row> = shown.iter().map(row).collect();
+    let unlisted = (report.unlisted > 0).then(|| {
+        format!(
+            "  {} left out",
+            counted(report.unlisted, "function that was not asked for is", "functions that were not asked for are")
+        )
+    });
     if rows.is_empty() {
-        return vec![String::new(), "  no functions".to_owned()];
+        return [String::new(), "  no functions".to_owned()].into_iter().chain(unlisted).collect();
     }
-    let grid = Grid { columns: COLUMNS.to_vec(), name_title: "function", least_name: LEAST_NAME, rows };
+    let mut columns: Vec<grid::Column> =
+        columns.iter().map(|&column| grid_column(column, !chosen.is_empty())).collect();
+    columns.extend(title.as_deref().map(|title| grid::Column::text(title, 0)));
+    let grid = Grid { columns, name_title: "function", least_name: LEAST_NAME, rows };
     let mut lines = vec![String::new()];
     lines.extend(grid.lines(screen));
     if called.len() > limit {
         lines.push(format!("  … and {}", counted((called.len() - limit) as u64, "more function", "more functions")));
     }
+    lines.extend(unlisted);
     lines
 }
 
-fn remark(function: &Function, has_modules: bool, has_namesakes: bool) -> String {
+/// Columns that were chosen are shown, whatever it takes.
+fn grid_column(column: Column, is_chosen: bool) -> grid::Column<'static> {
+    let dispensable = match column {
+        _ if is_chosen => 0,
+        Column::SelfShare => 2,
+        Column::Mean => 3,
+        Column::P50 => 5,
+        Column::P99 => 1,
+        Column::Max => 4,
+        _ => 0,
+    };
+    grid::Column { title: column.title(), dispensable, is_text: column.is_text() }
+}
+
+fn text(document: &Document, report: &Report, function: &Function, column: Column) -> String {
+    let error = if document.raw { 0.0 } else { function.total_error_ns };
+    match (column, column.value(function)) {
+        (Column::Total, _) => resolved(function.total_ns, error),
+        // The self time is within the total, so it cannot be told better.
+        (Column::Self_, _) => resolved(function.self_ns, if function.total_ns < error { error } else { 0.0 }),
+        (Column::Address, _) => function.address.to_string(),
+        (Column::Module, _) => short(&function.module).to_owned(),
+        (Column::Error | Column::TotalRaw | Column::SelfRaw, Value::Time(ns)) => ns.map(time).unwrap_or_default(),
+        (_, Value::Time(_)) if document.raw && column.is_of_distribution() => String::new(),
+        (_, Value::Time(ns)) => ns.map(|ns| resolved(ns, error_of_call(document, report))).unwrap_or_default(),
+        (Column::Calls, Value::Count(number)) => count(number),
+        (_, Value::Count(number)) => {
+            if number > 0 {
+                count(number)
+            } else {
+                String::new()
+            }
+        }
+        (_, Value::Share(ns)) => share(ns, report.all_self_ns),
+        (_, Value::Text(text)) => text.to_owned(),
+        (_, Value::Line(line)) => line.map(|(file, line)| format!("{}:{line}", short(file))).unwrap_or_default(),
+    }
+}
+
+fn remark(function: &Function, screen: &Screen, has_modules: bool, has_namesakes: bool) -> String {
     let mut remarks = Vec::new();
     if has_namesakes {
         remarks.push(function.address.to_string());
@@ -87,6 +128,18 @@ fn remark(function: &Function, has_modules: bool, has_namesakes: bool) -> String
     }
     if function.open > 0 {
         remarks.push(format!("{} open", count(function.open)));
+    }
+    if let [first, others @ ..] = &function.inlined_into[..] {
+        let part = match function.inlined_calls == function.calls {
+            true => String::new(),
+            false => format!("{} ", share(function.inlined_calls as f64, function.calls as f64)),
+        };
+        let into = match others.len() {
+            _ if screen.width.is_some_and(|width| width < WIDE) => String::new(),
+            0 => format!(" into {}", shorten(&first.name, LONGEST_OTHER)),
+            more => format!(" into {} +{more}", shorten(&first.name, LONGEST_OTHER)),
+        };
+        remarks.push(format!("{part}inlined{into}"));
     }
     remarks.join(" · ")
 }

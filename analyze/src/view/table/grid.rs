@@ -16,23 +16,23 @@ const GAP: usize = 2;
 
 /// A column; the last one, of names, is none of these.
 #[derive(Clone, Copy, Debug)]
-pub struct Column {
+pub struct Column<'a> {
     /// What is above it.
-    pub title: &'static str,
+    pub title: &'a str,
     /// Of the columns that do not fit, the highest number goes first; 0 stays.
     pub dispensable: u8,
     /// Whether it has words, which stand to the left.
     pub is_text: bool,
 }
 
-impl Column {
+impl<'a> Column<'a> {
     /// A column of numbers.
-    pub const fn number(title: &'static str, dispensable: u8) -> Self {
+    pub const fn number(title: &'a str, dispensable: u8) -> Self {
         Self { title, dispensable, is_text: false }
     }
 
     /// A column of words.
-    pub const fn text(title: &'static str, dispensable: u8) -> Self {
+    pub const fn text(title: &'a str, dispensable: u8) -> Self {
         Self { title, dispensable, is_text: true }
     }
 }
@@ -66,9 +66,9 @@ pub struct Row {
 
 /// A table.
 #[derive(Clone, Debug)]
-pub struct Grid {
+pub struct Grid<'a> {
     /// All but the last column.
-    pub columns: Vec<Column>,
+    pub columns: Vec<Column<'a>>,
     /// Title of the last column.
     pub name_title: &'static str,
     /// A name has at least this many columns, if it is that long, before others are left out.
@@ -77,7 +77,7 @@ pub struct Grid {
     pub rows: Vec<Row>,
 }
 
-impl Grid {
+impl Grid<'_> {
     /// The table's lines.
     pub fn lines(&self, screen: &Screen) -> Vec<String> {
         let widths = self.widths();

@@ -4,6 +4,7 @@
 
 mod functions;
 pub(super) mod grid;
+mod histogram;
 mod roots;
 
 use std::io::{self, Write};
@@ -11,7 +12,7 @@ use std::io::{self, Write};
 use super::Screen;
 pub(super) use super::human::resolved;
 use super::human::{count, counted, time};
-use crate::report::{Document, Overhead, Report, Subject};
+use crate::report::{Document, Layout, Overhead, Report, Subject};
 pub(super) use roots::wrapped;
 
 /// Writes a document as tables.
@@ -21,9 +22,9 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
             writeln!(out)?;
         }
         writeln!(out, "{}", strong(&title(&report.subject), screen))?;
-        let lines = match document.roots.is_empty() {
-            true => functions::lines(document, report, screen),
-            false => roots::lines(document, report, screen),
+        let lines = match &document.layout {
+            Layout::Functions(columns) => functions::lines(document, report, columns, screen),
+            Layout::Roots => roots::lines(document, report, screen),
         };
         for line in lines {
             writeln!(out, "{line}")?;

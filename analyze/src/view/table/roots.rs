@@ -1,12 +1,13 @@
 //! Roots: each with its own figures and a row for each function that it calls.
 
 use super::grid::{Column, Grid, LEAST_NAME, Row, Style};
+use super::histogram;
 use super::{dim, error_of_call, resolved, short, strong};
 use crate::report::{CallKind, Callee, Document, Function, Report};
 use crate::view::Screen;
 use crate::view::human::{count, counted, ratio, share, time};
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column<'static>; 6] = [
     Column::number("address", 1),
     Column::number("calls", 0),
     Column::number("a call", 2),
@@ -80,6 +81,10 @@ fn heading(document: &Document, report: &Report, root: &Function, screen: &Scree
     if root.calls - root.open > 1 && !spread.is_empty() {
         lines.extend(wrapped(&spread, screen));
     }
+    if let Some(bars) = &root.histogram {
+        lines.push(String::new());
+        lines.extend(histogram::block(bars));
+    }
     lines
 }
 
@@ -97,7 +102,7 @@ pub(in crate::view) fn wrapped(facts: &[String], screen: &Screen) -> Vec<String>
     lines
 }
 
-fn grid(document: &Document, root: &Function) -> Grid {
+fn grid(document: &Document, root: &Function) -> Grid<'static> {
     let called: Vec<&Callee> = root.callees.iter().filter(|callee| callee.calls > 0 || callee.total_ns > 0.0).collect();
     let limit = document.limit.unwrap_or(usize::MAX);
     let mut rows: Vec<Row> = called.iter().take(limit).map(|callee| row(document, root, callee)).collect();

@@ -10,7 +10,7 @@ use crate::view::human::{count, counted, percent, time};
 use crate::view::table::grid::{Column, Grid, LEAST_NAME, Row, Style};
 use crate::view::table::{dim, footer, resolved, short, strong, title, wrapped};
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column<'static>; 6] = [
     Column::number("calls", 0),
     Column::number("total", 0),
     Column::number("mean", 3),

@@ -10,7 +10,7 @@ use crate::view::human::{count, counted, percent, time};
 use crate::view::table::grid::{Column, Grid, Row, Style};
 use crate::view::table::{dim, footer, resolved, short, strong, title};
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column<'static>; 6] = [
     Column::number("total", 0),
     Column::number("self", 2),
     SHARE,
@@ -19,10 +19,10 @@ const COLUMNS: [Column; 6] = [
     Column::number("p99", 4),
 ];
 
-const SHARE: Column = Column::number("share", 0);
+const SHARE: Column<'static> = Column::number("share", 0);
 
 /// The same where it is of self times.
-const SELF_SHARE: Column = Column::number("self %", 0);
+const SELF_SHARE: Column<'static> = Column::number("self %", 0);
 
 /// A branch with this share stands out.
 const HOT: f64 = 0.25;
