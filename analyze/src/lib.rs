@@ -13,13 +13,14 @@
 //! on the order of files, threads or processes.
 //!
 //! [`opened`] is the way's first half, for all commands. [`calltree`] ends it with call paths instead of functions, for
-//! views that show who calls whom below whom.
+//! views that show who calls whom below whom: [`tree`] and [`annotate`].
 //!
 //! Beside that way: [`check`] tells what of a program can be recorded, and [`record`] runs it under the recorder, both
 //! with what [`elf`] knows of the program's file.
 //! [`export`] writes call trees for other tools.
 //! [`demangle`], [`nearest`] ("did you mean"), [`progress`] and [`error`] serve both.
 
+pub mod annotate;
 pub mod calltree;
 pub mod check;
 pub mod correct;

@@ -1,5 +1,6 @@
 //! The command line: typed options of the library's commands.
 
+mod annotate;
 mod callers;
 mod check;
 mod choice;
@@ -31,6 +32,7 @@ Examples:
   diytrace export flamegraph -o fg.svg   # for a browser; `diytrace export --help` has more
   diytrace tree                          # who calls whom, and where the time goes
   diytrace callers parse                 # who calls a function, from which lines
+  diytrace annotate parse                # its source, with what each line calls
 
 What reports find out about programs is kept in ~/.cache/diytrace, for the next one to be faster; DIYTRACE_CACHE names
 another folder, or is `off`.
@@ -52,6 +54,7 @@ enum Command {
     Export(export::Arguments),
     Tree(tree::Arguments),
     Callers(callers::Arguments),
+    Annotate(annotate::Arguments),
     Check(check::Arguments),
 }
 
@@ -81,6 +84,10 @@ impl Cli {
             }
             Command::Callers(arguments) => {
                 diytrace_analyze::tree::run(&arguments.into(), &mut io::stdout().lock())?;
+                Ok(0)
+            }
+            Command::Annotate(arguments) => {
+                diytrace_analyze::annotate::run(&arguments.into(), &mut io::stdout().lock())?;
                 Ok(0)
             }
             Command::Report(arguments) => {

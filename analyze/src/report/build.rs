@@ -29,13 +29,14 @@ pub fn build(options: &Options, loaded: &Loaded, merged: &Merged, symbols: &Symb
     let named = Roots { patterns: options.filter.functions.clone(), are_asked_for: true };
     named.check(symbols, &names.places())?;
     let calls = Calls::new(merged, symbols);
-    let builder = Builder { options, merged, symbols, names, calls, roots: &roots, named };
-    let reports: Vec<Report> = merged.groups.iter().map(|group| builder.report(group)).collect();
-    let is_list = !options.columns.is_empty() || !options.filter.is_empty();
-    let layout = match roots.patterns.is_empty() || is_list && !roots.are_asked_for {
+    let is_narrowed = !options.columns.is_empty() || !options.filter.is_empty();
+    let layout = match roots.patterns.is_empty() || is_narrowed && !roots.are_asked_for {
         true => Layout::Functions(options.columns.clone()),
         false => Layout::Roots,
     };
+    let is_list = matches!(layout, Layout::Functions(_));
+    let builder = Builder { options, merged, symbols, names, calls, roots: &roots, named, is_list };
+    let reports: Vec<Report> = merged.groups.iter().map(|group| builder.report(group)).collect();
     Ok(Document {
         schema: SCHEMA,
         clock: clock(loaded),
@@ -84,6 +85,8 @@ struct Builder<'a, 'f> {
     roots: &'a Roots,
     /// Patterns of the functions to list.
     named: Roots,
+    /// Whether functions are listed, and not roots with what they call.
+    is_list: bool,
 }
 
 impl Builder<'_, '_> {
@@ -120,7 +123,7 @@ impl Builder<'_, '_> {
         if subject.timing == "off" {
             rows.iter_mut().for_each(Function::forget_times);
         }
-        let sort = self.options.sort.unwrap_or(match self.roots.patterns.is_empty() {
+        let sort = self.options.sort.unwrap_or(match self.is_list {
             _ if subject.timing == "off" => Sort::Calls,
             true => Sort::Self_,
             false => Sort::Total,

@@ -102,7 +102,8 @@ impl<'a> Code<'a> {
         }
     }
 
-    fn bytes(&self, address: u64, length: u64) -> Option<&'a [u8]> {
+    /// Bytes at an address.
+    pub fn bytes(&self, address: u64, length: u64) -> Option<&'a [u8]> {
         self.segments.iter().find_map(|(start, bytes)| {
             let offset = usize::try_from(address.checked_sub(*start)?).ok()?;
             bytes.get(offset..offset.checked_add(length as usize)?)

@@ -10,6 +10,7 @@
 //! Everything is read when it is first asked for, and only then: a program has far more functions than a profile. What
 //! was found out is kept when [`Symbols`] are dropped, so that the next report asks the cache alone.
 
+mod body;
 mod cache;
 mod code;
 mod files;
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::elf::debug::DebugFile;
 use crate::elf::symbols::base_name;
 use crate::merge::{Module, ModuleId, Place};
+pub use body::Body;
 pub use cache::Cache;
 pub use code::CallForm;
 pub use files::Files;
@@ -166,6 +168,19 @@ impl<'a> Symbols<'a> {
                 self.function(*place);
             }
         });
+    }
+
+    /// Machine code of a module.
+    pub fn bytes(&self, place: Place, length: u64) -> Option<&'a [u8]> {
+        let module = place.module?;
+        let code = self.code[module as usize].get_or_init(|| code::Code::read(self.files(module)));
+        code.bytes(place.address, length)
+    }
+
+    /// Where the function that starts at a place is written, and the lines of these call sites in its module.
+    pub fn body(&self, place: Place, sites: &[u64]) -> Option<Body> {
+        let module = place.module?;
+        body::find(self.files(module), self.function(place)?, sites)
     }
 
     /// Finds many lines at once, on all cores; [`Self::line`] then knows them.

@@ -1,5 +1,6 @@
 //! Data for tests.
 
+mod annotate;
 mod bytes;
 mod document;
 mod family;
@@ -8,6 +9,7 @@ mod simulate;
 mod tree;
 mod trees;
 
+pub use annotate::annotated;
 pub use bytes::{Profile, raw_node, sample};
 pub use document::document;
 pub use family::{arena, family, function_of, histogram_of, module, node, slot};

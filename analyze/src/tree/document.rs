@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::branches::{Branch, Branches, What};
 use super::select::{Shown, Thresholds};
-use crate::calltree::{CallTree, CallTrees, Function, SiteId};
+use crate::calltree::{CallTree, CallTrees, Fold, Function, SiteId};
 use crate::report::{Address, CallKind, Clock, Subject};
 use crate::time::Time;
 
@@ -42,6 +42,8 @@ pub struct Tree {
     /// Whose calls these are.
     #[serde(flatten)]
     pub subject: Subject,
+    /// Whether the recorder folded a recursion: times of the functions in it, but their own, are then at least so long.
+    pub has_folded_recursion: bool,
     /// Nodes, each directly before all below it.
     pub nodes: Vec<Node>,
     /// Tops that are left out.
@@ -160,7 +162,12 @@ pub(super) fn tree(trees: &CallTrees, tree: &CallTree, branches: &Branches, thre
         let parent = branches.list[id].above.and_then(|above| places[above]);
         nodes.push(Node { parent, ..builder.node(id, depth) });
     }
-    Tree { subject: tree.subject.clone(), nodes, hidden: builder.hidden(&branches.tops, 0) }
+    Tree {
+        subject: tree.subject.clone(),
+        has_folded_recursion: tree.nodes.iter().any(|node| matches!(node.fold, Fold::Recursion(_))),
+        nodes,
+        hidden: builder.hidden(&branches.tops, 0),
+    }
 }
 
 struct Builder<'a> {

@@ -1,5 +1,6 @@
 //! Views: from a document to output, one file each. They read no files and decide nothing.
 
+pub mod annotate;
 pub mod csv;
 pub mod human;
 pub mod json;

@@ -97,7 +97,7 @@ pub fn block(bars: &[Bar]) -> Vec<String> {
 
 fn bar_of(part: f64) -> String {
     let eighths = (part * WIDEST as f64 * 8.0).ceil() as usize;
-    let last = (eighths % 8 > 0).then(|| PARTS[eighths % 8 - 1]);
+    let last = (!eighths.is_multiple_of(8)).then(|| PARTS[eighths % 8 - 1]);
     "█".repeat(eighths / 8).chars().chain(last).collect()
 }
 

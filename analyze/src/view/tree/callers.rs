@@ -22,6 +22,9 @@ const COLUMNS: [Column<'static>; 6] = [
 /// A caller with this share stands out.
 const HOT: f64 = 0.25;
 
+/// What to know of times where not all levels of a recursion have been told apart.
+const FOLDED: &str = "some recursion was recorded in sum only: the totals of the functions in it are at least these";
+
 /// Writes functions and their callers.
 pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
     for (index, tree) in document.trees.iter().enumerate() {
@@ -49,7 +52,8 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         if is_empty {
             writeln!(out, "  it was not called")?;
         }
-        for line in footer(&tree.subject, document.raw) {
+        let note = tree.has_folded_recursion.then(|| FOLDED.to_owned());
+        for line in footer(&tree.subject, document.raw).into_iter().chain(note) {
             writeln!(out, "{}", dim(&line, screen))?;
         }
     }

@@ -156,10 +156,10 @@ pub(super) fn of_call(tree: &Tree, node: &Node) -> Vec<String> {
     }
     let Some(above) = node.parent.map(|parent| &tree.nodes[parent]) else { return remarks };
     remarks.extend(node.via.iter().map(|via| format!("via {via}")));
-    if let (Some(module), Some(above)) = (&node.module, &above.module) {
-        if module != above {
-            remarks.push(short(module).to_owned());
-        }
+    if let (Some(module), Some(above)) = (&node.module, &above.module)
+        && module != above
+    {
+        remarks.push(short(module).to_owned());
     }
     remarks
 }
@@ -172,7 +172,7 @@ pub(super) fn place(site: &Site) -> String {
 
 fn notes(document: &Document, tree: &Tree, has_p99: bool) -> Vec<String> {
     let mut notes = Vec::new();
-    if has_p99 {
+    if has_p99 && tree.nodes.iter().any(|node| node.p99_ns.is_none() && node.function_p99_ns.is_some()) {
         notes.push("p99 is kept by function: it is shown where all calls of one are on one branch".to_owned());
     }
     if !document.callers && tree.nodes.iter().any(|node| node.is_recursion) {

@@ -1,0 +1,65 @@
+//! The options of `annotate`.
+
+use std::path::PathBuf;
+
+use diytrace_analyze::annotate::Options;
+
+use super::choice::Colors;
+use super::selection::{Format, Selected, patterns};
+
+const EXAMPLES: &str = "\
+Examples:
+  diytrace annotate eval_windowaggregates           # its source, with what each line calls
+  diytrace annotate parse --context 2 --source ~/src/server-1.4
+  diytrace annotate parse --assembly                # its machine code around the calls";
+
+/// Show a function's source with what each line calls, how often and how long
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The function: symbol or demangled name, * and ?
+    #[arg(value_name = "FUNCTION")]
+    function: String,
+
+    #[command(flatten)]
+    selected: Selected,
+
+    /// Where the sources are, if not where they were compiled: the longest end of a path that is there counts (repeatable)
+    #[arg(long = "source", value_name = "DIR")]
+    sources: Vec<PathBuf>,
+
+    /// Lines (or instructions) to show around each that calls [default: all lines; 4 instructions]
+    #[arg(long, value_name = "N")]
+    context: Option<usize>,
+
+    /// Show machine code although there is a source
+    #[arg(long)]
+    assembly: bool,
+
+    /// Times as measured: do not subtract what measuring costs
+    #[arg(long)]
+    raw: bool,
+
+    /// How it is written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    format: Format,
+
+    #[command(flatten)]
+    colors: Colors,
+}
+
+impl From<Arguments> for Options {
+    fn from(arguments: Arguments) -> Self {
+        let Arguments { function, selected, sources, context, assembly, raw, format, colors } = arguments;
+        Self {
+            selection: selected.into(),
+            functions: patterns(&[function]),
+            sources,
+            context,
+            assembly,
+            raw,
+            format: format.into(),
+            color: colors.into(),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The source lines of one function, and which of them call.
+
+use std::sync::Arc;
+
+use addr2line::Context;
+
+use super::Symbol;
+use super::files::ModuleFiles;
+use super::lines::Location;
+use crate::elf::dwarf::Reader;
+use crate::elf::symbols::base_name;
+
+/// Where a function is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Body {
+    /// The source file.
+    pub file: String,
+    /// Where its code begins: the line of its name, or the next.
+    pub first: u32,
+    /// Its last line that has code of its own.
+    pub last: u32,
+    /// For each call site, the line of the function that the call is on; of one that is in no code of it, the line
+    /// where it is.
+    pub calls: Vec<Option<Location>>,
+}
+
+/// Finds a function's lines, if the module has any.
+pub fn find(files: &ModuleFiles, function: Symbol, sites: &[u64]) -> Option<Body> {
+    let context = Context::from_arc_dwarf(Arc::new(files.dwarf()?)).ok()?;
+    let start = context.find_location(function.address).ok()??;
+    let (file, first) = (start.file?, start.line?);
+    let mut last = first;
+    let end = function.address.saturating_add(function.size);
+    for (address, _, location) in context.find_location_range(function.address, end).ok()? {
+        let is_further = location.file == Some(file) && location.line.is_some_and(|line| line > last);
+        if is_further && is_own(&context, address) {
+            last = location.line.unwrap_or(last);
+        }
+    }
+    let calls = sites.iter().map(|&site| line_in(&context, site, function.name)).collect();
+    Some(Body { file: file.to_owned(), first, last, calls })
+}
+
+/// Whether code at an address comes from no inlined function.
+fn is_own(context: &Context<Reader>, address: u64) -> bool {
+    let Ok(mut frames) = context.find_frames(address).skip_all_loads() else { return false };
+    let mut count = 0;
+    while let Ok(Some(_)) = frames.next() {
+        count += 1;
+    }
+    count <= 1
+}
+
+/// The line of the named function that the code before a return address belongs to; else its own line.
+fn line_in(context: &Context<Reader>, site: u64, name: &str) -> Option<Location> {
+    let address = site.checked_sub(1)?;
+    let mut frames = context.find_frames(address).skip_all_loads().ok()?;
+    let mut innermost = None;
+    while let Ok(Some(frame)) = frames.next() {
+        let location = frame
+            .location
+            .and_then(|location| Some(Location { file: location.file?.to_owned(), line: location.line? }));
+        let is_it = frame.function.and_then(|function| Some(function.raw_name().ok()? == base_name(name)));
+        if is_it == Some(true) && location.is_some() {
+            return location;
+        }
+        innermost = innermost.or(location);
+    }
+    innermost
+}

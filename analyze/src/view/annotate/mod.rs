@@ -1,0 +1,7 @@
+//! Annotated functions: as text and as CSV.
+
+mod csv;
+mod text;
+
+pub use csv::write as csv;
+pub use text::write as text;
