@@ -52,6 +52,8 @@ impl Builder<'_, '_> {
     fn function(&mut self, tree: &CallTree, id: FunctionId) -> Function {
         let function = &self.trees.functions[&id];
         let sums = &tree.functions[&id];
+        let is_timed = tree.subject.timing != "off";
+        let known = |ns: f64| if is_timed { ns } else { f64::NAN };
         let place = Place { module: function.module, address: function.address };
         let edges: Vec<((FunctionId, SiteId), super::edges::Edge)> =
             edges(tree, id, self.options.raw).into_iter().collect();
@@ -80,9 +82,9 @@ impl Builder<'_, '_> {
                 line: line.as_ref().map(|line| line.line),
                 file: line.map(|line| line.file),
                 calls: edge.calls,
-                total_ns: edge.total.ns(),
-                self_ns: edge.own.ns(),
-                total_error_ns: edge.error.ns(),
+                total_ns: known(edge.total.ns()),
+                self_ns: known(edge.own.ns()),
+                total_error_ns: known(edge.error.ns()),
                 is_recursion: callee_id == id,
             });
         }
@@ -98,8 +100,8 @@ impl Builder<'_, '_> {
             open: sums.open(),
             // Where recursion is folded, this is more than could be told of the outermost calls alone.
             total_ns: own + calls.iter().map(|call| call.total_ns).sum::<f64>(),
-            self_ns: own,
-            total_error_ns: sums.error.ns(),
+            self_ns: known(own),
+            total_error_ns: known(sums.error.ns()),
             lines: Vec::new(),
             instructions: Vec::new(),
             elsewhere: Vec::new(),

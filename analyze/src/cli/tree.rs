@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     min_percent: Option<f64>,
 
-    /// Levels of calls to show [default: all; of callers in a table 5]
+    /// Levels of calls to show [default: all; of callers 5]
     #[arg(long, value_name = "N")]
     depth: Option<u32>,
 

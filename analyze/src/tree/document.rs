@@ -189,6 +189,7 @@ impl Builder<'_> {
             && of_function.is_some_and(|function| function.calls == branch.calls);
         let times = branch.times(raw);
         let most = self.most(branch);
+        let ns = |time: Time| self.known(time.ns());
         Node {
             parent: None,
             depth,
@@ -206,17 +207,26 @@ impl Builder<'_> {
             calls: branch.calls,
             open: branch.open,
             unwound: branch.unwound,
-            total_ns: times.total.ns(),
-            self_ns: times.own.ns(),
-            total_error_ns: branch.error.ns(),
-            total_raw_ns: branch.raw.total.ns(),
-            self_raw_ns: branch.raw.own.ns(),
-            mean_ns: branch.mean(raw).map(Time::ns),
+            total_ns: ns(times.total),
+            self_ns: ns(times.own),
+            total_error_ns: ns(branch.error),
+            total_raw_ns: ns(branch.raw.total),
+            self_raw_ns: ns(branch.raw.own),
+            mean_ns: branch.mean(raw).map(Time::ns).filter(|_| self.is_timed()),
             p99_ns: p99.filter(|_| has_all),
             function_p99_ns: p99,
             share: share(self.thresholds.weight(branch), self.shown.wholes[id]),
             hidden: self.hidden(&branch.below, depth + 1),
         }
+    }
+
+    fn is_timed(&self) -> bool {
+        self.tree.subject.timing != "off"
+    }
+
+    /// A time, if any calls were timed.
+    fn known(&self, ns: f64) -> f64 {
+        if self.is_timed() { ns } else { f64::NAN }
     }
 
     fn module(&self, function: &Function) -> String {
@@ -269,8 +279,8 @@ impl Builder<'_> {
         Some(Hidden {
             nodes: hidden.len() as u64,
             calls: branches().fold(0, |calls, branch| calls.saturating_add(branch.calls)),
-            total_ns: total.ns(),
-            self_ns: own.ns(),
+            total_ns: self.known(total.ns()),
+            self_ns: self.known(own.ns()),
             share: share(weight, self.shown.wholes[first]),
             is_deeper: self.thresholds.depth.is_some_and(|most| depth > most),
         })

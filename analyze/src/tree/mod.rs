@@ -131,7 +131,7 @@ pub fn document(options: &Options) -> Result<Document, Error> {
 pub fn of_trees(options: &Options, trees: &CallTrees) -> Document {
     let is_table = options.format == Format::Table;
     let min_percent = if is_table { LEAST_PERCENT_OF_TABLE } else { 0.0 };
-    let depth = options.depth.or((is_table && options.callers).then_some(LEVELS_OF_CALLERS));
+    let depth = options.depth.or(options.callers.then_some(LEVELS_OF_CALLERS));
     let thresholds = Thresholds {
         min_percent: options.min_percent.unwrap_or(min_percent),
         depth,

@@ -151,6 +151,9 @@ pub(super) fn identity(subject: &Subject) -> [String; 2] {
 
 /// A time, to the picosecond.
 pub(super) fn number(ns: f64) -> String {
+    if ns.is_nan() {
+        return String::new(); // nothing was timed
+    }
     ((ns * 1e3).round() / 1e3).to_string()
 }
 

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use crate::annotate::{Call, Document, Function, Report};
 use crate::report::CallKind;
 use crate::view::Screen;
-use crate::view::human::{count, counted, share, time};
-use crate::view::table::{dim, footer, resolved, short, strong, title, wrapped};
+use crate::view::human::{count, share};
+use crate::view::table::{dim, footer, resolved, short, strong, sums, title, wrapped};
 
 /// A line with this share of the function's time stands out.
 const HOT: f64 = 0.25;
@@ -52,15 +52,8 @@ fn heading(document: &Document, function: &Function, screen: &Screen) -> Vec<Str
         (None, Some(file), Some(line)) => format!("{}:{line}", short(file)),
         _ => function.address.to_string(),
     };
-    let error = if document.raw { String::new() } else { format!(" ± {}", time(function.total_error_ns)) };
-    let mut sums = vec![
-        counted(function.calls, "call", "calls"),
-        format!("total {}{error}", time(function.total_ns)),
-        format!("self {}", time(function.self_ns)),
-    ];
-    if function.open > 0 {
-        sums.push(format!("{} open", count(function.open)));
-    }
+    let f = function;
+    let sums = sums(document.raw, f.calls, f.open, f.total_ns, f.total_error_ns, f.self_ns);
     let place = format!("{} {place}", short(&function.module));
     let mut lines = vec![format!("{}  {}", strong(&function.name, screen), dim(&place, screen))];
     lines.extend(wrapped(&sums, screen));

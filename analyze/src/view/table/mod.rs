@@ -54,6 +54,19 @@ pub(super) fn title(subject: &Subject) -> String {
     format!("{title} · {}", counted(subject.calls, "call", "calls"))
 }
 
+/// A function's calls and times, as facts in a row.
+pub(super) fn sums(raw: bool, calls: u64, open: u64, total_ns: f64, error_ns: f64, self_ns: f64) -> Vec<String> {
+    let mut sums = vec![counted(calls, "call", "calls")];
+    if !total_ns.is_nan() {
+        let error = if raw { String::new() } else { format!(" ± {}", time(error_ns)) };
+        sums.extend([format!("total {}{error}", time(total_ns)), format!("self {}", time(self_ns))]);
+    }
+    if open > 0 {
+        sums.push(format!("{} open", count(open)));
+    }
+    sums
+}
+
 /// What was taken off, and what could not be told.
 pub(super) fn footer(subject: &Subject, raw: bool) -> Vec<String> {
     let overhead: &Overhead = &subject.overhead;
@@ -62,6 +75,7 @@ pub(super) fn footer(subject: &Subject, raw: bool) -> Vec<String> {
     if subject.calls > 0 {
         lines.push(String::new());
         lines.push(match raw {
+            _ if subject.timing == "off" => "calls were counted, not timed".to_owned(),
             true => format!("times as measured: the recorder's own cost in them is about {cost} a call"),
             false => format!("overhead subtracted: {cost} a call ± {}", time(overhead.error_ns)),
         });

@@ -2,7 +2,7 @@
 
 use super::grid::{Column, Grid, LEAST_NAME, Row, Style};
 use super::histogram;
-use super::{dim, error_of_call, resolved, short, strong};
+use super::{dim, error_of_call, resolved, short, strong, sums};
 use crate::report::{CallKind, Callee, Document, Function, Report};
 use crate::view::Screen;
 use crate::view::human::{count, counted, ratio, share, time};
@@ -45,18 +45,7 @@ fn heading(document: &Document, report: &Report, root: &Function, screen: &Scree
         _ => root.address.to_string(),
     };
     let source = format!("{} {source}", short(&root.module));
-    let error = match document.raw {
-        true => String::new(),
-        false => format!(" ± {}", time(root.total_error_ns)),
-    };
-    let mut sums = vec![
-        counted(root.calls, "call", "calls"),
-        format!("total {}{error}", time(root.total_ns)),
-        format!("self {}", time(root.self_ns)),
-    ];
-    if root.open > 0 {
-        sums.push(format!("{} open", count(root.open)));
-    }
+    let mut sums = sums(document.raw, root.calls, root.open, root.total_ns, root.total_error_ns, root.self_ns);
     if root.inlined_calls > 0 {
         sums.push(format!("{} inlined", count(root.inlined_calls)));
     }

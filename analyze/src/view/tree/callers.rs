@@ -8,7 +8,7 @@ use crate::tree::{Document, Node, Tree};
 use crate::view::Screen;
 use crate::view::human::{count, counted, percent, time};
 use crate::view::table::grid::{Column, Grid, LEAST_NAME, Row, Style};
-use crate::view::table::{dim, footer, resolved, short, strong, title, wrapped};
+use crate::view::table::{dim, footer, resolved, short, strong, sums, title, wrapped};
 
 const COLUMNS: [Column<'static>; 6] = [
     Column::number("calls", 0),
@@ -64,15 +64,7 @@ fn heading(document: &Document, top: &Node, screen: &Screen) -> Vec<String> {
     let line = top.file.as_ref().zip(top.line).map(|(file, line)| format!("{}:{line}", short(file)));
     let address = top.address.map(|address| address.to_string()).unwrap_or_default();
     let source = format!("{} {}", short(top.module.as_deref().unwrap_or_default()), line.unwrap_or(address));
-    let error = if document.raw { String::new() } else { format!(" ± {}", time(top.total_error_ns)) };
-    let mut sums = vec![
-        counted(top.calls, "call", "calls"),
-        format!("total {}{error}", time(top.total_ns)),
-        format!("self {}", time(top.self_ns)),
-    ];
-    if top.open > 0 {
-        sums.push(format!("{} open", count(top.open)));
-    }
+    let sums = sums(document.raw, top.calls, top.open, top.total_ns, top.total_error_ns, top.self_ns);
     let mut lines = vec![format!("{}  {}", strong(&top.name, screen), dim(&source, screen))];
     lines.extend(wrapped(&sums, screen));
     lines
