@@ -165,6 +165,17 @@ fn assert_all_levels(report: &common::Report, times: u64, how: &str) {
     assert_eq!((report.lost_calls, report.folded_calls), (0, 0), "{how}");
 }
 
+/// As in a server that keeps its rights, and whose workers do not: together they need more than was laid by for one.
+#[test]
+fn many_workers_that_give_up_their_rights() {
+    each_build("outsider.c", |program| {
+        let recorded = program.record().set("MEMORY", "1G").set("KEEP", "1000").arg("servants").run();
+        assert_all_levels(&recorded.report(), 41, "servants");
+        let [profile] = &recorded.profiles()[..] else { panic!("one profile") };
+        assert!(profile.metadata().unwrap().len() > 64 << 20, "too small to show anything");
+    });
+}
+
 #[test]
 fn roots_that_give_up_their_rights() {
     for how in ["chroot", "user"] {
