@@ -15,6 +15,9 @@ use super::{Document, Program, Report, fixture, invariants, tool};
 /// No fixture takes this long, on any machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Parts of so many processes are added up in every test.
+const FEW_PROCESSES: u64 = 100;
+
 /// A run that is to come.
 pub struct Recording<'a> {
     program: &'a Program,
@@ -167,8 +170,27 @@ impl Recorded {
         self.document(&["--by", "thread"]).reports
     }
 
-    /// All that `diytrace report --format json` says.
+    /// All that `diytrace report --format json` says. That of everything is held against its parts.
     pub fn document(&self, options: &[&str]) -> Document {
+        let document = self.document_alone(options);
+        if options.is_empty() && document.reports.len() == 1 && document.reports[0].processes <= FEW_PROCESSES {
+            self.check_parts();
+        }
+        document
+    }
+
+    fn check_parts(&self) {
+        let by_process = self.document_alone(&["--by", "process"]);
+        let mut processes = by_process.reports.iter().filter_map(|report| report.process.as_ref());
+        if processes.any(|process| process.state == "running") {
+            return; // it goes on counting
+        }
+        let whole = self.document_alone(&[]).into_only_report();
+        invariants::check_parts(&whole, &by_process);
+        invariants::check_parts(&whole, &self.document_alone(&["--by", "thread"]));
+    }
+
+    fn document_alone(&self, options: &[&str]) -> Document {
         let output = self.diytrace(&[&["report", "--format", "json"], options].concat());
         assert!(output.status.success(), "{}: {}", output.status, text(&output.stderr));
         let document = Document::parse(&output.stdout);
