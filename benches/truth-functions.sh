@@ -5,8 +5,8 @@
 #   benches/truth-functions.sh [ROUNDS]      (default 7)
 #
 # Bars, for the median of the rounds: self times within 5% from 200 ns a call up, and within 10 ns a call below;
-# percentiles within what the report says of them: 3.2%, the correction's error, and a step of the counter. Exit status 1
-# if one is not kept.
+# percentiles within what the report says of them: 3.2%, the correction's error, and what two readings of the counter are apart. Exit
+# status 1 if one is not kept.
 # Whatever interrupts a hook counts as the function's time, so the machine must be quiet; else TRUTH_RUN="chrt -f 1"
 # keeps others off for a second a round.
 set -euo pipefail

@@ -10,7 +10,7 @@
  * It prints a line for each function: its calls, the sum of their self times, and of the loops the minimum, median, 90th,
  * 99th and 99.9th percentile and maximum, in nanoseconds. What the spin cannot see of its function (the call, its first
  * reading of the counter, the note) is measured on a twin without hooks, and added; the line `around` has it. The line
- * `step` has what the counter moves on by: some count in steps of many ticks. */
+ * `step` has what two readings are apart: some counters move on by many ticks at a time. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,27 +118,19 @@ UNSEEN static double measure_around(void)
     return found[BATCHES / 2];
 }
 
-/* What the counter moves on by, in nanoseconds: the largest common part of what is between readings. Where a virtual
- * machine is interrupted it can jump, so the median of many tries counts. */
+/* What two readings of the counter are apart, in nanoseconds, as a rule: nothing shorter can be told. */
 UNSEEN static double measure_step(void)
 {
-    enum { TRIES = 201, READINGS = 100 };
-    static double found[TRIES];
-    for (int try = 0; try < TRIES; try++) {
-        uint64_t step = 0, before = __rdtsc();
-        for (int i = 0; i < READINGS; i++) {
-            uint64_t now = __rdtsc(), moved = now - before;
-            before = now;
-            while (moved) {
-                uint64_t rest = step % moved;
-                step = moved;
-                moved = rest;
-            }
-        }
-        found[try] = (double)step / hz * 1e9;
+    enum { READINGS = 1001 };
+    static double apart[READINGS];
+    uint64_t before = __rdtsc();
+    for (int i = 0; i < READINGS; i++) {
+        uint64_t now = __rdtsc();
+        apart[i] = (double)(now - before) / hz * 1e9;
+        before = now;
     }
-    qsort(found, TRIES, sizeof *found, by_time);
-    return found[TRIES / 2];
+    qsort(apart, READINGS, sizeof *apart, by_time);
+    return apart[READINGS / 2];
 }
 
 UNSEEN static void print(struct truth *truth, double around)
