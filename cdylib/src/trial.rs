@@ -13,8 +13,8 @@ use crate::frame::bits;
 use crate::sys::SignalsBlocked;
 use crate::thread::{Thread, live};
 use core::sync::atomic::{AtomicU32, Ordering};
-use profile::{NodeRecord, Trials};
 use profile::trials::TRIALS;
+use profile::{NodeRecord, Trials};
 
 /// Timed calls before the first trial: a short run is timed whole.
 pub const FIRST: u64 = 1 << 15;

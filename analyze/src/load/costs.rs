@@ -12,8 +12,12 @@ const SANE_COST: f64 = 1e5;
 /// Fewer trials than this say nothing of their spread.
 const LEAST_TRIALS: usize = 8;
 
-/// How far off the loop at the start may be about a pair that only counts, as a fraction: trials do not tell that part.
+/// How far off the loop at the start, with what probes add, may be about a pair that only counts, as a fraction.
 const COUNTING_UNLIKENESS: f64 = 0.25;
+
+/// How far off trials may be beside that, as a fraction of the whole: they are of paths that are well known, and in them the
+/// caches hold what the calls before have left.
+const TRIAL_UNLIKENESS: f64 = 0.1;
 
 /// What hook pairs cost, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -70,8 +74,9 @@ impl Costs {
         let Some((difference, error)) = middle(&mut trials.differences) else { return self };
         let Some((excess, _)) = middle(&mut trials.excesses) else { return self };
         let counted = (self.counted + excess).max(0.0);
-        let error = error.hypot(COUNTING_UNLIKENESS * self.counted.max(counted));
         let (tried, total) = (difference + counted, self.inner + self.outer);
+        let unlikeness = (COUNTING_UNLIKENESS * self.counted.max(counted)).hypot(TRIAL_UNLIKENESS * tried);
+        let error = error.hypot(unlikeness);
         if difference <= 0.0 || total <= 0.0 {
             return self;
         }
@@ -144,7 +149,7 @@ mod tests {
         let total = costs.inner + costs.outer;
         assert!((49.0..51.5).contains(&total), "a counted pair and the trials' middle, not {total}");
         assert_eq!((costs.inner / total, costs.trials), (0.25, 100));
-        assert!((2.0..2.5).contains(&costs.error), "mostly the counted pair's, not {}", costs.error);
+        assert!((5.3..5.7).contains(&costs.error), "a tenth, and a quarter of the counted pair's, not {}", costs.error);
     }
 
     #[test]
@@ -153,7 +158,7 @@ mod tests {
         results.excesses.fill(30.0);
         let costs = Costs::of(&header(), &mut results).unwrap();
         assert_eq!((costs.inner + costs.outer, costs.counted), (78.0, 38.0));
-        assert_eq!(costs.error, 38.0 * COUNTING_UNLIKENESS);
+        assert_eq!(costs.error, (38.0 * COUNTING_UNLIKENESS).hypot(78.0 * TRIAL_UNLIKENESS));
     }
 
     #[test]
