@@ -48,16 +48,17 @@ APART static void work(void)
     for (int i = 0; i < 10; i++) leaf();
 }
 
-APART static void work_on(void)
+APART static void work_on(sem_t *here)
 {
+    leaf();
+    if (here) sem_post(here); /* now main may return */
     for (;;) leaf();
 }
 
 APART static void run_away(void)
 {
     for (int i = 0; i < 1000; i++) leaf();
-    sem_post(&done);
-    work_on();
+    work_on(&done);
 }
 
 UNSEEN static void *run(void *unused)
@@ -67,7 +68,7 @@ UNSEEN static void *run(void *unused)
         pthread_cleanup_push(undo, NULL);
         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
         sem_post(&done);
-        work_on();
+        work_on(NULL);
         pthread_cleanup_pop(0);
     }
     work();

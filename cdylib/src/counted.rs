@@ -51,10 +51,11 @@ pub unsafe fn start<C: Clock>(thread: &mut Thread, frame: &mut Frame, node: *mut
         let left = (*node).countdown;
         if left <= 1 {
             let node_ref: Ref = frame.node;
-            return sampling::turn::<C>(thread, frame, node_ref);
+            sampling::turn::<C>(thread, frame, node_ref);
+        } else {
+            (*node).countdown = left - 1;
+            (*counters).mark = mark::OPEN;
         }
-        (*node).countdown = left - 1;
-        (*counters).mark = mark::OPEN;
         if thread.counted >= thread.end_of_stretch {
             trial::step_counted(thread);
         }

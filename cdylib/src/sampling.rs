@@ -31,8 +31,6 @@ pub fn seed(address: usize) -> u64 {
 }
 
 /// The node's countdown is over: times the call whose frame is filled but for that, if it is to be.
-///
-/// (A trial that ends with such a call is found to have ended at the next one that is only counted.)
 #[cold]
 #[inline(never)]
 pub unsafe fn turn<C: Clock>(thread: &mut Thread, frame: &mut Frame, node_ref: Ref) {
@@ -44,9 +42,14 @@ pub unsafe fn turn<C: Clock>(thread: &mut Thread, frame: &mut Frame, node_ref: R
                 Some(sample) => time_one::<C>(thread, frame, &mut *sample, node),
                 None => (*node).countdown = NOT_TIMED_MAX,
             },
-            timing::OFF => (*node).countdown = NOT_TIMED_MAX,
+            timing::OFF => {
+                (*node).countdown = NOT_TIMED_MAX;
+                slot(node, frame.bits).mark = mark::OPEN;
+            }
             _ => {
-                if !trial::may_leave_out(node) {
+                if trial::may_leave_out(thread, node) {
+                    slot(node, frame.bits).mark = mark::OPEN;
+                } else {
                     thread.end_of_stretch -= 1;
                     time::<C>(thread, frame, node, 1);
                 }

@@ -17,19 +17,21 @@ use profile::trials::TRIALS;
 use profile::{NodeRecord, Trials};
 
 /// Timed calls before the first trial: a short run is timed whole.
-pub const FIRST: u64 = 1 << 15;
+pub const FIRST: u64 = 1 << 17;
 /// Timed calls between trials, at first.
-const LEAST_PAUSE: u64 = 1 << 16;
+const LEAST_PAUSE: u64 = 1 << 17;
 /// Calls of a stretch: many beside the few at its edges that cost more.
-const MOST_CALLS: u32 = 1024;
+const MOST_CALLS: u32 = 512;
 /// The least, where a recording root never makes so many.
 const LEAST_CALLS: u32 = 128;
 
 /// For each call of a path that is left out, so many are timed before: what is known of them stands for it.
-const TIMED_FOR_EACH: u64 = 4;
+const TIMED_FOR_EACH: u64 = 8;
 /// Where calls take longer than this on the average, in units of what timing them costs, that cost hardly matters, and
 /// trials are as many times rarer.
 const LONG: u64 = 16;
+/// No calls of a path are left out that take so long, in the same units: each may weigh as much as thousands of others.
+const NEVER_LEFT_OUT: u64 = 256;
 
 /// Where a trial is.
 #[derive(Clone, Copy, PartialEq)]
@@ -135,10 +137,13 @@ pub unsafe fn step_counted(thread: &mut Thread) {
 
 /// Whether a call of this path may be counted without being timed, in a stretch of such calls. Allows as many as may
 /// follow it, too: the node's countdown tells how many have not.
-pub unsafe fn may_leave_out(node: *mut NodeRecord) -> bool {
+pub unsafe fn may_leave_out(thread: &Thread, node: *mut NodeRecord) -> bool {
     // SAFETY: the caller's node.
     let node = unsafe { &mut *node };
     let calls = node.slot.calls + node.folded_slot.calls;
+    if node.slot.ticks + node.folded_slot.ticks > calls * (thread.pair >> 10) * NEVER_LEFT_OUT {
+        return false;
+    }
     let allowed = (calls / TIMED_FOR_EACH).min(u32::MAX.into()) as u32;
     let more = allowed.saturating_sub(node.sample).min(u32::from(u16::MAX) - 1);
     node.sample += more;

@@ -20,7 +20,7 @@ mod state;
 mod summary;
 pub mod timed;
 
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use diytrace::VERSION;
@@ -184,9 +184,16 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = std::fs::File::open(path)?;
     let mut bytes = Vec::new();
     file.by_ref().take(diytrace::BLOCKS_START as u64).read_to_end(&mut bytes)?;
-    if let Ok(start) = diytrace::reader::File::open(&bytes) {
-        let rest = start.header().used.saturating_sub(bytes.len() as u64);
-        file.take(rest).read_to_end(&mut bytes)?;
+    // Twice: what was read may name what a running program has been handed out meanwhile.
+    for _ in 0..2 {
+        let mut start = vec![0; bytes.len().min(diytrace::BLOCKS_START)];
+        file.seek(SeekFrom::Start(0))?;
+        file.read_exact(&mut start)?;
+        if let Ok(start) = diytrace::reader::File::open(&start) {
+            let rest = start.header().used.saturating_sub(bytes.len() as u64);
+            file.seek(SeekFrom::Start(bytes.len() as u64))?;
+            file.by_ref().take(rest).read_to_end(&mut bytes)?;
+        }
     }
     Ok(bytes)
 }

@@ -10,7 +10,7 @@ use super::modules::{PlaceId, Resolver};
 use super::tree::{Growing, Key, PathId, Tree};
 use super::{By, measure};
 use crate::histogram::Histogram;
-use crate::load::timed::Timing;
+use crate::load::timed::{Timed, Timing};
 use crate::load::{Arena, Family, State};
 use crate::time::Time;
 
@@ -33,6 +33,8 @@ pub struct Group {
     pub folded_calls: u64,
     /// Calls left without an exit.
     pub unwound: u64,
+    /// Calls that trials have left untimed.
+    pub left_out: u64,
     /// Which calls were timed, over the families here.
     pub timing: BTreeSet<Timing>,
     /// What one call costs, times `calls`.
@@ -200,6 +202,9 @@ impl Growth {
             ids.push(self.tree.add(key, target, counts));
             if !node.is_untimed() {
                 calls = calls.saturating_add(counts.calls);
+                if let Timed::AllBut(left_out) = node.timed {
+                    self.group.left_out = self.group.left_out.saturating_add(left_out);
+                }
                 if counts.calls > 0 {
                     self.functions.entry(key.function).or_default().processes.add(process);
                 }

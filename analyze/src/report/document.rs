@@ -83,6 +83,8 @@ pub struct Subject {
     pub folded_calls: u64,
     /// Calls left without an exit.
     pub unwound: u64,
+    /// Calls that were counted but not timed, for trials of what timing costs; times are scaled up to them.
+    pub untimed_calls: u64,
     /// Which calls were timed: `all`, `sampled`, `off`, or `mixed` over several profiles. Times are null if it is `off`.
     pub timing: &'static str,
     /// Of one call.

@@ -37,6 +37,7 @@ pub fn subject(group: &Group) -> Subject {
         lost_calls: group.lost_calls,
         folded_calls: group.folded_calls,
         unwound: group.unwound,
+        untimed_calls: group.left_out,
         timing: timing(group),
         overhead: Overhead {
             inner_ns: mean(group.overhead.inner),

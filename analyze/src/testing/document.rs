@@ -39,6 +39,7 @@ pub fn document(roots: &[&str]) -> Document {
         lost_calls: 0,
         folded_calls: 12,
         unwound: 0,
+        untimed_calls: 0,
         timing: "all",
         overhead: Overhead { inner_ns: 8.25, outer_ns: 13.0, error_ns: 0.5, trials: 40 },
     };

@@ -116,7 +116,8 @@ fn grid(document: &Document, root: &Function) -> Grid<'static> {
     }
     // What closes the sum: with recursion that is the self time of the outermost calls only.
     let callees: f64 = root.callees.iter().map(|callee| callee.total_ns).sum();
-    let own = (root.total_ns - callees).max(0.0);
+    let own = root.total_ns - callees;
+    let own = if own < 0.0 { 0.0 } else { own }; // what is not known stays so
     rows.push(Row {
         numbers: vec![String::new(), String::new(), String::new(), time(own), time(own), share(own, root.total_ns)],
         prefix: String::new(),
