@@ -19,9 +19,9 @@ use profile::{NodeRecord, Trials};
 /// Timed calls before the first trial: a short run is timed whole.
 pub const FIRST: u64 = 1 << 17;
 /// Timed calls between trials, at first.
-const LEAST_PAUSE: u64 = 1 << 17;
+const LEAST_PAUSE: u64 = 1 << 18;
 /// Calls of a stretch: many beside the few at its edges that cost more.
-const MOST_CALLS: u32 = 512;
+const MOST_CALLS: u32 = 2048;
 /// The least, where a recording root never makes so many.
 const LEAST_CALLS: u32 = 128;
 
