@@ -76,8 +76,8 @@ fn what_is_not_timed_has_no_time() {
 fn trials_tell_what_timing_costs_and_count_every_call() {
     each_build("busy.c", |program| {
         // Trials begin after 131,072 calls of a thread, and are few.
-        let recorded = busy(program, 1_000_000, "all", "tsc");
-        assert_busy_calls(&recorded, 1_000_000);
+        let recorded = busy(program, 3_000_000, "all", "tsc");
+        assert_busy_calls(&recorded, 3_000_000);
         let report = json(&recorded);
         assert!(
             report["reports"][0]["overhead"]["trials"].as_u64().unwrap() > 0,
