@@ -39,7 +39,7 @@ const PAIRS: u64 = 256;
 const LEAST_ROUNDS: usize = 15;
 const MOST_ROUNDS: usize = 255;
 /// The clock's rate is taken over the same time.
-const ENOUGH_NS: u64 = 1_000_000;
+const ENOUGH_NS: u64 = 400_000;
 /// How far a program's hooks may be from the loop's, whose code and data are all in the first cache: the difference
 /// seen between the loop and whole programs (see benches/README.md), as a fraction of the cost.
 const UNLIKENESS: f64 = 0.2;
