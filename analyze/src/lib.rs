@@ -8,7 +8,7 @@
 //!  programs, debug files ────────────────────────────────────────[`symbolize`]─┘
 //! ```
 //!
-//! Each step is a function from plain data to plain data; files are read by [`load`] and [`symbolize`] only, and
+//! Each step is a function from plain data to plain data; files are read by [`load`] and [`symbolize`] only (archives: by [`archive`], for both), and
 //! none is written but the latter's cache. Times are fixed-point ([`time`]) and histograms ([`histogram`]) counts, so that no result depends
 //! on the order of files, threads or processes.
 //!
@@ -17,10 +17,11 @@
 //!
 //! Beside that way: [`check`] tells what of a program can be recorded, and [`record`] runs it under the recorder, both
 //! with what [`elf`] knows of the program's file.
-//! [`export`] writes call trees for other tools.
+//! [`export`] writes call trees for other tools, and [`archive`] profiles with what explains them elsewhere.
 //! [`demangle`], [`nearest`] ("did you mean"), [`progress`] and [`error`] serve both.
 
 pub mod annotate;
+pub mod archive;
 pub mod calltree;
 pub mod check;
 pub mod correct;

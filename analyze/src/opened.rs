@@ -41,7 +41,7 @@ impl Opened {
 
     /// What was read and merged.
     pub fn of(loaded: Loaded, merged: Merged) -> Self {
-        let files = Files::new(merged.modules.len());
+        let files = Files::new(merged.modules.len()).with_archives(&loaded.archives);
         Self { loaded, merged, files }
     }
 

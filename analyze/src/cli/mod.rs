@@ -4,10 +4,15 @@ mod annotate;
 mod callers;
 mod check;
 mod choice;
+mod completions;
 mod export;
+mod man;
+mod merge;
+mod pager;
 mod record;
 mod report;
 mod selection;
+mod symbolize;
 mod tree;
 
 use std::io;
@@ -33,6 +38,7 @@ Examples:
   diytrace tree                          # who calls whom, and where the time goes
   diytrace callers parse                 # who calls a function, from which lines
   diytrace annotate parse                # its source, with what each line calls
+  diytrace symbolize -o server.diya      # one file that reports the same on any machine
 
 What reports find out about programs is kept in ~/.cache/diytrace, for the next one to be faster; DIYTRACE_CACHE names
 another folder, or is `off`.
@@ -45,6 +51,10 @@ Exit status: 0 done, 1 the answer is \"no\", 2 bad use or input; `record` has it
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
+
+    /// Write to the terminal what is longer than it, without $PAGER
+    #[arg(long, global = true)]
+    no_pager: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -56,6 +66,10 @@ enum Command {
     Callers(callers::Arguments),
     Annotate(annotate::Arguments),
     Check(check::Arguments),
+    Symbolize(symbolize::Arguments),
+    Merge(merge::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
 }
 
 /// Why a command failed.
@@ -75,23 +89,40 @@ pub enum Error {
 impl Cli {
     /// Runs the command and gives its exit status.
     pub fn run(self) -> Result<u8, Error> {
+        let out = &mut pager::Output::new(self.no_pager);
         match self.command {
+            Command::Completions(arguments) => {
+                completions::run(arguments, &mut io::stdout().lock())?;
+                Ok(0)
+            }
+            Command::Man(arguments) => {
+                man::run(arguments)?;
+                Ok(0)
+            }
             Command::Record(arguments) => Ok(recording::run(&arguments.into())?),
-            Command::Check(arguments) => Ok(checking::run(&arguments.into(), &mut io::stdout().lock())?),
+            Command::Check(arguments) => Ok(checking::run(&arguments.into(), out)?),
             Command::Tree(arguments) => {
-                diytrace_analyze::tree::run(&arguments.into(), &mut io::stdout().lock())?;
+                diytrace_analyze::tree::run(&arguments.into(), out)?;
                 Ok(0)
             }
             Command::Callers(arguments) => {
-                diytrace_analyze::tree::run(&arguments.into(), &mut io::stdout().lock())?;
+                diytrace_analyze::tree::run(&arguments.into(), out)?;
                 Ok(0)
             }
             Command::Annotate(arguments) => {
-                diytrace_analyze::annotate::run(&arguments.into(), &mut io::stdout().lock())?;
+                diytrace_analyze::annotate::run(&arguments.into(), out)?;
                 Ok(0)
             }
             Command::Report(arguments) => {
-                diytrace_analyze::report::run(&arguments.into(), &mut io::stdout().lock())?;
+                diytrace_analyze::report::run(&arguments.into(), out)?;
+                Ok(0)
+            }
+            Command::Symbolize(arguments) => {
+                diytrace_analyze::archive::run(&arguments.into())?;
+                Ok(0)
+            }
+            Command::Merge(arguments) => {
+                diytrace_analyze::archive::run(&arguments.into())?;
                 Ok(0)
             }
             Command::Export(arguments) => {
@@ -130,5 +161,46 @@ mod tests {
     #[test]
     fn the_definition_holds_together() {
         Cli::command().debug_assert();
+    }
+
+    /// Words of a line as a shell takes them: up to a comment or a pipe, without quotes.
+    fn words(line: &str) -> Vec<String> {
+        let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
+        for letter in line.chars() {
+            match letter {
+                '\'' => quoted = !quoted,
+                ' ' if !quoted => words.extend(word.take()),
+                '#' | '|' | '>' | '&' if !quoted && word.is_none() => break,
+                _ => {
+                    word.get_or_insert_default().push(letter);
+                    continue;
+                }
+            }
+            if quoted {
+                word.get_or_insert_default();
+            }
+        }
+        words.extend(word);
+        words
+    }
+
+    #[test]
+    fn every_command_has_examples_that_are_understood() {
+        let whole = Cli::command();
+        for command in whole.get_subcommands().chain([&whole]) {
+            let name = command.get_name();
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.starts_with("Examples:\n"), "{name}");
+            let lines = help.lines().flat_map(|line| line.split("&&")).map(str::trim);
+            let examples: Vec<_> = lines.filter(|line| line.starts_with("diytrace ")).collect();
+            assert!(!examples.is_empty(), "{name}");
+            for example in examples {
+                let words = words(example);
+                assert!(name == "diytrace" || words[1] == name, "{name}: {example}");
+                if let Err(error) = Cli::try_parse_from(&words) {
+                    panic!("{example}: {error}");
+                }
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSection};
+use serde::{Deserialize, Serialize};
 
 use super::{Mapped, dwarf};
 
@@ -21,7 +22,7 @@ pub struct DebugFile {
 }
 
 /// How a debug file was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FoundBy {
     /// By the module's build ID.
     BuildId,

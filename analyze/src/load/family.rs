@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use diytrace::histogram::{SUBS, bin};
 use diytrace::{Slot, arena, node};
+use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use super::costs::Costs;
@@ -100,7 +101,7 @@ pub struct Arena {
 }
 
 /// What became of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum State {
     /// It is still there.
     Running,

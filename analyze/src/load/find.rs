@@ -42,12 +42,22 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
 
 fn in_folder(folder: &Path) -> Result<Vec<Found>, Error> {
     let unreadable = |source| Error::Unreadable { path: folder.to_owned(), source };
-    let mut found = Vec::new();
+    let (mut found, mut archives) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
-        if path.extension().is_some_and(|extension| extension == "diyt") && path.is_file() {
-            found.push(Found { path, is_named: false });
+        let extension = path.extension().map(|extension| extension.as_encoded_bytes());
+        let list = match extension {
+            Some(b"diyt") => &mut found,
+            Some(b"diya") => &mut archives,
+            _ => continue,
+        };
+        if path.is_file() {
+            list.push(Found { path, is_named: false });
         }
+    }
+    // Archives beside profiles are likely to be made of them: nothing counts twice.
+    if found.is_empty() {
+        found = archives;
     }
     if found.is_empty() {
         return Err(Error::Empty { path: folder.to_owned() });

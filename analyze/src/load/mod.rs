@@ -16,21 +16,24 @@ mod family;
 mod find;
 mod histograms;
 mod parse;
+mod source;
 mod state;
 mod summary;
 pub mod timed;
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use diytrace::VERSION;
 use diytrace::reader::NotReadable;
 use rayon::prelude::*;
 
+use crate::archive::{self, Archive};
 use crate::progress::Progress;
 pub use family::{Arena, Family, Function, Module, Node, Root, State};
 pub use find::{DEFAULT_FOLDER, find};
 pub use parse::parse;
+pub use source::{Source, Sources};
 pub use summary::Summary;
 
 /// Why there is no profile.
@@ -61,7 +64,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The file is something else.
-    #[error("{} is not a diytrace profile: give a .diyt file, or a folder of them", path.display())]
+    #[error("{} is not a diytrace profile: give a .diyt or .diya file, or a folder of them", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -103,6 +106,9 @@ pub enum Error {
         /// Its version.
         version: u32,
     },
+    /// It is an archive that cannot be read.
+    #[error(transparent)]
+    Archive(#[from] archive::Error),
     /// The recorder died early.
     #[error("{} has no data: its program ended before the recorder had made the file", path.display())]
     Unfinished {
@@ -132,68 +138,50 @@ pub struct Loaded {
     pub profiles: Vec<Summary>,
     /// Files that could not be read beside others that could.
     pub warnings: Vec<String>,
+    /// Archives that some came from, which may have symbols.
+    pub archives: Vec<Archive>,
 }
 
-/// Reads all profiles at these paths, or in `diytrace.data` if there are none, and hands them over in their order.
+/// Reads all profiles at these paths, or in `diytrace.data` if there are none, and hands them over.
 pub fn load(paths: &[PathBuf], mut take: impl FnMut(&Family)) -> Result<Loaded, Error> {
-    let files = find(paths)?;
-    let progress = Progress::new("reading profiles", files.len());
-    let read_one = |file: &find::Found| {
-        let result = load_file(&file.path);
+    read_all(Sources::find(paths)?, |family, _| {
+        take(&family);
+        Ok(family.into())
+    })
+}
+
+/// Reads all profiles of these sources and hands them over with their bytes, as many at a time as there are cores.
+pub fn read_all<E: From<Error>>(
+    sources: Sources,
+    mut take: impl FnMut(Family, Vec<u8>) -> Result<Summary, E>,
+) -> Result<Loaded, E> {
+    let Sources { list, archives, mut warnings, mut first_error } = sources;
+    let progress = Progress::new("reading profiles", list.len());
+    let read_one = |source: &Source| {
+        let result = source.read();
         progress.step();
-        (file.is_named, result)
+        (source.is_named(), result)
     };
-    let mut loaded = Loaded::default();
-    let mut first_error = None;
-    for files in files.chunks(rayon::current_num_threads()) {
-        let read: Vec<_> = files.par_iter().map(read_one).collect();
+    let mut profiles = Vec::new();
+    for sources in list.chunks(rayon::current_num_threads()) {
+        let read: Vec<_> = sources.par_iter().map(read_one).collect();
         for (is_named, result) in read {
             match result {
-                Ok(family) => {
-                    take(&family);
-                    loaded.profiles.push(family.into());
-                }
-                Err(error) if is_named => return Err(error),
+                Ok((family, bytes)) => profiles.push(take(family, bytes)?),
+                Err(error) if is_named => return Err(error.into()),
                 Err(error) => {
-                    loaded.warnings.push(error.to_string());
+                    warnings.push(error.to_string());
                     first_error.get_or_insert(error);
                 }
             }
         }
     }
     match first_error {
-        Some(error) if loaded.profiles.is_empty() => Err(error),
-        _ => Ok(loaded),
-    }
-}
-
-/// Reads one profile.
-pub fn load_file(path: &Path) -> Result<Family, Error> {
-    let bytes = read(path).map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
-    let mut family = parse(&bytes).map_err(|why| Error::not_readable(path, why))?;
-    if family.missing_bytes > 0 && family.arenas.iter().all(|arena| arena.nodes.is_empty()) {
-        return Err(Error::Truncated { path: path.to_owned() });
-    }
-    family.path = path.to_owned();
-    state::determine(&mut family);
-    Ok(family)
-}
-
-/// The bytes of a profile that have been handed out: what follows may be a hole that the recorder left to grow into.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = std::fs::File::open(path)?;
-    let mut bytes = Vec::new();
-    file.by_ref().take(diytrace::BLOCKS_START as u64).read_to_end(&mut bytes)?;
-    // Twice: what was read may name what a running program has been handed out meanwhile.
-    for _ in 0..2 {
-        let mut start = vec![0; bytes.len().min(diytrace::BLOCKS_START)];
-        file.seek(SeekFrom::Start(0))?;
-        file.read_exact(&mut start)?;
-        if let Ok(start) = diytrace::reader::File::open(&start) {
-            let rest = start.header().used.saturating_sub(bytes.len() as u64);
-            file.seek(SeekFrom::Start(bytes.len() as u64))?;
-            file.by_ref().take(rest).read_to_end(&mut bytes)?;
+        Some(error) if profiles.is_empty() => Err(error.into()),
+        _ => {
+            // Those of archives stand where they were found, as if they were still there.
+            profiles.sort_by(|a: &Summary, b: &Summary| a.path.cmp(&b.path));
+            Ok(Loaded { profiles, warnings, archives })
         }
     }
-    Ok(bytes)
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::demangle::is_named;
-use crate::elf::debug::{self, DebugFile, FoundBy};
+use crate::elf::debug::{self, FoundBy};
 use crate::error::nearest_sentence;
 use crate::load::timed::Timing;
 use crate::load::{Loaded, Summary};
 use crate::merge::{Merged, Module, ModuleId};
 use crate::nearest::nearest_names;
-use crate::symbolize::Symbols;
+use crate::symbolize::{DebugFile, Symbols};
 
 /// Everything, once.
 pub fn all(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<String> {
@@ -92,13 +92,13 @@ fn unknown_roots(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<Str
 }
 
 /// A module that has a function of this name by a debug file that only reports find, as a debug link leads to it.
-fn linked<'a>(symbols: &'a Symbols, modules: &[ModuleId], pattern: &str) -> Option<(ModuleId, &'a DebugFile)> {
+fn linked<'a>(symbols: &'a Symbols, modules: &[ModuleId], pattern: &str) -> Option<(ModuleId, DebugFile<'a>)> {
     let debug_files = modules.iter().filter_map(|&module| Some((module, symbols.debug_file(module)?)));
     let mut linked = debug_files.filter(|(_, debug)| debug.found_by == FoundBy::Link);
     linked.find(|&(module, _)| symbols.all(module).any(|symbol| is_named(pattern, symbol.name)))
 }
 
-fn only_by_link(pattern: &str, module: &Module, debug: &DebugFile) -> String {
+fn only_by_link(pattern: &str, module: &Module, debug: DebugFile) -> String {
     let advice = match debug::path(&module.build_id) {
         Some(path) => format!("install it as {}", path.display()),
         None => "link with -Wl,--build-id and install it by build ID".to_owned(),
@@ -107,7 +107,7 @@ fn only_by_link(pattern: &str, module: &Module, debug: &DebugFile) -> String {
         "DIYTRACE_ROOT: the recorder found nothing called `{pattern}` in {}, which is stripped: only its debug file {} \
          has that name, and only reports find it; {advice}, or record the program before it is stripped",
         module.short_name(),
-        debug.file.path.display()
+        debug.path.display()
     )
 }
 

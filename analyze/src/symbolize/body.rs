@@ -24,21 +24,35 @@ pub struct Body {
     pub calls: Vec<Option<Location>>,
 }
 
-/// Finds a function's lines, if the module has any.
-pub fn find(files: &ModuleFiles, function: Symbol, sites: &[u64]) -> Option<Body> {
-    let context = Context::from_arc_dwarf(Arc::new(files.dwarf()?)).ok()?;
-    let start = context.find_location(function.address).ok()??;
-    let (file, first) = (start.file?, start.line?);
-    let mut last = first;
-    let end = function.address.saturating_add(function.size);
-    for (address, _, location) in context.find_location_range(function.address, end).ok()? {
-        let is_further = location.file == Some(file) && location.line.is_some_and(|line| line > last);
-        if is_further && is_own(&context, address) {
-            last = location.line.unwrap_or(last);
-        }
+/// Finds functions' lines in a module, if it has any.
+pub struct Bodies<'a>(Option<Context<Reader<'a>>>);
+
+impl<'a> Bodies<'a> {
+    /// Those of a module with these files.
+    pub fn of(files: &'a ModuleFiles) -> Self {
+        Self(files.dwarf().and_then(|dwarf| Context::from_arc_dwarf(Arc::new(dwarf)).ok()))
     }
-    let calls = sites.iter().map(|&site| line_in(&context, site, function.name)).collect();
-    Some(Body { file: file.to_owned(), first, last, calls })
+
+    /// The file, first and last line of a function.
+    pub fn extent(&self, function: Symbol) -> Option<(String, u32, u32)> {
+        let context = self.0.as_ref()?;
+        let start = context.find_location(function.address).ok()??;
+        let (file, first) = (start.file?, start.line?);
+        let mut last = first;
+        let end = function.address.saturating_add(function.size);
+        for (address, _, location) in context.find_location_range(function.address, end).ok()? {
+            let is_further = location.file == Some(file) && location.line.is_some_and(|line| line > last);
+            if is_further && is_own(context, address) {
+                last = location.line.unwrap_or(last);
+            }
+        }
+        Some((file.to_owned(), first, last))
+    }
+
+    /// The line of the named function that the code before a return address belongs to; else its own line.
+    pub fn line_within(&self, site: u64, name: &str) -> Option<Location> {
+        line_in(self.0.as_ref()?, site, name)
+    }
 }
 
 /// Whether code at an address comes from no inlined function.

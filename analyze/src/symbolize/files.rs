@@ -8,6 +8,8 @@ use std::sync::OnceLock;
 use object::Object;
 
 use super::cache::{Cache, Key};
+use super::portable::Portable;
+use crate::archive::{self, Archive};
 use crate::elf::debug::{self, DebugFile};
 use crate::elf::dwarf::{self, Dwarf};
 use crate::elf::{Mapped, Parsed};
@@ -19,6 +21,8 @@ pub struct Files {
     modules: Vec<OnceLock<ModuleFiles>>,
     /// What earlier reports have found in them.
     pub(super) cache: Cache,
+    /// What goes with the profiles.
+    archives: Vec<Archive>,
 }
 
 /// What is left of a module.
@@ -36,6 +40,8 @@ pub struct ModuleFiles {
     pub(super) key: Option<Key>,
     /// What the cache has.
     pub(super) cached: Vec<u8>,
+    /// What came with the profile: it goes before what is here.
+    pub(super) portable: Option<Portable>,
 }
 
 impl Files {
@@ -46,14 +52,26 @@ impl Files {
 
     /// Files of that many modules.
     pub fn with_cache(modules: usize, cache: Cache) -> Self {
-        Self { modules: (0..modules).map(|_| OnceLock::new()).collect(), cache }
+        Self { modules: (0..modules).map(|_| OnceLock::new()).collect(), cache, archives: Vec::new() }
+    }
+
+    /// These, beside what archives have of them.
+    pub fn with_archives(self, archives: &[Archive]) -> Self {
+        Self { archives: archives.to_vec(), ..self }
     }
 
     /// The files of a module.
     pub fn module(&self, id: ModuleId, module: &Module) -> &ModuleFiles {
         self.modules[id as usize].get_or_init(|| {
             let mut files = ModuleFiles::open(module);
-            files.key = self.cache.key(module, &files);
+            match archive::symbols(&self.archives, module) {
+                // Where the file is here and was not there, it tells more.
+                Ok(Some(portable)) if portable.has_code || files.code.is_none() => files.portable = Some(portable),
+                Ok(_) => {}
+                Err(error) => files.problem = files.problem.or(Some(error.to_string())),
+            }
+            // The cache knows what is in files, and nothing else.
+            files.key = if files.portable.is_none() { self.cache.key(module, &files) } else { None };
             files.cached = files.key.as_ref().map(|key| self.cache.bytes(key)).unwrap_or_default();
             files
         })

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use dashmap::DashMap;
 use rustc_hash::FxBuildHasher;
 
+use super::portable::Portable;
 use super::{CallForm, Location, Probe, Symbol};
 
 /// All that was found out about a module. It depends on nothing but the module's files.
@@ -26,6 +27,15 @@ pub struct Known<'a> {
 }
 
 impl Known<'_> {
+    /// What goes with a profile.
+    pub fn of(portable: &Portable) -> Self {
+        Self {
+            calls: portable.calls.iter().map(|(&address, &form)| (address, form)).collect(),
+            lines: portable.lines.iter().map(|(&query, line)| (query, line.clone())).collect(),
+            ..Self::default()
+        }
+    }
+
     /// How much is known.
     pub fn len(&self) -> usize {
         let facts = self.starting.len() + self.enclosing.len() + self.calls.len() + self.lines.len();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use addr2line::Context;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::Probe;
 use super::files::ModuleFiles;
@@ -11,7 +12,7 @@ use crate::elf::dwarf::Reader;
 use crate::progress::Progress;
 
 /// Where something is written.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Location {
     /// The source file.
     pub file: String,

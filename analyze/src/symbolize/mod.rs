@@ -4,7 +4,8 @@
 //! [`Module`] ──[files]──▶ its file, checked, and its debug files ──[table]──▶ functions by address ────┐
 //!                                │                    ├──[lines]──▶ file and line                      ├──▶ [known]
 //!                                │                    └──[code]──▶ what kind of call ends at an address┘       ▲
-//!                                └──▶ their state ──[cache]──▶ what earlier reports found in them ─────────────┘
+//!                                └──▶ their state ──[cache]──▶ what earlier reports found in them ─────────────┤
+//!  archive ──[portable]──▶ what goes with the profile ─────────────────────────────────────────────────────────┘
 //! ```
 //!
 //! Everything is read when it is first asked for, and only then: a program has far more functions than a profile. What
@@ -16,23 +17,27 @@ mod code;
 mod files;
 mod known;
 mod lines;
+mod portable;
 mod table;
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::elf::debug::DebugFile;
+use crate::elf::debug::FoundBy;
 use crate::elf::symbols::base_name;
 use crate::merge::{Module, ModuleId, Place};
+use body::Bodies;
 pub use body::Body;
 pub use cache::Cache;
 pub use code::CallForm;
 pub use files::Files;
 use known::Known;
 pub use lines::Location;
+pub use portable::{Portable, gather};
 pub use table::Symbol;
 use table::Table;
 
@@ -57,6 +62,15 @@ pub enum Probe {
     InlinedCall,
 }
 
+/// What was split off a module for debuggers.
+#[derive(Clone, Copy, Debug)]
+pub struct DebugFile<'a> {
+    /// Where it lies, or lay when the profile was made portable.
+    pub path: &'a Path,
+    /// How it was found.
+    pub found_by: FoundBy,
+}
+
 impl<'a> Symbols<'a> {
     /// Symbols of modules, from files opened for them.
     pub fn new(modules: &'a [Module], files: &'a Files) -> Self {
@@ -74,12 +88,21 @@ impl<'a> Symbols<'a> {
     }
 
     fn table(&self, module: ModuleId) -> &Table<'a> {
-        self.tables[module as usize].get_or_init(|| Table::read(self.files(module)))
+        self.tables[module as usize].get_or_init(|| {
+            let files = self.files(module);
+            match &files.portable {
+                Some(portable) => Table::of(portable.symbols().collect(), portable.is_stripped),
+                None => Table::read(files),
+            }
+        })
     }
 
     fn known(&self, module: ModuleId) -> &Known<'a> {
         self.known[module as usize].get_or_init(|| {
             let files = self.files(module);
+            if let Some(portable) = &files.portable {
+                return Known::of(portable);
+            }
             let kept = files.key.as_ref().and_then(|key| Cache::read(&files.cached, key));
             kept.unwrap_or_default()
         })
@@ -122,25 +145,43 @@ impl<'a> Symbols<'a> {
     }
 
     /// What was split off a module for debuggers.
-    pub fn debug_file(&self, module: ModuleId) -> Option<&'a DebugFile> {
-        self.files(module).debug.as_ref()
+    pub fn debug_file(&self, module: ModuleId) -> Option<DebugFile<'a>> {
+        let files = self.files(module);
+        match &files.portable {
+            Some(portable) => portable.debug.as_ref().map(|(path, found_by)| DebugFile { path, found_by: *found_by }),
+            None => {
+                let debug = files.debug.as_ref()?;
+                Some(DebugFile { path: &debug.file.path, found_by: debug.found_by })
+            }
+        }
     }
 
-    /// Whether the file of a module is still there, as it was.
+    /// Whether the file of a module is still there, as it was; or was there when the profile was made portable.
     pub fn has_code(&self, module: ModuleId) -> bool {
-        self.files(module).code.is_some()
+        let files = self.files(module);
+        files.portable.as_ref().map_or(files.code.is_some(), |portable| portable.has_code)
+    }
+
+    fn problem(&self, module: ModuleId) -> Option<&'a str> {
+        let files = self.files(module);
+        files.portable.as_ref().map_or(&files.problem, |portable| &portable.problem).as_deref()
+    }
+
+    fn is_stripped(&self, module: ModuleId) -> bool {
+        *self.known(module).is_stripped.get_or_init(|| self.table(module).is_stripped())
     }
 
     /// What is wrong with the modules that symbols were asked for, if it matters.
     pub fn problems(&self) -> impl Iterator<Item = (ModuleId, String)> {
-        let asked = self.known.iter().enumerate().filter_map(|(id, known)| Some((id as ModuleId, known.get()?)));
-        asked.filter_map(|(id, known)| {
-            let (module, files) = (&self.modules[id as usize], self.files(id));
-            let is_stripped = || *known.is_stripped.get_or_init(|| self.table(id).is_stripped());
-            let problem = match &files.problem {
-                Some(problem) if files.debug.is_some() => format!("{problem}: names are those of its debug file"),
+        let asked = (0..).zip(&self.known).filter(|(_, known)| known.get().is_some()).map(|(id, _)| id);
+        asked.filter_map(|id: ModuleId| {
+            let module = &self.modules[id as usize];
+            let problem = match self.problem(id) {
+                Some(problem) if self.debug_file(id).is_some() => {
+                    format!("{problem}: names are those of its debug file")
+                }
                 Some(problem) => format!("{problem}: its functions are shown by address"),
-                None if is_stripped() => {
+                None if self.is_stripped(id) => {
                     format!("{} is stripped: functions that it does not export are shown by address", module.path())
                 }
                 None => return None,
@@ -173,14 +214,34 @@ impl<'a> Symbols<'a> {
     /// Machine code of a module.
     pub fn bytes(&self, place: Place, length: u64) -> Option<&'a [u8]> {
         let module = place.module?;
-        let code = self.code[module as usize].get_or_init(|| code::Code::read(self.files(module)));
-        code.bytes(place.address, length)
+        let files = self.files(module);
+        let portable = files.portable.as_ref().and_then(|portable| portable.bytes(place.address, length));
+        portable.or_else(|| {
+            let code = self.code[module as usize].get_or_init(|| code::Code::read(files));
+            code.bytes(place.address, length)
+        })
     }
 
     /// Where the function that starts at a place is written, and the lines of these call sites in its module.
     pub fn body(&self, place: Place, sites: &[u64]) -> Option<Body> {
         let module = place.module?;
-        body::find(self.files(module), self.function(place)?, sites)
+        let function = self.function(place)?;
+        let bodies = Bodies::of(self.files(module));
+        let (file, first, last) = self.extent(&bodies, place)?;
+        let calls = sites.iter().map(|&site| self.line_within(&bodies, module, site, function.name)).collect();
+        Some(Body { file, first, last, calls })
+    }
+
+    fn extent(&self, bodies: &Bodies, place: Place) -> Option<(String, u32, u32)> {
+        let portable = self.files(place.module?).portable.as_ref();
+        let known = portable.and_then(|portable| portable.bodies.get(&place.address).cloned());
+        known.or_else(|| bodies.extent(self.function(place)?))
+    }
+
+    fn line_within(&self, bodies: &Bodies, module: ModuleId, site: u64, name: &str) -> Option<Location> {
+        let portable = self.files(module).portable.as_ref();
+        let known = portable.and_then(|portable| portable.within.get(name)?.get(&site).cloned());
+        known.unwrap_or_else(|| bodies.line_within(site, name))
     }
 
     /// Finds many lines at once, on all cores; [`Self::line`] then knows them.

@@ -25,6 +25,11 @@ pub struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
+    /// The table of symbols that are in its order already.
+    pub fn of(symbols: Vec<Symbol<'a>>, is_stripped: bool) -> Self {
+        Self { reaches: reaches(&symbols), symbols, is_stripped }
+    }
+
     /// Reads the first table there is: the module's own, its debug file's, or what a stripped file has left.
     pub fn read(files: &'a ModuleFiles) -> Self {
         let of_table = |table| move |elf: Parsed<'a>| functions(&elf, table).collect::<Vec<_>>();
@@ -55,7 +60,7 @@ impl<'a> Table<'a> {
                 following = Some(address);
             }
         }
-        Self { reaches: reaches(&symbols), symbols, is_stripped }
+        Self::of(symbols, is_stripped)
     }
 
     /// The symbols at an address, the one to show first.

@@ -11,7 +11,7 @@ use crate::opened::Opened;
 pub fn trees(calls: &[Call], fold_at: usize) -> CallTrees {
     let costs = Costs { inner: 2.0, outer: 3.0, ..Costs::default() };
     let family = Family { costs, ..family(vec![arena(record(calls, costs, fold_at))]) };
-    let loaded = Loaded { profiles: Vec::new(), warnings: Vec::new() };
+    let loaded = Loaded::default();
     let opened = Opened::of(loaded, merge(&[family], By::All, None));
     let symbols = opened.symbols();
     build(&opened, &symbols, &Options::default()).unwrap()

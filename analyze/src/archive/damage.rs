@@ -1,0 +1,106 @@
+//! Whatever a file is: a report or a sentence, never a panic. Seeds are archives that were written, and then harmed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+
+use super::{Archive, Options, run};
+use crate::merge::Module;
+use crate::opened::{Opened, Selection};
+use crate::testing::sample;
+
+/// An archive of a profile, and of what is known of this very program.
+static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let here = tempfile::tempdir().unwrap();
+    let profile = here.path().join("a.diyt");
+    fs::write(&profile, sample()).unwrap();
+    let output = here.path().join("a.diya");
+    run(&Options { profiles: vec![profile], output: output.clone(), symbols: true }).unwrap();
+    fs::read(output).unwrap()
+});
+
+/// Reads all that an archive of these bytes has; whether it could be.
+fn read(bytes: &[u8]) -> Result<(), String> {
+    let here = tempfile::tempdir().unwrap();
+    let path = here.path().join("b.diya");
+    fs::write(&path, bytes).unwrap();
+    read_at(&path)
+}
+
+fn read_at(path: &Path) -> Result<(), String> {
+    let archive = Archive::open(path).map_err(|error| error.to_string())?;
+    for number in 0..archive.len() {
+        archive.profile(number).map_err(|error| error.to_string())?;
+    }
+    for key in archive.modules() {
+        archive.symbols(key).map_err(|error| error.to_string())?;
+    }
+    let selection = Selection { profiles: vec![PathBuf::from(path)], ..Selection::default() };
+    let opened = Opened::open(&selection).map_err(|error| error.to_string())?;
+    assert!(opened.merged.modules.iter().map(Module::path).all(|path| !path.is_empty()));
+    Ok(())
+}
+
+#[test]
+fn what_was_written_is_read() {
+    assert_eq!(read(&WHOLE), Ok(()));
+}
+
+#[test]
+fn what_is_no_archive_is_told_so() {
+    let mut newer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let mut foreign = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    newer.start_file(super::MARK, options).unwrap();
+    std::io::Write::write_all(&mut newer, b"version 99\n").unwrap();
+    foreign.start_file("else", options).unwrap();
+    for (bytes, expected) in [
+        (newer.finish().unwrap().into_inner(), "version 99 of the archive format"),
+        (foreign.finish().unwrap().into_inner(), "is no diytrace archive"),
+        (WHOLE[..WHOLE.len() - 1].to_vec(), "is a damaged archive"),
+        (WHOLE[..100].to_vec(), "is a damaged archive"),
+        (b"PK\x03\x04".to_vec(), "is a damaged archive"),
+    ] {
+        let said = read(&bytes).unwrap_err();
+        assert!(said.contains(expected) && !said.contains('\n'), "{said}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn flipped_bits_do_no_harm(flips in prop::collection::vec((any::<prop::sample::Index>(), 0u8..8), 1..8)) {
+        let mut bytes = WHOLE.clone();
+        for (at, bit) in flips {
+            let at = at.index(bytes.len());
+            bytes[at] ^= 1 << bit;
+        }
+        let _ = read(&bytes);
+    }
+
+    #[test]
+    fn cuts_are_told(end in any::<prop::sample::Index>()) {
+        prop_assert!(read(&WHOLE[..end.index(WHOLE.len())]).is_err());
+    }
+
+    #[test]
+    fn entries_that_somebody_made_up_do_no_harm(
+        index in prop::collection::vec(prop_oneof![0u8..4, any::<u8>()], 0..60),
+        symbols in prop::collection::vec(prop_oneof![0u8..4, any::<u8>()], 0..200),
+        profile in prop::collection::vec(any::<u8>(), 0..300),
+        is_sound in any::<bool>(),
+    ) {
+        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        let kept = super::Index { modules: vec![super::ModuleKey::BuildId(vec![1])], ..Default::default() };
+        let index = if is_sound { postcard::to_stdvec(&kept).unwrap() } else { index };
+        let entries: [(&str, &[u8]); 4] =
+            [(super::MARK, b"version 1\n"), ("profiles/0/", &profile), ("symbols/0", &symbols), ("index", &index)];
+        for (name, bytes) in entries {
+            zip.start_file(name, zip::write::SimpleFileOptions::default()
+                .compression_method(zip::CompressionMethod::Deflated)).unwrap();
+            std::io::Write::write_all(&mut zip, bytes).unwrap();
+        }
+        let _ = read(&zip.finish().unwrap().into_inner());
+    }
+}

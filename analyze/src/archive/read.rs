@@ -1,0 +1,139 @@
+//! Reads archives: whatever a file is, an answer or an error.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use zip::ZipArchive;
+
+use super::shared::Shared;
+use super::{Error, INDEX, Index, Kept, MAGIC, MARK, ModuleKey, VERSION};
+use crate::merge::Module;
+use crate::symbolize::Portable;
+
+/// Most bytes of an index, and of a module's symbols: what is larger was made to do harm.
+const LARGEST: u64 = 1 << 30;
+
+/// An archive; clones share its file.
+#[derive(Clone, Debug)]
+pub struct Archive {
+    path: PathBuf,
+    zip: ZipArchive<Shared>,
+    index: Arc<Index>,
+}
+
+impl Archive {
+    /// Whether a file begins as archives do.
+    pub fn is_at(path: &Path) -> bool {
+        let mut start = [0; MAGIC.len()];
+        File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == MAGIC
+    }
+
+    /// Opens an archive and reads what it holds.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let unreadable = |source| Error::Unreadable { path: path.to_owned(), source };
+        let file = File::open(path).and_then(Shared::new).map_err(unreadable)?;
+        let zip = ZipArchive::new(file).map_err(|error| Error::of_zip(path.to_owned(), error))?;
+        if zip.index_for_name(MARK).is_none() {
+            return Err(Error::Foreign { path: path.to_owned() });
+        }
+        let mut archive = Self { path: path.to_owned(), zip, index: Arc::default() };
+        let mark = String::from_utf8(archive.entry(MARK, 100)?).ok();
+        let version = mark.and_then(|mark| mark.trim_end().strip_prefix("version ")?.parse().ok());
+        match version {
+            Some(VERSION) => {}
+            Some(version) => return Err(Error::Version { path: path.to_owned(), version }),
+            None => return Err(archive.damaged("it has no version")),
+        }
+        let index = archive.entry(INDEX, LARGEST)?;
+        let index = postcard::from_bytes(&index).map_err(|_| archive.damaged("its index is none"))?;
+        archive.index = Arc::new(index);
+        Ok(archive)
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many profiles it has.
+    pub fn len(&self) -> usize {
+        self.index.profiles.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.index.profiles.is_empty()
+    }
+
+    /// The bytes of a profile, and how it was found.
+    pub fn profile(&self, number: usize) -> Result<(Vec<u8>, &Kept), Error> {
+        let kept = self.index.profiles.get(number).ok_or_else(|| self.damaged("a profile is missing"))?;
+        let bytes = self.entry(&profile_name(number, kept), u64::MAX)?;
+        Ok((bytes, kept))
+    }
+
+    /// What the modules are known by that it has symbols of.
+    pub fn modules(&self) -> &[ModuleKey] {
+        &self.index.modules
+    }
+
+    /// What is known of a module, if anything is.
+    pub fn symbols(&self, module: &ModuleKey) -> Result<Option<Portable>, Error> {
+        let Some(number) = self.index.modules.iter().position(|known| known == module) else { return Ok(None) };
+        let bytes = self.entry(&symbols_name(number), LARGEST)?;
+        let symbols = postcard::from_bytes(&bytes).map_err(|_| self.damaged("its symbols are none"))?;
+        Ok(Some(symbols))
+    }
+
+    fn entry(&self, name: &str, most: u64) -> Result<Vec<u8>, Error> {
+        let mut zip = self.zip.clone();
+        let entry = zip.by_name(name).map_err(|error| match error {
+            zip::result::ZipError::FileNotFound => self.damaged(&format!("{name} is missing")),
+            error => Error::of_zip(self.path.clone(), error),
+        })?;
+        let mut bytes = Vec::new();
+        let read = entry.take(most.saturating_add(1)).read_to_end(&mut bytes);
+        read.map_err(|error| Error::of_zip(self.path.clone(), error.into()))?;
+        if bytes.len() as u64 > most {
+            return Err(self.damaged(&format!("{name} is too large")));
+        }
+        Ok(bytes)
+    }
+
+    fn damaged(&self, what: &str) -> Error {
+        Error::Damaged { path: self.path.clone(), what: what.to_owned() }
+    }
+}
+
+/// What all archives together know of a module.
+pub fn symbols(archives: &[Archive], module: &Module) -> Result<Option<Portable>, Error> {
+    ModuleKey::of(module).map_or(Ok(None), |key| all_symbols(archives, &key))
+}
+
+/// The same, by what the module is known by.
+pub(super) fn all_symbols(archives: &[Archive], key: &ModuleKey) -> Result<Option<Portable>, Error> {
+    let mut found: Option<Portable> = None;
+    for archive in archives {
+        if let Some(other) = archive.symbols(key)? {
+            found = Some(match found {
+                Some(known) => known.and(other),
+                None => other,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// The entry of a profile: its number, and its name for people.
+pub(super) fn profile_name(number: usize, kept: &Kept) -> String {
+    let path = kept.path();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    format!("profiles/{number}/{}", name.replace(['\\', '/'], "_"))
+}
+
+/// The entry of a module's symbols.
+pub(super) fn symbols_name(number: usize) -> String {
+    format!("symbols/{number}")
+}

@@ -1,0 +1,32 @@
+//! The options of `merge`.
+
+use std::path::PathBuf;
+
+use diytrace_analyze::archive::Options;
+
+const EXAMPLES: &str = "\
+Examples:
+  diytrace merge -o all.diya                        # all profiles in diytrace.data, in one file
+  diytrace merge web1.diya web2.diya -o web.diya    # archives of two machines, with their symbols
+  diytrace merge old/ new/ -o both.diya && diytrace report --by process both.diya
+
+The file reports as its parts do together, on this machine. For another, use `diytrace symbolize`.";
+
+/// Put many profiles into one file, which reports as they do together
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// A .diyt or .diya file or a folder of them [default: diytrace.data]
+    #[arg(value_name = "PROFILE")]
+    profiles: Vec<PathBuf>,
+
+    /// The archive to write; its name should end in .diya
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+}
+
+impl From<Arguments> for Options {
+    fn from(Arguments { profiles, output }: Arguments) -> Self {
+        Self { profiles, output, symbols: false }
+    }
+}
