@@ -57,8 +57,8 @@ impl Kept {
         family.path = self.path();
         family.read_ticks = self.read_ticks;
         for arena in &mut family.arenas {
-            let known = self.states.iter().find(|(process, _)| *process == arena.facts.process);
-            arena.state = known.map_or(State::Killed, |(_, state)| *state);
+            let known = self.states.binary_search_by_key(&arena.facts.process, |(process, _)| *process);
+            arena.state = known.map_or(State::Killed, |at| self.states[at].1);
         }
     }
 }
