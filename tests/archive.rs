@@ -187,7 +187,7 @@ fn what_cannot_be_read_or_written_is_told_in_a_sentence() {
     let mut harmed = whole.clone();
     harmed[whole.len() / 3] ^= 0x55;
     fs::write(folder.join("harmed.diya"), &harmed).unwrap();
-    fs::write(folder.join("text.diya"), "text").unwrap();
+    fs::write(folder.join("text.diya"), "text that is no profile").unwrap();
     for (arguments, expected) in [
         (&["report", "cut.diya"][..], "is a damaged archive"),
         (&["report", "text.diya"], "is not a diytrace profile"),
