@@ -51,7 +51,7 @@ fn there_are_colours_at_a_terminal_unless_somebody_minds() {
     let recorded = fixture("small.c", builds()[0]).record().run();
     let is_coloured =
         |variables: &[(&str, &str)], line: &str| at_terminal(recorded.folder(), 500, line, variables).contains("\x1b[");
-    for command in ["report out", "tree out", "callers leaf out", "annotate main out"] {
+    for command in ["report out", "tree out", "callers main out", "annotate main out"] {
         assert!(is_coloured(&[], command), "{command}");
         assert!(!is_coloured(&[("NO_COLOR", "1")], command), "{command}");
     }
@@ -60,7 +60,7 @@ fn there_are_colours_at_a_terminal_unless_somebody_minds() {
 
 #[test]
 fn profiles_may_have_any_name() {
-    let recorded = fixture("fork.c", builds()[0]).record().run();
+    let recorded = fixture("fork.c", builds()[0]).record().arg("return").run();
     let folder = recorded.folder().join(OsStr::from_bytes(b"a folder \xff of 'mine'"));
     fs::create_dir(&folder).unwrap();
     let profile = folder.join(OsStr::from_bytes(b"-b \xfe\n.diyt"));
@@ -75,7 +75,7 @@ fn profiles_may_have_any_name() {
         let commands: [&[&str]; 5] = [
             &["report", "--format", "json"],
             &["tree", "--format", "json"],
-            &["callers", "leaf", "--format", "json"],
+            &["callers", "main", "--format", "json"],
             &["annotate", "main", "--format", "json"],
             &["export", "callgrind"],
         ];
