@@ -78,7 +78,7 @@ fn page(text: &[u8]) -> bool {
     let status = child.wait();
     // SAFETY: it was the action of this signal before.
     unsafe { libc::signal(libc::SIGINT, before) };
-    status.is_ok_and(|status| was_there(status))
+    status.is_ok_and(was_there)
 }
 
 /// Whether the shell found the pager.
