@@ -23,6 +23,8 @@ pub struct Function {
     pub unwound: u64,
     /// Calls that returned.
     pub returned: u64,
+    /// Of what is told since an earlier moment: calls that were open then.
+    pub open_before: i64,
     /// Times, corrected.
     pub corrected: Sums,
     /// Times, as measured.
@@ -77,7 +79,8 @@ pub struct EdgeSums {
 impl Function {
     /// Calls that have not returned yet, or never will.
     pub fn open(&self) -> u64 {
-        self.calls.saturating_sub(self.returned).saturating_sub(self.unwound)
+        let entered = self.calls.saturating_add_signed(self.open_before);
+        entered.saturating_sub(self.returned).saturating_sub(self.unwound)
     }
 
     /// Mean time of calls that returned.
@@ -155,6 +158,7 @@ pub fn functions(
         let Some(function) = ids.get(place).and_then(|id| functions.get_mut(id)) else { continue };
         function.histogram.merge(&times.histogram);
         function.returned = function.returned.saturating_add(times.returned);
+        function.open_before = function.open_before.saturating_add(times.open_before);
         function.processes = function.processes.max(times.processes);
     }
     for function in functions.values_mut() {

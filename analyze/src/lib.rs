@@ -18,6 +18,7 @@
 //! Beside that way: [`check`] tells what of a program can be recorded, and [`record`] runs it under the recorder, both
 //! with what [`elf`] knows of the program's file.
 //! [`export`] writes call trees for other tools, and [`archive`] profiles with what explains them elsewhere.
+//! [`ctl`] steers recorders that are running.
 //! [`demangle`], [`nearest`] ("did you mean"), [`progress`] and [`error`] serve both.
 
 pub mod annotate;
@@ -25,6 +26,7 @@ pub mod archive;
 pub mod calltree;
 pub mod check;
 pub mod correct;
+pub mod ctl;
 pub mod demangle;
 pub mod elf;
 pub mod error;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::error::Error;
+use crate::load::interval::Interval;
 use crate::load::{self, Loaded};
 use crate::merge::{By, Merged, Merging};
 use crate::symbolize::{Files, Symbols};
@@ -10,7 +11,7 @@ use crate::symbolize::{Files, Symbols};
 /// Which profiles, and what of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Profiles, and folders of them. Empty: `diytrace.data` here.
+    /// Profiles, folders of them, and `A..B`, what one has beyond another. Empty: `diytrace.data` here.
     pub profiles: Vec<PathBuf>,
     /// Only this process, as it saw its own number.
     pub pid: Option<u32>,
@@ -31,7 +32,25 @@ impl Opened {
     /// Reads and merges profiles.
     pub fn open(selection: &Selection) -> Result<Self, Error> {
         let mut merging = Merging::new(selection.by, selection.pid);
-        let loaded = load::load(&selection.profiles, |family| merging.add(family))?;
+        let mut loaded = Loaded::default();
+        let (mut profiles, mut intervals) = (Vec::new(), Vec::new());
+        for path in &selection.profiles {
+            match Interval::names(path) {
+                Some(interval) => intervals.push(interval),
+                None => profiles.push(path.clone()),
+            }
+        }
+        for (from, to) in &intervals {
+            let Interval { from, to } = Interval::load(from, to)?;
+            merging.add_since(Some(&from), &to);
+            loaded.profiles.push(to.into());
+        }
+        if !profiles.is_empty() || intervals.is_empty() {
+            let more = load::load(&profiles, |family| merging.add(family))?;
+            loaded.profiles.extend(more.profiles);
+            loaded.warnings.extend(more.warnings);
+            loaded.archives = more.archives;
+        }
         let merged = merging.finish();
         if let Some(pid) = selection.pid.filter(|_| merged.groups.is_empty()) {
             return Err(Error::UnknownProcess { pid, known: pids(&loaded) });

@@ -53,6 +53,11 @@ impl Variance {
         Self((ns2 * UNITS_PER_NS).round() as i128)
     }
 
+    /// What was added since an earlier sum.
+    pub fn since(self, earlier: Self) -> Self {
+        Self(self.0.saturating_sub(earlier.0).max(0))
+    }
+
     /// The standard error that it stands for.
     pub fn error(self) -> Time {
         Time::from_ns((self.0 as f64 / UNITS_PER_NS).max(0.0).sqrt())

@@ -5,6 +5,7 @@ mod callers;
 mod check;
 mod choice;
 mod completions;
+mod ctl;
 mod export;
 mod man;
 mod merge;
@@ -19,7 +20,7 @@ use std::io;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
-use diytrace_analyze::{check as checking, error, record as recording};
+use diytrace_analyze::{check as checking, ctl as control, error, record as recording};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Yellow.on_default())
@@ -39,6 +40,7 @@ Examples:
   diytrace callers parse                 # who calls a function, from which lines
   diytrace annotate parse                # its source, with what each line calls
   diytrace symbolize -o server.diya      # one file that reports the same on any machine
+  diytrace ctl status                    # what is running, and how far it has got
 
 What reports find out about programs is kept in ~/.cache/diytrace, for the next one to be faster; DIYTRACE_CACHE names
 another folder, or is `off`.
@@ -70,6 +72,7 @@ enum Command {
     Merge(merge::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
+    Ctl(ctl::Arguments),
 }
 
 /// Why a command failed.
@@ -81,6 +84,9 @@ pub enum Error {
     /// `check` could not look.
     #[error(transparent)]
     Check(#[from] checking::Error),
+    /// `ctl` could not do it.
+    #[error(transparent)]
+    Ctl(#[from] control::Error),
     /// Another command.
     #[error(transparent)]
     Analyze(#[from] error::Error),
@@ -101,6 +107,10 @@ impl Cli {
             }
             Command::Record(arguments) => Ok(recording::run(&arguments.into())?),
             Command::Check(arguments) => Ok(checking::run(&arguments.into(), out)?),
+            Command::Ctl(arguments) => {
+                let (action, target) = arguments.parts();
+                Ok(control::run(&action, target.as_ref(), &mut io::stdout().lock())?)
+            }
             Command::Tree(arguments) => {
                 diytrace_analyze::tree::run(&arguments.into(), out)?;
                 Ok(0)
@@ -138,7 +148,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Record(error) => error.exit_code(),
-            Self::Check(_) | Self::Analyze(_) => 2,
+            Self::Check(_) | Self::Ctl(_) | Self::Analyze(_) => 2,
         }
     }
 
@@ -147,6 +157,7 @@ impl Error {
         match self {
             Self::Record(_) => false,
             Self::Check(error) => error.is_broken_pipe(),
+            Self::Ctl(error) => error.is_broken_pipe(),
             Self::Analyze(error) => error.is_broken_pipe(),
         }
     }

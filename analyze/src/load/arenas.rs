@@ -10,10 +10,9 @@ use super::family::{Arena, Node, State};
 use super::histograms::Records;
 use super::timed::{Timed, Timing};
 
-/// An arena on the way: the names that its nodes have for each other are still those of the file.
+/// An arena on the way, with the function records that its nodes have named.
 struct Reading {
     arena: Arena,
-    references: Vec<Ref>,
     records: FxHashMap<Ref, Option<u32>>,
 }
 
@@ -23,9 +22,11 @@ pub fn read_arenas(file: &File, bytes: usize, timing: Timing, blocks: &[Located]
     let mut by_reference: FxHashMap<Ref, usize> = FxHashMap::default();
     for block in blocks {
         let Some(facts) = file.arena(block) else { continue };
-        by_reference.insert((block.offset / UNIT) as Ref, arenas.len());
-        let arena = Arena { facts, state: State::Killed, nodes: Vec::new(), functions: Vec::new() };
-        arenas.push(Reading { arena, references: Vec::new(), records: FxHashMap::default() });
+        let name = (block.offset / UNIT) as Ref;
+        by_reference.insert(name, arenas.len());
+        let (names, nodes, functions) = (Vec::new(), Vec::new(), Vec::new());
+        let arena = Arena { facts, name, state: State::Killed, names, nodes, functions };
+        arenas.push(Reading { arena, records: FxHashMap::default() });
     }
     let mut records = Records::new(*file, bytes);
     for block in blocks {
@@ -51,7 +52,7 @@ impl Reading {
             let folded_into = (raw.flags & flag::RECURSION != 0 && is_timed)
                 .then(|| self.position(raw.position, &mut damage.positions))
                 .flatten();
-            self.references.push(reference);
+            self.arena.names.push(reference);
             self.arena.nodes.push(Node {
                 function: raw.function,
                 site: raw.site,
@@ -83,7 +84,7 @@ impl Reading {
         if matches!(reference, node::ROOT | node::SKIPPED) {
             return None;
         }
-        let mut found = self.references.binary_search(&reference).ok();
+        let mut found = self.arena.names.binary_search(&reference).ok();
         *damaged += usize::from(found.is_none());
         // Nothing is counted under calls that are not recorded or whose recursion is folded; where a damaged file
         // says so, the next above that can have calls takes them. Each step leads to an earlier node.

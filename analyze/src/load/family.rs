@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use diytrace::histogram::{SUBS, bin};
-use diytrace::{Slot, arena, node};
+use diytrace::{Ref, Slot, arena, node};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use super::costs::Costs;
+use super::snapshot::Moment;
 use super::timed::{Timed, Timing};
 
 /// What one program and the processes it forked have recorded.
@@ -33,6 +34,8 @@ pub struct Family {
     pub first_ticks: u64,
     /// When the profile was read, in ticks, if some of its processes are running: their open calls last until then.
     pub read_ticks: u64,
+    /// If it is a snapshot: of which moment.
+    pub snapshot: Option<Moment>,
     /// Calls that no arena could count.
     pub lost_calls: u64,
     /// The kernel's boot identifier.
@@ -92,8 +95,12 @@ pub struct Module {
 pub struct Arena {
     /// Identity and counters.
     pub facts: diytrace::Arena,
+    /// Its name in the file, which it keeps as long as there is the file.
+    pub name: Ref,
     /// What became of its process.
     pub state: State,
+    /// The paths' names in the file, ascending.
+    pub names: Vec<Ref>,
     /// Call paths; a path comes after the one above it.
     pub nodes: Vec<Node>,
     /// Times of each function's calls.

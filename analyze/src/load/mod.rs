@@ -9,15 +9,18 @@
 //! Files are read whole, not mapped: one that is cut short meanwhile would end a reader of the map.
 
 mod arenas;
+mod bytes;
 pub mod clock;
 pub mod costs;
 mod damage;
 mod family;
 mod find;
 mod histograms;
+pub mod interval;
 mod parse;
+pub mod snapshot;
 mod source;
-mod state;
+pub(crate) mod state;
 mod summary;
 pub mod timed;
 
@@ -30,6 +33,7 @@ use rayon::prelude::*;
 
 use crate::archive::{self, Archive};
 use crate::progress::Progress;
+pub use bytes::{Bytes, family_of, read};
 pub use family::{Arena, Family, Function, Module, Node, Root, State};
 pub use find::{DEFAULT_FOLDER, find};
 pub use parse::parse;
@@ -109,6 +113,40 @@ pub enum Error {
     /// It is an archive that cannot be read.
     #[error(transparent)]
     Archive(#[from] archive::Error),
+    /// A copy lies in a folder of profiles.
+    #[error("{} is a snapshot, and beside its profile its calls would count twice: to see it, name the file", path.display())]
+    Snapshot {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Two files that have nothing to subtract.
+    #[error("{} and {} are not of one family: compare two snapshots of the same run", from.display(), to.display())]
+    NotOneFamily {
+        /// The first.
+        from: PathBuf,
+        /// The second.
+        to: PathBuf,
+    },
+    /// The later comes first.
+    #[error("{} is older than {}: write the earlier one first, A..B", to.display(), from.display())]
+    Backwards {
+        /// The first.
+        from: PathBuf,
+        /// The second.
+        to: PathBuf,
+    },
+    /// Archives have many profiles, or one that is read as it was.
+    #[error("{} is an archive: A..B is the difference of two profiles (.diyt)", path.display())]
+    IntervalOfArchive {
+        /// The archive.
+        path: PathBuf,
+    },
+    /// A difference is no profile.
+    #[error("{} is a difference, and an archive holds whole profiles: name both", path.display())]
+    IntervalInArchive {
+        /// What was named.
+        path: PathBuf,
+    },
     /// The recorder died early.
     #[error("{} has no data: its program ended before the recorder had made the file", path.display())]
     Unfinished {
@@ -167,6 +205,11 @@ pub fn read_all<E: From<Error>>(
         let read: Vec<_> = sources.par_iter().map(read_one).collect();
         for (is_named, result) in read {
             match result {
+                Ok((Family { snapshot: Some(_), path, .. }, _)) if !is_named => {
+                    let error = Error::Snapshot { path };
+                    warnings.push(error.to_string());
+                    first_error.get_or_insert(error);
+                }
                 Ok((family, bytes)) => profiles.push(take(family, bytes)?),
                 Err(error) if is_named => return Err(error.into()),
                 Err(error) => {

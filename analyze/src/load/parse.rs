@@ -65,6 +65,7 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
         started_unix_ns: header.started_unix_ns,
         first_ticks: header.first_anchor.ticks,
         read_ticks: 0,
+        snapshot: None,
         lost_calls: header.lost_calls,
         boot_id: header.boot_id,
         exe: texts.exe.unwrap_or_default(),

@@ -1,11 +1,10 @@
 //! Where a profile's bytes are: in a file of their own, or in an archive.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::find::{Found, find};
-use super::{Error, Family, parse, state};
+use super::interval::Interval;
+use super::{Error, Family, bytes};
 use crate::archive::Archive;
 
 /// Where a profile's bytes are.
@@ -33,6 +32,9 @@ pub struct Sources {
 impl Sources {
     /// The profiles at these paths, or in `diytrace.data` if there are none.
     pub fn find(paths: &[PathBuf]) -> Result<Self, Error> {
+        if let Some(path) = paths.iter().find(|path| Interval::names(path).is_some()) {
+            return Err(Error::IntervalInArchive { path: path.clone() });
+        }
         let mut sources = Self::default();
         for found in find(paths)? {
             if !Archive::is_at(&found.path) {
@@ -69,45 +71,16 @@ impl Source {
         match self {
             Self::File(found) => {
                 let path = &found.path;
-                let bytes = read(path).map_err(|source| Error::Unreadable { path: path.clone(), source })?;
-                let mut family = family(path, &bytes)?;
-                path.clone_into(&mut family.path);
-                state::determine(&mut family);
-                Ok((family, bytes))
+                let bytes = bytes::read(path).map_err(|source| Error::Unreadable { path: path.clone(), source })?;
+                let family = bytes::family_of(&bytes, path)?;
+                Ok((family, bytes.whole()))
             }
             Self::Archived(archive, number) => {
                 let (bytes, kept) = archive.profile(*number)?;
-                let mut family = family(archive.path(), &bytes)?;
+                let mut family = bytes::parse_some(&bytes, archive.path())?;
                 kept.restore(&mut family);
                 Ok((family, bytes))
             }
         }
     }
-}
-
-fn family(path: &Path, bytes: &[u8]) -> Result<Family, Error> {
-    let family = parse(bytes).map_err(|why| Error::not_readable(path, why))?;
-    if family.missing_bytes > 0 && family.arenas.iter().all(|arena| arena.nodes.is_empty()) {
-        return Err(Error::Truncated { path: path.to_owned() });
-    }
-    Ok(family)
-}
-
-/// The bytes of a profile that have been handed out: what follows may be a hole that the recorder left to grow into.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
-    let mut bytes = Vec::new();
-    file.by_ref().take(diytrace::BLOCKS_START as u64).read_to_end(&mut bytes)?;
-    // Twice: what was read may name what a running program has been handed out meanwhile.
-    for _ in 0..2 {
-        let mut start = vec![0; bytes.len().min(diytrace::BLOCKS_START)];
-        file.seek(SeekFrom::Start(0))?;
-        file.read_exact(&mut start)?;
-        if let Ok(start) = diytrace::reader::File::open(&start) {
-            let rest = start.header().used.saturating_sub(bytes.len() as u64);
-            file.seek(SeekFrom::Start(bytes.len() as u64))?;
-            file.by_ref().take(rest).read_to_end(&mut bytes)?;
-        }
-    }
-    Ok(bytes)
 }

@@ -1,17 +1,27 @@
 //! What became of the processes in a profile: this machine may still run them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use diytrace::arena::flag;
 
 use super::family::{Family, State};
 
-/// Fills in the states of a profile's processes.
-pub fn determine(family: &mut Family) {
-    let is_of_this_boot = boot_id() == Some(family.boot_id);
+/// Fills in the states of a profile's processes; its bytes were read from that moment of `CLOCK_MONOTONIC` on.
+pub fn determine(family: &mut Family, read_monotonic_ns: u64) {
+    let is_of_this_boot = is_of_this_boot(family);
     let path = fs::canonicalize(&family.path).unwrap_or_else(|_| family.path.clone());
+    fill_in(family, |facts| is_of_this_boot && has_mapped(facts.pid, &path));
+    if family.arenas.iter().any(|arena| arena.state == State::Running) {
+        family.read_ticks = family.clock.ticks_at(read_monotonic_ns);
+    }
+}
+
+/// Fills in the states, given which of the processes that have not said goodbye are running.
+pub fn fill_in(family: &mut Family, is_running: impl Fn(&diytrace::Arena) -> bool) {
     // A process has exited if any of its threads has seen it do so.
     let mut states: HashMap<u32, State> = HashMap::new();
     for arena in &family.arenas {
@@ -23,16 +33,34 @@ pub fn determine(family: &mut Family) {
     }
     for arena in &mut family.arenas {
         let facts = &arena.facts;
-        arena.state = *states.entry(facts.process).or_insert_with(|| {
-            if is_of_this_boot && has_mapped(facts.pid, &path) { State::Running } else { State::Killed }
-        });
-    }
-    if family.arenas.iter().any(|arena| arena.state == State::Running) {
-        family.read_ticks = family.clock.ticks_at(monotonic_ns());
+        arena.state = *states
+            .entry(facts.process)
+            .or_insert_with(|| if is_running(facts) { State::Running } else { State::Killed });
     }
 }
 
-fn monotonic_ns() -> u64 {
+/// Whether the machine has not been started anew since the profile was.
+pub fn is_of_this_boot(family: &Family) -> bool {
+    boot_id() == Some(family.boot_id)
+}
+
+/// Profiles that are mapped, with the processes that have them so, whether these have recorded anything or not; as far
+/// as their maps are ours to read.
+pub fn mapped() -> BTreeMap<PathBuf, BTreeSet<u32>> {
+    let mut mapped: BTreeMap<PathBuf, BTreeSet<u32>> = BTreeMap::new();
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    for pid in entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()) {
+        let Ok(maps) = fs::read(format!("/proc/{pid}/maps")) else { continue };
+        for line in maps.split(|&byte| byte == b'\n').filter(|line| line.ends_with(b".diyt")) {
+            let Some(start) = line.iter().position(|&byte| byte == b'/') else { continue };
+            mapped.entry(PathBuf::from(OsStr::from_bytes(&line[start..]))).or_default().insert(pid);
+        }
+    }
+    mapped
+}
+
+/// Now, by the clock that anchors are on.
+pub fn monotonic_ns() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call writes to the structure it is given, and to nothing else.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
@@ -43,11 +71,14 @@ fn monotonic_ns() -> u64 {
 fn has_mapped(pid: u32, profile: &Path) -> bool {
     let process = Path::new("/proc").join(pid.to_string());
     match fs::read(process.join("maps")) {
-        Ok(maps) => {
-            maps.split(|&byte| byte == b'\n').any(|line| line.ends_with(profile.as_os_str().as_encoded_bytes()))
-        }
+        Ok(maps) => names(&maps, profile),
         Err(error) => error.kind() == std::io::ErrorKind::PermissionDenied && process.exists(),
     }
+}
+
+/// Whether a process's maps name a file.
+fn names(maps: &[u8], file: &Path) -> bool {
+    maps.split(|&byte| byte == b'\n').any(|line| line.ends_with(file.as_os_str().as_encoded_bytes()))
 }
 
 fn boot_id() -> Option<[u8; 16]> {

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use diytrace::node;
 use rustc_hash::FxHashMap;
 
+use super::By;
 use super::modules::{PlaceId, Resolver};
-use super::tree::{Growing, Key, PathId, Tree};
-use super::{By, measure};
+use super::since::Counted;
+use super::tree::{Counts, Growing, Key, PathId, Tree};
 use crate::histogram::Histogram;
 use crate::load::timed::{Timed, Timing};
 use crate::load::{Arena, Family, State};
@@ -100,6 +101,8 @@ pub struct FunctionTimes {
     pub histogram: Histogram,
     /// Calls that returned, as far as the histograms count them one by one.
     pub returned: u64,
+    /// Of what is told since an earlier moment: calls that were open then.
+    pub open_before: i64,
     /// Processes that have called it; those that share an arena count as one.
     pub processes: u64,
 }
@@ -135,6 +138,7 @@ pub(super) struct Growth {
 struct Distribution {
     histogram: Histogram,
     returned: u64,
+    open_before: i64,
     processes: Processes,
 }
 
@@ -171,23 +175,34 @@ impl Growth {
         }
     }
 
-    /// Adds an arena whose open calls last until `latest`. Those of one process come one after the other.
-    pub fn add_arena(&mut self, index: usize, family: &Family, arena: &Arena, latest: u64, resolver: &mut Resolver) {
+    /// Takes off what a family had lost at an earlier moment.
+    pub fn leave_out_lost(&mut self, earlier: u64) {
+        self.group.lost_calls = self.group.lost_calls.saturating_sub(earlier);
+    }
+
+    /// Adds what an arena counted. Those of one process come one after the other.
+    pub fn add_arena(
+        &mut self,
+        index: usize,
+        family: &Family,
+        arena: &Arena,
+        counted: Counted,
+        resolver: &mut Resolver,
+    ) {
         let facts = &arena.facts;
         let process = (index, facts.process);
         self.processes.add(process);
         self.process = Some(process_of(family, arena));
         self.add_program(family);
         self.thread = Some(Thread { tid: facts.tid, name: arena.thread_name() });
-        self.group.lost_calls = self.group.lost_calls.saturating_add(facts.lost_calls);
+        self.group.lost_calls = self.group.lost_calls.saturating_add(counted.lost_calls);
         // The tree knows as well; the recorder need not count what it can be asked.
-        self.group.folded_calls = self.group.folded_calls.saturating_add(folded_calls(arena));
-        self.group.unwound = self.group.unwound.saturating_add(facts.unwound);
+        self.group.folded_calls = self.group.folded_calls.saturating_add(folded_calls(arena, &counted.paths));
+        self.group.unwound = self.group.unwound.saturating_add(counted.unwound);
 
-        let counts = measure::measure(family, arena, latest);
         let mut ids: Vec<PathId> = Vec::with_capacity(arena.nodes.len());
         let mut calls = 0u64;
-        for (node, counts) in arena.nodes.iter().zip(&counts) {
+        for (node, counts) in arena.nodes.iter().zip(&counted.paths) {
             let mut place = |address| resolver.place(address, node.generation);
             let merged = |index: u32| ids[index as usize];
             let key = Key {
@@ -210,7 +225,15 @@ impl Growth {
                 }
             }
         }
-        for function in &arena.functions {
+        for (node, entered) in arena.nodes.iter().zip(&counted.entered_before).filter(|(node, _)| !node.is_untimed()) {
+            let distribution = self.functions.entry(resolver.place(node.function, node.generation)).or_default();
+            distribution.open_before = distribution.open_before.saturating_add_unsigned(*entered);
+        }
+        for function in counted.functions_before.iter().filter(|_| family.timing == Timing::All) {
+            let distribution = self.functions.entry(resolver.place(function.address, function.generation)).or_default();
+            distribution.open_before = distribution.open_before.saturating_sub_unsigned(function.returned());
+        }
+        for function in counted.functions.iter() {
             let place = resolver.place(function.address, function.generation);
             let distribution = self.functions.entry(place).or_default();
             distribution.histogram.add(function, family.clock.hz);
@@ -237,9 +260,10 @@ impl Growth {
             GroupKey::Process { .. } | GroupKey::Thread { .. } => true,
         };
         let one_thread = matches!(key, GroupKey::Thread { arena: Some(_), .. });
-        let functions = self.functions.into_iter().map(|(place, Distribution { histogram, returned, processes })| {
-            (places[place as usize], FunctionTimes { histogram, returned, processes: processes.count })
-        });
+        let functions =
+            self.functions.into_iter().map(|(place, Distribution { histogram, returned, open_before, processes })| {
+                (places[place as usize], FunctionTimes { histogram, returned, open_before, processes: processes.count })
+            });
         Group {
             process: self.process.filter(|_| is_one),
             thread: self.thread.filter(|_| one_thread),
@@ -252,15 +276,15 @@ impl Growth {
 }
 
 /// Calls on paths that stand for several, and below them.
-fn folded_calls(arena: &Arena) -> u64 {
+fn folded_calls(arena: &Arena, counts: &[Counts]) -> u64 {
     let mut is_folded: Vec<bool> = Vec::with_capacity(arena.nodes.len());
     let mut calls = 0u64;
-    for node in &arena.nodes {
+    for (node, counts) in arena.nodes.iter().zip(counts) {
         let is_here = node.flags & node::flag::FOLDED != 0;
         let is_above = node.parent.is_some_and(|parent| is_folded[parent as usize]);
         is_folded.push(is_here || is_above);
         if (is_here || is_above) && !node.is_untimed() {
-            calls = calls.saturating_add(node.calls());
+            calls = calls.saturating_add(counts.calls);
         }
     }
     calls

@@ -4,11 +4,13 @@
 //! [`Family`]s ──[modules]──▶ places ──[measure]──▶ sums of each path ──[tree]──▶ [`Merged`]
 //! ```
 //!
-//! The result is the same in whatever order the profiles come.
+//! The result is the same in whatever order the profiles come. What a family has counted between two readings of it is
+//! merged likewise ([`Merging::add_since`]): all that is summed up is first taken off path by path ([`since`]).
 
 mod group;
 mod measure;
 mod modules;
+mod since;
 mod tree;
 
 use std::collections::BTreeMap;
@@ -21,6 +23,7 @@ pub use group::{FunctionTimes, Group, Overhead, Process, Thread};
 use group::{GroupKey, Growth};
 pub use modules::{Module, ModuleFile, ModuleId, Place, PlaceId};
 use modules::{ModuleTable, PlaceTable, Resolver};
+use since::Earlier;
 pub use tree::{CallPath, Counts, Key, PathId, Tree};
 
 /// What is reported together.
@@ -72,6 +75,12 @@ impl Merging {
 
     /// Adds a profile.
     pub fn add(&mut self, family: &Family) {
+        self.add_since(None, family);
+    }
+
+    /// Adds what a profile has beyond an earlier reading of the same.
+    pub fn add_since(&mut self, earlier: Option<&Family>, family: &Family) {
+        let earlier = earlier.map(Earlier::of);
         let index = self.families;
         self.families += 1;
         let mut processes: BTreeMap<u32, Vec<(usize, &Arena)>> = BTreeMap::new();
@@ -79,19 +88,15 @@ impl Merging {
             processes.entry(arena.facts.process).or_default().push((number, arena));
         }
         let mut resolver = Resolver::new(family, &mut self.modules, &mut self.places);
+        let latest = latest(family);
         for arenas in processes.values() {
-            let latest_of_process = measure::latest(arenas.iter().map(|(_, arena)| *arena));
-            let latest = |arena: &Arena| match arena.facts.flags & (flag::ENDED | flag::EXITED) {
-                flag::ENDED => measure::latest([arena]), // the thread ended before its process
-                _ if arena.state == State::Running => latest_of_process.max(family.read_ticks),
-                _ => latest_of_process,
-            };
             for &(number, arena) in arenas {
                 if self.pid.is_some_and(|pid| arena.is_merged() || arena.facts.pid != pid) {
                     continue;
                 }
                 let group = self.groups.entry(key(self.by, index, number, arena)).or_default();
-                group.add_arena(index, family, arena, latest(arena), &mut resolver);
+                let counted = since::counted(family, arena, latest[number], earlier.as_ref());
+                group.add_arena(index, family, arena, counted, &mut resolver);
             }
         }
         let is_shared = self.by == By::All || family.lost_calls > 0 || family.arenas.iter().any(Arena::is_merged);
@@ -99,6 +104,7 @@ impl Merging {
             let merged = processes.values().filter(|arenas| arenas.iter().all(|(_, arena)| arena.is_merged())).count();
             let shared = self.groups.entry(GroupKey::Shared).or_default();
             shared.add_family(family, self.by, (processes.len() - merged) as u64, merged as u64);
+            shared.leave_out_lost(earlier.as_ref().map_or(0, |earlier| earlier.family.lost_calls));
         }
     }
 
@@ -122,6 +128,21 @@ impl Merging {
         });
         Merged { modules, places, groups }
     }
+}
+
+/// Until when the open calls of each arena have lasted, in ticks.
+fn latest(family: &Family) -> Vec<u64> {
+    let mut of_process: BTreeMap<u32, u64> = BTreeMap::new();
+    for arena in &family.arenas {
+        let latest = of_process.entry(arena.facts.process).or_default();
+        *latest = measure::latest([arena]).max(*latest);
+    }
+    let latest = |arena: &Arena| match arena.facts.flags & (flag::ENDED | flag::EXITED) {
+        flag::ENDED => measure::latest([arena]), // the thread ended before its process
+        _ if arena.state == State::Running => of_process[&arena.facts.process].max(family.read_ticks),
+        _ => of_process[&arena.facts.process],
+    };
+    family.arenas.iter().map(latest).collect()
 }
 
 fn key(by: By, family: usize, number: usize, arena: &Arena) -> GroupKey {

@@ -102,6 +102,25 @@ impl Counts {
         self.error += other.error;
         self.variance += other.variance;
     }
+
+    /// What has come since an earlier reading of the same path; what is open is so now.
+    pub(super) fn since(&self, earlier: &Self) -> Self {
+        let both = |now: [Time; 2], then: [Time; 2]| [now[0] - then[0], now[1] - then[1]];
+        Self {
+            calls: self.calls.saturating_sub(earlier.calls),
+            open: self.open,
+            unwound: self.unwound.saturating_sub(earlier.unwound),
+            unbinned: self.unbinned.saturating_sub(earlier.unbinned),
+            self_raw: self.self_raw - earlier.self_raw,
+            self_corrected: self.self_corrected - earlier.self_corrected,
+            inclusive_raw: both(self.inclusive_raw, earlier.inclusive_raw),
+            inclusive_corrected: both(self.inclusive_corrected, earlier.inclusive_corrected),
+            closed_raw: self.closed_raw - earlier.closed_raw,
+            closed_corrected: self.closed_corrected - earlier.closed_corrected,
+            error: (self.error - earlier.error).at_least_zero(),
+            variance: self.variance.since(earlier.variance),
+        }
+    }
 }
 
 impl CallPath {

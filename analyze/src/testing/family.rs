@@ -26,6 +26,7 @@ pub fn family(arenas: Vec<Arena>) -> Family {
         started_unix_ns: 1_000_000,
         first_ticks: 0,
         read_ticks: 0,
+        snapshot: None,
         lost_calls: 0,
         boot_id: [0; 16],
         exe: "/bin/program".to_owned(),
@@ -59,7 +60,8 @@ pub fn arena(nodes: Vec<Node>) -> Arena {
     let mut facts = diytrace::Arena::new_zeroed();
     (facts.pid, facts.tid, facts.process, facts.owners, facts.processes) = (100, 100, 1, 1, 1);
     facts.flags = arena::flag::EXITED;
-    Arena { facts, state: State::Exited, nodes, functions: Vec::new() }
+    let names = (0..nodes.len() as diytrace::Ref).collect();
+    Arena { facts, name: 1, state: State::Exited, names, nodes, functions: Vec::new() }
 }
 
 /// A path of calls that have all ended.

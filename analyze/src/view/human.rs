@@ -82,6 +82,19 @@ pub fn ratio(part: u64, whole: u64) -> String {
     }
 }
 
+/// Bytes in the unit that suits them, in powers of 1024.
+pub fn bytes(number: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if number < 1024 {
+        return counted(number, "byte", "bytes");
+    }
+    let (mut value, mut unit) = (number as f64 / 1024.0, 0);
+    while value >= 1023.5 && unit + 1 < UNITS.len() {
+        (value, unit) = (value / 1024.0, unit + 1);
+    }
+    format!("{value:.*} {}", decimals(value, 3), UNITS[unit])
+}
+
 /// "1 call", "2 calls".
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })

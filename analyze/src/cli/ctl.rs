@@ -1,0 +1,76 @@
+//! The options of `ctl`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Subcommand, ValueEnum};
+use diytrace_analyze::ctl;
+use diytrace_analyze::report;
+
+use super::choice::choice;
+
+const EXAMPLES: &str = "\
+Examples:
+  diytrace ctl status                # what is recorded here, and how far it has got
+  diytrace ctl pause 4711            # process 4711 and all of its family count nothing from now on
+  diytrace ctl resume
+  diytrace ctl snapshot -o before.diyt
+  diytrace report before.diyt..after.diyt  # what happened between two snapshots
+
+A PID is looked for in the profiles of $DIYTRACE_OUT, or of diytrace.data here. Without PID or PROFILE it is the program
+that is running there. Exit status of `status`: 1 if nothing is running any more.";
+
+/// Pause, resume or copy a recording that is running, or tell how it is
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Count nothing until `resume`; calls that are open stay so, and are told by their end
+    Pause(Target),
+    /// Count again
+    Resume(Target),
+    /// Tell which processes are running, whether they are paused, their calls, and how full the file is
+    Status {
+        #[command(flatten)]
+        target: Target,
+        /// How it is written
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+        format: Format,
+    },
+    /// Write a copy of the profile as it is now, and its path to stdout
+    Snapshot {
+        #[command(flatten)]
+        target: Target,
+        /// The file to write [default: here, named after the profile and the moment]
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Target {
+    /// A process, its profile, or a folder of profiles [default: $DIYTRACE_OUT or diytrace.data]
+    #[arg(value_name = "PID|PROFILE")]
+    target: Option<OsString>,
+}
+
+choice!(Format for report::Format { Table, Json });
+
+impl Arguments {
+    /// What to do, and to what.
+    pub fn parts(self) -> (ctl::Action, Option<OsString>) {
+        match self.action {
+            Action::Pause(Target { target }) => (ctl::Action::Pause, target),
+            Action::Resume(Target { target }) => (ctl::Action::Resume, target),
+            Action::Status { target: Target { target }, format } => {
+                (ctl::Action::Status { format: format.into() }, target)
+            }
+            Action::Snapshot { target: Target { target }, output } => (ctl::Action::Snapshot { output }, target),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Why `ctl` and `top` cannot do what they were asked for.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::load;
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no profile, or none that can be read.
+    #[error(transparent)]
+    Load(#[from] load::Error),
+    /// None of the profiles is this process's.
+    #[error("no profile in {} has a process {pid}: name its profile, or the folder with DIYTRACE_OUT", folder.display())]
+    NoProcess {
+        /// The process.
+        pid: u32,
+        /// Where the profiles are.
+        folder: PathBuf,
+    },
+    /// Several could be meant.
+    #[error("several programs are running in {}: name one by its PID or its profile; there are {}", folder.display(), names(which))]
+    Several {
+        /// The folder.
+        folder: PathBuf,
+        /// Their profiles.
+        which: Vec<PathBuf>,
+    },
+    /// Nothing would follow the control word, or change.
+    #[error("nothing of {} is running any more: `diytrace report` shows what it has recorded", path.display())]
+    Finished {
+        /// The profile or folder.
+        path: PathBuf,
+    },
+    /// Archives are of what has been recorded.
+    #[error("{} is an archive, and nothing of it is running: name a process, or its profile (.diyt)", path.display())]
+    Archive {
+        /// The archive.
+        path: PathBuf,
+    },
+    /// A copy would replace what was recorded.
+    #[error("{} is a recorded profile, and a snapshot would replace it: name another file with -o FILE", path.display())]
+    Occupied {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The control word cannot be reached.
+    #[error("cannot change the control word of {}: {source}", path.display())]
+    Word {
+        /// The profile.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file could not be written.
+    #[error("cannot write {}: {source}", path.display())]
+    WriteTo {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The answer could not be written.
+    #[error("cannot write the answer: {0}")]
+    Write(#[from] io::Error),
+}
+
+impl Error {
+    /// Whether the reader of our output has closed it, which is no error of ours.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Write(source) if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+fn names(paths: &[PathBuf]) -> String {
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    paths.iter().map(name).collect::<Vec<_>>().join(", ")
+}

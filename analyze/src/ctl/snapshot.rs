@@ -1,0 +1,62 @@
+//! A copy of a profile at one moment, as it would be reported then.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use diytrace::MAGIC;
+use diytrace::node::mark;
+
+use super::Error;
+use super::target::Watched;
+use crate::load::snapshot::Moment;
+use crate::load::{self, Family, state};
+
+/// Writes a snapshot, all of it or nothing, readable by its owner, and gives its path.
+pub fn take(watched: &Watched, output: Option<&Path>) -> Result<PathBuf, Error> {
+    let Watched { family, bytes, .. } = watched;
+    if family.missing_bytes > 0 {
+        return Err(load::Error::Truncated { path: family.path.clone() }.into());
+    }
+    let moment = match &family.snapshot {
+        Some(moment) => moment.clone(),
+        None => Moment::of(family, ticks(family, bytes.read_monotonic_ns)),
+    };
+    let path = output.map_or_else(|| default_name(family, &moment), Path::to_owned);
+    if is_recorded(&path) {
+        return Err(Error::Occupied { path });
+    }
+    let failed = |source| Error::WriteTo { path: path.clone(), source };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(&bytes.profile).map_err(failed)?;
+    file.write_all(&moment.bytes()).map_err(failed)?;
+    file.persist(&path).map_err(|error| failed(error.error))?;
+    Ok(path)
+}
+
+/// The moment that the bytes were read at, on the profile's clock; that clock is gone if the machine was started anew.
+fn ticks(family: &Family, read_monotonic_ns: u64) -> u64 {
+    if state::is_of_this_boot(family) {
+        return family.clock.ticks_at(read_monotonic_ns);
+    }
+    let slots = family.arenas.iter().flat_map(|arena| &arena.nodes).flat_map(|node| &node.slots);
+    slots.map(|slot| slot.mark & !mark::BITS).max().unwrap_or(family.first_ticks)
+}
+
+/// In the current folder: beside the profile it would only be in the way of reports on that folder.
+fn default_name(family: &Family, moment: &Moment) -> PathBuf {
+    let mut name = family.path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-at-{}.diyt", moment.unix_ns));
+    PathBuf::from(name)
+}
+
+/// Whether there is a profile at a path which is no copy of another.
+fn is_recorded(path: &Path) -> bool {
+    let is_named_so = path.extension().is_some_and(|extension| extension.as_bytes() == b"diyt");
+    match load::read(path) {
+        Ok(bytes) => bytes.profile.starts_with(&MAGIC) && bytes.snapshot.is_none(),
+        Err(_) => is_named_so && fs::symlink_metadata(path).is_ok(),
+    }
+}

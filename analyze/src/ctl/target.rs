@@ -1,0 +1,117 @@
+//! Which family is meant: by a PID, a profile, a folder, or nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use diytrace::Header;
+use diytrace::reader::File;
+
+use super::Error;
+use crate::archive::Archive;
+use crate::load::{self, Bytes, DEFAULT_FOLDER, Family, State, state};
+
+/// A family and who of it is running.
+pub struct Watched {
+    /// What it has recorded.
+    pub family: Family,
+    /// The start of its file.
+    pub header: Header,
+    /// Its running processes: those that have recorded, and those that could.
+    pub running: BTreeSet<u32>,
+    /// The file's bytes.
+    pub(super) bytes: Bytes,
+}
+
+impl Watched {
+    fn load(path: &Path, mapped: &BTreeMap<PathBuf, BTreeSet<u32>>) -> Result<Self, load::Error> {
+        let bytes = load::read(path).map_err(|source| load::Error::Unreadable { path: path.to_owned(), source })?;
+        let family = load::family_of(&bytes, path)?;
+        let header = match File::open(&bytes.profile) {
+            Ok(file) => *file.header(),
+            Err(_) => return Err(load::Error::Truncated { path: path.to_owned() }),
+        };
+        let mut running = BTreeSet::new();
+        if family.snapshot.is_none() {
+            let arenas = family.arenas.iter().filter(|arena| arena.state == State::Running);
+            running.extend(arenas.map(|arena| arena.facts.pid));
+            if state::is_of_this_boot(&family) {
+                let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+                running.extend(mapped.get(&path).into_iter().flatten());
+            }
+        }
+        Ok(Self { family, header, running, bytes })
+    }
+
+    /// Whether anything of it is running.
+    pub fn is_running(&self) -> bool {
+        !self.running.is_empty()
+    }
+
+    fn has(&self, pid: u32) -> bool {
+        let recorded = |arena: &load::Arena| !arena.is_merged() && arena.facts.pid == pid;
+        self.running.contains(&pid) || self.family.pid == pid || self.family.arenas.iter().any(recorded)
+    }
+
+    /// All that is meant; at least one.
+    pub fn all(target: Option<&OsString>) -> Result<Vec<Self>, Error> {
+        let (folder, pid) = match target {
+            None => (default_folder(), None),
+            Some(name) => match name.to_str().and_then(|name| name.parse().ok()) {
+                Some(pid) if !Path::new(name).exists() => (default_folder(), Some(pid)),
+                _ => (PathBuf::from(name), None),
+            },
+        };
+        let mapped = state::mapped();
+        let (mut all, mut first_error) = (Vec::new(), None);
+        for found in load::find(std::slice::from_ref(&folder))? {
+            // Nothing runs in an archive.
+            if Archive::is_at(&found.path) {
+                if found.is_named {
+                    return Err(Error::Archive { path: found.path });
+                }
+                continue;
+            }
+            match Self::load(&found.path, &mapped) {
+                // A copy is meant only by its name.
+                Ok(watched) if watched.family.snapshot.is_some() && !found.is_named => {}
+                Ok(watched) => all.push(watched),
+                Err(error) => _ = first_error.get_or_insert(error),
+            }
+        }
+        if let Some(pid) = pid {
+            all.retain(|watched| watched.has(pid));
+            // The kernel uses numbers again.
+            if all.iter().any(|watched| watched.running.contains(&pid)) {
+                all.retain(|watched| watched.running.contains(&pid));
+            }
+            if all.is_empty() {
+                return Err(Error::NoProcess { pid, folder });
+            }
+        }
+        match first_error {
+            _ if !all.is_empty() => Ok(all),
+            Some(error) => Err(error.into()),
+            None => Err(load::Error::Empty { path: folder }.into()),
+        }
+    }
+
+    /// The one that is meant: of several, the one that is running.
+    pub fn one(target: Option<&OsString>) -> Result<Self, Error> {
+        let folder = target.map_or_else(default_folder, PathBuf::from);
+        let mut all = Self::all(target)?;
+        if all.len() > 1 {
+            all.retain(Self::is_running);
+        }
+        if all.len() > 1 {
+            return Err(Error::Several { folder, which: all.into_iter().map(|watched| watched.family.path).collect() });
+        }
+        all.pop().ok_or(Error::Finished { path: folder })
+    }
+}
+
+fn default_folder() -> PathBuf {
+    let named = std::env::var_os("DIYTRACE_OUT").filter(|folder| !folder.is_empty());
+    named.map_or_else(|| PathBuf::from(DEFAULT_FOLDER), PathBuf::from)
+}

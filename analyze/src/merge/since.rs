@@ -1,0 +1,175 @@
+//! What an arena has counted, in all or since an earlier reading of the same file.
+//!
+//! A family's counters only grow, and its arenas and paths keep their names in the file. So what it counted between two
+//! readings is the difference, path by path, with the clock and the costs of the later one, which knows them better.
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+
+use super::measure::measure;
+use super::tree::Counts;
+use crate::load::{Arena, Family, Function};
+
+use diytrace::Ref;
+use diytrace::histogram::{SUBS, range};
+
+/// An earlier reading.
+pub struct Earlier<'a> {
+    pub family: &'a Family,
+    latest: Vec<u64>,
+    arenas: FxHashMap<Ref, usize>,
+}
+
+impl<'a> Earlier<'a> {
+    pub fn of(family: &'a Family) -> Self {
+        let arenas = family.arenas.iter().enumerate().map(|(number, arena)| (arena.name, number)).collect();
+        Self { family, latest: super::latest(family), arenas }
+    }
+}
+
+/// What an arena has counted.
+pub struct Counted<'a> {
+    /// Of each path.
+    pub paths: Vec<Counts>,
+    /// At the earlier reading, calls of each path that had neither been left nor returned outside of histograms.
+    pub entered_before: Vec<u64>,
+    /// And functions as they were then: with the calls that had returned.
+    pub functions_before: &'a [Function],
+    /// Times of functions.
+    pub functions: Cow<'a, [Function]>,
+    pub lost_calls: u64,
+    pub unwound: u64,
+}
+
+/// What an arena, whose open calls last until `latest`, has counted beyond what it had earlier.
+pub fn counted<'a>(family: &Family, arena: &'a Arena, latest: u64, earlier: Option<&'a Earlier>) -> Counted<'a> {
+    let mut paths = measure(family, arena, latest);
+    let Arena { facts, functions, .. } = arena;
+    let (lost_calls, unwound) = (facts.lost_calls, facts.unwound);
+    let number = earlier.and_then(|earlier| Some((earlier, *earlier.arenas.get(&arena.name)?)));
+    let Some((earlier, number)) = number else {
+        let (entered_before, functions_before) = (Vec::new(), [].as_slice());
+        return Counted { paths, entered_before, functions_before, functions: functions.into(), lost_calls, unwound };
+    };
+    let before = &earlier.family.arenas[number];
+    let mut entered_before = vec![0; paths.len()];
+    for (name, counts) in before.names.iter().zip(measure(family, before, earlier.latest[number])) {
+        if let Ok(index) = arena.names.binary_search(name) {
+            paths[index] = paths[index].since(&counts);
+            entered_before[index] = counts.calls.saturating_sub(counts.unwound).saturating_sub(counts.unbinned);
+        }
+    }
+    Counted {
+        paths,
+        entered_before,
+        functions_before: &before.functions,
+        functions: functions_since(functions, &before.functions).into(),
+        lost_calls: lost_calls.saturating_sub(before.facts.lost_calls),
+        unwound: unwound.saturating_sub(before.facts.unwound),
+    }
+}
+
+fn functions_since(now: &[Function], before: &[Function]) -> Vec<Function> {
+    let known: FxHashMap<_, _> =
+        before.iter().map(|function| ((function.address, function.generation), function)).collect();
+    let since = |function: &Function| match known.get(&(function.address, function.generation)) {
+        Some(before) => function_since(function, before),
+        None => function.clone(),
+    };
+    now.iter().map(since).collect()
+}
+
+/// The calls that have returned since. The shortest and longest of them are known exactly if none was so before, else as
+/// well as their bins tell.
+fn function_since(now: &Function, before: &Function) -> Function {
+    let earlier: FxHashMap<u8, &[u64; SUBS]> =
+        before.octaves.iter().map(|(octave, counts)| (*octave, counts)).collect();
+    let mut octaves = now.octaves.clone();
+    for (octave, counts) in &mut octaves {
+        let Some(earlier) = earlier.get(octave) else { continue };
+        counts.iter_mut().zip(earlier.iter()).for_each(|(count, before)| *count = count.saturating_sub(*before));
+    }
+    octaves.retain(|(_, counts)| counts.iter().any(|&count| count > 0));
+    let unbinned = now.unbinned.saturating_sub(before.unbinned);
+    let extremes = extremes(&octaves).zip(now.extremes).map(|((low, high), (shortest, longest))| {
+        let (was_shortest, was_longest) = before.extremes.unwrap_or((u64::MAX, 0));
+        (
+            if shortest < was_shortest { shortest } else { low.max(shortest) },
+            if longest > was_longest { longest } else { high.min(longest) },
+        )
+    });
+    Function { address: now.address, generation: now.generation, extremes, unbinned, octaves }
+}
+
+/// Between which times the calls in bins lie.
+fn extremes(octaves: &[(u8, [u64; SUBS])]) -> Option<(u64, u64)> {
+    let filled = || {
+        octaves.iter().flat_map(|(octave, counts)| {
+            let filled = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            filled.map(|(sub, _)| range((*octave).into(), sub))
+        })
+    };
+    let shortest = filled().map(|(low, _)| low).min()?;
+    let longest = filled().map(|(low, width)| low.saturating_add(width - 1)).max()?;
+    Some((shortest, longest))
+}
+
+#[cfg(test)]
+mod tests {
+    use diytrace::node::mark;
+
+    use super::*;
+    use crate::load::State;
+    use crate::merge::{By, Merged, Merging};
+    use crate::testing::{arena, family, function_of, node, slot};
+
+    fn reading(at: u64, nodes: Vec<crate::load::Node>, times: &[u64]) -> Family {
+        let mut arena = arena(nodes);
+        (arena.facts.flags, arena.state) = (0, State::Running);
+        arena.functions = vec![function_of(0x1100, times)];
+        Family { read_ticks: at, ..family(vec![arena]) }
+    }
+
+    fn between(earlier: &Family, later: &Family) -> Merged {
+        let mut merging = Merging::new(By::Process, None);
+        merging.add_since(Some(earlier), later);
+        merging.finish()
+    }
+
+    #[test]
+    fn only_what_has_come_since_is_told() {
+        let earlier = reading(100, vec![node(0x1100, None, slot(2, 30, 0))], &[10, 20]);
+        let later = reading(
+            900,
+            vec![node(0x1100, None, slot(5, 630, 0)), node(0x1200, Some(0), slot(7, 70, 0))],
+            &[10, 20, 100, 200, 300],
+        );
+        let merged = between(&earlier, &later);
+        let [group] = &merged.groups[..] else { panic!("one process") };
+        let paths: Vec<_> =
+            group.tree.paths.iter().map(|path| (path.counts.calls, path.counts.self_raw.ns())).collect();
+        assert_eq!((group.calls, paths), (10, vec![(3, 530.0), (7, 70.0)]));
+        let times = group.functions.values().find(|times| times.returned > 0).unwrap();
+        let bounds = [times.histogram.min(), times.histogram.max()].map(|time| time.unwrap().ns());
+        assert_eq!((times.returned, bounds[1]), (3, 300.0));
+        assert!((96.0..=100.0).contains(&bounds[0]), "as well as its bin tells: {}", bounds[0]);
+        assert_eq!(between(&later, &later).groups[0].calls, 0);
+    }
+
+    #[test]
+    fn a_call_that_is_open_at_both_moments_took_the_time_between() {
+        let open_since = |began: u64| {
+            let mut open = node(0x1100, None, slot(1, 0, 0));
+            open.has_histogram = true;
+            open.slots[0].mark = began << 2 | mark::OPEN;
+            open
+        };
+        let readings = [400, 1000].map(|at| reading(at, vec![open_since(50)], &[]));
+        let merged = between(&readings[0], &readings[1]);
+        let path = &merged.groups[0].tree.paths[0];
+        assert_eq!((path.counts.calls, path.counts.open, path.counts.self_raw.ns()), (0, 1, 600.0));
+        let before: i64 = merged.groups[0].functions.values().map(|times| times.open_before).sum();
+        assert_eq!(before, 1);
+    }
+}
