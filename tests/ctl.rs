@@ -5,65 +5,10 @@ mod common;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Child, Command, Output};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use common::{Document, builds, diytrace, fixture, run_to_end, tool};
-use tempfile::TempDir;
-
-/// `endless.c`, until it is told to stop.
-struct Endless {
-    here: TempDir,
-    process: Child,
-}
-
-impl Endless {
-    fn start() -> Self {
-        let here = tempfile::tempdir().unwrap();
-        let mut command = Command::new(fixture("endless.c", builds()[0]).path);
-        command.current_dir(&here).env("DIYTRACE_OUT", "out").env("DIYTRACE_KEEP", "4");
-        let process = command.env("LD_PRELOAD", tool("libdiytrace.so")).spawn().unwrap();
-        let endless = Self { here, process };
-        let start = Instant::now();
-        while endless.ctl(&["status", "out"]).status.code() != Some(0) || endless.calls() == 0 {
-            assert!(start.elapsed() < Duration::from_secs(60), "nothing is recorded");
-            sleep(Duration::from_millis(5));
-        }
-        endless
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        run_to_end(diytrace(self.here.path()).args(arguments))
-    }
-
-    fn ctl(&self, arguments: &[&str]) -> Output {
-        self.run(&[&["ctl"], arguments].concat())
-    }
-
-    fn status(&self) -> serde_json::Value {
-        serde_json::from_slice(&self.ctl(&["status", "--format", "json", "out"]).stdout).unwrap()
-    }
-
-    fn calls(&self) -> u64 {
-        self.status()[0]["calls"].as_u64().unwrap()
-    }
-
-    fn pid(&self) -> String {
-        self.process.id().to_string()
-    }
-
-    fn stop(&mut self) {
-        fs::write(self.here.path().join("stop"), "").unwrap();
-        assert!(self.process.wait().unwrap().success());
-    }
-
-    fn report(&self, profile: &str) -> Document {
-        let output = self.run(&["report", "--format", "json", profile]);
-        assert!(output.status.success(), "{profile}: {}", text(&output.stderr));
-        Document::parse(&output.stdout)
-    }
-}
+use common::{Endless, diytrace, run_to_end};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -166,7 +111,6 @@ fn snapshots_are_of_one_moment_and_can_be_subtracted() {
     let profile = profile_in(&endless.here.path().join("out"));
     assert_eq!(endless.ctl(&["snapshot", "out", "-o", &profile]).status.code(), Some(2));
     endless.stop();
-    { other }.stop();
 }
 
 fn profile_in(folder: &Path) -> String {

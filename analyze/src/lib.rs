@@ -18,7 +18,7 @@
 //! Beside that way: [`check`] tells what of a program can be recorded, and [`record`] runs it under the recorder, both
 //! with what [`elf`] knows of the program's file.
 //! [`export`] writes call trees for other tools, and [`archive`] profiles with what explains them elsewhere.
-//! [`ctl`] steers recorders that are running.
+//! [`ctl`] steers recorders that are running, and [`top`] shows what they count, live.
 //! [`demangle`], [`nearest`] ("did you mean"), [`progress`] and [`error`] serve both.
 
 pub mod annotate;
@@ -44,5 +44,6 @@ pub mod symbolize;
 #[cfg(test)]
 mod testing;
 pub mod time;
+pub mod top;
 pub mod tree;
 pub mod view;

@@ -4,6 +4,7 @@
 //! release    the recorder and the command, built once as users have them
 //! compilers  gcc and clang, at -O0 and -O2
 //! fixture    a program from c-fixtures/, compiled by the line at its top
+//! endless    a run that goes on until it is told to stop
 //! recording  a run of it under the recorder, beside one without
 //! rights     what this user may do
 //! readers    programs of others that read exports
@@ -15,6 +16,7 @@
 #![allow(dead_code, unused_imports)] // every test file uses its part
 
 mod compilers;
+mod endless;
 mod eventlog;
 mod fixture;
 mod invariants;
@@ -25,6 +27,7 @@ mod report;
 mod rights;
 
 pub use compilers::{Build, builds};
+pub use endless::Endless;
 pub use fixture::{Program, each_build, fixture, fixture_with, line_of};
 pub use readers::{read, reader};
 pub use recording::{Recorded, Recording, diytrace, run_to_end};

@@ -30,7 +30,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Count nothing until `resume`; calls that are open stay so, and are told by their end
+    /// Count nothing until `resume`; calls that are open stay so, and their time goes on
     Pause(Target),
     /// Count again
     Resume(Target),

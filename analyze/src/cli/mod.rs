@@ -14,6 +14,7 @@ mod record;
 mod report;
 mod selection;
 mod symbolize;
+mod top;
 mod tree;
 
 use std::io;
@@ -40,6 +41,7 @@ Examples:
   diytrace callers parse                 # who calls a function, from which lines
   diytrace annotate parse                # its source, with what each line calls
   diytrace symbolize -o server.diya      # one file that reports the same on any machine
+  diytrace top                           # what a running program does now, live
   diytrace ctl status                    # what is running, and how far it has got
 
 What reports find out about programs is kept in ~/.cache/diytrace, for the next one to be faster; DIYTRACE_CACHE names
@@ -73,6 +75,7 @@ enum Command {
     Completions(completions::Arguments),
     Man(man::Arguments),
     Ctl(ctl::Arguments),
+    Top(top::Arguments),
 }
 
 /// Why a command failed.
@@ -84,7 +87,7 @@ pub enum Error {
     /// `check` could not look.
     #[error(transparent)]
     Check(#[from] checking::Error),
-    /// `ctl` could not do it.
+    /// `ctl` or `top` could not do it.
     #[error(transparent)]
     Ctl(#[from] control::Error),
     /// Another command.
@@ -110,6 +113,10 @@ impl Cli {
             Command::Ctl(arguments) => {
                 let (action, target) = arguments.parts();
                 Ok(control::run(&action, target.as_ref(), &mut io::stdout().lock())?)
+            }
+            Command::Top(arguments) => {
+                diytrace_analyze::top::run(&arguments.into(), &mut io::stdout().lock())?;
+                Ok(0)
             }
             Command::Tree(arguments) => {
                 diytrace_analyze::tree::run(&arguments.into(), out)?;

@@ -1,0 +1,69 @@
+//! The options of `top`.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use diytrace_analyze::merge;
+use diytrace_analyze::top::{self, Options};
+
+use super::choice::choice;
+
+const EXAMPLES: &str = "\
+Examples:
+  diytrace top                    # the program that is running here, in the terminal
+  diytrace top 4711 --sort calls  # that of process 4711
+  diytrace top --once             # one frame as text
+  diytrace top --json --frames 4 | jq '.functions[0]'
+
+Rates are of the last interval, a second of time on the wall: a thread that is always in a function adds 1 s/s to its
+total. Mean and p99 are of the calls that returned in it. The program is not asked for anything.";
+
+/// Show live what a running program does: calls, time, mean and p99 of each function
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// A process, its profile, or a folder of profiles [default: $DIYTRACE_OUT or diytrace.data]
+    #[arg(value_name = "PID|PROFILE")]
+    target: Option<OsString>,
+
+    /// Milliseconds between two readings
+    #[arg(long, value_name = "MS", default_value_t = 250, value_parser = clap::value_parser!(u64).range(10..=3_600_000))]
+    interval: u64,
+
+    /// Write one frame as text, or with --json
+    #[arg(long, conflicts_with = "frames")]
+    once: bool,
+
+    /// Write N frames
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    frames: Option<u64>,
+
+    /// Write frames as JSON, one a line
+    #[arg(long)]
+    json: bool,
+
+    /// What is shown together
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
+    by: By,
+
+    /// Order of functions; the largest first
+    #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
+    sort: Sort,
+
+    /// Most functions of a frame [default: 20 as text, all as JSON]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+choice!(By for merge::By { All, Process });
+choice!(Sort for top::Sort { Self_ = "self", Total, Calls, Mean, P99, Name });
+
+impl From<Arguments> for Options {
+    fn from(arguments: Arguments) -> Self {
+        let Arguments { target, interval, once, frames, json, by, sort, limit } = arguments;
+        let frames = if once { Some(1) } else { frames };
+        let interval = Duration::from_millis(interval);
+        Self { target, interval, frames, json, by: by.into(), sort: sort.into(), limit }
+    }
+}

@@ -1,0 +1,76 @@
+//! What happened between two readings of a profile, as rates.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+/// The form of frames as JSON.
+pub const SCHEMA: &str = "diytrace-top/1";
+
+/// Rates between two readings. Times are nanoseconds; `…_per_s` are of a second of the clock on the wall, so that a
+/// thread that is always in a function adds 1e9 to its total.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Frame {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// The profile.
+    pub profile: PathBuf,
+    /// The program's file.
+    pub exe: String,
+    /// The later reading, in nanoseconds since 1970.
+    pub at_unix_ns: u64,
+    /// Between the readings.
+    pub interval_ns: u64,
+    /// Whether recording is paused.
+    pub paused: bool,
+    /// Processes that have recorded and are running.
+    pub running: u64,
+    /// Processes that have recorded so far.
+    pub recorded: u64,
+    /// Calls entered in a second.
+    pub calls_per_s: f64,
+    /// Calls lost between the readings.
+    pub lost_calls: u64,
+    /// Functions in which anything happened.
+    pub functions: Vec<Row>,
+}
+
+/// A function, or one as another calls it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Row {
+    /// The process, if they are told apart; `null` for those that share memory in the file.
+    pub pid: Option<u32>,
+    /// Name, as people write it.
+    pub name: String,
+    /// Path of its module.
+    pub module: String,
+    /// Calls entered between the readings.
+    pub calls: u64,
+    /// The same in a second.
+    pub calls_per_s: f64,
+    /// Time without callees, in a second.
+    pub self_ns_per_s: f64,
+    /// Time with callees, in a second; of a recursion the outermost call's.
+    pub total_ns_per_s: f64,
+    /// How far off the total may be.
+    pub error_ns_per_s: f64,
+    /// Mean of the calls that returned between the readings.
+    pub mean_ns: Option<f64>,
+    /// 99% of them took at most this.
+    pub p99_ns: Option<f64>,
+    /// Calls that are open now.
+    pub open: u64,
+    /// What it called; empty where this is a callee itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub callees: Vec<Row>,
+}
+
+impl Row {
+    /// What it is, whatever its numbers are.
+    pub fn id(&self) -> Id {
+        (self.pid, self.module.clone(), self.name.clone())
+    }
+}
+
+/// A function in a process.
+pub type Id = (Option<u32>, String, String);

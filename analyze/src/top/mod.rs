@@ -1,0 +1,61 @@
+//! The command `top`: what a running program does now.
+//!
+//! ```text
+//! profile ──[reader]──▶ two readings ──[build]──▶ [`Frame`] ──┬─[stream]──▶ text, JSON
+//!                                                             └─[view], [screen], [terminal]──▶ a terminal
+//! ```
+//!
+//! A frame is plain data: rates between two readings of a profile. The program is not asked for anything: its file is
+//! opened for reading only.
+
+mod build;
+mod frame;
+mod reader;
+mod screen;
+mod stream;
+mod terminal;
+mod view;
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+pub use build::Builder;
+pub use frame::{Frame, Row};
+pub use view::Sort;
+
+use crate::ctl::{Error, Watched};
+use crate::merge::By;
+use reader::Reader;
+
+/// What to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// A process, a profile or a folder of profiles.
+    pub target: Option<OsString>,
+    /// Between two readings.
+    pub interval: Duration,
+    /// As many frames, and no terminal.
+    pub frames: Option<u64>,
+    /// Frames as JSON, one a line.
+    pub json: bool,
+    /// What is told together.
+    pub by: By,
+    /// Order of functions.
+    pub sort: Sort,
+    /// Most functions of a frame; `None`: all in JSON, twenty as text.
+    pub limit: Option<usize>,
+}
+
+/// Shows it until there is no more to show, or nobody to show it to.
+pub fn run(options: &Options, out: &mut dyn Write) -> Result<(), Error> {
+    let watched = Watched::one(options.target.as_ref())?;
+    if !watched.is_running() {
+        return Err(Error::Finished { path: watched.family.path });
+    }
+    let reader = Reader::new(watched.family.path);
+    if options.json || options.frames.is_some() || !std::io::stdout().is_terminal() {
+        return stream::run(options, reader, out);
+    }
+    terminal::run(options, reader)
+}

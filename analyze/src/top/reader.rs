@@ -1,0 +1,43 @@
+//! Reads a profile again and again.
+
+use std::path::PathBuf;
+
+use diytrace::reader::File;
+
+use crate::load::{self, Error, Family, state};
+
+/// A profile's file.
+pub struct Reader {
+    path: PathBuf,
+}
+
+/// A profile at one moment.
+pub struct Reading {
+    /// What it has recorded.
+    pub family: Family,
+    /// The moment, by `CLOCK_MONOTONIC`.
+    pub at_ns: u64,
+    /// Whether recording is paused.
+    pub paused: bool,
+}
+
+impl Reader {
+    /// Of this file.
+    pub fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// Whether any process has it mapped, even one that has recorded nothing.
+    pub fn is_mapped(&self) -> bool {
+        std::fs::canonicalize(&self.path).is_ok_and(|path| state::mapped().contains_key(&path))
+    }
+
+    /// Reads it.
+    pub fn read(&self) -> Result<Reading, Error> {
+        let failed = |source| Error::Unreadable { path: self.path.clone(), source };
+        let bytes = load::read(&self.path).map_err(failed)?;
+        let paused = File::open(&bytes.profile).is_ok_and(|file| file.header().paused != 0);
+        let family = load::family_of(&bytes, &self.path)?;
+        Ok(Reading { family, at_ns: bytes.read_monotonic_ns, paused })
+    }
+}

@@ -1,0 +1,251 @@
+//! A frame on a terminal's screen: a function of data, drawn anew each time.
+
+use ratatui::Frame as Canvas;
+use ratatui::layout::{Constraint, Layout};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Line;
+use ratatui::widgets::{Cell, Paragraph, Row as Cells, Table, TableState};
+
+use super::frame::{Frame, Row};
+use super::view::{Sort, View};
+use crate::view::human::{count, counted, resolved, time};
+
+/// Headings of [`cells`].
+pub const COLUMNS: [&str; 5] = ["calls/s", "self/s", "total/s", "mean", "p99"];
+
+/// Columns of the terminal from which on they are shown.
+const NEEDS: [u16; 5] = [40, 0, 55, 90, 75];
+
+const HELP: &str = "q quit · ↑↓ · ⏎ callees · ← back · sort c s t m 9 n · / search · space hold · r rebase · p pids";
+
+/// What a frame tells of all functions together.
+pub fn headline(frame: &Frame) -> String {
+    let program = frame.exe.rsplit('/').next().unwrap_or_default();
+    let doing = match (frame.running, frame.paused) {
+        (0, false) => " · ended",
+        (_, true) => " · paused",
+        _ => "",
+    };
+    let lost = match frame.lost_calls {
+        0 => String::new(),
+        lost => format!(" · {} lost", counted(lost, "call", "calls")),
+    };
+    let processes = counted(frame.running, "process", "processes");
+    let calls = count(frame.calls_per_s.round() as u64);
+    let interval = time(frame.interval_ns as f64);
+    format!("{program}{doing} · {processes} running · {calls} calls/s{lost} · over {interval}")
+}
+
+/// The numbers of a row.
+pub fn cells(row: &Row) -> [String; 5] {
+    let calls = match row.calls_per_s {
+        rate if rate > 0.0 && rate < 9.95 => format!("{rate:.1}"),
+        rate => count(rate.round() as u64),
+    };
+    let known = |ns: Option<f64>| ns.map_or_else(|| "–".to_owned(), time);
+    [
+        calls,
+        // The self time is within the total, so it cannot be told better.
+        resolved(row.self_ns_per_s, if row.total_ns_per_s < row.error_ns_per_s { row.error_ns_per_s } else { 0.0 }),
+        resolved(row.total_ns_per_s, row.error_ns_per_s),
+        known(row.mean_ns),
+        known(row.p99_ns),
+    ]
+}
+
+/// Whose row it is, where processes are told apart: those that had an arena one after the other are not.
+pub fn process(row: &Row) -> String {
+    row.pid.map_or_else(|| "shared".to_owned(), |pid| pid.to_string())
+}
+
+/// Draws what the view shows of a frame.
+pub fn draw(canvas: &mut Canvas, frame: Option<&Frame>, view: &View) {
+    let areas = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Min(1),
+        Constraint::Length(1),
+        Constraint::Length(1),
+    ]);
+    let [top, path, middle, state, help] = areas.areas(canvas.area());
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    canvas.render_widget(Line::styled(HELP, Style::new().add_modifier(Modifier::DIM)), help);
+    let Some(frame) = frame else {
+        canvas.render_widget(Paragraph::new("reading …"), top);
+        return;
+    };
+    canvas.render_widget(Line::styled(headline(frame), bold), top);
+    if !view.inside.is_empty() {
+        let names: Vec<&str> = view.inside.iter().map(|(_, _, name)| name.as_str()).collect();
+        canvas.render_widget(Line::raw(format!("callees of {}", names.join(" ▸ "))), path);
+    }
+    canvas.render_widget(Line::raw(standing(view)), state);
+    let rows = view.rows(frame);
+    if rows.is_empty() {
+        let what = if view.search.is_empty() { "no calls in this time" } else { "no function is called like that" };
+        canvas.render_widget(Paragraph::new(format!("  {what}")), middle);
+        return;
+    }
+    let has_pids = rows.iter().any(|row| row.pid.is_some());
+    // A number that is cut off is a wrong one: where there is no room for a column, it is left out.
+    let kept = (0..COLUMNS.len()).filter(|&index| canvas.area().width >= NEEDS[index]).collect::<Vec<_>>();
+    let mut widths = vec![Constraint::Length(if has_pids { 8 } else { 0 })];
+    widths.extend(kept.iter().map(|_| Constraint::Length(11)));
+    widths.push(Constraint::Fill(1));
+    let sorted = match view.sort {
+        Sort::Calls => 0,
+        Sort::Self_ => 1,
+        Sort::Total => 2,
+        Sort::Mean => 3,
+        Sort::P99 => 4,
+        Sort::Name => 5,
+    };
+    let right = |text: String| Cell::new(Line::from(text).right_aligned());
+    let heading = |(index, name): (usize, &str)| {
+        let cell = if index < 5 { right(name.to_owned()) } else { Cell::new(name.to_owned()) };
+        if index == sorted { cell.style(Style::new().add_modifier(Modifier::UNDERLINED)) } else { cell }
+    };
+    let headings = COLUMNS.into_iter().chain(["function"]).enumerate();
+    let headings = headings.filter(|(index, _)| *index == COLUMNS.len() || kept.contains(index)).map(heading);
+    let pid = right(if has_pids { "pid".to_owned() } else { String::new() });
+    let header = Cells::new(std::iter::once(pid).chain(headings)).style(bold);
+    let line = |row: &&Row| {
+        let pid = if has_pids { process(row) } else { String::new() };
+        let all = cells(row);
+        let numbers = kept.iter().map(|&index| right(all[index].clone()));
+        Cells::new(std::iter::once(right(pid)).chain(numbers).chain([Cell::new(row.name.clone())]))
+    };
+    let table = Table::new(rows.iter().map(line), widths).header(header).column_spacing(1);
+    let table = table.row_highlight_style(Style::new().add_modifier(Modifier::REVERSED));
+    let mut cursor = TableState::new().with_selected(view.cursor(&rows));
+    canvas.render_stateful_widget(table, middle, &mut cursor);
+}
+
+/// How the display differs from what it does by itself.
+fn standing(view: &View) -> String {
+    let mut parts = Vec::new();
+    if view.is_searching {
+        parts.push(format!("search: {}▏", view.search));
+    } else if !view.search.is_empty() {
+        parts.push(format!("only names with `{}` (Esc: all)", view.search));
+    }
+    if view.is_held {
+        parts.push("held (space: go on)".to_owned());
+    }
+    if view.has_baseline {
+        parts.push("since the moment chosen (i: intervals)".to_owned());
+    }
+    parts.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+    use super::*;
+    use crate::merge::By;
+    use crate::testing::golden_at;
+    use crate::top::view::Wish;
+
+    fn row(name: &str, pid: Option<u32>, calls: u64, own: f64, total: f64) -> Row {
+        Row {
+            pid,
+            name: name.to_owned(),
+            module: "/bin/server".to_owned(),
+            calls,
+            calls_per_s: calls as f64 * 4.0,
+            self_ns_per_s: own,
+            total_ns_per_s: total,
+            error_ns_per_s: 1e4,
+            mean_ns: Some(total / 4.0 / calls as f64),
+            p99_ns: Some(total / calls as f64),
+            ..Row::default()
+        }
+    }
+
+    fn frame(pid: Option<u32>) -> Frame {
+        let mut handle = row("handle_request", pid, 1000, 2e6, 9e7);
+        handle.callees = vec![row("parse_request", pid, 1000, 8e3, 8e3), row("lookup", pid, 2500, 8e7, 8e7)];
+        handle.callees.iter_mut().for_each(|callee| (callee.mean_ns, callee.p99_ns) = (None, None));
+        Frame {
+            schema: super::super::frame::SCHEMA,
+            profile: PathBuf::from("server.diyt"),
+            exe: "/bin/server".to_owned(),
+            at_unix_ns: 0,
+            interval_ns: 250_000_000,
+            paused: false,
+            running: 4,
+            recorded: 5,
+            calls_per_s: 18_000.0,
+            lost_calls: 0,
+            functions: vec![handle, row("lookup", pid, 2500, 8e7, 8e7), row("parse_request", pid, 1000, 8e3, 8e3)],
+        }
+    }
+
+    fn press(view: &mut View, keys: &[KeyCode], frame: &Frame) -> Option<Wish> {
+        let press = |_, code: &KeyCode| view.press(KeyEvent::new(*code, KeyModifiers::NONE), Some(frame));
+        keys.iter().fold(None, press)
+    }
+
+    fn shown(view: &View, frame: Option<&Frame>, width: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(width, 10)).unwrap();
+        terminal.draw(|canvas| draw(canvas, frame, view)).unwrap();
+        let text = terminal.backend().to_string();
+        text.lines().map(|line| format!("{}\n", line.trim_matches('"').trim_end())).collect()
+    }
+
+    fn golden(name: &str, output: &str) {
+        golden_at(&PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/top/golden").join(name), output);
+    }
+
+    #[test]
+    fn screens() {
+        let frame = frame(None);
+        let mut view = View::default();
+        golden("functions-100.txt", &shown(&view, Some(&frame), 100));
+        golden("functions-60.txt", &shown(&view, Some(&frame), 60));
+        press(&mut view, &[KeyCode::Char('n'), KeyCode::Enter, KeyCode::Char(' ')], &frame);
+        golden("callees.txt", &shown(&view, Some(&frame), 100));
+        press(&mut view, &[KeyCode::Esc, KeyCode::Char('/'), KeyCode::Char('P'), KeyCode::Char('a')], &frame);
+        golden("search.txt", &shown(&view, Some(&frame), 100));
+        golden("nothing-yet.txt", &shown(&view, None, 100));
+    }
+
+    #[test]
+    fn processes() {
+        let mut view = View::default();
+        press(&mut view, &[KeyCode::Char('p')], &frame(None));
+        assert_eq!(view.by, By::Process);
+        golden("processes.txt", &shown(&view, Some(&frame(Some(4711))), 100));
+    }
+
+    #[test]
+    fn the_cursor_stays_on_its_function_whatever_the_order() {
+        let frame = frame(None);
+        let mut view = View::default();
+        press(&mut view, &[KeyCode::Down], &frame);
+        let chosen = view.selected.clone();
+        assert_eq!(chosen.as_ref().map(|id| &*id.2), Some("handle_request"));
+        press(&mut view, &[KeyCode::Char('t')], &frame);
+        assert_eq!((view.cursor(&view.rows(&frame)), &view.selected), (0, &chosen));
+        press(&mut view, &[KeyCode::Enter, KeyCode::Left], &frame);
+        assert_eq!((&view.selected, view.inside.len()), (&chosen, 0));
+    }
+
+    #[test]
+    fn wishes() {
+        let frame = frame(None);
+        let mut view = View::default();
+        assert_eq!(press(&mut view, &[KeyCode::Char('r')], &frame), Some(Wish::Rebase));
+        assert_eq!(press(&mut view, &[KeyCode::Char('i')], &frame), Some(Wish::Intervals));
+        assert_eq!(press(&mut view, &[KeyCode::Char('q')], &frame), Some(Wish::Quit));
+        // A name may have a `q`, but Ctrl-C always leaves.
+        assert_eq!(press(&mut view, &[KeyCode::Char('/'), KeyCode::Char('q')], &frame), None);
+        let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert_eq!(view.press(interrupt, Some(&frame)), Some(Wish::Quit));
+    }
+}

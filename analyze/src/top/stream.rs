@@ -1,0 +1,73 @@
+//! Frames for a pipe: as text, or as JSON, one a line.
+
+use std::io::{self, Write};
+use std::thread::sleep;
+
+use super::build::Builder;
+use super::frame::Frame;
+use super::reader::Reader;
+use super::view::{Sort, sort};
+use super::{Options, screen};
+use crate::ctl::Error;
+use crate::view::human::shorten;
+
+/// Functions of a frame as text, unless told otherwise.
+const LISTED: usize = 20;
+
+/// Writes frames until there are enough of them, the program has ended, or nobody reads them.
+pub fn run(options: &Options, reader: Reader, out: &mut dyn Write) -> Result<(), Error> {
+    let mut builder = Builder::default();
+    let mut earlier = reader.read()?;
+    let mut left = options.frames.unwrap_or(u64::MAX);
+    while left > 0 {
+        sleep(options.interval);
+        let later = reader.read()?;
+        let frame = builder.frame(&earlier, &later, options.by);
+        match options.json {
+            true => write_json(frame.clone(), options, out)?,
+            false => write_text(&frame, options.sort, options.limit.unwrap_or(LISTED), out)?,
+        }
+        out.flush()?;
+        left -= 1;
+        if frame.running == 0 && !reader.is_mapped() {
+            break; // that was the last of it
+        }
+        earlier = later;
+    }
+    Ok(())
+}
+
+fn write_json(mut frame: Frame, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    let mut rows: Vec<_> = frame.functions.iter().collect();
+    sort(&mut rows, options.sort);
+    rows.truncate(options.limit.unwrap_or(usize::MAX));
+    frame.functions = rows.into_iter().cloned().collect();
+    serde_json::to_writer(&mut *out, &frame)?;
+    writeln!(out)
+}
+
+/// A frame for people.
+pub fn write_text(frame: &Frame, by: Sort, limit: usize, out: &mut dyn Write) -> io::Result<()> {
+    let mut rows: Vec<_> = frame.functions.iter().collect();
+    sort(&mut rows, by);
+    let more = rows.len().saturating_sub(limit);
+    rows.truncate(limit);
+    writeln!(out, "{}", screen::headline(frame))?;
+    let has_pids = rows.iter().any(|row| row.pid.is_some());
+    let pid = |text: &str| if has_pids { format!("{text:>8}  ") } else { String::new() };
+    let [calls, own, total, mean, p99] = screen::COLUMNS;
+    writeln!(out, "  {}{calls:>10}  {own:>9}  {total:>9}  {mean:>9}  {p99:>9}  function", pid("pid"))?;
+    for row in rows {
+        let [calls, own, total, mean, p99] = screen::cells(row);
+        let name = shorten(&row.name, 100);
+        writeln!(
+            out,
+            "  {}{calls:>10}  {own:>9}  {total:>9}  {mean:>9}  {p99:>9}  {name}",
+            pid(&screen::process(row))
+        )?;
+    }
+    if more > 0 {
+        writeln!(out, "  … and {more} more")?;
+    }
+    writeln!(out)
+}

@@ -1,0 +1,107 @@
+//! Frames at a terminal, until somebody leaves. The terminal is given back as it was, also by a panic.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+
+use super::build::Builder;
+use super::frame::Frame;
+use super::reader::{Reader, Reading};
+use super::view::{View, Wish};
+use super::{Options, screen};
+use crate::ctl::Error;
+
+/// Whether a signal has asked us to end.
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Keys are answered at least this soon, and signals.
+const LONGEST_WAIT: Duration = Duration::from_millis(200);
+
+extern "C" fn end(_signal: libc::c_int) {
+    IS_ENDING.store(true, Ordering::Relaxed);
+}
+
+/// Shows frames.
+pub fn run(options: &Options, reader: Reader) -> Result<(), Error> {
+    let view = View { sort: options.sort, by: options.by, ..View::default() };
+    for signal in [libc::SIGTERM, libc::SIGHUP, libc::SIGINT] {
+        // SAFETY: the handler does nothing but store to an atomic.
+        unsafe { libc::signal(signal, end as extern "C" fn(libc::c_int) as libc::sighandler_t) };
+    }
+    let first = reader.read()?;
+    let mut terminal = ratatui::try_init()?; // with a panic hook that restores it
+    let live = Live { reader, builder: Builder::default(), view, baseline: None, readings: (None, first), frame: None };
+    let result = live.run(&mut terminal, options.interval);
+    ratatui::restore();
+    result
+}
+
+struct Live {
+    reader: Reader,
+    builder: Builder,
+    view: View,
+    /// Where rates begin, if somebody has chosen that.
+    baseline: Option<Reading>,
+    /// The last but one, and the last.
+    readings: (Option<Reading>, Reading),
+    frame: Option<Frame>,
+}
+
+impl Live {
+    fn run(mut self, terminal: &mut DefaultTerminal, interval: Duration) -> Result<(), Error> {
+        let mut next = Instant::now() + interval;
+        loop {
+            self.draw(terminal)?;
+            while Instant::now() < next {
+                let wait = next.saturating_duration_since(Instant::now()).min(LONGEST_WAIT);
+                if IS_ENDING.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
+                if !event::poll(wait).or_else(interrupted)? {
+                    continue;
+                }
+                match event::read()? {
+                    Event::Key(key) if key.kind != KeyEventKind::Release => {
+                        let by = self.view.by;
+                        match self.view.press(key, self.frame.as_ref()) {
+                            Some(Wish::Quit) => return Ok(()),
+                            Some(Wish::Rebase) => self.baseline = Some(self.reader.read()?),
+                            Some(Wish::Intervals) => self.baseline = None,
+                            None => {}
+                        }
+                        if by != self.view.by {
+                            self.rebuild();
+                        }
+                    }
+                    _ => {}
+                }
+                self.draw(terminal)?;
+            }
+            if !self.view.is_held {
+                let later = self.reader.read()?;
+                self.readings.0 = Some(std::mem::replace(&mut self.readings.1, later));
+                self.rebuild();
+            }
+            next = Instant::now() + interval; // whatever reading took
+        }
+    }
+
+    fn rebuild(&mut self) {
+        let (before, latest) = &self.readings;
+        let earlier = self.baseline.as_ref().filter(|baseline| baseline.at_ns < latest.at_ns).or(before.as_ref());
+        self.frame = earlier.map(|earlier| self.builder.frame(earlier, latest, self.view.by));
+    }
+
+    fn draw(&self, terminal: &mut DefaultTerminal) -> io::Result<()> {
+        terminal.draw(|canvas| screen::draw(canvas, self.frame.as_ref(), &self.view))?;
+        Ok(())
+    }
+}
+
+/// A signal is no event.
+fn interrupted(error: io::Error) -> io::Result<bool> {
+    if error.kind() == io::ErrorKind::Interrupted { Ok(false) } else { Err(error) }
+}

@@ -1,0 +1,71 @@
+//! A program that is recorded until it is told to stop.
+
+use std::fs;
+use std::process::{Child, Command, Output};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::{Document, builds, diytrace, fixture, run_to_end, tool};
+
+/// `endless.c`, until it is told to stop.
+pub struct Endless {
+    pub here: TempDir,
+    process: Child,
+}
+
+impl Endless {
+    pub fn start() -> Self {
+        let here = tempfile::tempdir().unwrap();
+        let mut command = Command::new(fixture("endless.c", builds()[0]).path);
+        command.current_dir(&here).env("DIYTRACE_OUT", "out").env("DIYTRACE_KEEP", "4");
+        let process = command.env("LD_PRELOAD", tool("libdiytrace.so")).spawn().unwrap();
+        let endless = Self { here, process };
+        let start = Instant::now();
+        while endless.ctl(&["status", "out"]).status.code() != Some(0) || endless.calls() == 0 {
+            assert!(start.elapsed() < Duration::from_secs(60), "nothing is recorded");
+            sleep(Duration::from_millis(5));
+        }
+        endless
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        run_to_end(diytrace(self.here.path()).args(arguments))
+    }
+
+    pub fn ctl(&self, arguments: &[&str]) -> Output {
+        self.run(&[&["ctl"], arguments].concat())
+    }
+
+    pub fn status(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.ctl(&["status", "--format", "json", "out"]).stdout).unwrap()
+    }
+
+    pub fn calls(&self) -> u64 {
+        self.status()[0]["calls"].as_u64().unwrap()
+    }
+
+    pub fn pid(&self) -> String {
+        self.process.id().to_string()
+    }
+
+    pub fn stop(&mut self) {
+        fs::write(self.here.path().join("stop"), "").unwrap();
+        assert!(self.process.wait().unwrap().success());
+    }
+
+    pub fn report(&self, profile: &str) -> Document {
+        let output = self.run(&["report", "--format", "json", profile]);
+        assert!(output.status.success(), "{profile}: {}", String::from_utf8_lossy(&output.stderr));
+        Document::parse(&output.stdout)
+    }
+}
+
+/// A story that ends badly does not leave it running.
+impl Drop for Endless {
+    fn drop(&mut self) {
+        let _ = fs::write(self.here.path().join("stop"), "");
+        let _ = self.process.wait();
+    }
+}

@@ -1,0 +1,82 @@
+//! What `diytrace top` shows of a program that runs, through a pipe.
+
+mod common;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use common::{Endless, diytrace};
+use serde_json::Value;
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn frames_are_what_was_counted_between_readings() {
+    let endless = Endless::start();
+    let before = endless.calls();
+    let output = endless.run(&["top", "out", "--json", "--frames", "3", "--interval", "100"]);
+    let after = endless.calls();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let frames: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    assert_eq!(frames.len(), 3);
+    let mut counted = 0.0;
+    for frame in &frames {
+        let seconds = frame["interval_ns"].as_f64().unwrap() / 1e9;
+        assert!(seconds >= 0.1 && frame["running"].as_u64() >= Some(1), "{frame}");
+        let functions = frame["functions"].as_array().unwrap();
+        let calls = |name: &str| {
+            functions.iter().find(|row| row["name"] == name).map_or(0, |row| row["calls"].as_u64().unwrap())
+        };
+        let all: f64 = functions.iter().map(|row| row["calls"].as_f64().unwrap()).sum();
+        assert!((all / seconds - frame["calls_per_s"].as_f64().unwrap()).abs() < 1.0, "{frame}");
+        counted += all;
+        // A leaf is called by each branch; a call may lie between the readings of the two.
+        let (leaf, branch) = (calls("leaf"), calls("branch"));
+        assert!(leaf > 0 && leaf.abs_diff(branch) <= 100, "{leaf} and {branch}");
+        let main = functions.iter().find(|row| row["name"] == "main").expect("it is open all the time");
+        assert_eq!((main["calls"].as_u64(), main["open"].as_u64()), (Some(0), Some(1)));
+        let share = main["total_ns_per_s"].as_f64().unwrap() / 1e9;
+        assert!((0.5..=1.01).contains(&share), "one thread's time, not {share}");
+    }
+    assert!(counted > 0.0 && counted <= (after - before) as f64, "{counted} of {}", after - before);
+}
+
+#[test]
+fn one_frame_as_text_and_by_process() {
+    let endless = Endless::start();
+    let profile = fs::read_dir(endless.here.path().join("out")).unwrap().next().unwrap().unwrap().path();
+    let bytes_before = fs::metadata(&profile).unwrap().len();
+    for options in [&["--once"][..], &["--once", "--by", "process", "--sort", "calls"]] {
+        let output = endless.run(&[&["top", "out"], options].concat());
+        let text = text(&output.stdout);
+        assert!(output.status.success() && text.contains("running · ") && text.contains("leaf"), "{text}");
+        assert_eq!(text.contains("pid"), options.len() > 1, "{text}");
+    }
+    assert!(fs::metadata(&profile).unwrap().len() >= bytes_before);
+}
+
+#[test]
+fn it_ends_with_its_program_or_its_reader() {
+    let endless = Endless::start();
+    let top = |endless: &Endless| {
+        let mut command = diytrace(endless.here.path());
+        command.args(["top", "out", "--json", "--interval", "20"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let mut unread = top(&endless);
+    let mut line = String::new();
+    BufReader::new(unread.stdout.take().unwrap()).read_line(&mut line).unwrap(); // and closes the pipe
+    let output = unread.wait_with_output().unwrap();
+    assert!(line.ends_with("}\n") && output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
+
+    let watching = top(&endless);
+    fs::write(endless.here.path().join("stop"), "").unwrap();
+    let output = watching.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let late = endless.run(&["top", "out", "--once"]);
+    assert_eq!(late.status.code(), Some(2));
+    assert!(text(&late.stderr).contains("nothing of out"), "{}", text(&late.stderr));
+}
