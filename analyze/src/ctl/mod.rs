@@ -6,7 +6,7 @@
 //!                                                 └─[snapshot]──▶ a file of this moment
 //! ```
 //!
-//! Nothing is asked of the program: it maps the same file. Only [`word`] writes to it, and only four bytes.
+//! Nothing is asked of the program: it maps the same file. Only `word` writes to it, and only four bytes.
 
 mod error;
 mod snapshot;

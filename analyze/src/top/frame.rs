@@ -11,7 +11,7 @@ pub const SCHEMA: &str = "diytrace-top/1";
 /// thread that is always in a function adds 1e9 to its total.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Frame {
-    /// [`SCHEMA`].
+    /// The form of this as JSON.
     pub schema: &'static str,
     /// The profile.
     pub profile: PathBuf,
