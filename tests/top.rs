@@ -33,13 +33,14 @@ fn frames_are_what_was_counted_between_readings() {
         let all: f64 = functions.iter().map(|row| row["calls"].as_f64().unwrap()).sum();
         assert!((all / seconds - frame["calls_per_s"].as_f64().unwrap()).abs() < 1.0, "{frame}");
         counted += all;
-        // A leaf is called by each branch; a call may lie between the readings of the two.
+        // A leaf is called by each branch; calls may lie between the readings of the two.
         let (leaf, branch) = (calls("leaf"), calls("branch"));
-        assert!(leaf > 0 && leaf.abs_diff(branch) <= 100, "{leaf} and {branch}");
+        assert!(leaf > 0 && leaf.abs_diff(branch) <= leaf / 10, "{leaf} and {branch}");
         let main = functions.iter().find(|row| row["name"] == "main").expect("it is open all the time");
         assert_eq!((main["calls"].as_u64(), main["open"].as_u64()), (Some(0), Some(1)));
         let share = main["total_ns_per_s"].as_f64().unwrap() / 1e9;
-        assert!((0.5..=1.01).contains(&share), "one thread's time, not {share}");
+        // Its own thread's, and that of the child which is in it, too.
+        assert!((0.5..=3.0).contains(&share), "about a thread's time, not {share}");
     }
     assert!(counted > 0.0 && counted <= (after - before) as f64, "{counted} of {}", after - before);
 }
