@@ -30,7 +30,7 @@ pub struct Arguments {
     #[arg(value_enum, value_name = "FORMAT")]
     format: Format,
 
-    /// A .diyt or .diya file or a folder of them [default: diytrace.data]
+    /// A .diyt or .diya file, a folder of them, or A..B of two snapshots [default: diytrace.data]
     #[arg(value_name = "PROFILE")]
     profiles: Vec<PathBuf>,
 

@@ -11,7 +11,7 @@ use super::choice::choice;
 /// Which profiles, and what of them.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Selected {
-    /// A .diyt or .diya file or a folder of them [default: diytrace.data]
+    /// A .diyt or .diya file, a folder of them, or A..B of two snapshots [default: diytrace.data]
     #[arg(value_name = "PROFILE")]
     pub profiles: Vec<PathBuf>,
 

@@ -115,3 +115,24 @@ fn default_folder() -> PathBuf {
     let named = std::env::var_os("DIYTRACE_OUT").filter(|folder| !folder.is_empty());
     named.map_or_else(|| PathBuf::from(DEFAULT_FOLDER), PathBuf::from)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive;
+    use crate::testing::sample;
+
+    #[test]
+    fn nothing_of_an_archive_is_watched() {
+        let here = tempfile::tempdir().unwrap();
+        let (profile, output) = (here.path().join("a.diyt"), here.path().join("a.diya"));
+        fs::write(&profile, sample()).unwrap();
+        let profiles = vec![profile.clone()];
+        archive::run(&archive::Options { profiles, output: output.clone(), symbols: false }).unwrap();
+        let why = |target: &Path| Watched::all(Some(&target.into())).map(|_| ()).unwrap_err().to_string();
+        assert!(why(&output).contains("is an archive, and nothing of it is running"), "{}", why(&output));
+        assert_eq!(Watched::all(Some(&here.path().into())).unwrap().len(), 1);
+        fs::remove_file(profile).unwrap();
+        assert!(why(here.path()).contains("there is no profile in"), "{}", why(here.path()));
+    }
+}

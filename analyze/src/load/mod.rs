@@ -135,7 +135,7 @@ pub enum Error {
         /// The second.
         to: PathBuf,
     },
-    /// Archives have many profiles, or one that is read as it was.
+    /// What may be many profiles has no one difference.
     #[error("{} is an archive: A..B is the difference of two profiles (.diyt)", path.display())]
     IntervalOfArchive {
         /// The archive.
