@@ -73,8 +73,11 @@ fn it_ends_with_its_program_or_its_reader() {
     let output = unread.wait_with_output().unwrap();
     assert!(line.ends_with("}\n") && output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
 
-    let watching = top(&endless);
+    let mut watching = top(&endless);
+    let mut lines = BufReader::new(watching.stdout.take().unwrap());
+    lines.read_line(&mut line).unwrap(); // it is there: now the program may end
     fs::write(endless.here.path().join("stop"), "").unwrap();
+    std::io::copy(&mut lines, &mut std::io::sink()).unwrap();
     let output = watching.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     let late = endless.run(&["top", "out", "--once"]);
