@@ -31,16 +31,27 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
     let thread = arch::thread();
     // SAFETY: the thread's state is valid while its word leads to it.
     unsafe {
-        if thread.is_null() || !matches!((*thread).state(), live::TSC | live::COUNTED) {
-            return rare::enter(function, site, hook, sp);
+        if thread.is_null() || !(*thread).is(live::TSC) {
+            return enter_otherwise(function, site, hook, sp, thread);
         }
         let thread = &mut *thread;
         if is_outside(thread, function) || is_paused(thread) {
             return;
         }
-        if thread.is(live::TSC) {
-            enter_inside(function, site, hook, sp, thread);
-        } else {
+        enter_inside(function, site, hook, sp, thread);
+    }
+}
+
+/// Entry in a thread whose calls are not timed one by one.
+#[inline(never)]
+unsafe extern "C" fn enter_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: *mut Thread) {
+    // SAFETY: as above.
+    unsafe {
+        if thread.is_null() || !(*thread).is(live::COUNTED) {
+            return rare::enter(function, site, hook, sp);
+        }
+        let thread = &mut *thread;
+        if !is_outside(thread, function) && !is_paused(thread) {
             counted::enter(function, site, hook, sp, thread);
         }
     }
@@ -63,17 +74,27 @@ pub unsafe extern "C" fn exit(function: usize, site: usize, hook: usize, sp: usi
             return;
         }
         let thread = &mut *thread;
-        if !matches!(thread.state(), live::TSC | live::COUNTED) {
-            return rare::exit(function, site, hook, sp);
+        if !thread.is(live::TSC) {
+            return exit_otherwise(function, site, hook, sp, thread);
         }
         if thread.is_empty() {
             return; // outside every root
         }
-        if !thread.is(live::TSC) {
-            return counted::exit(thread, function, site, hook, sp);
-        }
         let now = Tsc::now();
         exit_at(thread, now, function, site, hook, sp);
+    }
+}
+
+/// Exit in a thread whose calls are not timed one by one.
+#[inline(never)]
+unsafe extern "C" fn exit_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: &mut Thread) {
+    // SAFETY: as above.
+    unsafe {
+        if !thread.is(live::COUNTED) {
+            rare::exit(function, site, hook, sp);
+        } else if !thread.is_empty() {
+            counted::exit(thread, function, site, hook, sp);
+        }
     }
 }
 
@@ -108,9 +129,14 @@ pub unsafe fn enter_on<W: Way>(thread: &mut Thread, function: usize, site: usize
         if parent < ROOT {
             return rare::enter_from_nowhere::<W>(thread, function, site, hook, sp);
         }
-        let node = thread.path_cache[path::cache_place(parent, function, site, hook)];
+        let place = path::cache_place(parent, function, site, hook);
+        let mut node = thread.path_cache[place];
         if !path::is(thread.node(node), parent, function, site, hook) {
-            return rare::enter_uncached::<W>(thread, function, site, hook, sp);
+            // Two calls of one parent may have one place.
+            node = thread.path_cache[place ^ 1];
+            if !path::is(thread.node(node), parent, function, site, hook) {
+                return rare::enter_uncached::<W>(thread, function, site, hook, sp);
+            }
         }
         open::<W>(thread, node, top.inside, function, site, hook, sp);
     }

@@ -96,7 +96,9 @@ pub unsafe fn enter_uncached<W: Way>(thread: &mut Thread, function: usize, site:
         let (parent, inside) = ((*thread.top).position, (*thread.top).inside);
         match path::find(thread, parent, function, site, hook) {
             Some(node) => {
-                thread.path_cache[path::cache_place(parent, function, site, hook)] = node;
+                let place = path::cache_place(parent, function, site, hook);
+                thread.path_cache[place ^ 1] = thread.path_cache[place];
+                thread.path_cache[place] = node;
                 hooks::open::<W>(thread, node, inside, function, site, hook, sp);
             }
             None => enter_new_path::<W>(thread, function, site, hook, sp),
