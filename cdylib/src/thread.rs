@@ -47,7 +47,7 @@ pub const READABLE_PAGES: usize = 256;
 pub const OUTSIDERS: usize = 512;
 
 /// Nodes found lately. The children of one parent lie side by side, in one cache line.
-pub const PATH_CACHE: usize = 8192;
+pub const PATH_CACHE: usize = 2048;
 
 /// Hooks of which is known how far above their stack pointer the return address lies.
 pub const DISTANCES: usize = 256;
