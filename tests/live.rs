@@ -3,10 +3,9 @@
 mod common;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
-use common::{Document, Program, diytrace, each_build, run_to_end, tool};
+use common::{Document, Endless, Program, diytrace, each_build, run_to_end};
 
 const READINGS: usize = 50;
 
@@ -24,15 +23,12 @@ fn sums_never_go_backwards() {
 }
 
 fn read_while_it_runs(program: &Program) {
-    let here = tempfile::tempdir().unwrap();
-    let mut command = std::process::Command::new(&program.path);
-    command.current_dir(&here).env("DIYTRACE_OUT", "out").env("DIYTRACE_KEEP", "4");
-    let mut running = command.env("LD_PRELOAD", tool("libdiytrace.so")).spawn().unwrap();
+    let mut endless = Endless::of(program);
     let mut before: BTreeMap<String, u64> = BTreeMap::new();
     let (mut lost, mut processes, mut readings) = (0, 0, 0);
     while readings < READINGS {
-        assert!(running.try_wait().unwrap().is_none(), "the program ended by itself");
-        let Some(document) = read(here.path()) else { continue };
+        assert!(endless.is_running(), "the program ended by itself");
+        let Some(document) = read(endless.here.path()) else { continue };
         readings += 1;
         let torn =
             document.warnings.iter().find(|warning| warning.contains("damaged") || warning.contains("truncated"));
@@ -47,10 +43,9 @@ fn read_while_it_runs(program: &Program) {
         (lost, processes) = (report.lost_calls, report.processes);
         before = now;
     }
-    fs::write(here.path().join("stop"), "").unwrap();
-    assert!(running.wait().unwrap().success());
+    endless.stop();
 
-    let report = read(here.path()).unwrap().into_only_report();
+    let report = read(endless.here.path()).unwrap().into_only_report();
     let generations = report.function("generation").calls;
     let works = 5 * generations;
     let branches = (0..=5).map(|level| 3_u64.pow(level)).sum::<u64>() * works;

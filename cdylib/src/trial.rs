@@ -2,8 +2,8 @@
 //!
 //! A loop of hooks that do nothing tells what they cost beside nothing. In a program the processor does other work at the
 //! same time, and the caches hold other things. So now and then a thread goes through a trial (see [`Trials`]): a stretch
-//! of calls is timed as always, one is counted only, in random order, and the difference is kept in the file. How many
-//! calls were not timed for this is known for each path.
+//! of calls is timed as always, one is counted only, in random order, and the difference is kept in the file, with what the
+//! counting hooks of a third stretch take. How many calls were not timed for this is known for each path.
 
 use crate::arch;
 use crate::arena;

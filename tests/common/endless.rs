@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::{Document, builds, diytrace, fixture, run_to_end, tool};
+use super::{Document, Program, builds, diytrace, fixture, run_to_end, tool};
 
 /// `endless.c`, until it is told to stop.
 pub struct Endless {
@@ -16,12 +16,18 @@ pub struct Endless {
 }
 
 impl Endless {
-    pub fn start() -> Self {
+    /// Of a build, from its very first moment on.
+    pub fn of(program: &Program) -> Self {
         let here = tempfile::tempdir().unwrap();
-        let mut command = Command::new(fixture("endless.c", builds()[0]).path);
+        let mut command = Command::new(&program.path);
         command.current_dir(&here).env("DIYTRACE_OUT", "out").env("DIYTRACE_KEEP", "4");
         let process = command.env("LD_PRELOAD", tool("libdiytrace.so")).spawn().unwrap();
-        let endless = Self { here, process };
+        Self { here, process }
+    }
+
+    /// Once something is recorded.
+    pub fn start() -> Self {
+        let endless = Self::of(&fixture("endless.c", builds()[0]));
         let start = Instant::now();
         while endless.ctl(&["status", "out"]).status.code() != Some(0) || endless.calls() == 0 {
             assert!(start.elapsed() < Duration::from_secs(60), "nothing is recorded");
@@ -48,6 +54,10 @@ impl Endless {
 
     pub fn pid(&self) -> String {
         self.process.id().to_string()
+    }
+
+    pub fn is_running(&mut self) -> bool {
+        self.process.try_wait().unwrap().is_none()
     }
 
     pub fn stop(&mut self) {
