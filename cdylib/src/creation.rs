@@ -217,8 +217,11 @@ impl Place {
         fd.close();
         let (mut file, base) = (file?, base?);
         let Some(Ok(extent)) = extent else { return Err(Problem::Space) };
-        // SAFETY: the first pages of our mapping, and of the file.
-        match unsafe { sys::populate(base, EMPTY_SIZE) } {
+        // SAFETY: our mapping, whose first pages are the file's first.
+        match unsafe {
+            sys::read_nothing_ahead(base, mapped);
+            sys::populate(base, EMPTY_SIZE)
+        } {
             Ok(()) => {}
             Err(sys::Errno(libc::EINVAL)) => file.fill_no_holes(), // an older kernel
             Err(_) => return Err(Problem::Space),

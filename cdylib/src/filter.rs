@@ -4,7 +4,7 @@ use crate::family::Family;
 use crate::image::Image;
 use crate::memory::{Busy, SCRATCH_AREA};
 use crate::settings::Settings;
-use crate::symbols;
+use crate::symbols::{self, Beginnings};
 use crate::sys;
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::header::ROOT_PATTERNS;
@@ -158,7 +158,8 @@ fn extend(family: &Family, path: &[u8], image: &Image) -> Option<()> {
     let copied = |set: Option<Set>| set.map(|set| set.copied(set.mask + 1)).transpose().ok();
     let mut after = Filter { roots: copied(before.roots)?, excluded: copied(before.excluded)? };
     let settings = &family.settings;
-    let found = symbols::each_function(path, image, |name, address| {
+    let beginnings = Beginnings::of(&[settings.root, settings.exclude]);
+    let found = symbols::each_function(path, image, &beginnings, |name, address| {
         if let Some(roots) = &mut after.roots {
             for (index, one) in pattern::split(settings.root).enumerate() {
                 if symbols::is_named(one, name) {

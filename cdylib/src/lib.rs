@@ -46,6 +46,7 @@ mod memory;
 mod modules;
 mod path;
 mod rare;
+mod reading;
 mod sampling;
 mod seal;
 mod settings;

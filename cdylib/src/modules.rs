@@ -4,6 +4,7 @@ use crate::family::Family;
 use crate::filter;
 use crate::image::Image;
 use crate::maps::{self, Mapping};
+use crate::reading::Reading;
 use crate::sys;
 use core::ffi::CStr;
 use core::ptr;
@@ -40,6 +41,8 @@ struct Found {
     executable: bool,
     path_len: usize,
     path: [u8; PATH_MAX],
+    /// Here, as the stack may be a signal's.
+    memory: Reading,
 }
 
 /// How many modules are known.
@@ -104,9 +107,10 @@ pub fn unwind_table(family: &Family, address: usize) -> Option<usize> {
 /// Whether any module loaded now refers to the hooks.
 pub fn any_instrumented() -> bool {
     let mut any = false;
+    let mut memory = Reading::new();
     maps::each(|mapping| {
         if mapping.offset == 0 && mapping.path.starts_with(b"/") && !any {
-            any = Image::read(mapping.start).is_some_and(|image| image.instrumented);
+            any = Image::read(mapping.start, &mut memory).is_some_and(|image| image.instrumented);
         }
     });
     any
@@ -184,7 +188,7 @@ impl Known {
         if !found.executable || self.ranges[..self.len].iter().any(same) {
             return;
         }
-        let Some(image) = Image::read(found.range.start) else { return };
+        let Some(image) = Image::read(found.range.start, &mut found.memory) else { return };
         let path = &found.path[..found.path_len];
         record(family, found, &image, self.generation, program);
         if image.instrumented {

@@ -243,7 +243,7 @@ fn target(thread: &mut Thread, site: usize) -> u64 {
     if *is_known == page && (site - 1) >> 12 == page {
         // SAFETY: the page could be read before, and holds the code that is making this call.
         bytes = unsafe { core::ptr::with_exposed_provenance::<[u8; LEN]>(start).read_volatile() };
-    } else if sys::read_memory(start, &mut bytes) {
+    } else if sys::read_memory(sys::getpid(), start, &mut bytes) {
         *is_known = page;
     }
     callsite::relative_target(bytes, site as u64).unwrap_or(0)

@@ -8,45 +8,78 @@ use core::fmt::{self, Write};
 use elf::ElfBytes;
 use elf::abi::{SHT_DYNSYM, SHT_NOTE, SHT_SYMTAB, STT_FUNC};
 use elf::endian::LittleEndian;
+use elf::file::Class;
 use elf::note::Note;
+use elf::symbol::SymbolTable;
 use profile::pattern;
 
 const PATH_MAX: usize = 4096;
 
-/// Calls `each` with the name and address of every function of the module, those of `.symtab` if it has been kept (in
-/// the file or in a separate debug file), else the exported ones. `None` if the file cannot be read or is another one
-/// by now.
-pub fn each_function(path: &[u8], image: &Image, mut each: impl FnMut(&[u8], usize)) -> Option<()> {
+/// What a symbol begins with, if a pattern can name it: of the many that none names, only this byte is read.
+pub struct Beginnings([bool; 256]);
+
+impl Beginnings {
+    /// Of what any pattern of some lists can name.
+    pub fn of(lists: &[&str]) -> Self {
+        let mut any = [false; 256];
+        any[usize::from(b'_')] = true; // mangled
+        for one in lists.iter().flat_map(|list| pattern::split(list)) {
+            match one.as_bytes()[0] {
+                b'*' | b'?' => any = [true; 256],
+                first => any[usize::from(first)] = true,
+            }
+        }
+        Self(any)
+    }
+}
+
+/// Calls `each` with the name and address of every function of the module that begins so, those of `.symtab` if it has
+/// been kept (in the file or in a separate debug file), else the exported ones. `None` if the file cannot be read or is
+/// another one by now.
+pub fn each_function(
+    path: &[u8],
+    image: &Image,
+    beginnings: &Beginnings,
+    mut each: impl FnMut(&[u8], usize),
+) -> Option<()> {
+    let mut read = |file: &MappedFile, kind| read_table(file.bytes(), image, kind, beginnings, &mut each);
     let file = MappedFile::open(path)?;
-    if read_table(file.bytes(), image, SHT_SYMTAB, &mut each)? {
+    if read(&file, SHT_SYMTAB)? {
         return Some(());
     }
     let debug = debug_path(image).and_then(|path| MappedFile::open(&path));
     if let Some(debug) = debug
-        && read_table(debug.bytes(), image, SHT_SYMTAB, &mut each) == Some(true)
+        && read(&debug, SHT_SYMTAB) == Some(true)
     {
         return Some(());
     }
-    read_table(file.bytes(), image, SHT_DYNSYM, &mut each)?.then_some(())
+    read(&file, SHT_DYNSYM)?.then_some(())
 }
 
-/// Reads one symbol table; `Some(false)` if the file has none.
-fn read_table(bytes: &[u8], image: &Image, wanted: u32, each: &mut impl FnMut(&[u8], usize)) -> Option<bool> {
+/// Reads the symbol table of a kind; `Some(false)` if the file has none.
+fn read_table(
+    bytes: &[u8],
+    image: &Image,
+    kind: u32,
+    beginnings: &Beginnings,
+    each: &mut impl FnMut(&[u8], usize),
+) -> Option<bool> {
     let file = ElfBytes::<LittleEndian>::minimal_parse(bytes).ok()?;
     if image.build_id_len > 0 && build_id(&file)? != &image.build_id[..image.build_id_len] {
         return None;
     }
-    let table = match wanted {
-        SHT_SYMTAB => file.symbol_table().ok()?,
-        _ => file.dynamic_symbol_table().ok()?,
-    };
-    let Some((symbols, names)) = table else { return Some(false) };
-    for symbol in symbols {
+    let sections = file.section_headers()?;
+    let Some(section) = sections.iter().find(|section| section.sh_type == kind) else { return Some(false) };
+    let (table, _) = file.section_data(&section).ok()?;
+    let (names, _) = file.section_data(&sections.get(section.sh_link as usize).ok()?).ok()?;
+    for symbol in SymbolTable::new(LittleEndian, Class::ELF64, table) {
         if symbol.st_symtype() == STT_FUNC
             && !symbol.is_undefined()
-            && let Ok(name) = names.get_raw(symbol.st_name as usize)
+            && let Some(name) = names.get(symbol.st_name as usize..)
+            && name.first().is_some_and(|&first| beginnings.0[usize::from(first)])
+            && let Some(end) = name.iter().position(|&c| c == 0)
         {
-            each(name, image.bias.wrapping_add(symbol.st_value as usize));
+            each(&name[..end], image.bias.wrapping_add(symbol.st_value as usize));
         }
     }
     Some(true)

@@ -278,6 +278,14 @@ pub unsafe fn wipe_on_fork(page: *mut u8, size: usize) -> Result<()> {
     call!(SYS_madvise, page, size, libc::MADV_WIPEONFORK).map(drop)
 }
 
+/// Lets the pages of a file's mapping come one by one: around each hole the kernel would read zeros far ahead.
+///
+/// # Safety
+/// The range must be a mapping of the recorder's.
+pub unsafe fn read_nothing_ahead(address: *mut u8, size: usize) {
+    let _ = call!(SYS_madvise, address, size, libc::MADV_RANDOM);
+}
+
 /// Makes the pages of a mapping present and writable now. Fails where touching them would raise SIGBUS.
 ///
 /// # Safety
@@ -288,10 +296,10 @@ pub unsafe fn populate(address: *mut u8, size: usize) -> Result<()> {
 }
 
 /// Copies memory of this process that may not be there.
-pub fn read_memory(address: usize, buffer: &mut [u8]) -> bool {
+pub fn read_memory(process: u32, address: usize, buffer: &mut [u8]) -> bool {
     let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     let remote = libc::iovec { iov_base: ptr::without_provenance_mut(address), iov_len: buffer.len() };
-    call!(SYS_process_vm_readv, getpid(), &raw const local, 1, &raw const remote, 1, 0) == Ok(buffer.len())
+    call!(SYS_process_vm_readv, process, &raw const local, 1, &raw const remote, 1, 0) == Ok(buffer.len())
 }
 
 /// The stack that the calling thread's signal handlers may run on: first address and end. Empty if it has none.

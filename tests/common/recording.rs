@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -237,12 +238,24 @@ fn without_our_variables(command: &mut Command) {
     }
 }
 
+/// Starts a command. A program that a test has just written is busy while a child that another test is starting still
+/// holds the descriptor it was written through.
+fn start(command: &mut Command) -> Child {
+    for _ in 0..1000 {
+        match command.spawn() {
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => sleep(Duration::from_millis(2)),
+            started => return started.unwrap_or_else(|error| panic!("{command:?}: {error}")),
+        }
+    }
+    panic!("{command:?} stays busy");
+}
+
 /// Runs a command to its end. Its output goes through files: a daemon that it leaves behind may hold them.
 pub fn run_to_end(command: &mut Command) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let [stdout, stderr] = ["stdout", "stderr"].map(|name| folder.path().join(name));
     command.stdout(File::create(&stdout).unwrap()).stderr(File::create(&stderr).unwrap());
-    let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let mut child = start(command);
     let start = Instant::now();
     let mut pause = Duration::from_micros(200);
     let status = loop {
