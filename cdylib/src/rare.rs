@@ -47,7 +47,7 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
             live::PROBED => {
                 let before = arch::ticks();
                 hooks::enter_on::<CountedByTsc>(&mut *thread, function, site, hook, sp);
-                (*thread).probed += arch::ticks().wrapping_sub(before);
+                (*thread).probe(before, (*(*thread).top).bits);
             }
             live::GETTIME => hooks::enter_on::<TimedByGettime>(&mut *thread, function, site, hook, sp),
             live::COUNTED_GETTIME => hooks::enter_on::<CountedByGettime>(&mut *thread, function, site, hook, sp),
@@ -78,9 +78,10 @@ pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: as above.
     unsafe {
         if !thread.is_null() && (*thread).state() == live::PROBED {
+            let bits = (*(*thread).top).bits;
             let before = arch::ticks();
             counted::exit(&mut *thread, function, site, hook, sp);
-            (*thread).probed += arch::ticks().wrapping_sub(before);
+            (*thread).probe(before, bits);
         } else if !thread.is_null() && (*thread).state() != live::LOST {
             let now = clock::now((*thread).family.clock);
             hooks::exit_at(&mut *thread, now, function, site, hook, sp);

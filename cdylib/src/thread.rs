@@ -282,6 +282,15 @@ impl Thread {
         }
     }
 
+    /// Adds what a hook took that began then, if its call, whose frame has these bits, is not timed: what times it, and
+    /// what makes a new path, is no part of what counting costs.
+    pub fn probe(&mut self, began: u64, frame_bits: u8) {
+        let took = arch::ticks().wrapping_sub(began);
+        if frame_bits & !bits::SLOT == bits::COUNTED {
+            self.probed += took;
+        }
+    }
+
     /// Takes an arena, and puts the calls that are open into it.
     pub fn settle(&mut self) {
         self.live.store(live::LOST, Ordering::Relaxed);

@@ -144,7 +144,9 @@ pub unsafe fn may_leave_out(thread: &Thread, node: *mut NodeRecord) -> bool {
     if node.slot.ticks + node.folded_slot.ticks > calls * (thread.pair >> 10) * NEVER_LEFT_OUT {
         return false;
     }
-    let allowed = (calls / TIMED_FOR_EACH).min(u32::MAX.into()) as u32;
+    // Of a short stretch of probes those paths must be part that are met seldom: their records are in no cache.
+    let timed_for_each = if thread.trial.stage == Stage::Probed { 2 } else { TIMED_FOR_EACH };
+    let allowed = (calls / timed_for_each).min(u32::MAX.into()) as u32;
     let more = allowed.saturating_sub(node.sample).min(u32::from(u16::MAX) - 1);
     node.sample += more;
     node.countdown = more as u16; // this call is the first of them
@@ -212,10 +214,11 @@ unsafe fn finish(thread: &mut Thread, timed: u64, counted: u64) {
 
 /// Keeps the results of a trial.
 unsafe fn keep(thread: &mut Thread) {
-    let probed = for_each(thread.probed as i64, LEAST_CALLS.into());
+    let counted = u64::from(LEAST_CALLS).saturating_sub(thread.trial.timed);
     // SAFETY: the arena is the thread's, and has a record for them; the header is mapped.
     unsafe {
-        if thread.trial.timed == 0 {
+        if counted >= u64::from(LEAST_CALLS / 2) {
+            let probed = for_each(thread.probed as i64, counted);
             let trials: *mut Trials = at(thread.base, (*thread.arena).trials);
             let place = (*trials).count as usize % TRIALS;
             (*trials).differences[place] = thread.trial.difference;

@@ -19,6 +19,13 @@ const COUNTING_UNLIKENESS: f64 = 0.25;
 /// caches hold what the calls before have left.
 const TRIAL_UNLIKENESS: f64 = 0.1;
 
+/// Share of the trials at either end that do not count: what the program did in the one stretch and not in the other.
+const DISTURBED: f64 = 0.25;
+
+/// The same of probes, which an interrupt may disturb. No more: of the paths that are in no cache there are few, and they
+/// weigh.
+const INTERRUPTED: f64 = 0.05;
+
 /// What hook pairs cost, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
@@ -71,12 +78,12 @@ impl Costs {
 
     /// With the results of trials, if those tell more than the loop has.
     fn tried(self, trials: &mut Trials) -> Self {
-        let Some((difference, error)) = middle(&mut trials.differences) else { return self };
-        let Some((excess, _)) = middle(&mut trials.excesses) else { return self };
+        let Some((difference, error)) = trimmed(&mut trials.differences, DISTURBED) else { return self };
+        let Some((excess, spread)) = trimmed(&mut trials.excesses, INTERRUPTED) else { return self };
         let counted = (self.counted + excess).max(0.0);
         let (tried, total) = (difference + counted, self.inner + self.outer);
         let unlikeness = (COUNTING_UNLIKENESS * self.counted.max(counted)).hypot(TRIAL_UNLIKENESS * tried);
-        let error = error.hypot(unlikeness);
+        let error = error.hypot(spread).hypot(unlikeness);
         if difference <= 0.0 || total <= 0.0 {
             return self;
         }
@@ -109,19 +116,22 @@ impl Trials {
     }
 }
 
-/// The mean of the middle half, and its standard error: what disturbs a trial (an interrupt, a wait) shall not count.
-fn middle(values: &mut [f64]) -> Option<(f64, f64)> {
+/// The mean without a share of the values at either end, and its standard error by the winsorised variance (Tukey and
+/// McLaughlin 1963).
+fn trimmed(values: &mut [f64], share: f64) -> Option<(f64, f64)> {
     if values.len() < LEAST_TRIALS {
         return None;
     }
     values.sort_unstable_by(f64::total_cmp);
-    let quarter = values.len() / 4;
-    let middle = &values[quarter..values.len() - quarter];
-    let mean = middle.iter().sum::<f64>() / middle.len() as f64;
-    // Of a normal distribution the quartiles lie 1.349 standard deviations apart, and the mean of the middle half is
-    // 1.09 times as uncertain as that of all.
-    let spread = (middle[middle.len() - 1] - middle[0]) / 1.349;
-    Some((mean, 1.09 * spread / (values.len() as f64).sqrt()))
+    let cut = (values.len() as f64 * share) as usize;
+    let kept = &values[cut..values.len() - cut];
+    let (low, high) = (kept[0], kept[kept.len() - 1]);
+    let mean = kept.iter().sum::<f64>() / kept.len() as f64;
+    let n = values.len() as f64;
+    let winsorised = || values.iter().map(|value| value.clamp(low, high));
+    let middle = winsorised().sum::<f64>() / n;
+    let variance = winsorised().map(|value| (value - middle).powi(2)).sum::<f64>() / (n - 1.0);
+    Some((mean, variance.sqrt() / ((1.0 - 2.0 * share) * n.sqrt())))
 }
 
 #[cfg(test)]
