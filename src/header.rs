@@ -86,8 +86,9 @@ pub struct Header {
     pub probed_cost: u64,
     /// Which calls are timed: [`timing`].
     pub timing: u32,
-    /// Not used; zero.
-    pub reserved: u32,
+    /// Where some calls are timed, what such a call's interval takes with nothing in it, in 1/1024 ticks; see
+    /// [`crate::Trials`].
+    pub blank_cost: u32,
 
     /// Process that made the file.
     pub pid: u32,

@@ -1,12 +1,16 @@
 //! The times of call paths without what measuring them cost; no path ever takes longer than the one above it.
 //!
-//! A path's own time is what was measured less its hooks' cost; below nothing it is nothing. The inclusive time of a
-//! path is its own and that of all below: a sum of what is shown, so that it always adds up. Only where recursion was
-//! folded (deep recursion is, past a limit) do calls on one path lie inside each other, and there the inclusive time is
-//! measured less cost, at least what the paths below take, and with its neighbours at most what the path above takes.
+//! A path's inclusive time is what was measured less the hooks' cost, and its own time is what that leaves beside the paths
+//! below it. The cost is an average: where hooks cost less than that, the paths below may seem to take more than there is.
+//! Then they are cut down to fit, those first whose times are the least certain; so the sum of all own times is what the
+//! outermost calls took, whose cost averages out best. Where recursion was folded (deep recursion is, past a limit) calls on
+//! one path lie inside each other: there own times are measured less cost, none below nothing, and add up to the inclusive
+//! time of the outermost of them, which all are fitted to.
+
+use std::ops::Range;
 
 use crate::merge::{CallPath, Counts, PathId, Tree};
-use crate::time::Time;
+use crate::time::{Time, Variance};
 
 /// Times of a tree's paths, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,13 +45,6 @@ pub fn correct(tree: &Tree) -> Times {
 }
 
 fn times(tree: &Tree, folds: &Folds, measured: impl Fn(&Counts) -> (Time, [Time; 2])) -> Vec<PathTimes> {
-    #[derive(Clone, Copy, Default)]
-    struct Below {
-        own: Time,
-        inclusive: Time,
-        inside: Time,
-        error: Time,
-    }
     let mut below = vec![Below::default(); tree.paths.len()];
     let mut times = vec![PathTimes::default(); tree.paths.len()];
     // Every path comes after the one above it: in reverse, all below a path are done before it.
@@ -60,57 +57,135 @@ fn times(tree: &Tree, folds: &Folds, measured: impl Fn(&Counts) -> (Time, [Time;
             Some(_) => Time::ZERO, // counted at the path that it is folded into
             None => self_measured.at_least_zero(),
         };
-        let cut = if path.key.folded_into.is_some() { Time::ZERO } else { own - self_measured };
         let all_own = own + below[id].own;
-        let summed = if folds.is_head[id] { all_own } else { own + below[id].inclusive };
-        let (least, inclusive) = match folds.is_inside[id] {
-            true => (inclusive_measured[0], inclusive_measured[0].max(below[id].inclusive).at_least_zero()),
-            false => (summed, summed),
+        let inclusive = match folds.is_inside[id] {
+            true => inclusive_measured[0].max(below[id].inclusive).at_least_zero(),
+            false => below[id].weighed(inclusive_measured[0], &path.counts),
         };
         // What a head's callees do inside its recursion, they do in calls that lie below.
         let inside_below = if folds.is_head[id] { Time::ZERO } else { below[id].inside };
         let inside = inclusive_measured[1].max(inside_below).at_least_zero();
-        let error = path.counts.error + cut + (inclusive - least).at_least_zero() + below[id].error;
         // Timing some of the calls makes each path's sum uncertain for itself; their sums do not add up to it.
-        times[id] = PathTimes { own, inclusive, inside, error: error + path.counts.variance.error() };
+        let systematic = path.counts.error + below[id].error;
+        let error = systematic + path.counts.variance.error() + (inclusive - inclusive_measured[0]).at_least_zero();
+        times[id] = PathTimes { own, inclusive, inside, error };
         if let Some(parent) = path.key.parent {
             let above = &mut below[parent as usize];
             above.own += all_own;
             above.inclusive += inclusive;
             above.inside += inside;
-            above.error += error;
+            above.error += systematic;
+            above.variance += path.counts.variance;
         }
     }
-    fit(tree, folds, &mut times);
+    for id in 0..tree.paths.len() {
+        if folds.is_head[id] && !folds.is_inside[id] {
+            let recursion = id..tree.paths[id].end as usize;
+            fit_own(&mut times[recursion.clone()]);
+            fit_inside(tree, folds, recursion, &mut times);
+        } else if !folds.is_inside[id] && !tree.paths[id].is_untimed() {
+            fit_below(tree, id, &mut times);
+        }
+    }
     times
 }
 
-/// Fits what was measured inside folded recursions into the time of the path above, which is a sum.
-fn fit(tree: &Tree, folds: &Folds, times: &mut [PathTimes]) {
-    // Every path comes after the one above it, whose time is final by then.
-    for id in (0..tree.paths.len()).filter(|&id| folds.is_head[id] || folds.is_inside[id]) {
-        let above = times[id];
-        let children: Vec<usize> = tree.children(id as PathId).map(|child| child as usize).collect();
-        shrink(times, &children, above.inclusive, |times| &mut times.inclusive);
-        let room = if folds.is_head[id] { above.inclusive + above.inside } else { above.inside };
-        shrink(times, &children, room, |times| &mut times.inside);
+/// Sums over the paths below one.
+#[derive(Clone, Copy, Default)]
+struct Below {
+    /// Own times, at any depth.
+    own: Time,
+    /// Of the paths directly below.
+    inclusive: Time,
+    inside: Time,
+    error: Time,
+    /// Of the paths directly below.
+    variance: Variance,
+}
+
+impl Below {
+    /// A path's inclusive time. Where not all calls are timed it may have come out shorter than that of the paths below it
+    /// by chance: then both are weighed by how uncertain they are.
+    fn weighed(&self, measured: Time, counts: &Counts) -> Time {
+        let short = (self.inclusive - measured).at_least_zero();
+        let (own, others) = (counts.variance.error(), self.variance.error());
+        if short == Time::ZERO || own == Time::ZERO {
+            return measured.at_least_zero();
+        }
+        let (own, others) = (own.ns().powi(2), others.ns().powi(2) + self.error.ns().powi(2));
+        (measured + Time::from_ns(short.ns() * own / (own + others))).at_least_zero()
     }
 }
 
-/// Makes times fit into a room, each by its share; what is cut off is uncertain.
-fn shrink(times: &mut [PathTimes], ids: &[usize], room: Time, part: impl Fn(&mut PathTimes) -> &mut Time) {
-    let sum: Time = ids.iter().map(|&id| *part(&mut times[id])).sum();
+/// Fits the paths directly below one into its time, which is final, and gives it what they leave.
+fn fit_below(tree: &Tree, id: usize, times: &mut [PathTimes]) {
+    let children: Vec<usize> = tree.children(id as PathId).map(|child| child as usize).collect();
+    let room = times[id].inclusive;
+    shrink(times, &children, room);
+    let taken: Time = children.iter().map(|&child| times[child].inclusive).sum();
+    times[id].own = room - taken;
+}
+
+/// Makes times fit into a room, those first that are uncertain; what is cut off is uncertain, too.
+fn shrink(times: &mut [PathTimes], ids: &[usize], room: Time) {
+    let sum: Time = ids.iter().map(|&id| times[id].inclusive).sum();
+    let mut excess = (sum - room).at_least_zero();
+    for at_most_the_error in [true, false] {
+        if excess == Time::ZERO {
+            return;
+        }
+        let most =
+            |times: &PathTimes| if at_most_the_error { times.inclusive.min(times.error) } else { times.inclusive };
+        let all: Time = ids.iter().map(|&id| most(&times[id])).sum();
+        let to_cut = excess.min(all);
+        for &id in ids {
+            let time = &mut times[id];
+            let most = most(time);
+            // Rounded up, so that nothing is left over.
+            let cut = if to_cut == all { most } else { (most - most.share(all - to_cut, all)).min(excess) };
+            time.inclusive = time.inclusive - cut;
+            time.error += cut;
+            excess = excess - cut;
+        }
+    }
+}
+
+/// Fits the own times in a folded recursion, and below it, into the inclusive time of its outermost calls.
+fn fit_own(times: &mut [PathTimes]) {
+    let room = times[0].inclusive;
+    let sum: Time = times.iter().map(|times| times.own).sum();
+    if sum > room {
+        times.iter_mut().for_each(|times| times.own = times.own.share(room, sum));
+    }
+    let sum: Time = times.iter().map(|times| times.own).sum();
+    times[0].own += room - sum;
+}
+
+/// Fits what was measured inside folded recursions into the time of the path above.
+fn fit_inside(tree: &Tree, folds: &Folds, recursion: Range<usize>, times: &mut [PathTimes]) {
+    // Every path comes after the one above it, whose time is final by then.
+    for id in recursion {
+        let above = times[id];
+        let children: Vec<usize> = tree.children(id as PathId).map(|child| child as usize).collect();
+        shrink(times, &children, above.inclusive);
+        let room = if folds.is_head[id] { above.inclusive + above.inside } else { above.inside };
+        shrink_inside(times, &children, room);
+    }
+}
+
+/// Makes times inside a recursion fit into a room, each by its share; what is cut off is uncertain.
+fn shrink_inside(times: &mut [PathTimes], ids: &[usize], room: Time) {
+    let sum: Time = ids.iter().map(|&id| times[id].inside).sum();
     if sum <= room {
         return;
     }
     let mut left = room;
     for &id in ids {
-        let time = part(&mut times[id]);
-        let fitting = time.share(room, sum).min(left);
-        let cut = *time - fitting;
-        *time = fitting;
+        let time = &mut times[id];
+        let fitting = time.inside.share(room, sum).min(left);
+        time.error += time.inside - fitting;
+        time.inside = fitting;
         left = left - fitting;
-        times[id].error += cut;
     }
 }
 
@@ -193,10 +268,22 @@ mod tests {
         let tree = &merge(&[with_costs(nodes)], By::All, None).groups[0].tree;
         let times = correct(tree);
         assert_eq!(times.corrected[1].inclusive, Time::ZERO);
-        assert_eq!(times.corrected[0].inclusive.ns(), 63.0);
+        assert_eq!(times.corrected[0].inclusive.ns(), 58.0);
         // Ten pairs whose cost may be off by 1, and 5 that had to be cut off.
         assert_eq!(times.corrected[1].error.ns(), 15.0);
         assert_eq!(times.raw[1].inclusive.ns(), 15.0);
+    }
+
+    #[test]
+    fn paths_that_seem_to_take_more_than_there_is_are_cut_where_they_are_uncertain() {
+        // f was called often, so its hooks' cost may be far off; g was called once.
+        let nodes = vec![
+            node(0x1000, None, slot(1, 1306, 101)),
+            node(0x1100, Some(0), slot(100, 700, 0)),
+            node(0x1200, Some(0), slot(1, 402, 0)),
+        ];
+        // main: 1306, less 2 for itself and 5 for each of 101 calls. f, 500, and g, 400, do not fit into that.
+        assert_eq!(corrected(with_costs(nodes)), [(0.0, 799.0), (400.0, 400.0), (399.0, 399.0)]);
     }
 
     #[test]

@@ -33,9 +33,16 @@ pub struct Costs {
     pub counted: u64,
     /// Of that pair's hooks, each by itself between two readings of the clock.
     pub probed: u64,
+    /// Of a blank between counted calls; 0 where all are timed.
+    pub blank: u64,
 }
 
 const PAIRS: u64 = 256;
+/// Places of the stack, [`STEP`] bytes apart, that the loop runs at in turn: whether a hook's frame and what it writes lie
+/// alike in their pages makes it faster or slower by a third, and a program's frames lie everywhere.
+const PLACES: usize = 16;
+const STEP: usize = 256;
+const ROUNDS_AT_A_PLACE: usize = 3;
 const LEAST_ROUNDS: usize = 15;
 const MOST_ROUNDS: usize = 255;
 /// The clock's rate is taken over the same time.
@@ -76,7 +83,7 @@ fn rehearse(which: u32, timing: u32, since: Anchor) -> Option<Costs> {
         (*header).keep = u32::MAX;
         let thread = Thread::new(family).ok()?;
         (*thread).settle();
-        (*thread).next_trial = u64::MAX;
+        ((*thread).next_trial, (*thread).end_of_stretch) = (u64::MAX, u64::MAX);
         arch::set_thread(thread);
         enter(PARENT, SITE);
         let costs = rounds(thread, which, since);
@@ -98,7 +105,7 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
         let enough = || clock::read(libc::CLOCK_MONOTONIC).saturating_sub(since.monotonic_ns) > ENOUGH_NS;
         while len < LEAST_ROUNDS || (len < MOST_ROUNDS && !enough()) {
             let (ticks, count) = (slot(node, 0).ticks, (*thread).count);
-            totals[len] = (pairs(which) << 10) / PAIRS;
+            totals[len] = (at_place(len % PLACES, &mut || pairs(which)) << 10) / PAIRS;
             inners[len] = ((slot(node, 0).ticks - ticks) << 10) / PAIRS;
             timed += (*thread).count - count;
             len += 1;
@@ -123,6 +130,7 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
             untimed,
             counted,
             probed,
+            blank: ((*thread).blank_ticks << 10).checked_div((*thread).blanks.into()).unwrap_or(0),
         }
     }
 }
@@ -161,8 +169,20 @@ unsafe fn probed(thread: *mut Thread, which: u32, node: *mut NodeRecord) -> u64 
     }
 }
 
+/// The mean over the places of the stack, in 1/1024 ticks for a pair.
 fn few_rounds(mut ticks: impl FnMut() -> u64) -> u64 {
-    median(&mut [(); LEAST_ROUNDS].map(|()| (ticks() << 10) / PAIRS)).0
+    let at = |place| median(&mut [(); ROUNDS_AT_A_PLACE].map(|()| at_place(place, &mut ticks))).0;
+    (0..PLACES).map(at).sum::<u64>() * 1024 / (PAIRS * PLACES as u64)
+}
+
+/// Runs a loop further down the stack.
+#[inline(never)]
+fn at_place(place: usize, ticks: &mut dyn FnMut() -> u64) -> u64 {
+    // What the call itself takes of the stack makes the steps uneven, and the places no fewer.
+    let room = black_box([0u8; STEP - 64]);
+    let ticks = if place == 0 { ticks() } else { at_place(place - 1, ticks) };
+    black_box(&room);
+    ticks
 }
 
 /// Ticks that a loop of hook pairs takes.

@@ -256,6 +256,10 @@ unsafe fn enter_anywhere<W: Way>(thread: &mut Thread, function: usize, site: usi
 #[cold]
 #[inline(never)]
 pub unsafe fn exit_of_another(thread: &mut Thread, now: u64, function: usize, site: usize, hook: usize, sp: usize) {
+    if function == sampling::BLANK {
+        thread.blank_ended = now;
+        return;
+    }
     // SAFETY: frames between bottom and top are there; the bottom frame ends every search.
     unsafe {
         switch_stack(thread, sp);

@@ -5,13 +5,13 @@
 
 use crate::arch;
 use crate::arena;
-use crate::clock::{self, Clock};
+use crate::clock::{self, Clock, Tsc};
 use crate::family::at;
 use crate::frame::{Frame, bits};
 use crate::hooks;
 use crate::rare;
 use crate::sys::SignalsBlocked;
-use crate::thread::{Thread, slot};
+use crate::thread::{Thread, live, slot};
 use crate::trial;
 use core::mem::offset_of;
 use profile::header::timing;
@@ -24,6 +24,13 @@ const LARGEST_GROUP: u32 = 128;
 const LEAST_GROUPS: u64 = 64;
 /// A call that takes this many times as long as timing it is rather timed.
 const LONG: u64 = 16;
+
+/// Timed calls for each blank: see [`profile::Trials`].
+const TIMED_FOR_A_BLANK: u32 = 32;
+/// A longer one was interrupted; in ticks.
+const LONGEST_BLANK: u64 = 2000;
+/// The function of a blank, which is none.
+pub const BLANK: usize = 0;
 
 /// Where a thread's random numbers start.
 pub fn seed(address: usize) -> u64 {
@@ -60,6 +67,9 @@ pub unsafe fn turn<C: Clock>(thread: &mut Thread, frame: &mut Frame, node_ref: R
 
 /// Times a call for its group, and lays out the next group.
 unsafe fn time_one<C: Clock>(thread: &mut Thread, frame: &mut Frame, sample: &mut Sample, node: *mut NodeRecord) {
+    if thread.random_below(TIMED_FOR_A_BLANK) == 0 && thread.is(live::COUNTED) {
+        blank(thread);
+    }
     let weight = sample.group.max(1);
     let next = sample.next_group.clamp(1, LARGEST_GROUP);
     let place = thread.random_below(next);
@@ -68,6 +78,16 @@ unsafe fn time_one<C: Clock>(thread: &mut Thread, frame: &mut Frame, sample: &mu
     (sample.group, sample.left) = (next, next - 1 - place);
     // SAFETY: as above.
     unsafe { time::<C>(thread, frame, node, weight as u16) };
+}
+
+/// What a timed call among counted ones adds to its own interval, here and now: goes the way that its exit hook will go.
+#[inline(never)]
+fn blank(thread: &mut Thread) {
+    let began = Tsc::now();
+    // SAFETY: the hook takes it for none of the open calls', and does nothing but to tell when it was.
+    unsafe { arch::exit(BLANK, 0) };
+    thread.blank_ticks += thread.blank_ended.saturating_sub(began).min(LONGEST_BLANK);
+    thread.blanks += 1;
 }
 
 unsafe fn time<C: Clock>(thread: &mut Thread, frame: &mut Frame, node: *mut NodeRecord, weight: u16) {

@@ -112,6 +112,11 @@ pub struct Thread {
     pub block: *mut Block,
     /// What the hooks took in the present stretch of a trial, in ticks.
     pub probed: u64,
+    /// When the latest blank ended ([`crate::sampling::BLANK`]), in ticks.
+    pub blank_ended: u64,
+    /// Blanks since the last trial, and what they took, in ticks.
+    pub blanks: u32,
+    pub blank_ticks: u64,
     /// The trial of what timing costs.
     pub trial: Trial,
     /// Where the sequence of random numbers is.
@@ -298,8 +303,7 @@ impl Thread {
             return;
         }
         (self.count, self.counted) = (0, 0);
-        self.trial.wait(0);
-        (self.next_trial, self.end_of_stretch) = (trial::FIRST, u64::MAX);
+        trial::schedule(self);
         self.last = clock::now(self.family.clock);
         fork::inherit(self);
         self.forget_time_since(self.last);

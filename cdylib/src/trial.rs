@@ -13,6 +13,8 @@ use crate::frame::bits;
 use crate::sys::SignalsBlocked;
 use crate::thread::{Thread, live};
 use core::sync::atomic::{AtomicU32, Ordering};
+use profile::header::clock::TSC;
+use profile::header::timing;
 use profile::trials::TRIALS;
 use profile::{NodeRecord, Trials};
 
@@ -24,6 +26,8 @@ const LEAST_PAUSE: u64 = 1 << 18;
 const MOST_CALLS: u32 = 2048;
 /// The least, where a recording root never makes so many.
 const LEAST_CALLS: u32 = 128;
+/// Calls before each stretch, of its kind: the first ones find the code in no cache and mislead the processor's guesses.
+const WARM_UP: u32 = 256;
 
 /// For each call of a path that is left out, so many are timed before: what is known of them stands for it.
 const TIMED_FOR_EACH: u64 = 8;
@@ -32,6 +36,9 @@ const TIMED_FOR_EACH: u64 = 8;
 const LONG: u64 = 16;
 /// No calls of a path are left out that take so long, in the same units: each may weigh as much as thousands of others.
 const NEVER_LEFT_OUT: u64 = 256;
+
+/// Fewer blanks than this say nothing.
+const LEAST_BLANKS: u32 = 8;
 
 /// Where a trial is.
 #[derive(Clone, Copy, PartialEq)]
@@ -52,6 +59,8 @@ enum Stage {
 /// A thread's trial.
 pub struct Trial {
     stage: Stage,
+    /// Whether the stretch is still to begin.
+    is_warming_up: bool,
     /// Calls of a stretch.
     calls: u32,
     /// When the present stretch began, in ticks.
@@ -75,9 +84,27 @@ impl Trial {
         self.calls = if calls == 0 { MOST_CALLS } else { calls };
     }
 
+    fn warm_up(&mut self, stage: Stage) {
+        (self.stage, self.is_warming_up) = (stage, true);
+    }
+
     fn begin_stretch(&mut self, count: u64) {
         (self.began, self.count) = (Tsc::now(), count);
     }
+}
+
+/// Sets when a thread's first trial is.
+pub fn schedule(thread: &mut Thread) {
+    thread.trial.wait(0);
+    (thread.next_trial, thread.end_of_stretch) = (FIRST, u64::MAX);
+    (thread.blanks, thread.blank_ticks) = (0, 0);
+    if is_sampled(thread) && thread.family.clock == TSC {
+        thread.end_of_stretch = FIRST;
+    }
+}
+
+fn is_sampled(thread: &Thread) -> bool {
+    thread.family.settings.timing == timing::SAMPLED
 }
 
 /// The next step, in a thread whose calls are timed.
@@ -89,6 +116,10 @@ pub unsafe fn step_timed(thread: &mut Thread) {
     unsafe {
         match thread.trial.stage {
             Stage::Waiting => begin(thread),
+            Stage::Timed { .. } if thread.trial.is_warming_up => {
+                thread.trial.is_warming_up = false;
+                thread.next_trial = thread.count + u64::from(thread.trial.calls);
+            }
             Stage::Timed { is_first: true } => {
                 thread.trial.first = now - thread.trial.began;
                 count_next(thread, false);
@@ -110,9 +141,18 @@ pub unsafe fn step_timed(thread: &mut Thread) {
 #[inline(never)]
 pub unsafe fn step_counted(thread: &mut Thread) {
     let now = Tsc::now();
+    if thread.trial.is_warming_up {
+        thread.trial.is_warming_up = false;
+        thread.probed = 0;
+        let calls = if thread.trial.stage == Stage::Probed { LEAST_CALLS } else { thread.trial.calls };
+        thread.end_of_stretch = thread.counted + u64::from(calls);
+        thread.forget_time_since(now);
+        return thread.trial.begin_stretch(thread.count);
+    }
     thread.end_of_stretch = u64::MAX;
+    let usual = if is_sampled(thread) { live::COUNTED } else { live::TSC };
     for state in [live::COUNTED, live::PROBED] {
-        let _ = thread.live.compare_exchange(state, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = thread.live.compare_exchange(state, usual, Ordering::Relaxed, Ordering::Relaxed);
     }
     let counted = now - thread.trial.began;
     thread.trial.timed = thread.count - thread.trial.count;
@@ -128,6 +168,7 @@ pub unsafe fn step_counted(thread: &mut Thread) {
                 finish(thread, timed, counted);
             }
             Stage::Probed => keep(thread),
+            Stage::Waiting if is_sampled(thread) => begin_probing(thread),
             Stage::Waiting | Stage::Timed { .. } => {}
         }
         thread.forget_time_since(now);
@@ -156,13 +197,9 @@ pub unsafe fn may_leave_out(thread: &Thread, node: *mut NodeRecord) -> bool {
 unsafe fn begin(thread: &mut Thread) {
     // SAFETY: the arena is the thread's.
     unsafe {
-        if (*thread.arena).trials == 0 {
-            let _blocked = SignalsBlocked::new();
-            let Some((reference, _)) = arena::record::<Trials>(thread, false) else {
-                thread.next_trial = u64::MAX;
-                return;
-            };
-            AtomicU32::from_ptr(&raw mut (*thread.arena).trials).store(reference, Ordering::Release);
+        if !has_record(thread) {
+            thread.next_trial = u64::MAX;
+            return;
         }
         let Some(outermost) = outermost(thread) else { return pause(thread, 0) };
         thread.trial.outermost = outermost;
@@ -174,14 +211,35 @@ unsafe fn begin(thread: &mut Thread) {
     }
 }
 
+/// The only stretch of a trial where not every call is timed.
+unsafe fn begin_probing(thread: &mut Thread) {
+    // SAFETY: the arena is the thread's.
+    if unsafe { has_record(thread) } {
+        probe_next(thread);
+    }
+}
+
+/// Whether the arena has a record of trials; makes it one.
+unsafe fn has_record(thread: &mut Thread) -> bool {
+    // SAFETY: the arena is the thread's.
+    unsafe {
+        if (*thread.arena).trials == 0 {
+            let _blocked = SignalsBlocked::new();
+            let Some((reference, _)) = arena::record::<Trials>(thread, false) else { return false };
+            AtomicU32::from_ptr(&raw mut (*thread.arena).trials).store(reference, Ordering::Release);
+        }
+    }
+    true
+}
+
 fn time_next(thread: &mut Thread, is_first: bool) {
-    thread.trial.stage = Stage::Timed { is_first };
-    thread.next_trial = thread.count + u64::from(thread.trial.calls);
+    thread.trial.warm_up(Stage::Timed { is_first });
+    thread.next_trial = thread.count + u64::from(WARM_UP);
 }
 
 fn count_next(thread: &mut Thread, is_first: bool) {
-    thread.trial.stage = Stage::Counted { is_first };
-    thread.end_of_stretch = thread.counted + u64::from(thread.trial.calls);
+    thread.trial.warm_up(Stage::Counted { is_first });
+    thread.end_of_stretch = thread.counted + u64::from(WARM_UP);
     thread.next_trial = thread.count + 1;
     let _ = thread.live.compare_exchange(live::TSC, live::COUNTED, Ordering::Relaxed, Ordering::Relaxed);
 }
@@ -205,11 +263,16 @@ unsafe fn finish(thread: &mut Thread, timed: u64, counted: u64) {
         return;
     }
     thread.trial.difference = for_each(timed as i64 - counted as i64, left_out);
-    thread.trial.stage = Stage::Probed;
-    thread.probed = 0;
+    probe_next(thread);
+}
+
+fn probe_next(thread: &mut Thread) {
+    thread.trial.warm_up(Stage::Probed);
     thread.end_of_stretch = thread.counted + u64::from(LEAST_CALLS);
     thread.next_trial = thread.count + 1;
-    let _ = thread.live.compare_exchange(live::TSC, live::PROBED, Ordering::Relaxed, Ordering::Relaxed);
+    for state in [live::TSC, live::COUNTED] {
+        let _ = thread.live.compare_exchange(state, live::PROBED, Ordering::Relaxed, Ordering::Relaxed);
+    }
 }
 
 /// Keeps the results of a trial.
@@ -217,12 +280,22 @@ unsafe fn keep(thread: &mut Thread) {
     let counted = u64::from(LEAST_CALLS).saturating_sub(thread.trial.timed);
     // SAFETY: the arena is the thread's, and has a record for them; the header is mapped.
     unsafe {
-        if counted >= u64::from(LEAST_CALLS / 2) {
-            let probed = for_each(thread.probed as i64, counted);
+        let header = &*thread.family.header();
+        let difference = match (is_sampled(thread), thread.blanks) {
+            (false, _) => Some(thread.trial.difference),
+            (true, 0..LEAST_BLANKS) => None,
+            (true, blanks) => {
+                let difference = for_each(thread.blank_ticks as i64, blanks.into()) - header.blank_cost as i32;
+                thread.inner = header.inner_cost.saturating_add_signed(difference.into());
+                (thread.blanks, thread.blank_ticks) = (0, 0);
+                Some(difference)
+            }
+        };
+        if let (Some(difference), true) = (difference, counted >= u64::from(LEAST_CALLS / 2)) {
             let trials: *mut Trials = at(thread.base, (*thread.arena).trials);
             let place = (*trials).count as usize % TRIALS;
-            (*trials).differences[place] = thread.trial.difference;
-            (*trials).excesses[place] = probed - (*thread.family.header()).probed_cost as i32;
+            (*trials).differences[place] = difference;
+            (*trials).excesses[place] = for_each(thread.probed as i64, counted) - header.probed_cost as i32;
             arch::add(&raw mut (*trials).count, 1);
         }
     }
@@ -239,6 +312,9 @@ fn for_each(ticks: i64, calls: u64) -> i32 {
 fn pause(thread: &mut Thread, calls: u32) {
     thread.trial.wait(calls);
     thread.next_trial = thread.count + LEAST_PAUSE.max(thread.count / 64);
+    if is_sampled(thread) {
+        thread.end_of_stretch = thread.counted + LEAST_PAUSE.max(thread.counted / 64);
+    }
 }
 
 /// The outermost call that is open, if it is timed.
