@@ -33,8 +33,8 @@ pub struct Arena {
     pub processes: u32,
     /// Bits of [`flag`].
     pub flags: u32,
-    /// Not used; zero.
-    pub reserved: u32,
+    /// [`crate::Header::epoch`] when its counters began.
+    pub epoch: u32,
     /// When the owner's process began to record, in ticks.
     pub process_started: u64,
     /// When the owner began to record, in ticks.

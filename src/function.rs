@@ -22,8 +22,10 @@ pub struct Function {
     pub unbinned: u64,
     /// Nodes of the function that have an ancestor of the same function. Past a limit, recursion is folded.
     pub recursive_nodes: u64,
+    /// Its [`crate::Timeline`]; 0 if it is no root, or has not returned yet.
+    pub timeline: Ref,
     /// Not used; zero.
-    pub reserved: u64,
+    pub reserved: u32,
 }
 
 /// One octave of a histogram.

@@ -6,7 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub const MAGIC: [u8; 8] = *b"DIYTRACE";
 
 /// The version of the bytes described in this crate. Any change of them raises it.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Number of words in the directory of adoptable arenas, which follows the header's page.
 pub const DIRECTORY_SLOTS: usize = 3584;
@@ -61,8 +61,13 @@ pub struct Header {
 
     /// Control word: not 0 while recording is paused.
     pub paused: u32,
+    /// Control word: how often the counters were reset. An arena that says another number has counted before that: it
+    /// stands for nothing, and its owner clears it at its next call.
+    pub epoch: u32,
     /// Which clock gave the ticks: [`clock`].
     pub clock: u32,
+    /// Which calls are timed: [`timing`].
+    pub timing: u32,
     /// Ticks per second as estimated when the library was loaded.
     pub ticks_per_second: u64,
     /// Both clocks when the library was loaded.
@@ -71,6 +76,8 @@ pub struct Header {
     pub last_anchor: Anchor,
     /// Nanoseconds since 1970 at `first_anchor`.
     pub started_unix_ns: u64,
+    /// Nanoseconds since 1970 when the counters were last reset; 0 if they never were.
+    pub reset_unix_ns: u64,
 
     /// What a hook pair adds inside the interval it measures, in 1/1024 ticks.
     pub inner_cost: u64,
@@ -84,11 +91,9 @@ pub struct Header {
     pub counted_cost: u64,
     /// What the hooks of that pair take, each by itself between two readings of the clock, in 1/1024 ticks.
     pub probed_cost: u64,
-    /// Which calls are timed: [`timing`].
-    pub timing: u32,
     /// Where some calls are timed, what such a call's interval takes with nothing in it, in 1/1024 ticks; see
     /// [`crate::Trials`].
-    pub blank_cost: u32,
+    pub blank_cost: u64,
 
     /// Process that made the file.
     pub pid: u32,

@@ -10,7 +10,7 @@
 //! hook ──▶ [`NodeRecord`] (call path) ──▶ [`Function`] + [`Bins`] (histogram) ──▶ file ──▶ [`reader`] ──▶ analyzer
 //! ```
 //!
-//! # The bytes (version 2, little-endian, x86-64)
+//! # The bytes (version 3, little-endian, x86-64)
 //!
 //! | where | what |
 //! |---|---|
@@ -47,6 +47,7 @@ pub mod pattern;
 pub mod reader;
 pub mod sample;
 pub mod text;
+pub mod timeline;
 pub mod trials;
 
 pub use arena::{Arena, Pending};
@@ -56,4 +57,5 @@ pub use header::{DIRECTORY_SLOTS, Header, MAGIC, VERSION};
 pub use module::Module;
 pub use node::{Node, NodeRecord, Slot};
 pub use sample::Sample;
+pub use timeline::Timeline;
 pub use trials::Trials;

@@ -22,6 +22,8 @@ pub mod flag {
     /// Calls that are not recorded (`DIYTRACE_EXCLUDE`, or deeper than `DIYTRACE_DEPTH`): they are counted only so that
     /// their hooks' cost can be taken off their caller's time, and have no times of their own.
     pub const UNTIMED: u32 = 4;
+    /// Calls of a root that no other call of it is open around: they are in its [`crate::Timeline`].
+    pub const ROOT: u32 = 8;
 }
 
 /// Bits of [`Slot::mark`].

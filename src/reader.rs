@@ -6,7 +6,7 @@
 use crate::block::BLOCK_MAGIC;
 use crate::{
     ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Function, GRANULE, Header, MAGIC, Module, Node,
-    NodeRecord, Ref, Sample, Trials, UNIT, VERSION, kind,
+    NodeRecord, Ref, Sample, Timeline, Trials, UNIT, VERSION, kind,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -127,6 +127,11 @@ impl<'a> File<'a> {
     /// The trials that an arena names.
     pub fn trials(&self, trials: Ref) -> Option<Trials> {
         self.by_reference(trials)
+    }
+
+    /// The timeline that a function record names.
+    pub fn timeline(&self, timeline: Ref) -> Option<Timeline> {
+        self.by_reference(timeline)
     }
 
     /// The modules in a block of [`kind::MODULES`], each with its path.

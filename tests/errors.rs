@@ -47,8 +47,11 @@ fn a_foreign_file() {
 
 #[test]
 fn a_profile_of_an_older_version() {
-    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/seeds/load/version-1.bin");
-    assert_refused(&report(Path::new("/"), &[old]), &["version-1.bin", "version 1", "record again"]);
+    for version in [1, 2] {
+        let old = format!("{}/fuzz/seeds/load/version-{version}.bin", env!("CARGO_MANIFEST_DIR"));
+        let says = [&format!("version-{version}.bin"), &format!("version {version}"), "record again"];
+        assert_refused(&report(Path::new("/"), &[&old]), &says);
+    }
 }
 
 #[test]

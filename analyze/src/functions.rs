@@ -8,6 +8,7 @@ use crate::correct::{PathTimes, Times};
 use crate::histogram::Histogram;
 use crate::merge::{Group, PathId, PlaceId};
 use crate::time::Time;
+use crate::timeline::Timelines;
 
 /// A function's number: functions that are shown as one have the same.
 pub type FunctionId = u32;
@@ -35,6 +36,8 @@ pub struct Function {
     pub histogram: Histogram,
     /// Processes that called it; those that share an arena count as one.
     pub processes: u64,
+    /// When it ran, if it is a root.
+    pub timelines: Timelines,
     /// What it called.
     pub callees: BTreeMap<FunctionId, Edge>,
 }
@@ -160,6 +163,7 @@ pub fn functions(
         function.returned = function.returned.saturating_add(times.returned);
         function.open_before = function.open_before.saturating_add(times.open_before);
         function.processes = function.processes.max(times.processes);
+        function.timelines.merge(&times.timelines);
     }
     for function in functions.values_mut() {
         for sums in [&mut function.corrected, &mut function.raw] {

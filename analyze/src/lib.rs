@@ -44,6 +44,7 @@ pub mod symbolize;
 #[cfg(test)]
 mod testing;
 pub mod time;
+pub mod timeline;
 pub mod top;
 pub mod tree;
 pub mod view;

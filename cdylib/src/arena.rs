@@ -9,8 +9,13 @@ use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use profile::arena::flag;
 use profile::block::BLOCK_MAGIC;
+use profile::header::timing;
 use profile::node::mark;
-use profile::{ARENA_NODES, Arena, Block, CHUNK_NODES, DIRECTORY_SLOTS, GRANULE, NodeRecord, Ref, UNIT, kind};
+use profile::timeline::Slice;
+use profile::{
+    ARENA_NODES, Arena, Bins, Block, CHUNK_NODES, DIRECTORY_SLOTS, Function, GRANULE, NodeRecord, Ref, Sample,
+    Timeline, UNIT, kind,
+};
 
 const FIRST_SIZE: usize = 2 * GRANULE;
 const LARGEST_BLOCK: usize = 64 * GRANULE;
@@ -164,11 +169,58 @@ unsafe fn take_over(thread: &mut Thread, arena_ref: Ref, merge: bool) {
         });
         (thread.arena_ref, thread.arena) = (arena_ref, arena);
         index_what_is_there(thread);
+        if (*arena).epoch != thread.epoch {
+            return clear(thread);
+        }
         hooks::file_pending(thread);
         (*arena).flags &= flag::MERGED | flag::FULL;
         if merge {
             (*arena).flags |= flag::MERGED;
             (*arena).processes += 1;
+        }
+    }
+}
+
+/// Has the thread's arena begin anew: its paths stay, what they have counted does not.
+///
+/// # Safety
+/// The arena must be the thread's.
+pub unsafe fn clear(thread: &mut Thread) {
+    // SAFETY: the caller's promise; nodes name records of their arena.
+    unsafe {
+        let base = thread.base;
+        let arena = &mut *thread.arena;
+        let is_sampled = thread.family.settings.timing == timing::SAMPLED;
+        each_node(base, thread.arena_ref, |_, node| {
+            let node = &mut *node;
+            (node.slot, node.folded_slot, node.unwound) = Default::default();
+            if !is_sampled {
+                node.sample = 0;
+            } else if node.sample != 0 {
+                at::<Sample>(base, node.sample).write(Sample::default());
+            }
+            node.countdown = path::first_countdown(thread.family);
+            if node.record != 0 {
+                clear_function(base, &mut *at(base, node.record));
+            }
+        });
+        (arena.lost_calls, arena.backward_calls, arena.unwound, arena.stray_exits) = (0, 0, 0, 0);
+        arena.pending = 0;
+        (arena.owners, arena.processes) = (1, 1);
+        arena.flags &= flag::FULL;
+        AtomicU32::from_ptr(&raw mut arena.epoch).store(thread.epoch, Ordering::Release);
+    }
+}
+
+unsafe fn clear_function(base: *mut u8, function: &mut Function) {
+    (function.min, function.max, function.unbinned) = (u64::MAX, 0, 0);
+    // SAFETY: a function names bins and a timeline of its arena.
+    unsafe {
+        for bins in function.octaves.iter().filter(|&&bins| bins != 0) {
+            (*at::<Bins>(base, *bins)).counts.fill(0);
+        }
+        if function.timeline != 0 {
+            (*at::<Timeline>(base, function.timeline)).slices.fill(Slice::default());
         }
     }
 }
@@ -237,6 +289,7 @@ unsafe fn introduce(thread: &mut Thread, process: u32) {
         arena.process_started = (*thread.family.process).started.load(Ordering::Relaxed);
         arena.started = crate::clock::now(thread.family.clock);
         arena.owners += 1;
+        arena.epoch = thread.epoch;
         let block: *mut Block = at(thread.base, thread.arena_ref);
         if (*block).magic != BLOCK_MAGIC {
             thread.family.publish(block);

@@ -4,7 +4,7 @@ use crate::frame::{Frame, bits};
 use crate::left::full_hook;
 use crate::path;
 use crate::thread::{Thread, slot};
-use profile::node::{ROOT, SKIPPED, mark};
+use profile::node::{ROOT, SKIPPED, flag, mark};
 
 /// Gives the calls that were open at the fork their place in this process's own arena.
 pub fn inherit(thread: &mut Thread) {
@@ -48,6 +48,9 @@ unsafe fn inherit_frame(thread: &mut Thread, frame: *mut Frame) {
         frame.count = thread.count;
         if frame.bits & bits::UNTIMED == 0 {
             slot(record, below.inside).mark = thread.last & !mark::BITS | mark::OPEN | mark::INHERITED;
+            if below.inside & bits::SLOT == 0 {
+                frame.bits |= ((*record).flags as u8 & flag::ROOT as u8) << 2;
+            }
         }
     }
 }

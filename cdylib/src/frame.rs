@@ -15,6 +15,8 @@ pub mod bits {
     pub const COUNTED: u8 = 8;
     /// The call is timed for [`super::Frame::weight`] calls.
     pub const SAMPLED: u8 = 16;
+    /// The call is in its function's timeline.
+    pub const ROOT: u8 = 32;
 }
 
 /// A call that is open. One cache line.

@@ -24,7 +24,7 @@ use profile::{Bins, Function, Header, NodeRecord, Pending, Ref, Slot, histogram}
 
 // The flags of a node become the bits of a frame by shifting.
 const _: () = assert!(flag::RECURSION == bits::SLOT as u32 && flag::FOLDED >> 1 == bits::SLOT as u32);
-const _: () = assert!(flag::UNTIMED >> 1 == bits::UNTIMED as u32);
+const _: () = assert!(flag::UNTIMED >> 1 == bits::UNTIMED as u32 && flag::ROOT << 2 == bits::ROOT as u32);
 
 /// Entry into `function`, called from before `site`; `hook` is the hook's own return address.
 pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: usize) {
@@ -37,6 +37,9 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
         let thread = &mut *thread;
         if is_outside(thread, function) || is_paused(thread) {
             return;
+        }
+        if is_reset(thread) {
+            return rare::enter(function, site, hook, sp);
         }
         enter_inside(function, site, hook, sp, thread);
     }
@@ -51,9 +54,13 @@ unsafe extern "C" fn enter_otherwise(function: usize, site: usize, hook: usize, 
             return rare::enter(function, site, hook, sp);
         }
         let thread = &mut *thread;
-        if !is_outside(thread, function) && !is_paused(thread) {
-            counted::enter(function, site, hook, sp, thread);
+        if is_outside(thread, function) || is_paused(thread) {
+            return;
         }
+        if is_reset(thread) {
+            return rare::enter(function, site, hook, sp);
+        }
+        counted::enter(function, site, hook, sp, thread);
     }
 }
 
@@ -103,6 +110,13 @@ unsafe extern "C" fn exit_otherwise(function: usize, site: usize, hook: usize, s
 pub fn is_paused(thread: &Thread) -> bool {
     // SAFETY: the header is mapped.
     unsafe { (&raw const (*thread.base.cast::<Header>()).paused).read_volatile() != 0 }
+}
+
+/// Whether the counters have been reset since the thread's began, by the control word in the file.
+#[inline(always)]
+pub fn is_reset(thread: &Thread) -> bool {
+    // SAFETY: the header is mapped.
+    unsafe { (&raw const (*thread.base.cast::<Header>()).epoch).read_volatile() != thread.epoch }
 }
 
 /// Whether no root is open, and the function is known to be none.
@@ -209,7 +223,12 @@ unsafe fn open_folded<W: Way>(
         arch::count_at::<{ offset_of!(Slot, calls) }, _>(counters);
         let frame = reserve(thread, node_ref, function, site, hook, sp);
         frame.inside = own | flags & bits::SLOT;
-        frame.bits = own | if flags & flag::UNTIMED as u8 != 0 { bits::UNTIMED } else { W::BITS };
+        frame.bits = own
+            | match flags & flag::UNTIMED as u8 {
+                0 if W::BITS | own == 0 => (flags & flag::ROOT as u8) << 2,
+                0 => W::BITS,
+                _ => bits::UNTIMED,
+            };
         frame.position = (*node).position;
         if frame.bits & bits::UNTIMED == 0 {
             start::<W>(thread, frame, node, counters);

@@ -13,6 +13,7 @@ use crate::sampling;
 use crate::stack;
 use crate::sys::{self, SignalsBlocked};
 use crate::thread::{DISTANCES, Distance, Thread, live, slot};
+use crate::timeline;
 use core::mem::offset_of;
 use core::sync::atomic::Ordering;
 use profile::node::mark;
@@ -188,6 +189,9 @@ pub unsafe fn close_partly(thread: &mut Thread, now: u64) {
     // SAFETY: as above.
     unsafe {
         let frame = *thread.top;
+        if frame.bits & bits::ROOT != 0 {
+            timeline::add(thread, now);
+        }
         if frame.bits & (bits::SAMPLED | bits::INHERITED) == bits::SAMPLED {
             sampling::add(thread, now);
             return hooks::pop(thread);

@@ -47,6 +47,7 @@ mod modules;
 mod path;
 mod rare;
 mod reading;
+mod reset;
 mod sampling;
 mod seal;
 mod settings;
@@ -56,6 +57,7 @@ mod symbols;
 mod sys;
 mod table;
 mod thread;
+mod timeline;
 mod trial;
 mod way;
 

@@ -1,6 +1,7 @@
 //! Call paths: the slow way from a call to its node, taken once for each path.
 
 use crate::arena;
+use crate::family::Family;
 use crate::filter;
 use crate::frame::Frame;
 use crate::hooks;
@@ -81,7 +82,11 @@ fn make(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: us
     } else if limit != 0 && depth > limit {
         (flag::UNTIMED, SKIPPED)
     } else {
-        fold(thread, parent, function, record).map_or((0, reference), |ancestor| (flag::RECURSION, ancestor))
+        match fold(thread, parent, function, record) {
+            Some(ancestor) => (flag::RECURSION, ancestor),
+            None if is_in_timeline(thread, parent, function, is_root) => (flag::ROOT, reference),
+            None => (0, reference),
+        }
     };
     let target = target(thread, site);
     // SAFETY: the node has room in a block of the thread's.
@@ -94,7 +99,7 @@ fn make(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: us
             position,
             record,
             flags,
-            countdown: first_countdown(thread),
+            countdown: first_countdown(thread.family),
             sample: 0,
             target,
             generation: modules::generation(thread.family),
@@ -110,9 +115,27 @@ fn make(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: us
     Some(reference)
 }
 
+/// Whether calls of a path are those that its function's timeline shows: of a root, or, where everything is recorded, of
+/// what nothing recorded has called.
+fn is_in_timeline(thread: &Thread, parent: Ref, function: usize, is_root: bool) -> bool {
+    if thread.roots.is_null() {
+        return parent == ROOT;
+    }
+    let mut ancestor = parent;
+    while is_root && ancestor > ROOT {
+        // SAFETY: ancestors are nodes of the arena, and end at the root.
+        let node = unsafe { &*thread.node(ancestor) };
+        if node.function == function as u64 {
+            return false;
+        }
+        ancestor = node.parent;
+    }
+    is_root
+}
+
 /// The first call of a path is timed, where any is.
-fn first_countdown(thread: &Thread) -> u16 {
-    if thread.family.settings.timing == timing::OFF { NOT_TIMED_MAX } else { 0 }
+pub fn first_countdown(family: &Family) -> u16 {
+    if family.settings.timing == timing::OFF { NOT_TIMED_MAX } else { 0 }
 }
 
 /// The ancestor that a recursive call is folded into, if its function has enough paths of its own.
@@ -154,7 +177,7 @@ fn folded(thread: &mut Thread, function: usize) -> Option<Ref> {
             position: reference,
             record,
             flags: flag::FOLDED,
-            countdown: first_countdown(thread),
+            countdown: first_countdown(thread.family),
             sample: 0,
             target: 0,
             generation: modules::generation(thread.family),

@@ -11,10 +11,12 @@ use crate::hooks;
 use crate::left::{close_partly, is_elsewhere, is_gone, switch_stack, unwind};
 use crate::modules;
 use crate::path;
+use crate::reset;
 use crate::sampling;
 use crate::states;
 use crate::sys::SignalsBlocked;
 use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread, live, slot};
+use crate::timeline;
 use crate::way::{CountedByGettime, CountedByTsc, TimedByGettime, TimedByTsc, Way};
 use core::sync::atomic::{AtomicU64, Ordering};
 use profile::Ref;
@@ -40,6 +42,9 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
         }
         if hooks::is_paused(&*thread) || hooks::is_outside(&*thread, function) {
             return;
+        }
+        if hooks::is_reset(&*thread) && (*thread).has_arena() {
+            reset::start_anew(&mut *thread);
         }
         match (*thread).state() {
             live::TSC => hooks::enter_on::<TimedByTsc>(&mut *thread, function, site, hook, sp),
@@ -327,6 +332,9 @@ pub unsafe fn close_unusual(thread: &mut Thread, now: u64) {
     // SAFETY: the top frame is there.
     unsafe {
         let kind = (*thread.top).bits;
+        if kind & (bits::ROOT | bits::INHERITED) == bits::ROOT {
+            timeline::add(thread, now);
+        }
         if kind & bits::UNTIMED != 0 {
             hooks::pop(thread);
         } else if kind & bits::COUNTED != 0 {

@@ -15,7 +15,7 @@ use crate::thread::{Thread, live, slot};
 use crate::trial;
 use core::mem::offset_of;
 use profile::header::timing;
-use profile::node::{NOT_TIMED_MAX, mark};
+use profile::node::{NOT_TIMED_MAX, flag, mark};
 use profile::{NodeRecord, Ref, Sample, Slot};
 
 /// Most calls that one timed call stands for.
@@ -99,7 +99,10 @@ unsafe fn time<C: Clock>(thread: &mut Thread, frame: &mut Frame, node: *mut Node
     let counters = unsafe { slot(node, frame.bits) };
     let start = C::now();
     frame.start = start;
-    frame.bits = frame.bits & !bits::COUNTED | bits::SAMPLED; // last: it says that the rest is there
+    // SAFETY: as above.
+    let root = unsafe { (*node).flags } & flag::ROOT as u16;
+    let root = if frame.bits & bits::SLOT == 0 { (root << 2) as u8 } else { 0 };
+    frame.bits = frame.bits & !bits::COUNTED | bits::SAMPLED | root; // last: it says that the rest is there
     counters.mark = start & !mark::BITS | mark::OPEN;
 }
 

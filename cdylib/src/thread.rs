@@ -88,6 +88,8 @@ pub struct Thread {
     pub pair: u64,
     /// … and for each that was counted only.
     pub counted_pair: u64,
+    /// [`profile::Header::epoch`] that its counters belong to.
+    pub epoch: u32,
     /// The latest moment, in ticks.
     pub last: u64,
     /// One past the last frame there is memory for.
@@ -299,6 +301,8 @@ impl Thread {
     /// Takes an arena, and puts the calls that are open into it.
     pub fn settle(&mut self) {
         self.live.store(live::LOST, Ordering::Relaxed);
+        // SAFETY: the header is mapped.
+        self.epoch = unsafe { (&raw const (*self.family.header()).epoch).read_volatile() };
         if clock::STOPPED.load(Ordering::Relaxed) || !arena::claim(self) {
             return;
         }

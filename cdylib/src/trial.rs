@@ -15,6 +15,7 @@ use crate::thread::{Thread, live};
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::header::clock::TSC;
 use profile::header::timing;
+use profile::node::flag;
 use profile::trials::TRIALS;
 use profile::{NodeRecord, Trials};
 
@@ -182,6 +183,9 @@ pub unsafe fn may_leave_out(thread: &Thread, node: *mut NodeRecord) -> bool {
     // SAFETY: the caller's node.
     let node = unsafe { &mut *node };
     let calls = node.slot.calls + node.folded_slot.calls;
+    if node.flags & flag::ROOT as u16 != 0 {
+        return false; // all are in a timeline
+    }
     if node.slot.ticks + node.folded_slot.ticks > calls * (thread.pair >> 10) * NEVER_LEFT_OUT {
         return false;
     }

@@ -14,13 +14,14 @@ Examples:
   diytrace ctl status                # what is recorded here, and how far it has got
   diytrace ctl pause 4711            # process 4711 and all of its family count nothing from now on
   diytrace ctl resume
+  diytrace ctl reset                 # what was counted so far is forgotten: now for the query that matters
   diytrace ctl snapshot -o before.diyt
   diytrace report before.diyt..after.diyt  # what happened between two snapshots
 
 A PID is looked for in the profiles of $DIYTRACE_OUT, or of diytrace.data here. Without PID or PROFILE it is the program
 that is running there. Exit status of `status`: 1 if nothing is running any more.";
 
-/// Pause, resume or copy a recording that is running, or tell how it is
+/// Pause, resume, reset or copy a recording that is running, or tell how it is
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -34,6 +35,8 @@ enum Action {
     Pause(Target),
     /// Count again
     Resume(Target),
+    /// Count from nothing: what was counted is gone from the profile for good; calls that are open stay so
+    Reset(Target),
     /// Tell which processes are running, whether they are paused, their calls, and how full the file is
     Status {
         #[command(flatten)]
@@ -67,6 +70,7 @@ impl Arguments {
         match self.action {
             Action::Pause(Target { target }) => (ctl::Action::Pause, target),
             Action::Resume(Target { target }) => (ctl::Action::Resume, target),
+            Action::Reset(Target { target }) => (ctl::Action::Reset, target),
             Action::Status { target: Target { target }, format } => {
                 (ctl::Action::Status { format: format.into() }, target)
             }

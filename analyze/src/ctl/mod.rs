@@ -1,12 +1,12 @@
 //! The command `ctl`: what runs, and its control word.
 //!
 //! ```text
-//! PID, file or folder ──[target]──▶ [`Watched`] ──┬─[word]──▶ pause, resume
+//! PID, file or folder ──[target]──▶ [`Watched`] ──┬─[word]──▶ pause, resume, reset
 //!                                                 ├─[status]──▶ who is running, and how far it has got
 //!                                                 └─[snapshot]──▶ a file of this moment
 //! ```
 //!
-//! Nothing is asked of the program: it maps the same file. Only `word` writes to it, and only four bytes.
+//! Nothing is asked of the program: it maps the same file. Only `word` writes to it, and only control words.
 
 mod error;
 mod snapshot;
@@ -31,6 +31,8 @@ pub enum Action {
     Pause,
     /// Go on counting.
     Resume,
+    /// Count from nothing.
+    Reset,
     /// Tell what is running.
     Status {
         /// How: a table or JSON.
@@ -49,6 +51,10 @@ pub fn run(action: &Action, target: Option<&OsString>, out: &mut dyn Write) -> R
         Action::Pause | Action::Resume => {
             let watched = Watched::one(target)?;
             let done = word::set(&watched, *action == Action::Pause)?;
+            writeln!(out, "{done}")?;
+        }
+        Action::Reset => {
+            let done = word::reset(&Watched::one(target)?)?;
             writeln!(out, "{done}")?;
         }
         Action::Status { format } => {

@@ -1,13 +1,14 @@
-//! The control word of a family: the one thing in a profile that anyone but its recorder writes.
+//! The control words of a family: all in a profile that anyone but its recorder writes.
 
 use std::fs::OpenOptions;
 use std::io;
 use std::mem::offset_of;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use diytrace::Header;
-use memmap2::MmapOptions;
+use memmap2::{MmapOptions, MmapRaw};
 
 use super::Error;
 use super::target::Watched;
@@ -29,20 +30,54 @@ pub fn set(watched: &Watched, pause: bool) -> Result<String, Error> {
     })
 }
 
+/// Has a running family count from nothing, and tells what was done. Arenas that still say the old number are nobody's any
+/// more: readers pass them over at once, and their owners clear them at their next call.
+pub fn reset(watched: &Watched) -> Result<String, Error> {
+    let path = &watched.family.path;
+    if !watched.is_running() {
+        return Err(Error::Finished { path: path.clone() });
+    }
+    let failed = |source| Error::Word { path: path.clone(), source };
+    let words = Words::of(path).map_err(failed)?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+    words.long(offset_of!(Header, reset_unix_ns)).store(now, Ordering::SeqCst);
+    words.long(offset_of!(Header, lost_calls)).store(0, Ordering::SeqCst);
+    words.short(offset_of!(Header, epoch)).fetch_add(1, Ordering::SeqCst);
+    let who = counted(watched.running.len() as u64, "running process", "running processes");
+    Ok(format!("{}: counts from nothing; the threads of {who} take it up at their next call", path.display()))
+}
+
 /// Writes the word, reads it back, and gives what it was. The file is a profile of this version.
 fn exchange(path: &Path, value: u32) -> io::Result<u32> {
-    let file = OpenOptions::new().read(true).write(true).open(path)?;
-    if file.metadata()?.len() < size_of::<Header>() as u64 {
-        return Err(io::Error::other("the file has been cut short"));
-    }
-    let map = MmapOptions::new().len(size_of::<Header>()).map_raw(&file)?;
-    let place = map.as_mut_ptr().wrapping_add(offset_of!(Header, paused)).cast::<u32>();
-    // SAFETY: the place lies in the mapping, which outlives the word, and is aligned as the header's is; all sides read and
-    // write it as an atomic one. The file's first page is never taken away while its program runs.
-    let word = unsafe { AtomicU32::from_ptr(place) };
+    let words = Words::of(path)?;
+    let word = words.short(offset_of!(Header, paused));
     let before = word.swap(value, Ordering::SeqCst);
     match word.load(Ordering::SeqCst) {
         now if now == value => Ok(before),
         _ => Err(io::Error::other("somebody else has changed it at the same moment")),
+    }
+}
+
+/// The words of a profile's header, in the file that its recorder writes, too.
+struct Words(MmapRaw);
+
+impl Words {
+    fn of(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        if file.metadata()?.len() < size_of::<Header>() as u64 {
+            return Err(io::Error::other("the file has been cut short"));
+        }
+        Ok(Self(MmapOptions::new().len(size_of::<Header>()).map_raw(&file)?))
+    }
+
+    fn short(&self, offset: usize) -> &AtomicU32 {
+        // SAFETY: the place lies in the mapping, which outlives the word, and is aligned as the header's is; all sides read
+        // and write it as an atomic one. The file's first page is never taken away while its program runs.
+        unsafe { AtomicU32::from_ptr(self.0.as_mut_ptr().wrapping_add(offset).cast()) }
+    }
+
+    fn long(&self, offset: usize) -> &AtomicU64 {
+        // SAFETY: as above.
+        unsafe { AtomicU64::from_ptr(self.0.as_mut_ptr().wrapping_add(offset).cast()) }
     }
 }

@@ -10,6 +10,7 @@ use super::clock::Clock;
 use super::costs::Costs;
 use super::snapshot::Moment;
 use super::timed::{Timed, Timing};
+use crate::timeline::Slices;
 
 /// What one program and the processes it forked have recorded.
 #[derive(Clone, Debug)]
@@ -36,6 +37,8 @@ pub struct Family {
     pub read_ticks: u64,
     /// If it is a snapshot: of which moment.
     pub snapshot: Option<Moment>,
+    /// How often its counters were reset: what was counted before is not here.
+    pub resets: u32,
     /// Calls that no arena could count.
     pub lost_calls: u64,
     /// The kernel's boot identifier.
@@ -137,6 +140,8 @@ pub struct Node {
     pub parent: Option<u32>,
     /// Of a folded recursion: the path of the same function that its calls are counted under.
     pub folded_into: Option<u32>,
+    /// Whether its calls are in the timeline of its function.
+    pub is_root: bool,
     /// Whether its calls are in the histogram of its function.
     pub has_histogram: bool,
     /// Calls that were left without an exit.
@@ -160,6 +165,8 @@ pub struct Function {
     pub unbinned: u64,
     /// Octaves of the histogram that are not empty.
     pub octaves: Vec<(u8, [u64; SUBS])>,
+    /// When its calls as a root ran, if any has ended.
+    pub timeline: Option<Slices>,
 }
 
 impl Function {

@@ -7,6 +7,7 @@ use diytrace::{Bins, Ref, UNIT};
 use rustc_hash::FxHashMap;
 
 use super::family::Function;
+use crate::timeline::Slices;
 
 /// Reads function records, each once.
 pub struct Records<'a> {
@@ -63,7 +64,15 @@ impl<'a> Records<'a> {
             }
         }
         let extremes = (raw.min <= raw.max).then_some((raw.min, raw.max));
-        Some(Function { address: raw.address, generation, extremes, unbinned: raw.unbinned, octaves })
+        let timeline = (raw.timeline != 0).then(|| {
+            let raw =
+                self.take(raw.timeline, size_of::<diytrace::Timeline>()).then(|| self.file.timeline(raw.timeline));
+            let slices = raw.flatten().as_ref().and_then(Slices::of);
+            self.damaged += usize::from(slices.is_none());
+            slices
+        });
+        let (address, unbinned, timeline) = (raw.address, raw.unbinned, timeline.flatten());
+        Some(Function { address, generation, extremes, unbinned, octaves, timeline })
     }
 
     /// Takes the units of a record, unless one of them is taken or lies outside of the file.

@@ -39,6 +39,9 @@ impl Interval {
         if identity(&from) != identity(&to) {
             return Err(Error::NotOneFamily { from: from.path, to: to.path });
         }
+        if from.resets != to.resets {
+            return Err(Error::Reset { from: from.path, to: to.path });
+        }
         // What is no snapshot is read now, or was left when the last process ended.
         let moment = |family: &Family| family.snapshot.as_ref().map_or(u64::MAX, |moment| moment.ticks);
         if moment(&from) > moment(&to) || counted(&from) > counted(&to) {

@@ -127,6 +127,14 @@ pub enum Error {
         /// The second.
         to: PathBuf,
     },
+    /// Counters do not only grow.
+    #[error("the counters were reset between {} and {}: compare two snapshots from before, or from after that", from.display(), to.display())]
+    Reset {
+        /// The first.
+        from: PathBuf,
+        /// The second.
+        to: PathBuf,
+    },
     /// The later comes first.
     #[error("{} is older than {}: write the earlier one first, A..B", to.display(), from.display())]
     Backwards {

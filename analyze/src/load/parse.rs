@@ -1,5 +1,6 @@
 //! From a profile's bytes to a [`Family`]: the readable part of whatever they are, and what is wrong with the rest.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use diytrace::reader::{File, NotReadable};
@@ -9,7 +10,7 @@ use super::arenas::read_arenas;
 use super::clock::Clock;
 use super::costs::{Costs, Trials};
 use super::damage::Damage;
-use super::family::{Family, Module, Root};
+use super::family::{Arena, Family, Module, Root};
 use super::timed::Timing;
 
 /// The kernel's longest path; a longer one is damage.
@@ -47,6 +48,10 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
     let mut warnings = texts.warnings;
     let backward = arenas.iter().fold(0u64, |sum, arena| sum.saturating_add(arena.facts.backward_calls));
     warnings.extend(Clock::doubts(header, backward));
+    if header.epoch > 0 {
+        let after = header.reset_unix_ns.saturating_sub(header.started_unix_ns) as f64 / 1e9;
+        warnings.push(format!("the counters were reset {after:.1} s after the start: what came before is not in here"));
+    }
     damage.truncated = file.missing_bytes();
     warnings.extend(damage.describe());
     let counted = header.roots as usize;
@@ -61,12 +66,13 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
         timing,
         pid: header.pid,
         ppid: header.ppid,
-        processes: header.processes,
+        processes: if header.epoch == 0 { header.processes } else { processes_of(&arenas) },
         started_unix_ns: header.started_unix_ns,
         first_ticks: header.first_anchor.ticks,
         read_ticks: 0,
         snapshot: None,
         lost_calls: header.lost_calls,
+        resets: header.epoch,
         boot_id: header.boot_id,
         exe: texts.exe.unwrap_or_default(),
         cmdline: texts.cmdline,
@@ -76,6 +82,13 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
         missing_bytes: file.missing_bytes(),
         warnings,
     })
+}
+
+/// Processes that have counted in these.
+fn processes_of(arenas: &[Arena]) -> u32 {
+    let (merged, apart): (Vec<&Arena>, Vec<&Arena>) = arenas.iter().partition(|arena| arena.is_merged());
+    let apart: BTreeSet<u32> = apart.iter().map(|arena| arena.facts.process).collect();
+    merged.iter().fold(apart.len() as u32, |sum, arena| sum.saturating_add(arena.facts.processes))
 }
 
 fn to_module(raw: &diytrace::Module, path: &[u8]) -> Option<Module> {

@@ -14,6 +14,7 @@ use crate::histogram::Histogram;
 use crate::load::timed::{Timed, Timing};
 use crate::load::{Arena, Family, State};
 use crate::time::Time;
+use crate::timeline::{Origin, Timelines};
 
 /// What is reported together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -105,6 +106,8 @@ pub struct FunctionTimes {
     pub open_before: i64,
     /// Processes that have called it; those that share an arena count as one.
     pub processes: u64,
+    /// When it ran, if it is a root.
+    pub timelines: Timelines,
 }
 
 /// Which group an arena belongs to.
@@ -140,6 +143,7 @@ struct Distribution {
     returned: u64,
     open_before: i64,
     processes: Processes,
+    timelines: Timelines,
 }
 
 /// Distinct processes, whose arenas come one process after the other.
@@ -241,6 +245,10 @@ impl Growth {
                 distribution.returned = distribution.returned.saturating_add(function.returned());
             }
         }
+        let origin = Origin::new(family.started_unix_ns, family.clock.hz);
+        for (&(address, generation), slices) in &counted.timelines {
+            self.functions.entry(resolver.place(address, generation)).or_default().timelines.add(origin, slices);
+        }
         self.group.calls = self.group.calls.saturating_add(calls);
         let cost = |ticks: f64| Time::from_ns(ticks * family.clock.ns_per_tick()).times(calls);
         self.group.overhead.inner += cost(family.costs.inner);
@@ -260,10 +268,11 @@ impl Growth {
             GroupKey::Process { .. } | GroupKey::Thread { .. } => true,
         };
         let one_thread = matches!(key, GroupKey::Thread { arena: Some(_), .. });
-        let functions =
-            self.functions.into_iter().map(|(place, Distribution { histogram, returned, open_before, processes })| {
-                (places[place as usize], FunctionTimes { histogram, returned, open_before, processes: processes.count })
-            });
+        let functions = self.functions.into_iter().map(|(place, distribution)| {
+            let Distribution { histogram, returned, open_before, processes, timelines } = distribution;
+            let processes = processes.count;
+            (places[place as usize], FunctionTimes { histogram, returned, open_before, processes, timelines })
+        });
         Group {
             process: self.process.filter(|_| is_one),
             thread: self.thread.filter(|_| one_thread),

@@ -10,9 +10,11 @@ use rustc_hash::FxHashMap;
 use super::measure::measure;
 use super::tree::Counts;
 use crate::load::{Arena, Family, Function};
+use crate::timeline::Slices;
 
 use diytrace::Ref;
 use diytrace::histogram::{SUBS, range};
+use diytrace::node::mark;
 
 /// An earlier reading.
 pub struct Earlier<'a> {
@@ -36,6 +38,8 @@ pub struct Counted<'a> {
     pub entered_before: Vec<u64>,
     /// And functions as they were then: with the calls that had returned.
     pub functions_before: &'a [Function],
+    /// When roots ran, by the address and generation of their functions.
+    pub timelines: FxHashMap<(u64, u32), Slices>,
     /// Times of functions.
     pub functions: Cow<'a, [Function]>,
     pub lost_calls: u64,
@@ -47,10 +51,12 @@ pub fn counted<'a>(family: &Family, arena: &'a Arena, latest: u64, earlier: Opti
     let mut paths = measure(family, arena, latest);
     let Arena { facts, functions, .. } = arena;
     let (lost_calls, unwound) = (facts.lost_calls, facts.unwound);
+    let mut timelines = timelines(family, arena, latest);
     let number = earlier.and_then(|earlier| Some((earlier, *earlier.arenas.get(&arena.name)?)));
     let Some((earlier, number)) = number else {
         let (entered_before, functions_before) = (Vec::new(), [].as_slice());
-        return Counted { paths, entered_before, functions_before, functions: functions.into(), lost_calls, unwound };
+        let functions = functions.into();
+        return Counted { paths, entered_before, functions_before, timelines, functions, lost_calls, unwound };
     };
     let before = &earlier.family.arenas[number];
     let mut entered_before = vec![0; paths.len()];
@@ -60,14 +66,43 @@ pub fn counted<'a>(family: &Family, arena: &'a Arena, latest: u64, earlier: Opti
             entered_before[index] = counts.calls.saturating_sub(counts.unwound).saturating_sub(counts.unbinned);
         }
     }
+    for (function, before) in self::timelines(earlier.family, before, earlier.latest[number]) {
+        if let Some(slices) = timelines.get_mut(&function) {
+            slices.since(before);
+        }
+    }
     Counted {
         paths,
         entered_before,
+        timelines,
         functions_before: &before.functions,
         functions: functions_since(functions, &before.functions).into(),
         lost_calls: lost_calls.saturating_sub(before.facts.lost_calls),
         unwound: unwound.saturating_sub(before.facts.unwound),
     }
+}
+
+/// When the roots of an arena ran, up to `latest`.
+fn timelines(family: &Family, arena: &Arena, latest: u64) -> FxHashMap<(u64, u32), Slices> {
+    let kept = arena
+        .functions
+        .iter()
+        .filter_map(|function| Some(((function.address, function.generation), function.timeline.clone()?)));
+    let mut timelines: FxHashMap<_, Slices> = kept.collect();
+    let since_beginning = |ticks: u64| ticks.saturating_sub(family.first_ticks);
+    for node in arena.nodes.iter().filter(|node| node.is_root) {
+        let began = node.slots[0].mark & !mark::BITS;
+        if node.slots[0].mark & mark::OPEN == 0 || began == 0 {
+            continue;
+        }
+        // A function has the lowest generation of its paths.
+        let of_it = |function: &&Function| function.address == node.function && function.generation <= node.generation;
+        let function = arena.functions.iter().filter(of_it).max_by_key(|function| function.generation);
+        let generation = function.map_or(node.generation, |function| function.generation);
+        let slices = timelines.entry((node.function, generation)).or_default();
+        slices.add_open(since_beginning(began), since_beginning(latest.max(began)));
+    }
+    timelines
 }
 
 fn functions_since(now: &[Function], before: &[Function]) -> Vec<Function> {
@@ -99,7 +134,8 @@ fn function_since(now: &Function, before: &Function) -> Function {
             if longest > was_longest { longest } else { high.min(longest) },
         )
     });
-    Function { address: now.address, generation: now.generation, extremes, unbinned, octaves }
+    // Its timeline is taken off with those of calls that are open: see `timelines`.
+    Function { address: now.address, generation: now.generation, extremes, unbinned, octaves, timeline: None }
 }
 
 /// Between which times the calls in bins lie.

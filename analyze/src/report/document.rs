@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::calls::{CallKind, Kinds};
 use super::columns::Column;
+use crate::timeline::Timeline;
 
 /// The name of the shape.
 pub(super) const SCHEMA: &str = "diytrace-report/1";
@@ -212,6 +213,9 @@ pub struct Function {
     /// The distribution of its calls, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Vec<Bar>>,
+    /// When its outermost calls ran, if it is a root or is called by nothing that is recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<Timeline>,
     /// What it called.
     pub callees: Vec<Callee>,
 }

@@ -87,6 +87,7 @@ fn function(name: &str, address: u64, calls: u64) -> Function {
         kinds: Kinds { direct: calls, ..Kinds::default() },
         inlined_into: Vec::new(),
         histogram: None,
+        timeline: None,
         callees: Vec::new(),
     }
 }

@@ -28,6 +28,7 @@ pub fn family(arenas: Vec<Arena>) -> Family {
         read_ticks: 0,
         snapshot: None,
         lost_calls: 0,
+        resets: 0,
         boot_id: [0; 16],
         exe: "/bin/program".to_owned(),
         cmdline: vec!["program".to_owned()],
@@ -75,6 +76,7 @@ pub fn node(function: u64, parent: Option<u32>, slot: Slot) -> Node {
         flags: 0,
         parent,
         folded_into: None,
+        is_root: false,
         has_histogram: false,
         unwound: 0,
         timed: Timed::All,
@@ -106,5 +108,5 @@ pub fn function_of(address: u64, ticks: &[u64]) -> load::Function {
         octaves[index].1[sub] += 1;
     }
     let extremes = ticks.iter().min().copied().zip(ticks.iter().max().copied());
-    load::Function { address, generation: 0, extremes, unbinned: 0, octaves }
+    load::Function { address, generation: 0, extremes, unbinned: 0, octaves, timeline: None }
 }

@@ -1,0 +1,73 @@
+//! Timelines of roots: see [`Timeline`].
+
+use crate::arch;
+use crate::arena;
+use crate::clock;
+use crate::family::at;
+use crate::frame::bits;
+use crate::sys::SignalsBlocked;
+use crate::thread::Thread;
+use core::sync::atomic::{AtomicU32, Ordering};
+use profile::timeline::{FIRST_WIDTH, SLICES, Slice, parts, width_for};
+use profile::{Function, Ref, Timeline};
+
+/// Adds the latest open call, which ends now.
+///
+/// # Safety
+/// A call of a root must be open, and be the latest.
+#[cold]
+#[inline(never)]
+pub unsafe fn add(thread: &mut Thread, now: u64) {
+    // SAFETY: the frame's node, its function's record and its timeline are in the mapping.
+    unsafe {
+        let frame = *thread.top;
+        let record = (*thread.node(frame.node)).record;
+        let Some(timeline) = timeline_of(thread, record) else { return };
+        let origin = (*thread.family.header()).first_anchor.ticks;
+        let (start, end) = (frame.start.saturating_sub(origin), now.saturating_sub(origin));
+        let width = width_for((*timeline).width, end);
+        if width > (*timeline).width {
+            widen(&mut *timeline, width);
+        }
+        let weight = if frame.bits & bits::SAMPLED != 0 { u64::from(frame.weight) } else { 1 };
+        let slices = (&raw mut (*timeline).slices).cast::<Slice>();
+        for (slice, ticks) in parts((*timeline).width, start.min(end), end) {
+            arch::add(&raw mut (*slices.add(slice % SLICES)).ticks, ticks * weight);
+        }
+        if frame.bits & bits::INHERITED == 0 {
+            arch::add(&raw mut (*slices.add((end >> (*timeline).width) as usize % SLICES)).calls, weight);
+        }
+    }
+}
+
+unsafe fn timeline_of(thread: &mut Thread, record: Ref) -> Option<*mut Timeline> {
+    if record == 0 {
+        return None;
+    }
+    // SAFETY: the caller's record.
+    unsafe {
+        let function: *mut Function = at(thread.base, record);
+        if (*function).timeline == 0 {
+            let _blocked = SignalsBlocked::new();
+            let began = clock::now(thread.family.clock);
+            let (reference, timeline) = arena::record::<Timeline>(thread, false)?;
+            (*timeline).width = FIRST_WIDTH;
+            AtomicU32::from_ptr(&raw mut (*function).timeline).store(reference, Ordering::Release);
+            thread.forget_time_since(began);
+        }
+        Some(at(thread.base, (*function).timeline))
+    }
+}
+
+/// Makes each slice of several.
+fn widen(timeline: &mut Timeline, width: u32) {
+    let _blocked = SignalsBlocked::new();
+    let by = width.saturating_sub(timeline.width); // a signal handler may have been faster
+    for slice in 0..SLICES {
+        let Slice { calls, ticks } = core::mem::take(&mut timeline.slices[slice]);
+        let wider = &mut timeline.slices[slice.checked_shr(by).unwrap_or(0)];
+        wider.calls += calls;
+        wider.ticks += ticks;
+    }
+    timeline.width += by;
+}

@@ -1,0 +1,91 @@
+//! When roots ran: slices of time, with the calls that ended in each.
+
+mod common;
+
+use common::{Recorded, each_build};
+use serde_json::Value;
+
+struct Timeline {
+    slice_ns: f64,
+    calls: Vec<f64>,
+    total_ns: Vec<f64>,
+}
+
+impl Timeline {
+    fn calls(&self) -> f64 {
+        self.calls.iter().sum()
+    }
+
+    fn total_ns(&self) -> f64 {
+        self.total_ns.iter().sum()
+    }
+
+    /// Time between the first slice with calls and the last.
+    fn span_ns(&self) -> f64 {
+        let with_calls = |calls: &&f64| **calls > 0.0;
+        let filled: Vec<usize> = (0..self.calls.len()).filter(|&at| with_calls(&&self.calls[at])).collect();
+        (filled[filled.len() - 1] - filled[0]) as f64 * self.slice_ns
+    }
+}
+
+fn functions(recorded: &Recorded) -> Vec<Value> {
+    let output = recorded.diytrace(&["report", "--format", "json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    document["reports"][0]["functions"].as_array().unwrap().clone()
+}
+
+fn timeline(function: &Value) -> Option<Timeline> {
+    let timeline = function.get("timeline")?;
+    let slices = timeline["slices"].as_array().unwrap();
+    let all = |field: &str| slices.iter().map(|slice| slice[field].as_f64().unwrap()).collect::<Vec<_>>();
+    assert!(slices.len() <= 128);
+    Some(Timeline { slice_ns: timeline["slice_ns"].as_f64().unwrap(), calls: all("calls"), total_ns: all("total_ns") })
+}
+
+fn of(functions: &[Value], name: &str) -> (Option<Timeline>, f64) {
+    let function = functions.iter().find(|function| function["name"] == name).unwrap();
+    (timeline(function), function["total_ns"].as_f64().unwrap())
+}
+
+#[test]
+fn a_roots_outermost_calls_are_all_in_its_timeline() {
+    each_build("bursts.c", |program| {
+        for timing in ["all", "sampled"] {
+            let recorded = program.record().roots("burst,lasts").set("TIMING", timing).run();
+            let functions = functions(&recorded);
+            let (burst, total) = of(&functions, "burst");
+            let burst = burst.unwrap();
+            let calls = burst.calls();
+            if timing == "all" {
+                assert_eq!(calls, 751.0);
+                assert!((burst.total_ns() - total).abs() <= total * 1e-3 + 1.0, "{} of {total}", burst.total_ns());
+            } else {
+                assert!((600.0..=751.0).contains(&calls), "a call stands for others of its group: {calls}");
+            }
+            assert!((0.4e9..10e9).contains(&burst.span_ns()), "{}", burst.span_ns());
+            let quiet = burst.calls.iter().filter(|calls| **calls == 0.0).count() as f64 * burst.slice_ns;
+            assert!(quiet > 0.3e9, "there was a pause: {quiet}");
+
+            // In the program for 200 ms; in the child, which was killed in it, as long as it is known to have lived.
+            let (lasts, total) = of(&functions, "lasts");
+            let lasts = lasts.unwrap();
+            assert_eq!(lasts.calls(), 1.0);
+            assert!(lasts.total_ns() > 0.2e9 && (lasts.total_ns() - total).abs() < total * 1e-2, "{total}");
+            let most = lasts.total_ns.iter().copied().fold(0.0, f64::max);
+            assert!(most <= lasts.slice_ns * 2.02, "{most} in a slice of {}, of two processes", lasts.slice_ns);
+            assert!(of(&functions, "leaf").0.is_none());
+        }
+    });
+}
+
+#[test]
+fn where_everything_is_recorded_it_is_that_of_what_nothing_has_called() {
+    each_build("bursts.c", |program| {
+        let functions = functions(&program.record().run());
+        let (main, total) = of(&functions, "main");
+        let main = main.unwrap();
+        assert!((main.total_ns() - total).abs() < total * 1e-2, "{} of {total}", main.total_ns());
+        assert_eq!(main.calls(), 1.0, "the child's never returned, and was not its own");
+        assert!(of(&functions, "burst").0.is_none());
+    });
+}
