@@ -169,7 +169,7 @@ unsafe fn take_over(thread: &mut Thread, arena_ref: Ref, merge: bool) {
         });
         (thread.arena_ref, thread.arena) = (arena_ref, arena);
         index_what_is_there(thread);
-        if (*arena).epoch != thread.epoch {
+        if (*arena).epoch != thread.epoch() {
             return clear(thread);
         }
         hooks::file_pending(thread);
@@ -208,7 +208,7 @@ pub unsafe fn clear(thread: &mut Thread) {
         arena.pending = 0;
         (arena.owners, arena.processes) = (1, 1);
         arena.flags &= flag::FULL;
-        AtomicU32::from_ptr(&raw mut arena.epoch).store(thread.epoch, Ordering::Release);
+        AtomicU32::from_ptr(&raw mut arena.epoch).store(thread.epoch(), Ordering::Release);
     }
 }
 
@@ -289,7 +289,7 @@ unsafe fn introduce(thread: &mut Thread, process: u32) {
         arena.process_started = (*thread.family.process).started.load(Ordering::Relaxed);
         arena.started = crate::clock::now(thread.family.clock);
         arena.owners += 1;
-        arena.epoch = thread.epoch;
+        arena.epoch = thread.epoch();
         let block: *mut Block = at(thread.base, thread.arena_ref);
         if (*block).magic != BLOCK_MAGIC {
             thread.family.publish(block);

@@ -22,6 +22,10 @@ use core::sync::atomic::{Ordering, compiler_fence};
 use profile::node::{ROOT, flag, mark};
 use profile::{Bins, Function, Header, NodeRecord, Pending, Ref, Slot, histogram};
 
+// The two control words are read as one.
+const _: () = assert!(
+    offset_of!(Header, paused).is_multiple_of(8) && offset_of!(Header, epoch) == offset_of!(Header, paused) + 4
+);
 // The flags of a node become the bits of a frame by shifting.
 const _: () = assert!(flag::RECURSION == bits::SLOT as u32 && flag::FOLDED >> 1 == bits::SLOT as u32);
 const _: () = assert!(flag::UNTIMED >> 1 == bits::UNTIMED as u32 && flag::ROOT << 2 == bits::ROOT as u32);
@@ -35,11 +39,14 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
             return enter_otherwise(function, site, hook, sp, thread);
         }
         let thread = &mut *thread;
-        if is_outside(thread, function) || is_paused(thread) {
+        if is_outside(thread, function) {
             return;
         }
-        if is_reset(thread) {
-            return rare::enter(function, site, hook, sp);
+        if is_controlled(thread) {
+            if !is_paused(thread) {
+                rare::enter(function, site, hook, sp);
+            }
+            return;
         }
         enter_inside(function, site, hook, sp, thread);
     }
@@ -54,11 +61,14 @@ unsafe extern "C" fn enter_otherwise(function: usize, site: usize, hook: usize, 
             return rare::enter(function, site, hook, sp);
         }
         let thread = &mut *thread;
-        if is_outside(thread, function) || is_paused(thread) {
+        if is_outside(thread, function) {
             return;
         }
-        if is_reset(thread) {
-            return rare::enter(function, site, hook, sp);
+        if is_controlled(thread) {
+            if !is_paused(thread) {
+                rare::enter(function, site, hook, sp);
+            }
+            return;
         }
         counted::enter(function, site, hook, sp, thread);
     }
@@ -105,6 +115,13 @@ unsafe extern "C" fn exit_otherwise(function: usize, site: usize, hook: usize, s
     }
 }
 
+/// Whether there is news in the control words: recording is paused, or its counters were reset.
+#[inline(always)]
+fn is_controlled(thread: &Thread) -> bool {
+    // SAFETY: the header is mapped; both words are aligned as one.
+    unsafe { (&raw const (*thread.base.cast::<Header>()).paused).cast::<u64>().read_volatile() != thread.control }
+}
+
 /// Whether recording is paused, by the control word in the file.
 #[inline(always)]
 pub fn is_paused(thread: &Thread) -> bool {
@@ -116,7 +133,7 @@ pub fn is_paused(thread: &Thread) -> bool {
 #[inline(always)]
 pub fn is_reset(thread: &Thread) -> bool {
     // SAFETY: the header is mapped.
-    unsafe { (&raw const (*thread.base.cast::<Header>()).epoch).read_volatile() != thread.epoch }
+    unsafe { (&raw const (*thread.base.cast::<Header>()).epoch).read_volatile() != thread.epoch() }
 }
 
 /// Whether no root is open, and the function is known to be none.

@@ -13,11 +13,9 @@ use crate::thread::Thread;
 pub fn start_anew(thread: &mut Thread) {
     let _blocked = SignalsBlocked::new();
     let began = clock::now(thread.family.clock);
-    // SAFETY: the header is mapped; the thread has an arena.
-    unsafe {
-        thread.epoch = (&raw const (*thread.family.header()).epoch).read_volatile();
-        arena::clear(thread);
-    }
+    thread.join_epoch();
+    // SAFETY: the thread has an arena.
+    unsafe { arena::clear(thread) };
     thread.last = began;
     fork::inherit(thread);
     thread.forget_time_since(began);

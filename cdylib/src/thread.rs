@@ -88,8 +88,9 @@ pub struct Thread {
     pub pair: u64,
     /// … and for each that was counted only.
     pub counted_pair: u64,
-    /// [`profile::Header::epoch`] that its counters belong to.
-    pub epoch: u32,
+    /// The header's control words as they are when there is nothing to do: not paused, and the epoch that its counters belong
+    /// to.
+    pub control: u64,
     /// The latest moment, in ticks.
     pub last: u64,
     /// One past the last frame there is memory for.
@@ -202,6 +203,18 @@ impl Thread {
         self.top == self.bottom
     }
 
+    /// The epoch that its counters belong to.
+    pub fn epoch(&self) -> u32 {
+        (self.control >> 32) as u32
+    }
+
+    /// From now on its counters belong to the present epoch.
+    pub fn join_epoch(&mut self) {
+        // SAFETY: the header is mapped.
+        let epoch = unsafe { (&raw const (*self.family.header()).epoch).read_volatile() };
+        self.control = u64::from(epoch) << 32;
+    }
+
     /// A node of the arena.
     #[inline(always)]
     pub fn node(&self, reference: Ref) -> *mut NodeRecord {
@@ -301,8 +314,7 @@ impl Thread {
     /// Takes an arena, and puts the calls that are open into it.
     pub fn settle(&mut self) {
         self.live.store(live::LOST, Ordering::Relaxed);
-        // SAFETY: the header is mapped.
-        self.epoch = unsafe { (&raw const (*self.family.header()).epoch).read_volatile() };
+        self.join_epoch();
         if clock::STOPPED.load(Ordering::Relaxed) || !arena::claim(self) {
             return;
         }
