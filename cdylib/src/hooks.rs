@@ -221,7 +221,7 @@ pub unsafe fn open<W: Way>(
 }
 
 /// The same for nodes with flags and for calls inside a folded recursion.
-#[inline(always)]
+#[inline(never)]
 unsafe fn open_folded<W: Way>(
     thread: &mut Thread,
     node_ref: Ref,
@@ -352,7 +352,7 @@ pub(crate) unsafe fn close(thread: &mut Thread, now: u64) {
 unsafe fn file_later(thread: &mut Thread, record: Ref, value: u64) {
     if value >= Pending::TOO_LONG {
         // SAFETY: the caller's record.
-        return unsafe { distribute(thread, record, value, 1) };
+        return unsafe { distribute_long(thread, record, value) };
     }
     // SAFETY: the thread owns its arena.
     unsafe {
@@ -367,6 +367,14 @@ unsafe fn file_later(thread: &mut Thread, record: Ref, value: u64) {
             distribute(thread, before.record, before.value, 1);
         }
     }
+}
+
+/// Files the time of a call that is too long to be noted.
+#[cold]
+#[inline(never)]
+unsafe fn distribute_long(thread: &mut Thread, record: Ref, value: u64) {
+    // SAFETY: the caller's record.
+    unsafe { distribute(thread, record, value, 1) };
 }
 
 /// Files what is pending.
