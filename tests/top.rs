@@ -1,10 +1,15 @@
-//! What `diytrace top` shows of a program that runs, through a pipe.
+//! What `diytrace top` shows of a program that runs, through a pipe and at a terminal.
 
 mod common;
 
-use std::fs;
-use std::io::{BufRead, BufReader};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::process::Stdio;
+use std::ptr;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use common::{Endless, diytrace};
 use serde_json::Value;
@@ -83,4 +88,37 @@ fn it_ends_with_its_program_or_its_reader() {
     let late = endless.run(&["top", "out", "--once"]);
     assert_eq!(late.status.code(), Some(2));
     assert!(text(&late.stderr).contains("nothing of out"), "{}", text(&late.stderr));
+}
+
+#[test]
+fn it_ends_when_its_terminal_is_gone() {
+    let mut endless = Endless::start();
+    // SAFETY: a new pair of descriptors, which are owned from here on.
+    let (ours, theirs) = unsafe {
+        let (mut ours, mut theirs) = (0, 0);
+        let made = libc::openpty(&raw mut ours, &raw mut theirs, ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+        assert_eq!(made, 0);
+        (OwnedFd::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs))
+    };
+    // SAFETY: as above. Ours must not live on in the command.
+    unsafe { libc::fcntl(ours.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) };
+    let mut top = diytrace(endless.here.path());
+    top.args(["top", "out"]).env("TERM", "xterm");
+    let end = || Stdio::from(theirs.try_clone().unwrap());
+    // In a session of its own, that is no signal's: nobody tells it.
+    let mut top = top.stdin(end()).stdout(end()).stderr(Stdio::null()).process_group(0).spawn().unwrap();
+    drop(theirs);
+    let mut terminal = File::from(ours);
+    let mut first = [0; 100];
+    assert!(terminal.read(&mut first).unwrap() > 0, "it shows frames");
+    drop(terminal);
+    let start = Instant::now();
+    while top.try_wait().unwrap().is_none() {
+        if start.elapsed() > Duration::from_secs(20) {
+            top.kill().unwrap();
+            panic!("it goes on without a terminal");
+        }
+        sleep(Duration::from_millis(20));
+    }
+    endless.stop();
 }

@@ -1,6 +1,6 @@
 //! Frames at a terminal, until somebody leaves. The terminal is given back as it was, also by a panic.
 
-use std::io;
+use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -57,10 +57,12 @@ impl Live {
             self.draw(terminal)?;
             while Instant::now() < next {
                 let wait = next.saturating_duration_since(Instant::now()).min(LONGEST_WAIT);
-                if IS_ENDING.load(Ordering::Relaxed) {
+                if IS_ENDING.load(Ordering::Relaxed) || is_terminal_gone() {
                     return Ok(());
                 }
-                if !event::poll(wait).or_else(interrupted)? {
+                // Asked only what has come already: it would look for keys for ever at a terminal that goes away meanwhile.
+                if !event::poll(Duration::ZERO).or_else(interrupted)? {
+                    await_keys(wait);
                     continue;
                 }
                 match event::read()? {
@@ -99,6 +101,30 @@ impl Live {
         terminal.draw(|canvas| screen::draw(canvas, self.frame.as_ref(), &self.view))?;
         Ok(())
     }
+}
+
+/// Whether nobody can see the frames any more: the window was closed, or the session behind it. Not everyone is told of that
+/// by a signal.
+fn is_terminal_gone() -> bool {
+    let gone = libc::POLLHUP | libc::POLLERR | libc::POLLNVAL;
+    [libc::STDIN_FILENO, libc::STDOUT_FILENO].iter().any(|&fd| news_of(fd, 0, Duration::ZERO) & gone != 0)
+}
+
+/// Waits for keys, a signal, or the end of the terminal.
+fn await_keys(longest: Duration) {
+    if io::stdin().is_terminal() {
+        news_of(libc::STDIN_FILENO, libc::POLLIN, longest);
+    } else {
+        std::thread::sleep(longest.min(Duration::from_millis(50))); // keys come from the terminal itself
+    }
+}
+
+/// What there is to know of a descriptor.
+fn news_of(fd: libc::c_int, events: libc::c_short, longest: Duration) -> libc::c_short {
+    let mut asked = libc::pollfd { fd, events, revents: 0 };
+    // SAFETY: one descriptor; a closed one is an answer, too.
+    let answers = unsafe { libc::poll(&raw mut asked, 1, longest.as_millis() as libc::c_int) };
+    if answers > 0 { asked.revents } else { 0 }
 }
 
 /// A signal is no event.
