@@ -18,6 +18,7 @@
 //! Beside that way: [`check`] tells what of a program can be recorded, and [`record`] runs it under the recorder, both
 //! with what [`elf`] knows of the program's file.
 //! [`export`] writes call trees for other tools, and [`archive`] profiles with what explains them elsewhere.
+//! [`runs`] are sets of profiles, one of each run, that are compared.
 //! [`ctl`] steers recorders that are running, and [`top`] shows what they count, live.
 //! [`demangle`], [`nearest`] ("did you mean"), [`progress`] and [`error`] serve both.
 
@@ -36,10 +37,12 @@ pub mod histogram;
 pub mod load;
 pub mod merge;
 pub mod nearest;
+mod new_file;
 pub mod opened;
 pub mod progress;
 pub mod record;
 pub mod report;
+pub mod runs;
 pub mod symbolize;
 #[cfg(test)]
 mod testing;

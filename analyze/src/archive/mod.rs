@@ -19,7 +19,6 @@
 mod damage;
 mod error;
 mod index;
-mod new_file;
 mod read;
 mod shared;
 mod write;

@@ -8,12 +8,12 @@ use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::new_file::NewFile;
 use super::read::{profile_name, symbols_name};
 use super::{INDEX, Index, Kept, MARK, ModuleKey, Options, VERSION};
 use crate::error::Error;
 use crate::load::{Loaded, Sources, Summary, read_all};
 use crate::merge::{By, Merging};
+use crate::new_file::NewFile;
 use crate::opened::Opened;
 use crate::symbolize::{Portable, gather};
 

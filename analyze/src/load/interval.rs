@@ -16,16 +16,31 @@ pub struct Interval {
 impl Interval {
     /// The two files that `A..B` names; `None` if it names one file, or no two.
     pub fn names(path: &Path) -> Option<(PathBuf, PathBuf)> {
+        Self::names_in(Path::new(""), path)
+    }
+
+    /// The path that names these two files.
+    pub fn join(from: &Path, to: &Path) -> PathBuf {
+        let mut path = from.as_os_str().to_owned();
+        path.push("..");
+        path.push(to);
+        path.into()
+    }
+
+    /// The same where A and B lie relative to a folder, as they are written.
+    pub fn names_in(folder: &Path, path: &Path) -> Option<(PathBuf, PathBuf)> {
         use std::os::unix::ffi::OsStrExt;
         let bytes = path.as_os_str().as_bytes();
-        if path.exists() {
+        if folder.join(path).exists() {
             return None;
         }
         let part = |bytes: &[u8]| PathBuf::from(std::ffi::OsStr::from_bytes(bytes));
         let places = (1..bytes.len().saturating_sub(2)).filter(|&at| &bytes[at..at + 2] == b"..");
         let pairs = || places.clone().map(|at| (part(&bytes[..at]), part(&bytes[at + 2..])));
         // `../a.diyt..b.diyt`: the dots between two files, or, so that one can say what is missing, those behind `.diyt`.
-        pairs().find(|(a, b)| a.is_file() && b.is_file()).or_else(|| pairs().find(|(a, _)| is_profile(a)))
+        pairs()
+            .find(|(a, b)| folder.join(a).is_file() && folder.join(b).is_file())
+            .or_else(|| pairs().find(|(a, _)| is_profile(a)))
     }
 
     /// Reads both.

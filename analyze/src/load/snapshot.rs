@@ -15,6 +15,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
 
 use super::family::{Family, State};
 use super::state;
@@ -36,6 +37,12 @@ pub struct Moment {
     pub unix_ns: u64,
     /// The processes of the family that were running, ascending.
     pub running: Vec<u32>,
+}
+
+/// Whether a file is a snapshot, as far as it can be read.
+pub fn is_at(path: &Path) -> bool {
+    let moment = File::open(path).and_then(|mut file| Moment::at_the_end(&mut file));
+    moment.is_ok_and(|moment| moment.is_some())
 }
 
 impl Moment {
