@@ -43,6 +43,7 @@ pub mod progress;
 pub mod record;
 pub mod report;
 pub mod runs;
+pub mod statistics;
 pub mod symbolize;
 #[cfg(test)]
 mod testing;

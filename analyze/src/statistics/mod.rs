@@ -1,0 +1,3 @@
+//! Tests of hypotheses.
+
+pub mod ks;
