@@ -19,6 +19,7 @@
 //! with what [`elf`] knows of the program's file.
 //! [`export`] writes call trees for other tools, and [`archive`] profiles with what explains them elsewhere.
 //! [`runs`] are sets of profiles, one of each run, that are compared.
+//! [`similar`] compares two environments by series of runs, of ours or in JSON.
 //! [`ctl`] steers recorders that are running, and [`top`] shows what they count, live.
 //! [`demangle`], [`nearest`] ("did you mean"), [`progress`] and [`error`] serve both.
 
@@ -43,6 +44,7 @@ pub mod progress;
 pub mod record;
 pub mod report;
 pub mod runs;
+pub mod similar;
 pub mod statistics;
 pub mod symbolize;
 #[cfg(test)]

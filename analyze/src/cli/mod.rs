@@ -13,6 +13,7 @@ mod pager;
 mod record;
 mod report;
 mod selection;
+mod similar;
 mod symbolize;
 mod top;
 mod tree;
@@ -42,6 +43,7 @@ Examples:
   diytrace annotate parse                # its source, with what each line calls
   diytrace symbolize -o server.diya      # one file that reports the same on any machine
   diytrace top                           # what a running program does now, live
+  diytrace similar real/ simulated/      # do two environments perform alike?
   diytrace ctl status                    # what is running, and how far it has got
 
 What reports find out about programs is kept in ~/.cache/diytrace, for the next one to be faster; DIYTRACE_CACHE names
@@ -76,6 +78,7 @@ enum Command {
     Man(man::Arguments),
     Ctl(ctl::Arguments),
     Top(top::Arguments),
+    Similar(similar::Arguments),
 }
 
 /// Why a command failed.
@@ -90,6 +93,9 @@ pub enum Error {
     /// `ctl` or `top` could not do it.
     #[error(transparent)]
     Ctl(#[from] control::Error),
+    /// `similar` could not compare.
+    #[error(transparent)]
+    Similar(#[from] diytrace_analyze::similar::Error),
     /// Another command.
     #[error(transparent)]
     Analyze(#[from] error::Error),
@@ -134,6 +140,7 @@ impl Cli {
                 diytrace_analyze::report::run(&arguments.into(), out)?;
                 Ok(0)
             }
+            Command::Similar(arguments) => Ok(diytrace_analyze::similar::run(&arguments.into(), out)?),
             Command::Symbolize(arguments) => {
                 diytrace_analyze::archive::run(&arguments.into())?;
                 Ok(0)
@@ -155,7 +162,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Record(error) => error.exit_code(),
-            Self::Check(_) | Self::Ctl(_) | Self::Analyze(_) => 2,
+            Self::Check(_) | Self::Ctl(_) | Self::Similar(_) | Self::Analyze(_) => 2,
         }
     }
 
@@ -165,6 +172,7 @@ impl Error {
             Self::Record(_) => false,
             Self::Check(error) => error.is_broken_pipe(),
             Self::Ctl(error) => error.is_broken_pipe(),
+            Self::Similar(error) => error.is_broken_pipe(),
             Self::Analyze(error) => error.is_broken_pipe(),
         }
     }

@@ -5,6 +5,7 @@ pub mod csv;
 pub mod human;
 pub mod json;
 mod screen;
+pub mod similar;
 pub mod table;
 pub mod tree;
 

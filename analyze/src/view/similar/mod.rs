@@ -1,0 +1,4 @@
+//! Whether two environments are alike.
+
+pub mod csv;
+pub mod table;
