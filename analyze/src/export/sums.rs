@@ -52,26 +52,41 @@ pub fn of_frames(frames: &[Frame], functions: usize) -> Vec<Sums> {
 
 /// Adds the distributions of functions' times.
 pub fn add_spreads(sums: &mut [Sums], tree: &CallTree, ids: &HashMap<FunctionId, usize>) {
-    let mut histograms: BTreeMap<usize, (Histogram, u64, Time)> = BTreeMap::new();
+    let mut histograms: BTreeMap<usize, Calls> = BTreeMap::new();
     for (id, function) in &tree.functions {
         let Some(&new) = ids.get(id) else { continue };
-        let (histogram, returned, closed) = histograms.entry(new).or_default();
-        histogram.merge(&function.histogram);
-        *returned = returned.saturating_add(if function.unwound > 0 { 0 } else { function.returned });
-        *closed += function.corrected.closed;
+        let calls = histograms.entry(new).or_default();
+        calls.histogram.merge(&function.histogram);
+        calls.returned = calls.returned.saturating_add(function.returned);
+        calls.has_unwound |= function.unwound > 0;
+        calls.closed += function.corrected.closed;
     }
-    for (new, (histogram, returned, closed)) in histograms {
-        sums[new].spread = spread(&histogram, returned, closed);
+    for (new, calls) in histograms {
+        sums[new].spread = calls.spread();
     }
 }
 
-fn spread(histogram: &Histogram, returned: u64, closed: Time) -> Option<Spread> {
-    let [p50, p90, p99, p999] = histogram.percentiles([0.5, 0.9, 0.99, 0.999])?.map(Time::ns);
-    let (min, max) = (histogram.min()?.ns(), histogram.max()?.ns());
-    // The sums tell the mean exactly, unless they have calls that the histogram has not.
-    let exact = (returned > 0 && returned == histogram.returned()).then(|| closed.ns() / returned as f64);
-    let mean = exact.filter(|mean| (min..=max).contains(mean)).or(histogram.mean().map(Time::ns))?;
-    Some(Spread { mean, min, p50, p90, p99, p999, max })
+/// A function's calls that returned.
+#[derive(Default)]
+struct Calls {
+    histogram: Histogram,
+    returned: u64,
+    /// Whether `closed` has the time of calls that were left, too.
+    has_unwound: bool,
+    closed: Time,
+}
+
+impl Calls {
+    fn spread(&self) -> Option<Spread> {
+        let Self { histogram, returned, has_unwound, closed } = self;
+        let [p50, p90, p99, p999] = histogram.percentiles([0.5, 0.9, 0.99, 0.999])?.map(Time::ns);
+        let (min, max) = (histogram.min()?.ns(), histogram.max()?.ns());
+        // As the report has it: the sums tell the mean, also of calls that were not timed and of which the histogram knows
+        // nothing.
+        let exact = (*returned > 0 && !has_unwound).then(|| closed.ns() / *returned as f64);
+        let mean = exact.filter(|mean| (min..=max).contains(mean)).or(histogram.mean().map(Time::ns))?;
+        Some(Spread { mean, min, p50, p90, p99, p999, max })
+    }
 }
 
 /// Replaces totals by what a report says, which knows what a folded recursion hides from its frames.
@@ -91,9 +106,19 @@ pub fn set_totals(sums: &mut [Sums], tree: &CallTree, ids: &HashMap<FunctionId, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::histogram_of;
 
     fn frame(parent: Option<usize>, end: usize, function: usize, self_ns: u64, total_ns: u64) -> Frame {
         Frame { parent, end, function, calls: 1, self_ns, total_ns, ..Frame::default() }
+    }
+
+    #[test]
+    fn the_mean_is_that_of_all_calls_also_of_those_that_were_not_timed() {
+        let histogram = histogram_of(&[50, 200], 1e9);
+        let calls = Calls { histogram, returned: 4, has_unwound: false, closed: Time::from_ns(400.0) };
+        assert_eq!(calls.spread().unwrap().mean, 100.0);
+        let left = Calls { has_unwound: true, ..calls };
+        assert!(left.spread().unwrap().mean > 120.0); // that of the bins
     }
 
     #[test]

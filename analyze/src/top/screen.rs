@@ -2,8 +2,8 @@
 
 use ratatui::Frame as Canvas;
 use ratatui::layout::{Constraint, Layout};
-use ratatui::style::{Modifier, Style};
-use ratatui::text::Line;
+use ratatui::style::{Modifier, Style, Stylize};
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Row as Cells, Table, TableState};
 
 use super::frame::{Frame, Row};
@@ -15,6 +15,9 @@ pub const COLUMNS: [&str; 5] = ["calls/s", "self/s", "total/s", "mean", "p99"];
 
 /// Columns of the terminal from which on they are shown.
 const NEEDS: [u16; 5] = [40, 0, 55, 90, 75];
+
+/// Numbers stand to the right and names to the left: this more is between them.
+const GAP: &str = " ";
 
 const HELP: &str = "q quit · ↑↓ · ⏎ callees · ← back · sort c s t m 9 n · / search · space hold · r rebase · p pids";
 
@@ -101,9 +104,13 @@ pub fn draw(canvas: &mut Canvas, frame: Option<&Frame>, view: &View) {
         Sort::Name => 5,
     };
     let right = |text: String| Cell::new(Line::from(text).right_aligned());
-    let heading = |(index, name): (usize, &str)| {
-        let cell = if index < 5 { right(name.to_owned()) } else { Cell::new(name.to_owned()) };
-        if index == sorted { cell.style(Style::new().add_modifier(Modifier::UNDERLINED)) } else { cell }
+    let heading = |(index, name): (usize, &'static str)| {
+        let name = if index == sorted { Span::raw(name).underlined() } else { Span::raw(name) };
+        Cell::new(if index < COLUMNS.len() {
+            Line::from(name).right_aligned()
+        } else {
+            Line::from_iter([GAP.into(), name])
+        })
     };
     let headings = COLUMNS.into_iter().chain(["function"]).enumerate();
     let headings = headings.filter(|(index, _)| *index == COLUMNS.len() || kept.contains(index)).map(heading);
@@ -113,7 +120,7 @@ pub fn draw(canvas: &mut Canvas, frame: Option<&Frame>, view: &View) {
         let pid = if has_pids { process(row) } else { String::new() };
         let all = cells(row);
         let numbers = kept.iter().map(|&index| right(all[index].clone()));
-        Cells::new(std::iter::once(right(pid)).chain(numbers).chain([Cell::new(row.name.clone())]))
+        Cells::new(std::iter::once(right(pid)).chain(numbers).chain([Cell::new(format!("{GAP}{}", row.name))]))
     };
     let table = Table::new(rows.iter().map(line), widths).header(header).column_spacing(1);
     let table = table.row_highlight_style(Style::new().add_modifier(Modifier::REVERSED));

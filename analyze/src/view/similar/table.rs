@@ -66,6 +66,7 @@ fn row(document: &Document, metric: &Compared, is_test: bool) -> Row {
         prefix: String::new(),
         name: metric.metric.clone(),
         remark: remark(document, metric),
+        detail: String::new(),
         style: if metric.verdict == Verdict::Matched { Style::Plain } else { Style::Strong },
     }
 }

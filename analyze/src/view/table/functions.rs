@@ -13,9 +13,6 @@ use crate::view::human::{count, counted, share, shorten, time};
 /// A function with this share of all self time stands out.
 const HOT: f64 = 0.1;
 
-/// A narrower screen has no room for where bodies are inlined.
-const WIDE: usize = 100;
-
 /// A name beside the function's own takes at most so many columns.
 const LONGEST_OTHER: usize = 24;
 
@@ -49,7 +46,8 @@ pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &S
             numbers,
             prefix: String::new(),
             name: function.name.clone(),
-            remark: remark(function, screen, has_modules, has_namesakes && !columns.contains(&Column::Address)),
+            remark: remark(function, has_modules, has_namesakes && !columns.contains(&Column::Address)),
+            detail: inlined_into(function),
             style: if function.self_ns >= report.all_self_ns * HOT { Style::Strong } else { Style::Plain },
         }
     };
@@ -115,7 +113,7 @@ fn text(document: &Document, report: &Report, function: &Function, column: Colum
     }
 }
 
-fn remark(function: &Function, screen: &Screen, has_modules: bool, has_namesakes: bool) -> String {
+fn remark(function: &Function, has_modules: bool, has_namesakes: bool) -> String {
     let mut remarks = Vec::new();
     if has_namesakes {
         remarks.push(function.address.to_string());
@@ -129,17 +127,20 @@ fn remark(function: &Function, screen: &Screen, has_modules: bool, has_namesakes
     if function.open > 0 {
         remarks.push(format!("{} open", count(function.open)));
     }
-    if let [first, others @ ..] = &function.inlined_into[..] {
-        let part = match function.inlined_calls == function.calls {
-            true => String::new(),
-            false => format!("{} ", share(function.inlined_calls as f64, function.calls as f64)),
-        };
-        let into = match others.len() {
-            _ if screen.width.is_some_and(|width| width < WIDE) => String::new(),
-            0 => format!(" into {}", shorten(&first.name, LONGEST_OTHER)),
-            more => format!(" into {} +{more}", shorten(&first.name, LONGEST_OTHER)),
-        };
-        remarks.push(format!("{part}inlined{into}"));
+    if !function.inlined_into.is_empty() {
+        remarks.push(match function.inlined_calls == function.calls {
+            true => "inlined".to_owned(),
+            false => format!("{} inlined", share(function.inlined_calls as f64, function.calls as f64)),
+        });
     }
     remarks.join(" · ")
+}
+
+/// Where its bodies are, behind that they are inlined.
+fn inlined_into(function: &Function) -> String {
+    match &function.inlined_into[..] {
+        [] => String::new(),
+        [first] => format!(" into {}", shorten(&first.name, LONGEST_OTHER)),
+        [first, others @ ..] => format!(" into {} +{}", shorten(&first.name, LONGEST_OTHER), others.len()),
+    }
 }

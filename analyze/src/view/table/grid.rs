@@ -8,6 +8,9 @@ use crate::view::human::shorten;
 /// What most tables leave for names.
 pub const LEAST_NAME: usize = 28;
 
+/// What they leave beside a remark: enough to tell most names.
+const SHORTEST_NAME: usize = 10;
+
 /// Space before the table.
 const INDENT: &str = "  ";
 
@@ -58,8 +61,10 @@ pub struct Row {
     pub prefix: String,
     /// The name.
     pub name: String,
-    /// What is said beside the name and never shortened.
+    /// What is said beside the name; it stays whole as long as there is room for a short name.
     pub remark: String,
+    /// What goes on after the remark where there is room for it.
+    pub detail: String,
     /// How the row stands out.
     pub style: Style,
 }
@@ -136,14 +141,17 @@ impl Grid<'_> {
 
 impl Row {
     fn named(&self, width: Option<usize>) -> String {
-        let remark = if self.remark.is_empty() { 0 } else { self.remark.chars().count() + GAP };
-        let taken = remark + self.prefix.chars().count();
-        let name = match width {
-            Some(width) => shorten(&self.name, width.saturating_sub(taken).max(LEAST_NAME / 2)),
-            None => self.name.clone(),
-        };
+        let room = width.map_or(usize::MAX, |width| width.saturating_sub(self.prefix.chars().count()));
+        let name = self.name.chars().count();
+        let whole = format!("{}{}", self.remark, self.detail);
+        let fits = whole.chars().count() + GAP + name.min(LEAST_NAME) <= room;
+        let remark = if fits { &whole } else { &self.remark };
+        // A line that is longer than the screen goes on in the next one, under other columns.
+        let remark = shorten(remark, room.saturating_sub(GAP + name.min(SHORTEST_NAME)));
+        let taken = if remark.is_empty() { 0 } else { remark.chars().count() + GAP };
+        let name = shorten(&self.name, room.saturating_sub(taken).max(SHORTEST_NAME));
         let named = format!("{}{name}", self.prefix);
-        if self.remark.is_empty() { named } else { format!("{named}  {}", self.remark) }
+        if remark.is_empty() { named } else { format!("{named}  {remark}") }
     }
 }
 
@@ -153,5 +161,36 @@ fn styled(text: String, style: Style) -> Cell {
         Style::Plain => cell,
         Style::Strong => cell.add_attribute(Attribute::Bold),
         Style::Dim => cell.add_attribute(Attribute::Dim),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_is_longer_than_the_screen() {
+        let row = |name: &str, remark: &str, detail: &str| Row {
+            numbers: vec!["1,000,000".into(), "< 19.2 ms".into()],
+            name: name.into(),
+            remark: remark.into(),
+            detail: detail.into(),
+            ..Row::default()
+        };
+        let rows = vec![
+            row("MemoryContextSwitchTo", "×10 · inlined", " into spool_tuples +36"),
+            row("std::vector<int, std::allocator<int> >::operator[](unsigned long)", "inlined", " into f"),
+            row("f", "0x1234 · libsomething.so.5 · ×4 · 1,234,567 open · 12.3% inlined", ""),
+        ];
+        let columns = vec![Column::number("calls", 0), Column::number("self", 1)];
+        let grid = Grid { columns, name_title: "function", least_name: LEAST_NAME, rows };
+        for width in 40..120 {
+            for line in grid.lines(&Screen { width: Some(width), color: false }) {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+        }
+        let lines = |width| grid.lines(&Screen { width: Some(width), color: false }).join("\n");
+        assert!(lines(82).contains("MemoryContextSwitchTo  ×10 · inlined into spool_tuples +36"), "{}", lines(82));
+        assert!(lines(60).contains("MemoryContextSwitchTo  ×10 · inlined\n"), "{}", lines(60));
     }
 }

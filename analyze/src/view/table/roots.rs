@@ -111,6 +111,7 @@ fn grid(document: &Document, root: &Function) -> Grid<'static> {
             prefix: String::new(),
             name: format!("… {}", counted(rest.len() as u64, "other", "others")),
             remark: String::new(),
+            detail: String::new(),
             style: Style::Dim,
         });
     }
@@ -123,6 +124,7 @@ fn grid(document: &Document, root: &Function) -> Grid<'static> {
         prefix: String::new(),
         name: "(self)".to_owned(),
         remark: String::new(),
+        detail: String::new(),
         style: Style::Dim,
     });
     Grid { columns: COLUMNS.to_vec(), name_title: "callee", least_name: LEAST_NAME, rows }
@@ -150,6 +152,7 @@ fn row(document: &Document, root: &Function, callee: &Callee) -> Row {
         prefix: String::new(),
         name: callee.name.clone(),
         remark: remark(root, callee),
+        detail: String::new(),
         style: if callee.total_ns >= root.total_ns * HOT { Style::Strong } else { Style::Plain },
     }
 }

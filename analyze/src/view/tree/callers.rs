@@ -95,6 +95,7 @@ fn row(document: &Document, tree: &Tree, id: usize, guides: &Guides) -> Row {
         prefix: guides.below_top(id),
         name: node.name.clone(),
         remark: remarks.join(" · "),
+        detail: String::new(),
         style: match node.share {
             _ if !node.is_recorded => Style::Dim,
             Some(share) if share >= HOT => Style::Strong,

@@ -103,6 +103,7 @@ fn row(document: &Document, tree: &Tree, node: &Node, prefix: String) -> Row {
         prefix,
         name: node.name.clone(),
         remark: remark(document, tree, node),
+        detail: String::new(),
         style: match node.share {
             _ if node.is_recursion || !node.is_recorded => Style::Dim,
             Some(share) if share >= HOT => Style::Strong,
@@ -124,6 +125,7 @@ fn rest(hidden: &Hidden, prefix: String) -> Row {
         prefix,
         name: format!("… {} more", count(hidden.nodes)),
         remark: String::new(),
+        detail: String::new(),
         style: Style::Dim,
     }
 }
