@@ -21,6 +21,7 @@
 //! [`runs`] are sets of profiles, one of each run, that are compared.
 //! [`similar`] compares two environments by series of runs, of ours or in JSON.
 //! [`ctl`] steers recorders that are running, and [`top`] shows what they count, live.
+//! [`statistics`] tells differences from chance.
 //! [`demangle`], [`nearest`] ("did you mean"), [`progress`] and [`error`] serve both.
 
 pub mod annotate;
