@@ -21,7 +21,7 @@
 //! [`runs`] are sets of profiles, one of each run, that are compared.
 //! [`similar`] compares two environments by series of runs, of ours or in JSON.
 //! [`ctl`] steers recorders that are running, and [`top`] shows what they count, live.
-//! [`statistics`] tells differences from chance.
+//! [`diff`] compares such sets, and [`statistics`] tells differences from chance.
 //! [`demangle`], [`nearest`] ("did you mean"), [`progress`] and [`error`] serve both.
 
 pub mod annotate;
@@ -31,6 +31,7 @@ pub mod check;
 pub mod correct;
 pub mod ctl;
 pub mod demangle;
+pub mod diff;
 pub mod elf;
 pub mod error;
 pub mod export;

@@ -6,6 +6,7 @@ mod check;
 mod choice;
 mod completions;
 mod ctl;
+mod diff;
 mod export;
 mod man;
 mod merge;
@@ -22,7 +23,7 @@ use std::io;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
-use diytrace_analyze::{check as checking, ctl as control, error, record as recording};
+use diytrace_analyze::{check as checking, ctl as control, diff as comparing, error, record as recording};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Yellow.on_default())
@@ -42,6 +43,7 @@ Examples:
   diytrace callers parse                 # who calls a function, from which lines
   diytrace annotate parse                # its source, with what each line calls
   diytrace symbolize -o server.diya      # one file that reports the same on any machine
+  diytrace diff before after             # what changed between two sets of runs, and why
   diytrace top                           # what a running program does now, live
   diytrace similar real/ simulated/      # do two environments perform alike?
   diytrace ctl status                    # what is running, and how far it has got
@@ -77,6 +79,7 @@ enum Command {
     Completions(completions::Arguments),
     Man(man::Arguments),
     Ctl(ctl::Arguments),
+    Diff(Box<diff::Arguments>),
     Top(top::Arguments),
     Similar(similar::Arguments),
 }
@@ -96,6 +99,9 @@ pub enum Error {
     /// `similar` could not compare.
     #[error(transparent)]
     Similar(#[from] diytrace_analyze::similar::Error),
+    /// `diff` could not compare.
+    #[error(transparent)]
+    Diff(#[from] comparing::Error),
     /// Another command.
     #[error(transparent)]
     Analyze(#[from] error::Error),
@@ -120,6 +126,7 @@ impl Cli {
                 let (action, target) = arguments.parts();
                 Ok(control::run(&action, target.as_ref(), &mut io::stdout().lock())?)
             }
+            Command::Diff(arguments) => Ok(comparing::run(&(*arguments).into(), out)?),
             Command::Top(arguments) => {
                 diytrace_analyze::top::run(&arguments.into(), &mut io::stdout().lock())?;
                 Ok(0)
@@ -163,6 +170,7 @@ impl Error {
         match self {
             Self::Record(error) => error.exit_code(),
             Self::Check(_) | Self::Ctl(_) | Self::Similar(_) | Self::Analyze(_) => 2,
+            Self::Check(_) | Self::Ctl(_) | Self::Diff(_) | Self::Analyze(_) => 2,
         }
     }
 
@@ -173,6 +181,7 @@ impl Error {
             Self::Check(error) => error.is_broken_pipe(),
             Self::Ctl(error) => error.is_broken_pipe(),
             Self::Similar(error) => error.is_broken_pipe(),
+            Self::Diff(error) => error.is_broken_pipe(),
             Self::Analyze(error) => error.is_broken_pipe(),
         }
     }

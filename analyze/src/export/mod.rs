@@ -12,7 +12,7 @@ mod dot;
 mod firefox;
 mod flamegraph;
 mod folded;
-mod html;
+pub(crate) mod html;
 mod options;
 mod pprof;
 mod prepare;

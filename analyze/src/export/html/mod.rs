@@ -28,26 +28,30 @@ const SCRIPTS: [&str; 9] = [
 pub fn write(profile: &Profile) -> io::Result<Vec<u8>> {
     // Nothing in the data may end the element that it lies in.
     let data = serde_json::to_string(&data::Page::of(profile))?.replace('<', "\\u003c");
-    let mut page = String::with_capacity(PAGE.len() + STYLE.len() + data.len() + 64 * 1024);
-    let mut rest = PAGE;
+    let fillings =
+        [("title", escaped(&profile.title)), ("style", STYLE.to_owned()), ("data", data), ("script", SCRIPTS.concat())];
+    let fillings = fillings.each_ref().map(|(name, text)| (*name, text.as_str()));
+    Ok(fill(PAGE, &fillings).into_bytes())
+}
+
+/// Fills the places of a page: `{{name}}`.
+pub(crate) fn fill(page: &str, fillings: &[(&str, &str)]) -> String {
+    let mut filled = String::with_capacity(page.len() + fillings.iter().map(|(_, text)| text.len()).sum::<usize>());
+    let mut rest = page;
     // What is filled in may look like a place to fill, so the page is read once, from its beginning to its end.
     while let Some((before, after)) = rest.split_once("{{") {
         let (name, after) = after.split_once("}}").unwrap_or((after, ""));
-        page.push_str(before);
-        match name {
-            "title" => page.push_str(&escaped(&profile.title)),
-            "style" => page.push_str(STYLE),
-            "data" => page.push_str(&data),
-            "script" => SCRIPTS.iter().for_each(|script| page.push_str(script)),
-            _ => {}
-        }
+        filled.push_str(before);
+        let filling = fillings.iter().find(|(known, _)| *known == name);
+        filled.push_str(filling.map_or("", |(_, text)| text));
         rest = after;
     }
-    page.push_str(rest);
-    Ok(page.into_bytes())
+    filled.push_str(rest);
+    filled
 }
 
-fn escaped(text: &str) -> String {
+/// Text that is no markup.
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

@@ -3,7 +3,7 @@
 //! Without roots: functions by self time. With roots: for each a block, and a row for each function that it calls.
 
 mod functions;
-pub(super) mod grid;
+pub(crate) mod grid;
 mod histogram;
 mod roots;
 

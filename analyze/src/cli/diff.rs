@@ -1,0 +1,153 @@
+//! The options of `diff`.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use diytrace_analyze::diff::{self, Command, Options};
+use diytrace_analyze::statistics;
+
+use super::choice::{Colors, choice};
+use super::selection::Format;
+
+const EXAMPLES: &str = "\
+Examples:
+  diytrace diff before after                    # two folders, one run in each of their subfolders or files
+  diytrace diff before after -o report          # report.html, report.json and every number behind them as tables
+  diytrace diff before after --confirm before2 after2   # what changed must do so again in fresh runs
+  diytrace diff before after --against main     # what is usual for a function, as saved by `bench --save main`
+  diytrace diff before after --fail-on changed --min-change 2 --correction holm
+  diytrace diff before after --format json | jq '.queries[].functions[] | select(.verdict == \"changed\") | .name'
+
+A set is a folder with runs.json, as `diytrace bench` writes it, or one whose subfolders (or files) are a run's profiles each.
+Self times of functions are tested, and counts compared exactly. A change of time is one that chance makes in one case of a
+hundred, that is at least 5% and more than its correction may be off by, and that stands among all functions that are tested.
+
+Exit status: 0 nothing slower, 1 a function or all together take longer (--fail-on chooses), 2 bad use or input.";
+
+/// Tell what changed between two sets of runs, function by function, and whether by calls or by cost
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The set before
+    #[arg(value_name = "BEFORE")]
+    left: PathBuf,
+
+    /// The set after
+    #[arg(value_name = "AFTER")]
+    right: PathBuf,
+
+    /// Fresh runs of both: what they do not show again is not called changed
+    #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"])]
+    confirm: Option<Vec<PathBuf>>,
+
+    /// Saved sets: what varies from one to the next must change by half as much again
+    #[arg(long, value_name = "NAME")]
+    against: Option<String>,
+
+    /// Folder of the saved sets [default: $DIYTRACE_HISTORY, or diytrace.history]
+    #[arg(long, value_name = "DIR")]
+    history: Option<PathBuf>,
+
+    /// Write report.html, report.json, and the numbers behind them as tables to this folder
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    /// What makes the exit status 1
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
+    fail_on: FailOn,
+
+    /// Smallest change of time that matters
+    #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = percent)]
+    min_change: f64,
+
+    /// Where chance moves medians further, nothing can be told
+    #[arg(long, value_name = "PERCENT", default_value = "10", value_parser = percent)]
+    max_spread: f64,
+
+    /// Functions that take less of all self time are not tested
+    #[arg(long, value_name = "PERCENT", default_value = "0.1", value_parser = percent)]
+    min_share: f64,
+
+    /// Largest p-value of a change, adjusted for the number of functions
+    #[arg(long, value_name = "P", default_value = "0.05", value_parser = probability)]
+    level: f64,
+
+    /// How p-values are adjusted, as many functions are many tests
+    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
+    correction: Correction,
+
+    /// Splits of the runs to draw, where there are too many to look at all (from eleven runs a side on)
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
+    splits: u64,
+
+    /// Most functions to list in each section
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+
+    /// How the result is written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    format: Format,
+
+    #[command(flatten)]
+    colors: Colors,
+}
+
+impl From<Arguments> for Command {
+    fn from(arguments: Arguments) -> Self {
+        let Arguments { left, right, confirm, against, history, output, fail_on, .. } = arguments;
+        let Arguments { min_change, max_spread, min_share, level, correction, splits, limit, format, colors, .. } =
+            arguments;
+        let options = Options {
+            min_change,
+            max_spread,
+            min_share,
+            level,
+            correction: correction.into(),
+            splits,
+            ..Options::default()
+        };
+        let pair = |sets: Vec<PathBuf>| <[PathBuf; 2]>::try_from(sets).ok().map(|[left, right]| (left, right));
+        Self {
+            left,
+            right,
+            confirm: confirm.and_then(pair),
+            against,
+            history,
+            options,
+            output,
+            format: format.into(),
+            color: colors.into(),
+            limit,
+            fail_on: fail_on.into(),
+        }
+    }
+}
+
+/// Percent, as a part of one.
+fn percent(text: &str) -> Result<f64, &'static str> {
+    let number = text.trim_end_matches('%').trim().parse().ok();
+    let number = number.filter(|number: &f64| number.is_finite() && *number >= 0.0);
+    number.map(|number| number / 100.0).ok_or("it must be a number of percent, such as 5 or 2.5")
+}
+
+fn probability(text: &str) -> Result<f64, &'static str> {
+    let number = text.trim().parse().ok().filter(|number: &f64| *number > 0.0 && *number < 1.0);
+    number.ok_or("it must lie between 0 and 1, such as 0.05")
+}
+
+choice!(Correction for statistics::Correction {
+    /// Benjamini-Hochberg: of what is called changed, few did not
+    Bh,
+    /// Holm: nothing is called changed that did not
+    Holm,
+    /// Each function for itself
+    None
+});
+choice!(FailOn for diff::FailOn {
+    /// A function, or all of them together, take longer
+    Slower,
+    /// Anything changed: times, counts, functions that are there
+    Changed,
+    /// Nothing
+    Never
+});

@@ -1,0 +1,94 @@
+//! Confirmation: what looks changed must be so again in runs that nobody has looked at yet.
+
+use super::compare::compare;
+use super::comparison::{Comparison, Confirmation, Function, Repeat, Test, Verdict};
+use super::{Error, Options};
+use crate::runs::Runs;
+
+/// How much larger or smaller a difference may come out the second time. What was found by looking for the largest tends to
+/// be smaller.
+const SAME_SIZE: std::ops::RangeInclusive<f64> = 0.5..=2.0;
+
+/// Holds all that was called changed against fresh runs of both sides; what does not repeat is unconfirmed.
+pub fn confirm(comparison: &mut Comparison, left: &Runs, right: &Runs) -> Result<(), Error> {
+    let fresh = compare(left, right, &comparison.options)?;
+    comparison.confirmation = Some(Confirmation { left: fresh.left.folder.clone(), right: fresh.right.folder.clone() });
+    let options = comparison.options.clone();
+    for query in &mut comparison.queries {
+        let Some(again) = fresh.queries.iter().find(|again| again.query == query.query) else {
+            let name = query.query.as_deref().unwrap_or("these runs");
+            comparison.errors.push(format!("{name}: there are no fresh runs, so nothing of it is confirmed"));
+            query.functions.iter_mut().for_each(|function| reject(function, None));
+            continue;
+        };
+        if again.smallest_p > options.level {
+            comparison.warnings.push(format!(
+                "{} and {} fresh runs are too few to confirm anything: it takes four of each side",
+                again.left_runs, again.right_runs
+            ));
+        }
+        for function in &mut query.functions {
+            let same = |other: &&Function| {
+                (&other.name, &other.module, &other.file) == (&function.name, &function.module, &function.file)
+            };
+            match again.functions.iter().find(same) {
+                Some(other) => judge(function, other, &options),
+                None => reject(function, None),
+            }
+        }
+        if query.total.verdict == Verdict::Changed && !repeats(&query.total.self_ns, &again.total.self_ns, &options) {
+            query.total.verdict = Verdict::Unconfirmed;
+        }
+        for metric in query.metrics.iter_mut().filter(|metric| metric.verdict == Verdict::Changed) {
+            let other = again.metrics.iter().find(|other| other.name == metric.name);
+            if !other.is_some_and(|other| repeats(&metric.values, &other.values, &options)) {
+                metric.verdict = Verdict::Unconfirmed;
+            }
+        }
+    }
+    comparison.errors.extend(fresh.errors);
+    Ok(())
+}
+
+fn judge(function: &mut Function, again: &Function, options: &Options) {
+    let (is_confirmed, difference, p) = match function.verdict {
+        Verdict::Changed => {
+            let is_confirmed = repeats(&function.self_ns, &again.self_ns, options);
+            (is_confirmed, again.self_ns.difference, again.self_ns.p)
+        }
+        // Also those that follow: their callers' counts are held against fresh runs likewise.
+        Verdict::Calls | Verdict::Follows => {
+            let (first, second) = (function.calls.difference, again.calls.difference);
+            let is_confirmed = again.calls.verdict.is_changed() && is_alike(first, second);
+            (is_confirmed, second, again.calls.p_adjusted.unwrap_or(0.0))
+        }
+        Verdict::OneSided => (function.on == again.on, None, 0.0),
+        _ => return,
+    };
+    let repeat = Repeat { is_confirmed, difference, p };
+    match is_confirmed {
+        true => function.repeat = Some(repeat),
+        false => reject(function, Some(repeat)),
+    }
+}
+
+fn reject(function: &mut Function, repeat: Option<Repeat>) {
+    if matches!(function.verdict, Verdict::Changed | Verdict::Calls | Verdict::Follows | Verdict::OneSided) {
+        function.verdict = Verdict::Unconfirmed;
+        function.repeat = Some(repeat.unwrap_or(Repeat { is_confirmed: false, difference: None, p: 1.0 }));
+    }
+}
+
+/// Whether a difference is there again, in sign and size, and not by chance.
+fn repeats(first: &Test, second: &Test, options: &Options) -> bool {
+    let is_unlikely = second.p <= options.level && second.reaches_threshold();
+    is_unlikely && is_alike(first.difference, second.difference)
+}
+
+fn is_alike(first: Option<f64>, second: Option<f64>) -> bool {
+    match (first, second) {
+        (Some(first), Some(second)) => first * second > 0.0 && SAME_SIZE.contains(&(second / first)),
+        (None, None) => true, // from nothing to something, twice
+        _ => false,
+    }
+}

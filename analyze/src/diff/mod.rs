@@ -1,0 +1,37 @@
+//! The command `diff`: what changed between two sets of runs, function by function, and why.
+//!
+//! ```text
+//! run's profiles ──[observed]──▶ functions, edges, paths ──[identity]──▶ [sides]: each with the values of every run
+//!     ──[tester]──▶ D, T, p ──[decision]──▶ verdicts ──[causes]──▶ calls or cost, whose doing ──▶ [`Comparison`]
+//! ```
+//!
+//! A comparison is plain data; [`report`] writes it as text, JSON, CSV, a folder of tables, and a page. Self times are
+//! tested, so that the callers of what changed are not called changed as well; a function that is called more often only
+//! because its callers are follows them.
+
+mod causes;
+mod command;
+mod compare;
+mod comparison;
+mod confirm;
+mod decision;
+mod error;
+mod flames;
+mod history;
+mod identity;
+mod observed;
+mod options;
+pub mod report;
+mod sides;
+mod tester;
+
+pub use command::run;
+pub use compare::compare;
+pub use comparison::{
+    Comparison, Confirmation, CountVerdict, Counts, Edge, Function, Interval, Metric, On, Percentile, Query, Repeat,
+    Side, Split, Test, Total, Verdict, Why,
+};
+pub use confirm::confirm;
+pub use error::Error;
+pub use history::History;
+pub use options::{Command, FailOn, Options};

@@ -1,0 +1,76 @@
+// Tables that are sorted by their columns.
+
+const SHOWN = 200;
+
+/** Columns are { title, of: row => value to sort by, show: row => what to show, text }. */
+function table(columns, rows) {
+  const state = { by: null, down: true, all: false };
+  const box = element("div");
+  const draw = () => {
+    let sorted = rows;
+    if (state.by) {
+      const key = state.by.of;
+      const rank = (value) => (value === null || value === undefined ? -Infinity : value);
+      sorted = [...rows].sort((a, b) => {
+        const [x, y] = [rank(key(a)), rank(key(b))];
+        const order = x < y ? -1 : x > y ? 1 : 0;
+        return state.down ? -order : order;
+      });
+    }
+    const shown = state.all ? sorted : sorted.slice(0, SHOWN);
+    const head = columns.map((column) => {
+      const sort = () => {
+        state.down = state.by === column ? !state.down : !column.text;
+        state.by = column;
+        draw();
+      };
+      const order = state.by === column && (state.down ? "descending" : "ascending");
+      return element("th", { class: column.text && "text", "aria-sort": order, title: column.help },
+        element("button", { onclick: sort }, column.title));
+    });
+    const body = shown.map((row) => element("tr", {}, ...columns.map((column) =>
+      element("td", { class: column.name ? "text name" : column.text && "text" }, column.show(row)))));
+    const more = rows.length > shown.length && element("p", { class: "more" },
+      element("button", { class: "plain", onclick: () => { state.all = true; draw(); } }, `Show all ${count(rows.length)}`));
+    box.replaceChildren(element("div", { class: "wide" },
+      element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body))), more || "");
+  };
+  draw();
+  return box;
+}
+
+const COLUMN = {
+  name: { title: "function", text: true, name: true, of: (fn) => fn.name, show: named },
+  before: { title: "self before", of: (fn) => fn.self_ns.left_median, show: (fn) => (fn.on === "right" ? "" : resolved(fn.self_ns.left_median, fn.self_ns.error_ns)) },
+  after: { title: "after", of: (fn) => fn.self_ns.right_median, show: (fn) => (fn.on === "left" ? "" : resolved(fn.self_ns.right_median, fn.self_ns.error_ns)) },
+  change: {
+    title: "D", help: "Difference of medians, as a part of the median before", of: (fn) => fn.self_ns.difference,
+    show: (fn) => (fn.on === "both" ? signed(fn.self_ns.difference) : ""),
+  },
+  threshold: {
+    title: "T", help: "99% of all splits of the runs put medians no further apart", of: (fn) => fn.self_ns.threshold,
+    show: (fn) => (fn.self_ns.threshold === null || fn.on !== "both" ? "" : signed(fn.self_ns.threshold).slice(1)),
+  },
+  spread: {
+    title: "spread", help: "What T would be if the medians were the same", of: (fn) => fn.self_ns.spread,
+    show: (fn) => (fn.self_ns.spread === null ? "" : signed(fn.self_ns.spread).slice(1)),
+  },
+  error: { title: "error", help: "How far off the difference may be as times were corrected", of: (fn) => fn.self_ns.error_ns, show: (fn) => time(fn.self_ns.error_ns) },
+  p: { title: "p", help: "Adjusted for all functions that were tested", of: (fn) => fn.self_ns.p_adjusted, show: (fn) => probability(fn.self_ns.p_adjusted) },
+  total: { title: "with callees", of: (fn) => fn.total_ns.difference, show: (fn) => (fn.on === "both" ? signed(fn.total_ns.difference) : "") },
+  callsBefore: { title: "calls before", of: (fn) => fn.calls.left_median, show: (fn) => (fn.on === "right" ? "" : medianCount(fn.calls.left_median)) },
+  callsAfter: { title: "after", of: (fn) => fn.calls.right_median, show: (fn) => (fn.on === "left" ? "" : medianCount(fn.calls.right_median)) },
+  calls: {
+    title: "calls", of: (fn) => fn.calls.difference,
+    show: (fn) => (fn.on !== "both" ? "" : { equal: "equal", varies: "vary" }[fn.calls.verdict] ?? exactly(fn.calls.difference)),
+  },
+  why: { title: "why", text: true, of: (fn) => fn.split.why, show: why },
+  share: { title: "share", help: "Of all self time, over both sides", of: (fn) => fn.share, show: (fn) => share(fn.share, 1) },
+  verdict: { title: "verdict", text: true, of: (fn) => fn.verdict, show: (fn) => badge(fn) },
+};
+
+function badge(fn) {
+  const kind = fn.verdict === "changed" ? tone(fn.self_ns.difference)
+    : ["unstable", "underpowered", "unconfirmed"].includes(fn.verdict) ? "warn" : "";
+  return element("span", { class: `badge ${kind}` }, fn.verdict.replace("-", " "));
+}

@@ -1,0 +1,65 @@
+// Differences in words: the same as in the terminal's summary.
+
+function signed(part, digits = 1) {
+  if (part === null || part === undefined) return "new";
+  return `${part < 0 ? "−" : "+"}${Math.abs(part * 100).toFixed(Math.abs(part) >= 10 ? 0 : digits)}%`;
+}
+
+/** Counts are exact: as many digits as it takes. */
+function exactly(part) {
+  const size = Math.abs(part ?? 0) * 100;
+  return signed(part, size === 0 || size >= 0.1 ? 1 : size >= 0.001 ? 3 : 5);
+}
+
+function plusMinus({ difference, interval }) {
+  if (difference === null || !(interval?.level > 0.85)) return ""; // fewer than three runs a side
+  return `± ${(Math.max(interval.high - difference, difference - interval.low) * 100).toFixed(1)}%`;
+}
+
+function between({ interval }) {
+  return interval ? `${signed(interval.low)} … ${signed(interval.high)} (${Math.round(interval.level * 1000) / 10}%)` : "";
+}
+
+function medianCount(value) {
+  return Number.isInteger(value) ? count(value) : value.toFixed(1);
+}
+
+function ratio(value) {
+  return Number.isInteger(value) ? count(value) : value < 0.01 ? value.toExponential(2) : value.toFixed(2);
+}
+
+function probability(p) {
+  return p === null ? "" : p >= 0.001 ? p.toFixed(3) : p.toExponential(1);
+}
+
+/** Longer is worse, whatever it is that is longer. */
+function tone(difference) {
+  return difference === null || difference > 0 ? "worse" : difference < 0 ? "better" : "";
+}
+
+function why({ split, calls, cost_ns }) {
+  const cost = signed(cost_ns.difference);
+  if (split.why === "cost") return `each call costs ${cost}`;
+  if (split.why === "calls") return `calls ${exactly(calls.difference)}`;
+  const whole = Math.abs(split.calls_ns) + Math.abs(split.cost_ns);
+  const part = Math.round((Math.abs(split.calls_ns) / whole) * 100);
+  return `calls ${exactly(calls.difference)} (${part}% of it), and each costs ${cost} (${100 - part}%)`;
+}
+
+function metricName(name) {
+  return name.replace(/_(ns|bytes)$/, "").replaceAll("_", " ");
+}
+
+function metricValue(name, value) {
+  if (name.endsWith("_ns")) return time(value);
+  if (name.endsWith("_bytes")) return `${count(Math.round(value / 1024))} KiB`;
+  return Number.isInteger(value) ? count(value) : value.toPrecision(4);
+}
+
+/** A function's name, with what tells it from others of that name. */
+function named(fn) {
+  const others = query.functions.filter((other) => other.name === fn.name);
+  const place = others.length > 1 ? fn.file ?? fn.module : null;
+  return element("span", {}, element("span", { class: "fn", title: `${fn.name} [${fn.module}]` }, fn.name),
+    place && element("span", { class: "soft" }, ` ${place}`));
+}

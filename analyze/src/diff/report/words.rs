@@ -1,0 +1,123 @@
+//! Differences in words.
+
+use crate::diff::{Edge, Function, Query, Test, Why};
+use crate::view::human::{bytes, count, time};
+
+/// "+12.3%", or what it was from nothing.
+pub fn percent(difference: Option<f64>) -> String {
+    match difference {
+        Some(part) => signed(part),
+        None => "new".to_owned(),
+    }
+}
+
+/// "+12.3%".
+pub fn signed(part: f64) -> String {
+    digits(part, 1)
+}
+
+/// The same of counts, which are exact, with as many digits as it takes.
+pub fn exactly(difference: Option<f64>) -> String {
+    let Some(part) = difference else { return percent(None) };
+    match part.abs() * 100.0 {
+        size if size >= 0.1 || size == 0.0 => digits(part, 1),
+        size if size >= 0.001 => digits(part, 3),
+        _ => digits(part, 5),
+    }
+}
+
+fn digits(part: f64, digits: usize) -> String {
+    let percent = part * 100.0;
+    let digits = if percent.abs() >= 1000.0 { 0 } else { digits };
+    format!("{}{:.digits$}%", if percent < 0.0 { '−' } else { '+' }, percent.abs())
+}
+
+/// "± 1.2%": as far as the interval goes from the difference, on its longer side.
+pub fn plus_minus(test: &Test) -> String {
+    /// Fewer than three runs a side have none to speak of.
+    const LEAST_LEVEL: f64 = 0.85;
+    let interval = test.interval.filter(|interval| interval.level > LEAST_LEVEL);
+    let (Some(difference), Some(interval)) = (test.difference, interval) else { return String::new() };
+    let farthest = (interval.high - difference).max(difference - interval.low);
+    format!("± {:.1}%", farthest * 100.0)
+}
+
+/// A median count: whole, unless it lies between two.
+pub fn counted(median: f64) -> String {
+    if median.fract() == 0.0 { count(median as u64) } else { format!("{median:.1}") }
+}
+
+/// A count for each call.
+pub fn ratio(ratio: f64) -> String {
+    match ratio {
+        _ if ratio.fract() == 0.0 => count(ratio as u64),
+        _ if ratio < 0.01 => format!("{ratio:.2e}"),
+        _ if ratio < 1000.0 => format!("{ratio:.2}"),
+        _ => count(ratio.round() as u64),
+    }
+}
+
+/// Why a function's time changed.
+pub fn why(function: &Function) -> String {
+    let cost = percent(function.cost_ns.difference);
+    let calls = exactly(function.calls.difference);
+    match function.split.why {
+        Why::Cost => format!("each call {cost}"),
+        Why::Calls => format!("calls {calls}"),
+        Why::Both => {
+            let whole = function.split.calls_ns.abs() + function.split.cost_ns.abs();
+            let part = function.split.calls_ns.abs() / whole.max(f64::MIN_POSITIVE) * 100.0;
+            format!("calls {calls} ({part:.0}%), each {cost} ({:.0}%)", 100.0 - part)
+        }
+    }
+}
+
+/// Who calls a function more or less often than before, for each call of their own.
+pub fn callers(query: &Query, index: usize) -> Vec<String> {
+    let changed = |edge: &&Edge| edge.ends.1 == index && edge.is_per_call_changed;
+    let said = |edge: &Edge| {
+        let (before, after) = edge.per_call;
+        format!("{} makes {} → {} a call", edge.caller, ratio(before), ratio(after))
+    };
+    query.edges.iter().filter(changed).map(said).collect()
+}
+
+/// A value of a metric in the unit that its name ends with.
+pub fn metric(name: &str, value: f64) -> String {
+    match name {
+        _ if name.ends_with("_ns") => time(value),
+        _ if name.ends_with("_bytes") => bytes(value.max(0.0) as u64),
+        _ if value.fract() == 0.0 && value >= 0.0 => count(value as u64),
+        _ => format!("{value:.4}"),
+    }
+}
+
+/// A metric's name without its unit and underscores.
+pub fn metric_name(name: &str) -> String {
+    name.trim_end_matches("_ns").trim_end_matches("_bytes").replace('_', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_keep_their_sign_and_what_they_can_tell() {
+        for (part, expected) in [
+            (0.123, "+12.3%"),
+            (-0.5, "−50.0%"),
+            (0.0, "+0.0%"),
+            (0.00001, "+0.001%"),
+            (41.0, "+4100%"),
+            (0.01, "+1.0%"),
+        ] {
+            assert_eq!(exactly(Some(part)), expected);
+        }
+        assert_eq!((signed(0.00001), percent(None)), ("+0.0%".into(), "new".into()));
+        assert_eq!((ratio(2.0), ratio(1.5), ratio(0.001)), ("2".into(), "1.50".into(), "1.00e-3".into()));
+        assert_eq!(
+            (metric("wall_ns", 1.5e6), metric_name("peak_memory_bytes")),
+            ("1.50 ms".into(), "peak memory".into())
+        );
+    }
+}
