@@ -20,12 +20,14 @@
 //! [`export`] writes call trees for other tools, and [`archive`] profiles with what explains them elsewhere.
 //! [`runs`] are sets of profiles, one of each run, that are compared.
 //! [`similar`] compares two environments by series of runs, of ours or in JSON.
+//! [`runs`] are sets of profiles, one of each run, that are compared; [`bench`] makes them.
 //! [`ctl`] steers recorders that are running, and [`top`] shows what they count, live.
 //! [`diff`] compares such sets, and [`statistics`] tells differences from chance.
 //! [`demangle`], [`nearest`] ("did you mean"), [`progress`] and [`error`] serve both.
 
 pub mod annotate;
 pub mod archive;
+pub mod bench;
 pub mod calltree;
 pub mod check;
 pub mod correct;
@@ -47,6 +49,7 @@ pub mod record;
 pub mod report;
 pub mod runs;
 pub mod similar;
+mod signals;
 pub mod statistics;
 pub mod symbolize;
 #[cfg(test)]

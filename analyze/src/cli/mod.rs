@@ -1,6 +1,7 @@
 //! The command line: typed options of the library's commands.
 
 mod annotate;
+mod bench;
 mod callers;
 mod check;
 mod choice;
@@ -23,7 +24,9 @@ use std::io;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
-use diytrace_analyze::{check as checking, ctl as control, diff as comparing, error, record as recording};
+use diytrace_analyze::{
+    bench as benching, check as checking, ctl as control, diff as comparing, error, record as recording,
+};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Yellow.on_default())
@@ -47,6 +50,7 @@ Examples:
   diytrace top                           # what a running program does now, live
   diytrace similar real/ simulated/      # do two environments perform alike?
   diytrace ctl status                    # what is running, and how far it has got
+  diytrace bench --a ./old --b ./new     # two versions in turn, each run with its profile
 
 What reports find out about programs is kept in ~/.cache/diytrace, for the next one to be faster; DIYTRACE_CACHE names
 another folder, or is `off`.
@@ -82,6 +86,7 @@ enum Command {
     Diff(Box<diff::Arguments>),
     Top(top::Arguments),
     Similar(similar::Arguments),
+    Bench(bench::Arguments),
 }
 
 /// Why a command failed.
@@ -99,6 +104,9 @@ pub enum Error {
     /// `similar` could not compare.
     #[error(transparent)]
     Similar(#[from] diytrace_analyze::similar::Error),
+    /// `bench` could not go on.
+    #[error(transparent)]
+    Bench(#[from] benching::Error),
     /// `diff` could not compare.
     #[error(transparent)]
     Diff(#[from] comparing::Error),
@@ -126,6 +134,7 @@ impl Cli {
                 let (action, target) = arguments.parts();
                 Ok(control::run(&action, target.as_ref(), &mut io::stdout().lock())?)
             }
+            Command::Bench(arguments) => Ok(benching::run(&arguments.into(), &mut io::stdout().lock())?),
             Command::Diff(arguments) => Ok(comparing::run(&(*arguments).into(), out)?),
             Command::Top(arguments) => {
                 diytrace_analyze::top::run(&arguments.into(), &mut io::stdout().lock())?;
@@ -171,6 +180,7 @@ impl Error {
             Self::Record(error) => error.exit_code(),
             Self::Check(_) | Self::Ctl(_) | Self::Similar(_) | Self::Analyze(_) => 2,
             Self::Check(_) | Self::Ctl(_) | Self::Diff(_) | Self::Analyze(_) => 2,
+            Self::Check(_) | Self::Ctl(_) | Self::Bench(_) | Self::Diff(_) | Self::Analyze(_) => 2,
         }
     }
 
@@ -181,6 +191,7 @@ impl Error {
             Self::Check(error) => error.is_broken_pipe(),
             Self::Ctl(error) => error.is_broken_pipe(),
             Self::Similar(error) => error.is_broken_pipe(),
+            Self::Bench(error) => error.is_broken_pipe(),
             Self::Diff(error) => error.is_broken_pipe(),
             Self::Analyze(error) => error.is_broken_pipe(),
         }

@@ -20,10 +20,9 @@ Examples:
 The program must be compiled with -finstrument-functions (gcc or clang), at least the folder of interest.
 FUNCTION is a symbol or a demangled name, with or without parameters; * and ? match as in file names.";
 
-/// Run a command and record what its functions cost
+/// What is recorded, and how.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub struct Arguments {
+pub struct Recorder {
     /// Record only inside this function (several: repeat, or separate by commas)
     #[arg(long = "root", value_name = "FUNCTION", value_parser = function)]
     roots: Vec<String>,
@@ -36,10 +35,6 @@ pub struct Arguments {
     #[arg(long = "exclude", value_name = "FUNCTION", value_parser = function)]
     excludes: Vec<String>,
 
-    /// Folder for the profile [default: $DIYTRACE_OUT or diytrace.data]
-    #[arg(long, short, value_name = "DIR")]
-    out: Option<PathBuf>,
-
     /// Most bytes that a program and its forks may write: 64M, 1G [default: 256M]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     memory: Option<u64>,
@@ -48,24 +43,41 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     keep: Option<u32>,
 
-    /// Start paused
-    #[arg(long)]
-    paused: bool,
-
     /// Which calls are timed: every one; some of each path, which costs less; or none [default: all]
     #[arg(long, value_enum, value_name = "WHICH")]
     timing: Option<Timing>,
+}
+
+/// Run a command and record what its functions cost
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(flatten)]
+    recorder: Recorder,
+
+    /// Folder for the profile [default: $DIYTRACE_OUT or diytrace.data]
+    #[arg(long, short, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Start paused
+    #[arg(long)]
+    paused: bool,
 
     /// The command and its arguments
     #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
     command: Vec<OsString>,
 }
 
-impl From<Arguments> for Options {
-    fn from(arguments: Arguments) -> Self {
-        let Arguments { roots, depth, excludes, out, memory, keep, paused, timing, command } = arguments;
+impl From<Recorder> for Options {
+    fn from(Recorder { roots, depth, excludes, memory, keep, timing }: Recorder) -> Self {
         let timing = timing.map(Into::into);
-        Self { roots, depth, excludes, out, memory, keep, paused, timing, command }
+        Self { roots, depth, excludes, memory, keep, timing, ..Self::default() }
+    }
+}
+
+impl From<Arguments> for Options {
+    fn from(Arguments { recorder, out, paused, command }: Arguments) -> Self {
+        Self { out, paused, command, ..recorder.into() }
     }
 }
 

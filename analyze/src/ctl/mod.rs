@@ -9,7 +9,7 @@
 //! Nothing is asked of the program: it maps the same file. Only `word` writes to it, and only control words.
 
 mod error;
-mod snapshot;
+pub(crate) mod snapshot;
 mod status;
 pub(crate) mod target;
 mod word;

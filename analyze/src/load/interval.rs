@@ -78,7 +78,8 @@ fn is_profile(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "diyt")
 }
 
-fn counted(family: &Family) -> u64 {
+/// All calls that a family has counted.
+pub(crate) fn counted(family: &Family) -> u64 {
     let nodes = family.arenas.iter().flat_map(|arena| &arena.nodes);
     nodes.fold(family.lost_calls, |sum, node| sum.saturating_add(node.calls()))
 }

@@ -5,14 +5,15 @@
 //! somebody sends to us is passed on. When the child stops, we stop, so the shell above sees a job that stopped.
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
-use std::{fs, ptr};
 
 use libc::{c_int, pid_t};
+
+use crate::signals::Signals;
 
 /// Signals that are passed on.
 const PASSED_ON: [c_int; 12] = [
@@ -37,7 +38,7 @@ pub fn run(
     arguments: &[OsString],
     variables: Vec<(&'static str, OsString)>,
 ) -> io::Result<ExitStatus> {
-    let signals = Signals::block();
+    let signals = Signals::block(&PASSED_ON);
     let mut command = Command::new(path);
     command.arg0(name).args(arguments).envs(variables);
     // SAFETY: between fork and exec, the closure only makes two system calls.
@@ -63,53 +64,6 @@ pub fn run(
 pub fn exit_code(status: ExitStatus) -> u8 {
     let code = status.code().or(status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
-}
-
-/// The signals to take, and what to give back to the child.
-#[derive(Clone, Copy)]
-struct Signals {
-    taken: libc::sigset_t,
-    mask_before: libc::sigset_t,
-    children_before: libc::sighandler_t,
-}
-
-impl Signals {
-    fn block() -> Self {
-        let (mut taken, mut mask_before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-        // SAFETY: the sets are filled in by the first calls to see them, and all numbers are signals.
-        unsafe {
-            libc::sigemptyset(taken.as_mut_ptr());
-            for signal in PASSED_ON.into_iter().chain([libc::SIGCHLD]) {
-                libc::sigaddset(taken.as_mut_ptr(), signal);
-            }
-            libc::sigprocmask(libc::SIG_BLOCK, taken.as_ptr(), mask_before.as_mut_ptr());
-            Self {
-                taken: taken.assume_init(),
-                mask_before: mask_before.assume_init(),
-                // Whoever starts us with SIGCHLD ignored would have us never see the child's exit status.
-                children_before: libc::signal(libc::SIGCHLD, libc::SIG_DFL),
-            }
-        }
-    }
-
-    /// In the child: everything is as it was for us.
-    fn restore(&self) -> io::Result<()> {
-        // SAFETY: both calls may be made between fork and exec, with what they once gave.
-        unsafe {
-            libc::signal(libc::SIGCHLD, self.children_before);
-            libc::sigprocmask(libc::SIG_SETMASK, &self.mask_before, ptr::null_mut());
-        }
-        Ok(())
-    }
-
-    fn wait(&self) -> libc::siginfo_t {
-        let mut signal = MaybeUninit::uninit();
-        // SAFETY: the set is valid, and the signal's description is read only after it was filled in.
-        unsafe {
-            while libc::sigwaitinfo(&self.taken, signal.as_mut_ptr()) < 0 {}
-            signal.assume_init()
-        }
-    }
 }
 
 /// Whether the child has ended or stopped. Several signals of children can have become one.

@@ -20,6 +20,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+pub(crate) use child::exit_code;
 pub use error::Error;
 use folder::Folder;
 use program::Program;
@@ -86,6 +87,13 @@ pub fn run(options: &Options) -> Result<u8, Error> {
         .map_err(|source| program::not_started(&path, source))?;
     say(&outcome::sentence(&path, &program, &library, &folder, status));
     Ok(child::exit_code(status))
+}
+
+/// The environment in which a command is recorded that somebody else starts; makes the folder for its profile.
+pub(crate) fn environment(options: &Options) -> Result<Vec<(&'static str, OsString)>, Error> {
+    let library = library::find()?;
+    let folder = Folder::open(&variables::out(options))?;
+    Ok(variables::all(options, &library, &folder))
 }
 
 /// Everything but data goes to stderr; if nobody listens there, the command's exit status still counts.

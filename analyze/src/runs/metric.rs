@@ -11,7 +11,9 @@ pub const WALL: &str = "wall_ns";
 pub const USER: &str = "user_ns";
 /// On a processor, in the kernel.
 pub const SYSTEM: &str = "system_ns";
-/// The most memory resident at one time, of the largest process.
+/// On a processor, in both: what is known of a server.
+pub const CPU: &str = "cpu_ns";
+/// The most memory resident at one time, of the largest process; only where that is more than `bench` itself had.
 pub const PEAK_MEMORY: &str = "peak_memory_bytes";
 /// Pages that were there.
 pub const MINOR_FAULTS: &str = "minor_faults";

@@ -1,0 +1,150 @@
+//! The options of `bench`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use diytrace_analyze::bench::{Amount, Options, Plan, Subject};
+
+use super::record::Recorder;
+
+const EXAMPLES: &str = "\
+Examples:
+  diytrace bench --a './old sort.lua' --b './new sort.lua'
+  diytrace bench --a ./old --b ./new --root 'Parser::*' --runs 20 --prepare 'rm -rf cache'
+  diytrace bench --a ./old --b ./new --precision 1 --time-limit 5m
+  diytrace bench servers.toml              # two running servers, and queries for both
+
+A run is a fresh process under the recorder, and the sides take turns: A B B A. Commands run in a shell and see
+DIYTRACE_SIDE (left or right). DIR/left and DIR/right are sets of runs, for `diff` and `similar`. Of an earlier bench, DIR
+is kept as DIR.old. Ctrl-C ends it with what is complete.
+
+A scenario:
+  [left]                          # and [right]
+  start = \"old/server\"            # or command = \"…\", without queries; or neither: the queries are the programs
+  ready = \"ping $PORT\"            # repeated until it succeeds, for at most time_limit seconds [60]
+  stop = \"old/stop\"               # else it is sent SIGTERM
+  settle = 2                      # most seconds to wait, after a query, until it counts no more
+  env = { PORT = \"5001\" }         # for all commands of this side; setup and cleanup may be there, too
+  [[query]]
+  name = \"sort\"
+  command = \"client $PORT sort\"   # what the server does for it is the difference of two snapshots; also: prepare
+  [record]
+  root = [\"handle_*\"]             # depth and exclude, too";
+
+/// Run two sides in turn, and keep each run's profile, times and counters
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// What to run, from a TOML file
+    #[arg(value_name = "SCENARIO", required_unless_present = "a", conflicts_with_all = ["a", "b", "setup", "prepare", "cleanup"])]
+    scenario: Option<PathBuf>,
+
+    /// The left side's command, for the shell
+    #[arg(long, value_name = "COMMAND", value_parser = command)]
+    a: Option<String>,
+
+    /// The right side's; without it, one side is run
+    #[arg(long, value_name = "COMMAND", value_parser = command, requires = "a")]
+    b: Option<String>,
+
+    /// A command before everything else, for each side
+    #[arg(long, value_name = "COMMAND")]
+    setup: Option<String>,
+
+    /// A command before each run
+    #[arg(long, value_name = "COMMAND")]
+    prepare: Option<String>,
+
+    /// A command after everything else, for each side
+    #[arg(long, value_name = "COMMAND")]
+    cleanup: Option<String>,
+
+    /// Runs of each side
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    runs: u32,
+
+    /// Run until both medians of the run time are known to so many percent (95% confidence; six runs or more)
+    #[arg(long, value_name = "PERCENT", conflicts_with = "runs", value_parser = percent)]
+    precision: Option<f64>,
+
+    /// Begin no run after this time: 90s, 5m, 2h [default with --precision: 10m]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    time_limit: Option<Duration>,
+
+    /// Runs of each side before those that count
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    warmup: u32,
+
+    /// The folder for the sets of runs
+    #[arg(long, short, value_name = "DIR", default_value = "diytrace.bench")]
+    output: PathBuf,
+
+    /// Show what the commands write (on stderr)
+    #[arg(long)]
+    show_output: bool,
+
+    /// Keep runs that fail as any others
+    #[arg(long)]
+    ignore_failure: bool,
+
+    #[command(flatten)]
+    recorder: Recorder,
+}
+
+const PRECISION_LIMIT: Duration = Duration::from_secs(600);
+
+impl From<Arguments> for Options {
+    fn from(arguments: Arguments) -> Self {
+        let Arguments { scenario, a, b, setup, prepare, cleanup, runs, precision, time_limit, .. } = arguments;
+        let Arguments { warmup, output, show_output, ignore_failure, recorder, .. } = arguments;
+        let subject = match scenario {
+            Some(path) => Subject::Scenario(path),
+            None => Subject::Plan(Plan::commands(a.into_iter().chain(b).collect(), prepare, setup, cleanup)),
+        };
+        let amount = precision.map_or(Amount::Runs(runs), |percent| Amount::Precision(percent / 100.0));
+        let time_limit = time_limit.or(precision.map(|_| PRECISION_LIMIT));
+        let record = recorder.into();
+        Self { subject, amount, time_limit, warmup, output, show_output, ignore_failure, record }
+    }
+}
+
+fn command(text: &str) -> Result<String, &'static str> {
+    if text.trim().is_empty() { Err("it is empty") } else { Ok(text.to_owned()) }
+}
+
+fn percent(text: &str) -> Result<f64, &'static str> {
+    let number = text.trim_end_matches('%').parse().ok();
+    number.filter(|percent| (0.01..=100.0).contains(percent)).ok_or("it must be a number of percent, from 0.01 to 100")
+}
+
+fn duration(text: &str) -> Result<Duration, &'static str> {
+    const EXPECTED: &str = "it must be a time such as 90s, 5m or 2h";
+    let digits = text.trim_end_matches(|letter: char| letter.is_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(EXPECTED),
+    };
+    let number = digits.trim().parse().ok().filter(|number: &f64| *number > 0.0);
+    number.and_then(|number| Duration::try_from_secs_f64(number * factor).ok()).ok_or(EXPECTED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_have_units_and_precisions_are_percent() {
+        for (text, expected) in [("90s", 90), ("5m", 300), ("1.5h", 5400)] {
+            assert_eq!(duration(text), Ok(Duration::from_secs(expected)), "{text}");
+        }
+        for text in ["", "90", "s", "-1s", "0s", "1d", "infs", "nans", "1e300h"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+        assert_eq!((percent("2"), percent("0.5%")), (Ok(2.0), Ok(0.5)));
+        for text in ["", "0", "-1", "nan", "1000"] {
+            assert!(percent(text).is_err(), "{text}");
+        }
+    }
+}
