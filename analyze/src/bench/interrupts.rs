@@ -1,5 +1,7 @@
 //! Ctrl-C and its like while runs go on: they are taken between and during runs, so that what is complete is kept.
 
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::time::Instant;
 
 use libc::c_int;
@@ -30,6 +32,13 @@ impl Interrupts {
     /// Holds them back from here on.
     pub fn hold() -> Self {
         Self { signals: Signals::block(&ENDING) }
+    }
+
+    /// Has a command begin with its signals as ours were.
+    pub fn let_through(&self, command: &mut Command) {
+        let signals = self.signals;
+        // SAFETY: between fork and exec, the closure only makes two system calls.
+        unsafe { command.pre_exec(move || signals.restore()) };
     }
 
     /// Whether one has come.

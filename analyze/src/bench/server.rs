@@ -40,7 +40,7 @@ impl<'a> Running<'a> {
     ) -> Result<Self, Stop> {
         let output = File::create(&log).map_err(|source| Error::WriteTo { path: log.clone(), source })?;
         // In a thread of its own, for its counters: see there.
-        let start = || (available.open(true), Shell::start(&server.start, recorded, Output::File(output)));
+        let start = || (available.open(true), Shell::start(&server.start, recorded, Output::File(output), interrupts));
         let (counters, shell) = thread::scope(|scope| scope.spawn(start).join()).expect("it does not panic");
         let what = || format!("{} start", side.name);
         let shell = shell.map_err(|source| Error::NoShell { what: what(), source })?;
@@ -59,7 +59,7 @@ impl<'a> Running<'a> {
             let is_ready = match &self.server.ready {
                 None => snapshots::is_running(&self.folder)?,
                 Some(check) => {
-                    let shell = Shell::start(check, &environment, Output::Discarded);
+                    let shell = Shell::start(check, &environment, Output::Discarded, interrupts);
                     let mut shell =
                         shell.map_err(|source| Error::NoShell { what: format!("{} ready", self.side.name), source })?;
                     // A check that hangs is one that did not succeed.

@@ -51,7 +51,12 @@ pub struct Ended {
 
 impl Shell {
     /// Starts a command.
-    pub fn start(command: &str, environment: &[(String, OsString)], output: Output) -> io::Result<Self> {
+    pub fn start(
+        command: &str,
+        environment: &[(String, OsString)],
+        output: Output,
+        interrupts: &Interrupts,
+    ) -> io::Result<Self> {
         let mut shell = Command::new("/bin/sh");
         shell.arg("-c").arg(command).stdin(Stdio::null()).process_group(0);
         shell.envs(environment.iter().map(|(name, value)| (name, value)));
@@ -60,6 +65,7 @@ impl Shell {
             Output::Shown => shell.stdout(io::stderr()).stderr(io::stderr()),
             Output::File(file) => shell.stdout(file.try_clone()?).stderr(file),
         };
+        interrupts.let_through(&mut shell);
         let begun = Instant::now();
         Ok(Self { child: shell.spawn()?, begun, ended: None })
     }

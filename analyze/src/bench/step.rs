@@ -25,7 +25,7 @@ pub fn end_of(
     interrupts: &Interrupts,
 ) -> Result<Ended, Stop> {
     let output = if shows { Output::Shown } else { Output::Discarded };
-    let shell = Shell::start(command, environment, output);
+    let shell = Shell::start(command, environment, output, interrupts);
     let mut shell = shell.map_err(|source| Error::NoShell { what: what.to_owned(), source })?;
     loop {
         if let Some(ended) = shell.wait(interrupts, None)? {

@@ -1,0 +1,307 @@
+//! Two sides, run in turn: the order, what is kept of each run, and what is kept when it goes wrong.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use common::{Document, Program, builds, diytrace, fixture, run_to_end};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder to bench in, and the program.
+struct Story {
+    here: TempDir,
+    program: Program,
+}
+
+impl Story {
+    fn new() -> Self {
+        Self { here: tempfile::tempdir().unwrap(), program: fixture("asked.c", builds()[0]) }
+    }
+
+    fn bench(&self, arguments: &[&str]) -> Command {
+        let mut command = diytrace(self.here.path());
+        command.arg("bench").args(arguments).env("ASKED", &self.program.path);
+        command
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.here.path().join(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    fn set(&self, side: &str) -> Value {
+        serde_json::from_str(&self.read(&format!("diytrace.bench/{side}/runs.json"))).unwrap()
+    }
+
+    fn runs(&self, side: &str) -> Vec<Value> {
+        self.set(side)["runs"].as_array().unwrap().clone()
+    }
+
+    /// How often a run called a function, with its profile as the set names it.
+    fn calls(&self, side: &str, run: &Value, function: &str) -> u64 {
+        let folder = self.path("diytrace.bench").join(side);
+        let output =
+            run_to_end(diytrace(&folder).args(["report", "--format", "json", run["profile"].as_str().unwrap()]));
+        assert!(output.status.success(), "{}", err(&output));
+        Document::parse(&output.stdout).into_only_report().counts().get(function).copied().unwrap_or(0)
+    }
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[track_caller]
+fn assert_refused(output: &Output, words: &[&str]) {
+    let said = err(output);
+    let last = said.lines().last().unwrap_or_default();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    for word in words {
+        assert!(last.starts_with("diytrace: ") && last.contains(word), "{word:?} in {said}");
+    }
+}
+
+fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+fn exists(pid: &str) -> bool {
+    // A zombie in a container without a reaper is not running.
+    let status = fs::read_to_string(Path::new("/proc").join(pid.trim()).join("status")).unwrap_or_default();
+    status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
+}
+
+#[test]
+fn sides_take_turns_and_every_run_has_its_own_profile_and_metrics() {
+    let story = Story::new();
+    let mut bench = story.bench(&["--runs", "4", "--warmup", "1", "--setup", "echo setup $DIYTRACE_SIDE >>log"]);
+    bench.args(["--cleanup", "echo cleanup $DIYTRACE_SIDE >>log", "--prepare", "echo -n . >>dots"]);
+    bench.args(["--a", "echo A >>log; $ASKED work 5", "--b", "echo B >>log; $ASKED work 7; echo said"]);
+    let output = run_to_end(&mut bench);
+    assert!(output.status.success(), "{}", err(&output));
+    let order = "setup left,setup right,A,B,A,B,B,A,A,B,B,A,cleanup left,cleanup right,";
+    assert_eq!(story.read("log").replace('\n', ","), order);
+    assert_eq!(story.read("dots").len(), 10);
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("said"));
+
+    for (side, calls) in [("left", 5), ("right", 7)] {
+        let set = story.set(side);
+        assert_eq!((set["schema"].as_str(), set["name"].as_str()), (Some("diytrace-runs/1"), Some(side)));
+        assert!(set["command"].as_str().unwrap().contains("$ASKED work"));
+        assert!(set["machine"]["processors"].as_u64() >= Some(1), "{}", set["machine"]);
+        let runs = story.runs(side);
+        let numbers: Vec<_> = runs.iter().map(|run| run["number"].as_u64().unwrap()).collect();
+        assert_eq!(numbers, [1, 2, 3, 4]);
+        for run in &runs {
+            assert_eq!((story.calls(side, run, "answer"), story.calls(side, run, "part")), (calls, 2 * calls));
+            assert_eq!((run["status"].as_u64(), &run["query"]), (Some(0), &Value::Null));
+            let metric = |name: &str| run["metrics"][name].as_f64();
+            assert!(metric("wall_ns") > Some(1e5) && metric("minor_faults") > Some(10.0), "{run}");
+            for name in ["user_ns", "system_ns", "major_faults", "voluntary_switches", "involuntary_switches"] {
+                assert!(metric(name) >= Some(0.0), "{name}: {run}");
+            }
+        }
+        let started: Vec<_> = runs.iter().map(|run| run["started_unix_ns"].as_u64().unwrap()).collect();
+        assert!(started.is_sorted() && started[0] > 1_600_000_000_000_000_000);
+    }
+    assert!(!story.path("diytrace.bench/running").exists());
+}
+
+#[test]
+fn an_earlier_bench_is_kept_and_what_is_no_bench_is_left_alone() {
+    let story = Story::new();
+    let once = |calls: &str| {
+        let command = format!("$ASKED work {calls}");
+        run_to_end(&mut story.bench(&["--runs", "1", "--warmup", "0", "--a", &command]))
+    };
+    for calls in ["1", "2", "3"] {
+        assert!(once(calls).status.success());
+    }
+    assert_eq!(story.calls("left", &story.runs("left")[0], "answer"), 3);
+    assert!(story.read("diytrace.bench.old/left/runs.json").contains("$ASKED work 2"));
+    fs::remove_file(story.path("diytrace.bench/bench.json")).unwrap();
+    assert_refused(&once("4"), &["diytrace.bench is there and was not made by bench"]);
+    assert_eq!(story.calls("left", &story.runs("left")[0], "answer"), 3);
+}
+
+#[test]
+fn a_run_that_fails_ends_it_with_one_sentence_and_what_was_complete() {
+    let story = Story::new();
+    let command = "echo x >>log; $ASKED work 5; test $(wc -l <log) != 4 || exit 7";
+    let arguments = ["--runs", "3", "--warmup", "0", "--a", command, "--b", command];
+    let output = run_to_end(&mut story.bench(&arguments));
+    assert_refused(&output, &["run 2, left failed with exit status 7: echo x", "--show-output"]);
+    assert_eq!((story.runs("left").len(), story.runs("right").len()), (1, 2));
+
+    fs::remove_file(story.path("log")).unwrap();
+    let output = run_to_end(story.bench(&arguments).arg("--ignore-failure"));
+    assert!(output.status.success(), "{}", err(&output));
+    let statuses: Vec<_> = story.runs("left").iter().map(|run| run["status"].as_u64().unwrap()).collect();
+    assert_eq!(statuses, [0, 7, 0]);
+
+    let output = run_to_end(&mut story.bench(&["--a", "true"]));
+    assert_refused(&output, &["a warm-up, left left no profile", "-finstrument-functions"]);
+    let output = run_to_end(&mut story.bench(&["--a", "true", "--prepare", "kill -9 $$"]));
+    assert_refused(&output, &["prepare of left failed with signal 9"]);
+    let output =
+        run_to_end(&mut story.bench(&["--a", "true", "--setup", "false", "--cleanup", "echo cleaned >cleaned"]));
+    assert_refused(&output, &["setup of left failed with exit status 1: false"]);
+    assert_eq!(story.read("cleaned"), "cleaned\n");
+}
+
+#[test]
+fn interrupted_it_ends_the_run_and_keeps_what_is_complete() {
+    let story = Story::new();
+    let command = "echo x >>log; $ASKED work 5; if test $(wc -l <log) = 4; then
+        trap 'echo asked >ended; exit 1' TERM; echo $$ >pid; sleep 600 & wait; fi";
+    let mut bench = story.bench(&["--runs", "9", "--warmup", "0", "--a", command, "--b", command]);
+    bench.args(["--cleanup", "echo cleanup >>cleaned"]);
+    let said = story.path("stderr");
+    let mut bench = bench
+        .stdout(fs::File::create(story.path("stdout")).unwrap())
+        .stderr(fs::File::create(&said).unwrap())
+        .spawn()
+        .unwrap();
+    wait_until("the fourth run begins", || story.read("pid").ends_with('\n'));
+    assert!(Command::new("kill").args(["-INT", &bench.id().to_string()]).status().unwrap().success());
+    assert_eq!(bench.wait().unwrap().code(), Some(130), "{}", story.read("stderr"));
+    assert!(!exists(&story.read("pid")), "the run goes on");
+    assert_eq!(story.read("ended"), "asked\n", "it was killed without a word");
+    assert_eq!((story.runs("left").len(), story.runs("right").len()), (1, 2));
+    assert_eq!(story.calls("right", &story.runs("right")[1], "answer"), 5);
+    assert!(story.read("stderr").contains("interrupted; the 3 runs that were complete"), "{}", story.read("stderr"));
+    assert!(story.read("stdout").contains("right: 2 runs, "), "{}", story.read("stdout"));
+    assert_eq!(story.read("cleaned"), "cleanup\ncleanup\n");
+    assert!(!story.path("diytrace.bench/running").exists());
+}
+
+#[test]
+fn it_stops_when_the_median_is_known_or_when_time_is_up() {
+    let story = Story::new();
+    let output = run_to_end(&mut story.bench(&["--precision", "100", "--a", "$ASKED work 5", "--b", "$ASKED work 5"]));
+    assert!(output.status.success(), "{}", err(&output));
+    let runs = story.runs("left").len();
+    assert!((6..20).contains(&runs) && story.runs("right").len() == runs, "{runs}");
+
+    let late =
+        ["--precision", "0.01", "--time-limit", "0.5s", "--a", "$ASKED work 5", "--b", "sleep 0.01; $ASKED work 5"];
+    let output = run_to_end(&mut story.bench(&late));
+    assert!(output.status.success(), "{}", err(&output));
+    assert!(err(&output).contains("the time limit came before the medians were known to <0.1%"), "{}", err(&output));
+    assert!(!story.runs("left").is_empty() && story.runs("left").len() == story.runs("right").len());
+}
+
+const SERVERS: &str = r#"
+[left]
+setup = "mkdir left.dir && echo setup >>left.dir/log"
+start = "echo $$ >left.dir/pid; exec $ASKED serve $SOCKET"
+ready = "test -S $SOCKET"
+env = { SOCKET = "left.dir/socket" }
+
+[right]                             # it starts in the background, and `stop` ends it
+setup = "mkdir right.dir"
+start = "$ASKED serve $SOCKET & echo $! >right.dir/pid"
+ready = "test -S $SOCKET"
+stop = "kill $(cat right.dir/pid)"
+cleanup = "echo $(cat right.dir/pid) >stopped"
+env = { SOCKET = "right.dir/socket" }
+
+[[query]]
+name = "some"
+command = "echo some $DIYTRACE_SIDE >>log; $ASKED ask $SOCKET 10"
+
+[[query]]
+name = "m/any"
+prepare = "$ASKED ask $SOCKET 1000"
+command = "echo many $DIYTRACE_SIDE >>log; $ASKED ask $SOCKET $((20 + $(echo $DIYTRACE_SIDE | wc -c)))"
+"#;
+
+#[test]
+fn of_two_servers_a_run_is_what_they_did_for_a_query_and_nothing_else() {
+    let story = Story::new();
+    story.write("servers.toml", SERVERS);
+    let output = run_to_end(&mut story.bench(&["servers.toml", "--runs", "3", "--warmup", "0"]));
+    assert!(output.status.success(), "{}", err(&output));
+    let order = "some left,some right,many left,many right,some right,some left,many right,many left,";
+    assert!(story.read("log").replace('\n', ",").starts_with(order), "{}", story.read("log"));
+    for (side, many) in [("left", 25), ("right", 26)] {
+        let runs = story.runs(side);
+        assert_eq!(runs.len(), 6);
+        for run in &runs {
+            let expected = if run["query"] == "some" { 10 } else { many };
+            assert_eq!(story.calls(side, run, "answer"), expected, "{run}");
+            // What the child did after it had answered is there, and what it did for `prepare` is not.
+            assert_eq!(story.calls(side, run, "tidy"), 3, "{run}");
+            assert!(run["metrics"]["wall_ns"].as_f64() > Some(1e5) && run["metrics"]["user_ns"].is_null());
+        }
+        assert!(runs[1]["profile"].as_str().unwrap().starts_with("m_any/001/"), "{}", runs[1]["profile"]);
+    }
+    assert!(!exists(&story.read("stopped")), "the right server runs on");
+    let left = story.path("diytrace.bench/left/server");
+    assert_eq!(run_to_end(diytrace(story.here.path()).args(["ctl", "status"]).arg(left)).status.code(), Some(1));
+}
+
+#[test]
+fn a_server_that_does_not_come_up_or_goes_away_is_told() {
+    let story = Story::new();
+    let refused = |from: &str, to: &str, words: &[&str]| {
+        for side in ["left", "right"] {
+            let _ = fs::remove_dir_all(story.path(&format!("{side}.dir")));
+        }
+        assert!(SERVERS.contains(from), "{from}");
+        story.write("servers.toml", &SERVERS.replace(from, to));
+        let output = run_to_end(&mut story.bench(&["servers.toml", "--runs", "1", "--warmup", "0"]));
+        assert_refused(&output, words);
+    };
+    refused(
+        "exec $ASKED serve $SOCKET",
+        "echo sorry; exit 9",
+        &["the left server ended with exit status 9 before it was ready", "server.log"],
+    );
+    assert_eq!(story.read("diytrace.bench/left/server.log"), "sorry\n");
+    refused(
+        "ready = \"test -S $SOCKET\"\nenv",
+        "ready = \"false\"\ntime_limit = 0.2\nenv",
+        &["the left server was not ready within 0.2 s (false)"],
+    );
+    refused(
+        "$ASKED ask $SOCKET 10",
+        "$ASKED ask left.dir/socket 10",
+        &["the right server counted no call during run 1 of some, right"],
+    );
+    refused("$ASKED ask $SOCKET 10", "kill $(cat left.dir/pid); sleep 0.1", &["the left server ended with signal 15"]);
+    refused(
+        "[[query]]\nname = \"m/any\"",
+        "[[query]]\nnmae = \"m/any\"",
+        &["servers.toml: there is no key `nmae` in [[query]]; did you mean `name`?"],
+    );
+}
+
+#[test]
+fn a_scenario_of_programs_runs_each_query_afresh() {
+    let story = Story::new();
+    story.write("programs.toml", "left.env.N = '2'\nright.env.N = '3'\nrecord.root = ['part']\n[[query]]\nname = 'q'\ncommand = '$ASKED work $N'\n");
+    let output = run_to_end(&mut story.bench(&["programs.toml", "--runs", "2"]));
+    assert!(output.status.success(), "{}", err(&output));
+    for (side, parts) in [("left", 4), ("right", 6)] {
+        for run in story.runs(side) {
+            assert_eq!((story.calls(side, &run, "part"), story.calls(side, &run, "answer")), (parts, 0));
+        }
+    }
+}
