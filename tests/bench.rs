@@ -305,3 +305,34 @@ fn a_scenario_of_programs_runs_each_query_afresh() {
         }
     }
 }
+
+#[test]
+fn what_is_saved_tells_the_same_when_the_program_is_gone() {
+    let story = Story::new();
+    fs::copy(&story.program.path, story.path("program")).unwrap();
+    let save = |arguments: &[&str]| {
+        let mut bench = story.bench(&["--runs", "2", "--a", "./program work 5", "--b", "./program work 6"]);
+        run_to_end(bench.args(arguments).env("DIYTRACE_HISTORY", "kept"))
+    };
+    for number in ["1", "2"] {
+        let output = save(&["--save", "main"]);
+        assert!(output.status.success(), "{}", err(&output));
+        assert!(err(&output).contains(&format!("saved the left side as kept/main/{number}")), "{}", err(&output));
+    }
+    fs::remove_file(story.path("program")).unwrap();
+    for number in ["1", "2"] {
+        let folder = story.path("kept/main").join(number);
+        let set: Value = serde_json::from_str(&fs::read_to_string(folder.join("runs.json")).unwrap()).unwrap();
+        let runs = set["runs"].as_array().unwrap();
+        assert_eq!(runs.len(), 2);
+        for run in runs {
+            let mut report = diytrace(&folder);
+            report.args(["report", "--format", "json", run["profile"].as_str().unwrap()]).env("DIYTRACE_CACHE", "off");
+            let report = Document::parse(&run_to_end(&mut report).stdout).into_only_report();
+            assert_eq!(report.counts()["answer"], 5);
+            assert!(run["metrics"]["wall_ns"].as_f64() > Some(0.0));
+        }
+    }
+    assert_eq!(fs::read_dir(story.path("kept")).unwrap().count(), 1, "something is left of saving");
+    assert_eq!(save(&["--save", "../main"]).status.code(), Some(2));
+}

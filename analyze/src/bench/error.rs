@@ -12,6 +12,9 @@ pub enum Error {
     /// The recorder cannot be used.
     #[error(transparent)]
     Record(#[from] record::Error),
+    /// A run cannot be archived.
+    #[error(transparent)]
+    Archive(#[from] crate::error::Error),
     /// A set of runs cannot be written.
     #[error(transparent)]
     Runs(#[from] runs::Error),

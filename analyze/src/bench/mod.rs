@@ -13,6 +13,7 @@
 mod counters;
 mod error;
 mod folder;
+mod history;
 mod interrupts;
 mod machine;
 mod metrics;
@@ -30,7 +31,8 @@ mod summary;
 use std::io::Write;
 
 pub use error::Error;
-pub use plan::{Amount, Options, Plan, Query, Server, Side, Subject};
+pub use history::{default_folder as default_history, is_name as is_history_name};
+pub use plan::{Amount, Options, Plan, Query, Saving, Server, Side, Subject};
 
 use crate::ctl;
 use crate::view::human;
@@ -64,7 +66,22 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<u8, Error> {
         say(&format!("compare them with: diytrace diff {} {}", sets[0], sets[1]));
     }
     out.flush()?;
+    if let Some(saving) = &options.saving {
+        save(&measured, saving)?;
+    }
     Ok(measured.interrupt.map_or(0, |Interrupt(signal)| u8::try_from(128 + signal).unwrap_or(u8::MAX)))
+}
+
+/// Keeps the left side's runs; of a bench that was ended early, that would be a set that others are held against.
+fn save(measured: &Measured, Saving { history, name }: &Saving) -> Result<(), Error> {
+    match measured.sides.first().filter(|set| !set.runs.is_empty()) {
+        Some(set) if measured.interrupt.is_none() => {
+            let place = history::save(set, history, name)?;
+            say(&format!("saved the {} side as {}", set.name, place.display()));
+        }
+        _ => say("nothing was saved: it was interrupted"),
+    }
+    Ok(())
 }
 
 /// Tells why there may be less than was asked for.

@@ -24,6 +24,17 @@ pub struct Options {
     pub ignore_failure: bool,
     /// What is recorded; folder and command are not from here.
     pub record: record::Options,
+    /// Where to keep the left side's runs.
+    pub saving: Option<Saving>,
+}
+
+/// Where runs are kept for later comparisons.
+#[derive(Clone, Debug)]
+pub struct Saving {
+    /// The folder of all that was saved.
+    pub history: PathBuf,
+    /// The name for these.
+    pub name: String,
 }
 
 /// What to run.

@@ -307,6 +307,10 @@ impl<'a> Work<'a> {
             how.excludes.clone_from(&plan.excludes);
         }
         how.depth = how.depth.or(plan.depth);
+        // Every query's processes would lie in every later snapshot.
+        if side.server.is_some() && std::env::var_os("DIYTRACE_KEEP").is_none() {
+            how.keep = how.keep.or(Some(0));
+        }
         let recorder = record::environment(&how)?.into_iter().map(|(name, value)| (name.to_owned(), value));
         Ok(step::environment(side).into_iter().chain(recorder).collect())
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use diytrace_analyze::bench::{Amount, Options, Plan, Subject};
+use diytrace_analyze::bench::{self, Amount, Options, Plan, Saving, Subject};
 
 use super::record::Recorder;
 
@@ -12,6 +12,7 @@ Examples:
   diytrace bench --a './old sort.lua' --b './new sort.lua'
   diytrace bench --a ./old --b ./new --root 'Parser::*' --runs 20 --prepare 'rm -rf cache'
   diytrace bench --a ./old --b ./new --precision 1 --time-limit 5m
+  diytrace bench --a ./old --save main     # one side, to compare others with
   diytrace bench servers.toml              # two running servers, and queries for both
 
 A run is a fresh process under the recorder, and the sides take turns: A B B A. Commands run in a shell and see
@@ -87,6 +88,14 @@ pub struct Arguments {
     #[arg(long)]
     ignore_failure: bool,
 
+    /// Keep the left side's runs by this name, for later comparisons (`diff --against NAME`)
+    #[arg(long, value_name = "NAME", value_parser = history_name)]
+    save: Option<String>,
+
+    /// Folder of the saved sets [default: $DIYTRACE_HISTORY, or diytrace.history]
+    #[arg(long, value_name = "DIR")]
+    history: Option<PathBuf>,
+
     #[command(flatten)]
     recorder: Recorder,
 }
@@ -96,20 +105,26 @@ const PRECISION_LIMIT: Duration = Duration::from_secs(600);
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
         let Arguments { scenario, a, b, setup, prepare, cleanup, runs, precision, time_limit, .. } = arguments;
-        let Arguments { warmup, output, show_output, ignore_failure, recorder, .. } = arguments;
+        let Arguments { warmup, output, show_output, ignore_failure, save, history, recorder, .. } = arguments;
         let subject = match scenario {
             Some(path) => Subject::Scenario(path),
             None => Subject::Plan(Plan::commands(a.into_iter().chain(b).collect(), prepare, setup, cleanup)),
         };
         let amount = precision.map_or(Amount::Runs(runs), |percent| Amount::Precision(percent / 100.0));
         let time_limit = time_limit.or(precision.map(|_| PRECISION_LIMIT));
+        let history = || history.unwrap_or_else(bench::default_history);
+        let saving = save.map(|name| Saving { history: history(), name });
         let record = recorder.into();
-        Self { subject, amount, time_limit, warmup, output, show_output, ignore_failure, record }
+        Self { subject, amount, time_limit, warmup, output, show_output, ignore_failure, record, saving }
     }
 }
 
 fn command(text: &str) -> Result<String, &'static str> {
     if text.trim().is_empty() { Err("it is empty") } else { Ok(text.to_owned()) }
+}
+
+fn history_name(text: &str) -> Result<String, &'static str> {
+    if bench::is_history_name(text) { Ok(text.to_owned()) } else { Err("it must be the name of a folder") }
 }
 
 fn percent(text: &str) -> Result<f64, &'static str> {
