@@ -209,14 +209,14 @@ fn it_stops_when_the_median_is_known_or_when_time_is_up() {
 
 const SERVERS: &str = r#"
 [left]
-setup = "mkdir left.dir && echo setup >>left.dir/log"
-start = "echo $$ >left.dir/pid; exec $ASKED serve $SOCKET"
+setup = "mkdir left.dir"
+start = "rm -f $SOCKET; echo started >>starts; echo $$ >left.dir/pid; exec $ASKED serve $SOCKET"
 ready = "test -S $SOCKET"
 env = { SOCKET = "left.dir/socket" }
 
 [right]                             # it starts in the background, and `stop` ends it
 setup = "mkdir right.dir"
-start = "$ASKED serve $SOCKET & echo $! >right.dir/pid"
+start = "rm -f $SOCKET; $ASKED serve $SOCKET & echo $! >right.dir/pid"
 ready = "test -S $SOCKET"
 stop = "kill $(cat right.dir/pid)"
 cleanup = "echo $(cat right.dir/pid) >stopped"
@@ -240,6 +240,7 @@ fn of_two_servers_a_run_is_what_they_did_for_a_query_and_nothing_else() {
     assert!(output.status.success(), "{}", err(&output));
     let order = "some left,some right,many left,many right,some right,some left,many right,many left,";
     assert!(story.read("log").replace('\n', ",").starts_with(order), "{}", story.read("log"));
+    assert_eq!(story.read("starts").lines().count(), 3, "each round has servers of its own");
     for (side, many) in [("left", 25), ("right", 26)] {
         let runs = story.runs(side);
         assert_eq!(runs.len(), 6);
@@ -255,6 +256,23 @@ fn of_two_servers_a_run_is_what_they_did_for_a_query_and_nothing_else() {
     assert!(!exists(&story.read("stopped")), "the right server runs on");
     let left = story.path("diytrace.bench/left/server");
     assert_eq!(run_to_end(diytrace(story.here.path()).args(["ctl", "status"]).arg(left)).status.code(), Some(1));
+}
+
+#[test]
+fn servers_may_stay_and_are_warmed_up_after_each_start() {
+    let story = Story::new();
+    for (after, starts, warmups) in [(0, 1, 1), (2, 2, 2)] {
+        story.write("servers.toml", &format!("restart_after = {after}\n{SERVERS}"));
+        let output = run_to_end(&mut story.bench(&["servers.toml", "--runs", "3"]));
+        assert!(output.status.success(), "{}", err(&output));
+        assert_eq!(story.read("starts").lines().count(), starts);
+        assert_eq!(story.read("log").matches("some").count(), 2 * (3 + warmups));
+        assert_eq!(story.calls("right", &story.runs("right")[5], "tidy"), 3);
+        for left in ["left.dir", "right.dir"] {
+            fs::remove_dir_all(story.path(left)).unwrap();
+        }
+        ["starts", "log"].map(|name| fs::remove_file(story.path(name)).unwrap());
+    }
 }
 
 #[test]

@@ -55,6 +55,14 @@ pub fn remove(path: &Path) -> Result<(), Error> {
     }
 }
 
+/// Removes the profiles in a folder.
+pub fn clear(folder: &Path) -> Result<(), Error> {
+    for found in crate::load::find(&[folder.to_owned()]).into_iter().flatten() {
+        fs::remove_file(&found.path).map_err(|source| Error::WriteTo { path: found.path.clone(), source })?;
+    }
+    Ok(())
+}
+
 /// A folder's name for each query, each another: its name as far as that can be a file's.
 pub fn names<'a>(queries: impl Iterator<Item = Option<&'a str>>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();

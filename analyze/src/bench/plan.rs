@@ -62,6 +62,8 @@ pub struct Plan {
     pub sides: Vec<Side>,
     /// At least one.
     pub queries: Vec<Query>,
+    /// Rounds (a run of each query on each side) after which servers are started afresh; 0: never.
+    pub restart_after: u32,
     /// Patterns of functions to record inside of.
     pub roots: Vec<String>,
     /// Deepest recorded call below a root.

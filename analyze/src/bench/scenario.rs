@@ -30,6 +30,10 @@ const LIMIT: f64 = 60.0;
 /// How long a server may take to come to rest.
 const SETTLE: f64 = 2.0;
 
+/// What one start of a server is like (where its memory lies, what the recorder cost there) is the same for all it does, so
+/// runs of one start tell nothing of the next. Every run of a query is of another start.
+const RESTART_AFTER: u32 = 1;
+
 /// The file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -40,9 +44,10 @@ struct File {
     query: Vec<FileQuery>,
     #[serde(default)]
     record: Record,
+    restart_after: Option<u32>,
 }
 
-const TOP: &[&str] = &["left", "right", "query", "record"];
+const TOP: &[&str] = &["left", "right", "query", "record", "restart_after"];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -90,7 +95,8 @@ pub fn read(path: &Path) -> Result<Plan, Error> {
 fn parse(text: &str) -> Result<Plan, String> {
     let table: toml::Table = toml::from_str(text).map_err(|error| located(&error, text))?;
     check_keys(&table)?;
-    let File { left, right, query, record } = toml::from_str(text).map_err(|error| located(&error, text))?;
+    let File { left, right, query, record, restart_after } =
+        toml::from_str(text).map_err(|error| located(&error, text))?;
     let kinds = [&left, &right].map(FileSide::kind);
     if kinds[0] != kinds[1] {
         return Err(format!("left is {} and right is {}: both must be the same", kinds[0].words(), kinds[1].words()));
@@ -124,7 +130,8 @@ fn parse(text: &str) -> Result<Plan, String> {
             return Err(format!("two queries are called {name:?}"));
         }
     }
-    Ok(Plan { sides, queries, roots: record.root, depth: record.depth, excludes: record.exclude })
+    let restart_after = restart_after.unwrap_or(RESTART_AFTER);
+    Ok(Plan { sides, queries, restart_after, roots: record.root, depth: record.depth, excludes: record.exclude })
 }
 
 /// What a side is.
@@ -244,6 +251,8 @@ mod tests {
         let [left, right] = [0, 1].map(|side| plan.sides[side].server.clone().unwrap());
         assert_eq!((left.ready.as_deref(), left.limit.as_secs(), right.settle.as_millis()), (Some("./ping"), 60, 500));
         assert_eq!(plan.queries[0].commands, ["./client $PORT"; 2]);
+        assert_eq!(plan.restart_after, 1);
+        assert_eq!(parse(&format!("restart_after = 0\n{SERVERS}")).unwrap().restart_after, 0);
         assert_eq!((plan.roots, plan.depth), (vec!["handle_*".to_owned()], Some(3)));
     }
 

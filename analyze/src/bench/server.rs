@@ -1,6 +1,6 @@
 //! A server: started under the recorder, asked, and stopped.
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -38,7 +38,11 @@ impl<'a> Running<'a> {
         (folder, log): (PathBuf, PathBuf),
         (available, interrupts): (&Available, &Interrupts),
     ) -> Result<Self, Stop> {
-        let output = File::create(&log).map_err(|source| Error::WriteTo { path: log.clone(), source })?;
+        let output = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&log)
+            .map_err(|source| Error::WriteTo { path: log.clone(), source })?;
         // In a thread of its own, for its counters: see there.
         let start = || (available.open(true), Shell::start(&server.start, recorded, Output::File(output), interrupts));
         let (counters, shell) = thread::scope(|scope| scope.spawn(start).join()).expect("it does not panic");

@@ -108,35 +108,33 @@ impl<'a> Work<'a> {
     }
 
     fn run(&mut self) -> Result<(), Stop> {
-        let Session { options, plan, interrupts, available, .. } = self.session;
+        let Session { options, plan, .. } = self.session;
         for (index, side) in plan.sides.iter().enumerate() {
             self.set_up = index + 1;
-            let profiles = self.folder.join(side.name).join("server");
             if let Some(command) = &side.setup {
                 let mut environment = step::environment(side);
                 if side.server.is_some() {
-                    environment.push(("DIYTRACE_OUT".to_owned(), profiles.clone().into_os_string()));
+                    environment.push(("DIYTRACE_OUT".to_owned(), self.profiles_of(side).into_os_string()));
                 }
                 self.step(side, "setup", command, &environment)?;
             }
-            if let Some(server) = &side.server {
-                let recorded = self.recorded(side, &profiles)?;
-                let places = (profiles, self.folder.join(side.name).join("server.log"));
-                let server = Running::start((side, server), &recorded, places, (available, interrupts))?;
-                self.servers.push(server);
-            }
         }
         self.progress = Some(Progress::new(self.expected()));
-        for round in 0..options.warmup {
-            for query in self.queries.clone() {
-                self.pair(round, query, false)?;
-            }
-        }
-        self.begun = Instant::now();
         for round in 0.. {
             let open: Vec<usize> = self.queries.iter().copied().filter(|&query| !self.is_enough(query)).collect();
             if open.is_empty() {
                 break;
+            }
+            if round == 0 || self.restarts() && round % plan.restart_after == 0 {
+                self.start_servers(round)?;
+                for warmup in 0..options.warmup {
+                    for &query in &open {
+                        self.pair(round + warmup, query, false)?;
+                    }
+                }
+                if round == 0 {
+                    self.begun = Instant::now();
+                }
             }
             for query in open {
                 let is_late = self.limit().is_some_and(|limit| Instant::now() >= limit);
@@ -150,13 +148,39 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
+    /// Starts the servers, afresh if they are running: the one first that runs first.
+    fn start_servers(&mut self, round: u32) -> Result<(), Stop> {
+        let Session { plan, interrupts, available, .. } = self.session;
+        for server in std::mem::take(&mut self.servers) {
+            let profiles = server.folder.clone();
+            server.stop(interrupts)?;
+            // What it did in its runs is in their snapshots.
+            folder::clear(&profiles)?;
+        }
+        for index in order(plan.sides.len(), round) {
+            let side = &plan.sides[index];
+            if let Some(server) = &side.server {
+                let profiles = self.profiles_of(side);
+                let recorded = self.recorded(side, &profiles)?;
+                let places = (profiles, self.folder.join(side.name).join("server.log"));
+                self.servers.push(Running::start((side, server), &recorded, places, (available, interrupts))?);
+            }
+        }
+        self.servers.sort_by_key(|server| plan.sides.iter().position(|side| side.name == server.side.name));
+        Ok(())
+    }
+
+    fn restarts(&self) -> bool {
+        !self.servers.is_empty() && self.session.plan.restart_after > 0
+    }
+
+    fn profiles_of(&self, side: &Side) -> PathBuf {
+        self.folder.join(side.name).join("server")
+    }
+
     /// One run of each side: A B, and B A the next time.
     fn pair(&mut self, round: u32, query: usize, counts: bool) -> Result<(), Stop> {
-        let mut order: Vec<usize> = (0..self.sides.len()).collect();
-        if round % 2 == 1 {
-            order.reverse();
-        }
-        for side in order {
+        for side in order(self.sides.len(), round) {
             let plan = self.session.plan;
             let (side_of_plan, query_of_plan) = (&plan.sides[side], &plan.queries[query]);
             let number = if counts { self.runs_of(side, query) as u32 + 1 } else { 0 };
@@ -353,8 +377,13 @@ impl<'a> Work<'a> {
                 needed.clamp(so_far.max(6.0), 1e6)
             }
         };
-        let rounds: f64 =
-            self.queries.iter().map(|query| rounds(query).ceil() + f64::from(self.session.options.warmup)).sum();
+        let warmup = f64::from(self.session.options.warmup);
+        let warmups = |rounds: f64| match self.restarts() {
+            true => warmup * (rounds / f64::from(self.session.plan.restart_after)).ceil(),
+            false => warmup,
+        };
+        let rounds = self.queries.iter().map(|query| rounds(query).ceil());
+        let rounds: f64 = rounds.map(|rounds| rounds + warmups(rounds)).sum();
         (rounds * self.sides.len() as f64) as u64
     }
 }
@@ -369,6 +398,15 @@ struct One {
     profiles: Vec<PathBuf>,
     status: u8,
     metrics: Metrics,
+}
+
+/// The sides as they take turns: A B, then B A.
+fn order(sides: usize, round: u32) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..sides).collect();
+    if round % 2 == 1 {
+        order.reverse();
+    }
+    order
 }
 
 fn title(side: &Side, query: &Query, number: u32) -> String {

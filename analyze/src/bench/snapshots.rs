@@ -90,10 +90,11 @@ pub fn is_running(server: &Path) -> Result<bool, ctl::Error> {
     Ok(families(server)?.iter().any(Watched::is_running))
 }
 
-/// A server's families: none if it has not begun any.
+/// A server's families: none if it has not begun any. A file that is just being made is not one yet.
 fn families(server: &Path) -> Result<Vec<Watched>, ctl::Error> {
+    use load::Error::{Empty, Foreign, Truncated, Unfinished};
     match Watched::all(Some(&server.as_os_str().to_owned())) {
-        Err(ctl::Error::Load(load::Error::Empty { .. } | load::Error::Unfinished { .. })) => Ok(Vec::new()),
+        Err(ctl::Error::Load(Empty { .. } | Foreign { .. } | Truncated { .. } | Unfinished { .. })) => Ok(Vec::new()),
         result => result,
     }
 }

@@ -20,6 +20,8 @@ DIYTRACE_SIDE (left or right). DIR/left and DIR/right are sets of runs, for `dif
 is kept as DIR.old. Ctrl-C ends it with what is complete.
 
 A scenario:
+  restart_after = 1               # rounds after which both servers are started afresh, 0: never. All that one start
+                                  # does is alike, so its runs tell nothing of other starts. Warm-ups follow each
   [left]                          # and [right]
   start = \"old/server\"            # or command = \"…\", without queries; or neither: the queries are the programs
   ready = \"ping $PORT\"            # repeated until it succeeds, for at most time_limit seconds [60]
