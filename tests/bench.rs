@@ -23,7 +23,14 @@ impl Story {
         Self { here: tempfile::tempdir().unwrap(), program: fixture("asked.c", builds()[0]) }
     }
 
+    /// A bench whose verdict is not what the story is about.
     fn bench(&self, arguments: &[&str]) -> Command {
+        let mut command = self.whole_bench(arguments);
+        command.args(["--no-confirm", "--fail-on", "never"]);
+        command
+    }
+
+    fn whole_bench(&self, arguments: &[&str]) -> Command {
         let mut command = diytrace(self.here.path());
         command.arg("bench").args(arguments).env("ASKED", &self.program.path);
         command
@@ -186,9 +193,41 @@ fn interrupted_it_ends_the_run_and_keeps_what_is_complete() {
     assert_eq!((story.runs("left").len(), story.runs("right").len()), (1, 2));
     assert_eq!(story.calls("right", &story.runs("right")[1], "answer"), 5);
     assert!(story.read("stderr").contains("interrupted; the 3 runs that were complete"), "{}", story.read("stderr"));
-    assert!(story.read("stdout").contains("right: 2 runs, "), "{}", story.read("stdout"));
+    assert!(story.read("stderr").contains("right: 2 runs, "), "{}", story.read("stderr"));
+    assert!(story.read("stdout").contains("left → right"), "it reports what it has: {}", story.read("stdout"));
     assert_eq!(story.read("cleaned"), "cleanup\ncleanup\n");
     assert!(!story.path("diytrace.bench/running").exists());
+}
+
+#[test]
+fn what_changed_is_run_again_and_reported() {
+    let story = Story::new();
+    let bench = |b: &str| {
+        let _ = fs::remove_file(story.path("log"));
+        let a = "echo A >>log; $ASKED work 1000";
+        let arguments = ["--runs", "8", "--warmup", "0", "--fail-on", "changed", "--a", a, "--b", b];
+        run_to_end(&mut story.whole_bench(&arguments))
+    };
+    let output = bench("echo B >>log; $ASKED work 1250");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}{}", err(&output));
+    assert!(said.contains("1,000  1,250  +25.0%") && said.contains("answer"), "{said}");
+    assert_eq!(story.read("log").replace('\n', ""), "ABBA".repeat(8), "as many runs to find it as to confirm it");
+    let report: Value = serde_json::from_str(&story.read("diytrace.bench/report/report.json")).unwrap();
+    assert!(report["confirmation"]["left"].as_str().unwrap().ends_with("diytrace.bench/confirm/left"), "{report}");
+    assert!(story.path("diytrace.bench/report/report.html").is_file());
+
+    let output = bench("echo B >>log; $ASKED work 1000");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!said.contains("Called more or less often"), "{said}");
+}
+
+#[test]
+fn a_history_that_is_not_there_is_told_before_anything_runs() {
+    let story = Story::new();
+    let output = run_to_end(&mut story.bench(&["--a", "echo >>log", "--b", "true", "--against", "main"]));
+    assert_refused(&output, &["there is no history of `main` in diytrace.history"]);
+    assert_eq!((story.read("log"), story.path("diytrace.bench").exists()), (String::new(), false));
 }
 
 #[test]

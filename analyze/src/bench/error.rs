@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{ctl, load, record, runs};
+use crate::{ctl, diff, load, record, runs};
 
 /// Why `bench` ended early. What was complete before is in its folder.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +12,9 @@ pub enum Error {
     /// The recorder cannot be used.
     #[error(transparent)]
     Record(#[from] record::Error),
+    /// The sides cannot be compared.
+    #[error(transparent)]
+    Diff(#[from] diff::Error),
     /// A run cannot be archived.
     #[error(transparent)]
     Archive(#[from] crate::error::Error),
@@ -131,6 +134,10 @@ pub enum Error {
 impl Error {
     /// Whether the reader of our output has closed it, which is no error of ours.
     pub fn is_broken_pipe(&self) -> bool {
-        matches!(self, Self::Write(source) if source.kind() == io::ErrorKind::BrokenPipe)
+        match self {
+            Self::Write(source) => source.kind() == io::ErrorKind::BrokenPipe,
+            Self::Diff(error) => error.is_broken_pipe(),
+            _ => false,
+        }
     }
 }

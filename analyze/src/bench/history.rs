@@ -13,20 +13,6 @@ use crate::archive;
 use crate::load::interval::Interval;
 use crate::runs::{Run, Runs};
 
-/// Where they are if nobody says otherwise.
-const DEFAULT_FOLDER: &str = "diytrace.history";
-
-/// The folder of saved sets: `DIYTRACE_HISTORY`, or `diytrace.history` here.
-pub fn default_folder() -> PathBuf {
-    let named = std::env::var_os("DIYTRACE_HISTORY").filter(|folder| !folder.is_empty());
-    named.map_or_else(|| DEFAULT_FOLDER.into(), PathBuf::from)
-}
-
-/// Whether a set can be saved by this name.
-pub fn is_name(name: &str) -> bool {
-    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0'])
-}
-
 /// Keeps a set, all of it or nothing, and gives its place.
 pub fn save(set: &Runs, history: &Path, name: &str) -> Result<PathBuf, Error> {
     let folder = history.join(name);

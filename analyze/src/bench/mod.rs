@@ -1,5 +1,7 @@
 //! The command `bench`: runs one or two sides in turn under the recorder, and keeps each run's profile and metrics.
 //!
+//! Two sides are compared ([`crate::diff`]), and what looks changed is run again.
+//!
 //! ```text
 //! options or [`scenario`] ──▶ [`plan`] ──[`session`]──▶ a set of runs for each side ([`crate::runs`]) ──▶ [`summary`]
 //!                                          │  ▲
@@ -28,55 +30,96 @@ mod snapshots;
 mod step;
 mod summary;
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::path::Path;
 
 pub use error::Error;
-pub use history::{default_folder as default_history, is_name as is_history_name};
-pub use plan::{Amount, Options, Plan, Query, Saving, Server, Side, Subject};
+pub use plan::{Amount, Options, Plan, Query, Server, Side, Subject};
 
 use crate::ctl;
+use crate::diff::{self, Comparison};
 use crate::view::human;
 use counters::Available;
 use interrupts::{Interrupt, Interrupts};
 use session::{Measured, Session};
 
-/// Runs it all and gives the exit status: 128 and the signal's number if it was ended by one.
+/// Runs it all, compares, and gives the exit status: 128 and the signal's number if it was ended by one.
 pub fn run(options: &Options, out: &mut dyn Write) -> Result<u8, Error> {
     let plan = match &options.subject {
         Subject::Plan(plan) => plan.clone(),
         Subject::Scenario(path) => scenario::read(path)?,
     };
+    // What is wrong with the history is better said before the runs.
+    let judging = options.how.with_history()?;
     let machine = machine::facts();
     let folder = folder::make(&options.output, &machine)?;
     let available = Available::probe();
     if let Some(reason) = &available.lacking {
         say(&format!("no hardware counters: {reason}"));
     }
-    let measured = {
+    let measure = |queries: &[usize], folder: &Path, amount: Amount| {
         let interrupts = Interrupts::hold();
         let (plan, machine, available, interrupts) = (&plan, &machine, &available, &interrupts);
-        let session = Session { options, plan, machine, available, interrupts };
-        let queries: Vec<usize> = (0..plan.queries.len()).collect();
-        session.measure(&queries, &folder, options.amount)?
+        Session { options, plan, machine, available, interrupts }.measure(queries, folder, amount)
     };
+    let all: Vec<usize> = (0..plan.queries.len()).collect();
+    let measured = measure(&all, &folder, options.amount)?;
     tell(&measured, options);
-    summary::write(&measured.sides, out)?;
-    if let [left, right] = &measured.sides[..] {
-        let sets = [left, right].map(|set| crate::record::typed(&options.output.join(&set.name)));
-        say(&format!("compare them with: diytrace diff {} {}", sets[0], sets[1]));
+    let mut interrupt = measured.interrupt;
+    let mut status = 0;
+    match &measured.sides[..] {
+        [left, right] if !left.runs.is_empty() && !right.runs.is_empty() => {
+            summary::write(&measured.sides, &mut io::stderr())?;
+            let mut comparison = diff::compare(left, right, &judging)?;
+            if options.confirms && interrupt.is_none() {
+                let changed = changed(&comparison, &plan);
+                interrupt =
+                    confirm(&mut comparison, &changed, |amount| measure(&changed, &folder.join("confirm"), amount))?;
+            }
+            status = options.how.tell(&comparison, Some(&folder.join("report")), out)?;
+            say(&format!("the whole report is {}", options.output.join("report/report.html").display()));
+        }
+        sides => summary::write(sides, out)?,
     }
     out.flush()?;
-    if let Some(saving) = &options.saving {
-        save(&measured, saving)?;
+    if let Some(name) = &options.save {
+        save(&measured, &options.how, name)?;
     }
-    Ok(measured.interrupt.map_or(0, |Interrupt(signal)| u8::try_from(128 + signal).unwrap_or(u8::MAX)))
+    Ok(interrupt.map_or(status, |Interrupt(signal)| u8::try_from(128 + signal).unwrap_or(u8::MAX)))
+}
+
+/// Which queries have anything to confirm.
+fn changed(comparison: &Comparison, plan: &Plan) -> Vec<usize> {
+    let claims = diff::to_confirm(comparison);
+    let is_claimed = |&query: &usize| claims.contains(&plan.queries[query].name.as_deref());
+    (0..plan.queries.len()).filter(is_claimed).collect()
+}
+
+/// Has what looks changed run again, in fresh processes and as often, and holds it against that.
+fn confirm(
+    comparison: &mut Comparison,
+    changed: &[usize],
+    measure: impl FnOnce(Amount) -> Result<Measured, Error>,
+) -> Result<Option<Interrupt>, Error> {
+    if changed.is_empty() {
+        return Ok(None);
+    }
+    let runs = comparison.queries.iter().map(|query| query.left_runs.max(query.right_runs)).max().unwrap_or(1);
+    say("something looks changed: running it again, to see whether it repeats");
+    let again = measure(Amount::Runs(u32::try_from(runs).unwrap_or(u32::MAX)))?;
+    match &again.sides[..] {
+        [left, right] if !left.runs.is_empty() && !right.runs.is_empty() => diff::confirm(comparison, left, right)?,
+        _ => say("nothing is confirmed: there was no time for it"),
+    }
+    Ok(again.interrupt)
 }
 
 /// Keeps the left side's runs; of a bench that was ended early, that would be a set that others are held against.
-fn save(measured: &Measured, Saving { history, name }: &Saving) -> Result<(), Error> {
+fn save(measured: &Measured, how: &diff::How, name: &str) -> Result<(), Error> {
     match measured.sides.first().filter(|set| !set.runs.is_empty()) {
         Some(set) if measured.interrupt.is_none() => {
-            let place = history::save(set, history, name)?;
+            let history = how.history.clone().unwrap_or_else(diff::history_folder);
+            let place = history::save(set, &history, name)?;
             say(&format!("saved the {} side as {}", set.name, place.display()));
         }
         _ => say("nothing was saved: it was interrupted"),
@@ -100,7 +143,7 @@ fn tell(measured: &Measured, options: &Options) {
 
 /// Everything but data goes to stderr.
 fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "diytrace: {text}");
+    let _ = writeln!(io::stderr(), "diytrace: {text}");
 }
 
 /// Why something was not done to its end.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::record;
+use crate::{diff, record};
 
 /// What to run, how often, and where its profiles go.
 #[derive(Clone, Debug)]
@@ -24,17 +24,12 @@ pub struct Options {
     pub ignore_failure: bool,
     /// What is recorded; folder and command are not from here.
     pub record: record::Options,
-    /// Where to keep the left side's runs.
-    pub saving: Option<Saving>,
-}
-
-/// Where runs are kept for later comparisons.
-#[derive(Clone, Debug)]
-pub struct Saving {
-    /// The folder of all that was saved.
-    pub history: PathBuf,
-    /// The name for these.
-    pub name: String,
+    /// The name by which to keep the left side's runs, in the history.
+    pub save: Option<String>,
+    /// How the sides are compared.
+    pub how: diff::How,
+    /// Whether what changed is run again.
+    pub confirms: bool,
 }
 
 /// What to run.

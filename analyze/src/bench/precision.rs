@@ -3,19 +3,10 @@
 //! The median lies below the k-th smallest of n independent values if less than k of them fell below it, which is as likely as
 //! less than k heads of n coins. (E.g. Hahn and Meeker, Statistical Intervals, 5.2.)
 
+use crate::statistics::median;
+
 /// How likely the interval holds the median.
 const CONFIDENCE: f64 = 0.95;
-
-/// The median; NaN of no values.
-pub fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    match sorted.len() {
-        0 => f64::NAN,
-        odd if odd % 2 == 1 => sorted[odd / 2],
-        even => (sorted[even / 2 - 1] + sorted[even / 2]) / 2.0,
-    }
-}
 
 /// Half the width of the median's 95% interval, as a part of the median; `None` of fewer than six values.
 pub fn half_width(values: &[f64]) -> Option<f64> {
@@ -67,6 +58,5 @@ mod tests {
         assert_eq!(half_width(&[1.0; 5]), None);
         assert_eq!(half_width(&[100.0; 10]), Some(0.0));
         assert_eq!(half_width(&[98.0, 99.0, 100.0, 100.0, 101.0, 102.0]), Some(0.02));
-        assert_eq!(median(&[3.0, 1.0]), 2.0);
     }
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::precision;
 use super::session::walls;
 use crate::runs::Runs;
+use crate::statistics::median;
 use crate::view::human;
 
 /// Writes a line for each side and query.
@@ -13,7 +14,7 @@ pub fn write(sides: &[Runs], out: &mut dyn Write) -> io::Result<()> {
         for side in sides {
             let walls = walls(side, query);
             let of = query.map_or_else(String::new, |query| format!(" {query}:"));
-            let median = human::time(precision::median(&walls));
+            let median = human::time(median(&walls));
             let spread = match precision::half_width(&walls) {
                 Some(width) => format!(" ± {} (median, 95%)", human::percent(width)),
                 None => " (median; fewer than 6 runs do not tell how well it is known)".to_owned(),

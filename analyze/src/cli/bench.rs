@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use diytrace_analyze::bench::{self, Amount, Options, Plan, Saving, Subject};
+use diytrace_analyze::bench::{Amount, Options, Plan, Subject};
+use diytrace_analyze::diff;
 
+use super::diff::Comparing;
 use super::record::Recorder;
 
 const EXAMPLES: &str = "\
@@ -16,8 +18,9 @@ Examples:
   diytrace bench servers.toml              # two running servers, and queries for both
 
 A run is a fresh process under the recorder, and the sides take turns: A B B A. Commands run in a shell and see
-DIYTRACE_SIDE (left or right). DIR/left and DIR/right are sets of runs, for `diff` and `similar`. Of an earlier bench, DIR
-is kept as DIR.old. Ctrl-C ends it with what is complete.
+DIYTRACE_SIDE (left or right). Ctrl-C ends it with what is complete. What looks changed is run again, as often, in fresh
+processes, and must repeat. DIR/left and DIR/right are sets of runs, for `diff` and `similar`; DIR/report is what `diff -o`
+writes. Of an earlier bench, DIR is kept as DIR.old.
 
 A scenario:
   restart_after = 1               # rounds after which both servers are started afresh, 0: never. All that one start
@@ -32,9 +35,11 @@ A scenario:
   name = \"sort\"
   command = \"client $PORT sort\"   # what the server does for it is the difference of two snapshots; also: prepare
   [record]
-  root = [\"handle_*\"]             # depth and exclude, too";
+  root = [\"handle_*\"]             # depth and exclude, too
 
-/// Run two sides in turn, and keep each run's profile, times and counters
+Exit status: 0 nothing slower, 1 a function or all together take longer (--fail-on chooses), 2 bad use, or a run that failed.";
+
+/// Run two sides in turn, and tell which functions changed
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -94,9 +99,12 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = history_name)]
     save: Option<String>,
 
-    /// Folder of the saved sets [default: $DIYTRACE_HISTORY, or diytrace.history]
-    #[arg(long, value_name = "DIR")]
-    history: Option<PathBuf>,
+    /// Do not run again what looks changed, to see whether it repeats
+    #[arg(long)]
+    no_confirm: bool,
+
+    #[command(flatten)]
+    comparing: Comparing,
 
     #[command(flatten)]
     recorder: Recorder,
@@ -107,17 +115,17 @@ const PRECISION_LIMIT: Duration = Duration::from_secs(600);
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
         let Arguments { scenario, a, b, setup, prepare, cleanup, runs, precision, time_limit, .. } = arguments;
-        let Arguments { warmup, output, show_output, ignore_failure, save, history, recorder, .. } = arguments;
+        let Arguments { warmup, output, show_output, ignore_failure, save, no_confirm, comparing, recorder, .. } =
+            arguments;
         let subject = match scenario {
             Some(path) => Subject::Scenario(path),
             None => Subject::Plan(Plan::commands(a.into_iter().chain(b).collect(), prepare, setup, cleanup)),
         };
         let amount = precision.map_or(Amount::Runs(runs), |percent| Amount::Precision(percent / 100.0));
         let time_limit = time_limit.or(precision.map(|_| PRECISION_LIMIT));
-        let history = || history.unwrap_or_else(bench::default_history);
-        let saving = save.map(|name| Saving { history: history(), name });
+        let (how, confirms) = (comparing.into(), !no_confirm);
         let record = recorder.into();
-        Self { subject, amount, time_limit, warmup, output, show_output, ignore_failure, record, saving }
+        Self { subject, amount, time_limit, warmup, output, show_output, ignore_failure, record, save, how, confirms }
     }
 }
 
@@ -126,7 +134,7 @@ fn command(text: &str) -> Result<String, &'static str> {
 }
 
 fn history_name(text: &str) -> Result<String, &'static str> {
-    if bench::is_history_name(text) { Ok(text.to_owned()) } else { Err("it must be the name of a folder") }
+    if diff::is_history_name(text) { Ok(text.to_owned()) } else { Err("it must be the name of a folder") }
 }
 
 fn percent(text: &str) -> Result<f64, &'static str> {

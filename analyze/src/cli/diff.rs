@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use diytrace_analyze::diff::{self, Command, Options};
+use diytrace_analyze::diff::{self, Command, How, Options};
 use diytrace_analyze::statistics;
 
 use super::choice::{Colors, choice};
@@ -40,6 +40,17 @@ pub struct Arguments {
     #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"])]
     confirm: Option<Vec<PathBuf>>,
 
+    /// Write report.html, report.json, and the numbers behind them as tables to this folder
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    how: Comparing,
+}
+
+/// How sets are compared, and how that is told.
+#[derive(Debug, clap::Args)]
+pub struct Comparing {
     /// Saved sets: what varies from one to the next must change by half as much again
     #[arg(long, value_name = "NAME")]
     against: Option<String>,
@@ -47,10 +58,6 @@ pub struct Arguments {
     /// Folder of the saved sets [default: $DIYTRACE_HISTORY, or diytrace.history]
     #[arg(long, value_name = "DIR")]
     history: Option<PathBuf>,
-
-    /// Write report.html, report.json, and the numbers behind them as tables to this folder
-    #[arg(long, short, value_name = "DIR")]
-    output: Option<PathBuf>,
 
     /// What makes the exit status 1
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
@@ -94,32 +101,20 @@ pub struct Arguments {
 
 impl From<Arguments> for Command {
     fn from(arguments: Arguments) -> Self {
-        let Arguments { left, right, confirm, against, history, output, fail_on, .. } = arguments;
-        let Arguments { min_change, max_spread, min_share, level, correction, splits, limit, format, colors, .. } =
-            arguments;
-        let options = Options {
-            min_change,
-            max_spread,
-            min_share,
-            level,
-            correction: correction.into(),
-            splits,
-            ..Options::default()
-        };
+        let Arguments { left, right, confirm, output, how } = arguments;
         let pair = |sets: Vec<PathBuf>| <[PathBuf; 2]>::try_from(sets).ok().map(|[left, right]| (left, right));
-        Self {
-            left,
-            right,
-            confirm: confirm.and_then(pair),
-            against,
-            history,
-            options,
-            output,
-            format: format.into(),
-            color: colors.into(),
-            limit,
-            fail_on: fail_on.into(),
-        }
+        Self { left, right, confirm: confirm.and_then(pair), output, how: how.into() }
+    }
+}
+
+impl From<Comparing> for How {
+    fn from(comparing: Comparing) -> Self {
+        let Comparing { against, history, fail_on, min_change, max_spread, min_share, level, .. } = comparing;
+        let Comparing { correction, splits, limit, format, colors, .. } = comparing;
+        let correction = correction.into();
+        let options = Options { min_change, max_spread, min_share, level, correction, splits, ..Options::default() };
+        let (format, color, fail_on) = (format.into(), colors.into(), fail_on.into());
+        Self { against, history, options, format, color, limit, fail_on }
     }
 }
 

@@ -87,6 +87,7 @@ enum Command {
     Top(top::Arguments),
     Similar(similar::Arguments),
     Bench(bench::Arguments),
+    Bench(Box<bench::Arguments>),
 }
 
 /// Why a command failed.
@@ -134,7 +135,7 @@ impl Cli {
                 let (action, target) = arguments.parts();
                 Ok(control::run(&action, target.as_ref(), &mut io::stdout().lock())?)
             }
-            Command::Bench(arguments) => Ok(benching::run(&arguments.into(), &mut io::stdout().lock())?),
+            Command::Bench(arguments) => Ok(benching::run(&(*arguments).into(), &mut io::stdout().lock())?),
             Command::Diff(arguments) => Ok(comparing::run(&(*arguments).into(), out)?),
             Command::Top(arguments) => {
                 diytrace_analyze::top::run(&arguments.into(), &mut io::stdout().lock())?;

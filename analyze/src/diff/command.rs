@@ -2,11 +2,11 @@
 
 use std::env;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::comparison::{Comparison, On, Verdict};
 use super::history::DEFAULT_FOLDER;
-use super::{Command, Error, FailOn, History, compare, confirm, report};
+use super::{Command, Error, FailOn, History, How, Options, compare, confirm, report};
 use crate::report::Format;
 use crate::runs::Runs;
 use crate::view::{self, Screen};
@@ -14,29 +14,41 @@ use crate::view::{self, Screen};
 /// Compares, writes, and gives the exit status; warnings go to stderr.
 pub fn run(command: &Command, out: &mut dyn Write) -> Result<u8, Error> {
     let [left, right] = [Runs::open(&command.left)?, Runs::open(&command.right)?];
-    let mut options = command.options.clone();
-    if let Some(name) = &command.against {
-        let folder = command.history.clone().unwrap_or_else(history_folder);
-        options.history = History::read(&folder, name)?;
-    }
-    let mut comparison = compare(&left, &right, &options)?;
+    let mut comparison = compare(&left, &right, &command.how.with_history()?)?;
     if let Some((left, right)) = &command.confirm {
         confirm(&mut comparison, &Runs::open(left)?, &Runs::open(right)?)?;
     }
-    if let Some(folder) = &command.output {
-        report::write(folder, &comparison)?;
+    command.how.tell(&comparison, command.output.as_deref(), out)
+}
+
+impl How {
+    /// The options, with the thresholds that come from the past.
+    pub fn with_history(&self) -> Result<Options, Error> {
+        let mut options = self.options.clone();
+        if let Some(name) = &self.against {
+            let folder = self.history.clone().unwrap_or_else(history_folder);
+            options.history = History::read(&folder, name)?;
+        }
+        Ok(options)
     }
-    let mut out = BufWriter::new(out);
-    match command.format {
-        Format::Table => report::text::write(&comparison, &Screen::of(command.color), command.limit, &mut out)?,
-        Format::Json => view::json::write(&comparison, &mut out)?,
-        Format::Csv => out.write_all(&report::tables::functions(&comparison, b',')?)?,
+
+    /// Writes a comparison, to a folder as well if there is one, and gives the exit status; warnings go to stderr.
+    pub fn tell(&self, comparison: &Comparison, folder: Option<&Path>, out: &mut dyn Write) -> Result<u8, Error> {
+        if let Some(folder) = folder {
+            report::write(folder, comparison)?;
+        }
+        let mut out = BufWriter::new(out);
+        match self.format {
+            Format::Table => report::text::write(comparison, &Screen::of(self.color), self.limit, &mut out)?,
+            Format::Json => view::json::write(comparison, &mut out)?,
+            Format::Csv => out.write_all(&report::tables::functions(comparison, b',')?)?,
+        }
+        out.flush()?;
+        for warning in comparison.errors.iter().chain(&comparison.warnings) {
+            eprintln!("warning: {warning}");
+        }
+        Ok(comparison.exit_status(self.fail_on))
     }
-    out.flush()?;
-    for warning in comparison.errors.iter().chain(&comparison.warnings) {
-        eprintln!("warning: {warning}");
-    }
-    Ok(comparison.exit_status(command.fail_on))
 }
 
 /// Where the history is if no option says so.

@@ -1,13 +1,29 @@
 //! Confirmation: what looks changed must be so again in runs that nobody has looked at yet.
 
 use super::compare::compare;
-use super::comparison::{Comparison, Confirmation, Function, Repeat, Test, Verdict};
+use super::comparison::{Comparison, Confirmation, Function, Query, Repeat, Test, Verdict};
 use super::{Error, Options};
 use crate::runs::Runs;
 
 /// How much larger or smaller a difference may come out the second time. What was found by looking for the largest tends to
 /// be smaller.
 const SAME_SIZE: std::ops::RangeInclusive<f64> = 0.5..=2.0;
+
+/// The queries of which anything was called changed, so that it takes fresh runs to confirm it.
+pub fn to_confirm(comparison: &Comparison) -> Vec<Option<&str>> {
+    let queries = comparison.queries.iter().filter(|query| claims(query));
+    queries.map(|query| query.query.as_deref()).collect()
+}
+
+fn claims(query: &Query) -> bool {
+    query.total.verdict == Verdict::Changed
+        || query.functions.iter().any(|function| is_claim(function.verdict))
+        || query.metrics.iter().any(|metric| metric.verdict == Verdict::Changed)
+}
+
+fn is_claim(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Changed | Verdict::Calls | Verdict::Follows | Verdict::OneSided)
+}
 
 /// Holds all that was called changed against fresh runs of both sides; what does not repeat is unconfirmed.
 pub fn confirm(comparison: &mut Comparison, left: &Runs, right: &Runs) -> Result<(), Error> {
@@ -16,6 +32,9 @@ pub fn confirm(comparison: &mut Comparison, left: &Runs, right: &Runs) -> Result
     let options = comparison.options.clone();
     for query in &mut comparison.queries {
         let Some(again) = fresh.queries.iter().find(|again| again.query == query.query) else {
+            if !claims(query) {
+                continue;
+            }
             let name = query.query.as_deref().unwrap_or("these runs");
             comparison.errors.push(format!("{name}: there are no fresh runs, so nothing of it is confirmed"));
             query.functions.iter_mut().for_each(|function| reject(function, None));
@@ -73,7 +92,7 @@ fn judge(function: &mut Function, again: &Function, options: &Options) {
 }
 
 fn reject(function: &mut Function, repeat: Option<Repeat>) {
-    if matches!(function.verdict, Verdict::Changed | Verdict::Calls | Verdict::Follows | Verdict::OneSided) {
+    if is_claim(function.verdict) {
         function.verdict = Verdict::Unconfirmed;
         function.repeat = Some(repeat.unwrap_or(Repeat { is_confirmed: false, difference: None, p: 1.0 }));
     }

@@ -42,10 +42,15 @@ pub enum What {
     Metric(String),
 }
 
+/// Whether sets can be saved by this name: a folder's.
+pub fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0'])
+}
+
 impl History {
     /// Reads what was saved by a name.
     pub fn read(history: &Path, name: &str) -> Result<Self, Error> {
-        if name.is_empty() || name.starts_with('.') || name.contains('/') {
+        if !is_name(name) {
             return Err(Error::HistoryName { name: name.to_owned() });
         }
         let folder = history.join(name);

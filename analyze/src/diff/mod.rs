@@ -25,13 +25,13 @@ pub mod report;
 mod sides;
 mod tester;
 
-pub use command::run;
+pub use command::{history_folder, run};
 pub use compare::compare;
 pub use comparison::{
     Comparison, Confirmation, CountVerdict, Counts, Edge, Function, Interval, Metric, On, Percentile, Query, Repeat,
     Side, Split, Test, Total, Verdict, Why,
 };
-pub use confirm::confirm;
+pub use confirm::{confirm, to_confirm};
 pub use error::Error;
-pub use history::History;
-pub use options::{Command, FailOn, Options};
+pub use history::{History, is_name as is_history_name};
+pub use options::{Command, FailOn, How, Options};

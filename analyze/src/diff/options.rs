@@ -50,14 +50,21 @@ pub struct Command {
     pub right: PathBuf,
     /// Fresh runs of both, in which changes must repeat.
     pub confirm: Option<(PathBuf, PathBuf)>,
+    /// A folder for the report and every number behind it.
+    pub output: Option<PathBuf>,
+    /// How they are compared and told.
+    pub how: How,
+}
+
+/// How sets are compared, and how that is told.
+#[derive(Clone, Debug)]
+pub struct How {
     /// A name in the history, whose sets tell what is usual.
     pub against: Option<String>,
     /// Where the history is. `None`: `DIYTRACE_HISTORY`, or `diytrace.history` here.
     pub history: Option<PathBuf>,
     /// From when on a difference is a change.
     pub options: Options,
-    /// A folder for the report and every number behind it.
-    pub output: Option<PathBuf>,
     /// How the result is written to stdout.
     pub format: Format,
     /// Whether text has colours.
