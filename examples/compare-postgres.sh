@@ -92,7 +92,19 @@ main() {
     copy_data
     write_scenario >"$folder/compare.toml"
     heading "Both servers, the same queries"
-    "$diytrace" bench "$folder/compare.toml" --runs "${RUNS:-10}" --output "$folder/compared"
+    local status=0 found
+    "$diytrace" bench "$folder/compare.toml" --runs "${RUNS:-10}" --output "$folder/compared" || status=$?
+    ((status <= 1)) || exit "$status"
+    found=$(named <"$folder/compared/report/functions.tsv")
+    [[ $found == "running $changed" ]] ||
+        fail "only $changed has changed, in the query 'running', but this was found: ${found:-nothing}; with other work on the machine, RUNS=20 may help"
+    heading "It is $changed, in the query 'running', and nothing else. The report is in $folder/compared/report."
+}
+
+# Query and name of every function that was found to take longer or less, from the report's table.
+named() {
+    awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
+                 NR > 1 && $column["verdict"] == "changed" { print $column["query"], $column["function"] }'
 }
 
 main "$@"

@@ -310,7 +310,9 @@ fn servers_may_stay_and_are_warmed_up_after_each_start() {
         for left in ["left.dir", "right.dir"] {
             fs::remove_dir_all(story.path(left)).unwrap();
         }
-        ["starts", "log"].map(|name| fs::remove_file(story.path(name)).unwrap());
+        for file in ["starts", "log"] {
+            fs::remove_file(story.path(file)).unwrap();
+        }
     }
 }
 
