@@ -21,6 +21,7 @@
 //! [`runs`] are sets of profiles, one of each run, that are compared.
 //! [`similar`] compares two environments by series of runs, of ours or in JSON.
 //! [`runs`] are sets of profiles, one of each run, that are compared; [`bench`] makes them.
+//! [`runs`] are sets of profiles, one of each run, that are compared; [`mod@bench`] makes them.
 //! [`ctl`] steers recorders that are running, and [`top`] shows what they count, live.
 //! [`diff`] compares such sets, and [`statistics`] tells differences from chance.
 //! [`demangle`], [`nearest`] ("did you mean"), [`progress`] and [`error`] serve both.

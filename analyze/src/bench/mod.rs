@@ -3,14 +3,14 @@
 //! Two sides are compared ([`crate::diff`]), and what looks changed is run again.
 //!
 //! ```text
-//! options or [`scenario`] ──▶ [`plan`] ──[`session`]──▶ a set of runs for each side ([`crate::runs`]) ──▶ [`summary`]
-//!                                          │  ▲
-//!        [`shell`]: a fresh process ───────┤  └── [`interrupts`]: what is complete is kept
-//!        [`server`]: two [`snapshots`] ────┘
+//! options or [scenario] ──▶ [plan] ──[session]──▶ a set of runs for each side ──▶ [summary], comparison, [history]
+//!                                     │  ▲
+//!        [shell]: a fresh process ────┤  └── [interrupts]: what is complete is kept
+//!        [server]: two [snapshots] ───┘
 //! ```
 //!
-//! Beside its profile, a run has what the kernel says of it ([`metrics`]) and what the processor has counted
-//! ([`counters`]). Runs go on until there are enough, or the median is known well enough ([`precision`]).
+//! Beside its profile, a run has what the kernel says of it (`metrics`) and what the processor has counted
+//! (`counters`). Runs go on until there are enough, or the median is known well enough (`precision`).
 
 mod counters;
 mod error;
