@@ -18,9 +18,7 @@
 //! Beside that way: [`check`] tells what of a program can be recorded, and [`record`] runs it under the recorder, both
 //! with what [`elf`] knows of the program's file.
 //! [`export`] writes call trees for other tools, and [`archive`] profiles with what explains them elsewhere.
-//! [`runs`] are sets of profiles, one of each run, that are compared.
 //! [`similar`] compares two environments by series of runs, of ours or in JSON.
-//! [`runs`] are sets of profiles, one of each run, that are compared; [`bench`] makes them.
 //! [`runs`] are sets of profiles, one of each run, that are compared; [`mod@bench`] makes them.
 //! [`ctl`] steers recorders that are running, and [`top`] shows what they count, live.
 //! [`diff`] compares such sets, and [`statistics`] tells differences from chance.
@@ -49,8 +47,8 @@ pub mod progress;
 pub mod record;
 pub mod report;
 pub mod runs;
-pub mod similar;
 mod signals;
+pub mod similar;
 pub mod statistics;
 pub mod symbolize;
 #[cfg(test)]

@@ -46,11 +46,11 @@ Examples:
   diytrace callers parse                 # who calls a function, from which lines
   diytrace annotate parse                # its source, with what each line calls
   diytrace symbolize -o server.diya      # one file that reports the same on any machine
-  diytrace diff before after             # what changed between two sets of runs, and why
-  diytrace top                           # what a running program does now, live
-  diytrace similar real/ simulated/      # do two environments perform alike?
   diytrace ctl status                    # what is running, and how far it has got
-  diytrace bench --a ./old --b ./new     # two versions in turn, each run with its profile
+  diytrace top                           # what a running program does now, live
+  diytrace bench --a ./old --b ./new     # two versions in turn: which functions became slower, and why
+  diytrace diff before after             # the same of two sets of runs that there are already
+  diytrace similar real/ simulated/      # do two environments perform alike?
 
 What reports find out about programs is kept in ~/.cache/diytrace, for the next one to be faster; DIYTRACE_CACHE names
 another folder, or is `off`.
@@ -86,7 +86,6 @@ enum Command {
     Diff(Box<diff::Arguments>),
     Top(top::Arguments),
     Similar(similar::Arguments),
-    Bench(bench::Arguments),
     Bench(Box<bench::Arguments>),
 }
 
@@ -179,9 +178,8 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Record(error) => error.exit_code(),
-            Self::Check(_) | Self::Ctl(_) | Self::Similar(_) | Self::Analyze(_) => 2,
-            Self::Check(_) | Self::Ctl(_) | Self::Diff(_) | Self::Analyze(_) => 2,
-            Self::Check(_) | Self::Ctl(_) | Self::Bench(_) | Self::Diff(_) | Self::Analyze(_) => 2,
+            Self::Check(_) | Self::Ctl(_) | Self::Similar(_) => 2,
+            Self::Bench(_) | Self::Diff(_) | Self::Analyze(_) => 2,
         }
     }
 
