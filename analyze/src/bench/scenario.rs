@@ -30,8 +30,8 @@ const LIMIT: f64 = 60.0;
 /// How long a server may take to come to rest.
 const SETTLE: f64 = 2.0;
 
-/// What one start of a server is like (where its memory lies, what the recorder cost there) is the same for all it does, so
-/// runs of one start tell nothing of the next. Every run of a query is of another start.
+/// What one start of a server is like (where its memory lies, what the recorder cost there) may be shared by all it does, and
+/// would then pass for a difference of the sides: every run of a query is of another start.
 const RESTART_AFTER: u32 = 1;
 
 /// The file.

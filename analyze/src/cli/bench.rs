@@ -23,8 +23,8 @@ processes, and must repeat. DIR/left and DIR/right are sets of runs, for `diff` 
 writes. Of an earlier bench, DIR is kept as DIR.old.
 
 A scenario:
-  restart_after = 1               # rounds after which both servers are started afresh, 0: never. All that one start
-                                  # does is alike, so its runs tell nothing of other starts. Warm-ups follow each
+  restart_after = 1               # rounds after which both servers are started afresh, 0: never; what one start is like
+                                  # may be shared by all it does. Warm-ups follow each start
   [left]                          # and [right]
   start = \"old/server\"            # or command = \"…\", without queries; or neither: the queries are the programs
   ready = \"ping $PORT\"            # repeated until it succeeds, for at most time_limit seconds [60]
