@@ -106,7 +106,8 @@ impl Series {
     }
 
     fn add_called(&mut self, side: usize, number: usize, called: &Called, runs: [usize; 2]) {
-        self.is_on[side] |= called.calls > 0 || called.total > 0.0;
+        // What was open all the time, as servers are between snapshots, has time but no calls: that is no difference.
+        self.is_on[side] |= called.calls > 0;
         let calls = &mut self.calls[side][number];
         *calls = calls.saturating_add(called.calls);
         self.own[side][number] += called.own;
