@@ -97,9 +97,16 @@ pub unsafe extern "C" fn exit(function: usize, site: usize, hook: usize, sp: usi
         if thread.is_empty() {
             return; // outside every root
         }
-        let now = Tsc::now();
-        exit_at(thread, now, function, site, hook, sp);
+        exit_inside(function, site, hook, sp, thread);
     }
+}
+
+/// Exit while a call is open. Apart from `exit`, as `enter_inside` is from `enter`.
+#[inline(never)]
+unsafe extern "C" fn exit_inside(function: usize, site: usize, hook: usize, sp: usize, thread: &mut Thread) {
+    let now = Tsc::now();
+    // SAFETY: the caller's thread.
+    unsafe { exit_at(thread, now, function, site, hook, sp) };
 }
 
 /// Exit in a thread whose calls are not timed one by one.
