@@ -101,6 +101,7 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
     unsafe {
         pairs(which);
         let node: *mut NodeRecord = child_of(thread);
+        (*node).flags = 0; // a usual call is in no timeline
         let (mut len, mut timed) = (0, 0);
         let enough = || clock::read(libc::CLOCK_MONOTONIC).saturating_sub(since.monotonic_ns) > ENOUGH_NS;
         while len < LEAST_ROUNDS || (len < MOST_ROUNDS && !enough()) {
