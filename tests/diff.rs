@@ -16,6 +16,10 @@ use serde_json::{Value, json};
 /// With these, eight runs a side can call a function changed if none of one side is among those of the other.
 const STRICT: [&str; 4] = ["--correction", "holm", "--level", "0.001"];
 
+/// Where the change that is planted is this large, it also changes what others find in the caches: `lookup` was a tenth slower
+/// in one comparison of two hundred. That is true, and not what is asked.
+const LARGE: [&str; 6] = ["--correction", "holm", "--level", "0.001", "--min-change", "50"];
+
 fn build(options: &[&str]) -> Program {
     match options {
         [] => fixture("changes.c", Build::GCC_O2),
@@ -78,7 +82,7 @@ fn a_dearer_function_is_named_and_no_other() {
         assert_eq!(function["calls"]["verdict"], "equal", "{}", function["name"]);
     }
 
-    let (json, status) = compared(here, &[&["before", "after"], &STRICT[..]].concat());
+    let (json, status) = compared(here, &[&["before", "after"], &LARGE[..]].concat());
     let parse = function(&json, "parse");
     assert_eq!((of_verdict(&json, "changed"), status), (vec!["parse"], 1), "{}", parse["self_ns"]);
     assert_eq!((&parse["split"]["why"], &parse["calls"]["verdict"]), (&json!("cost"), &json!("equal")));
@@ -86,20 +90,20 @@ fn a_dearer_function_is_named_and_no_other() {
     let difference = parse["self_ns"]["difference"].as_f64().unwrap();
     assert!(difference > 2.0 && difference >= parse["self_ns"]["threshold"].as_f64().unwrap(), "{difference}");
     assert!(parse["total_ns"]["right_median"].as_f64() >= parse["self_ns"]["right_median"].as_f64());
-    let (_, status) = compared(here, &[&["after", "before"], &STRICT[..]].concat());
+    let (_, status) = compared(here, &[&["after", "before"], &LARGE[..]].concat());
     assert_eq!(status, 0, "it is faster");
     for (fail_on, expected) in [("never", 0), ("changed", 1)] {
-        let (_, status) = compared(here, &[&["after", "before", "--fail-on", fail_on], &STRICT[..]].concat());
+        let (_, status) = compared(here, &[&["after", "before", "--fail-on", fail_on], &LARGE[..]].concat());
         assert_eq!(status, expected, "{fail_on}");
     }
 
     // Fresh runs show it again, or they do not.
     let again = ["before", "after", "--confirm", "again", "after"];
-    let (confirmed, status) = compared(here, &[&again, &STRICT[..]].concat());
+    let (confirmed, status) = compared(here, &[&again, &LARGE[..]].concat());
     let parse = function(&confirmed, "parse");
     assert_eq!((&parse["verdict"], &parse["repeat"]["is_confirmed"], status), (&json!("changed"), &json!(true), 1));
     let not = ["before", "after", "--confirm", "before", "again"];
-    let (unconfirmed, status) = compared(here, &[&not, &STRICT[..]].concat());
+    let (unconfirmed, status) = compared(here, &[&not, &LARGE[..]].concat());
     assert_eq!((of_verdict(&unconfirmed, "unconfirmed"), status), (vec!["parse"], 0));
 
     // What has changed as much before is no news.
@@ -108,7 +112,7 @@ fn a_dearer_function_is_named_and_no_other() {
         fs::rename(here.join(set), here.join(format!("saved/main/{number}"))).unwrap();
     }
     let against = ["saved/main/1", "saved/main/2", "--history", "saved", "--against", "main"];
-    let (usual, status) = compared(here, &[&against, &STRICT[..]].concat());
+    let (usual, status) = compared(here, &[&against, &LARGE[..]].concat());
     assert_eq!((of_verdict(&usual, "changed"), status), (vec![], 0));
     let min_change = function(&usual, "parse")["min_change"].as_f64().unwrap();
     assert!((min_change / difference - 1.5).abs() < 1e-6, "{min_change} is not 1.5 times {difference}");
