@@ -26,6 +26,7 @@ fn paused_it_counts_nothing_and_resumed_it_goes_on() {
     let status = &endless.status()[0];
     assert_eq!((status["paused"].as_bool(), status["lost_calls"].as_u64()), (Some(true), Some(0)));
     assert!(status["running"].as_u64() >= Some(1) && status["used_bytes"].as_u64() < status["capacity_bytes"].as_u64());
+    assert_eq!(status["reset_unix_ns"], 0, "they never were");
     assert!(text(&endless.ctl(&["status", "out"]).stdout).contains("paused · "));
 
     // By its number, in the folder of the environment.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::target::Watched;
 use crate::load::{Arena, Node, State};
-use crate::view::human::{bytes, count, counted};
+use crate::view::human::{bytes, count, counted, moment};
 
 /// Processes that the text tells one by one; JSON has them all.
 const LISTED: usize = 20;
@@ -22,6 +22,8 @@ pub struct Status {
     pub exe: String,
     /// Whether recording is paused.
     pub paused: bool,
+    /// When the counters were last reset, in nanoseconds since 1970; 0 if they never were.
+    pub reset_unix_ns: u64,
     /// Processes that are running, whether they have recorded anything or not.
     pub running: u64,
     /// Processes that have recorded.
@@ -79,6 +81,7 @@ impl Status {
             profile: family.path.clone(),
             exe: family.exe.clone(),
             paused: header.paused != 0,
+            reset_unix_ns: header.reset_unix_ns,
             running: running.len() as u64,
             recorded: family.processes.into(),
             calls,
@@ -125,6 +128,9 @@ pub fn write_text(all: &[Status], out: &mut dyn Write) -> io::Result<()> {
         write!(out, " of {} that recorded", count(status.recorded))?;
         writeln!(out, " · {} · {} lost", counted(status.calls, "call", "calls"), count(status.lost_calls))?;
         writeln!(out, "  {} of {} used", bytes(status.used_bytes), bytes(status.capacity_bytes))?;
+        if status.reset_unix_ns > 0 {
+            writeln!(out, "  counted from nothing since {}", moment(status.reset_unix_ns))?;
+        }
         for process in status.processes.iter().take(LISTED) {
             let calls = counted(process.calls, "call", "calls");
             writeln!(out, "  {:>8}  {:<7}  {calls}", process.pid, process.state)?;

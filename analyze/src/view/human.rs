@@ -1,4 +1,6 @@
-//! Numbers and names as people read them.
+//! Numbers, moments and names as people read them.
+
+use jiff::Timestamp;
 
 /// A time in the unit that suits it, with three significant digits (seconds with four); a dash where it is not known.
 pub fn time(ns: f64) -> String {
@@ -100,6 +102,14 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
+/// A moment, to the second.
+pub fn moment(unix_ns: u64) -> String {
+    match Timestamp::from_nanosecond(unix_ns.into()) {
+        Ok(moment) => moment.strftime("%F %T UTC").to_string(),
+        Err(_) => counted(unix_ns, "nanosecond since 1970", "nanoseconds since 1970"),
+    }
+}
+
 /// A name in that many columns: what tells names apart is at both ends.
 pub fn shorten(name: &str, width: usize) -> String {
     let length = name.chars().count();
@@ -136,6 +146,12 @@ mod tests {
         ] {
             assert_eq!(time(ns), expected);
         }
+    }
+
+    #[test]
+    fn moments() {
+        assert_eq!(moment(1_700_000_000_999_999_999), "2023-11-14 22:13:20 UTC");
+        assert!(moment(u64::MAX).ends_with(" UTC"));
     }
 
     #[test]
