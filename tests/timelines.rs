@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Recorded, each_build};
+use common::{Build, Recorded, each_build, fixture};
 use serde_json::Value;
 
 struct Timeline {
@@ -88,4 +88,59 @@ fn where_everything_is_recorded_it_is_that_of_what_nothing_has_called() {
         assert_eq!(main.calls(), 1.0, "the child's never returned, and was not its own");
         assert!(of(&functions, "burst").0.is_none());
     });
+}
+
+fn said(recorded: &Recorded, options: &[&str]) -> String {
+    let output = recorded.diytrace(&[&["report"], options].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn people_see_when_it_ran_and_spreadsheets_have_a_row_for_each_slice() {
+    let recorded = fixture("bursts.c", Build::GCC_O0).record().roots("burst,lasts").run();
+    let blocks = |line: &str| line.chars().filter(|letter| ('▁'..='█').contains(letter)).count();
+
+    let table = said(&recorded, &[]);
+    let line = |label: &str| table.lines().find(|line| line.starts_with(label)).unwrap_or_else(|| panic!("{table}"));
+    assert!(blocks(line("  time ")) >= 2 && line("  time ").contains("s/s"), "{table}");
+    assert!(line("  calls ").contains("peak ") && table.contains(" slices of "), "{table}");
+
+    let table = said(&recorded, &["--timeline"]);
+    let of = |name: &str| table.lines().find(|line| line.ends_with(name)).unwrap_or_else(|| panic!("{table}"));
+    assert!(blocks(of("  burst")) >= 2 && blocks(of("  lasts")) >= 2, "{table}");
+    assert!(
+        of("  burst").trim_start_matches(|letter| !('▁'..='█').contains(&letter)).contains("█ "),
+        "a pause: {table}"
+    );
+    assert!(!table.contains("leaf"), "{table}");
+    let wrong = recorded.diytrace(&["report", "--timeline", "--histogram"]);
+    assert_eq!(wrong.status.code(), Some(2));
+
+    let functions = functions(&recorded);
+    let csv = said(&recorded, &["--timeline", "--format", "csv"]);
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some("pid,tid,name,module,address,slice,start_unix_ns,slice_ns,calls,total_ns"));
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    for name in ["burst", "lasts"] {
+        let timeline = of_json(&functions, name);
+        let rows: Vec<_> = rows.iter().filter(|row| row[2] == name).collect();
+        assert_eq!(rows.len(), timeline.calls.len());
+        for (index, row) in rows.iter().enumerate() {
+            let number = |at: usize| row[at].parse::<f64>().unwrap();
+            assert_eq!((number(5), number(8)), (index as f64, timeline.calls[index]), "{row:?}");
+            assert_eq!((number(7), number(9)), (timeline.slice_ns, timeline.total_ns[index]), "{row:?}");
+        }
+    }
+}
+
+fn of_json(functions: &[Value], name: &str) -> Timeline {
+    of(functions, name).0.unwrap()
+}
+
+#[test]
+fn functions_without_a_timeline_say_which_have_one() {
+    let recorded = fixture("bursts.c", Build::GCC_O0).record().run();
+    let table = said(&recorded, &["--timeline", "--root", "leaf"]);
+    assert!(table.contains("none of these functions has a timeline: roots have"), "{table}");
 }

@@ -111,18 +111,12 @@ impl Timelines {
             width *= 2.0;
         }
         let mut slices = vec![TimelineSlice::default(); (length / width).ceil().clamp(1.0, SLICES as f64) as usize];
-        let last = slices.len() - 1;
         for span in &spans {
             for (index, slice) in span.slices.iter().enumerate() {
                 let begin = from_start(span) + span.width * index as f64;
-                let end = begin + span.width;
-                // As no slice is wider than those of the result, it lies in two of them at most.
-                let first = ((begin / width) as usize).min(last);
-                let behind = (width * (first + 1) as f64).min(end).max(begin);
-                for (into, share) in [(first, behind - begin), ((first + 1).min(last), end - behind)] {
-                    slices[into].calls += slice.calls as f64 * share / span.width;
-                    slices[into].total_ns += slice.ticks as f64 * span.ns_per_tick * share / span.width;
-                }
+                let slice =
+                    TimelineSlice { calls: slice.calls as f64, total_ns: slice.ticks as f64 * span.ns_per_tick };
+                spread(&mut slices, width, begin, span.width, slice);
             }
         }
         Some(Timeline { start_unix_ns: start, slice_ns: width, slices })
@@ -174,6 +168,56 @@ impl Timeline {
     pub fn scaled(mut self, part: f64) -> Self {
         self.slices.iter_mut().for_each(|slice| slice.total_ns *= part);
         self
+    }
+}
+
+/// Slices that timelines are laid into to be shown beside each other, or in fewer columns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Axis {
+    /// When the first begins, in nanoseconds since 1970.
+    pub start_unix_ns: u64,
+    /// How long each is.
+    pub slice_ns: f64,
+    /// How many.
+    pub slices: usize,
+}
+
+impl Axis {
+    /// One with all of them, and at most so many slices (never more than 128), each as long as a whole number of the widest. `None` if there are
+    /// no timelines.
+    pub fn of<'a>(timelines: impl Iterator<Item = &'a Timeline> + Clone, most: usize) -> Option<Self> {
+        let start_unix_ns = timelines.clone().map(|timeline| timeline.start_unix_ns).min()?;
+        let widest = timelines.clone().map(|timeline| timeline.slice_ns).reduce(f64::max)?;
+        let end = |timeline: &Timeline| {
+            (timeline.start_unix_ns - start_unix_ns) as f64 + timeline.slice_ns * timeline.slices.len() as f64
+        };
+        // What a sum of widths is off by makes no slice more.
+        let count = (timelines.map(end).reduce(f64::max)? / widest - 1e-6).ceil().max(1.0);
+        let joined = (count / most.clamp(1, SLICES) as f64).ceil();
+        Some(Self { start_unix_ns, slice_ns: widest * joined, slices: (count / joined).ceil() as usize })
+    }
+
+    /// A timeline in these slices. It is one of those that they are made for: none of its own is wider.
+    pub fn lay(&self, timeline: &Timeline) -> Vec<TimelineSlice> {
+        let mut laid = vec![TimelineSlice::default(); self.slices];
+        let from_start = timeline.start_unix_ns.saturating_sub(self.start_unix_ns) as f64;
+        for (index, slice) in timeline.slices.iter().enumerate() {
+            let begin = from_start + timeline.slice_ns * index as f64;
+            spread(&mut laid, self.slice_ns, begin, timeline.slice_ns, *slice);
+        }
+        laid
+    }
+}
+
+/// Adds a slice to others, no narrower than it, that begin at 0: it lies in two of them at most.
+fn spread(into: &mut [TimelineSlice], width: f64, begin: f64, slice_ns: f64, slice: TimelineSlice) {
+    let last = into.len() - 1;
+    let end = begin + slice_ns;
+    let first = ((begin / width) as usize).min(last);
+    let behind = (width * (first + 1) as f64).min(end).max(begin);
+    for (at, share) in [(first, behind - begin), ((first + 1).min(last), end - behind)] {
+        into[at].calls += slice.calls * share / slice_ns;
+        into[at].total_ns += slice.total_ns * share / slice_ns;
     }
 }
 
@@ -233,6 +277,21 @@ mod tests {
         let slices: Vec<_> = timeline.slices.iter().map(|slice| (slice.calls, slice.total_ns)).collect();
         assert_eq!(slices, [(2.0, 20.0), (2.0, 20.0)]);
         assert_eq!(Timelines::default().finish(), None);
+    }
+
+    #[test]
+    fn shown_beside_each_other_they_have_common_slices() {
+        let mut one = Timelines::default();
+        one.add(Origin::new(1000, 1e9), &raw(4, &[(0, 1, 16), (1, 2, 8), (9, 1, 4)]));
+        let mut other = Timelines::default();
+        other.add(Origin::new(1000, 1e9), &raw(5, &[(0, 3, 30)]));
+        let (one, other) = (one.finish().unwrap(), other.finish().unwrap());
+        let axis = |most| Axis::of([&one, &other].into_iter(), most).unwrap();
+        assert_eq!(axis(128), Axis { start_unix_ns: 1000, slice_ns: 32.0, slices: 5 });
+        assert_eq!(axis(4), Axis { start_unix_ns: 1000, slice_ns: 64.0, slices: 3 });
+        let calls = |timeline| axis(4).lay(timeline).iter().map(|slice| slice.calls).collect::<Vec<_>>();
+        assert_eq!((calls(&one), calls(&other)), (vec![3.0, 0.0, 1.0], vec![3.0, 0.0, 0.0]));
+        assert_eq!(Axis::of(std::iter::empty(), 4), None);
     }
 
     #[test]

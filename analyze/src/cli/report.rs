@@ -14,6 +14,8 @@ Examples:
   diytrace report --by process --sort p99 --limit 10 /tmp/pg
   diytrace report --columns calls,self,p50,p99,p99.9,source --file 'nodeAgg.c'
   diytrace report --module 'libpq*' --min-time 1ms --histogram
+  diytrace report --timeline --root handle      # when it ran, as a line of blocks
+  diytrace report --timeline --format csv       # the same for a spreadsheet: a row for each slice of time
   diytrace report --format json | jq '.reports[0].functions[0]'";
 
 /// Show functions, or for roots what they call, with counts, times and percentiles
@@ -59,6 +61,10 @@ pub struct Arguments {
     #[arg(long)]
     histogram: bool,
 
+    /// Show when roots ran, or else what nothing recorded has called: time in slices, at most 128 of each
+    #[arg(long, conflicts_with_all = ["columns", "histogram"])]
+    timeline: bool,
+
     /// Most functions to show
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -78,7 +84,7 @@ pub struct Arguments {
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
         let Arguments { selected, roots, raw, sort, columns, functions, modules, files, min_time, .. } = arguments;
-        let Arguments { histogram, limit, by_address, format, colors, .. } = arguments;
+        let Arguments { histogram, timeline, limit, by_address, format, colors, .. } = arguments;
         let Selection { profiles, pid, by } = selected.into();
         let filter = Filter { functions: patterns(&functions), modules, files, min_ns: min_time };
         Self {
@@ -90,6 +96,7 @@ impl From<Arguments> for Options {
             filter,
             columns: columns.into_iter().map(Into::into).collect(),
             histogram,
+            timeline,
             sort: sort.map(Into::into),
             limit,
             format: format.into(),

@@ -64,13 +64,19 @@ pub struct Merging {
     modules: ModuleTable,
     places: PlaceTable,
     groups: FxHashMap<GroupKey, Growth>,
+    whole_timelines: bool,
 }
 
 impl Merging {
     /// Nothing so far; with `pid`, only what that process has recorded will count.
     pub fn new(by: By, pid: Option<u32>) -> Self {
         let (modules, places) = (ModuleTable::default(), PlaceTable::default());
-        Self { by, pid, families: 0, modules, places, groups: FxHashMap::default() }
+        Self { by, pid, families: 0, modules, places, groups: FxHashMap::default(), whole_timelines: false }
+    }
+
+    /// The same, but timelines are of all that was recorded, also where all else is what has come since an earlier reading.
+    pub fn with_whole_timelines(self) -> Self {
+        Self { whole_timelines: true, ..self }
     }
 
     /// Adds a profile.
@@ -95,7 +101,10 @@ impl Merging {
                     continue;
                 }
                 let group = self.groups.entry(key(self.by, index, number, arena)).or_default();
-                let counted = since::counted(family, arena, latest[number], earlier.as_ref());
+                let mut counted = since::counted(family, arena, latest[number], earlier.as_ref());
+                if self.whole_timelines {
+                    counted.timelines = since::timelines(family, arena, latest[number]);
+                }
                 group.add_arena(index, family, arena, counted, &mut resolver);
             }
         }

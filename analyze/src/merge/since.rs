@@ -83,7 +83,7 @@ pub fn counted<'a>(family: &Family, arena: &'a Arena, latest: u64, earlier: Opti
 }
 
 /// When the roots of an arena ran, up to `latest`.
-fn timelines(family: &Family, arena: &Arena, latest: u64) -> FxHashMap<(u64, u32), Slices> {
+pub fn timelines(family: &Family, arena: &Arena, latest: u64) -> FxHashMap<(u64, u32), Slices> {
     let kept = arena
         .functions
         .iter()

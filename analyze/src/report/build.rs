@@ -30,11 +30,12 @@ pub fn build(options: &Options, loaded: &Loaded, merged: &Merged, symbols: &Symb
     named.check(symbols, &names.places())?;
     let calls = Calls::new(merged, symbols);
     let is_narrowed = !options.columns.is_empty() || !options.filter.is_empty();
-    let layout = match roots.patterns.is_empty() || is_narrowed && !roots.are_asked_for {
+    let is_list = roots.patterns.is_empty() || is_narrowed && !roots.are_asked_for;
+    let layout = match is_list {
+        _ if options.timeline => Layout::Timelines,
         true => Layout::Functions(options.columns.clone()),
         false => Layout::Roots,
     };
-    let is_list = matches!(layout, Layout::Functions(_));
     let builder = Builder { options, merged, symbols, names, calls, roots: &roots, named, is_list };
     let reports: Vec<Report> = merged.groups.iter().map(|group| builder.report(group)).collect();
     Ok(Document {

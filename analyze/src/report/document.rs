@@ -39,6 +39,8 @@ pub enum Layout {
     Functions(Vec<Column>),
     /// Roots, each with what it calls.
     Roots,
+    /// When functions ran.
+    Timelines,
 }
 
 /// The recorder's clock.

@@ -24,6 +24,8 @@ pub struct Options {
     pub columns: Vec<Column>,
     /// Whether distributions are shown.
     pub histogram: bool,
+    /// Whether timelines are shown, and nothing else.
+    pub timeline: bool,
     /// Order of functions.
     pub sort: Option<Sort>,
     /// Most functions to show of each report.

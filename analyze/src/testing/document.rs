@@ -3,11 +3,13 @@
 use crate::report::{
     Address, CallKind, Callee, Clock, Document, Function, Kinds, Layout, Overhead, Process, Report, Site, Subject,
 };
+use crate::timeline::{Timeline, TimelineSlice};
 
 /// A server's report: with roots, or without.
 pub fn document(roots: &[&str]) -> Document {
     let mut functions = vec![
         Function {
+            timeline: Some(timeline()),
             callees: vec![callee("parse", 0x1300, 1_200_000.0), inlined()],
             ..function("handle", 0x1200, 100_000)
         },
@@ -90,6 +92,16 @@ fn function(name: &str, address: u64, calls: u64) -> Function {
         timeline: None,
         callees: Vec::new(),
     }
+}
+
+/// A burst, a pause, and fewer calls that take longer.
+fn timeline() -> Timeline {
+    let slice = |index: u64| match index {
+        0..30 => TimelineSlice { calls: 2_000.0 + 50.0 * index as f64, total_ns: 20_000.0 + 500.0 * index as f64 },
+        30..60 => TimelineSlice::default(),
+        _ => TimelineSlice { calls: 400.0, total_ns: 50_000.0 },
+    };
+    Timeline { start_unix_ns: 1_700_000_000_000_000_000, slice_ns: 9.4e6, slices: (0..100).map(slice).collect() }
 }
 
 fn callee(name: &str, address: u64, total_ns: f64) -> Callee {

@@ -30,7 +30,7 @@ impl Builder {
     /// What has happened from one reading to the next.
     pub fn frame(&mut self, earlier: &Reading, later: &Reading, by: By) -> Frame {
         let family = &later.family;
-        let mut merging = Merging::new(by, None);
+        let mut merging = Merging::new(by, None).with_whole_timelines();
         merging.add_since(Some(&earlier.family), family);
         let opened = Opened::of(Loaded::default(), merging.finish());
         let names = self.names(&opened);
@@ -122,6 +122,7 @@ impl Rates<'_> {
             mean_ns: function.mean(sums).map(|mean| mean.ns()),
             p99_ns: function.histogram.percentiles([0.99]).map(|[p99]| p99.ns()),
             open: function.open(),
+            timeline: function.timelines.finish(),
             callees: callees.filter(|row| row.calls > 0 || row.total_ns_per_s > 0.0).collect(),
             ..self.named(pid, id, function.calls, [sums.total.ns(), sums.own.ns(), function.error.ns()])
         }

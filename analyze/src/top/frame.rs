@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::timeline::Timeline;
+
 /// The form of frames as JSON.
 pub const SCHEMA: &str = "diytrace-top/1";
 
@@ -60,6 +62,10 @@ pub struct Row {
     pub p99_ns: Option<f64>,
     /// Calls that are open now.
     pub open: u64,
+    /// When it ran since the beginning of the profile, in times as measured, if it is a root or nothing that is recorded
+    /// calls it. Of several frames as JSON it would be most, so only a single one has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<Timeline>,
     /// What it called; empty where this is a callee itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub callees: Vec<Row>,

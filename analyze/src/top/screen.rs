@@ -1,7 +1,7 @@
 //! A frame on a terminal's screen: a function of data, drawn anew each time.
 
 use ratatui::Frame as Canvas;
-use ratatui::layout::{Constraint, Layout};
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Row as Cells, Table, TableState};
@@ -9,12 +9,16 @@ use ratatui::widgets::{Cell, Paragraph, Row as Cells, Table, TableState};
 use super::frame::{Frame, Row};
 use super::view::{Sort, View};
 use crate::view::human::{count, counted, resolved, time};
+use crate::view::timeline;
 
 /// Headings of [`cells`].
 pub const COLUMNS: [&str; 5] = ["calls/s", "self/s", "total/s", "mean", "p99"];
 
 /// Columns of the terminal from which on they are shown.
 const NEEDS: [u16; 5] = [40, 0, 55, 90, 75];
+
+/// Lines of the terminal from which on there is room for a timeline.
+const LEAST_HEIGHT: u16 = 10;
 
 /// Numbers stand to the right and names to the left: this more is between them.
 const GAP: &str = " ";
@@ -63,14 +67,16 @@ pub fn process(row: &Row) -> String {
 
 /// Draws what the view shows of a frame.
 pub fn draw(canvas: &mut Canvas, frame: Option<&Frame>, view: &View) {
+    let when = frame.map_or_else(Vec::new, |frame| timeline_of(frame, view, canvas.area()));
     let areas = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(1),
+        Constraint::Length(when.len() as u16),
         Constraint::Min(1),
         Constraint::Length(1),
         Constraint::Length(1),
     ]);
-    let [top, path, middle, state, help] = areas.areas(canvas.area());
+    let [top, path, over_time, middle, state, help] = areas.areas(canvas.area());
     let bold = Style::new().add_modifier(Modifier::BOLD);
     canvas.render_widget(Line::styled(HELP, Style::new().add_modifier(Modifier::DIM)), help);
     let Some(frame) = frame else {
@@ -82,6 +88,7 @@ pub fn draw(canvas: &mut Canvas, frame: Option<&Frame>, view: &View) {
         let names: Vec<&str> = view.inside.iter().map(|(_, _, name)| name.as_str()).collect();
         canvas.render_widget(Line::raw(format!("callees of {}", names.join(" ▸ "))), path);
     }
+    canvas.render_widget(Paragraph::new(when.into_iter().map(Line::raw).collect::<Vec<_>>()), over_time);
     canvas.render_widget(Line::raw(standing(view)), state);
     let rows = view.rows(frame);
     if rows.is_empty() {
@@ -128,6 +135,19 @@ pub fn draw(canvas: &mut Canvas, frame: Option<&Frame>, view: &View) {
     canvas.render_stateful_widget(table, middle, &mut cursor);
 }
 
+/// When the function whose callees are shown ran, in all the time that is recorded. Rates are of the last interval only.
+fn timeline_of(frame: &Frame, view: &View, area: Rect) -> Vec<String> {
+    let [.., id] = view.inside.as_slice() else { return Vec::new() };
+    let row = frame.functions.iter().find(|row| row.id() == *id);
+    let Some(timeline) = row.and_then(|row| row.timeline.as_ref()) else { return Vec::new() };
+    let mut lines = timeline::lines(timeline, true, Some(area.width.into()));
+    if let Some(scale) = lines.last_mut() {
+        scale.push_str(", as measured");
+    }
+    // It may not take the place of the rows.
+    if area.height < LEAST_HEIGHT { Vec::new() } else { lines }
+}
+
 /// How the display differs from what it does by itself.
 fn standing(view: &View) -> String {
     let mut parts = Vec::new();
@@ -156,6 +176,7 @@ mod tests {
     use super::*;
     use crate::merge::By;
     use crate::testing::golden_at;
+    use crate::timeline::{Timeline, TimelineSlice};
     use crate::top::view::Wish;
 
     fn row(name: &str, pid: Option<u32>, calls: u64, own: f64, total: f64) -> Row {
@@ -220,6 +241,18 @@ mod tests {
         press(&mut view, &[KeyCode::Esc, KeyCode::Char('/'), KeyCode::Char('P'), KeyCode::Char('a')], &frame);
         golden("search.txt", &shown(&view, Some(&frame), 100));
         golden("nothing-yet.txt", &shown(&view, None, 100));
+    }
+
+    #[test]
+    fn when_a_root_ran_is_above_what_it_calls() {
+        let slice = |calls: u64| TimelineSlice { calls: calls as f64, total_ns: 1e3 * calls as f64 };
+        let slices = (0..120).map(|index| slice(if index < 40 { index } else { 200 - index })).collect();
+        let mut frame = frame(None);
+        frame.functions[0].timeline =
+            Some(Timeline { start_unix_ns: 1_700_000_000_000_000_000, slice_ns: 5e8, slices });
+        let mut view = View::default();
+        press(&mut view, &[KeyCode::Char('t'), KeyCode::Enter], &frame);
+        golden("timeline.txt", &shown(&view, Some(&frame), 100));
     }
 
     #[test]

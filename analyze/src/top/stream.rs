@@ -42,6 +42,9 @@ fn write_json(mut frame: Frame, options: &Options, out: &mut dyn Write) -> io::R
     sort(&mut rows, options.sort);
     rows.truncate(options.limit.unwrap_or(usize::MAX));
     frame.functions = rows.into_iter().cloned().collect();
+    if options.frames != Some(1) {
+        frame.functions.iter_mut().for_each(|row| row.timeline = None);
+    }
     serde_json::to_writer(&mut *out, &frame)?;
     writeln!(out)
 }

@@ -1,5 +1,5 @@
 //! CSV: a row for each function; or with roots, for each root a row of its own (`call` is `self`) and one for each
-//! callee. The header of either form is the same in every report.
+//! callee; or of timelines a row for each slice. The header of either form is the same in every report.
 
 use std::io::{self, Write};
 
@@ -15,6 +15,7 @@ pub fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {
         Layout::Functions(columns) if columns.is_empty() => functions(document, &mut writer)?,
         Layout::Functions(columns) => chosen(document, columns, &mut writer)?,
         Layout::Roots => roots(document, &mut writer)?,
+        Layout::Timelines => slices(document, &mut writer)?,
     }
     writer.flush()
 }
@@ -142,6 +143,44 @@ fn roots(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::Resul
     Ok(())
 }
 
+/// Slices of timelines, the first of each is 0.
+fn slices(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::Result<()> {
+    writer.write_record([
+        "pid",
+        "tid",
+        "name",
+        "module",
+        "address",
+        "slice",
+        "start_unix_ns",
+        "slice_ns",
+        "calls",
+        "total_ns",
+    ])?;
+    for report in &document.reports {
+        for function in &report.functions {
+            let Some(timeline) = &function.timeline else { continue };
+            for (index, slice) in timeline.slices.iter().enumerate() {
+                let [pid, tid] = identity(&report.subject);
+                let start = timeline.start_unix_ns.saturating_add((timeline.slice_ns * index as f64).round() as u64);
+                writer.write_record([
+                    pid,
+                    tid,
+                    function.name.clone(),
+                    function.module.clone(),
+                    function.address.to_string(),
+                    index.to_string(),
+                    start.to_string(),
+                    number(timeline.slice_ns),
+                    number(slice.calls),
+                    number(slice.total_ns),
+                ])?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Process and thread, if it is one.
 pub(super) fn identity(subject: &Subject) -> [String; 2] {
     let pid = subject.process.as_ref().map(|process| process.pid.to_string());
@@ -178,6 +217,17 @@ mod tests {
         );
         assert!(csv.contains(",\"std::vector<int, std::allocator<int> >::operator[](unsigned long)\","), "{csv}");
         assert_eq!(csv.lines().count(), 4);
+    }
+
+    #[test]
+    fn a_row_for_each_slice() {
+        let mut out = Vec::new();
+        write(&Document { layout: Layout::Timelines, ..document(&["handle"]) }, &mut out).unwrap();
+        let csv = String::from_utf8(out).unwrap();
+        assert!(csv.starts_with("pid,tid,name,module,address,slice,start_unix_ns,slice_ns,calls,total_ns\n"), "{csv}");
+        let third = "\n42,,handle,/srv/server,0x1200,2,1700000000018800000,9400000,";
+        assert!(csv.contains(third), "{csv}");
+        assert_eq!(csv.lines().count(), 1 + 100);
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod json;
 mod screen;
 pub mod similar;
 pub mod table;
+pub(crate) mod timeline;
 pub mod tree;
 
 pub use screen::Screen;

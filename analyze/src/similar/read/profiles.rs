@@ -60,6 +60,7 @@ fn document(run: &runs::Run) -> Result<report::Document, Error> {
         filter: report::Filter::default(),
         columns: vec![Column::Calls], // all functions, also where roots were recorded
         histogram: false,
+        timeline: false,
         sort: Some(report::Sort::Name),
         limit: None,
         format: report::Format::Table,

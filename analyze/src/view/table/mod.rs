@@ -1,11 +1,13 @@
 //! Tables for people.
 //!
-//! Without roots: functions by self time. With roots: for each a block, and a row for each function that it calls.
+//! Without roots: functions by self time. With roots: for each a block, and a row for each function that it calls. Or
+//! when functions ran.
 
 mod functions;
 pub(crate) mod grid;
 mod histogram;
 mod roots;
+mod timelines;
 
 use std::io::{self, Write};
 
@@ -25,6 +27,7 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         let lines = match &document.layout {
             Layout::Functions(columns) => functions::lines(document, report, columns, screen),
             Layout::Roots => roots::lines(document, report, screen),
+            Layout::Timelines => timelines::lines(document, report, screen),
         };
         for line in lines {
             writeln!(out, "{line}")?;
@@ -136,6 +139,17 @@ mod tests {
             let text = written(&document(&["handle"]), width);
             assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
             golden(&format!("roots-{width}.txt"), &text);
+        }
+    }
+
+    #[test]
+    fn timelines_at_several_widths() {
+        for width in [120, 80, 50] {
+            let mut document = document(&[]);
+            document.layout = Layout::Timelines;
+            let text = written(&document, width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            golden(&format!("timelines-{width}.txt"), &text);
         }
     }
 

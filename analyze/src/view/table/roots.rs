@@ -4,8 +4,8 @@ use super::grid::{Column, Grid, LEAST_NAME, Row, Style};
 use super::histogram;
 use super::{dim, error_of_call, resolved, short, strong, sums};
 use crate::report::{CallKind, Callee, Document, Function, Report};
-use crate::view::Screen;
 use crate::view::human::{count, counted, ratio, share, time};
+use crate::view::{Screen, timeline};
 
 const COLUMNS: [Column<'static>; 6] = [
     Column::number("address", 1),
@@ -15,6 +15,9 @@ const COLUMNS: [Column<'static>; 6] = [
     Column::number("self", 0),
     Column::number("share", 0),
 ];
+
+/// Space before facts.
+const INDENT: &str = "  ";
 
 /// A callee with this share of the root's time stands out.
 const HOT: f64 = 0.25;
@@ -69,6 +72,11 @@ fn heading(document: &Document, report: &Report, root: &Function, screen: &Scree
     // One call has no distribution.
     if root.calls - root.open > 1 && !spread.is_empty() {
         lines.extend(wrapped(&spread, screen));
+    }
+    if let Some(timeline) = &root.timeline {
+        let room = screen.width.map(|width| width.saturating_sub(INDENT.len()));
+        let of_time = timeline::lines(timeline, report.subject.timing == "all", room);
+        lines.extend(of_time.iter().map(|line| format!("{INDENT}{line}")));
     }
     if let Some(bars) = &root.histogram {
         lines.push(String::new());
