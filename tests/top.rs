@@ -43,6 +43,7 @@ fn frames_are_what_was_counted_between_readings() {
         assert!(leaf > 0 && leaf.abs_diff(branch) <= leaf / 10, "{leaf} and {branch}");
         let main = functions.iter().find(|row| row["name"] == "main").expect("it is open all the time");
         assert_eq!((main["calls"].as_u64(), main["open"].as_u64()), (Some(0), Some(1)));
+        assert!(main.get("timeline").is_none(), "too much for a stream");
         let share = main["total_ns_per_s"].as_f64().unwrap() / 1e9;
         // Its own thread's, and that of the child which is in it, too.
         assert!((0.5..=3.0).contains(&share), "about a thread's time, not {share}");
@@ -61,6 +62,9 @@ fn one_frame_as_text_and_by_process() {
         assert!(output.status.success() && text.contains("running · ") && text.contains("leaf"), "{text}");
         assert_eq!(text.contains("pid"), options.len() > 1, "{text}");
     }
+    let frame: Value = serde_json::from_str(&text(&endless.run(&["top", "out", "--once", "--json"]).stdout)).unwrap();
+    let main = frame["functions"].as_array().unwrap().iter().find(|row| row["name"] == "main").unwrap();
+    assert!(!main["timeline"]["slices"].as_array().unwrap().is_empty(), "when it ran, in a single frame");
     assert!(fs::metadata(&profile).unwrap().len() >= bytes_before);
 }
 
