@@ -36,7 +36,7 @@ const PUSHED_OUT: f64 = 1.5;
 
 /// That is never more than this part of what the hooks take themselves: a program that keeps little in the caches has
 /// little to lose.
-const MOST_PUSHED_OUT: f64 = 0.2;
+const MOST_PUSHED_OUT: f64 = 1.0 / 6.0;
 
 /// What hook pairs cost, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
