@@ -143,3 +143,12 @@ fn functions_without_a_timeline_say_which_have_one() {
     let table = said(&recorded, &["--timeline", "--root", "leaf"]);
     assert!(table.contains("none of these functions has a timeline: roots have"), "{table}");
 }
+
+#[test]
+fn making_a_timeline_is_no_part_of_the_call_that_it_is_made_for() {
+    each_build("roots.c", |program| {
+        // Shorter than that takes: it would seem to end before it began.
+        let document = program.record().roots("helper").run().document(&[]);
+        assert!(!document.warns_of(&["stepped back"]), "{:?}", document.warnings);
+    });
+}

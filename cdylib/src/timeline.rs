@@ -53,7 +53,10 @@ unsafe fn timeline_of(thread: &mut Thread, record: Ref) -> Option<*mut Timeline>
             let (reference, timeline) = arena::record::<Timeline>(thread, false)?;
             (*timeline).width = FIRST_WIDTH;
             AtomicU32::from_ptr(&raw mut (*function).timeline).store(reference, Ordering::Release);
+            // The latest call's time is over already.
+            let start = (*thread.top).start;
             thread.forget_time_since(began);
+            (*thread.top).start = start;
         }
         Some(at(thread.base, (*function).timeline))
     }
