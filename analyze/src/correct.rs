@@ -41,10 +41,19 @@ pub fn correct(tree: &Tree) -> Times {
     let folds = Folds::of(tree);
     let corrected = |counts: &Counts| (counts.self_corrected, counts.inclusive_corrected);
     let raw = |counts: &Counts| (counts.self_raw, counts.inclusive_raw);
-    Times { corrected: times(tree, &folds, corrected), raw: times(tree, &folds, raw), is_on_cycle: folds.is_on_cycle }
+    // Where every call was timed, what was measured fits as it is, and its sums are those of all parts.
+    let is_scaled = tree.paths.iter().any(|path| path.counts.variance != Variance::default());
+    let (corrected, raw) = (times(tree, &folds, true, corrected), times(tree, &folds, is_scaled, raw));
+    Times { corrected, raw, is_on_cycle: folds.is_on_cycle }
 }
 
-fn times(tree: &Tree, folds: &Folds, measured: impl Fn(&Counts) -> (Time, [Time; 2])) -> Vec<PathTimes> {
+/// Times of all paths, from what was measured. `is_estimate`: it may not fit into the time of the path above.
+fn times(
+    tree: &Tree,
+    folds: &Folds,
+    is_estimate: bool,
+    measured: impl Fn(&Counts) -> (Time, [Time; 2]),
+) -> Vec<PathTimes> {
     let mut below = vec![Below::default(); tree.paths.len()];
     let mut times = vec![PathTimes::default(); tree.paths.len()];
     // Every path comes after the one above it: in reverse, all below a path are done before it.
@@ -60,7 +69,9 @@ fn times(tree: &Tree, folds: &Folds, measured: impl Fn(&Counts) -> (Time, [Time;
         let all_own = own + below[id].own;
         let inclusive = match folds.is_inside[id] {
             true => inclusive_measured[0].max(below[id].inclusive).at_least_zero(),
-            false => below[id].weighed(inclusive_measured[0], &path.counts),
+            false if is_estimate => below[id].weighed(inclusive_measured[0], &path.counts),
+            false if folds.is_head[id] => all_own,
+            false => own + below[id].inclusive,
         };
         // What a head's callees do inside its recursion, they do in calls that lie below.
         let inside_below = if folds.is_head[id] { Time::ZERO } else { below[id].inside };
