@@ -32,7 +32,7 @@ describe_machine() {
     cat <<END
 date        $(date -u '+%F %H:%M UTC')
 commit      $(git -C "$benches" describe --always --dirty 2>/dev/null || echo unknown)
-command     run.sh $*
+command     ${0##*/} $*
 processor   $(cpu_model)
 processors  $(nproc) usable, $(getconf _NPROCESSORS_ONLN) online
 virtual     $(is_virtual)

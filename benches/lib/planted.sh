@@ -1,0 +1,91 @@
+# A/B: Lua against itself with one function changed, by how much is known.
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of trust.sh, and results in variables
+
+all_planted=(slower-5 slower-10 slower-30 calls-1 inlined recursive)
+planted_function=lmemfind
+# What is inlined into it is its own from then on: naming it is no false alarm.
+planted_callers='str_find_aux'
+
+bench_planted() {
+    local name number turns
+    get_source_package lua lua5.4 || return 0
+    begin_table trust-planted change comparison load turns verdict left_calls right_calls left_self_ns difference p_adjusted \
+        error_ns is_found callers_before callers_after others_before others_after
+    begin_table trust-planted-claims change comparison "${claim_columns[@]}"
+    build_planted base || { refuse "Lua with a planted change could not be built: see $work/build.log"; return 0; }
+    calibrate
+    for name in "${all_planted[@]}"; do
+        turns=0
+        [[ $name != slower-* ]] || turns=$(awk -v part="${name#slower-}" -v mean="$mean_ns" -v turn="$turn_ns" \
+            'BEGIN { printf "%.0f", part / 100 * mean / turn }')
+        case $name in
+        slower-*) build_planted "$name" -DPLANTED_TURNS="$turns" ;;
+        calls-1) build_planted "$name" -DPLANTED_CALLS ;;
+        inlined) build_planted "$name" -DPLANTED_INLINED ;;
+        recursive) build_planted "$name" -DPLANTED_RECURSIVE ;;
+        esac
+        for ((number = $(done_of trust-planted "$name") + 1; number <= planted; number++)); do
+            compare_planted base "$name"
+            claims | sed "s/^/$name\t$number\t/" >>"$results/trust-planted-claims.tsv"
+            tsv_row trust-planted "$name" "$number" "$(load_now)" "$turns" "$(found)"
+        done
+        say "$name: $planted comparisons"
+    done
+    show_planted
+}
+
+# build_planted NAME FLAG...: $work/planted/NAME.
+build_planted() {
+    local source=$cache/lua/source/src file
+    mkdir -p "$work/planted"
+    if [[ ! -d $work/planted/o ]]; then
+        mkdir "$work/planted/o"
+        for file in "$source"/*.c; do
+            case $file in */luac.c | */lstrlib.c) continue ;; esac
+            cc -O2 -g -w -finstrument-functions -DLUA_USE_POSIX -c "$file" -o "$work/planted/o/$(basename "$file" .c).o" || return
+        done
+        # The first line of the function's head, and the line that ends it.
+        sed -E -e 's/^static const char \*lmemfind \(/#include "planted.h"\nPLANTED_KIND &/' \
+            -e '/lmemfind \(const char/,/\{$/s/\{$/&\n  PLANTED_START(s1, l1, s2)/' \
+            -e 's/s2 = lmemfind\(/s2 = PLANTED_CALL(/' \
+            "$source/lstrlib.c" >"$work/planted/lstrlib.c"
+        [[ $(grep -c PLANTED_ "$work/planted/lstrlib.c") = 3 ]] || refuse "this version of Lua has another $planted_function" || return
+    fi
+    cc -O2 -g -w -finstrument-functions -DLUA_USE_POSIX -I "$source" -I "$benches/programs" "${@:2}" \
+        -c "$work/planted/lstrlib.c" -o "$work/planted/$1.o" &&
+        cc "$work/planted"/o/*.o "$work/planted/$1.o" -lm -o "$work/planted/$1"
+} >>"$work/build.log" 2>&1
+
+compare_planted() {
+    compare "'$work/planted/$1' '$benches/programs/search.lua'" "'$work/planted/$2' '$benches/programs/search.lua'"
+}
+
+# What a call of the function costs, and what a turn of the loop adds: mean_ns, turn_ns.
+calibrate() {
+    build_planted calibration -DPLANTED_TURNS=4000
+    compare_planted base calibration
+    read -r mean_ns turn_ns < <(awk -F'\t' -v name="$planted_function" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $at["function"] == name { print $at["left_cost_ns"], ($at["right_cost_ns"] - $at["left_cost_ns"]) / 4000 }' \
+        "$set/report/functions.tsv")
+    say "a call of $planted_function takes $mean_ns ns, a turn of the loop $turn_ns ns"
+}
+
+# found: what the last comparison says of the function, and how many others it names.
+found() {
+    awk -F'\t' -v name="$planted_function" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $at["function"] == name {
+            verdict = $at["verdict"]
+            line = verdict "\t" $at["left_calls"] "\t" $at["right_calls"] "\t" $at["left_median"] "\t" $at["difference"] "\t" \
+                $at["p_adjusted"] "\t" $at["error_ns"] "\t" (verdict ~ /^(changed|calls|one-sided)$/)
+        }
+        END { printf "%s", line }' "$set/report/functions.tsv"
+    claims | awk -F'\t' -v name="$planted_function" -v callers="^($planted_callers)$" '
+        $1 == name { next }
+        $1 ~ callers { callers_before++; callers_after += $3 != "unconfirmed"; next }
+        { before++; after += $3 != "unconfirmed" }
+        END { printf "\t%d\t%d\t%d\t%d\n", callers_before, callers_after, before, after }'
+}
+
+show_planted() { awk -F'\t' -f "$benches/tables/planted.awk" "$results/trust-planted.tsv"; }

@@ -1,0 +1,38 @@
+// A change in one function of Lua, chosen when it is compiled. lib/planted.sh includes it before lmemfind(), which looks
+// for one string in another, begins the function with PLANTED_START, and has its caller call it by PLANTED_CALL.
+//   -DPLANTED_TURNS=N    slower by N turns of an empty loop
+//   -DPLANTED_CALLS      called once more at each hundredth call
+//   -DPLANTED_INLINED    inlined into its caller, without hooks
+//   -DPLANTED_RECURSIVE  calls itself once more in each call, and there finds nothing in nothing
+#define PLANTED_SILENT __attribute__((always_inline, no_instrument_function)) inline
+
+#ifdef PLANTED_INLINED
+#define PLANTED_KIND PLANTED_SILENT
+#else
+#define PLANTED_KIND __attribute__((noinline))
+#endif
+
+#ifndef PLANTED_TURNS
+#define PLANTED_TURNS 0
+#endif
+
+static PLANTED_SILENT void planted_spin(long turns) {
+    while (turns-- > 0) __asm__ volatile("");
+}
+
+static const char *volatile planted_result;
+
+#ifdef PLANTED_RECURSIVE
+#define PLANTED_START(text, length, word) \
+    if (length > 0) planted_result = lmemfind(text, 0, word, 1);
+#else
+#define PLANTED_START(text, length, word) planted_spin(PLANTED_TURNS);
+#endif
+
+#ifdef PLANTED_CALLS
+static int planted_count;
+#define PLANTED_CALL(...) \
+    (++planted_count % 100 == 0 ? (void)(planted_result = lmemfind(__VA_ARGS__)) : (void)0, lmemfind(__VA_ARGS__))
+#else
+#define PLANTED_CALL(...) lmemfind(__VA_ARGS__)
+#endif
