@@ -4,13 +4,15 @@
 #
 #   benches/trust.sh [OPTION]... [PROGRAM]...
 #
-#   --comparisons N   of each program with itself (default 200)
-#   --planted N       comparisons of each planted change (default 20)
-#   --runs N          runs of each side (default 10)
-#   --bench NAME      only this one of: aa planted series; may be given several times
-#   --out FOLDER      where the results go (default: benches/results/DATE-PROCESSOR)
-#   --add             add to the comparisons that are there, as after an interruption
-#   --list            the programs and planted changes there are
+#   --comparisons N     of each program with itself (default 200)
+#   --planted N         comparisons of each planted change (default 20)
+#   --change NAME       only this planted change; may be given several times
+#   --runs N            runs of each side (default 10)
+#   --bench NAME        only this one of: aa planted series; may be given several times
+#   --out FOLDER        where the results go (default: benches/results/DATE-PROCESSOR)
+#   --add               add to the comparisons that are there, as after an interruption
+#   --launcher COMMAND  begins each measured command: 'chrt -f 1' keeps others off a busy machine's processor
+#   --list              the programs and planted changes there are
 #
 # README.md tells what they are. Each comparison is written when it is done. Tables go to stdout, everything else to
 # stderr; trust.sh --tables FOLDER shows those of an earlier run again.
@@ -22,7 +24,7 @@ for part in options machine tools contenders packages workloads comparison aa pl
     . "$benches/lib/$part.sh"
 done
 
-comparisons=200 planted=20 runs=10 results='' add='' programs=() parts=()
+comparisons=200 planted=20 runs=10 results='' add='' prefix='' programs=() changes=() parts=()
 all_parts=(aa planted series)
 
 read_options() {
@@ -32,8 +34,10 @@ read_options() {
         --planted) planted=$(number "$@"); shift ;;
         --runs) runs=$(number "$@"); shift ;;
         --bench) known bench "${2:-}" "${all_parts[@]}"; parts+=("$2"); shift ;;
+        --change) known change "${2:-}" "${all_planted[@]}"; changes+=("$2"); shift ;;
         --out) results=${2:-}; [[ -n $results ]] || fail "--out needs a folder"; shift ;;
         --add) add=1 ;;
+        --launcher) prefix=${2:-}; shift ;;
         --list) printf 'programs  %s\nplanted   %s\n' "${all_programs[*]}" "${all_planted[*]}"; exit ;;
         --tables) results=${2:-}; [[ -d $results ]] || fail "--tables needs a folder of results"; show_tables; exit ;;
         -h | --help) sed -n '2,/^# shellcheck/{/^# shellcheck/d; s/^# \{0,1\}//; p}' "$0"; exit ;;
@@ -43,6 +47,7 @@ read_options() {
         shift
     done
     ((${#parts[@]})) || parts=("${all_parts[@]}")
+    ((${#changes[@]})) || changes=("${all_planted[@]}")
     ((${#programs[@]})) || programs=("${all_programs[@]}")
 }
 

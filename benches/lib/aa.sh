@@ -16,14 +16,14 @@ prepare_program() {
 bench_aa() {
     local name number
     begin_table trust-aa program comparison load functions tested before_time before_calls before_one_sided after_time \
-        after_calls after_one_sided metrics metrics_before metrics_after says_changed
+        after_calls after_one_sided metrics metrics_before metrics_after says_changed launcher
     begin_table trust-aa-claims program comparison "${claim_columns[@]}"
     for name in "${programs[@]}"; do
         prepare_program "$name" || continue
         for ((number = $(done_of trust-aa "$name") + 1; number <= comparisons; number++)); do
             compare "$command" "$command"
             claims | sed "s/^/$name\t$number\t/" >>"$results/trust-aa-claims.tsv"
-            tsv_row trust-aa "$name" "$number" "$(load_now)" "$(counts)" "$says_changed"
+            tsv_row trust-aa "$name" "$number" "$(load_now)" "$(counts)" "$says_changed" "${prefix:--}"
             ((number % 10)) || say "$name: $number of $comparisons comparisons"
         done
     done

@@ -10,11 +10,11 @@ bench_planted() {
     local name number turns
     get_source_package lua lua5.4 || return 0
     begin_table trust-planted change comparison load turns verdict left_calls right_calls left_self_ns difference p_adjusted \
-        error_ns is_found callers_before callers_after others_before others_after
+        error_ns is_found callers_before callers_after others_before others_after launcher
     begin_table trust-planted-claims change comparison "${claim_columns[@]}"
     build_planted base || { refuse "Lua with a planted change could not be built: see $work/build.log"; return 0; }
     calibrate
-    for name in "${all_planted[@]}"; do
+    for name in "${changes[@]}"; do
         turns=0
         [[ $name != slower-* ]] || turns=$(awk -v part="${name#slower-}" -v mean="$mean_ns" -v turn="$turn_ns" \
             'BEGIN { printf "%.0f", part / 100 * mean / turn }')
@@ -27,7 +27,7 @@ bench_planted() {
         for ((number = $(done_of trust-planted "$name") + 1; number <= planted; number++)); do
             compare_planted base "$name"
             claims | sed "s/^/$name\t$number\t/" >>"$results/trust-planted-claims.tsv"
-            tsv_row trust-planted "$name" "$number" "$(load_now)" "$turns" "$(found)"
+            tsv_row trust-planted "$name" "$number" "$(load_now)" "$turns" "$(found)" "${prefix:--}"
         done
         say "$name: $planted comparisons"
     done
@@ -62,11 +62,11 @@ compare_planted() {
 
 # What a call of the function costs, and what a turn of the loop adds: mean_ns, turn_ns.
 calibrate() {
-    build_planted calibration -DPLANTED_TURNS=4000
+    build_planted calibration -DPLANTED_TURNS=80000
     compare_planted base calibration
     read -r mean_ns turn_ns < <(awk -F'\t' -v name="$planted_function" '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-        $at["function"] == name { print $at["left_cost_ns"], ($at["right_cost_ns"] - $at["left_cost_ns"]) / 4000 }' \
+        $at["function"] == name { print $at["left_cost_ns"], ($at["right_cost_ns"] - $at["left_cost_ns"]) / 80000 }' \
         "$set/report/functions.tsv")
     say "a call of $planted_function takes $mean_ns ns, a turn of the loop $turn_ns ns"
 }
