@@ -16,6 +16,10 @@
 #define PLANTED_TURNS 0
 #endif
 
+// Read when it runs, so that programs of different N are the same code at the same places: where code lies alone moved
+// this function by 3%.
+static volatile long planted_turns = PLANTED_TURNS;
+
 static PLANTED_SILENT void planted_spin(long turns) {
     while (turns-- > 0) __asm__ volatile("");
 }
@@ -26,7 +30,7 @@ static const char *volatile planted_result;
 #define PLANTED_START(text, length, word) \
     if (length > 0) planted_result = lmemfind(text, 0, word, 1);
 #else
-#define PLANTED_START(text, length, word) planted_spin(PLANTED_TURNS);
+#define PLANTED_START(text, length, word) planted_spin(planted_turns);
 #endif
 
 #ifdef PLANTED_CALLS
