@@ -1,8 +1,8 @@
 //! False alarms and power of the tests, on series where the truth is known; `benches/trust.sh --bench series` runs it.
 //!
 //! ```text
-//! cargo run --release -p diytrace-analyze --example series            a table, as TSV
-//! cargo run --release -p diytrace-analyze --example series -- 25      25 series of each kind and what the tests say of them
+//! cargo run -p diytrace-analyze --example series            a table, as TSV
+//! cargo run -p diytrace-analyze --example series -- 25      25 series of each kind and what the tests say of them
 //! ```
 //!
 //! The second form is for holding the tests against others: R's, by `benches/tools/series.R`.

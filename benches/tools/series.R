@@ -19,5 +19,7 @@ for (i in seq_len(nrow(rows))) {
 }
 cat("test\tseries\tlargest_difference_of_p\tagainst\n")
 against <- c(randomisation = "all splits, in R", ranks = "wilcox.test(exact = TRUE)", ks = "ks.test(exact = TRUE)")
-for (test in names(off))
-    cat(test, nrow(rows), format(off[[test]], digits = 2), paste(R.version.string, against[[test]], sep = ", "), sep = "\t", fill = TRUE)
+for (test in names(off)) {
+    how <- paste(R.version.string, against[[test]], sep = ", ")
+    cat(paste(test, nrow(rows), format(off[[test]], digits = 2), how, sep = "\t"), "\n", sep = "")
+}
