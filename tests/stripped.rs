@@ -125,8 +125,10 @@ fn places(told: &str) -> Vec<&str> {
         "\"via\"",
         "warning",
     ];
-    let mut lines: Vec<&str> =
-        told.lines().map(str::trim).filter(|line| SAME.iter().any(|key| line.starts_with(key))).collect();
+    // Slices of time have calls, too, as parts of numbers.
+    let is_slice = |line: &str| line.starts_with("\"calls\"") && line.contains('.');
+    let is_same = |line: &&str| SAME.iter().any(|key| line.starts_with(key)) && !is_slice(line);
+    let mut lines: Vec<&str> = told.lines().map(str::trim).filter(is_same).collect();
     lines.sort_unstable(); // functions come in the order of their times
     lines
 }
