@@ -170,7 +170,9 @@ unsafe fn take_over(thread: &mut Thread, arena_ref: Ref, merge: bool) {
         (thread.arena_ref, thread.arena) = (arena_ref, arena);
         index_what_is_there(thread);
         if (*arena).epoch != thread.epoch() {
-            return clear(thread);
+            clear(thread);
+            (*arena).owners = 0; // the thread is counted with what introduces it
+            return;
         }
         hooks::file_pending(thread);
         (*arena).flags &= flag::MERGED | flag::FULL;

@@ -39,16 +39,9 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
             return enter_otherwise(function, site, hook, sp, thread);
         }
         let thread = &mut *thread;
-        if is_outside(thread, function) {
-            return;
+        if is_let_in(thread, function, site, hook, sp) {
+            enter_inside(function, site, hook, sp, thread);
         }
-        if is_controlled(thread) {
-            if !is_paused(thread) {
-                rare::enter(function, site, hook, sp);
-            }
-            return;
-        }
-        enter_inside(function, site, hook, sp, thread);
     }
 }
 
@@ -61,16 +54,9 @@ unsafe extern "C" fn enter_otherwise(function: usize, site: usize, hook: usize, 
             return rare::enter(function, site, hook, sp);
         }
         let thread = &mut *thread;
-        if is_outside(thread, function) {
-            return;
+        if is_let_in(thread, function, site, hook, sp) {
+            counted::enter(function, site, hook, sp, thread);
         }
-        if is_controlled(thread) {
-            if !is_paused(thread) {
-                rare::enter(function, site, hook, sp);
-            }
-            return;
-        }
-        counted::enter(function, site, hook, sp, thread);
     }
 }
 
@@ -120,6 +106,21 @@ unsafe extern "C" fn exit_otherwise(function: usize, site: usize, hook: usize, s
             counted::exit(thread, function, site, hook, sp);
         }
     }
+}
+
+/// Whether a call is to be recorded in the usual way: inside a root, and with nothing new in the control words. After a
+/// reset it has been recorded when this returns.
+#[inline(always)]
+unsafe fn is_let_in(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
+    if is_outside(thread, function) {
+        return false;
+    }
+    let is_controlled = is_controlled(thread);
+    if is_controlled && !is_paused(thread) {
+        // SAFETY: the thread's state is valid.
+        unsafe { rare::enter(function, site, hook, sp) };
+    }
+    !is_controlled
 }
 
 /// Whether there is news in the control words: recording is paused, or its counters were reset.

@@ -8,6 +8,7 @@ use crate::frame::bits;
 use crate::sys::SignalsBlocked;
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, Ordering};
+use profile::arena::flag;
 use profile::timeline::{FIRST_WIDTH, SLICES, Slice, parts, width_for};
 use profile::{Function, Ref, Timeline};
 
@@ -47,6 +48,9 @@ unsafe fn timeline_of(thread: &mut Thread, record: Ref) -> Option<*mut Timeline>
     // SAFETY: the caller's record.
     unsafe {
         let function: *mut Function = at(thread.base, record);
+        if (*function).timeline == 0 && (*thread.arena).flags & flag::FULL != 0 {
+            return None; // blocking signals for nothing would cost two system calls a call
+        }
         if (*function).timeline == 0 {
             let _blocked = SignalsBlocked::new();
             let began = clock::now(thread.family.clock);

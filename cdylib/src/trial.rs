@@ -81,7 +81,7 @@ pub struct Trial {
 impl Trial {
     /// No trial is under way. `calls`: of a stretch of the next one; 0 = as many as usual.
     pub fn wait(&mut self, calls: u32) {
-        self.stage = Stage::Waiting;
+        (self.stage, self.is_warming_up) = (Stage::Waiting, false);
         self.calls = if calls == 0 { MOST_CALLS } else { calls };
     }
 

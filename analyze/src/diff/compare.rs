@@ -234,7 +234,7 @@ fn function(query: Option<&str>, key: &Key, series: &Series, all: f64, tester: &
 }
 
 fn on(series: &Series) -> On {
-    match series.is_on {
+    match series.is_on() {
         [true, false] => On::Left,
         [false, true] => On::Right,
         _ => On::Both,

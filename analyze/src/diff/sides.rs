@@ -30,8 +30,6 @@ pub struct Sides {
 /// What each run of each side says of a function, or of calls. Nothing, where it is not in a run.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
-    /// Whether it is in any run of a side.
-    pub is_on: [bool; 2],
     pub calls: [Vec<u64>; 2],
     pub own: [Vec<f64>; 2],
     pub total: [Vec<f64>; 2],
@@ -88,6 +86,12 @@ impl Sides {
 }
 
 impl Series {
+    /// Whether it was called in any run of each side. What was open all the time, as servers are between snapshots, has time
+    /// but no calls: that it has so on one side only is no difference.
+    pub fn is_on(&self) -> [bool; 2] {
+        [0, 1].map(|side: usize| self.calls[side].iter().any(|&calls| calls > 0))
+    }
+
     fn empty(runs: [usize; 2]) -> Self {
         Self {
             calls: runs.map(|runs| vec![0; runs]),
@@ -106,8 +110,6 @@ impl Series {
     }
 
     fn add_called(&mut self, side: usize, number: usize, called: &Called, runs: [usize; 2]) {
-        // What was open all the time, as servers are between snapshots, has time but no calls: that is no difference.
-        self.is_on[side] |= called.calls > 0;
         let calls = &mut self.calls[side][number];
         *calls = calls.saturating_add(called.calls);
         self.own[side][number] += called.own;
@@ -132,4 +134,18 @@ impl Series {
 pub fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
     if count == 0.0 { 0.0 } else { sum / count }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_only_open_is_not_there_for_that() {
+        let mut series = Series::empty([2, 2]);
+        series.add_called(0, 1, &Called { total: 5.0, ..Called::default() }, [2, 2]);
+        assert_eq!(series.is_on(), [false, false]);
+        series.add_called(1, 0, &Called { calls: 1, ..Called::default() }, [2, 2]);
+        assert_eq!(series.is_on(), [false, true]);
+    }
 }
