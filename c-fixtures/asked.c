@@ -5,7 +5,8 @@
  *   asked work N         calls `answer` N times, and that calls `part` twice each time
  *   asked serve SOCKET   a child for each connection: reads N, calls `answer` N times, answers, and 30 ms later, when the
  *                        asker has long gone, calls `tidy` three times
- *   asked ask SOCKET N   asks it; nothing of this is instrumented */
+ *   asked ask SOCKET N   asks it; nothing of this is instrumented
+ *   asked leave SOCKET   leaves a socket that nobody serves */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,7 @@ UNSEEN int main(int argc, char **argv)
         return 0;
     }
     if (argc == 3 && !strcmp(argv[1], "serve")) return serve(argv[2]);
+    if (argc == 3 && !strcmp(argv[1], "leave")) return open_socket(argv[2], 1) < 0;
     if (argc != 4 || strcmp(argv[1], "ask")) return 2;
     int server = open_socket(argv[2], 0);
     return !(write(server, &count, sizeof count) == sizeof count && read(server, &done, 1) == 1);

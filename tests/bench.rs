@@ -317,6 +317,19 @@ fn servers_may_stay_and_are_warmed_up_after_each_start() {
 }
 
 #[test]
+fn what_an_earlier_server_has_left_makes_none_ready() {
+    let story = Story::new();
+    let late = SERVERS
+        .replace("rm -f $SOCKET; $ASKED serve $SOCKET &", "(sleep 0.5; rm -f $SOCKET; exec $ASKED serve $SOCKET) &");
+    story.write(
+        "servers.toml",
+        &late.replace("setup = \"mkdir right.dir\"", "setup = \"mkdir right.dir; $ASKED leave right.dir/socket\""),
+    );
+    let output = run_to_end(&mut story.bench(&["servers.toml", "--runs", "1", "--warmup", "0"]));
+    assert!(output.status.success(), "{}", err(&output));
+}
+
+#[test]
 fn a_server_that_does_not_come_up_or_goes_away_is_told() {
     let story = Story::new();
     let refused = |from: &str, to: &str, words: &[&str]| {

@@ -57,10 +57,11 @@ impl<'a> Running<'a> {
         let limit = Instant::now() + self.server.limit;
         let environment = step::environment(self.side);
         loop {
-            if let Some(ended) = self.shell.look().filter(|ended| !ended.status.success()) {
+            let ended = self.shell.look();
+            if let Some(ended) = ended.filter(|ended| !ended.status.success()) {
                 return Err(self.ended(how(ended.status), "before it was ready").into());
             }
-            let is_ready = match &self.server.ready {
+            let seems_ready = match &self.server.ready {
                 None => snapshots::is_running(&self.folder)?,
                 Some(check) => {
                     let shell = Shell::start(check, &environment, Output::Discarded, interrupts);
@@ -70,11 +71,13 @@ impl<'a> Running<'a> {
                     shell.wait(interrupts, Some(limit))?.is_some_and(|ended| ended.status.success())
                 }
             };
-            if is_ready {
+            // What is ready already may be what an earlier server has left, while one in the background still begins.
+            if seems_ready && (ended.is_none() || snapshots::is_running(&self.folder)?) {
                 return Ok(());
             }
             if Instant::now() > limit {
-                let waited_for = self.server.ready.clone().unwrap_or_else(|| "for a profile to begin".to_owned());
+                let check = self.server.ready.clone().filter(|_| !seems_ready);
+                let waited_for = check.unwrap_or_else(|| "for a profile to begin".to_owned());
                 let (side, limit, log) = (self.side.name, self.server.limit, self.log.clone());
                 return Err(Error::NotReady { side, waited_for, limit, log }.into());
             }
