@@ -81,8 +81,13 @@ fn a_dearer_function_is_named_and_no_other() {
     for function in same["queries"][0]["functions"].as_array().unwrap() {
         assert_eq!(function["calls"]["verdict"], "equal", "{}", function["name"]);
     }
+    let query = &same["queries"][0];
+    assert_eq!(query["left_overhead"], query["right_overhead"], "hooks of one program cost the same on both sides");
+    let error = |json: &Value, field: &str| function(json, "compare")["self_ns"][field].as_f64().unwrap();
+    assert!(error(&same, "error_ns") < error(&same, "left_error_ns") / 2.0, "both sides are off alike");
 
     let (json, status) = compared(here, &[&["before", "after"], &LARGE[..]].concat());
+    assert!(error(&json, "error_ns") > error(&json, "left_error_ns"), "but not of code that lies elsewhere");
     let parse = function(&json, "parse");
     assert_eq!((of_verdict(&json, "changed"), status), (vec!["parse"], 1), "{}", parse["self_ns"]);
     assert_eq!((&parse["split"]["why"], &parse["calls"]["verdict"]), (&json!("cost"), &json!("equal")));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::error::Error;
 use crate::load::interval::Interval;
-use crate::load::{self, Loaded};
+use crate::load::{self, Family, Loaded};
 use crate::merge::{By, Merged, Merging};
 use crate::symbolize::{Files, Symbols};
 
@@ -31,26 +31,20 @@ pub struct Opened {
 impl Opened {
     /// Reads and merges profiles.
     pub fn open(selection: &Selection) -> Result<Self, Error> {
+        Self::open_changed(selection, |_| ())
+    }
+
+    /// The same, with something changed in each family that is read.
+    pub fn open_changed(selection: &Selection, change: impl Fn(&mut Family)) -> Result<Self, Error> {
         let mut merging = Merging::new(selection.by, selection.pid);
-        let mut loaded = Loaded::default();
-        let (mut profiles, mut intervals) = (Vec::new(), Vec::new());
-        for path in &selection.profiles {
-            match Interval::names(path) {
-                Some(interval) => intervals.push(interval),
-                None => profiles.push(path.clone()),
+        let loaded = read(&selection.profiles, |mut from, to| {
+            from.iter_mut().for_each(|from| change(from));
+            change(to);
+            match from {
+                Some(from) => merging.add_since(Some(from), to),
+                None => merging.add(to),
             }
-        }
-        for (from, to) in &intervals {
-            let Interval { from, to } = Interval::load(from, to)?;
-            merging.add_since(Some(&from), &to);
-            loaded.profiles.push(to.into());
-        }
-        if !profiles.is_empty() || intervals.is_empty() {
-            let more = load::load(&profiles, |family| merging.add(family))?;
-            loaded.profiles.extend(more.profiles);
-            loaded.warnings.extend(more.warnings);
-            loaded.archives = more.archives;
-        }
+        })?;
         let merged = merging.finish();
         if let Some(pid) = selection.pid.filter(|_| merged.groups.is_empty()) {
             return Err(Error::UnknownProcess { pid, known: pids(&loaded) });
@@ -68,6 +62,30 @@ impl Opened {
     pub fn symbols(&self) -> Symbols<'_> {
         Symbols::new(&self.merged.modules, &self.files)
     }
+}
+
+/// Reads profiles and hands over each family: of `A..B` both readings, the earlier first.
+pub fn read(paths: &[PathBuf], mut take: impl FnMut(Option<&mut Family>, &mut Family)) -> Result<Loaded, Error> {
+    let mut loaded = Loaded::default();
+    let (mut profiles, mut intervals) = (Vec::new(), Vec::new());
+    for path in paths {
+        match Interval::names(path) {
+            Some(interval) => intervals.push(interval),
+            None => profiles.push(path.clone()),
+        }
+    }
+    for (from, to) in &intervals {
+        let Interval { mut from, mut to } = Interval::load(from, to)?;
+        take(Some(&mut from), &mut to);
+        loaded.profiles.push(to.into());
+    }
+    if !profiles.is_empty() || intervals.is_empty() {
+        let more = load::load(&profiles, |family| take(None, family))?;
+        loaded.profiles.extend(more.profiles);
+        loaded.warnings.extend(more.warnings);
+        loaded.archives = more.archives;
+    }
+    Ok(loaded)
 }
 
 fn pids(loaded: &Loaded) -> Vec<u32> {

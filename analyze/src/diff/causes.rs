@@ -59,7 +59,10 @@ fn split(function: &Function, options: &Options) -> Split {
     let times = [function.self_ns.left_median, function.self_ns.right_median];
     let (calls_ns, cost_ns) = parts([before, after], times);
     let cost = &function.cost_ns;
-    let is_cost_changed = cost.reaches_threshold() && cost.is_at_least(options.min_change) && cost.p <= options.level;
+    let is_cost_changed = cost.is_resolved()
+        && cost.reaches_threshold()
+        && cost.is_at_least(options.min_change)
+        && cost.p <= options.level;
     let part = calls_ns.abs() / (calls_ns.abs() + cost_ns.abs()).max(f64::MIN_POSITIVE);
     let why = match () {
         () if part < MINOR => Why::Cost,
@@ -132,7 +135,8 @@ fn perhaps(index: usize, functions: &[Function], edges: &[Edge]) -> Option<Strin
     let calls = |function: &Function| function.calls.left_median.max(function.calls.right_median);
     let cost = |function: &Function| function.cost_ns.left_median.max(function.cost_ns.right_median);
     // What neither can resolve tells nothing.
-    let is_near = |a: f64, b: f64| a.max(b) <= 2.0 * a.min(b) || a.max(b) < function.cost_ns.error_ns;
+    let error = function.cost_ns.left_error_ns.max(function.cost_ns.right_error_ns);
+    let is_near = |a: f64, b: f64| a.max(b) <= 2.0 * a.min(b) || a.max(b) < error;
     let neighbours = |of: usize| {
         let name = |end: usize, name: &str| if end == of { "(itself)".to_owned() } else { name.to_owned() };
         let mut callers: Vec<_> =

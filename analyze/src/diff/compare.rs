@@ -13,10 +13,13 @@ use super::decision::decide;
 use super::history::What;
 use super::identity::Key;
 use super::observed::Observed;
+use super::pool::Pool;
 use super::sides::{Series, Sides, mean};
-use super::tester::Tester;
+use super::tester::{Errors, Tester};
+use super::uncertainty::{Code, Uncertainty};
 use super::{Error, Options};
 use crate::histogram::Histogram;
+use crate::load::Family;
 use crate::progress::Progress;
 use crate::runs::{Run, Runs};
 use crate::time::Time;
@@ -51,11 +54,12 @@ pub fn compare(left: &Runs, right: &Runs, options: &Options) -> Result<Compariso
             comparison.errors.push(format!("{}: only {} has runs of it", titled(*query), left.name));
             continue;
         }
-        let mut loaded = Vec::with_capacity(2);
-        for set in sets {
-            loaded.push(Loaded::of(set, *query, &mut comparison)?);
+        let pool = Pool::of(sets, *query);
+        let loaded = Loaded::both(sets, *query, &pool)?;
+        for (set, loaded) in sets.iter().zip(&loaded) {
+            loaded.say_in(&mut comparison, set);
         }
-        comparison.queries.push(query_of(*query, &loaded, options));
+        comparison.queries.push(query_of(*query, &loaded, &pool, options));
     }
     for query in after.iter().filter(|query| !before.contains(query)) {
         comparison.errors.push(format!("{}: only {} has runs of it", titled(*query), right.name));
@@ -87,24 +91,29 @@ fn listed(queries: &[Option<&str>]) -> String {
 pub(super) struct Loaded<'a> {
     pub runs: Vec<&'a Run>,
     pub observed: Vec<Observed>,
+    /// Which were left out, and why.
+    pub left_out: Vec<String>,
 }
 
 impl<'a> Loaded<'a> {
-    /// Reads them. What is left out, and why, is said in the comparison.
-    fn of(set: &'a Runs, query: Option<&'a str>, comparison: &mut Comparison) -> Result<Self, Error> {
-        let (loaded, errors) = Self::read(set, query)?;
-        comparison.errors.extend(errors);
-        let several = loaded.observed.len() > 1;
-        for warning in loaded.observed.iter().flat_map(|observed| &observed.warnings) {
+    /// Reads those of both sides.
+    pub fn both(sets: [&'a Runs; 2], query: Option<&'a str>, pool: &Pool) -> Result<[Self; 2], Error> {
+        let [left, right] = [0, 1].map(|side: usize| Self::read(sets[side], query, |family| pool.apply(side, family)));
+        Ok([left?, right?])
+    }
+
+    /// Says what the reader should know.
+    fn say_in(&self, comparison: &mut Comparison, set: &Runs) {
+        comparison.errors.extend_from_slice(&self.left_out);
+        let several = self.observed.len() > 1;
+        for warning in self.observed.iter().flat_map(|observed| &observed.warnings) {
             // Runs say the same about profiles of different names.
             let (_, what) = warning.rsplit_once(".diyt: ").filter(|_| several).unwrap_or(("", warning));
             comparison.warnings.push(format!("{}: {what}", set.name));
         }
-        Ok(loaded)
     }
 
-    /// Reads the runs of a query, and says which were left out.
-    pub fn read(set: &'a Runs, query: Option<&'a str>) -> Result<(Self, Vec<String>), Error> {
+    fn read(set: &'a Runs, query: Option<&'a str>, change: impl Fn(&mut Family) + Sync) -> Result<Self, Error> {
         let all: Vec<&Run> = set.of(query).collect();
         // A program may always end so; one run among others that did not was no run like them.
         let usual = all.iter().map(|run| run.status).min().unwrap_or(0);
@@ -112,12 +121,15 @@ impl<'a> Loaded<'a> {
         let read = |run: &&'a Run| {
             let observed = match run.status {
                 status if status != usual => Err(format!("it ended with status {status}, others with {usual}")),
-                _ => run.profile().and_then(|opened| Observed::of(&opened)).map_err(|error| error.to_string()),
+                _ => run
+                    .profile_changed(&change)
+                    .and_then(|opened| Observed::of(&opened))
+                    .map_err(|error| error.to_string()),
             };
             progress.step();
             (*run, observed)
         };
-        let (mut loaded, mut errors) = (Self { runs: Vec::new(), observed: Vec::new() }, Vec::new());
+        let mut loaded = Self { runs: Vec::new(), observed: Vec::new(), left_out: Vec::new() };
         for (run, observed) in all.par_iter().map(read).collect::<Vec<_>>() {
             match observed {
                 Ok(observed) => {
@@ -126,18 +138,18 @@ impl<'a> Loaded<'a> {
                 }
                 Err(why) => {
                     let of = query.map(|query| format!(" of {query}")).unwrap_or_default();
-                    errors.push(format!("{}: run {}{of} was left out: {why}", set.name, run.number));
+                    loaded.left_out.push(format!("{}: run {}{of} was left out: {why}", set.name, run.number));
                 }
             }
         }
-        match errors.first() {
+        match loaded.left_out.first() {
             Some(why) if loaded.runs.is_empty() => Err(Error::NoRun { set: set.name.clone(), why: why.clone() }),
-            _ => Ok((loaded, errors)),
+            _ => Ok(loaded),
         }
     }
 }
 
-fn query_of(query: Option<&str>, loaded: &[Loaded], options: &Options) -> Query {
+fn query_of(query: Option<&str>, loaded: &[Loaded; 2], pool: &Pool, options: &Options) -> Query {
     let sides = Sides::of(&loaded[0].observed, &loaded[1].observed);
     let tester = Tester::new(sides.runs, options);
     let all_own = mean(sides.total.iter().flatten().copied());
@@ -171,8 +183,11 @@ fn query_of(query: Option<&str>, loaded: &[Loaded], options: &Options) -> Query 
     }
     decide_on_counts(functions.iter_mut().map(|function| (&mut function.calls, function.min_change)), &tester, options);
 
-    let mut edges: Vec<Edge> =
-        sides.edges.par_iter().map(|(&ends, series)| edge(ends, series, &functions, &tester, options)).collect();
+    let mut edges: Vec<Edge> = sides
+        .edges
+        .par_iter()
+        .map(|(&ends, series)| edge(ends, (series, sides.functions[ends.1].1.code()), &functions, &tester, options))
+        .collect();
     let is_edge_tested = |edge: &Edge| edge.on == On::Both && tested[edge.ends.1] && edge.self_ns.left_median > 0.0;
     let verdicts = {
         let mut family: Vec<_> = edges
@@ -195,6 +210,8 @@ fn query_of(query: Option<&str>, loaded: &[Loaded], options: &Options) -> Query 
         tests,
         smallest_p: tester.smallest_p,
         all_splits: tester.splits.are_all,
+        left_overhead: pool.overhead(0),
+        right_overhead: pool.overhead(1),
         total: total(query, &sides, &tester, options),
         functions,
         edges,
@@ -211,8 +228,10 @@ fn function(query: Option<&str>, key: &Key, series: &Series, all: f64, tester: &
         series.own[side].iter().zip(&series.calls[side]).map(of_one).collect()
     };
     let calls = tester.count(&series.calls);
-    let of_one = |error: f64, calls: f64| if calls > 0.0 { error / calls } else { 0.0 };
-    let cost_error = [of_one(series.own_error[0], calls.left_median), of_one(series.own_error[1], calls.right_median)];
+    let of_one =
+        |error: &Uncertainty, calls: f64| if calls > 0.0 { error.part(1.0 / calls) } else { Uncertainty::default() };
+    let cost_error =
+        [of_one(&series.own_error[0], calls.left_median), of_one(&series.own_error[1], calls.right_median)];
     Function {
         name: key.name.clone(),
         module: key.module.clone(),
@@ -221,9 +240,9 @@ fn function(query: Option<&str>, key: &Key, series: &Series, all: f64, tester: &
         verdict: Verdict::Skipped,
         share: if all > 0.0 { series.pooled_own() / all } else { 0.0 },
         min_change: options.history.min_change(query, What::Function(key.name.clone()), options.min_change),
-        self_ns: tester.test(&series.own, series.own_error),
-        total_ns: tester.test(&series.total, series.total_error),
-        cost_ns: tester.test(&[cost(0), cost(1)], cost_error),
+        self_ns: tester.test(&series.own, Errors::of(&series.own_error, series.code())),
+        total_ns: tester.test(&series.total, Errors::apart(series.total_error)),
+        cost_ns: tester.test(&[cost(0), cost(1)], Errors::of(&cost_error, series.code())),
         calls,
         split: Split::default(),
         follows: Vec::new(),
@@ -254,13 +273,21 @@ fn percentiles(histograms: &[Histogram; 2]) -> Vec<Percentile> {
     SHARES.iter().enumerate().map(percentile).collect()
 }
 
-fn edge(ends: (usize, usize), series: &Series, functions: &[Function], tester: &Tester, options: &Options) -> Edge {
+fn edge(
+    ends: (usize, usize),
+    (series, code): (&Series, Code),
+    functions: &[Function],
+    tester: &Tester,
+    options: &Options,
+) -> Edge {
     let (caller, callee) = (&functions[ends.0], &functions[ends.1]);
     let ratios = |calls: &[u64], of: &[u64]| -> Vec<f64> {
         calls.iter().zip(of).map(|(calls, of)| if *of == 0 { 0.0 } else { *calls as f64 / *of as f64 }).collect()
     };
-    let ratios = tester
-        .test(&[ratios(&series.calls[0], &caller.calls.left), ratios(&series.calls[1], &caller.calls.right)], [0.0; 2]);
+    let ratios = tester.test(
+        &[ratios(&series.calls[0], &caller.calls.left), ratios(&series.calls[1], &caller.calls.right)],
+        Errors::default(),
+    );
     let calls = tester.count(&series.calls);
     Edge {
         caller: caller.name.clone(),
@@ -271,8 +298,8 @@ fn edge(ends: (usize, usize), series: &Series, functions: &[Function], tester: &
         per_call: (ratios.left_median, ratios.right_median),
         is_per_call_changed: causes::is_ratio_changed(&ratios, [&calls, &caller.calls], options),
         calls,
-        self_ns: tester.test(&series.own, series.total_error),
-        total_ns: tester.test(&series.total, series.total_error),
+        self_ns: tester.test(&series.own, Errors::of(&series.own_error, code)),
+        total_ns: tester.test(&series.total, Errors::default()),
     }
 }
 
@@ -291,7 +318,7 @@ fn decide_on_counts<'a>(counts: impl Iterator<Item = (&'a mut Counts, f64)>, tes
 
 fn total(query: Option<&str>, sides: &Sides, tester: &Tester, options: &Options) -> Total {
     let min_change = options.history.min_change(query, What::Total, options.min_change);
-    let mut test = tester.test(&sides.total, sides.total_error);
+    let mut test = tester.test(&sides.total, sides.total_errors());
     let verdict = match sides.are_timed {
         true => decide(&mut [(&mut test, min_change)], options, tester.smallest_p)[0],
         false => Verdict::Skipped,
@@ -308,7 +335,7 @@ fn metrics(query: Option<&str>, loaded: &[Loaded], options: &Options) -> Vec<Met
     let mut tests: Vec<(&String, Test)> = of_all
         .map(|name| {
             let values = |side: usize| loaded[side].runs.iter().map(|run| run.metrics[name]).collect();
-            (name, tester.test(&[values(0), values(1)], [0.0; 2]))
+            (name, tester.test(&[values(0), values(1)], Errors::default()))
         })
         .collect();
     let min_change = |name: &str| options.history.min_change(query, What::Metric(name.to_owned()), options.min_change);

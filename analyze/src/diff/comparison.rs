@@ -68,6 +68,10 @@ pub struct Query {
     pub smallest_p: f64,
     /// Whether T comes from all splits of the runs, or from some drawn by chance.
     pub all_splits: bool,
+    /// What was subtracted for the hooks on the left.
+    pub left_overhead: Vec<Overhead>,
+    /// The same.
+    pub right_overhead: Vec<Overhead>,
     /// Self time of all functions together.
     pub total: Total,
     /// Functions, those that changed the most first.
@@ -79,6 +83,21 @@ pub struct Query {
     /// Call paths, `outermost;…;function left right`, with the own time of the mean run of each side, for flame graphs.
     #[serde(skip)]
     pub folded: Vec<String>,
+}
+
+/// What was subtracted for a pair of hooks, from all runs together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Overhead {
+    /// In which program: its file's name.
+    pub program: String,
+    /// Of the function's own time, in nanoseconds.
+    pub inner_ns: f64,
+    /// Of its caller's.
+    pub outer_ns: f64,
+    /// How far off the sum may be.
+    pub error_ns: f64,
+    /// Trials it comes from; 0 if a loop at the start had to do.
+    pub trials: u64,
 }
 
 /// All functions together.
@@ -286,7 +305,14 @@ pub struct Test {
     pub spread: Option<f64>,
     /// An interval that holds the difference.
     pub interval: Option<Interval>,
-    /// How far off the difference may be as the times were corrected, in nanoseconds.
+    /// How far off D may be: as far as the interval goes on its longer side, and what the correction may be off by. `null`
+    /// with fewer than three runs a side.
+    pub plus_minus: Option<f64>,
+    /// How far off the left times may be as they were corrected, in nanoseconds.
+    pub left_error_ns: f64,
+    /// The same.
+    pub right_error_ns: f64,
+    /// How far off the difference may be for that, in nanoseconds: less, as both sides are off alike.
     pub error_ns: f64,
     /// Chance of medians so far apart if nothing has changed.
     pub p_medians: f64,

@@ -30,7 +30,7 @@ struct Family<'a> {
 
 fn one(test: &Test, min_change: f64, options: &Options, family: &Family) -> Verdict {
     let is_large = test.is_at_least(min_change);
-    let is_resolved = test.difference_ns().abs() >= test.error_ns;
+    let is_resolved = test.is_resolved();
     let is_unlikely = test.p_adjusted.is_some_and(|p| p <= options.level);
     match test.reaches_threshold() {
         true if !is_large => Verdict::TooSmall,
@@ -50,14 +50,14 @@ impl Family<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tester::Tester;
+    use super::super::tester::{Errors, Tester};
     use super::*;
 
     fn verdicts(sides: &[([f64; 8], [f64; 8])], runs: usize, error: f64) -> Vec<Verdict> {
         let options = Options::default();
         let tester = Tester::new([runs, runs], &options);
         let test = |(left, right): &([f64; 8], [f64; 8])| {
-            tester.test(&[left[..runs].to_vec(), right[..runs].to_vec()], [error, 0.0])
+            tester.test(&[left[..runs].to_vec(), right[..runs].to_vec()], Errors::apart([error, 0.0]))
         };
         let mut tests: Vec<Test> = sides.iter().map(test).collect();
         let mut tests: Vec<_> = tests.iter_mut().map(|test| (test, options.min_change)).collect();

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use super::Error;
 use super::compare::Loaded;
 use super::identity::Key;
+use super::pool::Pool;
 use super::sides::{Series, Sides};
 use crate::runs::Runs;
 use crate::statistics::median;
@@ -64,7 +65,8 @@ impl History {
         for path in &sets[1..] {
             let later = Runs::open(path)?;
             for query in earlier.queries().into_iter().filter(|query| later.queries().contains(query)) {
-                let loaded = [Loaded::read(&earlier, query)?.0, Loaded::read(&later, query)?.0];
+                let sets = [&earlier, &later];
+                let loaded = Loaded::both(sets, query, &Pool::of(sets, query))?;
                 for (what, [old, new]) in medians(&loaded) {
                     if old > 0.0 {
                         let past = differences.entry((query.map(str::to_owned), what)).or_default();

@@ -1,6 +1,7 @@
 //! The command `diff`: what changed between two sets of runs, function by function, and why.
 //!
 //! ```text
+//! all runs' trials ──[pool]──▶ what the hooks cost
 //! run's profiles ──[observed]──▶ functions, edges, paths ──[identity]──▶ [sides]: each with the values of every run
 //!     ──[tester]──▶ D, T, p ──[decision]──▶ verdicts ──[causes]──▶ calls or cost, whose doing ──▶ [`Comparison`]
 //! ```
@@ -21,15 +22,17 @@ mod history;
 mod identity;
 mod observed;
 mod options;
+mod pool;
 pub mod report;
 mod sides;
 mod tester;
+mod uncertainty;
 
 pub use command::{history_folder, run};
 pub use compare::compare;
 pub use comparison::{
-    Comparison, Confirmation, CountVerdict, Counts, Edge, Function, Interval, Metric, On, Percentile, Query, Repeat,
-    Side, Split, Test, Total, Verdict, Why,
+    Comparison, Confirmation, CountVerdict, Counts, Edge, Function, Interval, Metric, On, Overhead, Percentile, Query,
+    Repeat, Side, Split, Test, Total, Verdict, Why,
 };
 pub use confirm::{confirm, to_confirm};
 pub use error::Error;

@@ -1,10 +1,11 @@
 //! What one run did: its functions, with names that another build has too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
 use super::identity::{Home, Identity};
+use super::uncertainty::Uncertainty;
 use crate::correct::{Times, correct};
 use crate::demangle::shown;
 use crate::elf::symbols::base_name;
@@ -41,10 +42,12 @@ pub struct Measured {
     pub own: f64,
     pub total: f64,
     /// How far off `own` may be.
-    pub own_error: f64,
+    pub own_error: Uncertainty,
     /// How far off `total` may be.
     pub total_error: f64,
     pub histogram: Histogram,
+    /// The build IDs of its module: empty ones, if it has none.
+    pub builds: BTreeSet<Vec<u8>>,
 }
 
 /// Calls of one function by another.
@@ -53,7 +56,8 @@ pub struct Called {
     pub calls: u64,
     pub own: f64,
     pub total: f64,
-    pub total_error: f64,
+    /// How far off `own` may be.
+    pub own_error: Uncertainty,
 }
 
 impl Measured {
@@ -62,9 +66,10 @@ impl Measured {
         self.calls = self.calls.saturating_add(other.calls);
         self.own += other.own;
         self.total += other.total;
-        self.own_error += other.own_error;
+        self.own_error.add(&other.own_error);
         self.total_error += other.total_error;
         self.histogram.merge(&other.histogram);
+        self.builds.extend(other.builds.iter().cloned());
     }
 }
 
@@ -74,7 +79,7 @@ impl Called {
         self.calls = self.calls.saturating_add(other.calls);
         self.own += other.own;
         self.total += other.total;
-        self.total_error += other.total_error;
+        self.own_error.add(&other.own_error);
     }
 }
 
@@ -95,11 +100,17 @@ impl Observed {
             let name = &names.functions[id];
             let identity = identity(opened, &symbols, name.place, name.symbol.as_deref());
             let next = numbers.len();
-            ids.insert(place, *numbers.entry(identity).or_insert(next) as FunctionId);
+            let number = *numbers.entry(identity).or_insert(next);
+            if number == next {
+                observed.functions.push((Identity::default(), Measured::default()));
+            }
+            let build = name.place.module.map(|module| merged.modules[module as usize].build_id.clone());
+            observed.functions[number].1.builds.insert(build.unwrap_or_default());
+            ids.insert(place, number as FunctionId);
         }
-        let mut identities: Vec<(Identity, usize)> = numbers.into_iter().collect();
-        identities.sort_by_key(|(_, number)| *number);
-        observed.functions = identities.into_iter().map(|(identity, _)| (identity, Measured::default())).collect();
+        for (identity, number) in numbers {
+            observed.functions[number].0 = identity;
+        }
 
         for group in &merged.groups {
             observed.is_timed |= group.timing.iter().any(|timing| *timing != Timing::Off);
@@ -115,16 +126,17 @@ impl Observed {
                 calls: function.calls,
                 own: function.corrected.own.ns(),
                 total: function.corrected.total.ns(),
-                own_error: 0.0,
+                own_error: Uncertainty::default(), // see below
                 total_error: function.error.ns(),
                 histogram: function.histogram,
+                builds: BTreeSet::new(), // are known
             });
             for (callee, edge) in function.callees {
                 self.edges.entry((id as usize, callee as usize)).or_default().add(&Called {
                     calls: edge.calls,
                     own: edge.corrected.own.ns(),
                     total: edge.corrected.total.ns(),
-                    total_error: edge.error.ns(),
+                    own_error: Uncertainty::default(),
                 });
             }
         }
@@ -144,20 +156,33 @@ impl Observed {
             let function = ids[&path.key.function] as usize;
             let parent = path.key.parent.and_then(|parent| numbers[parent as usize]);
             // A call's hooks cost the function a part, inside what they measure, and its caller the rest.
-            let error = path.counts.error.ns();
+            let (pairs, error) = (path.counts.calls as f64, path.counts.error.ns());
             // Where paths were fitted into the time of the one above, what was moved between them may belong elsewhere.
             let moved = match path.key.folded_into {
                 Some(_) => 0.0,
                 None => (times.own - path.counts.self_corrected).ns().abs(),
             };
-            let own_error = inside * error + path.counts.variance.error().ns() + moved;
-            self.functions[function].1.own_error += own_error;
+            let hooks = |part: f64| Uncertainty { pairs: part * pairs, shared: part * error, ..Uncertainty::default() };
+            let own_error = Uncertainty {
+                taken: (path.counts.self_raw - path.counts.self_corrected).ns(),
+                own: path.counts.variance.error().ns() + moved,
+                ..hooks(inside)
+            };
+            self.add_own_error(function, parent, &own_error);
             if let Some(parent) = parent {
-                let caller = self.paths[parent].1;
-                self.functions[caller].1.own_error += (1.0 - inside) * error;
+                let (above, caller, _) = self.paths[parent];
+                self.add_own_error(caller, above, &hooks(1.0 - inside));
             }
             numbers.push(Some(self.paths.len()));
             self.paths.push((parent, function, times.own.ns()));
+        }
+    }
+
+    /// Adds how far off a function's own time may be, on a path below `parent`.
+    fn add_own_error(&mut self, function: usize, parent: Option<usize>, error: &Uncertainty) {
+        self.functions[function].1.own_error.add(error);
+        if let Some(edge) = parent.and_then(|parent| self.edges.get_mut(&(self.paths[parent].1, function))) {
+            edge.own_error.add(error);
         }
     }
 }

@@ -1,12 +1,14 @@
 //! The runs of both sides, side by side: every function and edge with what each run says of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
 use super::flames::Flames;
 use super::identity::{Key, Matching};
 use super::observed::{Called, Measured, Observed};
+use super::tester::Errors;
+use super::uncertainty::{Code, OfDifference, Uncertainty};
 
 /// The runs of one query, by function.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +21,8 @@ pub struct Sides {
     pub runs: [usize; 2],
     /// Self time of all functions in each run of each side.
     pub total: [Vec<f64>; 2],
-    /// How far off that may be.
-    pub total_error: [f64; 2],
+    /// How far off that may be, in the mean of a side's runs.
+    total_error: [f64; 2],
     /// Whether calls were timed in all runs.
     pub are_timed: bool,
     /// For flame graphs.
@@ -34,10 +36,12 @@ pub struct Series {
     pub own: [Vec<f64>; 2],
     pub total: [Vec<f64>; 2],
     /// Mean errors of a side's runs.
-    pub own_error: [f64; 2],
+    pub own_error: [Uncertainty; 2],
     pub total_error: [f64; 2],
     /// Distributions, over all runs of a side.
     pub histograms: [crate::histogram::Histogram; 2],
+    /// Build IDs of the function's module.
+    builds: [BTreeSet<Vec<u8>>; 2],
 }
 
 impl Sides {
@@ -69,13 +73,22 @@ impl Sides {
         gathered
     }
 
+    /// How far off the self time of all functions may be.
+    pub fn total_errors(&self) -> Errors {
+        let of_each = self.functions.iter().map(|(_, series)| {
+            let [left, right] = &series.own_error;
+            OfDifference::of(left, right, series.code())
+        });
+        Errors { sides: self.total_error, difference: OfDifference::sum(of_each).ns() }
+    }
+
     fn add(&mut self, side: usize, number: usize, run: &Observed, places: &[usize]) {
         let runs = self.runs;
         for ((_, measured), &place) in run.functions.iter().zip(places) {
             // A function of which only addresses are known, as a forked child inherited it, was not called here.
             self.functions[place].1.add(side, number, measured, runs);
             self.total[side][number] += measured.own;
-            self.total_error[side] += measured.own_error / runs[side] as f64;
+            self.total_error[side] += measured.own_error.error() / runs[side] as f64;
         }
         for (&(caller, callee), called) in &run.edges {
             let edge = self.edges.entry((places[caller], places[callee])).or_insert_with(|| Series::empty(runs));
@@ -102,11 +115,18 @@ impl Series {
     }
 
     fn add(&mut self, side: usize, number: usize, measured: &Measured, runs: [usize; 2]) {
-        let Measured { calls, own, total, own_error, total_error, histogram } = measured;
-        let called = Called { calls: *calls, own: *own, total: *total, total_error: *total_error };
+        let Measured { calls, own, total, own_error, total_error, histogram, builds } = measured;
+        let called = Called { calls: *calls, own: *own, total: *total, own_error: *own_error };
         self.add_called(side, number, &called, runs);
-        self.own_error[side] += own_error / runs[side] as f64;
+        self.total_error[side] += total_error / runs[side] as f64;
         self.histograms[side].merge(histogram);
+        self.builds[side].extend(builds.iter().cloned());
+    }
+
+    /// Whether both sides ran the same code.
+    pub fn code(&self) -> Code {
+        let [left, right] = &self.builds;
+        if left == right && !left.iter().any(Vec::is_empty) { Code::Same } else { Code::Another }
     }
 
     fn add_called(&mut self, side: usize, number: usize, called: &Called, runs: [usize; 2]) {
@@ -114,7 +134,7 @@ impl Series {
         *calls = calls.saturating_add(called.calls);
         self.own[side][number] += called.own;
         self.total[side][number] += called.total;
-        self.total_error[side] += called.total_error / runs[side] as f64;
+        self.own_error[side].add(&called.own_error.part(1.0 / runs[side] as f64));
     }
 
     /// Mean self time of all runs of both sides: which of them are on which side does not change it, so what is chosen by
@@ -126,7 +146,7 @@ impl Series {
     /// The same of its error.
     pub fn pooled_error(&self) -> f64 {
         let [left, right] = [self.own[0].len() as f64, self.own[1].len() as f64];
-        (self.own_error[0] * left + self.own_error[1] * right) / (left + right)
+        (self.own_error[0].error() * left + self.own_error[1].error() * right) / (left + right)
     }
 }
 

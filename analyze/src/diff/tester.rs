@@ -2,13 +2,39 @@
 
 use super::Options;
 use super::comparison::{CountVerdict, Counts, Interval, Test};
+use super::uncertainty::{Code, OfDifference, Uncertainty};
 use crate::statistics::{Medians, Ranks, Splits, median, smallest_p};
 
 /// The chance with which intervals hold the difference.
 const LEVEL: f64 = 0.95;
 
+/// An interval that holds it with less of a chance is none to speak of: there are fewer than three runs a side.
+const LEAST_LEVEL: f64 = 0.85;
+
 /// With fewer runs nobody knows whether counts that are the same in all of them are always so.
 pub const LEAST_RUNS: usize = 3;
+
+/// How far off values may be as times were corrected, in nanoseconds; those of a side's mean run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Errors {
+    /// Of each side's.
+    pub sides: [f64; 2],
+    /// Of the difference.
+    pub difference: f64,
+}
+
+impl Errors {
+    /// Of values with that uncertainty.
+    pub fn of(sides: &[Uncertainty; 2], code: Code) -> Self {
+        let [left, right] = sides;
+        Self { sides: [left.error(), right.error()], difference: OfDifference::of(left, right, code).ns() }
+    }
+
+    /// Of estimates that are each off by their own.
+    pub fn apart(sides: [f64; 2]) -> Self {
+        Self { sides, difference: sides[0].hypot(sides[1]) }
+    }
+}
 
 /// Tests series of that many runs.
 #[derive(Clone, Debug)]
@@ -31,25 +57,31 @@ impl Tester {
         }
     }
 
-    /// Tests values. Their errors are those of a side's mean run.
-    pub fn test(&self, values: &[Vec<f64>; 2], errors: [f64; 2]) -> Test {
+    /// Tests values.
+    pub fn test(&self, values: &[Vec<f64>; 2], errors: Errors) -> Test {
         let [left, right] = values;
         let medians = Medians::of(left, right, &self.splits);
         let part = |ns: f64| (medians.left > 0.0).then(|| ns / medians.left);
-        let interval = self.ranks.interval(left, right, LEVEL).filter(|_| medians.left > 0.0);
+        let interval = self.ranks.interval(left, right, LEVEL).filter(|_| medians.left > 0.0).map(|interval| {
+            Interval { low: interval.low / medians.left, high: interval.high / medians.left, level: interval.level }
+        });
+        let difference = part(medians.difference());
+        let plus_minus = difference.zip(interval).filter(|(_, interval)| interval.level > LEAST_LEVEL);
+        let plus_minus = plus_minus.map(|(difference, interval)| {
+            let by_chance = (interval.high - difference).max(difference - interval.low);
+            by_chance.hypot(errors.difference / medians.left)
+        });
         Test {
             left_median: medians.left,
             right_median: medians.right,
-            difference: part(medians.difference()),
+            difference,
             threshold: part(medians.threshold),
             spread: part(medians.spread),
-            interval: interval.map(|interval| Interval {
-                low: interval.low / medians.left,
-                high: interval.high / medians.left,
-                level: interval.level,
-            }),
-            // Two estimates, each off by its own.
-            error_ns: errors[0].hypot(errors[1]),
+            interval,
+            plus_minus,
+            left_error_ns: errors.sides[0],
+            right_error_ns: errors.sides[1],
+            error_ns: errors.difference,
             p_medians: medians.p,
             p: self.ranks.p(left, right),
             p_adjusted: None,
@@ -98,6 +130,14 @@ impl Test {
         match (self.difference, self.threshold) {
             (Some(difference), Some(threshold)) => difference != 0.0 && difference.abs() >= threshold,
             _ => self.right_median > 0.0, // from nothing to something: what p says, it says alone
+        }
+    }
+
+    /// Whether the difference is more than the correction and chance together may be off by.
+    pub fn is_resolved(&self) -> bool {
+        match (self.difference, self.plus_minus) {
+            (Some(difference), Some(plus_minus)) => difference.abs() >= plus_minus,
+            _ => self.difference_ns().abs() >= self.error_ns,
         }
     }
 

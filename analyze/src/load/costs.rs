@@ -74,8 +74,8 @@ impl Costs {
         }
     }
 
-    /// The costs of a profile, given the results of its trials, or `None` if they cannot be.
-    pub fn of(header: &Header, trials: &mut Trials) -> Option<Self> {
+    /// As a loop has shown at the start, or `None` if they cannot be.
+    fn of_loop(header: &Header) -> Option<Self> {
         let costs = Self {
             inner: ticks(header.inner_cost),
             outer: ticks(header.outer_cost),
@@ -85,12 +85,23 @@ impl Costs {
             trials: 0,
         };
         let all = [costs.inner, costs.outer, costs.error, costs.untimed, costs.counted];
-        let timing = Timing::of(header);
-        all.iter().all(|&cost| cost <= SANE_COST).then(|| costs.tried(trials, timing))
+        all.iter().all(|&cost| cost <= SANE_COST).then_some(costs)
+    }
+
+    /// The same in units of another length.
+    pub fn scaled(&self, factor: f64) -> Self {
+        Self {
+            inner: self.inner * factor,
+            outer: self.outer * factor,
+            error: self.error * factor,
+            untimed: self.untimed * factor,
+            counted: self.counted * factor,
+            trials: self.trials,
+        }
     }
 
     /// With the results of trials, if those tell more than the loop has.
-    fn tried(self, trials: &mut Trials, timing: Timing) -> Self {
+    fn tried(self, mut trials: Trials, timing: Timing) -> Self {
         let Some((difference, error)) = trimmed(&mut trials.differences, DISTURBED) else { return self };
         let Some((excess, spread)) = trimmed(&mut trials.excesses, INTERRUPTED) else { return self };
         let counted = (self.counted + excess).max(0.0);
@@ -114,6 +125,55 @@ impl Costs {
         let scale = own / of_loop;
         let error = error.hypot(TRIAL_UNLIKENESS * own);
         Self { inner: self.inner * scale, outer: self.outer * scale, error, trials, counted, ..self }
+    }
+}
+
+/// All that tells what a family's hooks cost, in ticks.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// As a loop has shown at the start.
+    pub of_loop: Costs,
+    trials: Trials,
+    timing: Timing,
+}
+
+impl Evidence {
+    /// That of a profile, or `None` if it cannot be.
+    pub fn of(header: &Header, trials: Trials) -> Option<Self> {
+        Some(Self { of_loop: Costs::of_loop(header)?, trials, timing: Timing::of(header) })
+    }
+
+    /// What it comes to.
+    pub fn costs(&self) -> Costs {
+        self.of_loop.tried(self.trials.clone(), self.timing)
+    }
+
+    /// The same in units of another length.
+    pub fn scaled(&self, factor: f64) -> Self {
+        let scaled = |values: &[f64]| values.iter().map(|value| value * factor).collect();
+        let Trials { differences, excesses } = &self.trials;
+        let trials = Trials { differences: scaled(differences), excesses: scaled(excesses) };
+        Self { of_loop: self.of_loop.scaled(factor), trials, timing: self.timing }
+    }
+
+    /// That of several families whose hooks cost the same, in one unit and recorded in one way: their trials together, and
+    /// the mean of what the loops have shown. `None` of none.
+    pub fn pooled(all: &[Self]) -> Option<Self> {
+        let mean = |cost: fn(&Costs) -> f64| all.iter().map(|one| cost(&one.of_loop)).sum::<f64>() / all.len() as f64;
+        let of_loop = Costs {
+            inner: mean(|costs| costs.inner),
+            outer: mean(|costs| costs.outer),
+            error: mean(|costs| costs.error),
+            untimed: mean(|costs| costs.untimed),
+            counted: mean(|costs| costs.counted),
+            trials: 0,
+        };
+        let mut trials = Trials::default();
+        for one in all {
+            trials.differences.extend(&one.trials.differences);
+            trials.excesses.extend(&one.trials.excesses);
+        }
+        Some(Self { of_loop, trials, timing: all.first()?.timing })
     }
 }
 
@@ -174,11 +234,15 @@ mod tests {
         Trials { excesses: vec![0.0; differences.len()], differences }
     }
 
+    fn found(header: &Header, trials: Trials) -> Costs {
+        Evidence::of(header, trials).unwrap().costs()
+    }
+
     #[test]
     fn trials_tell_the_cost_whatever_disturbed_some() {
         let mut results: Vec<f64> = (0..100).map(|n| 40.0 + f64::from(n % 5)).collect();
         results[10..20].fill(1e5);
-        let costs = Costs::of(&header(), &mut trials(results)).unwrap();
+        let costs = found(&header(), trials(results));
         let total = costs.inner + costs.outer;
         assert!((49.0..51.5).contains(&total), "a counted pair and the trials' middle, not {total}");
         assert_eq!((costs.inner / total, costs.trials), (0.25, 100));
@@ -189,7 +253,7 @@ mod tests {
     fn what_the_hooks_miss_in_the_caches_is_in_the_cost_and_what_the_program_does_for_it() {
         let mut results = trials(vec![40.0; 20]);
         results.excesses.fill(3.0);
-        let costs = Costs::of(&header(), &mut results).unwrap();
+        let costs = found(&header(), results);
         let counted = 8.0 + 3.0 + 3.0 * PUSHED_OUT;
         assert!((costs.counted - counted).abs() < 1e-9, "{}", costs.counted);
         assert!((costs.inner + costs.outer - (40.0 + counted)).abs() < 1e-9);
@@ -203,7 +267,7 @@ mod tests {
         // A call that is timed may even cost less than one that is counted: the clock is read while memory is waited for.
         let mut results = trials(vec![-10.0; 20]);
         results.excesses.fill(50.0);
-        let costs = Costs::of(&header(), &mut results).unwrap();
+        let costs = found(&header(), results);
         let seen = 8.0 + 50.0 - 10.0;
         assert!((costs.inner + costs.outer - seen * (1.0 + MOST_PUSHED_OUT)).abs() < 1e-9, "{costs:?}");
     }
@@ -212,15 +276,26 @@ mod tests {
     fn where_some_calls_are_timed_blanks_tell_what_those_cost() {
         let mut sampled = header();
         sampled.timing = diytrace::header::timing::SAMPLED;
-        let costs = Costs::of(&sampled, &mut trials(vec![5.0; 20])).unwrap();
+        let costs = found(&sampled, trials(vec![5.0; 20]));
         assert_eq!((costs.inner, costs.outer, costs.counted), (15.0, 35.0, 8.0));
     }
 
     #[test]
     fn trials_that_tell_nothing_are_not_taken() {
-        let loops = Costs::of(&header(), &mut Trials::default()).unwrap();
+        let loops = found(&header(), Trials::default());
         assert_eq!((loops.inner + loops.outer, loops.error, loops.trials), (40.0, 6.0, 0));
-        assert_eq!(Costs::of(&header(), &mut trials(vec![1.0; 3])).unwrap(), loops);
-        assert_eq!(Costs::of(&header(), &mut trials(vec![-100.0; 30])).unwrap(), loops);
+        assert_eq!(found(&header(), trials(vec![1.0; 3])), loops);
+        assert_eq!(found(&header(), trials(vec![-100.0; 30])), loops);
+    }
+
+    #[test]
+    fn what_is_pooled_knows_what_each_knows_too_little_of() {
+        let some = |differences: Vec<f64>| Evidence::of(&header(), trials(differences)).unwrap();
+        let all = [some(vec![30.0; 5]), some(vec![32.0; 5])];
+        assert_eq!(all[0].costs().trials, 0);
+        let pooled = Evidence::pooled(&all).unwrap().costs();
+        assert_eq!((pooled.trials, pooled.inner + pooled.outer), (10, 31.0 + 8.0));
+        let longer = all[0].scaled(0.5).costs();
+        assert_eq!((longer.inner, longer.outer, longer.error), (5.0, 15.0, 3.0));
     }
 }

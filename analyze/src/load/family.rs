@@ -7,7 +7,7 @@ use diytrace::{Ref, Slot, arena, node};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
-use super::costs::Costs;
+use super::costs::{Costs, Evidence};
 use super::snapshot::Moment;
 use super::timed::{Timed, Timing};
 use crate::timeline::Slices;
@@ -21,6 +21,8 @@ pub struct Family {
     pub clock: Clock,
     /// What a hook pair costs.
     pub costs: Costs,
+    /// What they come from.
+    pub evidence: Evidence,
     /// Which calls are timed.
     pub timing: Timing,
     /// Process that made the file.

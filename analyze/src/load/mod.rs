@@ -189,9 +189,9 @@ pub struct Loaded {
 }
 
 /// Reads all profiles at these paths, or in `diytrace.data` if there are none, and hands them over.
-pub fn load(paths: &[PathBuf], mut take: impl FnMut(&Family)) -> Result<Loaded, Error> {
-    read_all(Sources::find(paths)?, |family, _| {
-        take(&family);
+pub fn load(paths: &[PathBuf], mut take: impl FnMut(&mut Family)) -> Result<Loaded, Error> {
+    read_all(Sources::find(paths)?, |mut family, _| {
+        take(&mut family);
         Ok(family.into())
     })
 }

@@ -8,7 +8,7 @@ use diytrace::{header, kind, module, pattern, text};
 
 use super::arenas::read_arenas;
 use super::clock::Clock;
-use super::costs::{Costs, Trials};
+use super::costs::{Evidence, Trials};
 use super::damage::Damage;
 use super::family::{Arena, Family, Module, Root};
 use super::timed::Timing;
@@ -40,9 +40,9 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
     let arenas = read_arenas(&file, bytes.len(), timing, &arena_blocks, &mut damage);
     let mut trials = Trials::default();
     arenas.iter().for_each(|arena| trials.add(&file, &arena.facts));
-    let costs = Costs::of(header, &mut trials).unwrap_or_else(|| {
+    let evidence = Evidence::of(header, trials).unwrap_or_else(|| {
         damage.clock = true;
-        Costs::default()
+        Evidence::default()
     });
 
     let mut warnings = texts.warnings;
@@ -62,7 +62,8 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
     Ok(Family {
         path: PathBuf::new(),
         clock,
-        costs,
+        costs: evidence.costs(),
+        evidence,
         timing,
         pid: header.pid,
         ppid: header.ppid,

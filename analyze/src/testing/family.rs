@@ -9,7 +9,7 @@ use zerocopy::FromZeros;
 
 use crate::histogram::Histogram;
 use crate::load::clock::{Clock, Source};
-use crate::load::costs::Costs;
+use crate::load::costs::{Costs, Evidence};
 use crate::load::timed::{Timed, Timing};
 use crate::load::{self, Arena, Family, Module, Node, State};
 
@@ -19,6 +19,7 @@ pub fn family(arenas: Vec<Arena>) -> Family {
         path: PathBuf::from("test.diyt"),
         clock: Clock { source: Source::Tsc, hz: 1e9, anchor: Anchor::default() },
         costs: Costs::default(),
+        evidence: Evidence::default(),
         timing: Timing::All,
         pid: 100,
         ppid: 1,

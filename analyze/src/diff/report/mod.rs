@@ -27,6 +27,7 @@ pub fn write(folder: &Path, comparison: &Comparison) -> Result<(), Error> {
         ("edges.tsv".to_owned(), tables::edges(comparison)?),
         ("runs.tsv".to_owned(), tables::runs(comparison)?),
         ("metrics.tsv".to_owned(), tables::metrics(comparison)?),
+        ("overhead.tsv".to_owned(), tables::overhead(comparison)?),
         ("stacks.tsv".to_owned(), tables::stacks(comparison)?),
     ];
     // Last, as who sees it will look for the others.

@@ -41,7 +41,7 @@ fn maybe(number: Option<f64>) -> String {
     number.filter(|number| number.is_finite()).map(|number| number.to_string()).unwrap_or_default()
 }
 
-const OF_TEST: [&str; 12] = [
+const OF_TEST: [&str; 15] = [
     "left_median",
     "right_median",
     "difference",
@@ -50,6 +50,9 @@ const OF_TEST: [&str; 12] = [
     "interval_low",
     "interval_high",
     "interval_level",
+    "plus_minus",
+    "left_error_ns",
+    "right_error_ns",
     "error_ns",
     "p_medians",
     "p",
@@ -67,6 +70,9 @@ fn test(test: &Test) -> Vec<String> {
         interval(|interval| interval.low),
         interval(|interval| interval.high),
         interval(|interval| interval.level),
+        maybe(test.plus_minus),
+        test.left_error_ns.to_string(),
+        test.right_error_ns.to_string(),
         test.error_ns.to_string(),
         test.p_medians.to_string(),
         test.p.to_string(),
@@ -208,6 +214,22 @@ pub fn metrics(comparison: &Comparison) -> io::Result<Vec<u8>> {
             let values = |all: &[f64]| all.iter().map(f64::to_string).collect::<Vec<_>>().join(" ");
             row.extend([values(&metric.values.left), values(&metric.values.right)]);
             table.row(row)?;
+        }
+    }
+    table.bytes()
+}
+
+/// One row for each program of each side: what was subtracted for a pair of hooks.
+pub fn overhead(comparison: &Comparison) -> io::Result<Vec<u8>> {
+    let columns = ["query", "side", "program", "inner_ns", "outer_ns", "error_ns", "trials"];
+    let mut table = Table::new(b'\t', &columns)?;
+    for query in &comparison.queries {
+        for (side, all) in [("left", &query.left_overhead), ("right", &query.right_overhead)] {
+            for one in all {
+                let numbers = [one.inner_ns, one.outer_ns, one.error_ns].map(|ns| ns.to_string());
+                let place = [name(query), side.to_owned(), one.program.clone()];
+                table.row([&place[..], &numbers, &[one.trials.to_string()]].concat())?;
+            }
         }
     }
     table.bytes()

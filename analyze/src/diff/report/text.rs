@@ -128,8 +128,8 @@ impl Summary<'_> {
             let test = &function.self_ns;
             Row {
                 numbers: vec![
-                    human::resolved(test.left_median, test.error_ns),
-                    human::resolved(test.right_median, test.error_ns),
+                    human::resolved(test.left_median, test.left_error_ns),
+                    human::resolved(test.right_median, test.right_error_ns),
                     percent(test.difference),
                     plus_minus(test),
                     percent(function.total_ns.difference),
@@ -158,7 +158,7 @@ impl Summary<'_> {
                     counted(function.calls.left_median),
                     counted(function.calls.right_median),
                     exactly(function.calls.difference),
-                    human::resolved(function.self_ns.right_median, function.self_ns.error_ns),
+                    human::resolved(function.self_ns.right_median, function.self_ns.right_error_ns),
                 ],
                 name: self.name(function),
                 remark: callers(self.query, index).join("; "),
@@ -172,16 +172,17 @@ impl Summary<'_> {
         let columns = vec![Column::text("only", 0), Column::number("calls", 0), Column::number("self", 1)];
         let row = |&index: &usize| {
             let function = &self.query.functions[index];
-            let (side, calls, ns) = match function.on {
-                On::Left => ("before", function.calls.left_median, function.self_ns.left_median),
-                _ => ("after", function.calls.right_median, function.self_ns.right_median),
+            let of_self = &function.self_ns;
+            let (side, calls, ns, error) = match function.on {
+                On::Left => ("before", function.calls.left_median, of_self.left_median, of_self.left_error_ns),
+                _ => ("after", function.calls.right_median, of_self.right_median, of_self.right_error_ns),
             };
             let perhaps = function.perhaps.as_ref().map(|name| match function.on {
                 On::Left => format!("perhaps renamed to {name}"),
                 _ => format!("perhaps renamed from {name}"),
             });
             Row {
-                numbers: vec![side.to_owned(), counted(calls), human::resolved(ns, function.self_ns.error_ns)],
+                numbers: vec![side.to_owned(), counted(calls), human::resolved(ns, error)],
                 name: self.name(function),
                 remark: perhaps.unwrap_or_default(),
                 ..Row::default()

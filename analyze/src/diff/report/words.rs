@@ -32,14 +32,9 @@ fn digits(part: f64, digits: usize) -> String {
     format!("{}{:.digits$}%", if percent < 0.0 { '−' } else { '+' }, percent.abs())
 }
 
-/// "± 1.2%": as far as the interval goes from the difference, on its longer side.
+/// "± 1.2%": how far off the difference may be.
 pub fn plus_minus(test: &Test) -> String {
-    /// Fewer than three runs a side have none to speak of.
-    const LEAST_LEVEL: f64 = 0.85;
-    let interval = test.interval.filter(|interval| interval.level > LEAST_LEVEL);
-    let (Some(difference), Some(interval)) = (test.difference, interval) else { return String::new() };
-    let farthest = (interval.high - difference).max(difference - interval.low);
-    format!("± {:.1}%", farthest * 100.0)
+    test.plus_minus.map(|plus_minus| format!("± {:.1}%", plus_minus * 100.0)).unwrap_or_default()
 }
 
 /// A median count: whole, unless it lies between two.

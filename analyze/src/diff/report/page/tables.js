@@ -41,8 +41,8 @@ function table(columns, rows) {
 
 const COLUMN = {
   name: { title: "function", text: true, name: true, of: (fn) => fn.name, show: named },
-  before: { title: "self before", of: (fn) => fn.self_ns.left_median, show: (fn) => (fn.on === "right" ? "" : resolved(fn.self_ns.left_median, fn.self_ns.error_ns)) },
-  after: { title: "after", of: (fn) => fn.self_ns.right_median, show: (fn) => (fn.on === "left" ? "" : resolved(fn.self_ns.right_median, fn.self_ns.error_ns)) },
+  before: { title: "self before", of: (fn) => fn.self_ns.left_median, show: (fn) => (fn.on === "right" ? "" : resolved(fn.self_ns.left_median, fn.self_ns.left_error_ns)) },
+  after: { title: "after", of: (fn) => fn.self_ns.right_median, show: (fn) => (fn.on === "left" ? "" : resolved(fn.self_ns.right_median, fn.self_ns.right_error_ns)) },
   change: {
     title: "D", help: "Difference of medians, as a part of the median before", of: (fn) => fn.self_ns.difference,
     show: (fn) => (fn.on === "both" ? signed(fn.self_ns.difference) : ""),

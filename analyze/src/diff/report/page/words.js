@@ -11,9 +11,8 @@ function exactly(part) {
   return signed(part, size === 0 || size >= 0.1 ? 1 : size >= 0.001 ? 3 : 5);
 }
 
-function plusMinus({ difference, interval }) {
-  if (difference === null || !(interval?.level > 0.85)) return ""; // fewer than three runs a side
-  return `± ${(Math.max(interval.high - difference, difference - interval.low) * 100).toFixed(1)}%`;
+function plusMinus({ plus_minus: part }) {
+  return part === null ? "" : `± ${(part * 100).toFixed(1)}%`;
 }
 
 function between({ interval }) {
