@@ -3,13 +3,13 @@
 
 all_programs=(lua sqlite mawk)
 
-# prepare_program NAME: sets `command`, small enough that a run takes some 40 to 80 ms under the recorder.
+# prepare_program NAME: sets `command`, small enough that a run takes some 150 ms under the recorder: long enough for trials.
 prepare_program() {
     prepare_workload "$1" || return
     case $1 in
-    lua) command="'$program.hooks' '$benches/programs/bench.lua' 0.1" ;;
-    sqlite) command="'$program.hooks' --memdb --size 1 --testset orm" ;;
-    mawk) command="'$program.hooks' -v depth=4 -v functions=3000 -v sites=3 -v breadth=2 -v cold=0 -f '$benches/programs/tree.awk'" ;;
+    lua) command="'$program.hooks' '$benches/programs/bench.lua' 0.5" ;;
+    sqlite) command="'$program.hooks' --memdb --size 1 --testset main" ;;
+    mawk) command="'$program.hooks' -v depth=8 -v functions=40000 -v sites=4 -v breadth=2 -v cold=0 -f '$benches/programs/tree.awk'" ;;
     esac
 }
 

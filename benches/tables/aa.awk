@@ -1,7 +1,9 @@
-# From trust-aa.tsv: false alarms of a program against itself, in percent of the functions tested.
+# From trust-aa.tsv (or trust-layout.tsv: title=layout key=layout): false alarms of a program against itself, in percent of the
+# functions tested.
+BEGIN { if (!title) { title = "A/A"; key = "program" } }
 NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 {
-    name = $at["program"]
+    name = $at[key]
     if (!(name in times)) order[++names] = name
     for (n = 0; n < 2; n++) add(n ? name : "all")
 }
@@ -17,10 +19,10 @@ function add(name) {
 function percent(part, whole) { return whole ? sprintf("%.3f%%", part / whole * 100) : "-" }
 END {
     order[++names] = "all"
-    printf "A/A: %-8s %11s %6s %10s %20s %20s %16s %12s\n", "program", "comparisons", "load", "tested", "called changed", "after confirmation", "metrics", "said changed"
+    printf "%-6s %-8s %11s %6s %10s %20s %20s %16s %12s\n", title ":", key, "comparisons", "load", "tested", "called changed", "after confirmation", "metrics", "said changed"
     for (k = 1; k <= names; k++) {
         name = order[k]
-        printf "     %-8s %11d %6.1f %10d %11d %8s %11d %8s %9d of %4d %5d of %3d\n", name, times[name], load[name] / times[name],
+        printf "       %-8s %11d %6.1f %10d %11d %8s %11d %8s %9d of %4d %5d of %3d\n", name, times[name], load[name] / times[name],
             tested[name], before[name], percent(before[name], tested[name]), after[name], percent(after[name], tested[name]),
             metrics_after[name], metrics[name], says[name], times[name]
     }
