@@ -222,6 +222,42 @@ fn the_folder_has_every_number_and_a_page_that_needs_no_network() {
     assert_eq!(csv.lines().count(), 1 + functions.len());
 }
 
+#[test]
+fn timelines_of_both_sides_are_laid_over_each_other() {
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path();
+    record(here, &[("before", &build(&[])), ("after", &build(&["-DLOOKUPS=5"]))], 3, "2000");
+    let (json, _) = compared(here, &["before", "after", "-o", "report"]);
+    let main = function(&json, "main");
+    let timeline = &main["timeline"];
+    let slice_ns = timeline["slice_ns"].as_f64().unwrap();
+    for side in ["left", "right"] {
+        let of = |which: &str| -> Vec<f64> {
+            timeline[side][which].as_array().unwrap().iter().map(|ns| ns.as_f64().unwrap()).collect()
+        };
+        let [low, median, high] = ["low_ns", "median_ns", "high_ns"].map(of);
+        assert!((1..=128).contains(&median.len()) && low.len() == median.len() && high.len() == median.len());
+        for slice in 0..median.len() {
+            assert!(low[slice] <= median[slice] && median[slice] <= high[slice], "{timeline}");
+            assert!(high[slice] <= slice_ns * 1.02, "one thread has no more time than there is: {timeline}");
+        }
+        let totals: Vec<f64> =
+            main["total_ns"][side].as_array().unwrap().iter().map(|ns| ns.as_f64().unwrap()).collect();
+        let [low, high] = [low, high].map(|all| all.iter().sum::<f64>());
+        let least = totals.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = totals.iter().copied().fold(0.0, f64::max);
+        assert!(low <= least * 1.02 && most <= high * 1.02, "{low} to {high} in slices of runs that took {totals:?}");
+        assert!(high > 0.0);
+    }
+    assert!(function(&json, "parse")["timeline"].is_null(), "it is called by what is recorded");
+
+    let table = fs::read_to_string(here.join("report/timelines.tsv")).unwrap();
+    let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|line| line.split('\t').collect()).collect();
+    let medians: Vec<Value> = rows.iter().map(|row| row[7].parse::<u64>().unwrap().into()).collect();
+    assert!(rows.iter().all(|row| row[1] == "main"), "{table}");
+    assert_eq!(timeline["left"]["median_ns"], Value::Array(medians));
+}
+
 /// A set with `runs.json`, from the profiles of one that has none.
 fn with_queries(here: &Path, set: &str, queries: &[(&str, &str, u8, f64)]) -> PathBuf {
     let runs: Vec<Value> = queries

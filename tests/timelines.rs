@@ -152,3 +152,49 @@ fn making_a_timeline_is_no_part_of_the_call_that_it_is_made_for() {
         assert!(!document.warns_of(&["stepped back"]), "{:?}", document.warnings);
     });
 }
+
+/// Data of the page of `export html`.
+fn page(recorded: &Recorded, options: &[&str]) -> Value {
+    let output = recorded.diytrace(&[&["export", "html"], options].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = String::from_utf8(output.stdout).unwrap();
+    let data = page.split_once(r#"<script type="application/json" id="data">"#).unwrap().1;
+    serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn the_page_has_the_same_slices() {
+    let program = fixture("bursts.c", Build::GCC_O0);
+    for (recorded, options, names) in [
+        (program.record().roots("burst,lasts").run(), &[][..], &["burst", "lasts"][..]),
+        (program.record().roots("burst,lasts").run(), &["--raw"], &["burst", "lasts"]),
+        (program.record().run(), &[], &["main"]),
+        (program.record().run(), &["--root", "burst"], &[]),
+    ] {
+        let page = page(&recorded, options);
+        let report = said(&recorded, &[&["--timeline", "--format", "json"], options].concat());
+        let report: Value = serde_json::from_str(&report).unwrap();
+        let functions = report["reports"][0]["functions"].as_array().unwrap();
+        let timelines = &page["parts"][0]["timelines"];
+        let rows = timelines["rows"].as_array().unwrap();
+        assert_eq!(rows.len(), names.len(), "{timelines}");
+        for row in rows {
+            let name = page["functions"][row[0].as_u64().unwrap() as usize][0].as_str().unwrap();
+            assert!(names.contains(&name), "{name}");
+            let timeline = &functions.iter().find(|function| function["name"] == name).unwrap()["timeline"];
+            assert_eq!(timelines["start"].as_u64().unwrap() + row[1].as_u64().unwrap(), timeline["start_unix_ns"]);
+            assert_eq!(row[2].as_f64(), timeline["slice_ns"].as_f64());
+            let slices = timeline["slices"].as_array().unwrap();
+            assert_eq!(row[3], slices.len());
+            let empty = row[4].as_u64().unwrap() as usize;
+            assert!(slices[..empty].iter().all(|slice| slice["calls"] == 0.0 && slice["total_ns"] == 0.0));
+            for (column, field, within) in [(5, "calls", 0.0), (6, "total_ns", 0.051)] {
+                let shown: Vec<f64> = row[column].as_array().unwrap().iter().map(|of| of.as_f64().unwrap()).collect();
+                let known: Vec<f64> = slices[empty..].iter().map(|slice| slice[field].as_f64().unwrap()).collect();
+                assert_eq!(shown.len(), known.len());
+                let differ = shown.iter().zip(&known).filter(|(shown, known)| (*shown - *known).abs() > within);
+                assert_eq!(differ.count(), 0, "{name}: {shown:?}, reported as {known:?}");
+            }
+        }
+    }
+}

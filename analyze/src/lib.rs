@@ -22,6 +22,7 @@
 //! [`runs`] are sets of profiles, one of each run, that are compared; [`mod@bench`] makes them.
 //! [`ctl`] steers recorders that are running, and [`top`] shows what they count, live.
 //! [`diff`] compares such sets, and [`statistics`] tells differences from chance.
+//! [`export`] and [`diff`] make pages, whose common parts are in `page`.
 //! [`demangle`], [`nearest`] ("did you mean"), [`progress`] and [`error`] serve both.
 
 pub mod annotate;
@@ -43,6 +44,7 @@ pub mod merge;
 pub mod nearest;
 mod new_file;
 pub mod opened;
+mod page;
 pub mod progress;
 pub mod record;
 pub mod report;

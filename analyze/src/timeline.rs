@@ -5,9 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use diytrace::timeline::{SLICES, Slice, parts, width_for};
+pub use diytrace::timeline::SLICES;
+use diytrace::timeline::{Slice, parts, width_for};
 
+use crate::functions::Function;
 use crate::report::document::nanoseconds;
+use crate::time::Time;
 
 /// Wider slices than this are a damaged file's.
 const WIDEST: u32 = 57;
@@ -121,6 +124,40 @@ impl Timelines {
         }
         Some(Timeline { start_unix_ns: start, slice_ns: width, slices })
     }
+
+    /// The same with times that are shown, given what calls took as they were measured and what is shown of that.
+    pub fn finish_as(&self, measured: Time, shown: Time) -> Option<Timeline> {
+        let part = if measured.ns() > 0.0 { shown.ns() / measured.ns() } else { 1.0 };
+        self.finish().map(|timeline| timeline.scaled(part))
+    }
+}
+
+/// When a function ran, with what its outermost calls took.
+#[derive(Clone, Debug, Default)]
+pub struct Ran {
+    timelines: Timelines,
+    measured: Time,
+    corrected: Time,
+}
+
+impl Ran {
+    /// Adds a function.
+    pub fn add(&mut self, function: &Function) {
+        let Function { timelines, raw, corrected, .. } = function;
+        self.merge(&Self { timelines: timelines.clone(), measured: raw.total, corrected: corrected.total });
+    }
+
+    /// Adds what another one has.
+    pub fn merge(&mut self, other: &Self) {
+        self.timelines.merge(&other.timelines);
+        self.measured += other.measured;
+        self.corrected += other.corrected;
+    }
+
+    /// One timeline of all, with times as measured or corrected like their sum. `None` if there was nothing to show.
+    pub fn finish(&self, is_raw: bool) -> Option<Timeline> {
+        self.timelines.finish_as(self.measured, if is_raw { self.measured } else { self.corrected })
+    }
 }
 
 /// A family's slices on the clock of the world, up to the last that is not empty.
@@ -164,8 +201,8 @@ pub struct TimelineSlice {
 }
 
 impl Timeline {
-    /// With corrected times, given how much of the measured time they are in all.
-    pub fn scaled(mut self, part: f64) -> Self {
+    /// With other times, given how much of the measured time they are in all.
+    fn scaled(mut self, part: f64) -> Self {
         self.slices.iter_mut().for_each(|slice| slice.total_ns *= part);
         self
     }
@@ -186,7 +223,15 @@ impl Axis {
     /// One with all of them, and at most so many slices (never more than 128), each as long as a whole number of the widest. `None` if there are
     /// no timelines.
     pub fn of<'a>(timelines: impl Iterator<Item = &'a Timeline> + Clone, most: usize) -> Option<Self> {
-        let start_unix_ns = timelines.clone().map(|timeline| timeline.start_unix_ns).min()?;
+        Self::starting_at(timelines.clone().map(|timeline| timeline.start_unix_ns).min()?, timelines, most)
+    }
+
+    /// The same that begins at a moment which is no later than any of them.
+    pub fn starting_at<'a>(
+        start_unix_ns: u64,
+        timelines: impl Iterator<Item = &'a Timeline> + Clone,
+        most: usize,
+    ) -> Option<Self> {
         let widest = timelines.clone().map(|timeline| timeline.slice_ns).reduce(f64::max)?;
         let end = |timeline: &Timeline| {
             (timeline.start_unix_ns - start_unix_ns) as f64 + timeline.slice_ns * timeline.slices.len() as f64

@@ -13,6 +13,7 @@ use super::decision::decide;
 use super::history::What;
 use super::identity::Key;
 use super::observed::Observed;
+use super::overlay::Overlay;
 use super::pool::Pool;
 use super::sides::{Series, Sides, mean};
 use super::tester::{Errors, Tester};
@@ -249,6 +250,7 @@ fn function(query: Option<&str>, key: &Key, series: &Series, all: f64, tester: &
         perhaps: None,
         repeat: None,
         percentiles: percentiles(&series.histograms),
+        timeline: Overlay::of(&series.timelines, tester.runs),
     }
 }
 

@@ -6,6 +6,7 @@
 use serde::Serialize;
 
 use super::Options;
+use super::overlay::Overlay;
 
 /// The name of the shape.
 pub(super) const SCHEMA: &str = "diytrace-diff/1";
@@ -146,6 +147,8 @@ pub struct Function {
     pub repeat: Option<Repeat>,
     /// Percentiles of its calls' times, over all runs of a side.
     pub percentiles: Vec<Percentile>,
+    /// When it ran: of roots, and of what nothing recorded has called.
+    pub timeline: Option<Overlay>,
 }
 
 /// Calls of one function by another.

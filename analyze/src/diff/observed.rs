@@ -19,6 +19,7 @@ use crate::report::names::Names;
 use crate::report::roots::Roots;
 use crate::report::warnings;
 use crate::symbolize::{Probe, Symbols};
+use crate::timeline::Ran;
 
 /// What one run did.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +49,7 @@ pub struct Measured {
     pub histogram: Histogram,
     /// The build IDs of its module: empty ones, if it has none.
     pub builds: BTreeSet<Vec<u8>>,
+    pub ran: Ran,
 }
 
 /// Calls of one function by another.
@@ -70,6 +72,7 @@ impl Measured {
         self.total_error += other.total_error;
         self.histogram.merge(&other.histogram);
         self.builds.extend(other.builds.iter().cloned());
+        self.ran.merge(&other.ran);
     }
 }
 
@@ -122,6 +125,8 @@ impl Observed {
     fn add(&mut self, group: &Group, ids: &FxHashMap<PlaceId, FunctionId>) {
         let times = correct(&group.tree);
         for (id, function) in functions(group, &times, ids, |_| false) {
+            let mut ran = Ran::default();
+            ran.add(&function);
             self.functions[id as usize].1.add(&Measured {
                 calls: function.calls,
                 own: function.corrected.own.ns(),
@@ -130,6 +135,7 @@ impl Observed {
                 total_error: function.error.ns(),
                 histogram: function.histogram,
                 builds: BTreeSet::new(), // are known
+                ran,
             });
             for (callee, edge) in function.callees {
                 self.edges.entry((id as usize, callee as usize)).or_default().add(&Called {

@@ -7,8 +7,10 @@ use rustc_hash::FxHashMap;
 use super::flames::Flames;
 use super::identity::{Key, Matching};
 use super::observed::{Called, Measured, Observed};
+use super::overlay;
 use super::tester::Errors;
 use super::uncertainty::{Code, OfDifference, Uncertainty};
+use crate::timeline::Timeline;
 
 /// The runs of one query, by function.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +44,8 @@ pub struct Series {
     pub histograms: [crate::histogram::Histogram; 2],
     /// Build IDs of the function's module.
     builds: [BTreeSet<Vec<u8>>; 2],
+    /// When it ran, from the start of the run whose number stands beside it.
+    pub timelines: [Vec<(usize, Timeline)>; 2],
 }
 
 impl Sides {
@@ -90,6 +94,13 @@ impl Sides {
             self.total[side][number] += measured.own;
             self.total_error[side] += measured.own_error.error() / runs[side] as f64;
         }
+        let ran = run.functions.iter().zip(places);
+        let mut timelines: Vec<_> =
+            ran.filter_map(|((_, measured), &place)| Some((place, measured.ran.finish(false)?))).collect();
+        overlay::begin_at_zero(&mut timelines);
+        for (place, timeline) in timelines {
+            self.functions[place].1.timelines[side].push((number, timeline));
+        }
         for (&(caller, callee), called) in &run.edges {
             let edge = self.edges.entry((places[caller], places[callee])).or_insert_with(|| Series::empty(runs));
             edge.add_called(side, number, called, runs);
@@ -115,7 +126,7 @@ impl Series {
     }
 
     fn add(&mut self, side: usize, number: usize, measured: &Measured, runs: [usize; 2]) {
-        let Measured { calls, own, total, own_error, total_error, histogram, builds } = measured;
+        let Measured { calls, own, total, own_error, total_error, histogram, builds, ran: _ } = measured;
         let called = Called { calls: *calls, own: *own, total: *total, own_error: *own_error };
         self.add_called(side, number, &called, runs);
         self.total_error[side] += total_error / runs[side] as f64;

@@ -44,6 +44,8 @@ pub struct Tester {
     ranks: Ranks,
     /// The smallest p-value that can come out.
     pub smallest_p: f64,
+    /// How many runs each side has.
+    pub runs: [usize; 2],
 }
 
 impl Tester {
@@ -54,6 +56,7 @@ impl Tester {
             splits: Splits::new(left, right, options.splits),
             ranks: Ranks::new(left, right),
             smallest_p: smallest_p(left, right),
+            runs,
         }
     }
 

@@ -148,10 +148,11 @@ fn part(tree: &CallTree, with: &With) -> Part {
     if !with.choice.is_raw {
         sums::add_spreads(&mut sums, tree, with.functions); // there is no other way to have them than corrected
     }
+    sums::add_timelines(&mut sums, tree, with.functions, with.choice.is_raw);
     if !with.choice.only_roots {
         sums::set_totals(&mut sums, tree, with.functions, with.choice.is_raw);
     }
-    let Subject { process, thread, processes, .. } = &tree.subject;
+    let Subject { process, thread, processes, timing, .. } = &tree.subject;
     Part {
         name: name(&tree.subject),
         pid: process.as_ref().map(|process| process.pid),
@@ -161,6 +162,7 @@ fn part(tree: &CallTree, with: &With) -> Part {
         calls: frames.iter().map(|frame| frame.calls).fold(0, u64::saturating_add),
         error_ns: whole(error),
         call_error_ns: if with.choice.is_raw { 0.0 } else { tree.subject.overhead.error_ns },
+        is_all_timed: *timing == "all",
         frames,
         sums,
     }

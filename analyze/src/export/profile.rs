@@ -1,5 +1,7 @@
 //! What is exported, as plain data: call trees whose times are whole nanoseconds.
 
+use crate::timeline::Timeline;
+
 /// Profiles on their way to another tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
@@ -90,6 +92,8 @@ pub struct Part {
     pub error_ns: u64,
     /// How far off the time of a single call may be, in nanoseconds.
     pub call_error_ns: f64,
+    /// Whether every call was timed; else those that were stand for others in timelines.
+    pub is_all_timed: bool,
     /// Call paths in preorder: each directly before all below it.
     pub frames: Vec<Frame>,
     /// Sums by function, by [`Profile::functions`]; recursion is counted once.
@@ -130,6 +134,8 @@ pub struct Sums {
     pub error_ns: u64,
     /// The distribution of its calls' times, if any returned.
     pub spread: Option<Spread>,
+    /// When its outermost calls ran, wherever they were made, if that was recorded.
+    pub timeline: Option<Timeline>,
     /// What it called.
     pub callees: Vec<Edge>,
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::profile::{Frame, Function, Line, Module, Part, Profile, Site, Spread};
 use super::sums;
+use crate::timeline::{Timeline, TimelineSlice};
 
 /// A server's profile: recursion, an inlined body, a library with a function of the same name, and a warning.
 ///
@@ -90,6 +91,7 @@ fn part(pid: u32) -> Part {
         calls: 0,
         error_ns: 250,
         call_error_ns: 2.5,
+        is_all_timed: true,
         frames: vec![
             frame(None, 7, 0, 0, 1, 1_000),
             frame(Some(0), 7, 1, 1, 1_000, 200_000),
@@ -124,6 +126,12 @@ fn total(part: &mut Part) {
             max: times(20.0),
         });
     }
+    // `main` is what nothing has called: idle at first, then busy until it ends.
+    let slice =
+        |calls, part_of_total: f64| TimelineSlice { calls, total_ns: part_of_total * part.sums[0].total_ns as f64 };
+    let slices = vec![slice(0.0, 0.0), slice(0.0, 0.25), slice(0.0, 0.5), slice(1.0, 0.25)];
+    let start_unix_ns = part.started_unix_ns.unwrap_or(0);
+    part.sums[0].timeline = Some(Timeline { start_unix_ns, slice_ns: 1_048_576.0, slices });
 }
 
 /// Holds an export against the one that is kept, or keeps it if `DIYTRACE_REGENERATE` is set.

@@ -1,4 +1,4 @@
-//! Sums by function: calls, times with recursion counted once, percentiles.
+//! Sums by function: calls, times with recursion counted once, percentiles, timelines.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,6 +8,7 @@ use crate::calltree::CallTree;
 use crate::functions::FunctionId;
 use crate::histogram::Histogram;
 use crate::time::Time;
+use crate::timeline::Ran;
 
 /// What frames add up to, for that many functions.
 pub fn of_frames(frames: &[Frame], functions: usize) -> Vec<Sums> {
@@ -86,6 +87,18 @@ impl Calls {
         let exact = (*returned > 0 && !has_unwound).then(|| closed.ns() / *returned as f64);
         let mean = exact.filter(|mean| (min..=max).contains(mean)).or(histogram.mean().map(Time::ns))?;
         Some(Spread { mean, min, p50, p90, p99, p999, max })
+    }
+}
+
+/// Adds when functions ran.
+pub fn add_timelines(sums: &mut [Sums], tree: &CallTree, ids: &HashMap<FunctionId, usize>, is_raw: bool) {
+    let mut all: BTreeMap<usize, Ran> = BTreeMap::new();
+    for (id, function) in &tree.functions {
+        let Some(&new) = ids.get(id) else { continue };
+        all.entry(new).or_default().add(function);
+    }
+    for (new, ran) in all {
+        sums[new].timeline = ran.finish(is_raw);
     }
 }
 

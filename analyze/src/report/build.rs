@@ -229,10 +229,7 @@ impl Builder<'_, '_> {
             addresses: name.addresses,
             kinds: ways.kinds,
             inlined_into: ways.into(),
-            timeline: function.timelines.finish().map(|timeline| {
-                let measured = function.raw.total.ns();
-                timeline.scaled(if measured > 0.0 { sums.total.ns() / measured } else { 1.0 })
-            }),
+            timeline: function.timelines.finish_as(function.raw.total, sums.total),
             histogram: self.options.histogram.then(|| function.histogram.bars().map(bar).collect()),
             callees,
         }

@@ -1,6 +1,6 @@
-//! One page with everything: it opens from a file and asks nothing of a network.
+//! One page with everything: verdicts, runs, percentiles, timelines, flame graphs.
 //!
-//! The page's parts lie in `page/` and are put together here; the data is the comparison's JSON, with flame graphs.
+//! Its parts lie in `page/` and are put together by [`crate::page`]; the data is the comparison's JSON, with flame graphs.
 
 use std::io;
 
@@ -8,16 +8,13 @@ use serde::Serialize;
 
 use crate::diff::flames::{Picture, draw};
 use crate::diff::{Comparison, Query};
-use crate::export::html::{escaped, fill};
-
-const PAGE: &str = include_str!("page/page.html");
-const STYLE: &str = include_str!("page/page.css");
+use crate::page::Page;
 
 /// The page's program, in the order in which its parts need each other.
 const SCRIPTS: [&str; 6] = [
-    include_str!("../../export/html/page/text.js"),
     include_str!("page/words.js"),
     include_str!("page/charts.js"),
+    include_str!("page/overlay.js"),
     include_str!("page/tables.js"),
     include_str!("page/sections.js"),
     include_str!("page/main.js"),
@@ -42,11 +39,17 @@ struct Flames {
 /// The page.
 pub fn page(comparison: &Comparison) -> io::Result<Vec<u8>> {
     let flames = comparison.queries.iter().map(|query| flames(comparison, query)).collect::<io::Result<_>>()?;
-    let data = serde_json::to_string(&Data { comparison, flames })?.replace('<', "\\u003c");
-    let title = escaped(&format!("{} → {}", comparison.left.name, comparison.right.name));
-    let script = SCRIPTS.concat();
-    let fillings = [("title", title.as_str()), ("style", STYLE), ("data", &data), ("script", &script)];
-    Ok(fill(PAGE, &fillings).into_bytes())
+    let title = format!("{} → {}", comparison.left.name, comparison.right.name);
+    let page = Page {
+        title: &title,
+        kind: "diytrace diff",
+        body: include_str!("page/page.html"),
+        elsewhere: "are in report.json and the tables beside it",
+        allowed: Some("frame-src blob:"),
+        style: include_str!("page/page.css"),
+        scripts: &SCRIPTS,
+    };
+    page.write(&Data { comparison, flames })
 }
 
 fn flames(comparison: &Comparison, query: &Query) -> io::Result<Flames> {

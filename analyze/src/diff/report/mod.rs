@@ -26,6 +26,7 @@ pub fn write(folder: &Path, comparison: &Comparison) -> Result<(), Error> {
         ("functions.tsv".to_owned(), tables::functions(comparison, b'\t')?),
         ("edges.tsv".to_owned(), tables::edges(comparison)?),
         ("runs.tsv".to_owned(), tables::runs(comparison)?),
+        ("timelines.tsv".to_owned(), tables::timelines(comparison)?),
         ("metrics.tsv".to_owned(), tables::metrics(comparison)?),
         ("overhead.tsv".to_owned(), tables::overhead(comparison)?),
         ("stacks.tsv".to_owned(), tables::stacks(comparison)?),

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::diff::{Comparison, Counts, On, Query, Test};
+use crate::diff::{Comparison, Counts, On, Overlay, Query, Test};
 
 /// A table of rows, separated by tabs or commas.
 struct Table(csv::Writer<Vec<u8>>);
@@ -197,6 +197,34 @@ pub fn runs(comparison: &Comparison) -> io::Result<Vec<u8>> {
                     ];
                     table.row([&place[..], &values].concat())?;
                 }
+            }
+        }
+    }
+    table.bytes()
+}
+
+/// One row for each slice of time of each function that has a timeline: its time there, over the runs of each side.
+pub fn timelines(comparison: &Comparison) -> io::Result<Vec<u8>> {
+    let first = ["query", "function", "module", "file", "slice", "start_ns", "slice_ns"];
+    let last = ["left_median_ns", "left_low_ns", "left_high_ns", "right_median_ns", "right_low_ns", "right_high_ns"];
+    let mut table = Table::new(b'\t', &[&first[..], &last].concat())?;
+    for query in &comparison.queries {
+        for function in &query.functions {
+            let Some(Overlay { slice_ns, left, right }) = &function.timeline else { continue };
+            for slice in 0..left.median_ns.len() {
+                let mut row = vec![
+                    name(query),
+                    function.name.clone(),
+                    function.module.clone(),
+                    function.file.clone().unwrap_or_default(),
+                    slice.to_string(),
+                    (slice_ns * slice as f64).to_string(),
+                    slice_ns.to_string(),
+                ];
+                for side in [left, right] {
+                    row.extend([&side.median_ns, &side.low_ns, &side.high_ns].map(|all| all[slice].to_string()));
+                }
+                table.row(row)?;
             }
         }
     }

@@ -42,12 +42,18 @@ pub fn counted(median: f64) -> String {
     if median.fract() == 0.0 { count(median as u64) } else { format!("{median:.1}") }
 }
 
-/// A count for each call.
-pub fn ratio(ratio: f64) -> String {
+/// Two ratios, with as many digits as it takes to tell them apart.
+pub fn ratios((before, after): (f64, f64)) -> [String; 2] {
+    let texts = |digits| [before, after].map(|value| ratio(value, digits));
+    (2..=9).map(texts).find(|[before, after]| before != after).unwrap_or_else(|| texts(2))
+}
+
+fn ratio(ratio: f64, digits: usize) -> String {
     match ratio {
         _ if ratio.fract() == 0.0 => count(ratio as u64),
-        _ if ratio < 0.01 => format!("{ratio:.2e}"),
-        _ if ratio < 1000.0 => format!("{ratio:.2}"),
+        _ if ratio < 0.01 => format!("{ratio:.digits$e}"),
+        _ if ratio < 1000.0 => format!("{ratio:.digits$}"),
+        _ if digits > 2 => format!("{ratio:.0$}", digits - 2),
         _ => count(ratio.round() as u64),
     }
 }
@@ -71,8 +77,8 @@ pub fn why(function: &Function) -> String {
 pub fn callers(query: &Query, index: usize) -> Vec<String> {
     let changed = |edge: &&Edge| edge.ends.1 == index && edge.is_per_call_changed;
     let said = |edge: &Edge| {
-        let (before, after) = edge.per_call;
-        format!("{} makes {} → {} a call", edge.caller, ratio(before), ratio(after))
+        let [before, after] = ratios(edge.per_call);
+        format!("{} makes {before} → {after} a call", edge.caller)
     };
     query.edges.iter().filter(changed).map(said).collect()
 }
@@ -109,7 +115,10 @@ mod tests {
             assert_eq!(exactly(Some(part)), expected);
         }
         assert_eq!((signed(0.00001), percent(None)), ("+0.0%".into(), "new".into()));
-        assert_eq!((ratio(2.0), ratio(1.5), ratio(0.001)), ("2".into(), "1.50".into(), "1.00e-3".into()));
+        assert_eq!(ratios((2.0, 1.5)), ["2", "1.50"]);
+        assert_eq!(ratios((0.001, 25_251.5)), ["1.00e-3", "25,252"]);
+        assert_eq!(ratios((0.998, 0.9985)), ["0.9980", "0.9985"]);
+        assert_eq!(ratios((25_251.5, 25_251.75)), ["25251.50", "25251.75"]);
         assert_eq!(
             (metric("wall_ns", 1.5e6), metric_name("peak_memory_bytes")),
             ("1.50 ms".into(), "peak memory".into())

@@ -1,8 +1,9 @@
 //! The data of the page, in columns: shorter than objects, and quicker to read.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::export::profile::{Frame, Function, Part, Profile, Spread, Sums};
+use crate::timeline::{Timeline, TimelineSlice};
 
 /// All of it.
 #[derive(Serialize)]
@@ -33,6 +34,7 @@ struct PartData<'a> {
     call_error: f64,
     paths: Paths,
     sums: Vec<SumsRow>,
+    timelines: Timelines,
 }
 
 /// Call paths in preorder, in columns.
@@ -54,6 +56,31 @@ struct Paths {
 
 /// Function, calls, self, total and its error, mean, min, p50, p90, p99, p99.9, max. Times are nanoseconds.
 type SumsRow = (usize, u64, u64, u64, u64, Option<[f64; 7]>);
+
+/// When functions ran.
+#[derive(Default, Serialize)]
+struct Timelines {
+    /// When the earliest begins, in nanoseconds since 1970.
+    start: u64,
+    is_all_timed: bool,
+    rows: Vec<TimelineRow>,
+}
+
+/// Function; where its slices begin, in nanoseconds from the common start; nanoseconds of a slice; how many there are; how many
+/// empty ones are left out before the first that is not; calls and nanoseconds of each from there on.
+type TimelineRow = (usize, u64, f64, usize, usize, Vec<Number>, Vec<Number>);
+
+/// A number that is written as a whole one where it is one: slices are many.
+struct Number(f64);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.0 as i64 {
+            whole if whole as f64 == self.0 => to.serialize_i64(whole),
+            _ => to.serialize_f64(self.0),
+        }
+    }
+}
 
 impl<'a> Page<'a> {
     /// Of a profile.
@@ -86,7 +113,6 @@ fn part<'a>(profile: &Profile, part: &'a Part, vias: &[&str]) -> PartData<'a> {
     for frame in &part.frames {
         paths.add(profile, frame, vias);
     }
-    let sums = part.sums.iter().enumerate().filter(|(_, sums)| sums.calls > 0 || sums.total_ns > 0);
     PartData {
         name: &part.name,
         processes: part.processes,
@@ -95,7 +121,32 @@ fn part<'a>(profile: &Profile, part: &'a Part, vias: &[&str]) -> PartData<'a> {
         error: part.error_ns,
         call_error: tenths(part.call_error_ns),
         paths,
-        sums: sums.map(row).collect(),
+        timelines: Timelines::of(part),
+        sums: shown(part).map(row).collect(),
+    }
+}
+
+/// The functions that the part has anything of.
+fn shown(part: &Part) -> impl Iterator<Item = (usize, &Sums)> {
+    part.sums.iter().enumerate().filter(|(_, sums)| sums.calls > 0 || sums.total_ns > 0)
+}
+
+impl Timelines {
+    /// Those of a part's functions.
+    fn of(part: &Part) -> Self {
+        let all: Vec<(usize, &Timeline)> =
+            shown(part).filter_map(|(function, sums)| Some((function, sums.timeline.as_ref()?))).collect();
+        let start = all.iter().map(|(_, timeline)| timeline.start_unix_ns).min().unwrap_or(0);
+        let row = |(function, timeline): (usize, &Timeline)| {
+            let Timeline { start_unix_ns, slice_ns, slices } = timeline;
+            let is_filled = |slice: &&TimelineSlice| slice.calls > 0.0 || slice.total_ns > 0.0;
+            let empty = slices.iter().position(|slice| is_filled(&slice)).unwrap_or(slices.len());
+            let filled = &slices[empty..];
+            let calls = filled.iter().map(|slice| Number(thousandths(slice.calls))).collect();
+            let times = filled.iter().map(|slice| Number(tenths(slice.total_ns))).collect();
+            (function, start_unix_ns - start, thousandths(*slice_ns), slices.len(), empty, calls, times)
+        };
+        Self { start, is_all_timed: part.is_all_timed, rows: all.into_iter().map(row).collect() }
     }
 }
 
@@ -119,6 +170,10 @@ fn row((function, sums): (usize, &Sums)) -> SumsRow {
         [mean, min, p50, p90, p99, p999, max].map(tenths)
     };
     (function, sums.calls, sums.self_ns, sums.total_ns, sums.error_ns, sums.spread.map(times))
+}
+
+fn thousandths(number: f64) -> f64 {
+    (number * 1e3).round() / 1e3
 }
 
 /// A tenth of a nanosecond is more than any clock has.

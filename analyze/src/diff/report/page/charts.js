@@ -7,6 +7,11 @@ function legend() {
   return element("div", { class: "legend" }, key("l", comparison.left.name), key("r", comparison.right.name));
 }
 
+/** Pixels of a drawing across a card: drawn so, its words are as large as others. */
+function wholeWidth() {
+  return Math.max(360, document.getElementById("main").clientWidth - 86);
+}
+
 /** Round numbers that a scale is marked at. */
 function marks(low, high, most) {
   const rough = (high - low) / most || 1;
@@ -43,7 +48,7 @@ function strip(test, said = time) {
 
 /** Values of all runs in the order in which they were made. */
 function course(test, said = time) {
-  const width = 900, height = 150, left = 64, right = width - 8, bottom = height - 22;
+  const width = wholeWidth(), height = 150, left = 64, right = width - 8, bottom = height - 22;
   const all = [...test.left, ...test.right];
   const high = Math.max(...all) * 1.05 || 1;
   const low = Math.min(...all) > high / 2 ? Math.min(...all) - (high - Math.min(...all)) * 0.3 : 0;

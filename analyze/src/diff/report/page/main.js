@@ -52,6 +52,10 @@ function draw() {
   document.getElementById("main").replaceChildren(...parts);
 }
 
+// Sections are scrolled to below the bar that names them, which has as many lines as it needs.
+const bar = document.getElementById("contents");
+new ResizeObserver(() => { document.documentElement.style.scrollPaddingTop = `${bar.offsetHeight + 12}px`; }).observe(bar);
+
 if (comparison.queries.length > 1) {
   const select = document.getElementById("query");
   comparison.queries.forEach((one, index) => {

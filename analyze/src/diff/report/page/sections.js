@@ -22,7 +22,7 @@ function changedCard(fn) {
     element("dt", {}, "by calls"), element("dd", {}), element("dd", {}), element("dd", {}, signedTime(fn.split.calls_ns)),
     element("dt", {}, "by cost"), element("dd", {}), element("dd", {}), element("dd", {}, signedTime(fn.split.cost_ns)));
   const callers = callersOf(fn).filter((edge) => edge.is_per_call_changed);
-  const said = callers.map((edge) => `${edge.caller} makes ${ratio(edge.per_call[0])} → ${ratio(edge.per_call[1])} a call`);
+  const said = callers.map((edge) => `${edge.caller} makes ${perCall(edge)}`);
   const repeat = fn.repeat && (fn.repeat.is_confirmed ? `confirmed by fresh runs: ${signed(fn.repeat.difference)}`
     : `not confirmed: fresh runs say ${fn.repeat.difference === null ? "nothing" : signed(fn.repeat.difference)}`);
   const details = [`T ${signed(test.threshold).slice(1)}`, `p ${probability(test.p_adjusted)}`, `correction ± ${time(test.error_ns)}`,
@@ -36,7 +36,8 @@ function changedCard(fn) {
     element("div", { class: "parts" },
       element("div", {}, element("h4", {}, "medians of runs"), numbers),
       element("div", {}, element("h4", {}, "self time of each run"), legend(), strip(test)),
-      fn.percentiles.length ? element("div", {}, element("h4", {}, "time of a call, with callees, by percentile"), legend(), percentiles(fn.percentiles)) : null));
+      fn.percentiles.length ? element("div", {}, element("h4", {}, "time of a call, with callees, by percentile"), legend(), percentiles(fn.percentiles)) : null,
+      fn.timeline ? element("div", { title: OVERLAY_ABOUT }, element("h4", {}, "when it ran, from a run's first call"), overlayWithWords(fn.timeline)) : null));
 }
 
 function signedTime(ns) {
@@ -52,7 +53,7 @@ const SECTIONS = [
     id: "calls", title: "Called more or less often", about: "Counts are compared exactly. No change of time is certain.",
     rows: () => ofVerdict("calls"), show: (rows) => table([COLUMN.callsBefore, COLUMN.callsAfter, COLUMN.calls, COLUMN.share, COLUMN.name,
       { title: "by", text: true, name: true, of: () => 0, show: (fn) => callersOf(fn).filter((edge) => edge.is_per_call_changed)
-        .map((edge) => `${edge.caller}: ${ratio(edge.per_call[0])} → ${ratio(edge.per_call[1])} a call`).join(", ") }], rows),
+        .map((edge) => `${edge.caller}: ${perCall(edge)}`).join(", ") }], rows),
   },
   {
     id: "follows", title: "Changed with their callers", about: "Each call of their callers still makes as many calls, and those cost what they did.",
@@ -95,6 +96,10 @@ const SECTIONS = [
     show: (rows) => element("div", {}, ...rows.map((metric) => element("div", { class: "card" },
       element("h4", {}, `${metricName(metric.name)}: ${signed(metric.values.difference)} ${plusMinus(metric.values)}, ${metric.verdict.replace("-", " ")}`),
       legend(), course(metric.values)))),
+  },
+  {
+    id: "timelines", title: "Timelines", bare: true,
+    about: `When roots ran, or else what nothing recorded has called. ${OVERLAY_ABOUT}`, rows: withTimeline, show: (rows) => overlays(rows),
   },
   {
     id: "metrics", title: "Metrics", about: "Medians of whole runs.",

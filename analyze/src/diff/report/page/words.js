@@ -23,8 +23,17 @@ function medianCount(value) {
   return Number.isInteger(value) ? count(value) : value.toFixed(1);
 }
 
-function ratio(value) {
-  return Number.isInteger(value) ? count(value) : value < 0.01 ? value.toExponential(2) : value.toFixed(2);
+function ratio(value, digits) {
+  if (Number.isInteger(value)) return count(value);
+  if (value < 0.01) return value.toExponential(digits);
+  return value < 1000 ? value.toFixed(digits) : digits > 2 ? value.toFixed(digits - 2) : count(Math.round(value));
+}
+
+/** What a caller makes of each of its calls, before and after, with as many digits as it takes to tell them apart. */
+function perCall({ per_call: [before, after] }) {
+  const texts = (digits) => [ratio(before, digits), ratio(after, digits)];
+  const digits = [2, 3, 4, 5, 6, 7, 8, 9].find((digits) => new Set(texts(digits)).size > 1) ?? 2;
+  return `${texts(digits).join(" → ")} a call`;
 }
 
 function probability(p) {

@@ -29,6 +29,7 @@ function drawDetails() {
       element("button", { class: "plain", onclick: () => find(row.id, "tree") }, "In the tree")),
     list(facts),
     ...(spread.length ? [element("h3", {}, "Of all its calls"), list(spread)] : []),
+    ...timelineDetails(part, row.id),
     element("h3", {}, "Called by"), neighbourList(callers, "nobody that is recorded"),
     element("h3", {}, "Calls"), neighbourList(callees, "nothing that is recorded"),
   );

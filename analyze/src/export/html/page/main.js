@@ -33,6 +33,7 @@ function listen() {
   }
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => show({}));
   listenToFlame();
+  listenToTimeline();
 }
 
 function start() {

@@ -30,11 +30,6 @@ function axisOf(rows, error) {
   return { at, ticks };
 }
 
-/** The time without digits that a power of ten does not need. */
-function tickText(ns) {
-  return time(ns).replace(/\.0+ /, " ");
-}
-
 function axisMarks(axis) {
   const marks = axis.ticks.map((ns) => shape("text", { x: `${axis.at(ns)}%`, y: 14, "text-anchor": axis.at(ns) > 97 ? "end" : axis.at(ns) < 3 ? "start" : "middle" }, tickText(ns)));
   return shape("svg", { width: "100%", height: 20 }, ...marks);
@@ -58,7 +53,7 @@ function spreadText(row) {
 
 function spreadRow(row, axis) {
   const open = () => show({ selected: row.id });
-  const line = element("div", { class: `spread-row${state.selected === row.id ? " selected" : ""}`, tabindex: 0, onclick: open },
+  const line = element("div", { class: `spread-row${state.selected === row.id ? " selected" : ""}`, tabindex: 0, "data-row": row.id, onclick: open },
     marked(row.label), drawing(row, axis), element("span", { class: "count" }, count(row.calls)));
   line.addEventListener("keydown", (event) => event.key === "Enter" && open());
   return line;

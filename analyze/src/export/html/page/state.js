@@ -8,7 +8,14 @@ const stale = new Set();
 function show(changes) {
   Object.assign(state, changes);
   for (const name of Object.keys(views)) stale.add(name);
+  keepingFocus(draw);
+}
+
+/** Who came to a row by the keyboard stays there when it is drawn anew. */
+function keepingFocus(draw) {
+  const row = document.activeElement?.dataset.row;
   draw();
+  if (row) document.querySelector(`#view-${state.view} [data-row="${row}"]`)?.focus({ preventScroll: true });
 }
 
 function draw() {
@@ -26,6 +33,16 @@ function draw() {
 
 function matches(label) {
   return !state.search || label.toLowerCase().includes(state.search);
+}
+
+/** A name in which what was searched for stands out. */
+function marked(name) {
+  const span = element("span", { class: "fn", title: name });
+  const at = state.search ? name.toLowerCase().indexOf(state.search) : -1;
+  if (at < 0) return span.append(name), span;
+  const end = at + state.search.length;
+  span.append(name.slice(0, at), element("span", { class: "hit" }, name.slice(at, end)), name.slice(end));
+  return span;
 }
 
 /** How much was found: time counts once, however often a function that was found calls another. */

@@ -31,7 +31,7 @@ views.table = () => {
   if (!rows.length) view.append(element("p", { class: "empty" }, "No function has a name like that."));
   if (rows.length > sorting.shown) {
     const more = () => { sorting.shown += BATCH; views.table(); };
-    view.append(element("p", { class: "more" }, element("button", { onclick: more }, `Show more of ${count(rows.length)}`)));
+    view.append(element("p", { class: "more" }, element("button", { class: "plain", onclick: more }, `Show more of ${count(rows.length)}`)));
   }
   view.scrollTop = scrolled;
 };
@@ -58,7 +58,7 @@ function sortBy(column) {
 function tableRow(part, row, columns) {
   const open = () => show({ selected: row.id });
   const cells = columns.map(([key]) => cell(part, row, key));
-  const line = element("tr", { tabindex: 0, onclick: open, class: state.selected === row.id ? "selected" : null }, ...cells);
+  const line = element("tr", { tabindex: 0, "data-row": row.id, onclick: open, class: state.selected === row.id ? "selected" : null }, ...cells);
   line.addEventListener("keydown", (event) => {
     if (event.key === "Enter") open();
     if (event.key === "ArrowDown") line.nextElementSibling?.focus(), event.preventDefault();

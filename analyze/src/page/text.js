@@ -16,6 +16,11 @@ function significant(value, digits) {
   return value.toFixed(Math.max(0, digits - before));
 }
 
+/** The time at a mark of a scale, without digits that it does not need. */
+function tickText(ns) {
+  return ns > 0 ? time(ns).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ") : "0";
+}
+
 /** A time, or that it is less than what its correction may be off by. */
 function resolved(ns, error) {
   return ns < error ? `< ${time(error)}` : time(ns);
@@ -58,14 +63,4 @@ function shape(name, attributes = {}, ...children) {
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   made.append(...children);
   return made;
-}
-
-/** A name in which what was searched for stands out. */
-function marked(name) {
-  const span = element("span", { class: "fn", title: name });
-  const at = state.search ? name.toLowerCase().indexOf(state.search) : -1;
-  if (at < 0) return span.append(name), span;
-  const end = at + state.search.length;
-  span.append(name.slice(0, at), element("span", { class: "hit" }, name.slice(at, end)), name.slice(end));
-  return span;
 }

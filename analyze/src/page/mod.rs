@@ -1,0 +1,72 @@
+//! Pages: one file with style, program and data, that opens from a disk and asks nothing of a network.
+//!
+//! What pages have in common lies here: the frame that they are filled into, colours, and how numbers are said.
+
+use std::io;
+
+use serde::Serialize;
+
+const FRAME: &str = include_str!("frame.html");
+const PALETTE: &str = include_str!("palette.css");
+const TEXT: &str = include_str!("text.js");
+
+/// What makes a page.
+pub struct Page<'a> {
+    /// Of what it is; any text.
+    pub title: &'a str,
+    /// What a browser's tab says behind the title.
+    pub kind: &'a str,
+    /// The body, in which `{{title}}` is filled.
+    pub body: &'a str,
+    /// Where the numbers are for those who run no scripts, as the end of a sentence.
+    pub elsewhere: &'a str,
+    /// What its content may do beyond showing itself: a directive of the Content-Security-Policy.
+    pub allowed: Option<&'a str>,
+    /// Its style, beyond the common one.
+    pub style: &'a str,
+    /// Its program, in the order in which its parts need each other.
+    pub scripts: &'a [&'a str],
+}
+
+impl Page<'_> {
+    /// The page with its data, which its program finds as JSON in the element `data`.
+    pub fn write(&self, data: &impl Serialize) -> io::Result<Vec<u8>> {
+        // Nothing in the data may end the element that it lies in.
+        let data = serde_json::to_string(data)?.replace('<', "\\u003c");
+        let title = escaped(self.title);
+        let body = fill(self.body, &[("title", &title)]);
+        let allowed = self.allowed.map(|directive| format!("; {directive}")).unwrap_or_default();
+        let fillings = [
+            ("title", title.as_str()),
+            ("kind", self.kind),
+            ("allowed", &allowed),
+            ("style", &[PALETTE, self.style].concat()),
+            ("body", body.trim_end()),
+            ("elsewhere", self.elsewhere),
+            ("data", &data),
+            ("script", &[TEXT, &self.scripts.concat()].concat()),
+        ];
+        Ok(fill(FRAME, &fillings).into_bytes())
+    }
+}
+
+/// Fills the places of a page: `{{name}}`.
+fn fill(page: &str, fillings: &[(&str, &str)]) -> String {
+    let mut filled = String::with_capacity(page.len() + fillings.iter().map(|(_, text)| text.len()).sum::<usize>());
+    let mut rest = page;
+    // What is filled in may look like a place to fill, so the page is read once, from its beginning to its end.
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (name, after) = after.split_once("}}").unwrap_or((after, ""));
+        filled.push_str(before);
+        let filling = fillings.iter().find(|(known, _)| *known == name);
+        filled.push_str(filling.map_or("", |(_, text)| text));
+        rest = after;
+    }
+    filled.push_str(rest);
+    filled
+}
+
+/// Text that is no markup.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
