@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Exports, opened by the programs they are for that are too heavy for every test run: the flame graph and the page in
-# Chromium, clicked and searched; speedscope, as its npm package has it; the Firefox Profiler's own importer.
+# Exports, opened by the programs they are for that are too heavy for every test run: the flame graph, the page and that of a
+# comparison in Chromium, clicked and searched; speedscope, as its npm package has it; the Firefox Profiler's own importer.
 # (callgrind_annotate, dot and go tool pprof are asked by `cargo test --test export`.)
 #
 #   tests/readers.sh [PROFILE]          (default: a program of c-fixtures/ is recorded)
@@ -46,11 +46,21 @@ heading "exports of $profile"
 "$diytrace" export speedscope -o "$folder/speedscope.json" "$profile"
 "$diytrace" export firefox -o "$folder/firefox.json" "$profile"
 
+heading "a comparison"
+cc -O2 -g -finstrument-functions -o "$folder/changes" "$repo/c-fixtures/changes.c"
+cc -O2 -g -DLOOKUPS=9 -finstrument-functions -o "$folder/changed" "$repo/c-fixtures/changes.c"
+rm -rf "$folder"/{before,after,diff}
+for run in 1 2 3 4; do
+    "$diytrace" record --out "$folder/before/$run" "$folder/changes" 3000
+    "$diytrace" record --out "$folder/after/$run" "$folder/changed" 3000
+done
+"$diytrace" diff --fail-on never -o "$folder/diff" "$folder/before" "$folder/after" >/dev/null
+
 heading "readers from npm"
 cp "$repo"/tests/readers/*.mjs "$repo"/tests/readers/package.json "$folder"
 (cd "$folder" && npm install --silent --no-audit --no-fund --no-package-lock --ignore-scripts)
 
-for reader in flamegraph page speedscope firefox; do
+for reader in flamegraph page diff speedscope firefox; do
     heading "$reader"
     node "$folder/$reader.mjs"
 done

@@ -60,5 +60,8 @@ async function page() {
   await page.goto(pathToFileURL(join(shots, "page.html")).href);
   await page.waitForTimeout(500);
   await keep("page", await page.screenshot());
+  await page.click("#tab-timeline");
+  await page.hover("#view-timeline .ran-row[data-row] svg");
+  await keep("timeline", await page.screenshot({ clip: { x: 0, y: 0, width: 1200, height: 470 } }));
   await page.close();
 }

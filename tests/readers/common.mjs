@@ -14,6 +14,12 @@ for (const { name, calls, self_ns, total_ns } of report.functions) {
   const known = functions.get(name) ?? { calls: 0, self: 0, total: 0, copies: 0 };
   functions.set(name, { calls: known.calls + calls, self: known.self + self_ns, total: known.total + total_ns, copies: known.copies + 1 });
 }
+
+/** Functions that have a timeline, most time in it first. */
+const inSlices = ({ timeline: { slices } }, what) => slices.reduce((sum, slice) => sum + slice[what], 0);
+export const timelines = report.functions.filter(({ timeline }) => timeline)
+  .sort((a, b) => inSlices(b, "total_ns") - inSlices(a, "total_ns") || inSlices(b, "calls") - inSlices(a, "calls"))
+  .map(({ name, timeline }) => ({ name, ...timeline }));
 export const hottest = [...functions].sort(([, a], [, b]) => b.self - a.self).map(([name]) => name);
 export const allSelf = [...functions.values()].reduce((sum, { self }) => sum + self, 0);
 

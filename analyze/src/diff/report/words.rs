@@ -117,8 +117,8 @@ mod tests {
         assert_eq!((signed(0.00001), percent(None)), ("+0.0%".into(), "new".into()));
         assert_eq!(ratios((2.0, 1.5)), ["2", "1.50"]);
         assert_eq!(ratios((0.001, 25_251.5)), ["1.00e-3", "25,252"]);
-        assert_eq!(ratios((0.998, 0.9985)), ["0.9980", "0.9985"]);
-        assert_eq!(ratios((25_251.5, 25_251.75)), ["25251.50", "25251.75"]);
+        assert_eq!(ratios((0.9981, 0.9984)), ["0.9981", "0.9984"]);
+        assert_eq!(ratios((25_251.5, 25_251.75)), ["25251.5", "25251.8"]);
         assert_eq!(
             (metric("wall_ns", 1.5e6), metric_name("peak_memory_bytes")),
             ("1.50 ms".into(), "peak memory".into())

@@ -3,7 +3,7 @@
 const OVERLAY_ABOUT = "Time counts from the first call in each run (to a slice). Line: the median of a side's runs; band: from the lowest to the highest of them.";
 
 /** Time spent in each slice: medians as lines, all runs within the bands. */
-function overlay({ slice_ns, left, right }, width = 420) {
+function overlay({ slice_ns, left, right }, width) {
   const height = width > 600 ? 190 : 170, from = 64, to = width - 10, bottom = height - 24;
   const slices = left.median_ns.length, length = slices * slice_ns;
   const rate = (ns) => (ns * 1e9) / slice_ns;

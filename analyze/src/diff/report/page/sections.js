@@ -37,7 +37,7 @@ function changedCard(fn) {
       element("div", {}, element("h4", {}, "medians of runs"), numbers),
       element("div", {}, element("h4", {}, "self time of each run"), legend(), strip(test)),
       fn.percentiles.length ? element("div", {}, element("h4", {}, "time of a call, with callees, by percentile"), legend(), percentiles(fn.percentiles)) : null,
-      fn.timeline ? element("div", { title: OVERLAY_ABOUT }, element("h4", {}, "when it ran, from a run's first call"), overlayWithWords(fn.timeline)) : null));
+      fn.timeline ? element("div", { class: "whole", title: OVERLAY_ABOUT }, element("h4", {}, "when it ran, from a run's first call"), overlayWithWords(fn.timeline, wholeWidth())) : null));
 }
 
 function signedTime(ns) {

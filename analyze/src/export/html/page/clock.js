@@ -11,7 +11,7 @@ const STEPS = [
 
 /** 2026-11-20T12:30:01.234Z; nothing for what a damaged file says. */
 function iso(unix) {
-  const moment = new Date(unix / 1e6);
+  const moment = new Date(Math.round(unix / 1e6)); // a double may be a little before the millisecond that is meant
   return Number.isNaN(moment.getTime()) ? "" : moment.toISOString();
 }
 

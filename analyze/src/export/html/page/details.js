@@ -47,7 +47,7 @@ function neighbourList(neighbours, none) {
     if (id < 0) return element("li", {}, element("span", { class: "place" }, `code that is not recorded · ${counted(calls, "call", "calls")}`));
     const name = functions[id].label;
     return element("li", {}, element("button", { onclick: () => show({ selected: id }) },
-      element("span", { class: "fn", title: name }, name), element("span", {}, resolved(total, error)),
+      marked(name), element("span", {}, resolved(total, error)),
       element("small", {}, counted(calls, "call", "calls"))));
   };
   const more = neighbours.length - MOST_NEIGHBOURS;

@@ -3,6 +3,8 @@
 const LINE = 20;
 /** Frames of less than so many pixels are drawn as one. */
 const NARROW = 0.4;
+/** So few that the first of them can be seen when one zooms in. */
+const MOST_IN_GROUP = 500;
 const flame = { root: null, part: -1, boxes: [], pointed: null };
 
 views.flame = () => {
@@ -36,10 +38,13 @@ function layOut(width) {
     for (const [index, kid] of node.kids.entries()) {
       const share = node.total > 0 ? (kid.total / node.total) * space : 0;
       if (share < NARROW) { // kids are sorted: all others are as narrow
-        const rest = node.kids.slice(index);
-        const total = rest.reduce((sum, other) => sum + other.total, 0);
-        const width = node.total > 0 ? (total / node.total) * space : 0;
-        if (width >= NARROW) flame.boxes.push({ node: null, rest: rest.length, total, x, width, row });
+        for (let from = index; from < node.kids.length; from += MOST_IN_GROUP) {
+          const group = groupOf(node, node.kids.slice(from, from + MOST_IN_GROUP));
+          const width = node.total > 0 ? (group.total / node.total) * space : 0;
+          if (width < NARROW) break;
+          flame.boxes.push({ node: group, x, width, row });
+          x += width;
+        }
         break;
       }
       flame.boxes.push({ node: kid, x, width: share, row, isAbove: false });
@@ -49,6 +54,16 @@ function layOut(width) {
     }
   }
   return rows;
+}
+
+/** What is too narrow to be drawn apart, as one that can be zoomed into. */
+function groupOf(parent, kids) {
+  const sum = (key) => kids.reduce((sum, kid) => sum + kid[key], 0);
+  return { id: -1, isGroup: true, parent, kids, depth: parent.depth + 1, calls: sum("calls"), self: 0, total: sum("total"), error: sum("error") };
+}
+
+function nodeLabel(node) {
+  return node.isGroup ? counted(node.kids.length, "narrow one", "narrow ones") : node.id < 0 ? "all" : functions[node.id].label;
 }
 
 function paint(context, ratio, height) {
@@ -61,15 +76,15 @@ function paint(context, ratio, height) {
   const letter = context.measureText("M").width;
   for (const box of flame.boxes) {
     const y = height - 4 - (box.row + 1) * LINE;
-    const id = box.node ? box.node.id : -1;
-    const label = id >= 0 ? functions[id].label : box.node ? "all" : `${count(box.rest)} narrow ones`;
+    const { id } = box.node;
+    const label = nodeLabel(box.node);
     const isFound = state.search && id >= 0 && matches(label);
     const isSelected = id >= 0 && id === state.selected;
     context.globalAlpha = box.isAbove ? 0.45 : state.search && !isFound ? 0.35 : 1;
     context.fillStyle = isFound ? color("--hit") : frameColor(id, isDark);
     context.fillRect(box.x, y, Math.max(box.width - 1, 0.4), LINE - 1);
     context.globalAlpha = 1;
-    if (isSelected || (box.node && box.node === flame.pointed)) {
+    if (isSelected || isSame(box.node, flame.pointed)) {
       context.strokeStyle = color("--ink");
       context.lineWidth = isSelected ? 2 : 1;
       context.strokeRect(box.x + 1, y + 1, Math.max(box.width - 3, 0), LINE - 3);
@@ -93,6 +108,11 @@ function frameColor(id, isDark) {
   return isDark ? `hsl(${hue} ${48 + other * 16}% ${30 + other * 8}%)` : `hsl(${hue} ${78 + other * 14}% ${68 + other * 10}%)`;
 }
 
+/** Groups are made anew with each drawing. */
+function isSame(one, other) {
+  return one === other || Boolean(one?.isGroup && other?.isGroup && one.kids[0] === other.kids[0]);
+}
+
 function boxAt(event) {
   const canvas = document.getElementById("flame");
   const area = canvas.getBoundingClientRect();
@@ -110,14 +130,15 @@ function drawTrail(part) {
   const trail = document.getElementById("trail");
   if (flame.root === part.tree) return trail.replaceChildren("Click a frame to zoom in and for its details.");
   const reset = element("button", { id: "reset-zoom", onclick: () => zoom(part.tree) }, "← all");
-  const label = functions[flame.root.id].label;
+  const label = nodeLabel(flame.root);
   trail.replaceChildren(reset, ` · ${label} · ${time(flame.root.total)} · ${share(flame.root.total, part.total)} of all`);
 }
 
 function drawPointed(part) {
   const node = flame.pointed;
   const pointed = document.getElementById("pointed");
-  if (!node || node.id < 0) return pointed.replaceChildren();
+  if (!node || node === part.tree) return pointed.replaceChildren();
+  if (node.isGroup) return pointed.replaceChildren(element("b", {}, nodeLabel(node)), ` ${resolved(node.total, node.error)} (${share(node.total, part.total)})${isSame(node, flame.root) ? "" : " · click to see them"}`);
   const text = ` ${resolved(node.total, node.error)} (${share(node.total, part.total)}) · self ${resolvedSelf(node)} · ${counted(node.calls, "call", "calls")}`;
   pointed.replaceChildren(element("b", {}, functions[node.id].label), text);
 }
@@ -125,16 +146,16 @@ function drawPointed(part) {
 function listenToFlame() {
   const canvas = document.getElementById("flame");
   const point = (node) => {
-    if (flame.pointed === node) return;
+    if (isSame(flame.pointed, node)) return;
     flame.pointed = node;
-    canvas.title = node && node.id >= 0 ? functions[node.id].label : "";
+    canvas.title = node ? nodeLabel(node) : "";
     views.flame();
   };
   canvas.addEventListener("mousemove", (event) => point(boxAt(event)?.node ?? null));
   canvas.addEventListener("mouseleave", () => point(null));
   canvas.addEventListener("click", (event) => {
     const box = boxAt(event);
-    if (!box?.node) return;
+    if (!box) return;
     flame.root = box.node;
     show({ selected: box.node.id < 0 ? null : box.node.id });
   });

@@ -11,7 +11,7 @@ views.spread = () => {
   const shown = rows.slice(0, MOST_SPREADS);
   const axis = axisOf(shown, part.call_error);
   const legend = ["thin line: shortest to longest call", "box: p50 to p99", "bar: p50", "ticks: p90, p99.9", "dot: mean"];
-  const head = element("div", { class: "spread-row spread-head" }, element("span", {}, "function, most self time first"), axisMarks(axis), element("span", { class: "count" }, "calls"));
+  const head = element("div", { class: "spread-row spread-head" }, element("span", { class: "fn-head" }, "function, most self time first"), axisMarks(axis), element("span", { class: "count" }, "calls"));
   view.replaceChildren(
     element("div", { class: "legend" }, ...legend.map((text) => element("span", {}, text))), head,
     ...shown.map((row) => spreadRow(row, axis)));
@@ -31,7 +31,7 @@ function axisOf(rows, error) {
 }
 
 function axisMarks(axis) {
-  const marks = axis.ticks.map((ns) => shape("text", { x: `${axis.at(ns)}%`, y: 14, "text-anchor": axis.at(ns) > 97 ? "end" : axis.at(ns) < 3 ? "start" : "middle" }, tickText(ns)));
+  const marks = axis.ticks.map((ns, index) => shape("text", { class: index % 2 ? "odd" : "", x: `${axis.at(ns)}%`, y: 14, "text-anchor": axis.at(ns) > 97 ? "end" : axis.at(ns) < 3 ? "start" : "middle" }, tickText(ns)));
   return shape("svg", { width: "100%", height: 20 }, ...marks);
 }
 

@@ -9,6 +9,8 @@ function show(changes) {
   Object.assign(state, changes);
   for (const name of Object.keys(views)) stale.add(name);
   keepingFocus(draw);
+  // Where details cover a part of the view, they leave what they are of in sight.
+  if (changes.selected > -1 && window.innerWidth <= 900) document.querySelector(`#view-${state.view} .selected`)?.scrollIntoView({ block: "nearest" });
 }
 
 /** Who came to a row by the keyboard stays there when it is drawn anew. */
@@ -35,14 +37,20 @@ function matches(label) {
   return !state.search || label.toLowerCase().includes(state.search);
 }
 
+/** Names with more letters lose some in the middle where there is no room: they differ at their ends. */
+const LONG = 24, TAIL = 12;
+
 /** A name in which what was searched for stands out. */
 function marked(name) {
-  const span = element("span", { class: "fn", title: name });
   const at = state.search ? name.toLowerCase().indexOf(state.search) : -1;
-  if (at < 0) return span.append(name), span;
-  const end = at + state.search.length;
-  span.append(name.slice(0, at), element("span", { class: "hit" }, name.slice(at, end)), name.slice(end));
-  return span;
+  const end = at < 0 ? -1 : at + state.search.length;
+  // A part of the name, with what of it was found.
+  const part = (from, to) => [name.slice(from, Math.max(from, Math.min(at, to))),
+    ...(at < to && end > from ? [element("span", { class: "hit" }, name.slice(Math.max(at, from), Math.min(end, to)))] : []),
+    name.slice(Math.min(Math.max(end, from), to), to)];
+  if (name.length <= LONG) return element("span", { class: "fn", title: name }, ...part(0, name.length));
+  const tail = name.length - TAIL;
+  return element("span", { class: "fn long", title: name }, element("span", {}, ...part(0, tail)), element("span", {}, ...part(tail, name.length)));
 }
 
 /** How much was found: time counts once, however often a function that was found calls another. */

@@ -68,7 +68,7 @@ function tableRow(part, row, columns) {
 }
 
 function cell(part, row, key) {
-  if (key === "label") return element("td", { class: "name" }, marked(row.label), element("span", { class: "where" }, place(row.id)));
+  if (key === "label") return element("td", { class: "name" }, element("div", { class: "who" }, marked(row.label), element("span", { class: "where" }, place(row.id))));
   if (key === "calls") return element("td", { class: key }, count(row.calls));
   if (key === "share") {
     part.most ??= Math.max(1, ...part.rows.map((other) => other.self));

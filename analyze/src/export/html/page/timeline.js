@@ -23,7 +23,10 @@ views.timeline = () => {
   const part = partOf(state.part);
   const view = document.getElementById("view-timeline");
   const all = timelinesOf(part);
-  if (!all.length) return view.replaceChildren(element("p", { class: "empty" }, "No function here has a timeline: roots have, and what nothing recorded has called."));
+  if (!all.length) {
+    const why = part.total > 0 ? "No function here has a timeline: roots have, and what nothing recorded has called." : "No time was measured here, so there is no timeline.";
+    return view.replaceChildren(element("p", { class: "empty" }, why));
+  }
   const rows = all.filter((ran) => matches(functions[ran.id].label));
   if (!rows.length) return view.replaceChildren(element("p", { class: "empty" }, "No function with a timeline has a name like that."));
   const shows = whatTimelinesShow(part);
@@ -122,8 +125,8 @@ function timelineChart(part, ran, axis, shows, say) {
   const label = `${functions[ran.id].label}: ${shows} in ${slicing(ran)}, peak ${peak(part, ran, shows)}`;
   const drawing = shape("svg", { class: "ran", viewBox: `0 0 1000 ${HIGH}`, preserveAspectRatio: "none", height: HIGH, role: "img", "aria-label": label },
     ...momentMarks(axis.start, axis.length, axis.most).map(({ at }) => shape("line", { class: "grid", x1: x(at), x2: x(at), y1: 0, y2: HIGH })),
-    shape("line", { class: "base", x1: x(ran.begin), x2: x(ran.end), y1: HIGH - 0.5, y2: HIGH - 0.5 }), cursor, shape("path", { class: "slices", d: path }));
-  const chart = { drawing, index: -1 };
+    shape("line", { class: "base", x1: x(ran.begin), x2: x(ran.end), y1: HIGH - 0.5, y2: HIGH - 0.5 }), cursor, shape("path", { d: path }));
+  const chart = { drawing, index: -1, last: ran.time.length - 1 };
   chart.point = (index) => {
     if (index < 0 || index >= ran.time.length) return;
     chart.index = index;
@@ -135,7 +138,10 @@ function timelineChart(part, ran, axis, shows, say) {
     const box = drawing.getBoundingClientRect();
     const pixel = axis.length / box.width;
     const ns = (event.clientX - box.left) * pixel;
-    chart.point(nearestSlice(ran, shows, ns, 3 * pixel));
+    const index = nearestSlice(ran, shows, ns, 3 * pixel);
+    if (index >= 0 && index < ran.time.length) return chart.point(index);
+    cursor.setAttribute("width", 0);
+    say(`${clock(part.timelines.start + ns, pixel)}, ${since(ns)}: nothing`);
   });
   drawing.addEventListener("mouseleave", () => cursor.setAttribute("width", 0));
   return chart;
@@ -167,6 +173,8 @@ function timelineKey(event, row, chart, open) {
   if (event.key === "Enter") open();
   else if (event.key === "ArrowRight") chart.point(chart.index + 1);
   else if (event.key === "ArrowLeft") chart.point(chart.index - 1);
+  else if (event.key === "Home") chart.point(0);
+  else if (event.key === "End") chart.point(chart.last);
   else if (event.key === "ArrowDown") row.nextElementSibling?.focus();
   else if (event.key === "ArrowUp") row.previousElementSibling?.focus();
   else return;
