@@ -36,6 +36,9 @@ pub struct PathTimes {
     pub error: Time,
 }
 
+/// Paths from which on times as measured and corrected ones are worked out at once.
+const WORTH_ANOTHER_CORE: usize = 4096;
+
 /// Corrects a tree.
 pub fn correct(tree: &Tree) -> Times {
     let folds = Folds::of(tree);
@@ -43,7 +46,10 @@ pub fn correct(tree: &Tree) -> Times {
     let raw = |counts: &Counts| (counts.self_raw, counts.inclusive_raw);
     // Where every call was timed, what was measured fits as it is, and its sums are those of all parts.
     let is_scaled = tree.paths.iter().any(|path| path.counts.variance != Variance::default());
-    let (corrected, raw) = (times(tree, &folds, true, corrected), times(tree, &folds, is_scaled, raw));
+    let (corrected, raw) = match tree.paths.len() < WORTH_ANOTHER_CORE {
+        true => (times(tree, &folds, true, corrected), times(tree, &folds, is_scaled, raw)),
+        false => rayon::join(|| times(tree, &folds, true, corrected), || times(tree, &folds, is_scaled, raw)),
+    };
     Times { corrected, raw, is_on_cycle: folds.is_on_cycle }
 }
 
@@ -54,10 +60,12 @@ fn times(
     is_estimate: bool,
     measured: impl Fn(&Counts) -> (Time, [Time; 2]),
 ) -> Vec<PathTimes> {
-    let mut below = vec![Below::default(); tree.paths.len()];
     let mut times = vec![PathTimes::default(); tree.paths.len()];
-    // Every path comes after the one above it: in reverse, all below a path are done before it.
+    // Every path comes directly before those below it: in reverse, all below a path are done before it, and their sums are
+    // the last that were begun.
+    let mut sums: Vec<(PathId, Below)> = Vec::new();
     for (id, path) in tree.paths.iter().enumerate().rev() {
+        let below = sums.pop_if(|(of, _)| *of as usize == id).map_or_else(Below::default, |(_, below)| below);
         if path.is_untimed() {
             continue;
         }
@@ -66,36 +74,44 @@ fn times(
             Some(_) => Time::ZERO, // counted at the path that it is folded into
             None => self_measured.at_least_zero(),
         };
-        let all_own = own + below[id].own;
+        let all_own = own + below.own;
         let inclusive = match folds.is_inside[id] {
-            true => inclusive_measured[0].max(below[id].inclusive).at_least_zero(),
-            false if is_estimate => below[id].weighed(inclusive_measured[0], &path.counts),
+            true => inclusive_measured[0].max(below.inclusive).at_least_zero(),
+            false if is_estimate => below.weighed(inclusive_measured[0], &path.counts),
             false if folds.is_head[id] => all_own,
-            false => own + below[id].inclusive,
+            false => own + below.inclusive,
         };
         // What a head's callees do inside its recursion, they do in calls that lie below.
-        let inside_below = if folds.is_head[id] { Time::ZERO } else { below[id].inside };
+        let inside_below = if folds.is_head[id] { Time::ZERO } else { below.inside };
         let inside = inclusive_measured[1].max(inside_below).at_least_zero();
         // Timing some of the calls makes each path's sum uncertain for itself; their sums do not add up to it.
-        let systematic = path.counts.error + below[id].error;
+        let systematic = path.counts.error + below.error;
         let error = systematic + path.counts.variance.error() + (inclusive - inclusive_measured[0]).at_least_zero();
         times[id] = PathTimes { own, inclusive, inside, error };
         if let Some(parent) = path.key.parent {
-            let above = &mut below[parent as usize];
-            above.own += all_own;
-            above.inclusive += inclusive;
-            above.inside += inside;
-            above.error += systematic;
-            above.variance += path.counts.variance;
+            let part = Below {
+                own: all_own,
+                inclusive,
+                inside,
+                error: systematic,
+                variance: path.counts.variance,
+            };
+            match sums.last_mut() {
+                Some((of, above)) if *of == parent => above.add(&part),
+                _ => sums.push((parent, part)),
+            }
         }
     }
+    let mut children = Vec::new();
     for id in 0..tree.paths.len() {
         if folds.is_head[id] && !folds.is_inside[id] {
             let recursion = id..tree.paths[id].end as usize;
             fit_own(&mut times[recursion.clone()]);
             fit_inside(tree, folds, recursion, &mut times);
         } else if !folds.is_inside[id] && !tree.paths[id].is_untimed() {
-            fit_below(tree, id, &mut times);
+            children.clear();
+            children.extend(tree.children(id as PathId).map(|child| child as usize));
+            fit_below(&children, id, &mut times);
         }
     }
     times
@@ -115,6 +131,14 @@ struct Below {
 }
 
 impl Below {
+    fn add(&mut self, other: &Self) {
+        self.own += other.own;
+        self.inclusive += other.inclusive;
+        self.inside += other.inside;
+        self.error += other.error;
+        self.variance += other.variance;
+    }
+
     /// A path's inclusive time. Where not all calls are timed it may have come out shorter than that of the paths below it
     /// by chance: then both are weighed by how uncertain they are.
     fn weighed(&self, measured: Time, counts: &Counts) -> Time {
@@ -129,10 +153,9 @@ impl Below {
 }
 
 /// Fits the paths directly below one into its time, which is final, and gives it what they leave.
-fn fit_below(tree: &Tree, id: usize, times: &mut [PathTimes]) {
-    let children: Vec<usize> = tree.children(id as PathId).map(|child| child as usize).collect();
+fn fit_below(children: &[usize], id: usize, times: &mut [PathTimes]) {
     let room = times[id].inclusive;
-    shrink(times, &children, room);
+    shrink(times, children, room);
     let taken: Time = children.iter().map(|&child| times[child].inclusive).sum();
     times[id].own = room - taken;
 }

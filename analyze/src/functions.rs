@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::correct::{PathTimes, Times};
 use crate::histogram::Histogram;
@@ -107,31 +107,33 @@ pub fn functions(
     ids: &FxHashMap<PlaceId, FunctionId>,
     is_inlined: impl Fn(PathId) -> bool,
 ) -> BTreeMap<FunctionId, Function> {
-    let mut functions: BTreeMap<FunctionId, Function> = BTreeMap::new();
+    let mut sums = Summing::of(ids);
     // What is counted inside a folded recursion may lie in another call of these.
-    let on_cycle = group.tree.paths.iter().zip(&times.is_on_cycle).filter(|(_, is_on_cycle)| **is_on_cycle);
-    let open_in_recursion: FxHashSet<FunctionId> = on_cycle.map(|(path, _)| ids[&path.key.function]).collect();
+    for (path, is_on_cycle) in group.tree.paths.iter().zip(&times.is_on_cycle) {
+        if *is_on_cycle {
+            let function = sums.functions_by_place[&path.key.function];
+            sums.functions[function].is_open_in_recursion = true;
+        }
+    }
     let mut above: Vec<Frame> = Vec::new();
-    let mut open_functions: FxHashMap<FunctionId, u32> = FxHashMap::default();
-    let mut open_edges: FxHashMap<(FunctionId, FunctionId), u32> = FxHashMap::default();
     for (id, path) in group.tree.paths.iter().enumerate() {
         while let Some(left) = above.pop_if(|frame| frame.end as usize <= id) {
-            leave(&mut open_functions, &left.function);
+            sums.functions[left.function].open -= 1;
             if let Some(edge) = left.edge {
-                leave(&mut open_edges, &edge);
+                sums.edges[edge].open -= 1;
             }
         }
         if path.is_untimed() {
             continue;
         }
-        let function_id = ids[&path.key.function];
+        let function_index = sums.functions_by_place[&path.key.function];
         let caller = above.last().copied();
-        let edge_id = caller.map(|caller| (caller.function, function_id));
-        let is_outermost = enter(&mut open_functions, function_id);
-        let is_outermost_edge = edge_id.is_none_or(|edge| enter(&mut open_edges, edge));
-        let counts_inside = is_outermost && !open_in_recursion.contains(&function_id);
+        let edge_index = caller.map(|caller| sums.edge(caller.function, function_index));
+        let function = &mut sums.functions[function_index];
+        let is_outermost = function.enter();
+        let counts_inside = is_outermost && !function.is_open_in_recursion;
 
-        let function = functions.entry(function_id).or_default();
+        let function = &mut function.sums;
         function.calls = function.calls.saturating_add(path.counts.calls);
         function.unwound = function.unwound.saturating_add(path.counts.unwound);
         function.returned = function.returned.saturating_add(path.counts.unbinned);
@@ -144,8 +146,10 @@ pub fn functions(
         if is_outermost {
             function.error += times.corrected[id].error;
         }
-        if let Some(caller) = caller {
-            let edge = functions.entry(caller.function).or_default().callees.entry(function_id).or_default();
+        if let Some((caller, edge)) = caller.zip(edge_index) {
+            let open = &mut sums.edges[edge];
+            open.open += 1;
+            let (is_outermost_edge, edge) = (open.open == 1, &mut open.sums);
             edge.calls = edge.calls.saturating_add(path.counts.calls);
             edge.paths.push(id as PathId);
             for (sums, all) in [(&mut edge.corrected, &times.corrected), (&mut edge.raw, &times.raw)] {
@@ -155,8 +159,9 @@ pub fn functions(
                 edge.error += times.corrected[id].error;
             }
         }
-        above.push(Frame { function: function_id, edge: edge_id, end: path.end, is_outermost, counts_inside });
+        above.push(Frame { function: function_index, edge: edge_index, end: path.end, is_outermost, counts_inside });
     }
+    let mut functions = sums.finish();
     for (place, times) in &group.functions {
         let Some(function) = ids.get(place).and_then(|id| functions.get_mut(id)) else { continue };
         function.histogram.merge(&times.histogram);
@@ -174,11 +179,87 @@ pub fn functions(
     functions
 }
 
+/// Functions and edges on the way, in lists: every path asks for one of each.
+#[derive(Default)]
+struct Summing {
+    functions: Vec<OpenFunction>,
+    functions_by_place: FxHashMap<PlaceId, usize>,
+    edges: Vec<OpenEdge>,
+    /// By the indices of caller and callee.
+    edge_indices: FxHashMap<(usize, usize), usize>,
+}
+
+struct OpenFunction {
+    id: FunctionId,
+    sums: Function,
+    /// Paths of it above the one that is looked at, with that one.
+    open: u32,
+    is_met: bool,
+    is_open_in_recursion: bool,
+}
+
+struct OpenEdge {
+    caller: usize,
+    callee: usize,
+    sums: Edge,
+    open: u32,
+}
+
+impl Summing {
+    fn of(ids: &FxHashMap<PlaceId, FunctionId>) -> Self {
+        let mut sums = Self::default();
+        let mut indices: FxHashMap<FunctionId, usize> = FxHashMap::default();
+        for (&place, &id) in ids {
+            let index = *indices.entry(id).or_insert_with(|| {
+                let function = Function::default();
+                sums.functions.push(OpenFunction {
+                    id,
+                    sums: function,
+                    open: 0,
+                    is_met: false,
+                    is_open_in_recursion: false,
+                });
+                sums.functions.len() - 1
+            });
+            sums.functions_by_place.insert(place, index);
+        }
+        sums
+    }
+
+    fn edge(&mut self, caller: usize, callee: usize) -> usize {
+        let next = self.edges.len();
+        let index = *self.edge_indices.entry((caller, callee)).or_insert(next);
+        if index == next {
+            self.edges.push(OpenEdge { caller, callee, sums: Edge::default(), open: 0 });
+        }
+        index
+    }
+
+    fn finish(mut self) -> BTreeMap<FunctionId, Function> {
+        for OpenEdge { caller, callee, sums, .. } in self.edges {
+            let callee = self.functions[callee].id;
+            self.functions[caller].sums.callees.insert(callee, sums);
+        }
+        let met = self.functions.into_iter().filter(|function| function.is_met);
+        met.map(|function| (function.id, function.sums)).collect()
+    }
+}
+
+impl OpenFunction {
+    /// Whether a call of it lies in no other.
+    fn enter(&mut self) -> bool {
+        self.is_met = true;
+        self.open += 1;
+        self.open == 1
+    }
+}
+
 /// A path above the one that is looked at.
 #[derive(Clone, Copy)]
 struct Frame {
-    function: FunctionId,
-    edge: Option<(FunctionId, FunctionId)>,
+    /// The indices of the function and the edge to it.
+    function: usize,
+    edge: Option<usize>,
     end: PathId,
     is_outermost: bool,
     counts_inside: bool,
@@ -217,18 +298,6 @@ impl Sums {
         if parts.counts_inside {
             self.total += times.inside;
         }
-    }
-}
-
-fn enter<T: std::hash::Hash + Eq>(open: &mut FxHashMap<T, u32>, what: T) -> bool {
-    let count = open.entry(what).or_insert(0);
-    *count += 1;
-    *count == 1
-}
-
-fn leave<T: std::hash::Hash + Eq>(open: &mut FxHashMap<T, u32>, what: &T) {
-    if let Some(count) = open.get_mut(what) {
-        *count -= 1;
     }
 }
 

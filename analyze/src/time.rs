@@ -11,6 +11,22 @@ pub struct Time(i128);
 
 const UNITS_PER_NS: f64 = 1024.0;
 
+/// `value.round() as i128`. A profile of millions of paths asks for it often, and where the value fits a register (nearly
+/// always) that takes a few instructions instead of two calls.
+fn rounded(value: f64) -> i128 {
+    if value.abs() >= (1u64 << 52) as f64 || value.is_nan() {
+        return value.round() as i128;
+    }
+    let whole = value as i64;
+    let rest = value - whole as f64; // exact
+    i128::from(whole + i64::from(rest >= 0.5) - i64::from(rest <= -0.5))
+}
+
+/// `value as f64`, likewise.
+fn float(value: i128) -> f64 {
+    i64::try_from(value).map_or_else(|_| value as f64, |value| value as f64)
+}
+
 impl Time {
     /// None.
     pub const ZERO: Self = Self(0);
@@ -19,12 +35,12 @@ impl Time {
 
     /// That many nanoseconds.
     pub fn from_ns(ns: f64) -> Self {
-        Self((ns * UNITS_PER_NS).round() as i128)
+        Self(rounded(ns * UNITS_PER_NS))
     }
 
     /// In nanoseconds.
     pub fn ns(self) -> f64 {
-        self.0 as f64 / UNITS_PER_NS
+        float(self.0) / UNITS_PER_NS
     }
 
     /// This, or nothing if it is less than nothing.
@@ -34,7 +50,7 @@ impl Time {
 
     /// As much of this as `part` is of `whole`, which is more than nothing; rounded down.
     pub fn share(self, part: Self, whole: Self) -> Self {
-        Self((self.0 as f64 * (part.0 as f64 / whole.0 as f64)).floor() as i128)
+        Self((float(self.0) * (float(part.0) / float(whole.0))).floor() as i128)
     }
 
     /// That many times this.
@@ -50,7 +66,7 @@ pub struct Variance(i128);
 impl Variance {
     /// That many squared nanoseconds.
     pub fn from_ns2(ns2: f64) -> Self {
-        Self((ns2 * UNITS_PER_NS).round() as i128)
+        Self(rounded(ns2 * UNITS_PER_NS))
     }
 
     /// What was added since an earlier sum.
@@ -60,7 +76,7 @@ impl Variance {
 
     /// The standard error that it stands for.
     pub fn error(self) -> Time {
-        Time::from_ns((self.0 as f64 / UNITS_PER_NS).max(0.0).sqrt())
+        Time::from_ns((float(self.0) / UNITS_PER_NS).max(0.0).sqrt())
     }
 }
 
@@ -102,5 +118,22 @@ impl AddAssign for Time {
 impl Sum for Time {
     fn sum<I: Iterator<Item = Self>>(times: I) -> Self {
         times.fold(Self::ZERO, Add::add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn short_cuts_are_exact(any in any::<f64>(), halves in -1_000_000i64..1_000_000, large in any::<i128>(), shift in 0u32..128) {
+            for value in [any, halves as f64 / 2.0, (halves as f64 / 2.0).next_up(), (halves as f64 / 2.0).next_down()] {
+                prop_assert_eq!(rounded(value), value.round() as i128);
+            }
+            prop_assert_eq!(float(large >> shift).to_bits(), ((large >> shift) as f64).to_bits());
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! Builds call trees from merged profiles.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use diytrace::node::flag;
-use rustc_hash::FxHashMap;
 
-use super::{CallTree, CallTrees, Fold, Function, Node, NodeId, NodeTimes, Site, SiteId};
+use super::{CallTree, CallTrees, Fold, Function, Node, NodeId, NodeTimes, Site};
 use crate::correct::correct;
 use crate::error::Error;
 use crate::functions::{FunctionId, functions};
@@ -48,8 +48,8 @@ pub fn build(opened: &Opened, symbols: &Symbols, options: &Options) -> Result<Ca
     let names = Names::of(&opened.merged, symbols, &roots, options.by_address);
     roots.check(symbols, &names.places())?;
     let builder = Builder { symbols, calls: Calls::new(&opened.merged, symbols), names };
-    let mut sites = Sites::default();
-    let trees = opened.merged.groups.iter().map(|group| builder.tree(group, &mut sites)).collect();
+    let trees = opened.merged.groups.iter().map(|group| builder.tree(group)).collect();
+    let sites = builder.calls.all();
     builder.find_lines(options.lines, &sites);
     Ok(CallTrees {
         clock: clock(&opened.loaded),
@@ -57,28 +57,9 @@ pub fn build(opened: &Opened, symbols: &Symbols, options: &Options) -> Result<Ca
         roots: roots.patterns,
         modules: opened.merged.modules.clone(),
         functions: builder.functions(),
-        sites: sites.calls.into_iter().map(|call| builder.site(call)).collect(),
+        sites: sites.iter().map(|call| builder.site(call)).collect(),
         trees,
     })
-}
-
-/// Call sites and their numbers.
-#[derive(Default)]
-struct Sites {
-    calls: Vec<Call>,
-    ids: FxHashMap<Call, SiteId>,
-}
-
-impl Sites {
-    fn id(&mut self, call: Call) -> SiteId {
-        if let Some(&id) = self.ids.get(&call) {
-            return id;
-        }
-        let id = self.calls.len() as SiteId;
-        self.calls.push(call.clone());
-        self.ids.insert(call, id);
-        id
-    }
 }
 
 struct Builder<'a, 'f> {
@@ -88,7 +69,7 @@ struct Builder<'a, 'f> {
 }
 
 impl Builder<'_, '_> {
-    fn tree(&self, group: &Group, sites: &mut Sites) -> CallTree {
+    fn tree(&self, group: &Group) -> CallTree {
         let times = correct(&group.tree);
         let is_inlined = |path: PathId| self.calls.is_inlined(&group.tree.paths[path as usize]);
         let functions = functions(group, &times, &self.names.ids, is_inlined);
@@ -108,7 +89,7 @@ impl Builder<'_, '_> {
                 end: nodes.len() as NodeId + 1,
                 depth: parent.map_or(0, |parent| nodes[parent as usize].depth + 1),
                 function: self.names.ids[&path.key.function],
-                site: sites.id(self.calls.call(&group.tree, path)),
+                site: self.calls.id(&group.tree, path),
                 fold: match path.key.folded_into.and_then(id_of) {
                     Some(head) => Fold::Recursion(head),
                     None if path.key.flags & flag::FOLDED != 0 => Fold::Paths,
@@ -128,9 +109,9 @@ impl Builder<'_, '_> {
         CallTree { subject: subject(group), nodes, functions }
     }
 
-    fn find_lines(&self, lines: Lines, sites: &Sites) {
+    fn find_lines(&self, lines: Lines, sites: &[Rc<Call>]) {
         let functions = self.names.functions.values().map(|name| (name.place, Probe::Function));
-        let calls = sites.calls.iter().map(|call| (call.site, call.probe));
+        let calls = sites.iter().map(|call| (call.site, call.probe));
         self.symbols.find_lines(match lines {
             Lines::None => Vec::new(),
             Lines::Functions => functions.collect(),
@@ -156,7 +137,7 @@ impl Builder<'_, '_> {
         self.names.functions.iter().map(function).collect()
     }
 
-    fn site(&self, call: Call) -> Site {
+    fn site(&self, call: &Call) -> Site {
         let line = self.symbols.line(call.site, call.probe);
         Site {
             module: call.site.module,
@@ -164,9 +145,9 @@ impl Builder<'_, '_> {
             line: line.as_ref().map(|line| line.line),
             file: line.map(|line| line.file),
             kind: call.kind,
-            via: call.via,
-            into: call.into,
-            unrecorded: call.unrecorded,
+            via: call.via.clone(),
+            into: call.into.clone(),
+            unrecorded: call.unrecorded.clone(),
         }
     }
 }

@@ -29,8 +29,8 @@ pub fn read_arenas(file: &File, bytes: usize, timing: Timing, blocks: &[Located]
             continue;
         }
         by_reference.insert(name, arenas.len());
-        let (names, nodes, functions) = (Vec::new(), Vec::new(), Vec::new());
-        let arena = Arena { facts, name, state: State::Killed, names, nodes, functions };
+        let (names, nodes, functions, samples) = Default::default();
+        let arena = Arena { facts, name, state: State::Killed, names, nodes, functions, samples };
         arenas.push(Reading { arena, records: FxHashMap::default() });
     }
     let mut records = Records::new(*file, bytes);
@@ -70,7 +70,7 @@ impl Reading {
                 is_root: raw.flags & flag::ROOT != 0,
                 has_histogram: function.is_some(),
                 unwound: raw.unwound,
-                timed: Timed::of(&raw, timing, file),
+                timed: Timed::of(&raw, timing, file, &mut self.arena.samples),
                 slots: raw.slots,
             });
         }

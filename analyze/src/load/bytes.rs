@@ -46,6 +46,8 @@ pub fn read(path: &Path) -> io::Result<Bytes> {
         if let Ok(start) = diytrace::reader::File::open(&start) {
             let rest = start.header().used.saturating_sub(profile.len() as u64);
             file.seek(SeekFrom::Start(profile.len() as u64))?;
+            let there = file.metadata()?.len().saturating_sub(profile.len() as u64);
+            profile.reserve_exact(rest.min(there) as usize);
             file.by_ref().take(rest).read_to_end(&mut profile)?;
         }
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use diytrace::histogram::{SUBS, bin};
-use diytrace::{Ref, Slot, arena, node};
+use diytrace::{Ref, Sample, Slot, arena, node};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
@@ -110,6 +110,8 @@ pub struct Arena {
     pub nodes: Vec<Node>,
     /// Times of each function's calls.
     pub functions: Vec<Function>,
+    /// Of paths of whose calls some were timed: what stands for the others.
+    pub samples: Vec<Sample>,
 }
 
 /// What became of a process.

@@ -190,7 +190,8 @@ pub struct Loaded {
 
 /// Reads all profiles at these paths, or in `diytrace.data` if there are none, and hands them over.
 pub fn load(paths: &[PathBuf], mut take: impl FnMut(&mut Family)) -> Result<Loaded, Error> {
-    read_all(Sources::find(paths)?, |mut family, _| {
+    read_all(Sources::find(paths)?, |mut family, bytes| {
+        drop(bytes); // as many as merging will need
         take(&mut family);
         Ok(family.into())
     })

@@ -27,29 +27,32 @@ impl Timing {
 }
 
 /// Which calls of a path were timed.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Timed {
     /// All.
     #[default]
     All,
     /// All but that many.
     AllBut(u64),
-    /// Some, which stand for others.
-    Some(Sample),
+    /// Some, which stand for others: the place of what is known of them in [`Arena::samples`](super::Arena::samples).
+    Some(u32),
     /// None.
     None,
 }
 
 impl Timed {
-    /// Those of a node.
-    pub fn of(node: &Node, timing: Timing, file: &File) -> Self {
+    /// Those of a node. What is known of some goes to `samples`.
+    pub fn of(node: &Node, timing: Timing, file: &File, samples: &mut Vec<Sample>) -> Self {
         match timing {
             Timing::All => match node.sample.saturating_sub(node.countdown.saturating_sub(1).into()) {
                 0 => Self::All,
                 left_out => Self::AllBut(left_out.into()),
             },
             Timing::Sampled => match file.sample(node.sample).filter(is_sound) {
-                Some(sample) if node.sample != 0 => Self::Some(sample),
+                Some(sample) if node.sample != 0 => {
+                    samples.push(sample);
+                    Self::Some(samples.len() as u32 - 1)
+                }
                 _ => Self::None,
             },
             Timing::Off => Self::None,

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::By;
 use super::modules::{PlaceId, Resolver};
 use super::since::Counted;
-use super::tree::{Counts, Growing, Key, PathId, Tree};
+use super::tree::{Growing, Key, PathId, Tree};
 use crate::histogram::Histogram;
 use crate::load::timed::{Timed, Timing};
 use crate::load::{Arena, Family, State};
@@ -121,6 +121,9 @@ pub(super) enum GroupKey {
     Thread { family: usize, process: u32, arena: Option<usize> },
 }
 
+/// Paths of an arena that are measured before they are added.
+const PART: usize = 1 << 16;
+
 /// A group that grows.
 #[derive(Default)]
 pub(super) struct Growth {
@@ -200,13 +203,17 @@ impl Growth {
         self.add_program(family);
         self.thread = Some(Thread { tid: facts.tid, name: arena.thread_name() });
         self.group.lost_calls = self.group.lost_calls.saturating_add(counted.lost_calls);
-        // The tree knows as well; the recorder need not count what it can be asked.
-        self.group.folded_calls = self.group.folded_calls.saturating_add(folded_calls(arena, &counted.paths));
         self.group.unwound = self.group.unwound.saturating_add(counted.unwound);
 
         let mut ids: Vec<PathId> = Vec::with_capacity(arena.nodes.len());
-        let mut calls = 0u64;
-        for (node, counts) in arena.nodes.iter().zip(&counted.paths) {
+        let (mut calls, mut folded_calls) = (0u64, 0u64);
+        let mut is_folded: Vec<bool> = Vec::with_capacity(arena.nodes.len());
+        self.tree.expect(arena.nodes.len());
+        let nodes = (0..).step_by(PART).zip(arena.nodes.chunks(PART)).flat_map(|(start, nodes)| {
+            let counts = counted.paths.counts(start..start + nodes.len());
+            nodes.iter().enumerate().map(move |(index, node)| (node, counts[index]))
+        });
+        for (node, counts) in nodes {
             let mut place = |address| resolver.place(address, node.generation);
             let merged = |index: u32| ids[index as usize];
             let key = Key {
@@ -218,9 +225,15 @@ impl Growth {
                 folded_into: node.folded_into.map(merged),
             };
             let target = (node.target != 0).then(|| place(node.target));
-            ids.push(self.tree.add(key, target, counts));
+            ids.push(self.tree.add(key, target, &counts));
+            // A path that stands for several, or is below one.
+            let is_above = node.parent.is_some_and(|parent| is_folded[parent as usize]);
+            is_folded.push(node.flags & node::flag::FOLDED != 0 || is_above);
             if !node.is_untimed() {
                 calls = calls.saturating_add(counts.calls);
+                if is_folded[ids.len() - 1] {
+                    folded_calls = folded_calls.saturating_add(counts.calls);
+                }
                 if let Timed::AllBut(left_out) = node.timed {
                     self.group.left_out = self.group.left_out.saturating_add(left_out);
                 }
@@ -250,6 +263,8 @@ impl Growth {
             self.functions.entry(resolver.place(address, generation)).or_default().timelines.add(origin, slices);
         }
         self.group.calls = self.group.calls.saturating_add(calls);
+        // The tree knows as well; the recorder need not count what it can be asked.
+        self.group.folded_calls = self.group.folded_calls.saturating_add(folded_calls);
         let cost = |ticks: f64| Time::from_ns(ticks * family.clock.ns_per_tick()).times(calls);
         self.group.overhead.inner += cost(family.costs.inner);
         self.group.overhead.outer += cost(family.costs.outer);
@@ -282,21 +297,6 @@ impl Growth {
             ..self.group
         }
     }
-}
-
-/// Calls on paths that stand for several, and below them.
-fn folded_calls(arena: &Arena, counts: &[Counts]) -> u64 {
-    let mut is_folded: Vec<bool> = Vec::with_capacity(arena.nodes.len());
-    let mut calls = 0u64;
-    for (node, counts) in arena.nodes.iter().zip(counts) {
-        let is_here = node.flags & node::flag::FOLDED != 0;
-        let is_above = node.parent.is_some_and(|parent| is_folded[parent as usize]);
-        is_folded.push(is_here || is_above);
-        if (is_here || is_above) && !node.is_untimed() {
-            calls = calls.saturating_add(counts.calls);
-        }
-    }
-    calls
 }
 
 fn process_of(family: &Family, arena: &Arena) -> Process {

@@ -6,8 +6,11 @@
 //!
 //! Where not all calls of a path were timed, the times of those that were are scaled up to all of them.
 
-use diytrace::Slot;
+use std::ops::Range;
+
 use diytrace::node::mark;
+use diytrace::{Sample, Slot};
+use rayon::prelude::*;
 
 use super::tree::Counts;
 use crate::load::costs::Costs;
@@ -15,21 +18,42 @@ use crate::load::timed::{Timed, Timing};
 use crate::load::{Arena, Family, Node};
 use crate::time::{Time, Variance};
 
+/// Paths that are worth being shared by the cores.
+const WORTH_ANOTHER_CORE: usize = 4096;
+
 /// The latest moment, in ticks, that an arena or its whole process is known to have lived.
 pub fn latest<'a>(arenas: impl IntoIterator<Item = &'a Arena>) -> u64 {
     let slots = arenas.into_iter().flat_map(|arena| &arena.nodes).flat_map(|node| &node.slots);
     slots.map(|slot| slot.mark & !mark::BITS).max().unwrap_or(0)
 }
 
-/// Measures each path of an arena whose open calls last until `latest`.
-pub fn measure(family: &Family, arena: &Arena, latest: u64) -> Vec<Counts> {
-    let costs = family.costs;
-    let ns_per_tick = family.clock.ns_per_tick();
-    let time = |ticks: f64| Time::from_ns(ticks * ns_per_tick);
+/// The paths of an arena whose open calls last until `latest`.
+pub struct Measures<'a> {
+    family: &'a Family,
+    arena: &'a Arena,
+    latest: u64,
+    below: Below,
+}
 
-    let below = Below::of(&arena.nodes, latest, &costs);
-    let measure_node = |(index, node): (usize, &Node)| {
-        let slots = Measured::both(node, latest);
+impl<'a> Measures<'a> {
+    pub fn of(family: &'a Family, arena: &'a Arena, latest: u64) -> Self {
+        Self { family, arena, latest, below: Below::of(arena, latest, &family.costs) }
+    }
+
+    /// Sums of some paths. Of all, those of a large arena would take more memory than the file.
+    pub fn counts(&self, paths: Range<usize>) -> Vec<Counts> {
+        match paths.len() < WORTH_ANOTHER_CORE {
+            true => paths.map(|index| self.of_path(index)).collect(),
+            false => paths.into_par_iter().map(|index| self.of_path(index)).collect(),
+        }
+    }
+
+    fn of_path(&self, index: usize) -> Counts {
+        let Self { family, arena, latest, below } = self;
+        let (costs, node) = (family.costs, &arena.nodes[index]);
+        let ns_per_tick = family.clock.ns_per_tick();
+        let time = |ticks: f64| Time::from_ns(ticks * ns_per_tick);
+        let slots = Measured::both(node, &arena.samples, *latest);
         let own = &below.own[index];
         let self_ticks = own.ticks - own.child_ticks;
         let self_costs = own.untimed as f64 * costs.untimed
@@ -54,6 +78,7 @@ pub fn measure(family: &Family, arena: &Arena, latest: u64) -> Vec<Counts> {
         });
         let closed = slots.map(|slot| slot.closed_ticks as f64 - slot.cost(&costs));
         let closed_calls = slots[0].closed.saturating_add(slots[1].closed);
+        let variance = variance(node, &arena.samples, &slots, closed[0] + closed[1]);
         Counts {
             calls: node.calls(),
             open: node.calls().saturating_sub(closed_calls),
@@ -66,10 +91,9 @@ pub fn measure(family: &Family, arena: &Arena, latest: u64) -> Vec<Counts> {
             closed_raw: slots.iter().map(|slot| time(slot.closed_ticks as f64)).sum(),
             closed_corrected: time(closed[0] + closed[1] - untimed_costs),
             error: time(own.pairs as f64 * costs.error_of_most(family.timing)),
-            variance: Variance::from_ns2(variance(node, &slots, closed[0] + closed[1]) * ns_per_tick * ns_per_tick),
+            variance: Variance::from_ns2(variance * ns_per_tick * ns_per_tick),
         }
-    };
-    arena.nodes.iter().enumerate().map(measure_node).collect()
+    }
 }
 
 /// Calls that returned but are not counted one by one in a histogram.
@@ -82,8 +106,9 @@ fn unbinned(node: &Node, closed_calls: u64) -> u64 {
 }
 
 /// How far off the scaled time of a path's calls may be as not all of them were timed: the variance, in ticks².
-fn variance(node: &Node, slots: &[Measured; 2], closed: f64) -> f64 {
-    let Timed::Some(sample) = &node.timed else { return 0.0 };
+fn variance(node: &Node, samples: &[Sample], slots: &[Measured; 2], closed: f64) -> f64 {
+    let Timed::Some(sample) = node.timed else { return 0.0 };
+    let sample = &samples[sample as usize];
     let calls = slots[0].closed.saturating_add(slots[1].closed).max(1) as f64;
     let represented = sample.calls[0].saturating_add(sample.calls[1]).max(1) as f64;
     let mean = closed / calls;
@@ -112,7 +137,7 @@ struct Measured {
 }
 
 impl Measured {
-    fn both(node: &Node, latest: u64) -> [Self; 2] {
+    fn both(node: &Node, samples: &[Sample], latest: u64) -> [Self; 2] {
         let closed = [0, 1].map(|slot: usize| closed(&node.slots[slot]));
         let all = closed[0].saturating_add(closed[1]);
         [0, 1].map(|slot: usize| {
@@ -122,7 +147,10 @@ impl Measured {
                     let share = closed[slot] as f64 / all.max(1) as f64;
                     (closed[slot].saturating_sub((calls as f64 * share) as u64), 0)
                 }
-                Timed::Some(sample) => (sample.calls[slot], sample.counted[slot]),
+                Timed::Some(sample) => {
+                    let sample = &samples[sample as usize];
+                    (sample.calls[slot], sample.counted[slot])
+                }
                 Timed::None => (0, 0),
             };
             Self::of(&node.slots[slot], latest, closed[slot], represented, counted)
@@ -187,7 +215,8 @@ struct Below {
 }
 
 impl Below {
-    fn of(nodes: &[Node], latest: u64, costs: &Costs) -> Self {
+    fn of(arena: &Arena, latest: u64, costs: &Costs) -> Self {
+        let nodes = &arena.nodes;
         let mut own = vec![Own::default(); nodes.len()];
         for (index, node) in nodes.iter().enumerate() {
             let parent = node.parent.map(|parent| parent as usize);
@@ -197,7 +226,7 @@ impl Below {
                 }
                 continue;
             }
-            let slots = Measured::both(node, latest);
+            let slots = Measured::both(node, &arena.samples, latest);
             let ticks = slots[0].ticks + slots[1].ticks;
             let cost = slots[0].cost(costs) + slots[1].cost(costs);
             let pairs = slots[0].closed.saturating_add(slots[1].closed);

@@ -49,6 +49,17 @@ pub struct Merged {
     pub groups: Vec<Group>,
 }
 
+impl Merged {
+    /// The places of all functions that paths lead to.
+    pub fn functions(&self) -> impl Iterator<Item = PlaceId> {
+        let mut is_function = vec![false; self.places.len()];
+        for path in self.groups.iter().flat_map(|group| &group.tree.paths) {
+            is_function[path.key.function as usize] = true;
+        }
+        (0..).zip(is_function).filter(|(_, is_function)| *is_function).map(|(place, _)| place)
+    }
+}
+
 /// Merges profiles; with `pid`, only what that process has recorded.
 pub fn merge(families: &[Family], by: By, pid: Option<u32>) -> Merged {
     let mut merging = Merging::new(by, pid);

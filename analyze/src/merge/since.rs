@@ -4,10 +4,11 @@
 //! readings is the difference, path by path, with the clock and the costs of the later one, which knows them better.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::measure::measure;
+use super::measure::Measures;
 use super::tree::Counts;
 use crate::load::{Arena, Family, Function};
 use crate::timeline::Slices;
@@ -30,10 +31,28 @@ impl<'a> Earlier<'a> {
     }
 }
 
+/// Sums of an arena's paths.
+pub enum Paths<'a> {
+    /// All that they have counted, as it is asked for.
+    Whole(Measures<'a>),
+    /// What has come since an earlier reading.
+    Since(Vec<Counts>),
+}
+
+impl Paths<'_> {
+    /// Of some paths.
+    pub fn counts(&self, paths: Range<usize>) -> Cow<'_, [Counts]> {
+        match self {
+            Self::Whole(measures) => measures.counts(paths).into(),
+            Self::Since(counts) => counts[paths].into(),
+        }
+    }
+}
+
 /// What an arena has counted.
 pub struct Counted<'a> {
     /// Of each path.
-    pub paths: Vec<Counts>,
+    pub paths: Paths<'a>,
     /// At the earlier reading, calls of each path that had neither been left nor returned outside of histograms.
     pub entered_before: Vec<u64>,
     /// And functions as they were then: with the calls that had returned.
@@ -47,20 +66,22 @@ pub struct Counted<'a> {
 }
 
 /// What an arena, whose open calls last until `latest`, has counted beyond what it had earlier.
-pub fn counted<'a>(family: &Family, arena: &'a Arena, latest: u64, earlier: Option<&'a Earlier>) -> Counted<'a> {
-    let mut paths = measure(family, arena, latest);
+pub fn counted<'a>(family: &'a Family, arena: &'a Arena, latest: u64, earlier: Option<&'a Earlier>) -> Counted<'a> {
+    let measures = Measures::of(family, arena, latest);
     let Arena { facts, functions, .. } = arena;
     let (lost_calls, unwound) = (facts.lost_calls, facts.unwound);
     let mut timelines = timelines(family, arena, latest);
     let number = earlier.and_then(|earlier| Some((earlier, *earlier.arenas.get(&arena.name)?)));
     let Some((earlier, number)) = number else {
         let (entered_before, functions_before) = (Vec::new(), [].as_slice());
-        let functions = functions.into();
+        let (functions, paths) = (functions.into(), Paths::Whole(measures));
         return Counted { paths, entered_before, functions_before, timelines, functions, lost_calls, unwound };
     };
     let before = &earlier.family.arenas[number];
+    let mut paths = measures.counts(0..arena.nodes.len());
     let mut entered_before = vec![0; paths.len()];
-    for (name, counts) in before.names.iter().zip(measure(family, before, earlier.latest[number])) {
+    let counts_before = Measures::of(family, before, earlier.latest[number]).counts(0..before.nodes.len());
+    for (name, counts) in before.names.iter().zip(counts_before) {
         if let Ok(index) = arena.names.binary_search(name) {
             paths[index] = paths[index].since(&counts);
             entered_before[index] = counts.calls.saturating_sub(counts.unwound).saturating_sub(counts.unbinned);
@@ -72,7 +93,7 @@ pub fn counted<'a>(family: &Family, arena: &'a Arena, latest: u64, earlier: Opti
         }
     }
     Counted {
-        paths,
+        paths: Paths::Since(paths),
         entered_before,
         timelines,
         functions_before: &before.functions,

@@ -138,6 +138,14 @@ pub(super) struct Growing {
 }
 
 impl Growing {
+    /// Makes room for the paths of an arena: those of the first are all new.
+    pub fn expect(&mut self, paths: usize) {
+        if self.paths.is_empty() {
+            self.paths.reserve_exact(paths);
+            self.by_key.reserve(paths);
+        }
+    }
+
     /// Adds to the path of that key; its parent's key is known already.
     pub fn add(&mut self, key: Key, target: Option<PlaceId>, counts: &Counts) -> PathId {
         let next = self.paths.len() as PathId;
@@ -154,7 +162,8 @@ impl Growing {
 
     /// The finished tree, whose order does not tell in which order it grew; `places` are the final numbers of places.
     pub fn finish(self, places: &[PlaceId]) -> Tree {
-        let mut paths = self.paths;
+        let Self { mut paths, by_key } = self;
+        drop(by_key);
         for path in &mut paths {
             let key = &mut path.key;
             for place in [&mut key.function, &mut key.site, &mut key.hook] {
@@ -162,51 +171,87 @@ impl Growing {
             }
             path.target = path.target.map(|target| places[target as usize]);
         }
+        let children = Children::sorted(&paths);
+        let new_ids = children.preorder();
+        let new_id = |old: PathId| new_ids[old as usize];
+        for path in &mut paths {
+            path.key.parent = path.key.parent.map(new_id);
+            path.key.folded_into = path.key.folded_into.map(new_id);
+        }
+        drop(children);
+        put_in_order(&mut paths, new_ids);
+        for id in (0..paths.len()).rev() {
+            let end = paths[id].end.max(id as PathId + 1);
+            paths[id].end = end;
+            if let Some(parent) = paths[id].key.parent {
+                let above = &mut paths[parent as usize].end;
+                *above = end.max(*above);
+            }
+        }
+        Tree { paths }
+    }
+}
+
+/// The paths below each, in a few long lists: there may be millions of paths.
+struct Children {
+    /// Paths, by the path above them; first those with none.
+    list: Vec<PathId>,
+    /// Where in the list those below each path begin, and where the last of them end.
+    starts: Vec<u32>,
+}
+
+impl Children {
+    fn sorted(paths: &[CallPath]) -> Self {
+        let parent = |path: &CallPath| path.key.parent.map_or(0, |parent| parent as usize + 1);
         let mut depths = vec![0u32; paths.len()];
-        let mut children: FxHashMap<Option<PathId>, Vec<PathId>> = FxHashMap::default();
+        let mut starts = vec![0u32; paths.len() + 2];
         for (id, path) in paths.iter().enumerate() {
             depths[id] = path.key.parent.map_or(0, |parent| depths[parent as usize] + 1);
-            children.entry(path.key.parent).or_default().push(id as PathId);
+            starts[parent(path) + 1] += 1;
         }
-        for siblings in children.values_mut() {
-            siblings.sort_by_key(|&id| {
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let mut next = starts.clone();
+        let mut list = vec![0; paths.len()];
+        for (id, path) in paths.iter().enumerate() {
+            let next = &mut next[parent(path)];
+            list[*next as usize] = id as PathId;
+            *next += 1;
+        }
+        for ends in starts.windows(2) {
+            list[ends[0] as usize..ends[1] as usize].sort_by_key(|&id| {
                 let key = &paths[id as usize].key;
                 // Paths that a recursion folds into lie above each other, so their depths tell them apart.
                 let folded = key.folded_into.map(|position| depths[position as usize]);
                 (key.function, key.site, key.hook, key.flags, folded)
             });
         }
-        let order = preorder(&children);
-        let mut new_ids = vec![0; paths.len()];
-        for (new, &old) in order.iter().enumerate() {
-            new_ids[old as usize] = new as PathId;
+        Self { list, starts }
+    }
+
+    /// The place of each path if all are directly before those below them.
+    fn preorder(&self) -> Vec<PathId> {
+        let below = |index: usize| &self.list[self.starts[index] as usize..self.starts[index + 1] as usize];
+        let mut places = vec![0; self.list.len()];
+        let mut next: Vec<PathId> = below(0).iter().rev().copied().collect();
+        let mut place = 0;
+        while let Some(id) = next.pop() {
+            places[id as usize] = place;
+            place += 1;
+            next.extend(below(id as usize + 1).iter().rev());
         }
-        let new_id = |old: PathId| new_ids[old as usize];
-        let mut tree = Tree { paths: Vec::with_capacity(paths.len()) };
-        for &old in &order {
-            let mut path = paths[old as usize].clone();
-            path.key.parent = path.key.parent.map(new_id);
-            path.key.folded_into = path.key.folded_into.map(new_id);
-            tree.paths.push(path);
-        }
-        for id in (0..tree.paths.len()).rev() {
-            let end = tree.paths[id].end.max(id as PathId + 1);
-            tree.paths[id].end = end;
-            if let Some(parent) = tree.paths[id].key.parent {
-                let above = &mut tree.paths[parent as usize].end;
-                *above = end.max(*above);
-            }
-        }
-        tree
+        places
     }
 }
 
-fn preorder(children: &FxHashMap<Option<PathId>, Vec<PathId>>) -> Vec<PathId> {
-    let mut order = Vec::new();
-    let mut next: Vec<PathId> = children.get(&None).into_iter().flatten().rev().copied().collect();
-    while let Some(id) = next.pop() {
-        order.push(id);
-        next.extend(children.get(&Some(id)).into_iter().flatten().rev());
+/// Puts each path in its place, without a copy of them all.
+fn put_in_order(paths: &mut [CallPath], mut places: Vec<PathId>) {
+    for id in 0..paths.len() {
+        while places[id] as usize != id {
+            let place = places[id] as usize;
+            paths.swap(id, place);
+            places.swap(id, place);
+        }
     }
-    order
 }

@@ -1,8 +1,9 @@
 //! Builds the document: functions with names, sorted and selected.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use super::calls::{Call, Calls, Kinds};
+use super::calls::{Call, CallId, Calls, Kinds};
 use super::columns::Column;
 use super::document::{Address, Bar, Callee, Document, Function, InlinedInto, Layout, Report, SCHEMA, Site};
 use super::names::Names;
@@ -51,7 +52,7 @@ pub fn build(options: &Options, loaded: &Loaded, merged: &Merged, symbols: &Symb
 }
 
 /// Where calls were made, and how many.
-type Sites = Vec<(Call, u64)>;
+type Sites = Vec<(Rc<Call>, u64)>;
 
 /// What a function called, from where.
 type Edges = Vec<(FunctionId, Sites)>;
@@ -145,31 +146,36 @@ impl Builder<'_, '_> {
 
     /// From where an edge's calls were made, the most calls first.
     fn sites(&self, group: &Group, edge: &Edge) -> Sites {
-        let mut sites: BTreeMap<Call, u64> = BTreeMap::new();
+        let mut sites: FxHashMap<CallId, u64> = FxHashMap::default();
         for &path in &edge.paths {
             let path = &group.tree.paths[path as usize];
-            let calls = sites.entry(self.calls.call(&group.tree, path)).or_default();
+            let calls = sites.entry(self.calls.id(&group.tree, path)).or_default();
             *calls = calls.saturating_add(path.counts.calls);
         }
-        let mut sites: Vec<_> = sites.into_iter().collect();
-        sites.sort_by_key(|&(_, calls)| std::cmp::Reverse(calls));
+        let mut sites: Sites = sites.into_iter().map(|(call, calls)| (self.calls.call(call), calls)).collect();
+        sites.sort_unstable_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| a.cmp(b)));
         sites
     }
 
     /// How each function's calls were made, as far as that is asked for.
     fn ways(&self, group: &Group) -> FxHashMap<FunctionId, Ways> {
         let are_wanted = self.options.format == Format::Json || self.options.columns.contains(&Column::Call);
-        let mut ways: FxHashMap<FunctionId, Ways> = FxHashMap::default();
+        let mut all: FxHashMap<(FunctionId, CallId), u64> = FxHashMap::default();
         for path in group.tree.paths.iter().filter(|path| !path.is_untimed() && path.counts.calls > 0) {
             let is_inlined = self.calls.is_inlined(path);
             if !are_wanted && !is_inlined {
                 continue;
             }
-            let call = self.calls.call(&group.tree, path);
-            let ways = ways.entry(self.names.ids[&path.key.function]).or_default();
-            ways.kinds.add(call.kind, path.counts.calls);
-            if let Some(into) = call.into {
-                *ways.into.entry(into).or_default() += path.counts.calls;
+            let way = (self.names.ids[&path.key.function], self.calls.id(&group.tree, path));
+            let calls = all.entry(way).or_default();
+            *calls = calls.saturating_add(path.counts.calls);
+        }
+        let mut ways: FxHashMap<FunctionId, Ways> = FxHashMap::default();
+        for ((function, call), calls) in all {
+            let (call, ways) = (self.calls.call(call), ways.entry(function).or_default());
+            ways.kinds.add(call.kind, calls);
+            if let Some(into) = &call.into {
+                *ways.into.entry(into.clone()).or_default() += calls;
             }
         }
         ways
@@ -244,7 +250,7 @@ impl Builder<'_, '_> {
         }
         let most = by_kind.iter().max_by_key(|(kind, calls)| (**calls, std::cmp::Reverse(**kind)));
         let (call, via) = most.map_or((CallKind::Unknown, None), |((kind, via), _)| (*kind, (*via).clone()));
-        let site = |(call, calls): (Call, u64)| {
+        let site = |(call, calls): (Rc<Call>, u64)| {
             let line = self.symbols.line(call.site, call.probe);
             Site {
                 address: Address(call.site.address),
@@ -252,7 +258,7 @@ impl Builder<'_, '_> {
                 line: line.as_ref().map(|line| line.line),
                 calls,
                 call: call.kind,
-                via: call.via,
+                via: call.via.clone(),
             }
         };
         Callee {

@@ -1,8 +1,9 @@
 //! How a path's call was made: by which instruction, from whose code.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use crate::demangle::shown;
@@ -105,11 +106,17 @@ pub struct Call {
 pub struct Calls<'a, 'f> {
     merged: &'a Merged,
     symbols: &'a Symbols<'f>,
-    /// The return address of the enter hook of each function's own code: not that of an inlined copy.
-    own_hooks: FxHashMap<PlaceId, u64>,
+    /// Whether a body is inlined, by its function and enter hook. Far fewer than paths, as all below.
+    are_inlined: FxHashMap<(PlaceId, PlaceId), bool>,
     /// What was found out. Many paths end in the same call.
-    known: RefCell<FxHashMap<Question, Call>>,
+    known: RefCell<FxHashMap<Question, CallId>>,
+    /// The answers, each once.
+    ids: RefCell<FxHashMap<Rc<Call>, CallId>>,
+    all: RefCell<Vec<Rc<Call>>>,
 }
+
+/// A call's number: what is made in the same way from the same place has the same. They are given as they are asked for.
+pub type CallId = u32;
 
 /// All that a call's answer depends on: function, call site, enter hook, target, and the caller's enter hook.
 type Question = (PlaceId, PlaceId, PlaceId, Option<PlaceId>, Option<PlaceId>);
@@ -117,17 +124,22 @@ type Question = (PlaceId, PlaceId, PlaceId, Option<PlaceId>, Option<PlaceId>);
 impl<'a, 'f> Calls<'a, 'f> {
     /// For these profiles.
     pub fn new(merged: &'a Merged, symbols: &'a Symbols<'f>) -> Self {
-        let mut calls = Self { merged, symbols, own_hooks: FxHashMap::default(), known: RefCell::default() };
-        // A function that the compiler inlined into itself has several enter hooks. Its own comes first in its code.
+        let (known, ids, all) = Default::default();
+        let mut calls = Self { merged, symbols, are_inlined: FxHashMap::default(), known, ids, all };
+        let paths = merged.groups.iter().flat_map(|group| &group.tree.paths);
+        let bodies: FxHashSet<(PlaceId, PlaceId)> = paths.map(|path| (path.key.function, path.key.hook)).collect();
+        // The return address of the enter hook of each function's own code: not that of an inlined copy. A function that
+        // the compiler inlined into itself has several enter hooks. Its own comes first in its code.
         let mut own_hooks: FxHashMap<PlaceId, u64> = FxHashMap::default();
-        for path in merged.groups.iter().flat_map(|group| &group.tree.paths) {
-            let hook = calls.place(path.key.hook);
-            let own = own_hooks.entry(path.key.function).or_insert(u64::MAX);
-            if hook.address < *own && calls.is_in_own_code(path) {
-                *own = hook.address;
+        for &(function, hook) in &bodies {
+            let address = calls.place(hook).address;
+            let own = own_hooks.entry(function).or_insert(u64::MAX);
+            if address < *own && calls.is_in_own_code(function, hook) {
+                *own = address;
             }
         }
-        calls.own_hooks = own_hooks;
+        let is_inlined = |body: (PlaceId, PlaceId)| (body, calls.is_body_inlined(body, own_hooks[&body.0]));
+        calls.are_inlined = bodies.into_iter().map(is_inlined).collect();
         calls
     }
 
@@ -136,21 +148,26 @@ impl<'a, 'f> Calls<'a, 'f> {
     }
 
     /// Whether a call's body runs in the code of its own function.
-    fn is_in_own_code(&self, path: &CallPath) -> bool {
-        let (function, hook) = (self.place(path.key.function), self.place(path.key.hook));
+    fn is_in_own_code(&self, function: PlaceId, hook: PlaceId) -> bool {
+        let (function, hook) = (self.place(function), self.place(hook));
         let Some(symbol) = self.symbols.enclosing(hook) else { return true }; // stripped: nothing says otherwise
         hook.module == function.module && symbol.address == function.address
     }
 
     /// Whether a path's calls are of a body inlined in another function, or in the function itself.
     pub fn is_inlined(&self, path: &CallPath) -> bool {
-        let hook = self.place(path.key.hook);
-        if self.is_in_own_code(path) {
-            return self.own_hooks.get(&path.key.function).is_some_and(|&own| hook.address != own)
-                && self.symbols.enclosing(hook).is_some();
+        self.are_inlined[&(path.key.function, path.key.hook)]
+    }
+
+    /// The same of a body, whose function's own enter hook returns to `own_hook`.
+    fn is_body_inlined(&self, (function, hook): (PlaceId, PlaceId), own_hook: u64) -> bool {
+        let is_in_own_code = self.is_in_own_code(function, hook);
+        let hook = self.place(hook);
+        if is_in_own_code {
+            return hook.address != own_hook && self.symbols.enclosing(hook).is_some();
         }
         // A copy that the compiler made of the function is the function; a part that it split off has no enter of its own.
-        let function = self.symbols.function(self.place(path.key.function));
+        let function = self.symbols.function(self.place(function));
         let physical = self.symbols.enclosing(hook);
         let is_copy = function.zip(physical).is_some_and(|(function, physical)| {
             same_base(function, physical) && !physical.name.contains(".part.") && !physical.name.contains(".cold")
@@ -158,17 +175,32 @@ impl<'a, 'f> Calls<'a, 'f> {
         !is_copy
     }
 
-    /// How a path's call was made.
-    pub fn call(&self, tree: &Tree, path: &CallPath) -> Call {
+    /// How a call was made.
+    pub fn call(&self, id: CallId) -> Rc<Call> {
+        Rc::clone(&self.all.borrow()[id as usize])
+    }
+
+    /// All that were asked for, in the order of their numbers.
+    pub fn all(&self) -> Vec<Rc<Call>> {
+        self.all.borrow().clone()
+    }
+
+    /// The call of a path.
+    pub fn id(&self, tree: &Tree, path: &CallPath) -> CallId {
         let key = &path.key;
         let caller = key.parent.map(|parent| tree.paths[parent as usize].key.hook);
         let question = (key.function, key.site, key.hook, path.target, caller);
-        if let Some(known) = self.known.borrow().get(&question) {
-            return known.clone();
+        if let Some(&known) = self.known.borrow().get(&question) {
+            return known;
         }
-        let call = self.find_out(path, caller.map(|caller| self.place(caller)));
-        self.known.borrow_mut().insert(question, call.clone());
-        call
+        let call = Rc::new(self.find_out(path, caller.map(|caller| self.place(caller))));
+        let mut all = self.all.borrow_mut();
+        let id = *self.ids.borrow_mut().entry(Rc::clone(&call)).or_insert(all.len() as CallId);
+        if id as usize == all.len() {
+            all.push(call);
+        }
+        self.known.borrow_mut().insert(question, id);
+        id
     }
 
     fn find_out(&self, path: &CallPath, caller: Option<Place>) -> Call {

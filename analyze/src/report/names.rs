@@ -36,10 +36,7 @@ pub struct Name {
 impl Names {
     /// Names for all functions of the profiles; those of one name in a module are one, unless `by_address`.
     pub fn of(merged: &Merged, symbols: &Symbols, roots: &Roots, by_address: bool) -> Self {
-        let paths = merged.groups.iter().flat_map(|group| &group.tree.paths);
-        let mut places: Vec<PlaceId> = paths.map(|path| path.key.function).collect();
-        places.sort_unstable();
-        places.dedup();
+        let places: Vec<PlaceId> = merged.functions().collect();
         symbols.find_functions(&places.iter().map(|&id| merged.places[id as usize]).collect::<Vec<_>>());
         let mut names = Self { ids: FxHashMap::default(), functions: BTreeMap::new() };
         let mut first: FxHashMap<(Option<ModuleId>, &str), FunctionId> = FxHashMap::default();

@@ -63,7 +63,7 @@ pub fn arena(nodes: Vec<Node>) -> Arena {
     (facts.pid, facts.tid, facts.process, facts.owners, facts.processes) = (100, 100, 1, 1, 1);
     facts.flags = arena::flag::EXITED;
     let names = (0..nodes.len() as diytrace::Ref).collect();
-    Arena { facts, name: 1, state: State::Exited, names, nodes, functions: Vec::new() }
+    Arena { facts, name: 1, state: State::Exited, names, nodes, functions: Vec::new(), samples: Vec::new() }
 }
 
 /// A path of calls that have all ended.

@@ -58,10 +58,7 @@ impl Builder {
     fn names(&mut self, opened: &Opened) -> Names {
         let merged = &opened.merged;
         let modules: Vec<u32> = merged.modules.iter().map(|module| self.module(module)).collect();
-        let paths = merged.groups.iter().flat_map(|group| &group.tree.paths);
-        let mut places: Vec<PlaceId> = paths.map(|path| path.key.function).collect();
-        places.sort_unstable();
-        places.dedup();
+        let places: Vec<PlaceId> = merged.functions().collect();
         let key = |place: Place| (place.module.map(|module| modules[module as usize]), place.address);
         let at = |id: &PlaceId| merged.places[*id as usize];
         let unknown: Vec<Place> =

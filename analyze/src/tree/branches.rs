@@ -1,7 +1,5 @@
 //! Branches of a tree as it is shown: one or more nodes of a call tree.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashMap;
 
 use crate::calltree::{Node, NodeTimes, SiteId};
@@ -18,6 +16,40 @@ pub struct Branches {
     known: FxHashMap<(Option<usize>, What, Option<SiteId>), usize>,
 }
 
+/// Calls by where they were made. Most branches have one such place, and there may be millions of branches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Sites {
+    first: Option<(SiteId, u64)>,
+    /// Beyond the first, in their order.
+    more: Vec<(SiteId, u64)>,
+}
+
+impl Sites {
+    fn add(&mut self, site: SiteId, calls: u64) {
+        let Some(first) = &mut self.first else {
+            self.first = Some((site, calls));
+            return;
+        };
+        if first.0 == site {
+            first.1 = first.1.saturating_add(calls);
+            return;
+        }
+        let mut added = (site, calls);
+        if site < first.0 {
+            std::mem::swap(first, &mut added);
+        }
+        match self.more.binary_search_by_key(&added.0, |(site, _)| *site) {
+            Ok(at) => self.more[at].1 = self.more[at].1.saturating_add(added.1),
+            Err(at) => self.more.insert(at, added),
+        }
+    }
+
+    /// All of them, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (SiteId, u64)> {
+        self.first.iter().chain(&self.more).copied()
+    }
+}
+
 /// Nodes that are shown as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Branch {
@@ -26,7 +58,7 @@ pub struct Branch {
     /// What it stands for.
     pub what: What,
     /// Where the calls between this branch and the one above were made, and how many.
-    pub sites: BTreeMap<SiteId, u64>,
+    pub sites: Sites,
     /// Calls entered.
     pub calls: u64,
     /// Calls not yet returned.
@@ -75,7 +107,7 @@ impl Branches {
         self.list.push(Branch {
             above,
             what: key.1.clone(),
-            sites: BTreeMap::new(),
+            sites: Sites::default(),
             calls: 0,
             open: 0,
             unwound: 0,
@@ -99,8 +131,7 @@ impl Branch {
         self.calls = self.calls.saturating_add(node.calls);
         self.open = self.open.saturating_add(node.open);
         self.unwound = self.unwound.saturating_add(node.unwound);
-        let at_site = self.sites.entry(site).or_default();
-        *at_site = at_site.saturating_add(node.calls);
+        self.sites.add(site, node.calls);
     }
 
     /// Its times, as they are asked for.

@@ -242,7 +242,7 @@ impl Builder<'_> {
             let (a, b) = (&self.trees.sites[a as usize], &self.trees.sites[b as usize]);
             (a.kind, &a.via, &a.into) == (b.kind, &b.via, &b.into)
         };
-        for (&site, &calls) in &branch.sites {
+        for (site, calls) in branch.sites.iter() {
             match kinds.iter_mut().find(|(known, _)| same(*known, site)) {
                 Some((_, sum)) => *sum += calls,
                 None => kinds.push((site, calls)),
@@ -258,7 +258,7 @@ impl Builder<'_> {
 
     fn sites(&self, branch: &Branch) -> Vec<Site> {
         let mut sites: Vec<Site> = (branch.sites.iter())
-            .map(|(&site, &calls)| {
+            .map(|(site, calls)| {
                 let site = &self.trees.sites[site as usize];
                 let (file, line, via) = (site.file.clone(), site.line, site.via.clone());
                 Site { address: Address(site.address), file, line, calls, call: site.kind, via }

@@ -77,14 +77,15 @@ impl Thresholds {
             is_shown.push((is_thick || is_recursion) && !is_deep && branch.above.is_none_or(|above| is_shown[above]));
         }
         self.limit(branches, &mut is_shown);
-        let mut next: Vec<usize> = self.sorted(trees, branches, &branches.tops);
-        next.reverse();
+        let sorted = |ids: &[usize]| {
+            let shown = ids.iter().copied().filter(|&id| is_shown[id]);
+            self.sorted(trees, branches, shown.collect()).into_iter().rev()
+        };
+        let mut next: Vec<usize> = sorted(&branches.tops).collect();
         let mut shown = Vec::new();
         while let Some(id) = next.pop() {
-            if is_shown[id] {
-                shown.push((id, levels[id]));
-                next.extend(self.sorted(trees, branches, &branches.list[id].below).into_iter().rev());
-            }
+            shown.push((id, levels[id]));
+            next.extend(sorted(&branches.list[id].below));
         }
         Shown { branches: shown, wholes, is_shown }
     }
@@ -102,12 +103,11 @@ impl Thresholds {
         }
     }
 
-    fn sorted(&self, trees: &CallTrees, branches: &Branches, ids: &[usize]) -> Vec<usize> {
-        let mut ids = ids.to_vec();
-        let name = |branch: &Branch| {
-            let function = branch.what.function().map(|id| &trees.functions[&id]);
-            function.map(|function| (function.name.clone(), function.address))
-        };
+    fn sorted(&self, trees: &CallTrees, branches: &Branches, mut ids: Vec<usize>) -> Vec<usize> {
+        fn name<'a>(trees: &'a CallTrees, branch: &Branch) -> Option<(&'a str, u64)> {
+            let function = &trees.functions[&branch.what.function()?];
+            Some((&function.name, function.address))
+        }
         let order = |a: &Branch, b: &Branch| -> Ordering {
             let order = match self.sort {
                 Sort::Total => self.weight(b).cmp(&self.weight(a)),
@@ -116,7 +116,7 @@ impl Thresholds {
                 Sort::Name => Ordering::Equal,
             };
             let calls = || if self.sort == Sort::Name { Ordering::Equal } else { b.calls.cmp(&a.calls) };
-            order.then_with(calls).then_with(|| (name(a), &a.what, &a.sites).cmp(&(name(b), &b.what, &b.sites)))
+            order.then_with(calls).then_with(|| (name(trees, a), &a.what, &a.sites).cmp(&(name(trees, b), &b.what, &b.sites)))
         };
         ids.sort_by(|&a, &b| order(&branches.list[a], &branches.list[b]));
         ids
