@@ -114,6 +114,20 @@ fn snapshots_are_of_one_moment_and_can_be_subtracted() {
     endless.stop();
 }
 
+#[test]
+fn a_snapshot_replaces_no_archive() {
+    let mut endless = Endless::start();
+    let archive = endless.here.path().join("a.diya");
+    assert!(endless.run(&["merge", "out", "-o", "a.diya"]).status.success());
+    let before = fs::read(&archive).unwrap();
+    let output = endless.ctl(&["snapshot", "out", "-o", "a.diya"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("a.diya is an archive, and a snapshot would replace it: name another file"), "{said}");
+    assert_eq!((said.lines().count(), fs::read(&archive).unwrap()), (1, before));
+    endless.stop();
+}
+
 fn profile_in(folder: &Path) -> String {
     let mut paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     paths.find(|path| !path.ends_with("copy.diyt")).unwrap().to_str().unwrap().to_owned()

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::collections::BTreeMap;
+
 use common::{Recorded, each_build, line_of, run_to_end};
 use serde_json::Value;
 
@@ -198,4 +200,53 @@ fn a_sample_of_calls_makes_a_tree_too() {
     let calls: u64 =
         tree(&recorded, &[]).iter().map(|line| line.trim().split(' ').next().unwrap().parse::<u64>().unwrap()).sum();
     assert_eq!(calls, 1 + (3u64.pow(10) - 1) / 2);
+}
+
+/// What a tree and a report say of each function: name, calls and self time.
+fn functions(of: &[Value]) -> BTreeMap<String, (u64, f64)> {
+    let mut functions: BTreeMap<String, (u64, f64)> = BTreeMap::new();
+    for function in of {
+        let (calls, own) = functions.entry(function["name"].as_str().unwrap().to_owned()).or_default();
+        *calls += function["calls"].as_u64().unwrap();
+        *own += function["self_ns"].as_f64().unwrap();
+    }
+    functions
+}
+
+#[test]
+fn what_was_folded_is_in_the_tree_as_in_the_report_or_the_tree_says_why_not() {
+    // Paths without room, and a recursion whose levels were not told apart.
+    let wide = common::fixture("wide.c", common::Build::GCC_O0).record().set("MEMORY", "4M").run();
+    let deep = common::fixture("recursion.c", common::Build::GCC_O0).record().args(&["ring", "500"]).run();
+    for (recorded, note) in [
+        (
+            wide,
+            "folded calls are at the top, as nobody knows who made them; their time is in the self time of whoever did",
+        ),
+        (
+            deep,
+            "some recursion was recorded in sum only: totals inside it are not the report's; calls and self times are",
+        ),
+    ] {
+        let json = |command: &str| -> Value {
+            serde_json::from_slice(&recorded.diytrace(&[command, "--format", "json"]).stdout).unwrap()
+        };
+        let (report, tree) = (json("report"), json("tree"));
+        let reported = functions(report["reports"][0]["functions"].as_array().unwrap());
+        let nodes = tree["trees"][0]["nodes"].as_array().unwrap();
+        let shown = functions(nodes);
+        for (name, (calls, own)) in &reported {
+            assert_eq!(shown[name].0, *calls, "{name}");
+            assert!((shown[name].1 - own).abs() <= 0.01 + own * 1e-6, "{name}: {} and {own}", shown[name].1);
+        }
+        assert_eq!(shown.len(), reported.len());
+        let table = recorded.diytrace(&["tree"]);
+        let table = String::from_utf8_lossy(&table.stdout);
+        assert!(table.lines().any(|line| line == note), "{table}");
+        // The whole is the same in both.
+        let all: f64 =
+            nodes.iter().filter(|node| node["parent"].is_null()).map(|top| top["total_ns"].as_f64().unwrap()).sum();
+        let own: f64 = reported.values().map(|(_, own)| own).sum();
+        assert!((all - own).abs() <= own * 1e-6 + 1.0, "{all} and {own}");
+    }
 }

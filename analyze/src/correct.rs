@@ -89,13 +89,7 @@ fn times(
         let error = systematic + path.counts.variance.error() + (inclusive - inclusive_measured[0]).at_least_zero();
         times[id] = PathTimes { own, inclusive, inside, error };
         if let Some(parent) = path.key.parent {
-            let part = Below {
-                own: all_own,
-                inclusive,
-                inside,
-                error: systematic,
-                variance: path.counts.variance,
-            };
+            let part = Below { own: all_own, inclusive, inside, error: systematic, variance: path.counts.variance };
             match sums.last_mut() {
                 Some((of, above)) if *of == parent => above.add(&part),
                 _ => sums.push((parent, part)),

@@ -48,6 +48,37 @@ fn what_was_written_is_read() {
     assert_eq!(read(&WHOLE), Ok(()));
 }
 
+/// A file of one entry that is nothing but zeros, and says that it has `claimed` of them.
+fn zeros(bytes: usize, claimed: Option<u32>) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default();
+    let (stored, deflated) = (zip::CompressionMethod::Stored, zip::CompressionMethod::Deflated);
+    zip.start_file(super::MARK, options.compression_method(stored)).unwrap();
+    std::io::Write::write_all(&mut zip, b"version 1\n").unwrap();
+    zip.start_file(super::INDEX, options.compression_method(deflated)).unwrap();
+    std::io::copy(&mut std::io::Read::take(std::io::repeat(0), bytes as u64), &mut zip).unwrap();
+    let mut file = zip.finish().unwrap().into_inner();
+    if let Some(claimed) = claimed {
+        let honest = (bytes as u32).to_le_bytes();
+        for at in 0..file.len() - 4 {
+            if file[at..at + 4] == honest {
+                file[at..at + 4].copy_from_slice(&claimed.to_le_bytes());
+            }
+        }
+    }
+    file
+}
+
+#[test]
+fn what_would_fill_the_memory_is_refused_before_it_does() {
+    let many = 80 << 20;
+    let said = read(&zeros(many, None)).unwrap_err();
+    assert!(said.contains("b.diya would unpack from ") && said.contains(" to 80.0 MiB, as no archive"), "{said}");
+    // More than it says that it is.
+    let said = read(&zeros(many, Some(1000))).unwrap_err();
+    assert!(said.contains("is a damaged archive (") && said.contains("larger than its declared"), "{said}");
+}
+
 #[test]
 fn what_is_no_archive_is_told_so() {
     let mut newer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use zip::result::ZipError;
 
 use super::VERSION;
+use crate::view::human::bytes;
 
 /// Why a file is no archive that can be read.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +32,19 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong.
         what: String,
+    },
+    /// It unpacks to far more than profiles do.
+    #[error(
+        "{} would unpack from {} to {}, as no archive of profiles does: it is damaged, or was made to fill the memory",
+        path.display(), bytes(*packed), bytes(*unpacked)
+    )]
+    TooDense {
+        /// The file.
+        path: PathBuf,
+        /// Its bytes.
+        packed: u64,
+        /// Those of all that it holds.
+        unpacked: u64,
     },
     /// Another diytrace wrote it.
     #[error(

@@ -12,8 +12,18 @@ use super::{Error, INDEX, Index, Kept, MAGIC, MARK, ModuleKey, VERSION};
 use crate::merge::Module;
 use crate::symbolize::Portable;
 
-/// Most bytes of an index, and of a module's symbols: what is larger was made to do harm.
-const LARGEST: u64 = 1 << 30;
+/// Most bytes of an index: what is larger was made to do harm.
+const LARGEST_INDEX: u64 = 1 << 26;
+
+/// Most bytes of a module's symbols.
+const LARGEST_SYMBOLS: u64 = 1 << 30;
+
+/// What archives hold is at most so many times their size: that of a profile with thousands of processes that made a call
+/// each is 200 times, as it is nearly all zeros. Zeros alone deflate to a thousandth.
+const DENSEST: u64 = 500;
+
+/// Less than that does no harm.
+const HARMLESS: u64 = 1 << 26;
 
 /// An archive; clones share its file.
 #[derive(Clone, Debug)]
@@ -34,9 +44,14 @@ impl Archive {
     pub fn open(path: &Path) -> Result<Self, Error> {
         let unreadable = |source| Error::Unreadable { path: path.to_owned(), source };
         let file = File::open(path).and_then(Shared::new).map_err(unreadable)?;
-        let zip = ZipArchive::new(file).map_err(|error| Error::of_zip(path.to_owned(), error))?;
+        let packed = file.len();
+        let mut zip = ZipArchive::new(file).map_err(|error| Error::of_zip(path.to_owned(), error))?;
         if zip.index_for_name(MARK).is_none() {
             return Err(Error::Foreign { path: path.to_owned() });
+        }
+        let unpacked = unpacked(&mut zip).map_err(|error| Error::of_zip(path.to_owned(), error))?;
+        if unpacked > HARMLESS.max(packed.saturating_mul(DENSEST)) {
+            return Err(Error::TooDense { path: path.to_owned(), packed, unpacked });
         }
         let mut archive = Self { path: path.to_owned(), zip, index: Arc::default() };
         let mark = String::from_utf8(archive.entry(MARK, 100)?).ok();
@@ -46,7 +61,7 @@ impl Archive {
             Some(version) => return Err(Error::Version { path: path.to_owned(), version }),
             None => return Err(archive.damaged("it has no version")),
         }
-        let index = archive.entry(INDEX, LARGEST)?;
+        let index = archive.entry(INDEX, LARGEST_INDEX)?;
         let index = postcard::from_bytes(&index).map_err(|_| archive.damaged("its index is none"))?;
         archive.index = Arc::new(index);
         Ok(archive)
@@ -82,7 +97,7 @@ impl Archive {
     /// What is known of a module, if anything is.
     pub fn symbols(&self, module: &ModuleKey) -> Result<Option<Portable>, Error> {
         let Some(number) = self.index.modules.iter().position(|known| known == module) else { return Ok(None) };
-        let bytes = self.entry(&symbols_name(number), LARGEST)?;
+        let bytes = self.entry(&symbols_name(number), LARGEST_SYMBOLS)?;
         let symbols = postcard::from_bytes(&bytes).map_err(|_| self.damaged("its symbols are none"))?;
         Ok(Some(symbols))
     }
@@ -93,6 +108,8 @@ impl Archive {
             zip::result::ZipError::FileNotFound => self.damaged(&format!("{name} is missing")),
             error => Error::of_zip(self.path.clone(), error),
         })?;
+        // Of what there is in all, it cannot be more than it says.
+        let most = most.min(entry.size());
         let mut bytes = Vec::new();
         let read = entry.take(most.saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|error| Error::of_zip(self.path.clone(), error.into()))?;
@@ -105,6 +122,11 @@ impl Archive {
     fn damaged(&self, what: &str) -> Error {
         Error::Damaged { path: self.path.clone(), what: what.to_owned() }
     }
+}
+
+/// Bytes of all entries together, as they say.
+fn unpacked(zip: &mut ZipArchive<Shared>) -> Result<u64, zip::result::ZipError> {
+    (0..zip.len()).try_fold(0u64, |sum, number| Ok(sum.saturating_add(zip.by_index_raw(number)?.size())))
 }
 
 /// What all archives together know of a module.

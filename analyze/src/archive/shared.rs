@@ -19,6 +19,11 @@ impl Shared {
         let end = file.metadata()?.len();
         Ok(Self { file: Arc::new(file), at: 0, end })
     }
+
+    /// Its bytes.
+    pub fn len(&self) -> u64 {
+        self.end
+    }
 }
 
 impl Read for Shared {

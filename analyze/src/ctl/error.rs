@@ -40,10 +40,12 @@ pub enum Error {
         path: PathBuf,
     },
     /// A copy would replace what was recorded.
-    #[error("{} is a recorded profile, and a snapshot would replace it: name another file with -o FILE", path.display())]
+    #[error("{} is {what}, and a snapshot would replace it: name another file with -o FILE", path.display())]
     Occupied {
         /// The file.
         path: PathBuf,
+        /// What it is.
+        what: &'static str,
     },
     /// The control word cannot be reached.
     #[error("cannot change the control word of {}: {source}", path.display())]

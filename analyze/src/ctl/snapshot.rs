@@ -10,6 +10,7 @@ use diytrace::node::mark;
 
 use super::Error;
 use super::target::Watched;
+use crate::archive::Archive;
 use crate::load::snapshot::Moment;
 use crate::load::{self, Family, state};
 
@@ -24,8 +25,8 @@ pub fn take(watched: &Watched, output: Option<&Path>) -> Result<PathBuf, Error> 
         None => Moment::of(family, ticks(family, bytes.read_monotonic_ns)),
     };
     let path = output.map_or_else(|| default_name(family, &moment), Path::to_owned);
-    if is_recorded(&path) {
-        return Err(Error::Occupied { path });
+    if let Some(what) = recorded(&path) {
+        return Err(Error::Occupied { path, what });
     }
     let failed = |source| Error::WriteTo { path: path.clone(), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -52,11 +53,15 @@ fn default_name(family: &Family, moment: &Moment) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Whether there is a profile at a path which is no copy of another.
-fn is_recorded(path: &Path) -> bool {
+/// What was recorded and lies at a path: there may be no other copy of it.
+fn recorded(path: &Path) -> Option<&'static str> {
     let is_named_so = path.extension().is_some_and(|extension| extension.as_bytes() == b"diyt");
-    match load::read(path) {
+    if Archive::is_at(path) {
+        return Some("an archive");
+    }
+    let is_recorded = match load::read(path) {
         Ok(bytes) => bytes.profile.starts_with(&MAGIC) && bytes.snapshot.is_none(),
         Err(_) => is_named_so && fs::symlink_metadata(path).is_ok(),
-    }
+    };
+    is_recorded.then_some("a recorded profile")
 }

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::profile::{Part, Profile};
+use super::profile::{Edge, Part, Profile};
 use crate::view::human::{count, counted, resolved, share, time};
 
 /// One function in so many that is shown.
@@ -70,11 +70,13 @@ fn graph(profile: &Profile, part: &Part, number: usize, text: &mut String) -> u6
         let self_error = if sums.total_ns < sums.error_ns { sums.error_ns } else { 0 };
         let facts = &profile.functions[function];
         let label = format!(
-            "{}\ntotal {}\nself {}\n{}",
+            "{}\ntotal {}\nself {}\n{}{}",
             facts.label,
             part_of(sums.total_ns, sums.error_ns),
             part_of(sums.self_ns, self_error),
-            counted(sums.calls, "call", "calls")
+            counted(sums.calls, "call", "calls"),
+            sums.spread
+                .map_or_else(String::new, |spread| format!(", p99 {}", resolved(spread.p99, part.call_error_ns)))
         );
         let place = facts.line.as_ref().map_or(String::new(), |line| format!("{}:{}", line.file, line.number));
         let fill = fill(sums.self_ns as f64 / most);
@@ -85,16 +87,34 @@ fn graph(profile: &Profile, part: &Part, number: usize, text: &mut String) -> u6
         let edges = sums.callees.iter().filter(|edge| is_shown(edge.callee) && edge.total_ns >= all / LEAST_EDGE);
         for edge in edges {
             let width = 0.6 + 4.0 * edge.total_ns as f64 / all.max(1) as f64;
-            let label =
-                quoted(&format!(" {}\n × {}", resolved(edge.total_ns as f64, edge.error_ns as f64), count(edge.calls)));
+            let mut label =
+                format!(" {}\n × {}", resolved(edge.total_ns as f64, edge.error_ns as f64), count(edge.calls));
+            let (p99, is_its_own) = p99(profile, part, edge);
+            if let Some(p99) = p99.as_ref().filter(|_| is_its_own) {
+                let _ = write!(label, "\n {p99}");
+            }
+            let tooltip = match p99 {
+                Some(p99) if is_its_own => p99,
+                Some(p99) => format!("{p99} of all calls of {}", profile.functions[edge.callee].label),
+                None => String::new(),
+            };
+            let (label, tooltip) = (quoted(&label), quoted(&tooltip));
             let _ = writeln!(
                 text,
-                "  f{number}_{caller} -> f{number}_{} [label={label}, penwidth={width:.2}];",
+                "  f{number}_{caller} -> f{number}_{} [label={label}, tooltip={tooltip}, penwidth={width:.2}];",
                 edge.callee
             );
         }
     }
     left_out
+}
+
+/// The 99th percentile for an edge's calls, and whether it is that of these alone. Percentiles are kept by function: they are
+/// the edge's own where it has all of its callee's calls.
+fn p99(profile: &Profile, part: &Part, edge: &Edge) -> (Option<String>, bool) {
+    let callee = &part.sums[edge.callee];
+    let p99 = callee.spread.map(|spread| format!("p99 {}", resolved(spread.p99, part.call_error_ns)));
+    (p99, !profile.is_part && edge.calls == callee.calls)
 }
 
 /// From white to orange, for the function with the most.
@@ -121,6 +141,20 @@ mod tests {
     #[test]
     fn processes_are_clusters() {
         golden("processes.dot", &write(&by_process()));
+    }
+
+    #[test]
+    fn an_edge_has_a_percentile_of_its_own_if_all_calls_are_made_there() {
+        let profile = server();
+        let part = &profile.parts[0];
+        let of = |caller: usize, callee: usize| {
+            let edge = part.sums[caller].callees.iter().find(|edge| edge.callee == callee).unwrap();
+            p99(&profile, part, edge).1
+        };
+        // The server alone calls checksum; parse calls itself, too.
+        assert_eq!((of(1, 2), of(1, 3), of(3, 3)), (true, false, false));
+        let inside = Profile { is_part: true, ..profile.clone() };
+        assert!(!p99(&inside, part, &part.sums[1].callees[0]).1, "there may be calls outside");
     }
 
     #[test]

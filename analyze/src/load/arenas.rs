@@ -47,7 +47,11 @@ pub fn read_arenas(file: &File, bytes: usize, timing: Timing, blocks: &[Located]
 
 impl Reading {
     fn read_nodes(&mut self, file: &File, timing: Timing, block: &Located, records: &mut Records, damage: &mut Damage) {
-        for (reference, raw) in file.nodes(block) {
+        let nodes = file.nodes(block);
+        let most = nodes.size_hint().1.unwrap_or(0);
+        self.arena.names.reserve(most);
+        self.arena.nodes.reserve(most);
+        for (reference, raw) in nodes {
             let place = (raw.function, raw.generation);
             let is_timed = raw.flags & flag::UNTIMED == 0;
             let function = (is_timed && raw.record != 0)

@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::snapshot::Moment;
+use super::state::Seen;
 use super::{Error, Family, parse, state};
 
 /// What was read of a profile's file.
@@ -28,9 +29,14 @@ impl Bytes {
 
 /// Reads a profile's file.
 pub fn read(path: &Path) -> io::Result<Bytes> {
+    read_into(path, Vec::new())
+}
+
+/// The same, into memory that was used for it before.
+pub fn read_into(path: &Path, mut profile: Vec<u8>) -> io::Result<Bytes> {
     let read_monotonic_ns = state::monotonic_ns();
     let mut file = File::open(path)?;
-    let mut profile = Vec::new();
+    profile.clear();
     if let Some((moment, start)) = Moment::at_the_end(&mut file)? {
         file.seek(SeekFrom::Start(0))?;
         file.take(start).read_to_end(&mut profile)?;
@@ -56,11 +62,16 @@ pub fn read(path: &Path) -> io::Result<Bytes> {
 
 /// A profile from what was read of its file.
 pub fn family_of(bytes: &Bytes, path: &Path) -> Result<Family, Error> {
+    family_again(bytes, path, &Seen::default())
+}
+
+/// The same of one that is read several times a second.
+pub fn family_again(bytes: &Bytes, path: &Path, seen: &Seen) -> Result<Family, Error> {
     let mut family = parse_some(&bytes.profile, path)?;
     path.clone_into(&mut family.path);
     match &bytes.snapshot {
         Some(moment) => moment.apply(&mut family),
-        None => state::determine(&mut family, bytes.read_monotonic_ns),
+        None => state::determine(&mut family, bytes.read_monotonic_ns, seen),
     }
     Ok(family)
 }

@@ -51,7 +51,7 @@ impl<'a> Records<'a> {
 
     fn read(&mut self, record: Ref, generation: u32) -> Option<Function> {
         let raw = self.take(record, size_of::<diytrace::Function>()).then(|| self.file.function(record))??;
-        let mut octaves = Vec::new();
+        let mut octaves = Vec::with_capacity(raw.octaves.iter().filter(|bins| **bins != 0).count());
         for (octave, &bins) in raw.octaves.iter().enumerate().take(OCTAVES) {
             if bins == 0 {
                 continue;

@@ -33,7 +33,7 @@ use rayon::prelude::*;
 
 use crate::archive::{self, Archive};
 use crate::progress::Progress;
-pub use bytes::{Bytes, family_of, read};
+pub use bytes::{Bytes, family_again, family_of, read, read_into};
 pub use family::{Arena, Family, Function, Module, Node, Root, State};
 pub use find::{DEFAULT_FOLDER, find};
 pub use parse::parse;

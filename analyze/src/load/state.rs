@@ -1,20 +1,53 @@
 //! What became of the processes in a profile: this machine may still run them.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use diytrace::arena::flag;
 
 use super::family::{Family, State};
 
+/// Processes that were seen to have a profile mapped, and when: their maps are long, and of hundreds of processes too many
+/// to read several times a second.
+#[derive(Debug, Default)]
+pub struct Seen(RefCell<HashMap<u32, Instant>>);
+
+/// The kernel uses a number again much later than this.
+const STILL_THE_SAME: Duration = Duration::from_secs(2);
+
+impl Seen {
+    fn has_mapped(&self, pid: u32, profile: &Path) -> bool {
+        let mut seen = self.0.borrow_mut();
+        if seen.get(&pid).is_some_and(|at| at.elapsed() < STILL_THE_SAME) && is_alive(pid) {
+            return true;
+        }
+        let has_mapped = has_mapped(pid, profile);
+        match has_mapped {
+            true => seen.insert(pid, Instant::now()),
+            false => seen.remove(&pid),
+        };
+        has_mapped
+    }
+}
+
+/// Whether there is such a process, that has not ended and only waits for its parent.
+fn is_alive(pid: u32) -> bool {
+    let Ok(stat) = fs::read(format!("/proc/{pid}/stat")) else { return false };
+    // The name may have any character; the state is the next thing behind it.
+    let name_end = stat.iter().rposition(|&byte| byte == b')');
+    name_end.and_then(|end| stat.get(end + 2)).is_some_and(|state| !matches!(state, b'Z' | b'X'))
+}
+
 /// Fills in the states of a profile's processes; its bytes were read from that moment of `CLOCK_MONOTONIC` on.
-pub fn determine(family: &mut Family, read_monotonic_ns: u64) {
+pub fn determine(family: &mut Family, read_monotonic_ns: u64, seen: &Seen) {
     let is_of_this_boot = is_of_this_boot(family);
     let path = fs::canonicalize(&family.path).unwrap_or_else(|_| family.path.clone());
-    fill_in(family, |facts| is_of_this_boot && has_mapped(facts.pid, &path));
+    fill_in(family, |facts| is_of_this_boot && seen.has_mapped(facts.pid, &path));
     if family.arenas.iter().any(|arena| arena.state == State::Running) {
         family.read_ticks = family.clock.ticks_at(read_monotonic_ns);
     }

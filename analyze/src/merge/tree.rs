@@ -17,7 +17,7 @@ pub struct Tree {
 }
 
 /// A call path, with the sums over all that was merged.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CallPath {
     /// What makes it another path than others.
     pub key: Key,
@@ -172,14 +172,18 @@ impl Growing {
             path.target = path.target.map(|target| places[target as usize]);
         }
         let children = Children::sorted(&paths);
-        let new_ids = children.preorder();
+        let order = children.preorder();
+        let mut new_ids = vec![0; paths.len()];
+        for (new, &old) in (0..).zip(&order) {
+            new_ids[old as usize] = new;
+        }
         let new_id = |old: PathId| new_ids[old as usize];
         for path in &mut paths {
             path.key.parent = path.key.parent.map(new_id);
             path.key.folded_into = path.key.folded_into.map(new_id);
         }
-        drop(children);
-        put_in_order(&mut paths, new_ids);
+        drop((children, new_ids));
+        put_in_order(&mut paths, order);
         for id in (0..paths.len()).rev() {
             let end = paths[id].end.max(id as PathId + 1);
             paths[id].end = end;
@@ -230,28 +234,27 @@ impl Children {
         Self { list, starts }
     }
 
-    /// The place of each path if all are directly before those below them.
+    /// All paths, directly before those below them.
     fn preorder(&self) -> Vec<PathId> {
         let below = |index: usize| &self.list[self.starts[index] as usize..self.starts[index + 1] as usize];
-        let mut places = vec![0; self.list.len()];
+        let mut order = Vec::with_capacity(self.list.len());
         let mut next: Vec<PathId> = below(0).iter().rev().copied().collect();
-        let mut place = 0;
         while let Some(id) = next.pop() {
-            places[id as usize] = place;
-            place += 1;
+            order.push(id);
             next.extend(below(id as usize + 1).iter().rev());
         }
-        places
+        order
     }
 }
 
-/// Puts each path in its place, without a copy of them all.
-fn put_in_order(paths: &mut [CallPath], mut places: Vec<PathId>) {
-    for id in 0..paths.len() {
-        while places[id] as usize != id {
-            let place = places[id] as usize;
-            paths.swap(id, place);
-            places.swap(id, place);
+/// Puts each path in its place, without a copy of them all. `order` has the path for each place, and is used up.
+fn put_in_order(paths: &mut [CallPath], mut order: Vec<PathId>) {
+    for first in 0..paths.len() {
+        let (mut place, held) = (first, paths[first]);
+        while order[place] as usize != place {
+            let from = std::mem::replace(&mut order[place], place as PathId) as usize;
+            paths[place] = if from == first { held } else { paths[from] };
+            place = from;
         }
     }
 }

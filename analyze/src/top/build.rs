@@ -113,7 +113,8 @@ impl Rates<'_> {
         let sums = &function.corrected;
         let callees = function.callees.iter().map(|(callee, edge)| {
             let (total, own) = (edge.corrected.total.ns(), edge.corrected.own.ns());
-            self.named(pid, *callee, edge.calls, [total, own, edge.error.ns()])
+            let nested_ns_per_s = edge.corrected.nested.ns() / self.seconds;
+            Row { nested_ns_per_s, ..self.named(pid, *callee, edge.calls, [total, own, edge.error.ns()]) }
         });
         Row {
             mean_ns: function.mean(sums).map(|mean| mean.ns()),

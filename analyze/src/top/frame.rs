@@ -54,6 +54,10 @@ pub struct Row {
     pub self_ns_per_s: f64,
     /// Time with callees, in a second; of a recursion the outermost call's.
     pub total_ns_per_s: f64,
+    /// Of a callee of a function that calls itself: time with callees in calls by other than its outermost calls, in a second.
+    /// It is in the total of the function that called first.
+    #[serde(skip_serializing_if = "is_none")]
+    pub nested_ns_per_s: f64,
     /// How far off the total may be.
     pub error_ns_per_s: f64,
     /// Mean of the calls that returned between the readings.
@@ -72,10 +76,25 @@ pub struct Row {
 }
 
 impl Row {
+    /// Its time with callees in a second, if most of it is in nested calls of its caller, so that the total does not tell.
+    pub fn nested(&self) -> Option<f64> {
+        let is_nested = self.nested_ns_per_s > 0.0 && self.self_ns_per_s > self.total_ns_per_s;
+        is_nested.then_some(self.total_ns_per_s + self.nested_ns_per_s)
+    }
+
     /// What it is, whatever its numbers are.
     pub fn id(&self) -> Id {
         (self.pid, self.module.clone(), self.name.clone())
     }
+
+    /// Whether it is that.
+    pub fn is(&self, id: &Id) -> bool {
+        (self.pid, &self.module, &self.name) == (id.0, &id.1, &id.2)
+    }
+}
+
+fn is_none(time: &f64) -> bool {
+    *time == 0.0
 }
 
 /// A function in a process.

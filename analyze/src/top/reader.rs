@@ -4,11 +4,15 @@ use std::path::PathBuf;
 
 use diytrace::reader::File;
 
-use crate::load::{self, Error, Family, state};
+use crate::load::state::{self, Seen};
+use crate::load::{self, Error, Family};
 
 /// A profile's file.
 pub struct Reader {
     path: PathBuf,
+    /// The bytes of the last reading: of hundreds of processes, many to ask memory for each time.
+    buffer: Vec<u8>,
+    seen: Seen,
 }
 
 /// A profile at one moment.
@@ -24,7 +28,7 @@ pub struct Reading {
 impl Reader {
     /// Of this file.
     pub fn new(path: PathBuf) -> Self {
-        Self { path }
+        Self { path, buffer: Vec::new(), seen: Seen::default() }
     }
 
     /// Whether any process has it mapped, even one that has recorded nothing.
@@ -33,11 +37,12 @@ impl Reader {
     }
 
     /// Reads it.
-    pub fn read(&self) -> Result<Reading, Error> {
+    pub fn read(&mut self) -> Result<Reading, Error> {
         let failed = |source| Error::Unreadable { path: self.path.clone(), source };
-        let bytes = load::read(&self.path).map_err(failed)?;
+        let bytes = load::read_into(&self.path, std::mem::take(&mut self.buffer)).map_err(failed)?;
         let paused = File::open(&bytes.profile).is_ok_and(|file| file.header().paused != 0);
-        let family = load::family_of(&bytes, &self.path)?;
+        let family = load::family_again(&bytes, &self.path, &self.seen)?;
+        self.buffer = bytes.profile;
         Ok(Reading { family, at_ns: bytes.read_monotonic_ns, paused })
     }
 }

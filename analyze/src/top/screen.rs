@@ -50,6 +50,9 @@ pub fn cells(row: &Row) -> [String; 5] {
         rate => count(rate.round() as u64),
     };
     let known = |ns: Option<f64>| ns.map_or_else(|| "–".to_owned(), time);
+    if let Some(nested) = row.nested() {
+        return [calls, time(row.self_ns_per_s), format!("({})", time(nested)), known(row.mean_ns), known(row.p99_ns)];
+    }
     [
         calls,
         // The self time is within the total, so it cannot be told better.
@@ -78,15 +81,17 @@ pub fn draw(canvas: &mut Canvas, frame: Option<&Frame>, view: &View) {
     ]);
     let [top, path, over_time, middle, state, help] = areas.areas(canvas.area());
     let bold = Style::new().add_modifier(Modifier::BOLD);
-    canvas.render_widget(Line::styled(HELP, Style::new().add_modifier(Modifier::DIM)), help);
+    canvas.render_widget(Line::styled(fitting(HELP, help.width), Style::new().add_modifier(Modifier::DIM)), help);
     let Some(frame) = frame else {
         canvas.render_widget(Paragraph::new("reading …"), top);
         return;
     };
-    canvas.render_widget(Line::styled(headline(frame), bold), top);
+    canvas.render_widget(Line::styled(fitting(&headline(frame), top.width), bold), top);
     if !view.inside.is_empty() {
         let names: Vec<&str> = view.inside.iter().map(|(_, _, name)| name.as_str()).collect();
-        canvas.render_widget(Line::raw(format!("callees of {}", names.join(" ▸ "))), path);
+        let is_nested = view.rows(frame).iter().any(|row| row.nested().is_some());
+        let nested = if is_nested { " · (in parentheses: in calls of it inside itself)" } else { "" };
+        canvas.render_widget(Line::raw(format!("callees of {}{nested}", names.join(" ▸ "))), path);
     }
     canvas.render_widget(Paragraph::new(when.into_iter().map(Line::raw).collect::<Vec<_>>()), over_time);
     canvas.render_widget(Line::raw(standing(view)), state);
@@ -129,16 +134,20 @@ pub fn draw(canvas: &mut Canvas, frame: Option<&Frame>, view: &View) {
         let numbers = kept.iter().map(|&index| right(all[index].clone()));
         Cells::new(std::iter::once(right(pid)).chain(numbers).chain([Cell::new(format!("{GAP}{}", row.name))]))
     };
-    let table = Table::new(rows.iter().map(line), widths).header(header).column_spacing(1);
+    // Of thousands of rows only those that are seen are made; the cursor's is one of them.
+    let (cursor, room) = (view.cursor(&rows), usize::from(middle.height.saturating_sub(1)));
+    let first = (cursor + 1).saturating_sub(room.max(1));
+    let seen = rows.iter().skip(first).take(room.max(1));
+    let table = Table::new(seen.map(line), widths).header(header).column_spacing(1);
     let table = table.row_highlight_style(Style::new().add_modifier(Modifier::REVERSED));
-    let mut cursor = TableState::new().with_selected(view.cursor(&rows));
+    let mut cursor = TableState::new().with_selected(cursor - first);
     canvas.render_stateful_widget(table, middle, &mut cursor);
 }
 
 /// When the function whose callees are shown ran, in all the time that is recorded. Rates are of the last interval only.
 fn timeline_of(frame: &Frame, view: &View, area: Rect) -> Vec<String> {
     let [.., id] = view.inside.as_slice() else { return Vec::new() };
-    let row = frame.functions.iter().find(|row| row.id() == *id);
+    let row = frame.functions.iter().find(|row| row.is(id));
     let Some(timeline) = row.and_then(|row| row.timeline.as_ref()) else { return Vec::new() };
     let mut lines = timeline::lines(timeline, true, Some(area.width.into()));
     if let Some(scale) = lines.last_mut() {
@@ -146,6 +155,14 @@ fn timeline_of(frame: &Frame, view: &View, area: Rect) -> Vec<String> {
     }
     // It may not take the place of the rows.
     if area.height < LEAST_HEIGHT { Vec::new() } else { lines }
+}
+
+/// As many of the parts of a line as there is room for: half a part is worse than none.
+fn fitting(text: &str, width: u16) -> &str {
+    let mut ends = text.match_indices(" · ").map(|(at, _)| at).chain([text.len()]);
+    let fits = |end: &usize| text[..*end].chars().count() <= width.into();
+    let first = ends.next().unwrap_or_default();
+    &text[..ends.take_while(fits).last().unwrap_or(first)]
 }
 
 /// How the display differs from what it does by itself.
@@ -253,6 +270,30 @@ mod tests {
         let mut view = View::default();
         press(&mut view, &[KeyCode::Char('t'), KeyCode::Enter], &frame);
         golden("timeline.txt", &shown(&view, Some(&frame), 100));
+    }
+
+    #[test]
+    fn time_in_nested_calls_of_the_caller_is_not_told_as_none() {
+        let mut frame = frame(None);
+        frame.functions[0].callees[1].total_ns_per_s = 0.0;
+        frame.functions[0].callees[1].nested_ns_per_s = 9e7;
+        let mut view = View::default();
+        press(&mut view, &[KeyCode::Char('t'), KeyCode::Down, KeyCode::Enter], &frame);
+        view.inside = vec![frame.functions[0].id()];
+        golden("nested.txt", &shown(&view, Some(&frame), 100));
+    }
+
+    #[test]
+    fn of_thousands_of_rows_those_around_the_cursor_are_shown() {
+        let mut frame = frame(None);
+        frame.functions = (0..5000u64).map(|number| row(&format!("f{number:04}"), None, number, 1.0, 2.0)).collect();
+        let mut view = View { sort: Sort::Name, ..View::default() };
+        let first = |view: &View| shown(view, Some(&frame), 100).lines().nth(3).unwrap().trim_start().to_owned();
+        assert!(first(&view).ends_with("f0000"), "{}", first(&view));
+        view.selected = Some(frame.functions[4321].id());
+        assert!(shown(&view, Some(&frame), 100).contains("f4321"));
+        press(&mut view, &[KeyCode::End], &frame);
+        assert!(shown(&view, Some(&frame), 100).contains("f4999"));
     }
 
     #[test]

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 use std::thread::sleep;
+use std::time::Instant;
 
 use super::build::Builder;
 use super::frame::Frame;
 use super::reader::Reader;
-use super::view::{Sort, sort};
+use super::view::{Sort, order, sort};
 use super::{Options, screen};
 use crate::ctl::Error;
 use crate::view::human::shorten;
@@ -15,21 +16,24 @@ use crate::view::human::shorten;
 const LISTED: usize = 20;
 
 /// Writes frames until there are enough of them, the program has ended, or nobody reads them.
-pub fn run(options: &Options, reader: Reader, out: &mut dyn Write) -> Result<(), Error> {
+pub fn run(options: &Options, mut reader: Reader, out: &mut dyn Write) -> Result<(), Error> {
     let mut builder = Builder::default();
+    let mut began = Instant::now();
     let mut earlier = reader.read()?;
     let mut left = options.frames.unwrap_or(u64::MAX);
     while left > 0 {
-        sleep(options.interval);
+        sleep((began + options.interval).saturating_duration_since(Instant::now()));
+        began = Instant::now();
         let later = reader.read()?;
         let frame = builder.frame(&earlier, &later, options.by);
+        let running = frame.running;
         match options.json {
-            true => write_json(frame.clone(), options, out)?,
+            true => write_json(frame, options, out)?,
             false => write_text(&frame, options.sort, options.limit.unwrap_or(LISTED), out)?,
         }
         out.flush()?;
         left -= 1;
-        if frame.running == 0 && !reader.is_mapped() {
+        if running == 0 && !reader.is_mapped() {
             break; // that was the last of it
         }
         earlier = later;
@@ -38,10 +42,8 @@ pub fn run(options: &Options, reader: Reader, out: &mut dyn Write) -> Result<(),
 }
 
 fn write_json(mut frame: Frame, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    let mut rows: Vec<_> = frame.functions.iter().collect();
-    sort(&mut rows, options.sort);
-    rows.truncate(options.limit.unwrap_or(usize::MAX));
-    frame.functions = rows.into_iter().cloned().collect();
+    frame.functions.sort_by(|a, b| order(a, b, options.sort));
+    frame.functions.truncate(options.limit.unwrap_or(usize::MAX));
     if options.frames != Some(1) {
         frame.functions.iter_mut().for_each(|row| row.timeline = None);
     }

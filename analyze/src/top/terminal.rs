@@ -25,16 +25,17 @@ extern "C" fn end(_signal: libc::c_int) {
 }
 
 /// Shows frames.
-pub fn run(options: &Options, reader: Reader) -> Result<(), Error> {
+pub fn run(options: &Options, mut reader: Reader) -> Result<(), Error> {
     let view = View { sort: options.sort, by: options.by, ..View::default() };
     for signal in [libc::SIGTERM, libc::SIGHUP, libc::SIGINT] {
         // SAFETY: the handler does nothing but store to an atomic.
         unsafe { libc::signal(signal, end as extern "C" fn(libc::c_int) as libc::sighandler_t) };
     }
+    let began = Instant::now();
     let first = reader.read()?;
     let mut terminal = ratatui::try_init()?; // with a panic hook that restores it
     let live = Live { reader, builder: Builder::default(), view, baseline: None, readings: (None, first), frame: None };
-    let result = live.run(&mut terminal, options.interval);
+    let result = live.run(&mut terminal, options.interval, began);
     ratatui::restore();
     result
 }
@@ -51,8 +52,8 @@ struct Live {
 }
 
 impl Live {
-    fn run(mut self, terminal: &mut DefaultTerminal, interval: Duration) -> Result<(), Error> {
-        let mut next = Instant::now() + interval;
+    fn run(mut self, terminal: &mut DefaultTerminal, interval: Duration, began: Instant) -> Result<(), Error> {
+        let mut next = began + interval;
         loop {
             self.draw(terminal)?;
             while Instant::now() < next {
@@ -82,12 +83,14 @@ impl Live {
                 }
                 self.draw(terminal)?;
             }
+            let began = Instant::now();
             if !self.view.is_held {
                 let later = self.reader.read()?;
                 self.readings.0 = Some(std::mem::replace(&mut self.readings.1, later));
                 self.rebuild();
             }
-            next = Instant::now() + interval; // whatever reading took
+            // However long reading takes, there is time for keys.
+            next = (began + interval).max(Instant::now() + interval / 4);
         }
     }
 

@@ -27,16 +27,21 @@ pub enum Sort {
 
 /// Puts rows in order; what is equal by its name.
 pub fn sort(rows: &mut [&Row], by: Sort) {
+    rows.sort_by(|a, b| order(a, b, by));
+}
+
+/// Which of two rows comes first.
+pub fn order(a: &Row, b: &Row, by: Sort) -> Ordering {
     let number = |row: &Row| match by {
         Sort::Self_ => row.self_ns_per_s,
-        Sort::Total => row.total_ns_per_s,
+        Sort::Total => row.nested().unwrap_or(row.total_ns_per_s),
         Sort::Calls => row.calls_per_s,
         Sort::Mean => row.mean_ns.unwrap_or(-1.0),
         Sort::P99 => row.p99_ns.unwrap_or(-1.0),
         Sort::Name => 0.0,
     };
-    let names = |a: &Row, b: &Row| (&a.name, &a.module, a.pid).cmp(&(&b.name, &b.module, b.pid));
-    rows.sort_by(|a, b| number(b).partial_cmp(&number(a)).unwrap_or(Ordering::Equal).then_with(|| names(a, b)));
+    let names = || (&a.name, &a.module, a.pid).cmp(&(&b.name, &b.module, b.pid));
+    number(b).partial_cmp(&number(a)).unwrap_or(Ordering::Equal).then_with(names)
 }
 
 /// What of a frame is shown.
@@ -75,11 +80,12 @@ impl View {
     /// The rows that are shown, in their order.
     pub fn rows<'a>(&self, frame: &'a Frame) -> Vec<&'a Row> {
         let all = match self.inside.last() {
-            Some(id) => frame.functions.iter().find(|row| row.id() == *id).map_or(&[][..], |row| &row.callees),
+            Some(id) => frame.functions.iter().find(|row| row.is(id)).map_or(&[][..], |row| &row.callees),
             None => &frame.functions,
         };
         let search = self.search.to_lowercase();
-        let mut rows: Vec<&Row> = all.iter().filter(|row| row.name.to_lowercase().contains(&search)).collect();
+        let is_found = |row: &&Row| search.is_empty() || row.name.to_lowercase().contains(&search);
+        let mut rows: Vec<&Row> = all.iter().filter(is_found).collect();
         sort(&mut rows, self.sort);
         rows
     }
@@ -87,7 +93,7 @@ impl View {
     /// Where the cursor is among these rows.
     pub fn cursor(&self, rows: &[&Row]) -> usize {
         let selected = self.selected.as_ref();
-        selected.and_then(|id| rows.iter().position(|row| row.id() == *id)).unwrap_or(0)
+        selected.and_then(|id| rows.iter().position(|row| row.is(id))).unwrap_or(0)
     }
 
     /// Takes a key.

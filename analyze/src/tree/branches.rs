@@ -13,8 +13,13 @@ pub struct Branches {
     pub list: Vec<Branch>,
     /// Those with none above.
     pub tops: Vec<usize>,
-    known: FxHashMap<(Option<usize>, What, Option<SiteId>), usize>,
+    known: FxHashMap<Key, u32>,
+    /// Numbers of the names of code that is not recorded.
+    unrecorded: FxHashMap<Option<String>, u32>,
 }
+
+/// What tells a branch from others, in few bytes: the branch above, what it stands for, the site.
+type Key = (Option<u32>, (u8, u32), Option<SiteId>);
 
 /// Calls by where they were made. Most branches have one such place, and there may be millions of branches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,13 +105,21 @@ impl Branches {
     /// The branch below another (or a top) that stands for this, found or made; `site` keeps it apart from others.
     pub fn at(&mut self, above: Option<usize>, what: What, site: Option<SiteId>) -> usize {
         let next = self.list.len();
-        let key = (above, what, site);
-        if let Some(&known) = self.known.get(&key) {
+        let kind = match &what {
+            What::Function(id) => (0, *id),
+            What::Recursion(id) => (1, *id),
+            What::Unrecorded(name) => {
+                let next = self.unrecorded.len() as u32;
+                (2, *self.unrecorded.entry(name.clone()).or_insert(next))
+            }
+        };
+        let known = *self.known.entry((above.map(|above| above as u32), kind, site)).or_insert(next as u32) as usize;
+        if known < next {
             return known;
         }
         self.list.push(Branch {
             above,
-            what: key.1.clone(),
+            what,
             sites: Sites::default(),
             calls: 0,
             open: 0,
@@ -120,7 +133,6 @@ impl Branches {
             Some(above) => self.list[above].below.push(next),
             None => self.tops.push(next),
         }
-        self.known.insert(key, next);
         next
     }
 }

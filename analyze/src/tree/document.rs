@@ -1,10 +1,12 @@
 //! Trees as data, in the shape of their JSON (`diytrace-tree/1`). Fields may be added, none changed.
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::branches::{Branch, Branches, What};
 use super::select::{Shown, Thresholds};
 use crate::calltree::{CallTree, CallTrees, Fold, Function, SiteId};
+use crate::functions::{self, FunctionId};
 use crate::report::{Address, CallKind, Clock, Subject};
 use crate::time::Time;
 
@@ -154,7 +156,11 @@ pub struct Site {
 /// A tree as data.
 pub(super) fn tree(trees: &CallTrees, tree: &CallTree, branches: &Branches, thresholds: &Thresholds) -> Tree {
     let shown = thresholds.select(trees, tree, branches);
-    let builder = Builder { trees, tree, branches, thresholds, shown: &shown };
+    let p99 = |(id, function): (&FunctionId, &functions::Function)| {
+        function.histogram.percentiles([0.99]).map(|[p99]| (*id, p99.ns()))
+    };
+    let p99s = tree.functions.iter().filter_map(p99).collect();
+    let builder = Builder { trees, tree, branches, thresholds, shown: &shown, p99s };
     let mut places = vec![None; branches.list.len()];
     let mut nodes = Vec::with_capacity(shown.branches.len());
     for &(id, depth) in &shown.branches {
@@ -176,6 +182,7 @@ struct Builder<'a> {
     branches: &'a Branches,
     thresholds: &'a Thresholds,
     shown: &'a Shown,
+    p99s: FxHashMap<FunctionId, f64>,
 }
 
 impl Builder<'_> {
@@ -184,7 +191,7 @@ impl Builder<'_> {
         let raw = self.thresholds.raw;
         let function = branch.what.function().map(|id| &self.trees.functions[&id]);
         let of_function = branch.what.function().and_then(|id| self.tree.functions.get(&id));
-        let p99 = of_function.and_then(|function| function.histogram.percentiles([0.99])).map(|[p99]| p99.ns());
+        let p99 = branch.what.function().and_then(|id| self.p99s.get(&id).copied());
         let has_all = matches!(branch.what, What::Function(_))
             && of_function.is_some_and(|function| function.calls == branch.calls);
         let times = branch.times(raw);

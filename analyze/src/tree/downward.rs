@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::branches::{Branches, What};
 use super::places::Places;
-use crate::calltree::{CallTree, CallTrees, Fold, NodeTimes};
+use crate::calltree::{CallTree, CallTrees, Fold, Node, NodeId, NodeTimes};
 use crate::functions::FunctionId;
 
 /// Levels of a recursion that are shown before the others are folded into them.
@@ -35,9 +35,11 @@ pub fn downward(
 ) -> Branches {
     let mut branches = Branches::default();
     let mut heads = Heads { recursion, known: FxHashMap::default() };
+    let mut open = Open::default();
     // The branch that each node's callees are below.
     let mut positions: Vec<Option<usize>> = Vec::with_capacity(tree.nodes.len());
-    for node in &tree.nodes {
+    for (id, node) in (0..).zip(&tree.nodes) {
+        let is_recursive = open.enter(id, node);
         let above = node.parent.and_then(|parent| positions[parent as usize]);
         if above.is_none() && from_roots && !trees.functions[&node.function].is_root {
             positions.push(None);
@@ -47,6 +49,7 @@ pub fn downward(
         let site = above.and_then(|_| places.place(node.site));
         let folded = match node.fold {
             Fold::Recursion(head) => Some(positions[head as usize]),
+            Fold::No | Fold::Paths if !is_recursive => None,
             Fold::No | Fold::Paths => above.and_then(|above| heads.find(&branches, above, node.function)).map(Some),
         };
         let Some(head) = folded else {
@@ -72,6 +75,28 @@ pub fn downward(
     }
     sum_up(&mut branches);
     branches
+}
+
+/// The functions of the nodes above the one that is looked at: all branches above its own are theirs.
+#[derive(Default)]
+struct Open {
+    /// With the ends of their nodes.
+    above: Vec<(NodeId, FunctionId)>,
+    /// How often each of them is there.
+    times: FxHashMap<FunctionId, u32>,
+}
+
+impl Open {
+    /// Whether the function of the next node is there, to which it is added.
+    fn enter(&mut self, id: NodeId, node: &Node) -> bool {
+        while let Some((_, function)) = self.above.pop_if(|(end, _)| *end <= id) {
+            self.times.entry(function).and_modify(|times| *times -= 1);
+        }
+        self.above.push((node.end, node.function));
+        let times = self.times.entry(node.function).or_default();
+        *times += 1;
+        *times > 1
+    }
 }
 
 /// Which branch the recursive calls of a function are folded into.

@@ -112,18 +112,17 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<(), Error> {
 
 /// The trees as data.
 pub fn document(options: &Options) -> Result<Document, Error> {
-    let opened = Opened::open(&options.selection)?;
-    let symbols = opened.symbols();
     let is_table = options.format == Format::Table;
-    let trees = calltree::build(
-        &opened,
-        &symbols,
-        &calltree::Options {
-            roots: options.roots.clone(),
-            by_address: options.by_address || options.format == Format::Json,
-            lines: if is_table && !options.sites { Lines::None } else { Lines::All },
-        },
-    )?;
+    let tree_options = calltree::Options {
+        roots: options.roots.clone(),
+        by_address: options.by_address || options.format == Format::Json,
+        lines: if is_table && !options.sites { Lines::None } else { Lines::All },
+    };
+    // What was merged may be large, and is not needed any more.
+    let trees = {
+        let opened = Opened::open(&options.selection)?;
+        calltree::build(&opened, &opened.symbols(), &tree_options)?
+    };
     Ok(of_trees(options, &trees))
 }
 

@@ -116,7 +116,9 @@ impl Thresholds {
                 Sort::Name => Ordering::Equal,
             };
             let calls = || if self.sort == Sort::Name { Ordering::Equal } else { b.calls.cmp(&a.calls) };
-            order.then_with(calls).then_with(|| (name(trees, a), &a.what, &a.sites).cmp(&(name(trees, b), &b.what, &b.sites)))
+            order
+                .then_with(calls)
+                .then_with(|| (name(trees, a), &a.what, &a.sites).cmp(&(name(trees, b), &b.what, &b.sites)))
         };
         ids.sort_by(|&a, &b| order(&branches.list[a], &branches.list[b]));
         ids

@@ -182,6 +182,18 @@ fn notes(document: &Document, tree: &Tree, has_p99: bool) -> Vec<String> {
             "a recursion's time and callees are those of the same function above it, all levels together".to_owned(),
         );
     }
+    if !document.callers && tree.has_folded_recursion {
+        notes.push(
+            "some recursion was recorded in sum only: totals inside it are not the report's; calls and self times are"
+                .to_owned(),
+        );
+    }
+    if tree.subject.folded_calls > 0 {
+        notes.push(
+            "folded calls are at the top, as nobody knows who made them; their time is in the self time of whoever did"
+                .to_owned(),
+        );
+    }
     let hidden = tree.nodes.iter().filter_map(|node| node.hidden).chain(tree.hidden).filter(|hidden| !hidden.is_deeper);
     let hidden: u64 = hidden.map(|hidden| hidden.nodes).sum();
     if hidden > 0 {

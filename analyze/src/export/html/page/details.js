@@ -30,8 +30,8 @@ function drawDetails() {
     list(facts),
     ...(spread.length ? [element("h3", {}, "Of all its calls"), list(spread)] : []),
     ...timelineDetails(part, row.id),
-    element("h3", {}, "Called by"), neighbourList(callers, "nobody that is recorded"),
-    element("h3", {}, "Calls"), neighbourList(callees, "nothing that is recorded"),
+    element("h3", {}, "Called by"), neighbourList(callers, "nobody that is recorded", part, () => row),
+    element("h3", {}, "Calls"), neighbourList(callees, "nothing that is recorded", part, ({ id }) => part.byFunction.get(id)),
   );
   if (shownInDetails !== row.id) aside.scrollTop = 0;
   shownInDetails = row.id;
@@ -41,14 +41,21 @@ function list(facts) {
   return element("dl", {}, ...facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
 }
 
-function neighbourList(neighbours, none) {
+/** Functions to go on to; `callee` gives whose calls are meant. Percentiles are kept by function: they are those of a caller's
+ * calls where nobody else calls it. */
+function neighbourList(neighbours, none, part, callee) {
   if (!neighbours.length) return element("p", { class: "place" }, none);
-  const item = ({ id, calls, total, error }) => {
+  const p99 = (neighbour) => {
+    const of = callee(neighbour);
+    return !page.is_part && of?.p99 !== undefined && of.calls === neighbour.calls ? ` · p99 ${resolved(of.p99, part.call_error)}` : "";
+  };
+  const item = (neighbour) => {
+    const { id, calls, total, error } = neighbour;
     if (id < 0) return element("li", {}, element("span", { class: "place" }, `code that is not recorded · ${counted(calls, "call", "calls")}`));
     const name = functions[id].label;
     return element("li", {}, element("button", { onclick: () => show({ selected: id }) },
       marked(name), element("span", {}, resolved(total, error)),
-      element("small", {}, counted(calls, "call", "calls"))));
+      element("small", {}, counted(calls, "call", "calls") + p99(neighbour))));
   };
   const more = neighbours.length - MOST_NEIGHBOURS;
   return element("ul", {}, ...neighbours.slice(0, MOST_NEIGHBOURS).map(item),
