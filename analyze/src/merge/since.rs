@@ -139,14 +139,16 @@ fn functions_since(now: &[Function], before: &[Function]) -> Vec<Function> {
 /// The calls that have returned since. The shortest and longest of them are known exactly if none was so before, else as
 /// well as their bins tell.
 fn function_since(now: &Function, before: &Function) -> Function {
-    let earlier: FxHashMap<u8, &[u64; SUBS]> =
-        before.octaves.iter().map(|(octave, counts)| (*octave, counts)).collect();
-    let mut octaves = now.octaves.clone();
-    for (octave, counts) in &mut octaves {
-        let Some(earlier) = earlier.get(octave) else { continue };
-        counts.iter_mut().zip(earlier.iter()).for_each(|(count, before)| *count = count.saturating_sub(*before));
-    }
-    octaves.retain(|(_, counts)| counts.iter().any(|&count| count > 0));
+    let since = |(octave, counts): &(u8, [u64; SUBS])| {
+        let mut counts = *counts;
+        // Of each reading they are in their order, and each once.
+        if let Ok(at) = before.octaves.binary_search_by_key(octave, |(octave, _)| *octave) {
+            let earlier = before.octaves[at].1;
+            counts.iter_mut().zip(earlier).for_each(|(count, before)| *count = count.saturating_sub(before));
+        }
+        counts.iter().any(|&count| count > 0).then_some((*octave, counts))
+    };
+    let octaves: Vec<_> = now.octaves.iter().filter_map(since).collect();
     let unbinned = now.unbinned.saturating_sub(before.unbinned);
     let extremes = extremes(&octaves).zip(now.extremes).map(|((low, high), (shortest, longest))| {
         let (was_shortest, was_longest) = before.extremes.unwrap_or((u64::MAX, 0));
