@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -11,7 +12,7 @@ use std::ptr;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{Endless, diytrace};
+use common::{Endless, builds, diytrace, fixture};
 use serde_json::Value;
 
 fn text(bytes: &[u8]) -> String {
@@ -49,6 +50,39 @@ fn frames_are_what_was_counted_between_readings() {
         assert!((0.5..=3.0).contains(&share), "about a thread's time, not {share}");
     }
     assert!(counted > 0.0 && counted <= (after - before) as f64, "{counted} of {}", after - before);
+}
+
+#[test]
+fn of_two_hundred_processes_each_is_there_with_its_calls() {
+    let mut crowd = Endless::of(&fixture("crowd.c", builds()[0]));
+    let start = Instant::now();
+    while crowd.ctl(&["status", "out"]).status.code() != Some(0) || crowd.status()[0]["running"].as_u64() < Some(201) {
+        assert!(start.elapsed() < Duration::from_secs(60), "they do not start");
+        sleep(Duration::from_millis(50));
+    }
+    let before = crowd.calls();
+    let output = crowd.run(&["top", "out", "--json", "--frames", "4", "--by", "process"]);
+    let after = crowd.calls();
+    let frames: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    assert_eq!(frames.len(), 4, "{}", text(&output.stderr));
+    let mut callers = BTreeSet::new();
+    let mut counted = 0;
+    for frame in &frames {
+        assert_eq!(frame["running"], 201);
+        let calls = |name: &str| -> u64 {
+            let rows = frame["functions"].as_array().unwrap().iter().filter(|row| row["name"] == name);
+            rows.map(|row| row["calls"].as_u64().unwrap()).sum()
+        };
+        let (requests, look_ups) = (calls("request"), calls("look_up"));
+        assert!(look_ups.abs_diff(3 * requests) <= 3 * 200, "{requests} and {look_ups}"); // one of each may be under way
+        counted += requests + look_ups;
+        let rows = frame["functions"].as_array().unwrap().iter();
+        callers
+            .extend(rows.filter(|row| row["name"] == "request" && row["calls"] != 0).map(|row| row["pid"].to_string()));
+    }
+    assert!(counted > 0 && counted <= after - before, "{counted} of {}", after - before);
+    assert_eq!(callers.len(), 200, "in a second, each has called");
+    crowd.stop();
 }
 
 #[test]
