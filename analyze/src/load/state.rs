@@ -17,8 +17,8 @@ use super::family::{Family, State};
 #[derive(Debug, Default)]
 pub struct Seen(RefCell<HashMap<u32, Instant>>);
 
-/// The kernel uses a number again much later than this.
-const STILL_THE_SAME: Duration = Duration::from_secs(2);
+/// The kernel uses a number again much later than this; one that was killed may seem to run so much longer.
+const STILL_THE_SAME: Duration = Duration::from_secs(1);
 
 impl Seen {
     fn has_mapped(&self, pid: u32, profile: &Path) -> bool {
@@ -35,12 +35,11 @@ impl Seen {
     }
 }
 
-/// Whether there is such a process, that has not ended and only waits for its parent.
+/// Whether there is such a process, even one that has ended and waits for its parent to see it.
 fn is_alive(pid: u32) -> bool {
-    let Ok(stat) = fs::read(format!("/proc/{pid}/stat")) else { return false };
-    // The name may have any character; the state is the next thing behind it.
-    let name_end = stat.iter().rposition(|&byte| byte == b')');
-    name_end.and_then(|end| stat.get(end + 2)).is_some_and(|state| !matches!(state, b'Z' | b'X'))
+    // SAFETY: no signal is sent.
+    let asked = unsafe { libc::kill(pid as libc::pid_t, 0) };
+    asked == 0 || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
 }
 
 /// Fills in the states of a profile's processes; its bytes were read from that moment of `CLOCK_MONOTONIC` on.
