@@ -71,11 +71,14 @@ impl<'a> Running<'a> {
                     shell.wait(interrupts, Some(limit))?.is_some_and(|ended| ended.status.success())
                 }
             };
-            // What is ready already may be what an earlier server has left, while one in the background still begins.
-            if seems_ready && (ended.is_none() || snapshots::is_running(&self.folder)?) {
+            // What is ready already may be what an earlier server has left, while this one still begins.
+            if seems_ready && snapshots::is_running(&self.folder)? {
                 return Ok(());
             }
             if Instant::now() > limit {
+                if seems_ready && ended.is_none() {
+                    return Ok(()); // it runs, and does not let us see it
+                }
                 let check = self.server.ready.clone().filter(|_| !seems_ready);
                 let waited_for = check.unwrap_or_else(|| "for a profile to begin".to_owned());
                 let (side, limit, log) = (self.side.name, self.server.limit, self.log.clone());
