@@ -364,6 +364,28 @@ mod tests {
         assert_eq!(function.mean(&function.corrected).unwrap().ns(), 15.0);
     }
 
+    #[test]
+    fn percentiles_are_of_the_times_that_means_are_of() {
+        // Hooks cost 4 + 6 ticks, of which the recorder knew 2 + 3 when it filed the calls.
+        let costs = Costs { inner: 4.0, outer: 6.0, trials: 9, ..Costs::default() };
+        let leaf = || call(0x1100, 20, Vec::new());
+        let calls = [call(0x1000, 100, vec![leaf(), leaf(), leaf(), leaf()])];
+        let mut nodes = record(&calls, costs, 1);
+        nodes.iter_mut().for_each(|node| node.has_histogram = true);
+        let filed = [nodes[0].slots[0].ticks - 2 - 4 * 5, nodes[1].slots[0].ticks / 4 - 2];
+        let mut arena = arena(nodes);
+        arena.functions = vec![function_of(0x1000, &filed[..1]), function_of(0x1100, &[filed[1]; 4])];
+        let mut family = Family { costs, ..family(vec![arena]) };
+        family.evidence.of_loop = Costs { inner: 2.0, outer: 3.0, ..Costs::default() };
+        let functions = summed(&merge(&[family], By::All, None));
+        for (address, expected) in [(0x1000, 180.0), (0x1100, 20.0)] {
+            let Function { histogram, .. } = &functions[&address];
+            let times = [histogram.percentiles([0.5]).unwrap()[0], histogram.min().unwrap(), histogram.max().unwrap()];
+            assert_eq!(times.map(Time::ns), [expected; 3]);
+            assert_eq!(functions[&address].mean(&functions[&address].corrected).unwrap().ns(), expected);
+        }
+    }
+
     proptest! {
         #[test]
         fn sums_are_the_truth(calls in calls()) {

@@ -1,4 +1,7 @@
 //! Merged histograms: the distribution of a function's call times over threads, processes and machines.
+//!
+//! The recorder files a call by its time less what the hooks cost as a loop has shown at the start: what trials tell comes later.
+//! What they find beyond that is taken off here (see [`Refinement`]), so that percentiles and means are of the same calls.
 
 use std::collections::BTreeMap;
 
@@ -17,6 +20,43 @@ pub struct Histogram {
     clocks: BTreeMap<i32, Bins>,
     unbinned: u64,
     extremes: Option<(Time, Time)>,
+    refinement: Refinement,
+}
+
+/// What is known of the calls' cost beyond what the recorder has taken off them: a part of each for its own hooks, and of the
+/// rest as much of each as it is of all, as if calls inside a call came as densely in all of them. Of sums, so that it is
+/// added in any order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Refinement {
+    /// Calls.
+    pub calls: u64,
+    /// What is still to be taken off for their own hooks.
+    pub own: Time,
+    /// What the recorder has filed, less that.
+    pub filed: Time,
+    /// What it should have been.
+    pub corrected: Time,
+}
+
+impl Refinement {
+    /// Adds that of other calls.
+    pub fn add(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.own += other.own;
+        self.filed += other.filed;
+        self.corrected += other.corrected;
+    }
+
+    /// A call's time.
+    fn of(&self, filed: Time) -> Time {
+        if self.own == Time::ZERO && self.filed == self.corrected {
+            return filed;
+        }
+        let own = self.own.ns() / self.calls.max(1) as f64;
+        let is_known = self.filed > Time::ZERO && self.corrected > Time::ZERO;
+        let part = if is_known { self.corrected.ns() / self.filed.ns() } else { 1.0 };
+        Time::from_ns((filed.ns() - own) * part).at_least_zero()
+    }
 }
 
 /// Bins in ticks of clocks of nearly one rate.
@@ -29,13 +69,14 @@ struct Bins {
 }
 
 impl Histogram {
-    /// Adds what one arena has counted.
-    pub fn add(&mut self, function: &load::Function, hz: f64) {
+    /// Adds what one arena has counted, and what is known of its cost.
+    pub fn add(&mut self, function: &load::Function, hz: f64, refinement: &Refinement) {
         let ns = |ticks: u64| Time::from_ns(ticks as f64 * (1e9 / hz));
         self.unbinned = self.unbinned.saturating_add(function.unbinned);
         if let Some((min, max)) = function.extremes {
-            self.extend(ns(min), ns(max));
+            self.extend(refinement.of(ns(min)), refinement.of(ns(max)));
         }
+        self.refinement.add(refinement);
         if function.octaves.is_empty() {
             return;
         }
@@ -50,6 +91,7 @@ impl Histogram {
     /// Adds another.
     pub fn merge(&mut self, other: &Self) {
         self.unbinned = self.unbinned.saturating_add(other.unbinned);
+        self.refinement.add(&other.refinement);
         if let Some((min, max)) = other.extremes {
             self.extend(min, max);
         }
@@ -64,7 +106,7 @@ impl Histogram {
 
     /// What orders histograms, if not by anything that means much.
     pub fn order(&self) -> impl Ord + '_ {
-        (self.extremes, self.unbinned, &self.clocks)
+        (self.extremes, self.unbinned, &self.clocks, self.refinement)
     }
 
     fn extend(&mut self, min: Time, max: Time) {
@@ -96,7 +138,7 @@ impl Histogram {
                 calls += count as f64;
             }
         }
-        (calls > 0.0).then(|| self.clamp(sum / calls))
+        (calls > 0.0).then(|| self.refined(sum / calls))
     }
 
     /// Calls by their time: between which two, and how many; the shortest first.
@@ -106,7 +148,9 @@ impl Histogram {
             let scale = clock.ns_per_tick();
             bars.extend(clock.filled().map(|(octave, sub, count)| {
                 let (low, width) = range(octave, sub);
-                (Time::from_ns(low as f64 * scale), Time::from_ns((low + width - 1) as f64 * scale), count)
+                let ends = [low as f64, (low + width - 1) as f64];
+                let [low, high] = ends.map(|ticks| self.refinement.of(Time::from_ns(ticks * scale)));
+                (low, high, count)
             }));
         }
         bars.sort_unstable();
@@ -133,12 +177,12 @@ impl Histogram {
                 below = below.saturating_add(count);
                 below >= rank
             };
-            bins.iter().find(reaches).map_or(self.max().unwrap_or_default(), |&(middle, _)| self.clamp(middle))
+            bins.iter().find(reaches).map_or(self.max().unwrap_or_default(), |&(middle, _)| self.refined(middle))
         }))
     }
 
-    fn clamp(&self, ns: f64) -> Time {
-        let time = Time::from_ns(ns);
+    fn refined(&self, filed_ns: f64) -> Time {
+        let time = self.refinement.of(Time::from_ns(filed_ns));
         self.extremes.map_or(time, |(min, max)| time.max(min).min(max))
     }
 }
@@ -171,7 +215,7 @@ impl Bins {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::histogram_of;
+    use crate::testing::{function_of, histogram_of};
     use diytrace::histogram::RELATIVE_ERROR;
     use proptest::prelude::*;
 
@@ -181,6 +225,31 @@ mod tests {
         let found = histogram.percentiles([0.0, 0.5, 0.9, 0.99, 1.0]).unwrap().map(Time::ns);
         assert_eq!(found, [1.0, 5.0, 9.0, 10.0, 10.0]);
         assert_eq!(histogram.mean().unwrap().ns(), 5.5);
+    }
+
+    fn refined(refinement: Refinement) -> Histogram {
+        let mut histogram = Histogram::default();
+        histogram.add(&function_of(0, &[10, 20, 30]), 1e9, &refinement);
+        histogram
+    }
+
+    #[test]
+    fn what_trials_find_is_taken_off_each_call_for_itself_and_in_proportion() {
+        let ns = Time::from_ns;
+        let shares = [0.1, 0.5, 1.0];
+        // A leaf's calls have cost 2 ns more each than was taken off.
+        let leaf = refined(Refinement { calls: 3, own: ns(6.0), filed: ns(54.0), corrected: ns(54.0) });
+        assert_eq!(leaf.percentiles(shares).unwrap().map(Time::ns), [8.0, 18.0, 28.0]);
+        assert_eq!((leaf.min().unwrap().ns(), leaf.max().unwrap().ns(), leaf.mean().unwrap().ns()), (8.0, 28.0, 18.0));
+        // Callees have cost as much again as what is left.
+        let caller = refined(Refinement { calls: 3, own: ns(6.0), filed: ns(54.0), corrected: ns(27.0) });
+        assert_eq!(caller.percentiles(shares).unwrap().map(Time::ns), [4.0, 9.0, 14.0]);
+        let mut both = leaf;
+        both.merge(&caller);
+        assert_eq!((both.min().unwrap().ns(), both.max().unwrap().ns()), (4.0, 28.0), "each as it was");
+        assert_eq!(both.mean().unwrap().ns(), 13.5, "three quarters of 18");
+        let lost = refined(Refinement { calls: 3, own: ns(6.0), filed: ns(-9.0), corrected: ns(-12.0) });
+        assert_eq!(lost.max().unwrap().ns(), 28.0, "where nothing is left, nothing is known of the proportion");
     }
 
     #[test]

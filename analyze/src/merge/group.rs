@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 use super::By;
 use super::modules::{PlaceId, Resolver};
 use super::since::Counted;
-use super::tree::{Growing, Key, PathId, Tree};
-use crate::histogram::Histogram;
+use super::tree::{Counts, Growing, Key, PathId, Tree};
+use crate::histogram::{Histogram, Refinement};
 use crate::load::timed::{Timed, Timing};
 use crate::load::{Arena, Family, State};
 use crate::time::Time;
@@ -124,6 +124,23 @@ pub(super) enum GroupKey {
 /// Paths of an arena that are measured before they are added.
 const PART: usize = 1 << 16;
 
+/// What a path's calls have cost beyond what the recorder took off them when it filed them.
+fn refinement(family: &Family, counts: &Counts) -> Refinement {
+    let calls = counts.calls.saturating_sub(counts.open);
+    let corrected = counts.closed_corrected;
+    let (costs, of_loop) = (&family.costs, &family.evidence.of_loop);
+    if costs.trials == 0 || family.timing != Timing::All {
+        return Refinement { calls, own: Time::ZERO, filed: corrected, corrected };
+    }
+    let time = |ticks: f64| Time::from_ns(ticks * family.clock.ns_per_tick());
+    let own = time(costs.inner - of_loop.inner).times(calls);
+    // What was taken off for the calls inside them, and would have been at the loop's cost.
+    let of_callees = counts.closed_raw - corrected - time(costs.inner).times(calls);
+    let part = (of_loop.inner + of_loop.outer) / (costs.inner + costs.outer);
+    let filed = corrected + of_callees - Time::from_ns(of_callees.ns() * part);
+    Refinement { calls, own, filed, corrected }
+}
+
 /// A group that grows.
 #[derive(Default)]
 pub(super) struct Growth {
@@ -208,6 +225,7 @@ impl Growth {
         let mut ids: Vec<PathId> = Vec::with_capacity(arena.nodes.len());
         let (mut calls, mut folded_calls) = (0u64, 0u64);
         let mut is_folded: Vec<bool> = Vec::with_capacity(arena.nodes.len());
+        let mut refinements: FxHashMap<PlaceId, Refinement> = FxHashMap::default();
         self.tree.expect(arena.nodes.len());
         let nodes = (0..).step_by(PART).zip(arena.nodes.chunks(PART)).flat_map(|(start, nodes)| {
             let counts = counted.paths.counts(start..start + nodes.len());
@@ -240,6 +258,9 @@ impl Growth {
                 if counts.calls > 0 {
                     self.functions.entry(key.function).or_default().processes.add(process);
                 }
+                if node.has_histogram {
+                    refinements.entry(key.function).or_default().add(&refinement(family, &counts));
+                }
             }
         }
         for (node, entered) in arena.nodes.iter().zip(&counted.entered_before).filter(|(node, _)| !node.is_untimed()) {
@@ -253,7 +274,8 @@ impl Growth {
         for function in counted.functions.iter() {
             let place = resolver.place(function.address, function.generation);
             let distribution = self.functions.entry(place).or_default();
-            distribution.histogram.add(function, family.clock.hz);
+            let refinement = refinements.get(&place).copied().unwrap_or_default();
+            distribution.histogram.add(function, family.clock.hz, &refinement);
             if family.timing == Timing::All {
                 distribution.returned = distribution.returned.saturating_add(function.returned());
             }

@@ -7,7 +7,7 @@ use diytrace::histogram::{SUBS, bin};
 use diytrace::{Slot, arena};
 use zerocopy::FromZeros;
 
-use crate::histogram::Histogram;
+use crate::histogram::{Histogram, Refinement};
 use crate::load::clock::{Clock, Source};
 use crate::load::costs::{Costs, Evidence};
 use crate::load::timed::{Timed, Timing};
@@ -93,7 +93,7 @@ pub fn slot(calls: u64, ticks: u64, descendants: u64) -> Slot {
 /// A histogram of these times in ticks.
 pub fn histogram_of(ticks: &[u64], hz: f64) -> Histogram {
     let mut histogram = Histogram::default();
-    histogram.add(&function_of(0, ticks), hz);
+    histogram.add(&function_of(0, ticks), hz, &Refinement::default());
     histogram
 }
 
