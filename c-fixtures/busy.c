@@ -3,7 +3,8 @@
  *   cc -g -finstrument-functions -pthread -o busy busy.c
  *
  *   busy CALLS      `work` calls `spin` CALLS times, which takes at least 100 ns, and `leaf` as often, which does nothing;
- *                   so does a second thread, and a child that is forked in the middle */
+ *                   so does a second thread, and a child that is forked in the middle
+ *   busy CALLS row  `row` calls `leaf` 60 times, and is called until CALLS are made; nothing else is */
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -33,6 +34,13 @@ APART static int leaf(void)
     return 0;
 }
 
+APART static int row(void)
+{
+    int sum = 0;
+    for (int i = 0; i < 60; i++) sum += leaf();
+    return sum;
+}
+
 APART static int work(long calls)
 {
     int sum = 0;
@@ -49,6 +57,10 @@ static void *in_thread(void *calls)
 int main(int argc, char **argv)
 {
     long calls = argc > 1 ? atol(argv[1]) : 1000;
+    if (argc > 2) {
+        for (long i = 0; i < calls / 60; i++) row();
+        return 0;
+    }
     pthread_t thread;
     pthread_create(&thread, NULL, in_thread, (void *)calls);
     work(calls / 2);

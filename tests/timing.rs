@@ -88,6 +88,18 @@ fn trials_tell_what_timing_costs_and_count_every_call() {
 }
 
 #[test]
+fn trials_go_on_from_one_call_of_a_root_to_the_next() {
+    each_build("busy.c", |program| {
+        let recorded = program.record().args(&["4000000", "row"]).set("ROOT", "row").run();
+        let report = json(&recorded);
+        let root = &report["reports"][0];
+        let trials = root["overhead"]["trials"].as_u64().unwrap();
+        assert!(trials >= 8, "{}", root["overhead"]);
+        assert_eq!(recorded.report().function("leaf").calls, 3_999_960);
+    });
+}
+
+#[test]
 fn a_bad_way_to_time_is_told() {
     each_build("plain.c", |program| {
         let recorded = program.record().set("TIMING", "often").complaining().run();

@@ -22,6 +22,9 @@ pub unsafe fn add(thread: &mut Thread, now: u64) {
     // SAFETY: the frame's node, its function's record and its timeline are in the mapping.
     unsafe {
         let frame = *thread.top;
+        if thread.top == thread.bottom.add(1) {
+            thread.trial.leave_root(now.saturating_sub(frame.start));
+        }
         let record = (*thread.node(frame.node)).record;
         let Some(timeline) = timeline_of(thread, record) else { return };
         let origin = (*thread.family.header()).first_anchor.ticks;

@@ -64,7 +64,9 @@ pub struct Trial {
     is_warming_up: bool,
     /// Calls of a stretch.
     calls: u32,
-    /// When the present stretch began, in ticks.
+    /// What the outermost calls that have ended have taken, in ticks: the program's time as far as it is recorded.
+    inside: u64,
+    /// How long the program had been inside outermost calls when the present stretch began, in ticks.
     began: u64,
     /// [`Thread::count`] then.
     count: u64,
@@ -74,8 +76,6 @@ pub struct Trial {
     timed: u64,
     /// What a timed call took longer than a counted one, in 1/1024 ticks.
     difference: i32,
-    /// The outermost call that was open when the trial began, by its [`crate::frame::Frame::count`].
-    outermost: u64,
 }
 
 impl Trial {
@@ -89,9 +89,22 @@ impl Trial {
         (self.stage, self.is_warming_up) = (stage, true);
     }
 
-    fn begin_stretch(&mut self, count: u64) {
-        (self.began, self.count) = (Tsc::now(), count);
+    /// An outermost call ends, which took so long. They are timed in every stretch; between them the program does what is
+    /// recorded nowhere.
+    pub fn leave_root(&mut self, ticks: u64) {
+        self.inside = self.inside.wrapping_add(ticks);
     }
+}
+
+fn begin_stretch(thread: &mut Thread) {
+    (thread.trial.began, thread.trial.count) = (inside(thread, Tsc::now()), thread.count);
+}
+
+/// What outermost calls have taken until now, in ticks.
+fn inside(thread: &Thread, now: u64) -> u64 {
+    // SAFETY: the frame above the bottom is there if any call is open.
+    let so_far = if thread.is_empty() { 0 } else { unsafe { now.saturating_sub((*thread.bottom.add(1)).start) } };
+    thread.trial.inside.wrapping_add(so_far)
 }
 
 /// Sets when a thread's first trial is.
@@ -122,11 +135,11 @@ pub unsafe fn step_timed(thread: &mut Thread) {
                 thread.next_trial = thread.count + u64::from(thread.trial.calls);
             }
             Stage::Timed { is_first: true } => {
-                thread.trial.first = now - thread.trial.began;
+                thread.trial.first = taken(thread, now);
                 count_next(thread, false);
             }
             Stage::Timed { is_first: false } => {
-                let (timed, counted) = (now - thread.trial.began, thread.trial.first);
+                let (timed, counted) = (taken(thread, now), thread.trial.first);
                 finish(thread, timed, counted);
             }
             // Something else has ended the stretch: the thread's state was set anew.
@@ -134,7 +147,12 @@ pub unsafe fn step_timed(thread: &mut Thread) {
         }
         thread.forget_time_since(now);
     }
-    thread.trial.begin_stretch(thread.count);
+    begin_stretch(thread);
+}
+
+/// What the stretch that ends now has taken, in ticks.
+fn taken(thread: &Thread, now: u64) -> u64 {
+    inside(thread, now).saturating_sub(thread.trial.began)
 }
 
 /// The end of a stretch of counted calls.
@@ -148,14 +166,14 @@ pub unsafe fn step_counted(thread: &mut Thread) {
         let calls = if thread.trial.stage == Stage::Probed { LEAST_CALLS } else { thread.trial.calls };
         thread.end_of_stretch = thread.counted + u64::from(calls);
         thread.forget_time_since(now);
-        return thread.trial.begin_stretch(thread.count);
+        return begin_stretch(thread);
     }
     thread.end_of_stretch = u64::MAX;
     let usual = if is_sampled(thread) { live::COUNTED } else { live::TSC };
     for state in [live::COUNTED, live::PROBED] {
         let _ = thread.live.compare_exchange(state, usual, Ordering::Relaxed, Ordering::Relaxed);
     }
-    let counted = now - thread.trial.began;
+    let counted = taken(thread, now);
     thread.trial.timed = thread.count - thread.trial.count;
     // SAFETY: the thread has an arena.
     unsafe {
@@ -174,7 +192,7 @@ pub unsafe fn step_counted(thread: &mut Thread) {
         }
         thread.forget_time_since(now);
     }
-    thread.trial.begin_stretch(thread.count);
+    begin_stretch(thread);
 }
 
 /// Whether a call of this path may be counted without being timed, in a stretch of such calls. Allows as many as may
@@ -205,8 +223,9 @@ unsafe fn begin(thread: &mut Thread) {
             thread.next_trial = u64::MAX;
             return;
         }
-        let Some(outermost) = outermost(thread) else { return pause(thread, 0) };
-        thread.trial.outermost = outermost;
+    }
+    if !is_outermost_timed(thread) {
+        return pause(thread, 0);
     }
     if thread.random_below(2) == 0 {
         time_next(thread, true);
@@ -248,12 +267,10 @@ fn count_next(thread: &mut Thread, is_first: bool) {
     let _ = thread.live.compare_exchange(live::TSC, live::COUNTED, Ordering::Relaxed, Ordering::Relaxed);
 }
 
-/// What the two stretches tell, unless the program went through something else than calls meanwhile: its outermost recorded
-/// call, and what lies between two such calls, are no part of it. Then probes the hooks that only count.
+/// What the two stretches tell. Then probes the hooks that only count.
 unsafe fn finish(thread: &mut Thread, timed: u64, counted: u64) {
     let calls = thread.trial.calls;
-    // SAFETY: the thread has an arena.
-    if unsafe { outermost(thread) } != Some(thread.trial.outermost) {
+    if !is_outermost_timed(thread) {
         return pause(thread, (calls / 2).max(LEAST_CALLS));
     }
     let left_out = u64::from(calls).saturating_sub(thread.trial.timed);
@@ -321,9 +338,8 @@ fn pause(thread: &mut Thread, calls: u32) {
     }
 }
 
-/// The outermost call that is open, if it is timed.
-unsafe fn outermost(thread: &Thread) -> Option<u64> {
+/// Whether the outermost call is timed, if any is open.
+fn is_outermost_timed(thread: &Thread) -> bool {
     // SAFETY: the frame above the bottom is there if any call is open.
-    let frame = unsafe { &*thread.bottom.add(1) };
-    (!thread.is_empty() && frame.bits & bits::COUNTED == 0).then_some(frame.count)
+    thread.is_empty() || unsafe { (*thread.bottom.add(1)).bits & bits::COUNTED == 0 }
 }
