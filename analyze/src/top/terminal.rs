@@ -54,6 +54,8 @@ struct Live {
 impl Live {
     fn run(mut self, terminal: &mut DefaultTerminal, interval: Duration, began: Instant) -> Result<(), Error> {
         let mut next = began + interval;
+        let keys = Keys { are_on_stdin: io::stdin().is_terminal() };
+        let mut may_follow = false;
         loop {
             self.draw(terminal)?;
             while Instant::now() < next {
@@ -61,9 +63,10 @@ impl Live {
                 if IS_ENDING.load(Ordering::Relaxed) || is_terminal_gone() {
                     return Ok(());
                 }
-                // Asked only what has come already: it would look for keys for ever at a terminal that goes away meanwhile.
-                if !event::poll(Duration::ZERO).or_else(interrupted)? {
-                    await_keys(wait);
+                // Asked only for what has come already: at a terminal that goes away meanwhile it would look for keys for ever.
+                may_follow = (may_follow || keys.have_come()) && event::poll(Duration::ZERO).or_else(interrupted)?;
+                if !may_follow {
+                    keys.await_some(wait);
                     continue;
                 }
                 match event::read()? {
@@ -109,16 +112,32 @@ impl Live {
 /// Whether nobody can see the frames any more: the window was closed, or the session behind it. Not everyone is told of that
 /// by a signal.
 fn is_terminal_gone() -> bool {
-    let gone = libc::POLLHUP | libc::POLLERR | libc::POLLNVAL;
-    [libc::STDIN_FILENO, libc::STDOUT_FILENO].iter().any(|&fd| news_of(fd, 0, Duration::ZERO) & gone != 0)
+    [libc::STDIN_FILENO, libc::STDOUT_FILENO].iter().any(|&fd| news_of(fd, 0, Duration::ZERO) & GONE != 0)
 }
 
-/// Waits for keys, a signal, or the end of the terminal.
-fn await_keys(longest: Duration) {
-    if io::stdin().is_terminal() {
-        news_of(libc::STDIN_FILENO, libc::POLLIN, longest);
-    } else {
-        std::thread::sleep(longest.min(Duration::from_millis(50))); // keys come from the terminal itself
+/// What a descriptor says whose other end is gone.
+const GONE: libc::c_short = libc::POLLHUP | libc::POLLERR | libc::POLLNVAL;
+
+/// Where keys come from.
+struct Keys {
+    /// Else from the terminal itself.
+    are_on_stdin: bool,
+}
+
+impl Keys {
+    /// Whether any may have come, from a terminal that is there.
+    fn have_come(&self) -> bool {
+        let news = || news_of(libc::STDIN_FILENO, libc::POLLIN, Duration::ZERO);
+        !self.are_on_stdin || news() & (libc::POLLIN | GONE) == libc::POLLIN
+    }
+
+    /// Waits for some, a signal, or the end of the terminal.
+    fn await_some(&self, longest: Duration) {
+        if self.are_on_stdin {
+            news_of(libc::STDIN_FILENO, libc::POLLIN, longest);
+        } else {
+            std::thread::sleep(longest.min(Duration::from_millis(50)));
+        }
     }
 }
 
