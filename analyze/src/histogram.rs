@@ -24,8 +24,8 @@ pub struct Histogram {
 }
 
 /// What is known of the calls' cost beyond what the recorder has taken off them: a part of each for its own hooks, and of the
-/// rest as much of each as it is of all, as if calls inside a call came as densely in all of them. Of sums, so that it is
-/// added in any order.
+/// rest as much of each as it is of all, as if calls inside a call came as densely in all of them. Where the recorder has taken
+/// off too much, many calls were filed as next to nothing: then each gets back the same. Of sums, so that it is added in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Refinement {
     /// Calls.
@@ -52,10 +52,14 @@ impl Refinement {
         if self.own == Time::ZERO && self.filed == self.corrected {
             return filed;
         }
-        let own = self.own.ns() / self.calls.max(1) as f64;
-        let is_known = self.filed > Time::ZERO && self.corrected > Time::ZERO;
-        let part = if is_known { self.corrected.ns() / self.filed.ns() } else { 1.0 };
-        Time::from_ns((filed.ns() - own) * part).at_least_zero()
+        let of_each = |sum: Time| sum.ns() / self.calls.max(1) as f64;
+        let ns = filed.ns() - of_each(self.own);
+        Time::from_ns(match () {
+            () if self.corrected > self.filed => ns.max(0.0) + of_each(self.corrected - self.filed),
+            () if self.corrected > Time::ZERO => ns * (self.corrected.ns() / self.filed.ns()),
+            () => ns,
+        })
+        .at_least_zero()
     }
 }
 
@@ -248,6 +252,9 @@ mod tests {
         both.merge(&caller);
         assert_eq!((both.min().unwrap().ns(), both.max().unwrap().ns()), (4.0, 28.0), "each as it was");
         assert_eq!(both.mean().unwrap().ns(), 13.5, "three quarters of 18");
+        // The loop was disturbed: the recorder took off more than they took, and filed some as nothing.
+        let too_short = refined(Refinement { calls: 3, own: ns(-3.0), filed: ns(63.0), corrected: ns(363.0) });
+        assert_eq!(too_short.percentiles(shares).unwrap().map(Time::ns), [111.0, 121.0, 131.0]);
         let lost = refined(Refinement { calls: 3, own: ns(6.0), filed: ns(-9.0), corrected: ns(-12.0) });
         assert_eq!(lost.max().unwrap().ns(), 28.0, "where nothing is left, nothing is known of the proportion");
     }
