@@ -85,6 +85,11 @@ fn a_dearer_function_is_named_and_no_other() {
     assert_eq!(query["left_overhead"], query["right_overhead"], "hooks of one program cost the same on both sides");
     let error = |json: &Value, field: &str| function(json, "compare")["self_ns"][field].as_f64().unwrap();
     assert!(error(&same, "error_ns") < error(&same, "left_error_ns") / 2.0, "both sides are off alike");
+    for edge in query["edges"].as_array().unwrap() {
+        for time in ["self_ns", "total_ns"] {
+            assert!(edge[time]["error_ns"].as_f64() > Some(0.0), "{time} of {edge}");
+        }
+    }
 
     let (json, status) = compared(here, &[&["before", "after"], &LARGE[..]].concat());
     assert!(error(&json, "error_ns") > error(&json, "left_error_ns"), "but not of code that lies elsewhere");

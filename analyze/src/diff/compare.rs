@@ -301,7 +301,7 @@ fn edge(
         is_per_call_changed: causes::is_ratio_changed(&ratios, [&calls, &caller.calls], options),
         calls,
         self_ns: tester.test(&series.own, Errors::of(&series.own_error, code)),
-        total_ns: tester.test(&series.total, Errors::default()),
+        total_ns: tester.test(&series.total, Errors::apart(series.total_error)),
     }
 }
 

@@ -60,6 +60,8 @@ pub struct Called {
     pub total: f64,
     /// How far off `own` may be.
     pub own_error: Uncertainty,
+    /// How far off `total` may be.
+    pub total_error: f64,
 }
 
 impl Measured {
@@ -83,6 +85,7 @@ impl Called {
         self.own += other.own;
         self.total += other.total;
         self.own_error.add(&other.own_error);
+        self.total_error += other.total_error;
     }
 }
 
@@ -143,6 +146,7 @@ impl Observed {
                     own: edge.corrected.own.ns(),
                     total: edge.corrected.total.ns(),
                     own_error: Uncertainty::default(),
+                    total_error: edge.error.ns(),
                 });
             }
         }

@@ -127,9 +127,9 @@ impl Series {
 
     fn add(&mut self, side: usize, number: usize, measured: &Measured, runs: [usize; 2]) {
         let Measured { calls, own, total, own_error, total_error, histogram, builds, ran: _ } = measured;
-        let called = Called { calls: *calls, own: *own, total: *total, own_error: *own_error };
+        let called =
+            Called { calls: *calls, own: *own, total: *total, own_error: *own_error, total_error: *total_error };
         self.add_called(side, number, &called, runs);
-        self.total_error[side] += total_error / runs[side] as f64;
         self.histograms[side].merge(histogram);
         self.builds[side].extend(builds.iter().cloned());
     }
@@ -146,6 +146,7 @@ impl Series {
         self.own[side][number] += called.own;
         self.total[side][number] += called.total;
         self.own_error[side].add(&called.own_error.part(1.0 / runs[side] as f64));
+        self.total_error[side] += called.total_error / runs[side] as f64;
     }
 
     /// Mean self time of all runs of both sides: which of them are on which side does not change it, so what is chosen by
