@@ -54,6 +54,20 @@ global_asm!(
     ".text",
 );
 
+// The standard library's code is compiled to unwind, and names these where it would. Nothing here unwinds: a panic ends
+// before it would come to them.
+#[cfg(not(test))]
+global_asm!(
+    ".globl rust_eh_personality",
+    ".hidden rust_eh_personality",
+    ".globl _Unwind_Resume",
+    ".hidden _Unwind_Resume",
+    ".text",
+    "rust_eh_personality:",
+    "_Unwind_Resume:",
+    "ud2",
+);
+
 // What the compiler calls to copy, fill and compare memory. Libc's would be the program's own where it has some, and those may
 // be instrumented: the hooks must not call them. Hidden, so that nobody else's calls come here.
 #[cfg(not(test))] // where `std` brings its own
