@@ -11,12 +11,12 @@ pub mod flag {
     pub const EXITED: u32 = 2;
     /// More than one process has counted in here: sums are exact, but belong to no single process.
     pub const MERGED: u32 = 4;
-    /// The arena could not grow any further: new paths are folded.
+    /// There was no room for a path once (`DIYTRACE_MEMORY` was used up, or the disk was full): some are folded.
     pub const FULL: u32 = 8;
 }
 
 /// Identity and counters of an arena, at [`crate::UNIT`] in its first block.
-#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Arena {
     /// Process of the present or last owner, as it saw itself.
@@ -55,8 +55,12 @@ pub struct Arena {
     pub trials: Ref,
     /// Not used; zero.
     pub reserved_word: u32,
+    /// Inode number of the owner's PID namespace, in which its `pid` and `tid` mean something; 0 = not known.
+    pub pid_namespace: u64,
+    /// The owner's token (see [`crate::protocol::directory`]); 0 while the words about it are being written.
+    pub token: u64,
     /// Not used; zero.
-    pub reserved_tail: [u64; 10],
+    pub reserved_tail: [u64; 8],
 }
 
 /// The time of a call that has returned, with the [`crate::Function`] record that it belongs to.

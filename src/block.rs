@@ -34,6 +34,8 @@ pub mod kind {
     pub const MODULES: u32 = 3;
     /// One text.
     pub const TEXT: u32 = 4;
+    /// Calls by function, from the block's header to its end.
+    pub const COUNTS: u32 = 5;
 }
 
 /// The header of a block.
@@ -48,7 +50,8 @@ pub struct Block {
     pub size: u32,
     /// Of an arena's block: the [`Ref`] of the arena's first block.
     pub arena: Ref,
-    /// Nodes in the block, from its front. Other kinds: bytes used behind the block's header.
+    /// Nodes that room was taken for, from its front; the word is one with `back` where it is changed. Other kinds: bytes
+    /// used behind the block's header.
     pub nodes: u32,
     /// Bytes used by functions and bins, from its back.
     pub back: u32,
@@ -59,4 +62,7 @@ pub struct Block {
 }
 
 const _: () = assert!(size_of::<Block>() == UNIT);
+// Both counts are changed as one word.
+const _: () = assert!(core::mem::offset_of!(Block, nodes).is_multiple_of(8));
+const _: () = assert!(core::mem::offset_of!(Block, back) == core::mem::offset_of!(Block, nodes) + 4);
 const _: () = assert!(BLOCKS_START.is_multiple_of(GRANULE));

@@ -36,5 +36,16 @@ pub struct Bins {
     pub counts: [u64; SUBS],
 }
 
+/// Calls of a function that were counted in no arena: there was no room for a path, or a signal handler's call came while its
+/// thread was changing its paths.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct FunctionCount {
+    /// [`crate::protocol::by_function::key`] of the function; 0 = none yet.
+    pub key: u64,
+    /// Calls.
+    pub calls: u64,
+}
+
 const _: () = assert!(size_of::<Function>() == 256);
 const _: () = assert!(size_of::<Bins>() == 128);

@@ -6,7 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub const MAGIC: [u8; 8] = *b"DIYTRACE";
 
 /// The version of the bytes described in this crate. Any change of them raises it.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Number of words in the directory of adoptable arenas, which follows the header's page.
 pub const DIRECTORY_SLOTS: usize = 3584;
@@ -72,8 +72,8 @@ pub struct Header {
     pub ticks_per_second: u64,
     /// Both clocks when the library was loaded.
     pub first_anchor: Anchor,
-    /// Both clocks at the latest moment they were compared.
-    pub last_anchor: Anchor,
+    /// Both clocks at the latest moments they were compared: see [`Header::last_anchor`].
+    pub anchors: [CheckedAnchor; ANCHORS],
     /// Nanoseconds since 1970 at `first_anchor`.
     pub started_unix_ns: u64,
     /// Nanoseconds since 1970 when the counters were last reset; 0 if they never were.
@@ -107,7 +107,7 @@ pub struct Header {
     pub depth: u32,
     /// Number of patterns in `DIYTRACE_ROOT`; 0 = everything is recorded.
     pub roots: u32,
-    /// Calls that no arena could count: entered where there was no memory for one.
+    /// Calls that were counted nowhere else.
     pub lost_calls: u64,
     /// How often a thread looked for memory in the file and found none.
     pub refusals: u64,
@@ -119,6 +119,49 @@ pub struct Header {
     pub boot_id: [u8; 16],
     /// Functions that each root pattern has matched.
     pub root_matches: [u32; ROOT_PATTERNS],
+    /// Ownerships of arenas so far: [`crate::protocol::directory`].
+    pub tokens: u64,
+    /// Modules so far.
+    pub modules: u32,
+    /// The latest module that was recorded; 0 for none.
+    pub last_module: crate::Ref,
+    /// The block of [`crate::kind::COUNTS`]; 0 for none.
+    pub counts: crate::Ref,
+    /// How often an anchor was written.
+    pub anchor_turns: u32,
+}
+
+/// Places for anchors: as many processes may be writing theirs at once, or have died in it.
+pub const ANCHORS: usize = 4;
+
+/// An anchor that several may write: see [`crate::protocol::anchors`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct CheckedAnchor {
+    /// The moment.
+    pub anchor: Anchor,
+    /// [`crate::protocol::anchors::check`] of it.
+    pub check: u64,
+}
+
+impl CheckedAnchor {
+    /// A moment that was written as a whole.
+    pub const fn new(anchor: Anchor) -> Self {
+        Self { anchor, check: crate::protocol::anchors::check(anchor) }
+    }
+
+    /// The moment, unless it is half written, or none was.
+    pub fn get(self) -> Option<Anchor> {
+        (self == Self::new(self.anchor)).then_some(self.anchor)
+    }
+}
+
+impl Header {
+    /// Both clocks at the latest moment they were compared: the first one if no other is complete.
+    pub fn last_anchor(&self) -> Anchor {
+        let complete = self.anchors.iter().filter_map(|anchor| anchor.get());
+        complete.max_by_key(|anchor| anchor.ticks).unwrap_or(self.first_anchor)
+    }
 }
 
 const _: () = assert!(size_of::<Header>() <= 4096);

@@ -10,7 +10,7 @@
 //! hook ──▶ [`NodeRecord`] (call path) ──▶ [`Function`] + [`Bins`] (histogram) ──▶ file ──▶ [`reader`] ──▶ analyzer
 //! ```
 //!
-//! # The bytes (version 3, little-endian, x86-64)
+//! # The bytes (version 4, little-endian, x86-64)
 //!
 //! | where | what |
 //! |---|---|
@@ -27,13 +27,15 @@
 //! | [`kind::CHUNK`] | more of one arena: nodes from [`CHUNK_NODES`] upwards, other records from the end downwards |
 //! | [`kind::MODULES`] | [`Module`] records, each followed by its path |
 //! | [`kind::TEXT`] | one [`text`] record: program, command line, settings or a warning |
+//! | [`kind::COUNTS`] | [`FunctionCount`] records: calls that have no other place |
 //!
 //! Records name each other by [`Ref`]: the offset in the file divided by [`UNIT`].
 //!
-//! An arena has one writer at a time, so its counters are plain memory that may be read at any moment. A node is
-//! complete before `Block::nodes` counts it.
+//! An arena has one writer at a time, so its counters are plain memory that may be read at any moment. Room for a node is
+//! taken before it is written: one without a parent is not complete. What several write, and what each word promises, is
+//! in [`protocol`].
 
-#![no_std]
+#![cfg_attr(not(loom), no_std)]
 
 pub mod arena;
 pub mod block;
@@ -44,6 +46,7 @@ pub mod histogram;
 pub mod module;
 pub mod node;
 pub mod pattern;
+pub mod protocol;
 pub mod reader;
 pub mod sample;
 pub mod text;
@@ -52,7 +55,7 @@ pub mod trials;
 
 pub use arena::{Arena, Pending};
 pub use block::{ARENA_NODES, BLOCKS_START, Block, CHUNK_NODES, GRANULE, Ref, UNIT, kind};
-pub use function::{Bins, Function};
+pub use function::{Bins, Function, FunctionCount};
 pub use header::{DIRECTORY_SLOTS, Header, MAGIC, VERSION};
 pub use module::Module;
 pub use node::{Node, NodeRecord, Slot};

@@ -14,7 +14,7 @@ pub mod flag {
 pub const BUILD_ID_MAX: usize = 32;
 
 /// One module, followed by its path. The record and the path take a multiple of [`crate::UNIT`] bytes together.
-#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Module {
     /// Address in memory minus ELF virtual address.
@@ -25,8 +25,8 @@ pub struct Module {
     pub end: u64,
     /// Bits of [`flag`].
     pub flags: u32,
-    /// How many modules were known before this one.
-    pub generation: u32,
+    /// Its number in the file, from 1.
+    pub number: u32,
     /// Bytes of the path that follow.
     pub path_len: u32,
     /// Bytes of the build ID; 0 if the module has none.
@@ -37,8 +37,14 @@ pub struct Module {
     pub modified_unix_ns: u64,
     /// Size of the file in bytes; 0 if unknown.
     pub file_size: u64,
+    /// The module that was recorded before it, by whichever process; 0 for none.
+    pub previous: crate::Ref,
     /// Not used; zero.
-    pub reserved: [u64; 3],
+    pub reserved_word: u32,
+    /// Inode of the file, as the mapping has it.
+    pub inode: u64,
+    /// Not used; zero.
+    pub reserved: u64,
 }
 
 const _: () = assert!(size_of::<Module>() == 112);

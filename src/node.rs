@@ -76,10 +76,11 @@ pub struct Node {
     pub sample: Ref,
     /// Target of the call if the bytes before the call site were `e8`, else 0.
     pub target: u64,
-    /// How many modules were known when the node was made: tells apart what was at one address at two times.
-    pub generation: u32,
-    /// Calls between the root of the recording (see `DIYTRACE_ROOT`) and this one.
-    pub depth: u32,
+    /// [`crate::Module::number`] of the function's module: tells apart what was at one address at two times, or in two
+    /// processes. 0 = not known.
+    pub module: u32,
+    /// That of the call site's.
+    pub site_module: u32,
     /// Calls left without an exit.
     pub unwound: u64,
     /// Counters: `[0]` of calls on this very path, `[1]` of those inside a folded recursion, whose time is part of
@@ -97,7 +98,7 @@ pub struct NodeRecord {
     pub site: u64,
     /// The low half of `Node::hook`: with the function and the site it tells hooks apart.
     pub hook: u32,
-    /// `Node::parent`.
+    /// `Node::parent`; written last, so a node that has one is complete.
     pub parent: Ref,
     /// `Node::record`.
     pub record: Ref,
@@ -112,10 +113,10 @@ pub struct NodeRecord {
     pub hook_high: u32,
     /// `Node::position`.
     pub position: Ref,
-    /// `Node::generation`.
-    pub generation: u32,
-    /// `Node::depth`.
-    pub depth: u32,
+    /// `Node::module`.
+    pub module: u32,
+    /// `Node::site_module`.
+    pub site_module: u32,
     /// `Node::target`, as the bytes of the call have it: relative to the call site; 0 for none.
     pub target: i32,
     /// `Node::sample` where some calls are timed. Where all are but those of trials (see [`crate::Trials`]): how many those
@@ -143,8 +144,8 @@ impl From<NodeRecord> for Node {
             countdown: record.countdown,
             sample: record.sample,
             target: if record.target == 0 { 0 } else { record.site.wrapping_add_signed(record.target.into()) },
-            generation: record.generation,
-            depth: record.depth,
+            module: record.module,
+            site_module: record.site_module,
             unwound: record.unwound,
             slots: [record.slot, record.folded_slot],
         }
@@ -164,8 +165,8 @@ impl From<Node> for NodeRecord {
             slot: node.slots[0],
             hook_high: (node.hook >> 32) as u32,
             position: node.position,
-            generation: node.generation,
-            depth: node.depth,
+            module: node.module,
+            site_module: node.site_module,
             target: if node.target == 0 { 0 } else { node.target.wrapping_sub(node.site) as i32 },
             sample: node.sample,
             unwound: node.unwound,

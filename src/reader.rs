@@ -5,7 +5,7 @@
 
 use crate::block::BLOCK_MAGIC;
 use crate::{
-    ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Function, GRANULE, Header, MAGIC, Module, Node,
+    ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Function, FunctionCount, GRANULE, Header, MAGIC, Module, Node,
     NodeRecord, Ref, Sample, Timeline, Trials, UNIT, VERSION, kind,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
@@ -92,7 +92,7 @@ impl<'a> File<'a> {
         (at.block.kind == kind::ARENA).then(|| copy(self.bytes, at.offset + UNIT)).flatten()
     }
 
-    /// The nodes in a block of an arena, each with the name that others have for it.
+    /// The complete nodes in a block of an arena, each with the name that others have for it.
     pub fn nodes(&self, at: &Located) -> impl Iterator<Item = (Ref, Node)> + use<'a> {
         let bytes = self.bytes;
         let first = match at.block.kind {
@@ -102,11 +102,20 @@ impl<'a> File<'a> {
         };
         let room = (at.block.size as usize).saturating_sub(first) / size_of::<NodeRecord>();
         let start = at.offset + first;
-        (0..room.min(at.block.nodes as usize)).map_while(move |index| {
-            let offset = start + index * size_of::<NodeRecord>();
-            let record: NodeRecord = copy(bytes, offset)?;
-            Some(((offset / UNIT) as Ref, record.into()))
-        })
+        let offsets = (0..room.min(at.block.nodes as usize)).map(move |index| start + index * size_of::<NodeRecord>());
+        let nodes = offsets.map_while(move |offset| Some((offset, copy::<NodeRecord>(bytes, offset)?)));
+        let complete = nodes.filter(|(_, record)| record.parent != 0);
+        complete.map(|(offset, record)| ((offset / UNIT) as Ref, record.into()))
+    }
+
+    /// The calls by function in a block of [`kind::COUNTS`], each with its place in the block.
+    pub fn counts(&self, at: &Located) -> impl Iterator<Item = (u32, FunctionCount)> + use<'a> {
+        let bytes = self.bytes;
+        let start = at.offset + UNIT;
+        let end = if at.block.kind == kind::COUNTS { at.offset + at.block.size as usize } else { start };
+        let counts = (start..end).step_by(size_of::<FunctionCount>()).zip(0..);
+        let counts = counts.map_while(move |(offset, index)| Some((index, copy::<FunctionCount>(bytes, offset)?)));
+        counts.filter(|(_, count)| count.key != 0 && count.calls != 0)
     }
 
     /// The function record that a node names.

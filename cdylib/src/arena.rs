@@ -11,6 +11,8 @@ use profile::arena::flag;
 use profile::block::BLOCK_MAGIC;
 use profile::header::timing;
 use profile::node::mark;
+use profile::protocol::directory::{self, Owner, Word};
+use profile::protocol::room;
 use profile::timeline::Slice;
 use profile::{
     ARENA_NODES, Arena, Bins, Block, CHUNK_NODES, DIRECTORY_SLOTS, Function, GRANULE, NodeRecord, Ref, Sample,
@@ -23,22 +25,30 @@ const LARGEST_BLOCK: usize = 64 * GRANULE;
 /// How many owners a search asks after before it rather takes new space: a fork must stay cheap.
 const SEARCH: u32 = 16;
 
-/// In a directory word: the owner has ended its process, though the task may still be there.
-const LEAVING: u32 = 1 << 31;
-
-/// A word of the directory: an arena and the thread that owns it; no thread = free.
-fn word(arena: Ref, owner: u32) -> u64 {
-    (owner as u64) << 32 | arena as u64
-}
-
-fn directory(family: &Family, index: u32) -> &AtomicU64 {
+fn word(family: &Family, index: u32) -> &AtomicU64 {
     let words = family.base.wrapping_add(GRANULE).cast::<u64>();
     // SAFETY: the index is below the number of words, which follow the header's page.
     unsafe { AtomicU64::from_ptr(words.add(index as usize)) }
 }
 
+/// The words of an arena that tell whose it is.
+///
+/// # Safety
+/// The reference must be an arena's.
+unsafe fn owner_of(family: &Family, arena_ref: Ref) -> Owner<'_> {
+    let arena: *mut Arena = at(family.base, arena_ref + 1);
+    // SAFETY: the caller's arena, whose words about its owner are only changed by atomic operations.
+    unsafe {
+        Owner {
+            token: AtomicU64::from_ptr(&raw mut (*arena).token),
+            pid_namespace: AtomicU64::from_ptr(&raw mut (*arena).pid_namespace),
+            tid: AtomicU32::from_ptr(&raw mut (*arena).tid),
+        }
+    }
+}
+
 /// Gives the thread an arena: one that an ended thread has left, or a new one. False if there is neither.
-pub fn claim(thread: &mut Thread) -> bool {
+pub fn claim(thread: &Thread) -> bool {
     let family = thread.family;
     let process = family.process_number();
     // SAFETY: the page is mapped for good.
@@ -46,15 +56,16 @@ pub fn claim(thread: &mut Thread) -> bool {
     let keep = keep(family);
     thread.nodes.clear();
     thread.functions.clear();
-    thread.path_cache.fill(0);
-    thread.directory = -1;
+    thread.path_cache.iter().for_each(|place| place.set(0));
+    thread.directory.set(-1);
+    thread.token.set(family.token());
     let apart = process <= keep;
     let may_be_adopted = !apart || nth_thread >= keep;
     let found = (may_be_adopted && adopt(thread, process, apart)) || create(thread);
     if found {
         // SAFETY: the arena is this thread's now.
         unsafe { introduce(thread, process) };
-        if may_be_adopted && thread.directory < 0 {
+        if may_be_adopted && thread.directory.get() < 0 {
             enlist(thread);
         }
     }
@@ -62,29 +73,27 @@ pub fn claim(thread: &mut Thread) -> bool {
 }
 
 /// Takes the arena of a thread that is no more.
-fn adopt(thread: &mut Thread, process: u32, apart: bool) -> bool {
+fn adopt(thread: &Thread, process: u32, apart: bool) -> bool {
     let family = thread.family;
     let header = family.header();
     // SAFETY: the header's words are only changed by atomic operations.
     let (len, cursor) =
         unsafe { (AtomicU32::from_ptr(&raw mut (*header).directory), AtomicU32::from_ptr(&raw mut (*header).cursor)) };
     let len = len.load(Ordering::Acquire).min(DIRECTORY_SLOTS as u32);
-    let me = sys::gettid();
     for _ in 0..len.min(SEARCH) {
         let index = cursor.fetch_add(1, Ordering::Relaxed) % len;
-        let entry = directory(family, index);
-        let found = entry.load(Ordering::Acquire);
-        let (arena_ref, owner) = (found as u32, (found >> 32) as u32);
-        if arena_ref == 0 || !is_free(owner) {
+        let entry = word(family, index);
+        let found = Word(entry.load(Ordering::Acquire));
+        let arena_ref = found.arena();
+        if arena_ref == 0 || !is_free(family, found) {
             continue;
         }
-        let arena: *mut Arena = at(family.base, arena_ref.wrapping_add(1));
+        let arena: *mut Arena = at(family.base, arena_ref + 1);
         // SAFETY: the directory names only arenas.
         let theirs = unsafe { (*arena).process };
         let allowed = theirs == process || (!apart && theirs > keep(family));
-        let taken = || entry.compare_exchange(found, word(arena_ref, me), Ordering::AcqRel, Ordering::Acquire).is_ok();
-        if allowed && taken() {
-            thread.directory = index as i32;
+        if allowed && directory::adopt(entry, found, thread.token.get()) {
+            thread.directory.set(index as i32);
             // SAFETY: the arena is this thread's now.
             unsafe { take_over(thread, arena_ref, theirs != process) };
             return true;
@@ -98,15 +107,20 @@ fn keep(family: &Family) -> u32 {
     unsafe { (*family.header()).keep }
 }
 
-fn is_free(owner: u32) -> bool {
-    if owner == 0 {
+/// Whether an arena's owner has left it, or is known to be gone. Of one in another PID namespace, or whose namespace or
+/// task is not known, nothing is: its arena stays its own.
+fn is_free(family: &Family, found: Word) -> bool {
+    if found.owner() == 0 {
         return true;
     }
-    let tid = owner & !LEAVING;
-    if !sys::task_exists(tid) {
-        return true;
+    // SAFETY: the directory names only arenas.
+    let owner = unsafe { owner_of(family, found.arena()) };
+    match owner.of(found.owner()) {
+        Some((namespace, tid)) if namespace == family.pid_namespace() => {
+            sys::is_no_task(tid) || (found.is_leaving() && is_zombie(tid))
+        }
+        _ => false,
     }
-    owner & LEAVING != 0 && is_zombie(tid)
 }
 
 /// Whether a task has ended and only its parent does not know yet.
@@ -141,25 +155,27 @@ pub fn decimal(mut number: u32, buffer: &mut [u8]) -> usize {
 }
 
 /// Makes an ended owner's arena this thread's: closes what it left open and indexes what is there.
-unsafe fn take_over(thread: &mut Thread, arena_ref: Ref, merge: bool) {
+unsafe fn take_over(thread: &Thread, arena_ref: Ref, merge: bool) {
+    let base = thread.base.get();
     // SAFETY: the caller's arena; its blocks lead to each other.
     unsafe {
-        let first: *mut Block = at(thread.base, arena_ref);
+        let first: *mut Block = at(base, arena_ref);
         let arena: *mut Arena = first.cast::<u8>().add(UNIT).cast();
         let mut blocks = arena_ref;
         while blocks != 0 {
-            thread.block = at(thread.base, blocks);
+            let block: *mut Block = at(base, blocks);
+            thread.block.set(block);
             // This process may not have touched it yet; now rather than in the middle of a call.
-            let _ = sys::populate(thread.block.cast(), (*thread.block).size as usize);
-            blocks = (*thread.block).next;
+            let _ = sys::populate(block.cast(), (*block).size as usize);
+            blocks = (*block).next;
         }
         let mut last = 0;
-        each_node(thread.base, arena_ref, |_, node| {
+        each_node(base, arena_ref, |_, node| {
             for slot in [&(*node).slot, &(*node).folded_slot] {
                 last = last.max(slot.mark & !mark::BITS);
             }
         });
-        each_node(thread.base, arena_ref, |_, node| {
+        each_node(base, arena_ref, |_, node| {
             for slot in [&mut (*node).slot, &mut (*node).folded_slot] {
                 if slot.mark & mark::OPEN != 0 {
                     slot.ticks += last.saturating_sub(slot.mark & !mark::BITS);
@@ -167,10 +183,11 @@ unsafe fn take_over(thread: &mut Thread, arena_ref: Ref, merge: bool) {
                 }
             }
         });
-        (thread.arena_ref, thread.arena) = (arena_ref, arena);
+        thread.arena_ref.set(arena_ref);
+        thread.arena.set(arena);
         index_what_is_there(thread);
         if (*arena).epoch != thread.epoch() {
-            clear(thread);
+            clear(thread, thread.epoch());
             (*arena).owners = 0; // the thread is counted with what introduces it
             return;
         }
@@ -183,17 +200,17 @@ unsafe fn take_over(thread: &mut Thread, arena_ref: Ref, merge: bool) {
     }
 }
 
-/// Has the thread's arena begin anew: its paths stay, what they have counted does not.
+/// Has the thread's arena begin anew: its paths stay, what they have counted does not. They count in this epoch from now on.
 ///
 /// # Safety
 /// The arena must be the thread's.
-pub unsafe fn clear(thread: &mut Thread) {
+pub unsafe fn clear(thread: &Thread, epoch: u32) {
     // SAFETY: the caller's promise; nodes name records of their arena.
     unsafe {
-        let base = thread.base;
-        let arena = &mut *thread.arena;
+        let base = thread.base.get();
+        let arena = &mut *thread.arena.get();
         let is_sampled = thread.family.settings.timing == timing::SAMPLED;
-        each_node(base, thread.arena_ref, |_, node| {
+        each_node(base, thread.arena_ref.get(), |_, node| {
             let node = &mut *node;
             (node.slot, node.folded_slot, node.unwound) = Default::default();
             if !is_sampled {
@@ -210,7 +227,7 @@ pub unsafe fn clear(thread: &mut Thread) {
         arena.pending = 0;
         (arena.owners, arena.processes) = (1, 1);
         arena.flags &= flag::FULL;
-        AtomicU32::from_ptr(&raw mut arena.epoch).store(thread.epoch(), Ordering::Release);
+        AtomicU32::from_ptr(&raw mut arena.epoch).store(epoch, Ordering::Release);
     }
 }
 
@@ -228,22 +245,23 @@ unsafe fn clear_function(base: *mut u8, function: &mut Function) {
 }
 
 /// Fills the thread's indices with the nodes of its arena whose code is still where it was.
-pub fn index_what_is_there(thread: &mut Thread) {
+pub fn index_what_is_there(thread: &Thread) {
     thread.nodes.clear();
     thread.functions.clear();
-    thread.path_cache.fill(0);
-    let (state, family) = (&raw mut *thread, thread.family);
-    // SAFETY: the arena is the thread's, and the closure does not touch its blocks.
+    thread.path_cache.iter().for_each(|place| place.set(0));
+    let family = thread.family;
+    // SAFETY: the arena is the thread's.
     unsafe {
-        each_node(thread.base, thread.arena_ref, |reference, node| {
-            if modules::is_there(family, (*node).function as usize, (*node).generation) {
-                path::index(&mut *state, reference, node);
+        each_node(thread.base.get(), thread.arena_ref.get(), |reference, node| {
+            let is_there = |address, module| modules::number(family, address as usize) == module;
+            if is_there((*node).function, (*node).module) && is_there((*node).site, (*node).site_module) {
+                path::index(thread, reference, node);
             }
         });
     }
 }
 
-/// Calls `each` for every node of an arena.
+/// Calls `each` for every complete node of an arena.
 ///
 /// # Safety
 /// `arena_ref` must name an arena that no other thread writes to.
@@ -256,160 +274,209 @@ unsafe fn each_node(base: *mut u8, arena_ref: Ref, mut each: impl FnMut(Ref, *mu
             let first = if (*block).kind == kind::ARENA { ARENA_NODES } else { CHUNK_NODES };
             for index in 0..(*block).nodes as usize {
                 let offset = first + index * size_of::<NodeRecord>();
-                each(block_ref + (offset / UNIT) as Ref, block.cast::<u8>().add(offset).cast());
+                let node: *mut NodeRecord = block.cast::<u8>().add(offset).cast();
+                if (*node).parent != 0 {
+                    each(block_ref + (offset / UNIT) as Ref, node);
+                }
             }
             block_ref = (*block).next;
         }
     }
 }
 
-fn create(thread: &mut Thread) -> bool {
+fn create(thread: &Thread) -> bool {
     let Some((reference, block)) = thread.family.block(FIRST_SIZE, false) else { return false };
     // SAFETY: the block is new and large enough.
     unsafe {
         (*block).kind = kind::ARENA;
         (*block).size = FIRST_SIZE as u32;
         (*block).arena = reference;
-        thread.arena_ref = reference;
-        thread.arena = block.cast::<u8>().add(UNIT).cast();
-        thread.block = block;
-        (*thread.arena).processes = 1;
+        let arena: *mut Arena = block.cast::<u8>().add(UNIT).cast();
+        (*arena).processes = 1;
+        thread.arena_ref.set(reference);
+        thread.arena.set(arena);
+        thread.block.set(block);
     }
     true
 }
 
 /// Writes into the arena who owns it now, and shows it to readers.
-unsafe fn introduce(thread: &mut Thread, process: u32) {
+unsafe fn introduce(thread: &Thread, process: u32) {
     // SAFETY: the caller's arena; the family's pages.
     unsafe {
-        let arena = &mut *thread.arena;
+        let arena = &mut *thread.arena.get();
         arena.pid = sys::getpid();
         arena.ppid = sys::getppid();
-        arena.tid = sys::gettid();
         arena.name = sys::thread_name();
         arena.process = process;
         arena.process_started = (*thread.family.process).started.load(Ordering::Relaxed);
         arena.started = crate::clock::now(thread.family.clock);
         arena.owners += 1;
         arena.epoch = thread.epoch();
-        let block: *mut Block = at(thread.base, thread.arena_ref);
+        let owner = owner_of(thread.family, thread.arena_ref.get());
+        owner.introduce(thread.token.get(), thread.family.pid_namespace(), sys::gettid());
+        let block: *mut Block = at(thread.base.get(), thread.arena_ref.get());
         if (*block).magic != BLOCK_MAGIC {
             thread.family.publish(block);
         }
-        let header = thread.family.header();
-        (*header).last_anchor = crate::clock::anchor((*header).clock);
+        thread.family.anchor();
     }
 }
 
 /// Enters the arena in the directory, so that it can be adopted when its owner is gone.
-fn enlist(thread: &mut Thread) {
+fn enlist(thread: &Thread) {
     let header = thread.family.header();
     // SAFETY: the header's word is only changed by atomic operations.
-    let index = unsafe { AtomicU32::from_ptr(&raw mut (*header).directory) }.fetch_add(1, Ordering::AcqRel);
-    if (index as usize) < DIRECTORY_SLOTS {
-        directory(thread.family, index).store(word(thread.arena_ref, sys::gettid()), Ordering::Release);
-        thread.directory = index as i32;
-    }
+    let len = unsafe { AtomicU32::from_ptr(&raw mut (*header).directory) };
+    let entry = Word::new(thread.arena_ref.get(), thread.token.get());
+    let index = directory::enlist(len, DIRECTORY_SLOTS as u32, |index| word(thread.family, index), entry);
+    thread.directory.set(index.map_or(-1, |index| index as i32));
 }
 
 /// Leaves the arena: its counts stay, and another thread may add to them.
-pub fn release(thread: &mut Thread) {
+pub fn release(thread: &Thread) {
     // SAFETY: the thread owns its arena until its word in the directory says otherwise.
     unsafe {
         hooks::file_pending(thread);
-        (*thread.arena).flags |= flag::ENDED;
+        (*thread.arena.get()).name = sys::thread_name();
+        set_flag(thread.arena.get(), flag::ENDED);
     }
-    if thread.directory >= 0 {
-        directory(thread.family, thread.directory as u32).store(word(thread.arena_ref, 0), Ordering::Release);
+    if let Some(entry) = entry(thread) {
+        directory::release(entry, thread.arena_ref.get(), thread.token.get());
     }
 }
 
 /// Says that the thread is about to end its process by itself.
-pub fn leave(thread: &mut Thread) {
+pub fn leave(thread: &Thread) {
     // SAFETY: the thread owns its arena.
-    unsafe { (*thread.arena).flags |= flag::EXITED };
-    if thread.directory >= 0 {
-        let leaving = word(thread.arena_ref, sys::gettid() | LEAVING);
-        directory(thread.family, thread.directory as u32).store(leaving, Ordering::Release);
+    unsafe { set_flag(thread.arena.get(), flag::EXITED) };
+    if let Some(entry) = entry(thread) {
+        directory::leave(entry, thread.arena_ref.get(), thread.token.get());
     }
 }
 
-/// Room for a node, from the front of the arena's latest block.
-pub fn node(thread: &mut Thread, spare: bool) -> Option<(Ref, *mut NodeRecord)> {
-    make_room(thread, size_of::<NodeRecord>(), spare)?;
-    // SAFETY: the block belongs to the thread and has the room.
-    unsafe {
-        let block = thread.block;
-        let first = if (*block).kind == kind::ARENA { ARENA_NODES } else { CHUNK_NODES };
-        let place = block.cast::<u8>().add(first + (*block).nodes as usize * size_of::<NodeRecord>());
-        Some((reference_of(thread, place), place.cast()))
+/// Sets a bit of an arena's flags, which other threads of its process may do at the same time.
+///
+/// # Safety
+/// The arena must be in the mapping.
+pub unsafe fn set_flag(arena: *mut Arena, bit: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { AtomicU32::from_ptr(&raw mut (*arena).flags) }.fetch_or(bit, Ordering::Relaxed);
+}
+
+/// The arena's word in the directory, if it has one.
+fn entry(thread: &Thread) -> Option<&AtomicU64> {
+    u32::try_from(thread.directory.get()).ok().map(|index| word(thread.family, index))
+}
+
+/// Where a block's nodes begin, and how many bytes it has for them and other records.
+unsafe fn room_of(block: *mut Block) -> (usize, usize) {
+    // SAFETY: the caller's block.
+    let (kind, size) = unsafe { ((*block).kind, (*block).size as usize) };
+    let first = if kind == kind::ARENA { ARENA_NODES } else { CHUNK_NODES };
+    (first, size - first)
+}
+
+unsafe fn counts<'a>(block: *mut Block) -> &'a AtomicU64 {
+    // SAFETY: the caller's block; both counts are changed as one word.
+    unsafe { AtomicU64::from_ptr((&raw mut (*block).nodes).cast()) }
+}
+
+/// Room for a node, from the front of the arena's latest block, with nothing in it but its function: it is complete, and the
+/// thread's, once it has a parent.
+pub fn node(thread: &Thread, function: usize, spare: bool) -> Option<(Ref, *mut NodeRecord)> {
+    const SIZE: usize = size_of::<NodeRecord>();
+    loop {
+        make_room(thread, SIZE, spare)?;
+        let block = thread.block.get();
+        // SAFETY: the block belongs to the thread.
+        unsafe {
+            let (first, room) = room_of(block);
+            let Some(index) = room::take_node(counts(block), room, SIZE) else { continue };
+            let place: *mut NodeRecord = block.cast::<u8>().add(first + index as usize * SIZE).cast();
+            // In a child of a signal handler that came in the middle of this, the node is the parent's.
+            if room::claim(AtomicU64::from_ptr(&raw mut (*place).function), function as u64) {
+                return Some((reference_of(thread, place.cast()), place));
+            }
+        }
     }
 }
 
-/// Counts the node that `node` has made room for, now that it is complete.
-pub fn publish_node(thread: &mut Thread) {
-    // SAFETY: the block belongs to the thread.
-    unsafe {
-        let nodes = AtomicU32::from_ptr(&raw mut (*thread.block).nodes);
-        nodes.store(nodes.load(Ordering::Relaxed) + 1, Ordering::Release);
-    }
+/// Makes a node complete.
+///
+/// # Safety
+/// It must be, but for its parent.
+pub unsafe fn publish_node(node: *mut NodeRecord, parent: Ref) {
+    // SAFETY: the caller's node.
+    unsafe { AtomicU32::from_ptr(&raw mut (*node).parent) }.store(parent, Ordering::Release);
 }
 
 /// Room for a zeroed record other than a node, from the back of the arena's latest block.
-pub fn record<T>(thread: &mut Thread, spare: bool) -> Option<(Ref, *mut T)> {
-    make_room(thread, size_of::<T>(), spare)?;
-    // SAFETY: the block belongs to the thread and has the room.
-    unsafe {
-        let block = thread.block;
-        (*block).back += size_of::<T>() as u32;
-        let place = block.cast::<u8>().add((*block).size as usize - (*block).back as usize);
-        Some((reference_of(thread, place), place.cast()))
+pub fn record<T>(thread: &Thread, spare: bool) -> Option<(Ref, *mut T)> {
+    loop {
+        make_room(thread, size_of::<T>(), spare)?;
+        let block = thread.block.get();
+        // SAFETY: the block belongs to the thread.
+        unsafe {
+            let (_, room) = room_of(block);
+            let taken = room::take_back(counts(block), room, size_of::<NodeRecord>(), size_of::<T>());
+            let Some(back) = taken else { continue };
+            let place = block.cast::<u8>().add((*block).size as usize - back as usize);
+            return Some((reference_of(thread, place), place.cast()));
+        }
     }
 }
 
 /// Takes a large block, as none can be had later.
-pub fn make_room_ahead(thread: &mut Thread) {
+pub fn make_room_ahead(thread: &Thread) {
     add_block(thread, LARGEST_BLOCK, false);
 }
 
 fn reference_of(thread: &Thread, place: *mut u8) -> Ref {
-    ((place.addr() - thread.base.addr()) / UNIT) as Ref
+    ((place.addr() - thread.base.get().addr()) / UNIT) as Ref
 }
 
-fn make_room(thread: &mut Thread, size: usize, spare: bool) -> Option<()> {
+/// Makes sure that the latest block has room. Where none could be had, it is asked for again after a while: a disk may be
+/// full, or a descriptor missing, for a moment.
+fn make_room(thread: &Thread, size: usize, spare: bool) -> Option<()> {
+    let block = thread.block.get();
     // SAFETY: the thread owns its arena and its blocks.
-    let (used, block_size, full) = unsafe {
-        let block = &*thread.block;
-        let first = if block.kind == kind::ARENA { ARENA_NODES } else { CHUNK_NODES };
-        let used = first + block.nodes as usize * size_of::<NodeRecord>() + block.back as usize;
-        (used, block.size as usize, (*thread.arena).flags & flag::FULL != 0)
+    let (has_room, block_size) = unsafe {
+        (room::has(counts(block), room_of(block).1, size_of::<NodeRecord>(), size), (*block).size as usize)
     };
-    if used + size <= block_size {
+    if has_room {
         return Some(());
     }
-    if full && !spare {
+    if !thread.is_short_of_room() {
+        if add_block(thread, (block_size * 2).min(LARGEST_BLOCK), false) {
+            thread.no_room_until.set(0);
+            return Some(());
+        }
+        thread.no_room_until.set(thread.family.later());
+        // SAFETY: as above.
+        unsafe { set_flag(thread.arena.get(), flag::FULL) };
+    }
+    if !spare || thread.is_short_of_spare_room() {
         return None;
     }
     // The last of the file's space is for small blocks, and only for functions with no other place.
-    let wanted = if full { FIRST_SIZE } else { (block_size * 2).min(LARGEST_BLOCK) };
-    if add_block(thread, wanted, spare) {
+    if add_block(thread, FIRST_SIZE, true) {
         return Some(());
     }
-    // SAFETY: as above.
-    unsafe { (*thread.arena).flags |= flag::FULL };
+    thread.no_spare_until.set(thread.family.later());
     None
 }
 
-fn add_block(thread: &mut Thread, size: usize, spare: bool) -> bool {
+fn add_block(thread: &Thread, size: usize, spare: bool) -> bool {
     let Some((reference, new)) = thread.family.block(size, spare) else { return false };
     // SAFETY: the block is new, and the thread owns its arena.
     unsafe {
         (*new).kind = kind::CHUNK;
         (*new).size = size as u32;
-        (*new).arena = thread.arena_ref;
+        (*new).arena = thread.arena_ref.get();
         thread.family.publish(new);
-        (*thread.block).next = reference;
-        thread.block = new;
+        (*thread.block.get()).next = reference;
+        thread.block.set(new);
     }
     true
 }

@@ -83,12 +83,13 @@ fn rehearse(which: u32, timing: u32, since: Anchor) -> Option<Costs> {
         (*header).keep = u32::MAX;
         let thread = Thread::new(family).ok()?;
         (*thread).settle();
-        ((*thread).next_trial, (*thread).end_of_stretch) = (u64::MAX, u64::MAX);
+        (*thread).next_trial.set(u64::MAX);
+        (*thread).end_of_stretch.set(u64::MAX);
         arch::set_thread(thread);
         enter(PARENT, SITE);
         let costs = rounds(thread, which, since);
         arch::set_thread(before);
-        (*thread).free();
+        Thread::free(thread);
         sys::unmap(family.base, SIZE * 2);
         Some(costs)
     }
@@ -105,10 +106,10 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
         let (mut len, mut timed) = (0, 0);
         let enough = || clock::read(libc::CLOCK_MONOTONIC).saturating_sub(since.monotonic_ns) > ENOUGH_NS;
         while len < LEAST_ROUNDS || (len < MOST_ROUNDS && !enough()) {
-            let (ticks, count) = (slot(node, 0).ticks, (*thread).count);
+            let (ticks, count) = ((*slot(node, 0)).ticks, (*thread).count.get());
             totals[len] = (at_place(len % PLACES, &mut || pairs(which)) << 10) / PAIRS;
-            inners[len] = ((slot(node, 0).ticks - ticks) << 10) / PAIRS;
-            timed += (*thread).count - count;
+            inners[len] = (((*slot(node, 0)).ticks - ticks) << 10) / PAIRS;
+            timed += (*thread).count.get() - count;
             len += 1;
         }
         let (counted, probed) = (counted(thread, which, node), probed(thread, which, node));
@@ -131,7 +132,7 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
             untimed,
             counted,
             probed,
-            blank: ((*thread).blank_ticks << 10).checked_div((*thread).blanks.into()).unwrap_or(0),
+            blank: ((*thread).blank_ticks.get() << 10).checked_div((*thread).blanks.get().into()).unwrap_or(0),
         }
     }
 }
@@ -161,9 +162,9 @@ unsafe fn probed(thread: *mut Thread, which: u32, node: *mut NodeRecord) -> u64 
         let before = (*thread).live.swap(live::PROBED, Ordering::Relaxed);
         let probed = few_rounds(|| {
             (*node).countdown = NOT_TIMED_MAX;
-            (*thread).probed = 0;
+            (*thread).probed.set(0);
             pairs(which);
-            (*thread).probed
+            (*thread).probed.get()
         });
         (*thread).live.store(before, Ordering::Relaxed);
         probed
@@ -210,7 +211,7 @@ unsafe fn pairs_of(which: u32, enter: Hook, exit: Hook) -> u64 {
 unsafe fn child_of(thread: *mut Thread) -> *mut NodeRecord {
     // SAFETY: the second node of the rehearsal's only block is the child's.
     unsafe {
-        let arena = (*thread).arena_ref;
+        let arena = (*thread).arena_ref.get();
         let first = arena + (profile::ARENA_NODES / profile::UNIT) as u32;
         (*thread).node(first + (size_of::<NodeRecord>() / profile::UNIT) as u32)
     }

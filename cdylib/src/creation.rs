@@ -14,7 +14,7 @@ use core::ffi::CStr;
 use core::fmt::{self, Write};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use profile::header::Anchor;
+use profile::header::{Anchor, CheckedAnchor};
 use profile::{GRANULE, MAGIC, VERSION, text};
 
 const PATH_MAX: usize = 4096;
@@ -69,6 +69,7 @@ pub fn create() -> Option<&'static Family> {
     // SAFETY: the file's first pages are reserved, mapped and nobody else's yet.
     unsafe { fill_header(family, extent, first, started_unix_ns) };
     family.lose(rare::EARLY_CALLS.swap(0, Ordering::Relaxed));
+    family.set_counts_aside();
     describe(family);
     Some(family)
 }
@@ -104,8 +105,10 @@ unsafe fn fill_header(family: &Family, extent: usize, first: Anchor, started_uni
     (header.inner_cost, header.outer_cost) = (costs.inner, costs.outer);
     (header.cost_error, header.untimed_cost, header.counted_cost) = (costs.error, costs.untimed, costs.counted);
     (header.probed_cost, header.blank_cost) = (costs.probed, costs.blank);
-    header.last_anchor = clock::anchor(family.clock);
-    header.ticks_per_second = clock::rate(first, header.last_anchor);
+    let now = clock::anchor(family.clock);
+    header.ticks_per_second = clock::rate(first, now);
+    header.anchors[0] = CheckedAnchor::new(now);
+    header.anchor_turns = 1;
     // SAFETY: as above.
     unsafe { core::sync::atomic::AtomicU32::from_ptr(&raw mut header.ready) }.store(1, Ordering::Release);
 }

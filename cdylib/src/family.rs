@@ -1,13 +1,17 @@
 //! The family: one file, mapped by the first process of a program and all that it forks.
 
+use crate::clock;
 use crate::filter::Filter;
-use crate::modules::Known;
+use crate::modules::{self, Known};
 use crate::settings::Settings;
 use crate::sys::{self, Errno, Fd};
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use profile::block::BLOCK_MAGIC;
-use profile::{BLOCKS_START, Block, GRANULE, Header, Ref, UNIT};
+use profile::header::{ANCHORS, CheckedAnchor};
+use profile::protocol::directory::{self, Token};
+use profile::protocol::{anchors, by_function, space};
+use profile::{BLOCKS_START, Block, FunctionCount, GRANULE, Header, Ref, UNIT};
 
 static FAMILY: AtomicPtr<Family> = AtomicPtr::new(core::ptr::null_mut());
 
@@ -48,6 +52,8 @@ pub struct Process {
     pub threads: AtomicU32,
     /// When it began to record, in ticks.
     pub started: AtomicU64,
+    /// Inode number of its PID namespace; 0 = not asked for yet, or not known.
+    pub pid_namespace: AtomicU64,
 }
 
 /// The file behind the mapping. No descriptor of it stays open in the program: it is opened by its path to grow.
@@ -61,6 +67,9 @@ pub struct File {
     /// Bytes of the hole; 0 for a program that will always be able to open the file.
     hole: usize,
 }
+
+/// Most bytes that are set aside for calls by function: room for 16,000 functions.
+const MOST_COUNTS: usize = 256 << 10;
 
 /// What a program that gives up its privileges can still fill.
 const HOLE: usize = 32 << 20;
@@ -131,19 +140,13 @@ impl Family {
         let (used, refusals) =
             unsafe { (AtomicU64::from_ptr(&raw mut (*header).used), AtomicU64::from_ptr(&raw mut (*header).refusals)) };
         let limit = if spare { self.mapped } else { self.mapped - self.mapped / 16 };
-        loop {
-            let offset = used.load(Ordering::Acquire) as usize;
-            if offset + size > limit || !self.make_usable(offset, size) {
-                refusals.fetch_add(1, Ordering::Relaxed);
-                return None;
-            }
-            // Reserved first: if another process took this range meanwhile, nothing is lost by trying the next.
-            let end = (offset + size) as u64;
-            if used.compare_exchange(offset as u64, end, Ordering::AcqRel, Ordering::Acquire).is_ok() {
-                let reference = (offset / UNIT) as Ref;
-                return Some((reference, self.at(reference)));
-            }
-        }
+        let taken = space::take(used, size as u64, limit as u64, |offset| self.make_usable(offset as usize, size));
+        let Some(offset) = taken else {
+            refusals.fetch_add(1, Ordering::Relaxed);
+            return None;
+        };
+        let reference = (offset as usize / UNIT) as Ref;
+        Some((reference, self.at(reference)))
     }
 
     fn make_usable(&self, offset: usize, size: usize) -> bool {
@@ -208,6 +211,88 @@ impl Family {
                 new
             }
             Err(first) => first, // another thread's; a number stays unused
+        }
+    }
+
+    /// The present epoch: how often the counters were reset.
+    pub fn epoch(&self) -> u32 {
+        // SAFETY: the header is mapped.
+        unsafe { AtomicU32::from_ptr(&raw mut (*self.header()).epoch) }.load(Ordering::Acquire)
+    }
+
+    /// A number for an ownership of an arena.
+    pub fn token(&self) -> Token {
+        // SAFETY: the header is mapped.
+        directory::token(unsafe { AtomicU64::from_ptr(&raw mut (*self.header()).tokens) })
+    }
+
+    /// The PID namespace of this process; 0 if it cannot be told.
+    pub fn pid_namespace(&self) -> u64 {
+        // SAFETY: the page is mapped for good.
+        let known = unsafe { &(*self.process).pid_namespace };
+        match known.load(Ordering::Relaxed) {
+            0 => {
+                let found = sys::pid_namespace();
+                known.store(found, Ordering::Relaxed);
+                found
+            }
+            found => found,
+        }
+    }
+
+    /// When something that could not be had is asked for again, in ticks.
+    pub fn later(&self) -> u64 {
+        // SAFETY: the header is mapped; its rate is not known yet while it is made.
+        let ticks_per_second = unsafe { (*self.header()).ticks_per_second }.max(1 << 28);
+        clock::now(self.clock) + ticks_per_second / 10
+    }
+
+    /// Notes this moment on both clocks.
+    pub fn anchor(&self) {
+        let header = self.header();
+        // SAFETY: the header is mapped, and these words are only changed by atomic operations.
+        unsafe {
+            let turn = anchors::turn(AtomicU32::from_ptr(&raw mut (*header).anchor_turns));
+            let place: *mut CheckedAnchor = &raw mut (*header).anchors[turn % ANCHORS];
+            let place = anchors::Place {
+                ticks: AtomicU64::from_ptr(&raw mut (*place).anchor.ticks),
+                monotonic_ns: AtomicU64::from_ptr(&raw mut (*place).anchor.monotonic_ns),
+                check: AtomicU64::from_ptr(&raw mut (*place).check),
+            };
+            place.write(clock::anchor(self.clock));
+        }
+    }
+
+    /// Counts a call for which there is no room, or no time, in an arena: by its function.
+    pub fn count_by_function(&self, function: usize) {
+        // SAFETY: the header is mapped; the block, once it is named there, is complete and stays.
+        let is_counted = unsafe {
+            let counts = AtomicU32::from_ptr(&raw mut (*self.header()).counts).load(Ordering::Acquire);
+            let block: *mut Block = self.at(counts);
+            let records = block.cast::<u8>().add(UNIT).cast::<FunctionCount>();
+            let slots = if counts == 0 { 0 } else { ((*block).size as usize - UNIT) / size_of::<FunctionCount>() };
+            let slot = |index: usize| {
+                let record = records.add(index);
+                (AtomicU64::from_ptr(&raw mut (*record).key), AtomicU64::from_ptr(&raw mut (*record).calls))
+            };
+            let key = by_function::key(function as u64, modules::number(self, function));
+            by_function::count(slots, slot, key)
+        };
+        if !is_counted {
+            self.lose(1);
+        }
+    }
+
+    /// Sets room aside for [`Self::count_by_function`], while there is some.
+    pub fn set_counts_aside(&self) {
+        let size = (self.mapped / 256).min(MOST_COUNTS) / GRANULE * GRANULE;
+        let Some((reference, block)) = self.block(size.max(GRANULE), false) else { return };
+        // SAFETY: the block is new and zeroed, and the header is mapped.
+        unsafe {
+            (*block).kind = profile::kind::COUNTS;
+            (*block).size = size.max(GRANULE) as u32;
+            self.publish(block);
+            AtomicU32::from_ptr(&raw mut (*self.header()).counts).store(reference, Ordering::Release);
         }
     }
 

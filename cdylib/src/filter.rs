@@ -2,7 +2,7 @@
 
 use crate::family::Family;
 use crate::image::Image;
-use crate::memory::{Busy, SCRATCH_AREA};
+use crate::memory;
 use crate::settings::Settings;
 use crate::symbols::{self, Beginnings};
 use crate::sys;
@@ -81,6 +81,19 @@ impl Set {
         Ok(())
     }
 
+    /// The addresses of both.
+    fn with(&self, others: &Self) -> sys::Result<Self> {
+        let mut both = self.copied(self.mask + 1)?;
+        for slot in 0..=others.mask {
+            // SAFETY: as above.
+            match unsafe { *others.slots.add(slot) } {
+                0 => {}
+                address => both.insert(address)?,
+            }
+        }
+        Ok(both)
+    }
+
     fn copied(&self, slots: usize) -> sys::Result<Self> {
         self.copied_where(slots, |_| true)
     }
@@ -132,35 +145,25 @@ pub fn meet(family: &Family, path: &[u8], image: &Image) {
     if before.roots.is_none() && before.excluded.is_none() {
         return;
     }
-    for _ in 0..1000 {
-        match SCRATCH_AREA.with(|| extend(family, path, image)) {
-            Ok(Some(Some(()))) => return,
-            Ok(_) => return family.warn(&[path, b": its symbols could not be read, so no root was looked for in it"]),
-            Err(Busy) => {}
-        }
-        sys::yield_now(); // another thread is looking into a module; it does not take long
+    if memory::with_scratch(|| extend(family, path, image)).flatten().is_none() {
+        family.warn(&[path, b": its symbols could not be read, so no root was looked for in it"]);
     }
 }
 
 /// Forgets what was found in modules that are gone.
 pub fn forget(family: &Family, is_there: impl Fn(usize) -> bool) {
-    let Some(before) = current(family) else { return };
-    let kept = |set: Option<Set>| set.map(|set| set.copied_where(set.mask + 1, &is_there)).transpose();
-    if let (Ok(roots), Ok(excluded)) = (kept(before.roots), kept(before.excluded))
-        && let Some(after) = crate::memory::keep_value(Filter { roots, excluded })
-    {
-        family.filter.store(core::ptr::from_ref(after).cast_mut(), Ordering::Release);
-    }
+    replace(family, |before| {
+        let kept = |set: Option<Set>| set.map(|set| set.copied_where(set.mask + 1, &is_there)).transpose().ok();
+        Some(Filter { roots: kept(before.roots)?, excluded: kept(before.excluded)? })
+    });
 }
 
 fn extend(family: &Family, path: &[u8], image: &Image) -> Option<()> {
-    let before = current(family)?;
-    let copied = |set: Option<Set>| set.map(|set| set.copied(set.mask + 1)).transpose().ok();
-    let mut after = Filter { roots: copied(before.roots)?, excluded: copied(before.excluded)? };
+    let mut found = Filter::new(&family.settings).ok()?;
     let settings = &family.settings;
     let beginnings = Beginnings::of(&[settings.root, settings.exclude]);
-    let found = symbols::each_function(path, image, &beginnings, |name, address| {
-        if let Some(roots) = &mut after.roots {
+    symbols::each_function(path, image, &beginnings, |name, address| {
+        if let Some(roots) = &mut found.roots {
             for (index, one) in pattern::split(settings.root).enumerate() {
                 if symbols::is_named(one, name) {
                     count_match(family, index);
@@ -168,16 +171,32 @@ fn extend(family: &Family, path: &[u8], image: &Image) -> Option<()> {
                 }
             }
         }
-        if let Some(excluded) = &mut after.excluded
+        if let Some(excluded) = &mut found.excluded
             && pattern::split(settings.exclude).any(|one| symbols::is_named(one, name))
         {
             let _ = excluded.insert(address);
         }
-    });
-    found?;
-    let after = crate::memory::keep_value(after)?;
-    family.filter.store(core::ptr::from_ref(after).cast_mut(), Ordering::Release);
-    Some(())
+    })?;
+    replace(family, |before| {
+        let both = |set: Option<Set>, found: Option<Set>| match set.zip(found) {
+            Some((set, found)) => set.with(&found).map(Some).ok(),
+            None => Some(set),
+        };
+        Some(Filter { roots: both(before.roots, found.roots)?, excluded: both(before.excluded, found.excluded)? })
+    })
+}
+
+/// Puts another filter in the place of the present one, from what that is: other threads may do so at the same time.
+fn replace(family: &Family, change: impl Fn(&Filter) -> Option<Filter>) -> Option<()> {
+    loop {
+        let before = family.filter.load(Ordering::Acquire);
+        // SAFETY: what was published stays.
+        let after = memory::keep_value(change(unsafe { before.as_ref() }?)?)?;
+        let after = core::ptr::from_ref(after).cast_mut();
+        if family.filter.compare_exchange(before, after, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            return Some(());
+        }
+    }
 }
 
 fn count_match(family: &Family, index: usize) {

@@ -4,27 +4,46 @@ use crate::frame::{Frame, bits};
 use crate::left::full_hook;
 use crate::path;
 use crate::thread::{Thread, slot};
+use core::ptr;
 use profile::node::{ROOT, SKIPPED, flag, mark};
 
-/// Gives the calls that were open at the fork their place in this process's own arena.
-pub fn inherit(thread: &mut Thread) {
-    // SAFETY: frames between bottom and top are there; the nodes of the parent's arena stay in the file.
-    unsafe {
-        let mut frame = thread.bottom.add(1);
-        while frame <= thread.top {
-            inherit_frame(thread, frame);
-            frame = frame.add(1);
+/// Gives the calls that were open at the fork, and whose nodes are not this thread's, their place in its own arena.
+pub fn inherit(thread: &Thread) {
+    each_frame(thread, |frame| {
+        // SAFETY: frames between bottom and top are there; the nodes of the parent's arena stay in the file.
+        unsafe {
+            let (node, position) = ((*frame).node, (*frame).position);
+            if !path::is_own(thread, node) || !path::is_own(thread, position) {
+                inherit_frame(thread, frame);
+            }
         }
+    });
+}
+
+/// Has the calls that are open begin anew in the thread's own arena, as if they were inherited.
+pub fn begin_anew(thread: &Thread) {
+    // SAFETY: frames between bottom and top are there.
+    each_frame(thread, |frame| unsafe { inherit_frame(thread, frame) });
+}
+
+fn each_frame(thread: &Thread, mut each: impl FnMut(*mut Frame)) {
+    let mut frame = thread.bottom.get();
+    while frame < thread.top.get() {
+        frame = frame.wrapping_add(1);
+        each(frame);
     }
 }
 
-unsafe fn inherit_frame(thread: &mut Thread, frame: *mut Frame) {
+unsafe fn inherit_frame(thread: &Thread, frame: *mut Frame) {
     // SAFETY: the caller's frame, and the one below it.
     unsafe {
-        let below = &*frame.sub(1);
+        let mut below = &*frame.sub(1);
         let frame = &mut *frame;
         if frame.position == 0 {
-            return; // its enter hook was interrupted by the signal handler that forked, and goes on by itthread
+            return; // its enter hook was interrupted by the signal handler that forked, and goes on by itself
+        }
+        while below.position == 0 && ptr::from_ref(below) > thread.bottom.get() {
+            below = &*ptr::from_ref(below).sub(1);
         }
         let position = if below.position == 0 { ROOT } else { below.position };
         if frame.bits & bits::UNTIMED != 0 && frame.position == SKIPPED {
@@ -44,10 +63,10 @@ unsafe fn inherit_frame(thread: &mut Thread, frame: *mut Frame) {
         let is_timed = frame.bits & (bits::UNTIMED | bits::COUNTED) == 0;
         frame.bits = below.inside | if is_timed { bits::INHERITED } else { bits::UNTIMED };
         frame.inside = below.inside | (*record).flags as u8 & bits::SLOT;
-        frame.start = thread.last;
-        frame.count = thread.count;
+        frame.start = thread.last.get();
+        frame.count = thread.count.get();
         if frame.bits & bits::UNTIMED == 0 {
-            slot(record, below.inside).mark = thread.last & !mark::BITS | mark::OPEN | mark::INHERITED;
+            (*slot(record, below.inside)).mark = thread.last.get() & !mark::BITS | mark::OPEN | mark::INHERITED;
             if below.inside & bits::SLOT == 0 {
                 frame.bits |= ((*record).flags as u8 & flag::ROOT as u8) << 2;
             }

@@ -23,8 +23,8 @@ pub mod bits {
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Frame {
-    /// Stack pointer at its enter hook. `usize::MAX` in frames that are not filled in (a signal handler may find one
-    /// on top), and in the one at the bottom.
+    /// Stack pointer at its enter hook. `usize::MAX` in the frame at the bottom, in those above the top, and for an
+    /// instruction or two in one that has just been reserved.
     pub sp: usize,
     /// The function.
     pub function: usize,
@@ -33,6 +33,8 @@ pub struct Frame {
     /// When it began, in ticks.
     pub start: u64,
     /// [`Thread::count`] when it began.
+    ///
+    /// [`Thread::count`]: crate::thread::Thread::count
     pub count: u64,
     /// [`Thread::counted`] when it began, of a sampled call.
     ///
@@ -40,9 +42,10 @@ pub struct Frame {
     pub counted: u64,
     /// Return address of the enter hook, its low half: the node knows the other.
     pub hook: u32,
-    /// Its node.
+    /// Its node; 0 if it has none.
     pub node: Ref,
-    /// The node that its calls are made from; 0 in a frame that is not filled in.
+    /// The node that its calls are made from. 0 in a frame that is not filled in, as a signal handler has interrupted its
+    /// enter hook, and in one of a call that is counted by function only: its calls are made from the frame below.
     pub position: Ref,
     /// [`bits`] of this call.
     pub bits: u8,
@@ -72,21 +75,29 @@ impl Frame {
     };
 }
 
-/// Memory for frames, each of which stands for no call.
-pub fn map(count: usize) -> sys::Result<*mut Frame> {
-    let frames = sys::map_memory(count * size_of::<Frame>())?.cast::<Frame>();
-    // SAFETY: the mapping has room for them.
-    unsafe { clear(frames, count) };
-    Ok(frames)
+/// Reserves address space for frames: as many as can be had, but for `least` of which there must be room.
+pub fn reserve(most: usize, least: usize) -> sys::Result<(*mut Frame, usize)> {
+    let mut count = most;
+    loop {
+        match sys::reserve_memory(count * size_of::<Frame>()) {
+            Ok(frames) => return Ok((frames.cast(), count)),
+            Err(_) if count / 2 >= least => count /= 2,
+            Err(errno) => return Err(errno),
+        }
+    }
 }
 
-/// Makes frames stand for no call.
+/// Gives reserved address space memory, and makes the frames in it stand for no call.
 ///
 /// # Safety
-/// There must be memory for them.
-pub unsafe fn clear(frames: *mut Frame, count: usize) {
-    for index in 0..count {
-        // SAFETY: the caller's promise.
-        unsafe { frames.add(index).write(Frame::EMPTY) };
+/// The frames must be reserved, begin and end a page, and be nobody's yet.
+pub unsafe fn commit(frames: *mut Frame, count: usize) -> sys::Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        sys::commit_memory(frames.cast(), count * size_of::<Frame>())?;
+        for index in 0..count {
+            frames.add(index).write(Frame::EMPTY);
+        }
     }
+    Ok(())
 }

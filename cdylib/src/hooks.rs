@@ -4,8 +4,9 @@
 //! the time to the node and to the function's histogram, and pops the frame. Everything that happens rarely is a call
 //! into `rare`.
 //!
-//! A signal handler may interrupt a hook anywhere and call hooks of its own. So a frame is reserved before it is
-//! filled, one that is not filled says so (`sp` and `position`), and counters are added to in single instructions.
+//! A signal handler may interrupt a hook anywhere and call hooks of its own, and may not come back. So a frame is reserved
+//! before it is filled, one that is not filled says so (its position is 0), and counters are added to in single
+//! instructions.
 
 use crate::arch;
 use crate::clock::{Clock, Tsc};
@@ -18,6 +19,7 @@ use crate::thread::{Thread, live, slot};
 use crate::trial;
 use crate::way::{TimedByTsc, Way};
 use core::mem::offset_of;
+use core::ptr;
 use core::sync::atomic::{Ordering, compiler_fence};
 use profile::node::{ROOT, flag, mark};
 use profile::{Bins, Function, Header, NodeRecord, Pending, Ref, Slot, histogram};
@@ -38,7 +40,7 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
         if thread.is_null() || !(*thread).is(live::TSC) {
             return enter_otherwise(function, site, hook, sp, thread);
         }
-        let thread = &mut *thread;
+        let thread = &*thread;
         if is_let_in(thread, function, site, hook, sp) {
             enter_inside(function, site, hook, sp, thread);
         }
@@ -53,7 +55,7 @@ unsafe extern "C" fn enter_otherwise(function: usize, site: usize, hook: usize, 
         if thread.is_null() || !(*thread).is(live::COUNTED) {
             return rare::enter(function, site, hook, sp);
         }
-        let thread = &mut *thread;
+        let thread = &*thread;
         if is_let_in(thread, function, site, hook, sp) {
             counted::enter(function, site, hook, sp, thread);
         }
@@ -63,7 +65,7 @@ unsafe extern "C" fn enter_otherwise(function: usize, site: usize, hook: usize, 
 /// Entry of a call that is recorded, as a rule. Apart from `enter`, so that calls outside every root, and while recording
 /// is paused, save no registers; with the thread last, so that the others stay where they are.
 #[inline(never)]
-unsafe extern "C" fn enter_inside(function: usize, site: usize, hook: usize, sp: usize, thread: &mut Thread) {
+unsafe extern "C" fn enter_inside(function: usize, site: usize, hook: usize, sp: usize, thread: &Thread) {
     // SAFETY: as above.
     unsafe { enter_on::<TimedByTsc>(thread, function, site, hook, sp) };
 }
@@ -76,7 +78,7 @@ pub unsafe extern "C" fn exit(function: usize, site: usize, hook: usize, sp: usi
         if thread.is_null() {
             return;
         }
-        let thread = &mut *thread;
+        let thread = &*thread;
         if !thread.is(live::TSC) {
             return exit_otherwise(function, site, hook, sp, thread);
         }
@@ -89,7 +91,7 @@ pub unsafe extern "C" fn exit(function: usize, site: usize, hook: usize, sp: usi
 
 /// Exit while a call is open. Apart from `exit`, as `enter_inside` is from `enter`.
 #[inline(never)]
-unsafe extern "C" fn exit_inside(function: usize, site: usize, hook: usize, sp: usize, thread: &mut Thread) {
+unsafe extern "C" fn exit_inside(function: usize, site: usize, hook: usize, sp: usize, thread: &Thread) {
     let now = Tsc::now();
     // SAFETY: the caller's thread.
     unsafe { exit_at(thread, now, function, site, hook, sp) };
@@ -97,7 +99,7 @@ unsafe extern "C" fn exit_inside(function: usize, site: usize, hook: usize, sp: 
 
 /// Exit in a thread whose calls are not timed one by one.
 #[inline(never)]
-unsafe extern "C" fn exit_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: &mut Thread) {
+unsafe extern "C" fn exit_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: &Thread) {
     // SAFETY: as above.
     unsafe {
         if !thread.is(live::COUNTED) {
@@ -111,7 +113,7 @@ unsafe extern "C" fn exit_otherwise(function: usize, site: usize, hook: usize, s
 /// Whether a call is to be recorded in the usual way: inside a root, and with nothing new in the control words. After a
 /// reset it has been recorded when this returns.
 #[inline(always)]
-unsafe fn is_let_in(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
+unsafe fn is_let_in(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
     if is_outside(thread, function) {
         return false;
     }
@@ -127,21 +129,21 @@ unsafe fn is_let_in(thread: &mut Thread, function: usize, site: usize, hook: usi
 #[inline(always)]
 fn is_controlled(thread: &Thread) -> bool {
     // SAFETY: the header is mapped; both words are aligned as one.
-    unsafe { (&raw const (*thread.base.cast::<Header>()).paused).cast::<u64>().read_volatile() != thread.control }
+    unsafe { (&raw const (*thread.base.get().cast::<Header>()).paused).cast::<u64>().read_volatile() != thread.control.get() }
 }
 
 /// Whether recording is paused, by the control word in the file.
 #[inline(always)]
 pub fn is_paused(thread: &Thread) -> bool {
     // SAFETY: the header is mapped.
-    unsafe { (&raw const (*thread.base.cast::<Header>()).paused).read_volatile() != 0 }
+    unsafe { (&raw const (*thread.base.get().cast::<Header>()).paused).read_volatile() != 0 }
 }
 
 /// Whether the counters have been reset since the thread's began, by the control word in the file.
 #[inline(always)]
 pub fn is_reset(thread: &Thread) -> bool {
     // SAFETY: the header is mapped.
-    unsafe { (&raw const (*thread.base.cast::<Header>()).epoch).read_volatile() != thread.epoch() }
+    unsafe { (&raw const (*thread.base.get().cast::<Header>()).epoch).read_volatile() != thread.epoch() }
 }
 
 /// Whether no root is open, and the function is known to be none.
@@ -155,10 +157,10 @@ pub fn is_outside(thread: &Thread, function: usize) -> bool {
 /// # Safety
 /// The thread must have an arena.
 #[inline(always)]
-pub unsafe fn enter_on<W: Way>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_on<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames up to `top` are there.
     unsafe {
-        let top = &*thread.top;
+        let top = &*thread.top.get();
         // The stack grows down: a frame whose pointer is not above this one has been left, unless the function was
         // inlined into the one that has it.
         if top.sp <= sp && !is_inlined(top, site, hook, sp) {
@@ -169,10 +171,10 @@ pub unsafe fn enter_on<W: Way>(thread: &mut Thread, function: usize, site: usize
             return rare::enter_from_nowhere::<W>(thread, function, site, hook, sp);
         }
         let place = path::cache_place(parent, function, site, hook);
-        let mut node = thread.path_cache[place];
+        let mut node = thread.path_cache[place].get();
         if !path::is(thread.node(node), parent, function, site, hook) {
             // Two calls of one parent may have one place.
-            node = thread.path_cache[place ^ 1];
+            node = thread.path_cache[place ^ 1].get();
             if !path::is(thread.node(node), parent, function, site, hook) {
                 return rare::enter_uncached::<W>(thread, function, site, hook, sp);
             }
@@ -203,7 +205,7 @@ unsafe fn is_inlined(top: &Frame, site: usize, hook: usize, sp: usize) -> bool {
 /// The node must be one of the thread's arena.
 #[inline(always)]
 pub unsafe fn open<W: Way>(
-    thread: &mut Thread,
+    thread: &Thread,
     node_ref: Ref,
     inside: u8,
     function: usize,
@@ -214,7 +216,7 @@ pub unsafe fn open<W: Way>(
     let node = thread.node(node_ref);
     // SAFETY: the caller's node; a frame is filled below `limit`.
     unsafe {
-        if thread.top.add(1) == thread.limit {
+        if thread.top.get().add(1) == thread.limit.get() {
             return rare::enter_too_deep::<W>(thread, function, site, hook, sp);
         }
         if (*node).flags | u16::from(inside) != 0 {
@@ -226,15 +228,15 @@ pub unsafe fn open<W: Way>(
         }
         arch::count_at::<{ offset_of!(NodeRecord, slot) + offset_of!(Slot, calls) }, _>(node);
         let frame = reserve(thread, node_ref, function, site, hook, sp);
-        (frame.bits, frame.inside) = (W::BITS, 0);
-        frame.position = node_ref; // of a node without flags
+        ((*frame).bits, (*frame).inside) = (W::BITS, 0);
+        fill(frame, node_ref); // the position of a node without flags
         start::<W>(thread, frame, node, &raw mut (*node).slot);
     }
 }
 
 #[inline(never)]
 unsafe fn open_folded_apart<W: Way>(
-    thread: &mut Thread,
+    thread: &Thread,
     node_ref: Ref,
     inside: u8,
     function: usize,
@@ -249,7 +251,7 @@ unsafe fn open_folded_apart<W: Way>(
 /// The same for nodes with flags and for calls inside a folded recursion.
 #[inline(always)]
 unsafe fn open_folded<W: Way>(
-    thread: &mut Thread,
+    thread: &Thread,
     node_ref: Ref,
     inside: u8,
     function: usize,
@@ -265,59 +267,73 @@ unsafe fn open_folded<W: Way>(
         let counters = slot(node, own);
         arch::count_at::<{ offset_of!(Slot, calls) }, _>(counters);
         let frame = reserve(thread, node_ref, function, site, hook, sp);
-        frame.inside = own | flags & bits::SLOT;
-        frame.bits = own
+        (*frame).inside = own | flags & bits::SLOT;
+        let bits = own
             | match flags & flag::UNTIMED as u8 {
                 0 if W::BITS | own == 0 => (flags & flag::ROOT as u8) << 2,
                 0 => W::BITS,
                 _ => bits::UNTIMED,
             };
-        frame.position = (*node).position;
-        if frame.bits & bits::UNTIMED == 0 {
+        (*frame).bits = bits;
+        fill(frame, (*node).position);
+        if bits & bits::UNTIMED == 0 {
             start::<W>(thread, frame, node, counters);
         }
     }
 }
 
-/// Reserves a frame, which a signal handler then leaves alone, and says in it whose it is. Its position comes last.
+/// Reserves a frame, which a signal handler then leaves alone, and says in it whose it is. [`fill`] completes it.
+///
+/// # Safety
+/// There must be room for it.
 #[inline(always)]
-unsafe fn reserve<'a>(
-    thread: &mut Thread,
-    node: Ref,
-    function: usize,
-    site: usize,
-    hook: usize,
-    sp: usize,
-) -> &'a mut Frame {
+pub unsafe fn reserve(thread: &Thread, node: Ref, function: usize, site: usize, hook: usize, sp: usize) -> *mut Frame {
     // SAFETY: the caller has checked the limit.
     unsafe {
-        let frame = &mut *thread.top.add(1);
-        thread.top = frame;
+        let frame = thread.top.get().add(1);
+        // Before it is reserved, too: whoever finds it unfilled can tell whether its hook was left. (A handler that comes
+        // in between uses the frame for its own calls, and makes it stand for none.)
+        (*frame).sp = sp;
         compiler_fence(Ordering::SeqCst);
-        frame.sp = sp;
-        frame.function = function;
-        frame.site = site;
-        frame.hook = hook as u32;
-        frame.node = node;
+        thread.top.set(frame);
+        compiler_fence(Ordering::SeqCst);
+        (*frame).sp = sp;
+        (*frame).function = function;
+        (*frame).site = site;
+        (*frame).hook = hook as u32;
+        (*frame).node = node;
         frame
     }
 }
 
+/// Makes a frame stand for its call, which has everything else.
+///
+/// # Safety
+/// The frame must be reserved.
+#[inline(always)]
+pub unsafe fn fill(frame: *mut Frame, position: Ref) {
+    compiler_fence(Ordering::SeqCst);
+    // SAFETY: the caller's frame.
+    unsafe { (*frame).position = position };
+    compiler_fence(Ordering::SeqCst);
+}
+
 /// Starts the clock of a call whose frame is filled in otherwise.
 #[inline(always)]
-unsafe fn start<W: Way>(thread: &mut Thread, frame: &mut Frame, node: *mut NodeRecord, counters: *mut Slot) {
+unsafe fn start<W: Way>(thread: &Thread, frame: *mut Frame, node: *mut NodeRecord, counters: *mut Slot) {
     // SAFETY: the caller's node.
     unsafe {
         if W::BITS & bits::COUNTED != 0 {
             return counted::start::<W::Clock>(thread, frame, node, counters);
         }
-        arch::count_at::<{ offset_of!(Thread, count) }, _>(thread);
-        frame.count = thread.count;
-        if frame.count == thread.next_trial {
+        arch::count_at::<{ offset_of!(Thread, count) }, _>(ptr::from_ref(thread).cast_mut());
+        let count = thread.count.get();
+        (*frame).count = count;
+        if count == thread.next_trial.get() {
             trial::step_timed(thread);
         }
         let start = W::Clock::now();
-        frame.start = start;
+        (*frame).start = start;
         (*counters).mark = start & !mark::BITS | mark::OPEN;
     }
 }
@@ -327,10 +343,10 @@ unsafe fn start<W: Way>(thread: &mut Thread, frame: &mut Frame, node: *mut NodeR
 /// # Safety
 /// The thread must have an arena.
 #[inline(always)]
-pub unsafe fn exit_at(thread: &mut Thread, now: u64, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn exit_at(thread: &Thread, now: u64, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames up to `top` are there.
     unsafe {
-        let top = &mut *thread.top;
+        let top = &*thread.top.get();
         if top.function != function || (top.sp != sp && !is_tail_exit(top, site, hook, sp)) {
             return rare::exit_of_another(thread, now, function, site, hook, sp);
         }
@@ -349,25 +365,26 @@ pub unsafe fn is_tail_exit(top: &Frame, site: usize, hook: usize, sp: usize) -> 
     hook == site && top.site == site && top.sp < sp && unsafe { (*(&raw const *top).sub(1)).sp >= sp }
 }
 
-/// Closes the latest open call, which is a plain one.
+/// Closes the latest open call, which is a plain one. Its mark comes first: a call with an older one is still to be closed.
 #[inline(always)]
-pub(crate) unsafe fn close(thread: &mut Thread, now: u64) {
+pub(crate) unsafe fn close(thread: &Thread, now: u64) {
     // SAFETY: the frame's node and its function's record are in the mapping.
     unsafe {
-        let frame = &mut *thread.top;
-        if now < frame.start {
+        let frame = thread.top.get();
+        let start = (*frame).start;
+        if now < start {
             rare::clock_stepped_back(thread);
         }
-        let elapsed = now.saturating_sub(frame.start);
-        let descendants = thread.count - frame.count;
-        let node = thread.node(frame.node);
-        let counters = &raw mut *slot(node, frame.bits);
+        let elapsed = now.saturating_sub(start);
+        let descendants = thread.count.get() - (*frame).count;
+        let node = thread.node((*frame).node);
+        let counters = slot(node, (*frame).bits);
+        (*counters).mark = now & !mark::BITS;
         arch::add_at::<{ offset_of!(Slot, ticks) }, _>(counters, elapsed);
         arch::add_at::<{ offset_of!(Slot, descendants) }, _>(counters, descendants);
-        (*counters).mark = now & !mark::BITS;
-        thread.last = now;
+        thread.last.set(now);
         let record = (*node).record;
-        let cost = (thread.inner + descendants * thread.pair) >> 10;
+        let cost = (thread.inner.get() + descendants * thread.pair.get()) >> 10;
         file_later(thread, record, elapsed.saturating_sub(cost));
         pop(thread);
     }
@@ -375,19 +392,19 @@ pub(crate) unsafe fn close(thread: &mut Thread, now: u64) {
 
 /// Notes a call's time for its function's distribution, and files the one noted before: see [`Pending`].
 #[inline(always)]
-unsafe fn file_later(thread: &mut Thread, record: Ref, value: u64) {
+unsafe fn file_later(thread: &Thread, record: Ref, value: u64) {
     if value >= Pending::TOO_LONG {
         // SAFETY: the caller's record.
         return unsafe { distribute_long(thread, record, value) };
     }
     // SAFETY: the thread owns its arena.
     unsafe {
-        let pending = &raw mut (*thread.arena).pending;
+        let pending = &raw mut (*thread.arena.get()).pending;
         let mut before = pending.read_volatile();
         while !arch::replace(pending, before, Pending { record, value }.word()) {
             before = pending.read_volatile(); // a signal handler's call came between
         }
-        arch::prefetch(at(thread.base, record));
+        arch::prefetch(at(thread.base.get(), record));
         let before = Pending::of(before);
         if before.record != 0 {
             distribute(thread, before.record, before.value, 1);
@@ -398,7 +415,7 @@ unsafe fn file_later(thread: &mut Thread, record: Ref, value: u64) {
 /// Files the time of a call that is too long to be noted.
 #[cold]
 #[inline(never)]
-unsafe fn distribute_long(thread: &mut Thread, record: Ref, value: u64) {
+unsafe fn distribute_long(thread: &Thread, record: Ref, value: u64) {
     // SAFETY: the caller's record.
     unsafe { distribute(thread, record, value, 1) };
 }
@@ -407,16 +424,16 @@ unsafe fn distribute_long(thread: &mut Thread, record: Ref, value: u64) {
 ///
 /// # Safety
 /// The thread must own its arena.
-pub unsafe fn file_pending(thread: &mut Thread) {
+pub unsafe fn file_pending(thread: &Thread) {
     // SAFETY: the caller's promise.
     unsafe { file_later(thread, 0, 0) };
 }
 
 /// Adds a call's time to its function's distribution, for itself and for others that were not timed.
 #[inline(always)]
-pub(crate) unsafe fn distribute(thread: &mut Thread, record: Ref, value: u64, calls: u64) {
+pub(crate) unsafe fn distribute(thread: &Thread, record: Ref, value: u64, calls: u64) {
     let (octave, sub) = histogram::bin(value);
-    let function: *mut Function = at(thread.base, record);
+    let function: *mut Function = at(thread.base.get(), record);
     // SAFETY: the record is the arena's, and so are its bins; `bin` stays within both arrays.
     unsafe {
         let octaves = (&raw mut (*function).octaves).cast::<Ref>();
@@ -430,7 +447,7 @@ pub(crate) unsafe fn distribute(thread: &mut Thread, record: Ref, value: u64, ca
         if value > (*function).max {
             raise(&raw mut (*function).max, value);
         }
-        let bins: *mut Bins = at(thread.base, bins);
+        let bins: *mut Bins = at(thread.base.get(), bins);
         arch::add_nth(bins.cast(), sub, calls);
     }
 }
@@ -457,18 +474,19 @@ pub(crate) unsafe fn raise(word: *mut u64, value: u64) {
     }
 }
 
-/// Takes the latest frame away, and leaves it as one that is not filled.
+/// Takes the latest frame away, and leaves it as one that stands for no call.
 ///
 /// # Safety
 /// There must be an open call.
 #[inline(always)]
-pub unsafe fn pop(thread: &mut Thread) {
+pub unsafe fn pop(thread: &Thread) {
     // SAFETY: the caller's promise.
     unsafe {
-        let frame = thread.top;
-        (*frame).sp = usize::MAX;
+        let frame = thread.top.get();
         (*frame).position = 0;
         compiler_fence(Ordering::SeqCst);
-        thread.top = frame.sub(1);
+        (*frame).sp = usize::MAX;
+        compiler_fence(Ordering::SeqCst);
+        thread.top.set(frame.sub(1));
     }
 }

@@ -4,6 +4,7 @@
 //! whose code.
 
 use crate::arch;
+use crate::busy::Busy;
 use crate::clock;
 use crate::code;
 use crate::counted;
@@ -11,7 +12,7 @@ use crate::frame::{Frame, bits};
 use crate::hooks;
 use crate::sampling;
 use crate::stack;
-use crate::sys::{self, SignalsBlocked};
+use crate::sys;
 use crate::thread::{DISTANCES, Distance, Thread, live, slot};
 use crate::timeline;
 use core::mem::offset_of;
@@ -31,12 +32,12 @@ const BEHIND: usize = 64 << 10;
 /// A call made by an open one has its return address below that one's stack pointer; if it does not lie there, the open
 /// one is gone, or the new one is part of its body. This is asked once for each path. On a path that is known the parent
 /// cannot be wrong, but for recursion: a call from this site was once seen to come from that function.
-pub unsafe fn is_gone(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
+pub unsafe fn is_gone(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
     // SAFETY: the top frame is there; the words searched lie in one mapping of the stack.
     unsafe {
-        let top = *thread.top;
+        let top = *thread.top.get();
         let reach = top.sp.wrapping_sub(sp);
-        if top.position == 0 || thread.top == thread.bottom || reach > SEARCHED {
+        if top.position == 0 || thread.top.get() == thread.bottom.get() || reach > SEARCHED {
             return false;
         }
         if reach != 0 {
@@ -74,10 +75,11 @@ pub unsafe fn full_hook(thread: &Thread, frame: &Frame) -> usize {
 /// Where a call's return address lies: as far above its hook's stack pointer as the last time at this hook, if it is
 /// there; else at the first place that holds it. (That could be in a variable that has no value yet, left there by an
 /// earlier and deeper call.) It is looked for until behind `end`.
-unsafe fn find_return_address(thread: &mut Thread, site: usize, hook: usize, sp: usize, end: usize) -> Option<usize> {
+unsafe fn find_return_address(thread: &Thread, site: usize, hook: usize, sp: usize, end: usize) -> Option<usize> {
     let (_, stack_end) = stack::find(thread, end)?;
     let end = stack_end.min(end.saturating_add(BEHIND));
-    let known = &mut thread.distances[(hook ^ hook >> 8) % DISTANCES];
+    let place = &thread.distances[(hook ^ hook >> 8) % DISTANCES];
+    let known = place.get();
     // SAFETY: the words read lie between a stack pointer and the end of its stack's mapping.
     let holds_it = |at: &usize| unsafe { *core::ptr::with_exposed_provenance::<usize>(*at) == site };
     let last = sp.saturating_add(known.bytes);
@@ -86,7 +88,7 @@ unsafe fn find_return_address(thread: &mut Thread, site: usize, hook: usize, sp:
     }
     // Behind the hook's own return address.
     let found = (sp + size_of::<usize>()..end).step_by(size_of::<usize>()).find(holds_it)?;
-    *known = Distance { hook, bytes: found - sp };
+    place.set(Distance { hook, bytes: found - sp });
     Some(found)
 }
 
@@ -95,32 +97,33 @@ unsafe fn find_return_address(thread: &mut Thread, site: usize, hook: usize, sp:
 ///
 /// What a signal handler has left open on the alternate stack is closed; a coroutine's calls stay, below, until it goes
 /// on. A call that is the first on its stack changes nothing: whoever switched to it counts as its caller.
-pub unsafe fn switch_stack(thread: &mut Thread, sp: usize) -> bool {
+pub unsafe fn switch_stack(thread: &Thread, sp: usize) -> bool {
     // SAFETY: frames between bottom and top are there.
     unsafe {
-        if is_elsewhere(thread, thread.top, sp) && is_anothers(thread) {
+        if is_elsewhere(thread, thread.top.get(), sp) && is_anothers(thread) {
             give_up(thread);
             return false;
         }
         let mut changed = false;
-        while is_elsewhere(thread, thread.top, sp) && stack::was_left((*thread.top).sp, sp) {
+        while is_elsewhere(thread, thread.top.get(), sp) && stack::was_left((*thread.top.get()).sp, sp) {
             unwind(thread);
             changed = true;
         }
-        if !is_elsewhere(thread, thread.top, sp) {
+        if !is_elsewhere(thread, thread.top.get(), sp) {
             return changed;
         }
-        let _blocked = SignalsBlocked::new();
-        let mut place = thread.top; // of the next one to bring up
-        let mut frame = thread.top;
-        while frame > thread.bottom {
+        let Some(_busy) = Busy::begin(thread) else { return changed };
+        let (top, bottom) = (thread.top.get(), thread.bottom.get());
+        let mut place = top; // of the next one to bring up
+        let mut frame = top;
+        while frame > bottom {
             if (*frame).position == 0 {
                 return changed; // an interrupted hook will fill this very frame
             }
             frame = frame.sub(1);
         }
-        frame = thread.top;
-        while frame > thread.bottom {
+        frame = top;
+        while frame > bottom {
             if !is_elsewhere(thread, frame, sp) {
                 let brought = *frame;
                 core::ptr::copy(frame.add(1), frame, place.offset_from(frame) as usize);
@@ -139,13 +142,13 @@ pub unsafe fn switch_stack(thread: &mut Thread, sp: usize) -> bool {
 /// parent's stack, or on the alternate one.)
 unsafe fn is_anothers(thread: &Thread) -> bool {
     // SAFETY: the thread has an arena.
-    let owner = unsafe { (*thread.arena).tid };
+    let owner = unsafe { (*thread.arena.get()).tid };
     let has_no_alternate = || sys::alternate_stack() == (0, 0);
     ![0, owner].contains(&sys::gettid()) && has_no_alternate()
 }
 
 /// Ends recording by a state that two tasks share: their calls cannot be told apart, and each would break the other's.
-unsafe fn give_up(thread: &mut Thread) {
+unsafe fn give_up(thread: &Thread) {
     thread.live.store(live::LOST, Ordering::Relaxed);
     thread
         .family
@@ -154,23 +157,26 @@ unsafe fn give_up(thread: &mut Thread) {
 }
 
 /// Whether a frame is that of a call on another stack.
-pub unsafe fn is_elsewhere(thread: &mut Thread, frame: *const Frame, sp: usize) -> bool {
+pub unsafe fn is_elsewhere(thread: &Thread, frame: *const Frame, sp: usize) -> bool {
     // SAFETY: the caller's frame.
     let frame_sp = unsafe { (*frame).sp };
     frame_sp != usize::MAX && !stack::is_same(thread, frame_sp, sp)
 }
 
 /// Closes the latest open call as one that was left without an exit, at the latest moment that is known of it.
-pub unsafe fn unwind(thread: &mut Thread) {
+pub unsafe fn unwind(thread: &Thread) {
     // SAFETY: the top frame is there, and its node in the mapping.
     unsafe {
-        let frame = *thread.top;
-        if frame.position == 0 || frame.bits & bits::UNTIMED != 0 {
+        let frame = *thread.top.get();
+        if frame.position == 0 || frame.node == 0 || frame.bits & bits::UNTIMED != 0 {
             return hooks::pop(thread);
+        }
+        if frame.bits == 0 && (*slot(thread.node(frame.node), 0)).mark & mark::OPEN == 0 {
+            return hooks::pop(thread); // left in the middle of its own hook, by a signal handler
         }
         if frame.bits & bits::INHERITED == 0 {
             arch::count_at::<{ offset_of!(NodeRecord, unwound) }, _>(thread.node(frame.node));
-            arch::count_at::<{ offset_of!(Arena, unwound) }, _>(thread.arena);
+            arch::count_at::<{ offset_of!(Arena, unwound) }, _>(thread.arena.get());
         }
         if frame.bits & bits::COUNTED != 0 {
             // Not one that returned without being timed.
@@ -178,17 +184,16 @@ pub unsafe fn unwind(thread: &mut Thread) {
             (*node).countdown = (*node).countdown.saturating_add(u16::from((*node).countdown > 0));
             return counted::close(thread);
         }
-        thread.last = thread.last.max(frame.start);
-        let last = thread.last;
+        let last = thread.last.get().max(frame.start);
         close_partly(thread, last);
     }
 }
 
 /// Closes the latest open call without putting its time into the distribution: it is not that of a whole call.
-pub unsafe fn close_partly(thread: &mut Thread, now: u64) {
+pub unsafe fn close_partly(thread: &Thread, now: u64) {
     // SAFETY: as above.
     unsafe {
-        let frame = *thread.top;
+        let frame = *thread.top.get();
         if frame.bits & bits::ROOT != 0 {
             timeline::add(thread, now);
         }
@@ -198,9 +203,9 @@ pub unsafe fn close_partly(thread: &mut Thread, now: u64) {
         }
         let counters = slot(thread.node(frame.node), frame.bits);
         arch::add_at::<{ offset_of!(Slot, ticks) }, _>(counters, now.saturating_sub(frame.start));
-        arch::add_at::<{ offset_of!(Slot, descendants) }, _>(counters, thread.count.saturating_sub(frame.count));
-        counters.mark = now & !mark::BITS;
-        thread.last = now;
+        arch::add_at::<{ offset_of!(Slot, descendants) }, _>(counters, thread.count.get().saturating_sub(frame.count));
+        (*counters).mark = now & !mark::BITS;
+        thread.last.set(now);
         hooks::pop(thread);
     }
 }

@@ -28,12 +28,14 @@ extern crate alloc;
 
 mod arch;
 mod arena;
+mod busy;
 mod clock;
 mod code;
 mod cost;
 mod counted;
 mod creation;
 mod family;
+mod field;
 mod filter;
 mod fork;
 mod frame;
@@ -70,7 +72,7 @@ unsafe extern "C" {}
 #[cfg_attr(not(test), panic_handler)]
 #[cfg_attr(test, expect(dead_code))]
 fn panic(_: &core::panic::PanicInfo) -> ! {
-    memory::SCRATCH_AREA.give_up();
+    memory::give_up();
     loop {
         sys::yield_now();
     }

@@ -98,7 +98,8 @@ pub fn watch_end_of(thread: *mut Thread) {
 unsafe extern "C" fn thread_ended(thread: *mut c_void) {
     // A thread that was given a new state meanwhile, or a forked child's copy of another's, is not meant.
     if arch::thread() == thread.cast() {
-        Thread::end(thread.cast());
+        // SAFETY: states stay.
+        unsafe { (*thread.cast::<Thread>()).end() };
     }
 }
 
@@ -161,14 +162,20 @@ fn look_around(family: &Family) {
 }
 
 fn say_goodbye() {
-    let thread = arch::thread();
-    // SAFETY: the thread's state is valid while its word leads to it. In a `vfork` child it is the parent's.
-    unsafe {
-        if !thread.is_null() && (*thread).has_arena() && (sys::is_sealed() || (*(*thread).arena).pid == sys::getpid()) {
-            look_around((*thread).family);
-            let header = (*thread).family.header();
-            (*header).last_anchor = clock::anchor((*header).clock);
-            arena::leave(&mut *thread);
+    let Some(family) = family::get() else { return };
+    // In a `vfork` child the state is the parent's.
+    // SAFETY: the thread's state is valid while its word leads to it.
+    match unsafe { arch::thread().as_ref() }.filter(|thread| thread.has_arena()) {
+        // SAFETY: the arena is in the mapping.
+        Some(thread) if sys::is_sealed() || unsafe { (*thread.arena.get()).pid } == sys::getpid() => {
+            look_around(family);
+            family.anchor();
+            arena::leave(thread);
+        }
+        Some(_) => {}
+        None => {
+            family.anchor();
+            states::mark_exited(sys::getpid());
         }
     }
 }

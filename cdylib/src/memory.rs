@@ -6,7 +6,6 @@ use crate::arch;
 use crate::sys;
 use core::alloc::{GlobalAlloc, Layout};
 use core::ptr;
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Copies bytes into memory that stays as long as the process.
 pub fn keep(bytes: &[u8]) -> Option<&'static [u8]> {
@@ -32,27 +31,32 @@ pub fn keep_value<T>(value: T) -> Option<&'static T> {
 const HEAP: usize = 64 << 20;
 /// What there must be of it, where address space is limited.
 const LEAST_HEAP: usize = 1 << 20;
-/// A program's thread, or its signal stack, may have far less than a demangler needs.
+/// A program's thread, or its signal stack, may have far less than a demangler needs. It begins at a multiple of its size,
+/// so what runs on it finds its area by its stack pointer.
 const STACK: usize = 1 << 20;
 
 /// Memory that grows by moving a mark and is given back all at once by its one user; and a stack.
-pub struct Scratch {
-    base: AtomicUsize,
-    heap: AtomicUsize,
-    used: AtomicUsize,
-    user: AtomicU32,
-    saved: AtomicUsize,
+///
+/// Each user maps one of its own, so nobody waits for another, and no lock is held for ever in a child that was forked in
+/// the middle.
+#[repr(C)]
+struct Area {
+    /// Tells an area from whatever else a stack pointer may lead to.
+    magic: usize,
+    /// Where the heap begins, below this.
+    heap: usize,
+    /// The next free byte of it.
+    next: usize,
+    /// Where [`arch::abandon`] goes on.
+    saved: usize,
 }
 
-/// The allocator behind `alloc` in this library. Only [`Scratch::with`] lets code run that allocates.
-#[cfg_attr(not(test), global_allocator)]
-pub static SCRATCH_AREA: Scratch = Scratch {
-    base: AtomicUsize::new(0),
-    heap: AtomicUsize::new(0),
-    used: AtomicUsize::new(0),
-    user: AtomicU32::new(0),
-    saved: AtomicUsize::new(0),
-};
+const AREA_MAGIC: usize = usize::from_le_bytes(*b"diy-area");
+
+/// The area at whose stack the calling code runs; it lies at the stack's first byte.
+fn area() -> *mut Area {
+    ptr::with_exposed_provenance_mut(arch::stack_pointer() & !(STACK - 1))
+}
 
 struct Job<W, T> {
     work: Option<W>,
@@ -60,60 +64,28 @@ struct Job<W, T> {
 }
 
 unsafe extern "C" fn run<W: FnOnce() -> T, T>(job: *mut u8) {
-    // SAFETY: `with` passes its own job.
+    // SAFETY: `with_scratch` passes its own job.
     let job = unsafe { &mut *job.cast::<Job<W, T>>() };
     job.result = job.work.take().map(|work| work());
 }
 
-impl Scratch {
-    /// Runs `work`, which may allocate and may panic (other people's bytes are parsed), and frees what it has left.
-    ///
-    /// One user at a time: an error if another thread is at it. `Ok(None)` if the work panicked, or if there is no
-    /// memory for it.
-    pub fn with<T>(&self, work: impl FnOnce() -> T) -> Result<Option<T>, Busy> {
-        let me = sys::gettid();
-        let user = self.user.load(Ordering::Acquire);
-        // A user that was forked away from its thread, or died, is no user any more.
-        if user != 0 && user != me && sys::task_exists(user) {
-            return Err(Busy);
-        }
-        self.user.compare_exchange(user, me, Ordering::AcqRel, Ordering::Acquire).map_err(|_| Busy)?;
-        if self.base.load(Ordering::Relaxed) == 0 {
-            let heap = ((sys::spare_address_space() / 8) & !(STACK - 1)).clamp(LEAST_HEAP, HEAP);
-            if let Ok(base) = sys::map_memory(heap + STACK) {
-                self.heap.store(heap, Ordering::Relaxed);
-                self.base.store(base.expose_provenance(), Ordering::Relaxed);
-            }
-        }
-        let (base, size) = (self.base.load(Ordering::Relaxed), self.heap.load(Ordering::Relaxed) + STACK);
-        let mut job = Job { work: Some(work), result: None };
-        if base != 0 {
-            self.used.store(0, Ordering::Relaxed);
-            let end = ptr::with_exposed_provenance_mut(base + size);
-            // SAFETY: the stack is this user's alone; the job outlives the call.
-            unsafe { call_through(end, &mut job, self.saved.as_ptr()) };
-            if size < HEAP + STACK {
-                self.base.store(0, Ordering::Relaxed);
-                // SAFETY: whoever comes next maps anew. The program needs its address space.
-                unsafe { sys::unmap(ptr::with_exposed_provenance_mut(base), size) };
-            }
-        }
-        self.user.store(0, Ordering::Release);
-        Ok(job.result)
+/// Runs `work`, which may allocate and may panic (other people's bytes are parsed), on a stack of its own, and frees what it
+/// has left. `None` if it panicked, or if there is no memory for it.
+pub fn with_scratch<T>(work: impl FnOnce() -> T) -> Option<T> {
+    let heap = ((sys::spare_address_space() / 8) & !(STACK - 1)).clamp(LEAST_HEAP, HEAP);
+    let size = heap + 2 * STACK;
+    let mapping = sys::map_memory(size).ok()?;
+    let start = mapping.expose_provenance();
+    let stack = (start + heap).next_multiple_of(STACK);
+    let area: *mut Area = ptr::with_exposed_provenance_mut(stack);
+    let mut job = Job { work: Some(work), result: None };
+    // SAFETY: the mapping is new; the job outlives the call, and nothing of the area is used after it.
+    unsafe {
+        area.write(Area { magic: AREA_MAGIC, heap: start, next: start, saved: 0 });
+        call_through(mapping.add(stack + STACK - start), &mut job, &raw mut (*area).saved);
+        sys::unmap(mapping, size);
     }
-
-    /// Frees everything allocated since the work began.
-    pub fn reset(&self) {
-        self.used.store(0, Ordering::Relaxed);
-    }
-
-    /// Called on a panic: leaves the work, if this thread is at one.
-    pub fn give_up(&self) {
-        if self.user.load(Ordering::Acquire) == sys::gettid() {
-            // SAFETY: the work has not returned, as its thread is here; nothing it owns needs to be dropped.
-            unsafe { arch::abandon(self.saved.load(Ordering::Relaxed)) };
-        }
-    }
+    job.result
 }
 
 unsafe fn call_through<W: FnOnce() -> T, T>(stack_end: *mut u8, job: &mut Job<W, T>, saved: *mut usize) {
@@ -121,22 +93,44 @@ unsafe fn call_through<W: FnOnce() -> T, T>(stack_end: *mut u8, job: &mut Job<W,
     unsafe { arch::call_on_stack(stack_end, run::<W, T>, ptr::from_mut(job).cast(), saved) };
 }
 
-/// Another thread is at it.
-pub struct Busy;
+/// Frees everything that the work of [`with_scratch`] has allocated.
+pub fn free_scratch() {
+    // SAFETY: only such work calls this.
+    unsafe { (*area()).next = (*area()).heap };
+}
 
-// SAFETY: every block lies in the one mapping, behind all blocks handed out before it; none is handed out twice until
-// `reset`, which is called when none is in use.
+/// Called on a panic: leaves the work of [`with_scratch`], if it is that.
+pub fn give_up() {
+    let mut magic = [0; size_of::<usize>()];
+    // Wherever else the stack is, its beginning may not be there.
+    if sys::read_memory(sys::getpid(), area().addr(), &mut magic) && usize::from_ne_bytes(magic) == AREA_MAGIC {
+        // SAFETY: the work has not returned, as its thread is here; nothing it owns needs to be dropped.
+        unsafe { arch::abandon((*area()).saved) };
+    }
+}
+
+/// The allocator behind `alloc` in this library. Only [`with_scratch`] lets code run that allocates.
+struct Scratch;
+
+#[cfg_attr(not(test), global_allocator)]
+#[cfg_attr(test, expect(dead_code))]
+static SCRATCH: Scratch = Scratch;
+
+// SAFETY: every block lies in the area, behind all blocks handed out before it; none is handed out twice until
+// `free_scratch`, which is called when none is in use.
 unsafe impl GlobalAlloc for Scratch {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let base = self.base.load(Ordering::Relaxed);
-        let used = self.used.load(Ordering::Relaxed);
-        let start = (base + used).next_multiple_of(layout.align());
-        let end = start + layout.size();
-        if base == 0 || end > base + self.heap.load(Ordering::Relaxed) {
-            return ptr::null_mut();
+        let area = area();
+        // SAFETY: whatever allocates runs on an area's stack.
+        unsafe {
+            let start = (*area).next.next_multiple_of(layout.align());
+            let end = start.saturating_add(layout.size());
+            if end > area.addr() {
+                return ptr::null_mut();
+            }
+            (*area).next = end;
+            ptr::with_exposed_provenance_mut(start)
         }
-        self.used.store(end - base, Ordering::Relaxed);
-        ptr::with_exposed_provenance_mut(start)
     }
 
     unsafe fn dealloc(&self, _block: *mut u8, _layout: Layout) {}

@@ -8,9 +8,10 @@ use crate::reading::Reading;
 use crate::sys;
 use core::ffi::CStr;
 use core::ptr;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU32, Ordering};
 use profile::module::flag;
-use profile::{GRANULE, Module, UNIT, kind};
+use profile::protocol::modules as numbering;
+use profile::{GRANULE, Module, Ref, UNIT, kind};
 
 const MOST: usize = 2048;
 const PATH_MAX: usize = 4096;
@@ -19,8 +20,6 @@ const PATH_MAX: usize = 4096;
 #[derive(Clone, Copy)]
 pub struct Known {
     len: usize,
-    /// Modules in the file when this was made.
-    generation: u32,
     ranges: [Range; MOST],
 }
 
@@ -29,8 +28,8 @@ struct Range {
     start: usize,
     end: usize,
     inode: u64,
-    /// Modules in the file when this one was recorded.
-    generation: u32,
+    /// The module's number in the file; 0 for what is no module, or has no place there.
+    number: u32,
     /// `Image::unwind_table`.
     unwind_table: usize,
 }
@@ -45,10 +44,14 @@ struct Found {
     memory: Reading,
 }
 
-/// How many modules are known.
-pub fn generation(family: &Family) -> u32 {
+fn known(family: &Family) -> Option<&Known> {
     // SAFETY: what was published stays.
-    unsafe { family.modules.load(Ordering::Acquire).as_ref() }.map_or(0, |known| known.generation)
+    unsafe { family.modules.load(Ordering::Acquire).as_ref() }
+}
+
+/// The number of the module at an address; 0 if it has none.
+pub fn number(family: &Family, address: usize) -> u32 {
+    known(family).and_then(|known| known.find(address)).map_or(0, |range| range.number)
 }
 
 /// Makes sure that the module at an address is known.
@@ -56,30 +59,20 @@ pub fn meet(family: &Family, address: usize) {
     if family.file.is_none() {
         return; // a rehearsal; nothing in it is real
     }
-    // SAFETY: as above.
-    let known = unsafe { family.modules.load(Ordering::Acquire).as_ref() };
-    if known.is_some_and(|known| known.holds(address) || known.len == MOST) {
+    if known(family).is_some_and(|known| known.holds(address) || known.len == MOST) {
         return;
     }
     scan(family, address, None);
 }
 
-/// Whether the code at an address is what it was when so many modules were known.
-pub fn is_there(family: &Family, address: usize, generation: u32) -> bool {
-    // SAFETY: as above.
-    let known = unsafe { family.modules.load(Ordering::Acquire).as_ref() };
-    known.and_then(|known| known.find(address)).is_some_and(|range| range.generation < generation)
-}
-
 /// Forgets modules that are no longer mapped. True if there are any.
 pub fn forget_what_is_gone(family: &Family) -> bool {
     let before = family.modules.load(Ordering::Acquire);
-    // SAFETY: as above.
+    // SAFETY: what was published stays.
     let Some(old) = (unsafe { before.as_ref() }) else { return false };
     let Ok(memory) = sys::map_memory(size_of::<Known>()) else { return false };
     // SAFETY: the mapping is new, zeroed and large enough; zeros are valid.
     let known = unsafe { &mut *memory.cast::<Known>() };
-    known.generation = old.generation;
     let read = maps::each(|mapping| {
         if let Some(range) = old.find(mapping.start)
             && (range.start, range.inode) == (mapping.start, mapping.inode)
@@ -99,9 +92,7 @@ pub fn forget_what_is_gone(family: &Family) -> bool {
 
 /// Where the `.eh_frame_hdr` of the module at an address lies, if that is known and has one.
 pub fn unwind_table(family: &Family, address: usize) -> Option<usize> {
-    // SAFETY: as above.
-    let known = unsafe { family.modules.load(Ordering::Acquire).as_ref() }?;
-    known.find(address).map(|range| range.unwind_table).filter(|&table| table != 0)
+    known(family)?.find(address).map(|range| range.unwind_table).filter(|&table| table != 0)
 }
 
 /// Whether any module loaded now refers to the hooks.
@@ -125,7 +116,6 @@ pub fn scan(family: &Family, address: usize, program: Option<usize>) {
     let (known, found) = unsafe {
         let known = memory.cast::<Known>();
         if let Some(before) = before.as_ref() {
-            (*known).generation = before.generation;
             (&mut (*known).ranges)[..before.len].copy_from_slice(&before.ranges[..before.len]);
             (*known).len = before.len;
         }
@@ -190,12 +180,11 @@ impl Known {
         }
         let Some(image) = Image::read(found.range.start, &mut found.memory) else { return };
         let path = &found.path[..found.path_len];
-        record(family, found, &image, self.generation, program);
+        let number = record(family, found, &image, program);
         if image.instrumented {
             filter::meet(family, path, &image);
         }
-        self.push(Range { generation: self.generation, unwind_table: image.unwind_table, ..found.range });
-        self.generation += 1;
+        self.push(Range { number, unwind_table: image.unwind_table, ..found.range });
     }
 }
 
@@ -213,39 +202,75 @@ impl Found {
     }
 }
 
-/// A range that is no module's. Code in it counts as older than any module.
+/// A range that is no module's.
 fn nothing_at(start: usize, end: usize) -> Range {
-    Range { start, end, inode: 0, generation: 0, unwind_table: 0 }
+    Range { start, end, inode: 0, number: 0, unwind_table: 0 }
 }
 
-fn record(family: &Family, found: &Found, image: &Image, generation: u32, program: Option<usize>) {
+/// Records a module, unless this very one was by another thread or process, and gives its number; 0 if there is no room.
+fn record(family: &Family, found: &Found, image: &Image, program: Option<usize>) -> u32 {
     let path = &found.path[..found.path_len];
-    let size = (UNIT + Module::total_size(path.len())).next_multiple_of(GRANULE);
-    let Some((_, block)) = family.block(size, false) else { return };
     let stat = CStr::from_bytes_until_nul(&found.path).ok().and_then(|path| sys::stat(path).ok());
     let is_program = program.is_some_and(|at| (found.range.start..found.range.end).contains(&at));
     let mut flags = if image.instrumented { flag::INSTRUMENTED } else { 0 };
     flags |= if is_program { flag::PROGRAM } else { 0 };
+    let mut module = Module {
+        bias: image.bias as u64,
+        start: found.range.start as u64,
+        end: found.range.end as u64,
+        flags,
+        number: 0,
+        path_len: path.len() as u32,
+        build_id_len: image.build_id_len as u32,
+        build_id: image.build_id,
+        modified_unix_ns: stat.map_or(0, |stat| stat.modified_unix_ns),
+        file_size: stat.map_or(0, |stat| stat.size),
+        previous: 0,
+        reserved_word: 0,
+        inode: found.range.inode,
+        reserved: 0,
+    };
+    // SAFETY: the header is mapped, and these words are only changed by atomic operations.
+    let (last, numbers) = unsafe {
+        let header = family.header();
+        (AtomicU32::from_ptr(&raw mut (*header).last_module), AtomicU32::from_ptr(&raw mut (*header).modules))
+    };
+    if let Some(same) = recorded(family, last.load(Ordering::Acquire), &module, path) {
+        return same;
+    }
+    let size = (UNIT + Module::total_size(path.len())).next_multiple_of(GRANULE);
+    let Some((reference, block)) = family.block(size, false) else { return 0 };
+    module.number = numbering::number(numbers);
     // SAFETY: the block is new and large enough for the record and the path.
     unsafe {
         (*block).kind = kind::MODULES;
         (*block).size = size as u32;
         (*block).nodes = Module::total_size(path.len()) as u32;
-        let module = block.cast::<u8>().add(UNIT).cast::<Module>();
-        module.write(Module {
-            bias: image.bias as u64,
-            start: found.range.start as u64,
-            end: found.range.end as u64,
-            flags,
-            generation,
-            path_len: path.len() as u32,
-            build_id_len: image.build_id_len as u32,
-            build_id: image.build_id,
-            modified_unix_ns: stat.map_or(0, |stat| stat.modified_unix_ns),
-            file_size: stat.map_or(0, |stat| stat.size),
-            reserved: [0; 3],
-        });
-        ptr::copy_nonoverlapping(path.as_ptr(), module.add(1).cast(), path.len());
+        let place = block.cast::<u8>().add(UNIT).cast::<Module>();
+        place.write(module);
+        ptr::copy_nonoverlapping(path.as_ptr(), place.add(1).cast(), path.len());
         family.publish(block);
+        numbering::link(last, AtomicU32::from_ptr(&raw mut (*place).previous), reference + 1);
     }
+    module.number
+}
+
+/// The number of a module that has been recorded before: the same file at the same place.
+fn recorded(family: &Family, mut reference: Ref, wanted: &Module, path: &[u8]) -> Option<u32> {
+    for _ in 0..MOST {
+        if reference == 0 {
+            return None;
+        }
+        let place: *const Module = family.at(reference);
+        // SAFETY: the list leads to complete records, each followed by its path; only its link may be being changed.
+        unsafe {
+            let module = place.read_volatile();
+            let is_same = Module { number: module.number, previous: module.previous, ..*wanted } == module;
+            if is_same && core::slice::from_raw_parts(place.add(1).cast::<u8>(), path.len()) == path {
+                return Some(module.number);
+            }
+            reference = module.previous;
+        }
+    }
+    None
 }

@@ -1,6 +1,8 @@
 //! Call paths: the slow way from a call to its node, taken once for each path.
 
+use crate::arch;
 use crate::arena;
+use crate::busy::Busy;
 use crate::family::Family;
 use crate::filter;
 use crate::frame::Frame;
@@ -11,7 +13,7 @@ use crate::thread::{PATH_CACHE, READABLE_PAGES, Thread};
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::header::timing;
 use profile::node::{NOT_TIMED_MAX, ROOT, SKIPPED, flag};
-use profile::{Bins, Function, Node, NodeRecord, Ref, callsite};
+use profile::{Bins, Function, NodeRecord, Ref, callsite};
 
 /// Nodes of one function below others of it, in one arena, before its recursion is folded. A recursion that branches
 /// has exponentially many paths; a tree of this many stays in the processor's first cache.
@@ -51,10 +53,26 @@ pub fn find(thread: &Thread, parent: Ref, function: usize, site: usize, hook: us
     thread.nodes.find(key(parent, function, site, hook), is_it)
 }
 
-/// The node for a call from `parent`, made if there is none. `None` if there is no room for any: the call is lost.
+/// The node that stands for a function on all paths for which there was no room, if there is one.
+pub fn find_folded(thread: &Thread, function: usize) -> Option<Ref> {
+    find(thread, ROOT, function, 0, 0)
+}
+
+/// Whether a node is of the thread's own arena. (That of a call may not be: of one whose enter hook was interrupted by a
+/// signal handler that forked.)
+pub fn is_own(thread: &Thread, node: Ref) -> bool {
+    if node <= ROOT {
+        return true;
+    }
+    // SAFETY: a position is a node of some arena's.
+    let key = unsafe { key_of(thread.node(node)) };
+    thread.nodes.find(key, |found| found == node).is_some()
+}
+
+/// The node for a call from `parent`, made if there is none. `None` if there is no room for any.
 ///
-/// Signals must be blocked, or the thread not yet be seen by its hooks.
-pub fn child(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
+/// The state must be [`crate::busy`], or not yet be seen by its hooks.
+pub fn child(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
     let found = find(thread, parent, function, site, hook);
     if found.is_some() {
         return found;
@@ -65,21 +83,16 @@ pub fn child(thread: &mut Thread, parent: Ref, function: usize, site: usize, hoo
     make(thread, parent, function, site, hook).or_else(|| folded(thread, function))
 }
 
-fn make(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
+fn make(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
     make_room(thread, false)?;
     let record = function_record(thread, function, false)?;
-    let (reference, node) = arena::node(thread, false)?;
-    let is_root = filter::is_root(thread.family, function);
-    let depth = match parent {
-        ROOT => 0,
-        // SAFETY: a parent is a node of the arena.
-        _ if !is_root => unsafe { (*thread.node(parent)).depth + 1 },
-        _ => 0,
-    };
-    let limit = thread.family.settings.depth;
-    let (flags, position) = if filter::is_excluded(thread.family, function) && !is_root {
+    let family = thread.family;
+    let is_root = filter::is_root(family, function);
+    let is_excluded = filter::is_excluded(family, function) && !is_root;
+    let (reference, node) = arena::node(thread, function, false)?;
+    let (flags, position) = if is_excluded {
         (flag::UNTIMED, parent)
-    } else if limit != 0 && depth > limit {
+    } else if !is_root && is_too_deep(thread, parent) {
         (flag::UNTIMED, SKIPPED)
     } else {
         match fold(thread, parent, function, record) {
@@ -89,36 +102,44 @@ fn make(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: us
         }
     };
     let target = target(thread, site);
-    // SAFETY: the node has room in a block of the thread's.
+    // SAFETY: the node is the thread's; nothing leads to it yet.
     unsafe {
-        let new = Node {
-            function: function as u64,
-            site: site as u64,
-            hook: hook as u64,
-            parent,
-            position,
-            record,
-            flags,
-            countdown: first_countdown(thread.family),
-            sample: 0,
-            target,
-            generation: modules::generation(thread.family),
-            // Calls that an excluded function makes are as deep as it.
-            depth: if flags == flag::UNTIMED && position == parent { depth.saturating_sub(1) } else { depth },
-            unwound: 0,
-            slots: Default::default(),
-        };
-        node.write(new.into());
+        (*node).site = site as u64;
+        (*node).hook = hook as u32;
+        (*node).record = record;
+        (*node).flags = flags as u16;
+        (*node).countdown = first_countdown(family);
+        (*node).hook_high = (hook as u64 >> 32) as u32;
+        (*node).position = position;
+        (*node).module = modules::number(family, function);
+        (*node).site_module = modules::number(family, site);
+        (*node).target = if target == 0 { 0 } else { target.wrapping_sub(site as u64) as i32 };
+        arena::publish_node(node, parent);
     }
-    arena::publish_node(thread);
     index(thread, reference, node);
     Some(reference)
+}
+
+/// Whether a call from a path is deeper below its root than `DIYTRACE_DEPTH` lets be recorded.
+fn is_too_deep(thread: &Thread, parent: Ref) -> bool {
+    let limit = thread.family.settings.depth;
+    let (mut ancestor, mut depth) = (parent, 0);
+    while limit != 0 && ancestor > ROOT && depth <= limit {
+        depth += 1;
+        // SAFETY: ancestors are nodes of the arena, and end at the root.
+        let node = unsafe { &*thread.node(ancestor) };
+        if filter::is_root(thread.family, node.function as usize) {
+            break;
+        }
+        ancestor = node.parent;
+    }
+    limit != 0 && depth > limit
 }
 
 /// Whether calls of a path are those that its function's timeline shows: of a root, or, where everything is recorded, of
 /// what nothing recorded has called.
 fn is_in_timeline(thread: &Thread, parent: Ref, function: usize, is_root: bool) -> bool {
-    if thread.roots.is_null() {
+    if thread.roots.get().is_null() {
         return parent == ROOT;
     }
     let mut ancestor = parent;
@@ -139,14 +160,14 @@ pub fn first_countdown(family: &Family) -> u16 {
 }
 
 /// The ancestor that a recursive call is folded into, if its function has enough paths of its own.
-fn fold(thread: &mut Thread, parent: Ref, function: usize, record: Ref) -> Option<Ref> {
+fn fold(thread: &Thread, parent: Ref, function: usize, record: Ref) -> Option<Ref> {
     let mut ancestor = parent;
     while ancestor != ROOT {
         // SAFETY: ancestors are nodes of the arena, and end at the root.
         let node = unsafe { &*thread.node(ancestor) };
         if node.function == function as u64 {
             // SAFETY: the record is the arena's.
-            let record = unsafe { &mut *crate::family::at::<Function>(thread.base, record) };
+            let record = unsafe { &mut *crate::family::at::<Function>(thread.base.get(), record) };
             if record.recursive_nodes >= MOST_RECURSIVE_NODES {
                 return Some(ancestor);
             }
@@ -159,42 +180,30 @@ fn fold(thread: &mut Thread, parent: Ref, function: usize, record: Ref) -> Optio
 }
 
 /// The node that stands for a function on all paths for which there was no room.
-fn folded(thread: &mut Thread, function: usize) -> Option<Ref> {
-    let found = find(thread, ROOT, function, 0, 0);
+fn folded(thread: &Thread, function: usize) -> Option<Ref> {
+    let found = find_folded(thread, function);
     if found.is_some() {
         return found;
     }
     make_room(thread, true)?;
     let record = function_record(thread, function, true).unwrap_or(0);
-    let (reference, node) = arena::node(thread, true)?;
-    // SAFETY: the node has room in a block of the thread's.
+    let (reference, node) = arena::node(thread, function, true)?;
+    // SAFETY: the node is the thread's; nothing leads to it yet.
     unsafe {
-        let new = Node {
-            function: function as u64,
-            site: 0,
-            hook: 0,
-            parent: ROOT,
-            position: reference,
-            record,
-            flags: flag::FOLDED,
-            countdown: first_countdown(thread.family),
-            sample: 0,
-            target: 0,
-            generation: modules::generation(thread.family),
-            depth: 0,
-            unwound: 0,
-            slots: Default::default(),
-        };
-        node.write(new.into());
+        (*node).record = record;
+        (*node).flags = flag::FOLDED as u16;
+        (*node).countdown = first_countdown(thread.family);
+        (*node).position = reference;
+        (*node).module = modules::number(thread.family, function);
+        arena::publish_node(node, ROOT);
     }
-    arena::publish_node(thread);
     index(thread, reference, node);
     Some(reference)
 }
 
 /// Makes room in the thread's index for one more node; one that counts a function by itself may use the last of it.
-fn make_room(thread: &mut Thread, spare: bool) -> Option<()> {
-    let base = thread.base;
+fn make_room(thread: &Thread, spare: bool) -> Option<()> {
+    let base = thread.base.get();
     // SAFETY: the index holds nodes of the thread's arena only.
     let has_room = thread.nodes.make_room(spare, |node| unsafe { key_of(crate::family::at(base, node)) });
     if !has_room {
@@ -210,7 +219,7 @@ unsafe fn key_of(node: *const NodeRecord) -> u64 {
 }
 
 /// Enters a node and its function's record in the thread's indices, if there is room.
-pub fn index(thread: &mut Thread, reference: Ref, node: *mut NodeRecord) {
+pub fn index(thread: &Thread, reference: Ref, node: *mut NodeRecord) {
     // SAFETY: the caller's node.
     let is_folded = unsafe { (*node).flags } & flag::FOLDED as u16 != 0;
     if make_room(thread, is_folded).is_some() {
@@ -225,15 +234,15 @@ pub fn index(thread: &mut Thread, reference: Ref, node: *mut NodeRecord) {
 }
 
 fn find_record(thread: &Thread, function: usize) -> Option<Ref> {
-    let base = thread.base;
+    let base = thread.base.get();
     // SAFETY: the index holds records of the thread's arena only.
     let is_it = |record| unsafe { (*crate::family::at::<Function>(base, record)).address == function as u64 };
     thread.functions.find(function as u64, is_it)
 }
 
 /// Enters a function's record in the thread's index. False if there is no room.
-fn index_record(thread: &mut Thread, record: Ref, function: u64) -> bool {
-    let base = thread.base;
+fn index_record(thread: &Thread, record: Ref, function: u64) -> bool {
+    let base = thread.base.get();
     // SAFETY: as above.
     let key_of_record = |record| unsafe { (*crate::family::at::<Function>(base, record)).address };
     let has_room = thread.functions.make_room(true, key_of_record);
@@ -243,7 +252,7 @@ fn index_record(thread: &mut Thread, record: Ref, function: u64) -> bool {
     has_room
 }
 
-fn function_record(thread: &mut Thread, function: usize, spare: bool) -> Option<Ref> {
+fn function_record(thread: &Thread, function: usize, spare: bool) -> Option<Ref> {
     if let Some(record) = find_record(thread, function) {
         return Some(record);
     }
@@ -257,17 +266,17 @@ fn function_record(thread: &mut Thread, function: usize, spare: bool) -> Option<
 }
 
 /// The target of the call before a call site, if it is a relative one.
-fn target(thread: &mut Thread, site: usize) -> u64 {
+fn target(thread: &Thread, site: usize) -> u64 {
     const LEN: usize = 5;
     let Some(start) = site.checked_sub(LEN) else { return 0 };
     let page = start >> 12;
-    let is_known = &mut thread.readable_pages[page % READABLE_PAGES];
+    let known = &thread.readable_pages[page % READABLE_PAGES];
     let mut bytes = [0; LEN];
-    if *is_known == page && (site - 1) >> 12 == page {
+    if known.get() == page && (site - 1) >> 12 == page {
         // SAFETY: the page could be read before, and holds the code that is making this call.
         bytes = unsafe { core::ptr::with_exposed_provenance::<[u8; LEN]>(start).read_volatile() };
     } else if sys::read_memory(sys::getpid(), start, &mut bytes) {
-        *is_known = page;
+        known.set(page);
     }
     callsite::relative_target(bytes, site as u64).unwrap_or(0)
 }
@@ -284,28 +293,28 @@ pub fn recorded_position(thread: &Thread, skipped: &Frame) -> Ref {
 /// Puts the time of a call into its function's distribution where that has no bins for it yet.
 #[cold]
 #[inline(never)]
-pub fn first_in_octave(thread: &mut Thread, record: Ref, octave: usize, sub: usize, value: u64, calls: u64) {
-    let _blocked = sys::SignalsBlocked::new();
-    let began = crate::clock::now(thread.family.clock);
-    let function: *mut Function = crate::family::at(thread.base, record);
+pub fn first_in_octave(thread: &Thread, record: Ref, octave: usize, sub: usize, value: u64, calls: u64) {
+    let function: *mut Function = crate::family::at(thread.base.get(), record);
     // SAFETY: the record is the arena's.
     unsafe {
+        let Some(_busy) = Busy::begin(thread) else {
+            return arch::add(&raw mut (*function).unbinned, calls);
+        };
+        let began = crate::clock::now(thread.family.clock);
         hooks::lower(&raw mut (*function).min, value);
         hooks::raise(&raw mut (*function).max, value);
         if (*function).octaves[octave] == 0 {
-            match arena::record::<Bins>(thread, false) {
+            let found = if thread.is_short_of_room() { None } else { arena::record::<Bins>(thread, false) };
+            match found {
                 Some((bins, _)) => {
                     let place = AtomicU32::from_ptr(&raw mut (*function).octaves[octave]);
                     place.store(bins, Ordering::Release);
                 }
-                None => {
-                    (*function).unbinned += calls;
-                    return;
-                }
+                None => return arch::add(&raw mut (*function).unbinned, calls),
             }
         }
-        let bins: *mut Bins = crate::family::at(thread.base, (*function).octaves[octave]);
-        (*bins).counts[sub] += calls;
+        let bins: *mut Bins = crate::family::at(thread.base.get(), (*function).octaves[octave]);
+        arch::add_nth(bins.cast(), sub, calls);
+        thread.forget_time_since(began);
     }
-    thread.forget_time_since(began);
 }

@@ -2,10 +2,12 @@
 //! `longjmp`, an exit without an entry.
 
 use crate::arch;
+use crate::busy::{Busy, is_busy};
 use crate::clock::{self, Clock};
 use crate::counted;
 use crate::family;
 use crate::filter;
+use crate::fork;
 use crate::frame::{Frame, bits};
 use crate::hooks;
 use crate::left::{close_partly, is_elsewhere, is_gone, switch_stack, unwind};
@@ -14,7 +16,6 @@ use crate::path;
 use crate::reset;
 use crate::sampling;
 use crate::states;
-use crate::sys::SignalsBlocked;
 use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread, live, slot};
 use crate::timeline;
 use crate::way::{CountedByGettime, CountedByTsc, TimedByGettime, TimedByTsc, Way};
@@ -34,41 +35,74 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
         EARLY_CALLS.fetch_add(1, Ordering::Relaxed);
         return;
     }
-    let thread = states::current();
-    // SAFETY: the state is valid, and says what may be done with it.
+    // SAFETY: a thread's state is valid as long as its word leads to it.
     unsafe {
-        if thread.is_null() {
-            return lose_without_state(function);
-        }
-        if hooks::is_paused(&*thread) || hooks::is_outside(&*thread, function) {
+        let Some(thread) = states::current().as_ref() else { return count_without_state(function) };
+        if hooks::is_paused(thread) || hooks::is_outside(thread, function) {
             return;
         }
-        if hooks::is_reset(&*thread) && (*thread).has_arena() {
-            reset::start_anew(&mut *thread);
+        if hooks::is_reset(thread) && thread.has_arena() && !reset::start_anew(thread) {
+            return enter_while_busy(thread, function, site, hook, sp);
         }
-        match (*thread).state() {
-            live::TSC => hooks::enter_on::<TimedByTsc>(&mut *thread, function, site, hook, sp),
-            live::COUNTED => hooks::enter_on::<CountedByTsc>(&mut *thread, function, site, hook, sp),
+        match thread.state() {
+            live::TSC => hooks::enter_on::<TimedByTsc>(thread, function, site, hook, sp),
+            live::COUNTED => hooks::enter_on::<CountedByTsc>(thread, function, site, hook, sp),
             live::PROBED => {
                 let before = arch::ticks();
-                hooks::enter_on::<CountedByTsc>(&mut *thread, function, site, hook, sp);
-                (*thread).probe(before, (*(*thread).top).bits);
+                hooks::enter_on::<CountedByTsc>(thread, function, site, hook, sp);
+                thread.probe(before, (*thread.top.get()).bits);
             }
-            live::GETTIME => hooks::enter_on::<TimedByGettime>(&mut *thread, function, site, hook, sp),
-            live::COUNTED_GETTIME => hooks::enter_on::<CountedByGettime>(&mut *thread, function, site, hook, sp),
-            _ if (*thread).is_root(function) || (*thread).roots.is_null() => (*thread).family.lose(1),
-            _ => {}
+            live::GETTIME => hooks::enter_on::<TimedByGettime>(thread, function, site, hook, sp),
+            live::COUNTED_GETTIME => hooks::enter_on::<CountedByGettime>(thread, function, site, hook, sp),
+            // No arena: for a moment, or for good.
+            live::LOST if thread.is_root(function) || thread.roots.get().is_null() => {
+                thread.family.count_by_function(function);
+            }
+            live::LOST => {}
+            _ => enter_while_busy(thread, function, site, hook, sp),
         }
     }
 }
 
 /// Counts a call of a thread for which there was no memory.
-fn lose_without_state(function: usize) {
+fn count_without_state(function: usize) {
     if let Some(family) = family::get()
         && (family.settings.root.is_empty() || filter::is_root(family, function))
     {
-        family.lose(1);
+        family.count_by_function(function);
     }
+}
+
+/// Entry in a signal handler that has interrupted a change of the thread's state, or where there is no room for a path: what
+/// is recorded otherwise is counted by its function, and has a frame, so that its exit finds it.
+#[cold]
+#[inline(never)]
+unsafe fn enter_while_busy(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: frames up to `top` are there.
+    unsafe {
+        let below = filled(thread);
+        if (*below).position == SKIPPED && !thread.is_root(function) {
+            if below != thread.bottom.get() {
+                skip(thread, &*below, function, site, hook, sp);
+            }
+            return;
+        }
+        thread.family.count_by_function(function);
+        if thread.top.get().add(1) < thread.limit.get() {
+            let frame = hooks::reserve(thread, 0, function, site, hook, sp);
+            ((*frame).bits, (*frame).inside) = (bits::UNTIMED, 0);
+        }
+    }
+}
+
+/// The latest frame that is filled in.
+unsafe fn filled(thread: &Thread) -> *mut Frame {
+    let mut frame = thread.top.get();
+    // SAFETY: frames between bottom and top are there.
+    while unsafe { (*frame).position } == 0 && frame > thread.bottom.get() {
+        frame = frame.wrapping_sub(1);
+    }
+    frame
 }
 
 /// Exit in a thread that is not recording by the time stamp counter.
@@ -79,32 +113,49 @@ pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize) {
     if !arch::is_relocated() || unsafe { (*arch::thread()).is_empty() } {
         return;
     }
-    let thread = states::current();
     // SAFETY: as above.
     unsafe {
-        if !thread.is_null() && (*thread).state() == live::PROBED {
-            let bits = (*(*thread).top).bits;
-            let before = arch::ticks();
-            counted::exit(&mut *thread, function, site, hook, sp);
-            (*thread).probe(before, bits);
-        } else if !thread.is_null() && (*thread).state() != live::LOST {
-            let now = clock::now((*thread).family.clock);
-            hooks::exit_at(&mut *thread, now, function, site, hook, sp);
+        let Some(thread) = states::current().as_ref() else { return };
+        match thread.state() {
+            live::PROBED => {
+                let bits = (*thread.top.get()).bits;
+                let before = arch::ticks();
+                counted::exit(thread, function, site, hook, sp);
+                thread.probe(before, bits);
+            }
+            live::LOST => {}
+            live::FORKED | live::STALE => exit_while_busy(thread, function, sp),
+            _ => {
+                let now = clock::now(thread.family.clock);
+                hooks::exit_at(thread, now, function, site, hook, sp);
+            }
+        }
+    }
+}
+
+/// Exit in a signal handler that has interrupted a change of the thread's state, before it had an arena of its own.
+unsafe fn exit_while_busy(thread: &Thread, function: usize, sp: usize) {
+    // SAFETY: the top frame is there.
+    unsafe {
+        let top = &*thread.top.get();
+        if top.position == 0 && top.function == function && top.sp == sp {
+            hooks::pop(thread);
         }
     }
 }
 
 /// Entry of a call whose path is not among those met lately.
 #[inline(never)]
-pub unsafe fn enter_uncached<W: Way>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_uncached<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the top frame is there.
     unsafe {
-        let (parent, inside) = ((*thread.top).position, (*thread.top).inside);
+        let top = thread.top.get();
+        let (parent, inside) = ((*top).position, (*top).inside);
         match path::find(thread, parent, function, site, hook) {
             Some(node) => {
                 let place = path::cache_place(parent, function, site, hook);
-                thread.path_cache[place ^ 1] = thread.path_cache[place];
-                thread.path_cache[place] = node;
+                thread.path_cache[place ^ 1].set(thread.path_cache[place].get());
+                thread.path_cache[place].set(node);
                 hooks::open::<W>(thread, node, inside, function, site, hook, sp);
             }
             None => enter_new_path::<W>(thread, function, site, hook, sp),
@@ -115,8 +166,12 @@ pub unsafe fn enter_uncached<W: Way>(thread: &mut Thread, function: usize, site:
 /// Entry of a call whose path has no node yet.
 #[cold]
 #[inline(never)]
-pub unsafe fn enter_new_path<W: Way>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
-    // SAFETY: the top frame is there; signals are blocked while the arena grows.
+pub unsafe fn enter_new_path<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    if is_busy(thread) {
+        // SAFETY: the caller's promise.
+        return unsafe { enter_while_busy(thread, function, site, hook, sp) };
+    }
+    // SAFETY: the top frame is there.
     unsafe {
         if switch_stack(thread, sp) {
             return enter_after_unwinding::<W>(thread, function, site, hook, sp);
@@ -125,18 +180,60 @@ pub unsafe fn enter_new_path<W: Way>(thread: &mut Thread, function: usize, site:
             unwind(thread);
             return enter_anywhere::<W>(thread, function, site, hook, sp);
         }
-        let (parent, inside) = ((*thread.top).position, (*thread.top).inside);
-        match new_path::<W>(thread, parent, function, site, hook) {
-            Some(node) => hooks::open::<W>(thread, node, inside, function, site, hook, sp),
-            None => arch::add(&raw mut (*thread.arena).lost_calls, 1),
+        enter_from::<W>(thread, thread.top.get(), function, site, hook, sp);
+    }
+}
+
+/// Opens a call of a path that may have no node yet, made from the call of a frame.
+unsafe fn enter_from<W: Way>(
+    thread: &Thread,
+    frame: *const Frame,
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+) {
+    // SAFETY: the caller's frame.
+    unsafe {
+        let parent = match (*frame).position {
+            SKIPPED if frame == thread.bottom.get() => ROOT,
+            SKIPPED => path::recorded_position(thread, &*frame),
+            position => position,
+        };
+        match new_path::<W>(thread, frame, parent, function, site, hook) {
+            Some(node) => hooks::open::<W>(thread, node, (*frame).inside, function, site, hook, sp),
+            None => enter_while_busy(thread, function, site, hook, sp),
         }
     }
 }
 
 /// The node of a path, made if there is none. What that takes is no part of any call's time.
-unsafe fn new_path<W: Way>(thread: &mut Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
-    let _blocked = SignalsBlocked::new();
+unsafe fn new_path<W: Way>(
+    thread: &Thread,
+    frame: *const Frame,
+    mut parent: Ref,
+    function: usize,
+    site: usize,
+    hook: usize,
+) -> Option<Ref> {
+    // Where there is no room this happens at every call: nothing may be asked of the kernel.
+    if thread.is_short_of_room() {
+        let found = path::find(thread, parent, function, site, hook).or_else(|| path::find_folded(thread, function));
+        if found.is_some() || thread.is_short_of_spare_room() {
+            return found;
+        }
+    }
+    let _busy = Busy::begin(thread)?;
     let began = W::Clock::now();
+    if !path::is_own(thread, parent) {
+        // A signal handler forked in the middle of the hook that opened this call: its node is the parent process's.
+        fork::inherit(thread);
+        // SAFETY: the caller's frame.
+        parent = match unsafe { (*frame).position } {
+            0 | SKIPPED => ROOT,
+            position => position,
+        };
+    }
     let node = path::child(thread, parent, function, site, hook);
     thread.forget_time_since(began);
     node
@@ -146,71 +243,68 @@ unsafe fn new_path<W: Way>(thread: &mut Thread, parent: Ref, function: usize, si
 /// interrupted a hook.
 #[cold]
 #[inline(never)]
-pub unsafe fn enter_from_nowhere<W: Way>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_from_nowhere<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames up to `top` are there.
     unsafe {
-        let mut below = thread.top;
-        while (*below).position == 0 && below > thread.bottom {
-            below = below.sub(1); // not filled: the caller is what the interrupted hook was called from
-        }
-        let (position, inside) = ((*below).position, (*below).inside);
-        let mut parent = position;
-        if position == SKIPPED {
-            if !is_root(thread, function) {
-                if below == thread.bottom {
-                    thread.outsiders[(function >> 4) % OUTSIDERS] = function;
-                } else {
-                    skip(thread, &*below, function, site, hook, sp);
-                }
-                return;
+        // Where the top is not filled, the caller is what the interrupted hook was called from.
+        let below = filled(thread);
+        if below != thread.top.get() && (*below).sp <= sp && !is_elsewhere(thread, below, sp) {
+            while thread.top.get() > below {
+                unwind(thread); // that hook was left, and so was its caller
             }
-            parent = if below == thread.bottom { ROOT } else { path::recorded_position(thread, &*below) };
+            return enter_after_unwinding::<W>(thread, function, site, hook, sp);
         }
-        match new_path::<W>(thread, parent, function, site, hook) {
-            Some(node) => hooks::open::<W>(thread, node, inside, function, site, hook, sp),
-            None => arch::add(&raw mut (*thread.arena).lost_calls, 1),
+        if (*below).position == SKIPPED && !is_root(thread, function) {
+            if below == thread.bottom.get() {
+                thread.outsiders[(function >> 4) % OUTSIDERS].set(function);
+            } else {
+                skip(thread, &*below, function, site, hook, sp);
+            }
+            return;
         }
+        enter_from::<W>(thread, below, function, site, hook, sp);
     }
 }
 
 /// Whether a function is a root; looks into its module first if that is new.
-unsafe fn is_root(thread: &mut Thread, function: usize) -> bool {
-    if !thread.knows(function) {
-        let _blocked = SignalsBlocked::new();
+unsafe fn is_root(thread: &Thread, function: usize) -> bool {
+    if !thread.knows(function)
+        && let Some(_busy) = Busy::begin(thread)
+    {
         modules::meet(thread.family, function);
         thread.use_filter();
-        thread.known_pages[(function >> 12) % KNOWN_PAGES] = function >> 12;
+        thread.known_pages[(function >> 12) % KNOWN_PAGES].set(function >> 12);
     }
     thread.is_root(function)
 }
 
 /// Opens the frame of a call below `DIYTRACE_DEPTH`. Its cost is counted with the call at the limit.
-unsafe fn skip(thread: &mut Thread, below: &Frame, function: usize, site: usize, hook: usize, sp: usize) {
+unsafe fn skip(thread: &Thread, below: &Frame, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the frame is filled below `limit`; the node of a skipped call is in the mapping.
     unsafe {
         let (node, inside) = (below.node, below.inside);
-        if thread.top.add(1) == thread.limit && !thread.grow() {
+        if thread.top.get().add(1) == thread.limit.get() && !thread.grow() {
             return;
         }
         if node != 0 {
-            arch::add(&raw mut slot(thread.node(node), inside).calls, 1);
+            arch::add(&raw mut (*slot(thread.node(node), inside)).calls, 1);
         }
-        thread.top = thread.top.add(1);
-        let filled = Frame { sp, function, site, hook: hook as u32, node, position: SKIPPED, ..Frame::EMPTY };
-        thread.top.write(Frame { bits: inside | bits::UNTIMED, inside, ..filled });
+        let frame = hooks::reserve(thread, node, function, site, hook, sp);
+        ((*frame).bits, (*frame).inside) = (inside | bits::UNTIMED, inside);
+        hooks::fill(frame, SKIPPED);
     }
 }
 
 /// Entry of a call for whose frame there was no room.
 #[cold]
 #[inline(never)]
-pub unsafe fn enter_too_deep<W: Way>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_too_deep<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the thread has an arena.
     unsafe {
         if thread.grow() {
             hooks::enter_on::<W>(thread, function, site, hook, sp);
         } else {
-            arch::add(&raw mut (*thread.arena).lost_calls, 1);
+            thread.family.count_by_function(function);
         }
     }
 }
@@ -218,24 +312,24 @@ pub unsafe fn enter_too_deep<W: Way>(thread: &mut Thread, function: usize, site:
 /// Entry of a call whose stack pointer says that calls still open have been left, unless it is on another stack.
 #[cold]
 #[inline(never)]
-pub unsafe fn enter_after_unwinding<W: Way>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_after_unwinding<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames between bottom and top are there.
     unsafe {
         switch_stack(thread, sp);
-        if !is_elsewhere(thread, thread.top, sp) {
-            while (*thread.top).sp < sp && !is_elsewhere(thread, thread.top, sp) {
+        if !is_elsewhere(thread, thread.top.get(), sp) {
+            while (*thread.top.get()).sp < sp && !is_elsewhere(thread, thread.top.get(), sp) {
                 unwind(thread);
             }
             // In the same physical frame: what another call of that frame, or the same hook, has left.
-            let mut frame = thread.top;
-            let mut keep = thread.top;
+            let mut frame = thread.top.get();
+            let mut keep = frame;
             while (*frame).sp == sp {
-                if (*frame).site != site || (*frame).hook == hook as u32 {
+                if (*frame).site != site || (*frame).hook == hook as u32 || (*frame).position == 0 {
                     keep = frame.sub(1);
                 }
                 frame = frame.sub(1);
             }
-            while thread.top > keep {
+            while thread.top.get() > keep {
                 unwind(thread);
             }
         }
@@ -244,10 +338,11 @@ pub unsafe fn enter_after_unwinding<W: Way>(thread: &mut Thread, function: usize
 }
 
 /// The rest of an entry once the stack pointer has been dealt with.
-unsafe fn enter_anywhere<W: Way>(thread: &mut Thread, function: usize, site: usize, hook: usize, sp: usize) {
+unsafe fn enter_anywhere<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the top frame is there.
     unsafe {
-        let (top, position) = (thread.top, (*thread.top).position);
+        let top = thread.top.get();
+        let position = (*top).position;
         let known = path::find(thread, position, function, site, hook);
         match known {
             _ if position < ROOT => enter_from_nowhere::<W>(thread, function, site, hook, sp),
@@ -260,18 +355,20 @@ unsafe fn enter_anywhere<W: Way>(thread: &mut Thread, function: usize, site: usi
 /// Exit that is not plainly that of the latest open call.
 #[cold]
 #[inline(never)]
-pub unsafe fn exit_of_another(thread: &mut Thread, now: u64, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: usize, hook: usize, sp: usize) {
     if function == sampling::BLANK {
-        thread.blank_ended = now;
+        thread.blank_ended.set(now);
         return;
     }
     // SAFETY: frames between bottom and top are there; the bottom frame ends every search.
     unsafe {
         switch_stack(thread, sp);
-        let mut top = thread.top;
-        while (*top).position == 0 && top > thread.bottom {
-            top = top.sub(1); // in a signal handler that interrupted a hook: what it reserved stays
+        let latest = &*thread.top.get();
+        if latest.position == 0 && latest.bits == bits::UNTIMED && latest.function == function && latest.sp == sp {
+            return hooks::pop(thread); // counted by its function
         }
+        // In a signal handler that interrupted a hook: what that has reserved stays.
+        let top = filled(thread);
         if is_elsewhere(thread, top, sp) {
             return stray(thread);
         }
@@ -296,13 +393,14 @@ pub unsafe fn exit_of_another(thread: &mut Thread, now: u64, function: usize, si
         }
         // A function that moves its stack pointer (`alloca`) exits below where it entered. So does a call for which there
         // was no room for a frame.
-        let is_full = thread.top.add(1) == thread.limit;
-        let may_have_moved = found.is_none() && !tail && (*frame).sp > sp && frame > thread.bottom && !is_full;
-        if may_have_moved && (*frame).function == function && (*frame).site == site && thread.top == frame {
+        let is_full = thread.top.get().add(1) == thread.limit.get();
+        let may_have_moved = found.is_none() && !tail && (*frame).sp > sp && frame > thread.bottom.get() && !is_full;
+        if may_have_moved && (*frame).function == function && (*frame).site == site && thread.top.get() == frame {
             found = Some(frame);
         }
         let keep = found.unwrap_or(gone);
-        while thread.top > keep && (*thread.top).position != 0 {
+        // A hook that was interrupted above a call that is gone, or that exits, was left with it.
+        while found.is_some_and(|found| thread.top.get() > found) || (keep < top && thread.top.get() > keep) {
             unwind(thread);
         }
         match found {
@@ -312,26 +410,26 @@ pub unsafe fn exit_of_another(thread: &mut Thread, now: u64, function: usize, si
     }
 }
 
-unsafe fn stray(thread: &mut Thread) {
+unsafe fn stray(thread: &Thread) {
     // SAFETY: the thread has an arena.
-    unsafe { arch::add(&raw mut (*thread.arena).stray_exits, 1) };
+    unsafe { arch::add(&raw mut (*thread.arena.get()).stray_exits, 1) };
 }
 
 /// Counts a call that has ended before it began: processors whose counters disagree, a virtual machine that was moved.
 #[cold]
 #[inline(never)]
-pub unsafe fn clock_stepped_back(thread: &mut Thread) {
+pub unsafe fn clock_stepped_back(thread: &Thread) {
     // SAFETY: the thread has an arena.
-    unsafe { arch::add(&raw mut (*thread.arena).backward_calls, 1) };
+    unsafe { arch::add(&raw mut (*thread.arena.get()).backward_calls, 1) };
 }
 
 /// Closes the latest open call, whatever it is.
 #[cold]
 #[inline(never)]
-pub unsafe fn close_unusual(thread: &mut Thread, now: u64) {
+pub unsafe fn close_unusual(thread: &Thread, now: u64) {
     // SAFETY: the top frame is there.
     unsafe {
-        let kind = (*thread.top).bits;
+        let kind = (*thread.top.get()).bits;
         if kind & (bits::ROOT | bits::INHERITED) == bits::ROOT {
             timeline::add(thread, now);
         }

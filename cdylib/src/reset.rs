@@ -1,22 +1,24 @@
 //! Counters that begin anew while the program runs: `diytrace ctl reset`.
 
 use crate::arena;
+use crate::busy::Busy;
 use crate::clock;
 use crate::fork;
-use crate::sys::SignalsBlocked;
 use crate::thread::Thread;
 
 /// Clears what the thread has counted. The calls that are open stay so, as those that a forked child inherits do: they
-/// were counted before, and their time counts from now.
+/// were counted before, and their time counts from now. False if a change of the thread's state is under way.
 #[cold]
 #[inline(never)]
-pub fn start_anew(thread: &mut Thread) {
-    let _blocked = SignalsBlocked::new();
+pub fn start_anew(thread: &Thread) -> bool {
+    let Some(_busy) = Busy::begin(thread) else { return false };
     let began = clock::now(thread.family.clock);
-    thread.join_epoch();
+    let epoch = thread.family.epoch();
     // SAFETY: the thread has an arena.
-    unsafe { arena::clear(thread) };
-    thread.last = began;
-    fork::inherit(thread);
+    unsafe { arena::clear(thread, epoch) };
+    thread.last.set(began);
+    fork::begin_anew(thread);
     thread.forget_time_since(began);
+    thread.join(epoch); // last: until then a signal handler's calls come here, and are counted by their functions
+    true
 }

@@ -4,8 +4,10 @@
 
 use crate::arch;
 use crate::arena;
+use crate::busy::Busy;
 use crate::clock;
 use crate::family;
+use crate::stack;
 use crate::states;
 use crate::sys;
 use crate::thread::live;
@@ -18,6 +20,7 @@ const SECCOMP_MODE_STRICT: usize = libc::SECCOMP_MODE_STRICT as usize;
 const PR_TSC_SIGSEGV: usize = libc::PR_TSC_SIGSEGV as usize;
 
 static NEXT_PRCTL: AtomicUsize = AtomicUsize::new(0);
+static NEXT_SETNAME: AtomicUsize = AtomicUsize::new(0);
 static NEXT_SYSCALL: AtomicUsize = AtomicUsize::new(0);
 
 /// Called on `prctl`, before the next one is, whose address it returns.
@@ -27,6 +30,9 @@ pub extern "C" fn on_prctl(option: i32, argument: usize) -> usize {
     }
     if option == PR_SET_SECCOMP {
         prepare();
+    }
+    if option == libc::PR_SET_NAME {
+        on_name(arch::thread_pointer(), argument);
     }
     next(&NEXT_PRCTL, c"prctl")
 }
@@ -41,6 +47,28 @@ pub extern "C" fn on_syscall(number: i64, operation: usize) -> usize {
         prepare();
     }
     next(&NEXT_SYSCALL, c"syscall")
+}
+
+/// Called on `pthread_setname_np`, before the next one is, whose address it returns.
+pub extern "C" fn on_setname(pthread: usize, name: usize) -> usize {
+    on_name(pthread, name);
+    next(&NEXT_SETNAME, c"pthread_setname_np")
+}
+
+/// A thread is about to be named.
+fn on_name(pthread: usize, name: usize) {
+    let mut bytes = [0; 16];
+    let mut len = 0;
+    // A name that cannot be read is the kernel's to refuse; one that is too long, libc's or cut off by the kernel.
+    while len < bytes.len() - 1 && sys::read_memory(sys::getpid(), name.wrapping_add(len), &mut bytes[len..=len]) {
+        if bytes[len] == 0 {
+            break;
+        }
+        len += 1;
+    }
+    if len > 0 {
+        states::rename(pthread, bytes);
+    }
 }
 
 fn next(place: &AtomicUsize, name: &CStr) -> usize {
@@ -83,13 +111,15 @@ fn stop_the_clock() {
 /// Room for what the calling thread may still meet: paths, and calls inside each other.
 fn make_room_ahead() {
     const FRAMES: usize = 1 << 14;
-    let _blocked = sys::SignalsBlocked::new();
     let thread = states::current();
     // SAFETY: the state is valid while its word leads to it.
-    if let Some(thread) = unsafe { thread.as_mut() }
+    if let Some(thread) = unsafe { thread.as_ref() }
         && thread.has_arena()
     {
-        arena::make_room_ahead(thread);
         while thread.frames() < FRAMES && thread.grow() {}
+        stack::know_this_one(thread);
+        if let Some(_busy) = Busy::begin(thread) {
+            arena::make_room_ahead(thread);
+        }
     }
 }

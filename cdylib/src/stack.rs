@@ -3,6 +3,7 @@
 
 use crate::arch;
 use crate::clock;
+use crate::field::Field;
 use crate::life;
 use crate::maps;
 use crate::sys::{self, SignalsBlocked};
@@ -25,7 +26,7 @@ const NEAR: usize = 4 << 10;
 const GROWTH: usize = 64 << 20;
 
 /// Whether two stack pointers lie on one stack.
-pub fn is_same(thread: &mut Thread, one: usize, other: usize) -> bool {
+pub fn is_same(thread: &Thread, one: usize, other: usize) -> bool {
     let (low, high) = (one.min(other), one.max(other));
     if find(thread, low).is_none() || find(thread, high).is_none() {
         look(thread, low, high);
@@ -41,12 +42,12 @@ pub fn find(thread: &Thread, sp: usize) -> Option<(usize, usize)> {
     let first = |(start, end): (usize, usize)| {
         if (start..end).contains(&life::program_stack()) { end.saturating_sub(GROWTH).min(start) } else { start }
     };
-    thread.stacks.iter().find(|&&stack| first(stack) <= sp && sp < stack.1).copied()
+    thread.stacks.iter().map(Field::get).find(|&stack| first(stack) <= sp && sp < stack.1)
 }
 
 /// Looks up the mappings of two stack pointers.
 #[cold]
-fn look(thread: &mut Thread, low: usize, high: usize) {
+fn look(thread: &Thread, low: usize, high: usize) {
     let _blocked = SignalsBlocked::new();
     let began = clock::now(thread.family.clock);
     let mut found = [(0, 0); 2];
@@ -58,11 +59,12 @@ fn look(thread: &mut Thread, low: usize, high: usize) {
         }
     });
     for stack in found {
-        if stack.1 != 0 && !thread.stacks.contains(&stack) {
+        let is_known = thread.stacks.iter().any(|known| known.get() == stack);
+        if stack.1 != 0 && !is_known {
             // The same stack, grown, takes its own place.
-            let place = thread.stacks.iter().position(|&(_, end)| end == stack.1).unwrap_or(thread.next_stack);
-            thread.stacks[place] = stack;
-            thread.next_stack = (thread.next_stack + 1) % thread.stacks.len();
+            let own = thread.stacks.iter().position(|known| known.get().1 == stack.1);
+            thread.stacks[own.unwrap_or(thread.next_stack.get())].set(stack);
+            thread.next_stack.set((thread.next_stack.get() + 1) % thread.stacks.len());
         }
     }
     thread.forget_time_since(began);
@@ -72,4 +74,10 @@ fn look(thread: &mut Thread, low: usize, high: usize) {
 fn is_own((start, end): (usize, usize)) -> bool {
     let holds = |address: usize| start <= address && address < end;
     holds(arch::thread_pointer()) || holds(life::program_stack())
+}
+
+/// Looks the present stack up, while the kernel may still be asked.
+pub fn know_this_one(thread: &Thread) {
+    let here = arch::stack_pointer();
+    is_same(thread, here, here);
 }

@@ -1,17 +1,23 @@
 //! The states of a process's threads: threads come and go, states stay and are used again.
 
 use crate::arch;
+use crate::arena;
+use crate::busy::Busy;
 use crate::family::{self, Family};
 use crate::sys::SignalsBlocked;
 use crate::thread::{Thread, live};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
+use profile::arena::flag;
 
 /// The state of the calling thread, ready to record or to lose; null if nothing is recorded here.
 pub fn current() -> *mut Thread {
     let is_ready = |thread: *mut Thread| {
         // SAFETY: a thread's state is valid as long as its word leads to it.
-        !thread.is_null() && !matches!(unsafe { (*thread).state() }, live::FORKED | live::STALE)
+        match unsafe { thread.as_ref() } {
+            None => false,
+            Some(state) => !matches!(state.state(), live::FORKED | live::STALE) && !state.may_settle(),
+        }
     };
     let thread = arch::thread();
     if is_ready(thread) {
@@ -20,16 +26,13 @@ pub fn current() -> *mut Thread {
     if family::is_off() {
         return ptr::null_mut();
     }
-    let _blocked = SignalsBlocked::new();
-    let thread = arch::thread(); // a signal handler may have been faster
     // SAFETY: as above.
-    unsafe {
-        if thread.is_null() {
-            return attach();
-        }
-        match (*thread).state() {
-            live::FORKED => (*thread).settle(),
-            live::STALE => (*thread).look_through(),
+    let Some(state) = (unsafe { thread.as_ref() }) else { return attach() };
+    if let Some(_busy) = Busy::begin(state) {
+        match state.state() {
+            live::FORKED => state.settle(),
+            live::STALE => state.look_through(),
+            live::LOST if state.may_settle() => state.settle(),
             _ => {}
         }
     }
@@ -37,14 +40,18 @@ pub fn current() -> *mut Thread {
 }
 
 fn attach() -> *mut Thread {
+    let _blocked = SignalsBlocked::new();
     let Some(family) = crate::life::family() else { return ptr::null_mut() };
     let Some(thread) = take_state(family) else { return ptr::null_mut() };
-    // SAFETY: the state is complete but for its arena.
-    unsafe {
-        (*thread).use_filter();
-        (*thread).settle();
+    // SAFETY: the state is complete but for its arena, and nobody else's.
+    let state = unsafe { &*thread };
+    state.pthread.set(arch::thread_pointer());
+    state.use_filter();
+    state.settle();
+    if !arch::set_thread_if_none(thread) {
+        state.abandon(); // a signal handler was faster
+        return arch::thread();
     }
-    arch::set_thread(thread);
     crate::life::watch_end_of(thread);
     thread
 }
@@ -58,7 +65,7 @@ fn each_state(mut each: impl FnMut(&Thread) -> bool) -> *mut Thread {
     // SAFETY: states in the list stay; only their own threads change more than their atomic words.
     while !state.is_null() && !each(unsafe { &*state }) {
         // SAFETY: as above.
-        state = unsafe { (*state).next };
+        state = unsafe { (*state).next.get() };
     }
     state
 }
@@ -80,7 +87,7 @@ fn take_state(family: &'static Family) -> Option<*mut Thread> {
         (*new).in_use.store(true, Ordering::Relaxed);
         let mut first = STATES.load(Ordering::Acquire);
         loop {
-            (*new).next = first;
+            (*new).next.set(first);
             match STATES.compare_exchange(first, new, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return Some(new),
                 Err(other) => first = other,
@@ -96,5 +103,31 @@ pub fn make_stale() {
             let _ = state.live.compare_exchange(recording, live::STALE, Ordering::AcqRel, Ordering::Relaxed);
         }
         false
+    });
+}
+
+/// Says in the profile that this process ends by itself, by a thread that has no arena: in any of the process's.
+pub fn mark_exited(pid: u32) {
+    each_state(|state| {
+        let arena = state.arena.get();
+        // SAFETY: an arena stays in the mapping.
+        let is_ours = !arena.is_null() && unsafe { (*arena).pid } == pid;
+        if is_ours {
+            // SAFETY: as above.
+            unsafe { arena::set_flag(arena, flag::EXITED) };
+        }
+        is_ours
+    });
+}
+
+/// A thread has been given a name.
+pub fn rename(pthread: usize, name: [u8; 16]) {
+    each_state(|state| {
+        let is_its = state.in_use.load(Ordering::Acquire) && state.pthread.get() == pthread && state.has_arena();
+        if is_its {
+            // SAFETY: an arena stays in the mapping.
+            unsafe { (*state.arena.get()).name = name };
+        }
+        is_its
     });
 }

@@ -1,7 +1,7 @@
 //! The names of a module's functions, read from its file.
 
 use crate::image::Image;
-use crate::memory::SCRATCH_AREA;
+use crate::memory;
 use crate::sys::{self, Fd};
 use core::ffi::CStr;
 use core::fmt::{self, Write};
@@ -117,7 +117,7 @@ pub fn is_named(one: &str, symbol: &[u8]) -> bool {
         return false;
     }
     let answer = demangled_matches(one, symbol);
-    SCRATCH_AREA.reset();
+    memory::free_scratch();
     answer
 }
 

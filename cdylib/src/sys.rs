@@ -58,9 +58,17 @@ pub fn gettid() -> u32 {
     call!(SYS_gettid, 0).unwrap_or(0) as u32
 }
 
-/// Whether a thread of this number exists. One that may not be signalled exists.
-pub fn task_exists(tid: u32) -> bool {
-    call!(SYS_tkill, tid, 0) != Err(Errno(libc::ESRCH))
+/// Whether there is certainly no thread of this number in this PID namespace. One that may not be signalled exists.
+pub fn is_no_task(tid: u32) -> bool {
+    call!(SYS_tkill, tid, 0) == Err(Errno(libc::ESRCH))
+}
+
+/// The inode number of the PID namespace that the process is in; 0 if it cannot be told.
+pub fn pid_namespace() -> u64 {
+    let mut text = [0; 64];
+    let text = read_link(c"/proc/self/ns/pid", &mut text).unwrap_or_default(); // as `pid:[4026531836]`
+    let digits = text.iter().skip_while(|byte| !byte.is_ascii_digit()).take_while(|byte| byte.is_ascii_digit());
+    digits.fold(0, |number: u64, digit| number.wrapping_mul(10).wrapping_add(u64::from(digit - b'0')))
 }
 
 /// The calling thread's name, zero-padded.
@@ -70,7 +78,9 @@ pub fn thread_name() -> [u8; 16] {
     name
 }
 
-/// Blocks every signal until it is dropped: what runs under it is not interrupted by the program's handlers.
+/// Blocks asynchronous signals until it is dropped: what runs under it is not interrupted by the program's handlers, but
+/// for those of what it does itself (a stack that has no more room, a debugger's steps). The kernel ends a process that has
+/// such a signal blocked.
 pub struct SignalsBlocked {
     /// The mask as it was; none if the kernel was not asked.
     before: Option<u64>,
@@ -79,8 +89,11 @@ pub struct SignalsBlocked {
 impl SignalsBlocked {
     /// Blocks.
     pub fn new() -> Self {
-        let (all, mut before) = (u64::MAX, 0u64);
-        let answer = call!(SYS_rt_sigprocmask, libc::SIG_BLOCK, &raw const all, &raw mut before, 8);
+        const SYNCHRONOUS: [i32; 6] =
+            [libc::SIGILL, libc::SIGTRAP, libc::SIGBUS, libc::SIGFPE, libc::SIGSEGV, libc::SIGSYS];
+        let asynchronous = SYNCHRONOUS.iter().fold(u64::MAX, |set, signal| set & !(1 << (signal - 1)));
+        let mut before = 0u64;
+        let answer = call!(SYS_rt_sigprocmask, libc::SIG_BLOCK, &raw const asynchronous, &raw mut before, 8);
         Self { before: answer.is_ok().then_some(before) }
     }
 }
@@ -260,6 +273,28 @@ pub fn read_clock(clock: libc::clockid_t, time: &mut libc::timespec) {
 pub fn map_memory(size: usize) -> Result<*mut u8> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     call!(SYS_mmap, 0, size, libc::PROT_READ | libc::PROT_WRITE, flags, -1isize, 0).map(|address| address as *mut u8)
+}
+
+/// Address space, with no memory behind it yet.
+pub fn reserve_memory(size: usize) -> Result<*mut u8> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    call!(SYS_mmap, 0, size, libc::PROT_NONE, flags, -1isize, 0).map(|address| address as *mut u8)
+}
+
+/// Puts zeroed memory behind a part of reserved address space.
+///
+/// # Safety
+/// The range must be reserved, and nobody's yet.
+pub unsafe fn commit_memory(address: *mut u8, size: usize) -> Result<()> {
+    call!(SYS_mprotect, address, size, libc::PROT_READ | libc::PROT_WRITE).map(drop)
+}
+
+/// Gives the memory of private pages back; they read as zeros from now on.
+///
+/// # Safety
+/// The range must be private memory of the recorder's whose contents nobody needs.
+pub unsafe fn forget_pages(address: *mut u8, size: usize) {
+    let _ = call!(SYS_madvise, address, size, libc::MADV_DONTNEED);
 }
 
 /// Gives a mapping back.

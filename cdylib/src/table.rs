@@ -2,7 +2,12 @@
 //!
 //! Open addressing, with slots to spare. The records themselves hold the keys; a slot has a part of the hash too, so that
 //! others' records are seldom looked at.
+//!
+//! It may be looked up in the middle of a change, and a lookup may be interrupted by a change. So one word tells where the
+//! slots are and how many; a record that is not found is looked for again before another is made for it; and slots that
+//! were in use stay mapped.
 
+use crate::field::Field;
 use crate::sys;
 use core::ptr;
 use profile::Ref;
@@ -10,108 +15,144 @@ use profile::Ref;
 /// An index.
 #[repr(C)]
 pub struct Table {
-    /// Slots: a record, and above it a part of its hash. A power of two of them, 0 = empty.
-    pub slots: *mut u64,
-    /// 64 minus the logarithm of the number of slots.
-    pub shift: u32,
+    /// Where the slots are, which begin a page, and in its low bits 64 minus the logarithm of their number.
+    root: Field<usize>,
     /// Slots in use.
-    used: u32,
+    used: Field<u32>,
+}
+
+/// Slots: a record, and above it a part of its hash. A power of two of them, 0 = empty.
+#[derive(Clone, Copy)]
+struct Slots {
+    first: *mut u64,
+    shift: u32,
 }
 
 const FIRST: usize = 1024;
+const SHIFT_BITS: usize = 63;
+
+impl Slots {
+    fn new(first: *mut u64, count: usize) -> Self {
+        Self { first, shift: 64 - count.ilog2() }
+    }
+
+    #[inline(always)]
+    fn of(root: usize) -> Self {
+        Self { first: ptr::with_exposed_provenance_mut(root & !SHIFT_BITS), shift: (root & SHIFT_BITS) as u32 }
+    }
+
+    fn root(self) -> usize {
+        self.first.expose_provenance() | self.shift as usize
+    }
+
+    /// One less than their number.
+    #[inline(always)]
+    fn mask(self) -> usize {
+        usize::MAX >> self.shift
+    }
+
+    fn size(self) -> usize {
+        (self.mask() + 1) * size_of::<u64>()
+    }
+
+    #[inline(always)]
+    fn first_of(self, hash: u64) -> usize {
+        (hash >> self.shift) as usize
+    }
+
+    fn insert(self, key: u64, record: Ref) {
+        let hash = hash(key);
+        let mut slot = self.first_of(hash);
+        // SAFETY: `first_of` and the mask stay below the number of slots, some of which are empty.
+        unsafe {
+            while *self.first.add(slot) != 0 {
+                slot = (slot + 1) & self.mask();
+            }
+            self.first.add(slot).write_volatile(hash << 32 | u64::from(record));
+        }
+    }
+}
+
+/// What a key is found by: the first slot to look at in its high bits, and in its low half what the slot says.
+#[inline(always)]
+fn hash(key: u64) -> u64 {
+    key.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
 
 impl Table {
     /// Bytes of an empty index.
     pub const FIRST_SIZE: usize = FIRST * size_of::<u64>();
 
-    /// An empty index in these pages, which are zeroed and its own from now on.
-    pub fn new(pages: *mut u8) -> Self {
-        Self { slots: pages.cast(), shift: 64 - FIRST.ilog2(), used: 0 }
-    }
-
-    /// One less than the number of slots.
-    #[inline(always)]
-    pub fn mask(&self) -> usize {
-        usize::MAX >> self.shift
-    }
-
-    /// What a key is found by: the first slot to look at in its high bits, and in its low half what the slot says.
-    #[inline(always)]
-    fn hash(key: u64) -> u64 {
-        key.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    }
-
-    #[inline(always)]
-    fn first(&self, hash: u64) -> usize {
-        (hash >> self.shift) as usize
+    /// Makes this an empty index in these pages, which are zeroed and its own from now on.
+    pub fn start(&self, pages: *mut u8) {
+        self.root.set(Slots::new(pages.cast(), FIRST).root());
+        self.used.set(0);
     }
 
     /// The record that `is_it` says yes to.
     #[inline(always)]
     pub fn find(&self, key: u64, is_it: impl Fn(Ref) -> bool) -> Option<Ref> {
-        let hash = Self::hash(key);
-        let mut slot = self.first(hash);
+        let slots = Slots::of(self.root.get());
+        let hash = hash(key);
+        let mut slot = slots.first_of(hash);
         loop {
-            // SAFETY: `first` and the mask stay below the number of slots.
-            let found = unsafe { *self.slots.add(slot) };
+            // SAFETY: as in `insert`.
+            let found = unsafe { *slots.first.add(slot) };
             if found == 0 {
                 return None;
             }
             if (found >> 32) as u32 == hash as u32 && is_it(found as Ref) {
                 return Some(found as Ref);
             }
-            slot = (slot + 1) & self.mask();
+            slot = (slot + 1) & slots.mask();
         }
     }
 
     /// Makes room for one more record: at most half of the slots are used; without memory to grow five eighths, and for
     /// `spare` ones, which have no other place, seven. `key_of` tells the key of a record. False if there is no room.
-    pub fn make_room(&mut self, spare: bool, key_of: impl Fn(Ref) -> u64) -> bool {
-        let slots = self.mask() + 1;
-        let wanted = self.used as usize + 1;
+    pub fn make_room(&self, spare: bool, key_of: impl Fn(Ref) -> u64) -> bool {
+        let slots = Slots::of(self.root.get()).mask() + 1;
+        let wanted = self.used.get() as usize + 1;
         wanted * 2 <= slots || self.grow(key_of) || wanted * 8 <= slots * if spare { 7 } else { 5 }
     }
 
-    fn grow(&mut self, key_of: impl Fn(Ref) -> u64) -> bool {
-        let slots = self.mask() + 1;
-        let Ok(larger) = sys::map_memory(slots * 2 * size_of::<u64>()) else { return false };
-        let old = core::mem::replace(self, Self { slots: larger.cast(), shift: self.shift - 1, used: 0 });
-        for slot in 0..slots {
+    fn grow(&self, key_of: impl Fn(Ref) -> u64) -> bool {
+        let old = Slots::of(self.root.get());
+        let count = old.mask() + 1;
+        let Ok(larger) = sys::map_memory(old.size() * 2) else { return false };
+        let larger = Slots::new(larger.cast(), count * 2);
+        for slot in 0..count {
             // SAFETY: the old slots are as many as before.
-            let record = unsafe { *old.slots.add(slot) } as Ref;
+            let record = unsafe { *old.first.add(slot) } as Ref;
             if record != 0 {
-                self.insert(key_of(record), record);
+                larger.insert(key_of(record), record);
             }
         }
-        // SAFETY: signals are blocked wherever an index grows, so nothing reads the old slots.
-        unsafe { sys::unmap(old.slots.cast(), slots * size_of::<u64>()) };
+        self.root.set(larger.root());
+        // SAFETY: a lookup that a signal handler has interrupted may go on in the old slots, and finds nothing there: it
+        // asks again. Nothing is inserted into them any more.
+        unsafe { sys::forget_pages(old.first.cast(), old.size()) };
         true
     }
 
     /// Adds a record that is not in it, after [`Self::make_room`].
-    pub fn insert(&mut self, key: u64, record: Ref) {
-        let hash = Self::hash(key);
-        let mut slot = self.first(hash);
-        // SAFETY: as in `find`; some of the slots are empty.
-        unsafe {
-            while *self.slots.add(slot) != 0 {
-                slot = (slot + 1) & self.mask();
-            }
-            *self.slots.add(slot) = hash << 32 | u64::from(record);
-        }
-        self.used += 1;
+    pub fn insert(&self, key: u64, record: Ref) {
+        self.used.set(self.used.get() + 1);
+        Slots::of(self.root.get()).insert(key, record);
     }
 
     /// Forgets all records.
-    pub fn clear(&mut self) {
+    pub fn clear(&self) {
+        let slots = Slots::of(self.root.get());
         // SAFETY: the slots are ours.
-        unsafe { ptr::write_bytes(self.slots, 0, self.mask() + 1) };
-        self.used = 0;
+        unsafe { ptr::write_bytes(slots.first, 0, slots.mask() + 1) };
+        self.used.set(0);
     }
 
     /// Gives the memory back.
-    pub fn free(&mut self) {
+    pub fn free(&self) {
+        let slots = Slots::of(self.root.get());
         // SAFETY: whoever frees the index uses it no more.
-        unsafe { sys::unmap(self.slots.cast(), (self.mask() + 1) * size_of::<u64>()) };
+        unsafe { sys::unmap(slots.first.cast(), slots.size()) };
     }
 }

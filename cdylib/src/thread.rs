@@ -2,8 +2,10 @@
 
 use crate::arch;
 use crate::arena;
+use crate::busy::Busy;
 use crate::clock;
 use crate::family::{self, Family};
+use crate::field::Field;
 use crate::fork;
 use crate::frame::{self, Frame, bits};
 use crate::sys::{self, SignalsBlocked};
@@ -62,45 +64,46 @@ pub struct Distance {
     pub bytes: usize,
 }
 
-/// A thread's state.
+/// A thread's state. Its signal handlers use it too, in the middle of whatever is being done to it: nothing but the thread's own
+/// word leads to it, and nobody has it to themselves (`&mut`).
 #[repr(C, align(4096))]
 pub struct Thread {
     /// See [`live`]. Alone on its page, which a fork wipes.
     pub live: AtomicU64,
     rest_of_page: [u64; 511],
     /// The latest open call.
-    pub top: *mut Frame,
+    pub top: Field<*mut Frame>,
     /// Where the family's file is mapped.
-    pub base: *mut u8,
+    pub base: Field<*mut u8>,
     /// The arena.
-    pub arena: *mut Arena,
+    pub arena: Field<*mut Arena>,
     /// Calls timed so far.
-    pub count: u64,
+    pub count: Field<u64>,
     /// [`Thread::count`] at which something about trials is to be done.
-    pub next_trial: u64,
+    pub next_trial: Field<u64>,
     /// Calls counted so far without being timed.
-    pub counted: u64,
+    pub counted: Field<u64>,
     /// [`Thread::counted`] at which a trial's stretch of counted calls ends.
-    pub end_of_stretch: u64,
+    pub end_of_stretch: Field<u64>,
     /// What is subtracted from a call's time, in 1/1024 ticks: for itself …
-    pub inner: u64,
+    pub inner: Field<u64>,
     /// … and for each call made inside.
-    pub pair: u64,
+    pub pair: Field<u64>,
     /// … and for each that was counted only.
-    pub counted_pair: u64,
+    pub counted_pair: Field<u64>,
     /// The header's control words as they are when there is nothing to do: not paused, and the epoch that its counters belong
     /// to.
-    pub control: u64,
+    pub control: Field<u64>,
     /// The latest moment, in ticks.
-    pub last: u64,
+    pub last: Field<u64>,
     /// One past the last frame there is memory for.
-    pub limit: *mut Frame,
+    pub limit: Field<*mut Frame>,
     /// Addresses of roots; a power of two of them, 0 = empty. Null if everything is recorded.
-    pub roots: *const usize,
+    pub roots: Field<*const usize>,
     /// One less than their number.
-    pub roots_mask: usize,
+    pub roots_mask: Field<usize>,
     /// The frame below the first call.
-    pub bottom: *mut Frame,
+    pub bottom: Field<*mut Frame>,
     /// Function records by address.
     pub functions: Table,
     /// The family.
@@ -108,74 +111,95 @@ pub struct Thread {
     /// Nodes by parent, function, call site and hook.
     pub nodes: Table,
     /// The arena's name in the file.
-    pub arena_ref: Ref,
+    pub arena_ref: Field<Ref>,
+    /// The token by which it owns the arena.
+    pub token: Field<u64>,
     /// Its word in the directory, or -1.
-    pub directory: i32,
+    pub directory: Field<i32>,
     /// Its latest block.
-    pub block: *mut Block,
+    pub block: Field<*mut Block>,
     /// What the hooks took in the present stretch of a trial, in ticks.
-    pub probed: u64,
+    pub probed: Field<u64>,
     /// When the latest blank ended ([`crate::sampling::BLANK`]), in ticks.
-    pub blank_ended: u64,
+    pub blank_ended: Field<u64>,
     /// Blanks since the last trial, and what they took, in ticks.
-    pub blanks: u32,
-    pub blank_ticks: u64,
+    pub blanks: Field<u32>,
+    pub blank_ticks: Field<u64>,
     /// The trial of what timing costs.
     pub trial: Trial,
     /// Where the sequence of random numbers is.
-    pub random: u64,
+    pub random: Field<u64>,
     /// Stacks that it has been seen on: first address and end.
-    pub stacks: [(usize, usize); 4],
+    pub stacks: [Field<(usize, usize)>; 4],
     /// Which of them to forget next.
-    pub next_stack: usize,
+    pub next_stack: Field<usize>,
     /// The next of all states of this process.
-    pub next: *mut Thread,
+    pub next: Field<*mut Thread>,
+    /// Where the stack was as the state began to be changed ([`crate::busy`]); 0 = it is as it should be.
+    pub busy: Field<usize>,
+    /// When room for paths is looked for again, in ticks; 0 = there was some the last time.
+    pub no_room_until: Field<u64>,
+    /// The same for what is kept for functions that have no other place.
+    pub no_spare_until: Field<u64>,
+    /// When an arena is looked for again, where there was none; `u64::MAX` = never.
+    pub no_arena_until: Field<u64>,
+    /// One past the last frame that address space is reserved for.
+    pub reserved: Field<*mut Frame>,
+    /// libc's name of the thread: where its record of it is.
+    pub pthread: Field<usize>,
     /// Whether a thread has it.
     pub in_use: AtomicBool,
     /// See [`PATH_CACHE`].
-    pub path_cache: [Ref; PATH_CACHE],
+    pub path_cache: [Field<Ref>; PATH_CACHE],
     /// See [`OUTSIDERS`].
-    pub outsiders: [usize; OUTSIDERS],
+    pub outsiders: [Field<usize>; OUTSIDERS],
     /// See [`KNOWN_PAGES`].
-    pub known_pages: [usize; KNOWN_PAGES],
+    pub known_pages: [Field<usize>; KNOWN_PAGES],
     /// Pages of code that can be read; each in the slot of its number's low bits.
-    pub readable_pages: [usize; READABLE_PAGES],
+    pub readable_pages: [Field<usize>; READABLE_PAGES],
     /// See [`DISTANCES`].
-    pub distances: [Distance; DISTANCES],
+    pub distances: [Field<Distance>; DISTANCES],
 }
 
 const FIRST_FRAMES: usize = 256;
-/// Calls deeper than this are lost: a gigabyte of frames.
-const MOST_FRAMES: usize = 1 << 24;
+/// Calls deeper than this are counted by function only: 256 MB of frames.
+const MOST_FRAMES: usize = 1 << 22;
 
 impl Thread {
     /// State for a thread of `family`, with no arena yet.
     pub fn new(family: &'static Family) -> sys::Result<*mut Thread> {
         // All at once: what there is no room for must not be half taken, again and again.
-        const FRAMES: usize = FIRST_FRAMES * size_of::<Frame>();
-        let memory = sys::map_memory(size_of::<Thread>() + FRAMES + 2 * Table::FIRST_SIZE)?;
+        let memory = sys::map_memory(size_of::<Thread>() + 2 * Table::FIRST_SIZE)?;
+        let give_back = |errno| {
+            // SAFETY: the mapping is new, and nobody has seen it.
+            unsafe { sys::unmap(memory, size_of::<Thread>() + 2 * Table::FIRST_SIZE) };
+            errno
+        };
+        // Of a limited address space most is left to the program.
+        let fair = (sys::spare_address_space() / 256 / size_of::<Frame>()).max(FIRST_FRAMES).next_power_of_two();
+        let (frames, reserved) = frame::reserve(fair.min(MOST_FRAMES), FIRST_FRAMES).map_err(give_back)?;
         let thread = memory.cast::<Thread>();
-        // SAFETY: the mapping is new and has room for all of them; each begins a page, and may be given back by itself.
+        // SAFETY: the mapping is new and has room for all of them, zeros are valid for each, and each begins a page.
         unsafe {
-            let frames = memory.add(size_of::<Thread>()).cast();
-            let [nodes, functions] = [0, Table::FIRST_SIZE].map(|at| memory.add(size_of::<Thread>() + FRAMES + at));
-            frame::clear(frames, FIRST_FRAMES);
-            sys::wipe_on_fork(thread.cast(), GRANULE)?;
+            frame::commit(frames, FIRST_FRAMES).map_err(give_back)?;
+            sys::wipe_on_fork(thread.cast(), GRANULE).map_err(give_back)?;
+            (&raw mut (*thread).family).write(family);
+            let state = &*thread;
+            state.nodes.start(memory.add(size_of::<Thread>()));
+            state.functions.start(memory.add(size_of::<Thread>() + Table::FIRST_SIZE));
             let header = family.header();
             let (inner, outer) = ((*header).inner_cost, (*header).outer_cost);
-            (&raw mut (*thread).top).write(frames);
-            (&raw mut (*thread).bottom).write(frames);
-            (&raw mut (*thread).limit).write(frames.add(FIRST_FRAMES));
-            (&raw mut (*thread).base).write(family.base);
-            (&raw mut (*thread).nodes).write(Table::new(nodes));
-            (&raw mut (*thread).functions).write(Table::new(functions));
-            (&raw mut (*thread).family).write(family);
-            (&raw mut (*thread).inner).write(inner);
-            (&raw mut (*thread).pair).write(inner + outer);
-            (&raw mut (*thread).counted_pair).write((*header).counted_cost);
-            (&raw mut (*thread).random).write(crate::sampling::seed(thread.addr()));
-            (&raw mut (*thread).directory).write(-1);
-            (*thread).use_filter();
+            state.top.set(frames);
+            state.bottom.set(frames);
+            state.limit.set(frames.add(FIRST_FRAMES));
+            state.reserved.set(frames.add(reserved));
+            state.base.set(family.base);
+            state.inner.set(inner);
+            state.pair.set(inner + outer);
+            state.counted_pair.set((*header).counted_cost);
+            state.random.set(crate::sampling::seed(thread.addr()));
+            state.directory.set(-1);
+            state.use_filter();
         }
         Ok(thread)
     }
@@ -200,103 +224,99 @@ impl Thread {
     /// Whether no call is open.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.top == self.bottom
+        self.top.get() == self.bottom.get()
     }
 
     /// The epoch that its counters belong to.
     pub fn epoch(&self) -> u32 {
-        (self.control >> 32) as u32
+        (self.control.get() >> 32) as u32
     }
 
-    /// From now on its counters belong to the present epoch.
-    pub fn join_epoch(&mut self) {
-        // SAFETY: the header is mapped.
-        let epoch = unsafe { (&raw const (*self.family.header()).epoch).read_volatile() };
-        self.control = u64::from(epoch) << 32;
+    /// From now on its counters belong to this epoch.
+    pub fn join(&self, epoch: u32) {
+        self.control.set(u64::from(epoch) << 32);
     }
 
     /// A node of the arena.
     #[inline(always)]
     pub fn node(&self, reference: Ref) -> *mut NodeRecord {
-        family::at(self.base, reference)
+        family::at(self.base.get(), reference)
     }
 
     /// Takes over the family's present filter.
-    pub fn use_filter(&mut self) {
+    pub fn use_filter(&self) {
         let filter = self.family.filter.load(Ordering::Acquire);
         // SAFETY: filters are never given back.
         let roots = unsafe { filter.as_ref() }.and_then(|filter| filter.roots.as_ref());
-        (self.roots, self.roots_mask) = roots.map_or((ptr::null(), 0), |set| (set.slots, set.mask));
+        // Never more slots than there are: a handler may ask between the two.
+        self.roots_mask.set(self.roots_mask.get().min(roots.map_or(0, |set| set.mask)));
+        self.roots.set(roots.map_or(ptr::null(), |set| set.slots));
+        self.roots_mask.set(roots.map_or(0, |set| set.mask));
         // SAFETY: the bottom frame is always there.
-        unsafe { (*self.bottom).position = if roots.is_some() { SKIPPED } else { ROOT } };
+        unsafe { (*self.bottom.get()).position = if roots.is_some() { SKIPPED } else { ROOT } };
     }
 
     /// Whether everything is recorded, or the function is a root.
     #[inline(always)]
     pub fn is_root(&self, function: usize) -> bool {
         // SAFETY: the slots are as many as the mask says.
-        unsafe { crate::filter::contains(self.roots, self.roots_mask, function) }
+        unsafe { crate::filter::contains(self.roots.get(), self.roots_mask.get(), function) }
     }
 
     /// Whether the function's page is known to be a known module's.
     #[inline(always)]
     pub fn knows(&self, function: usize) -> bool {
         let page = function >> 12;
-        self.known_pages[page % KNOWN_PAGES] == page
+        self.known_pages[page % KNOWN_PAGES].get() == page
     }
 
     /// Frames there is memory for.
     pub fn frames(&self) -> usize {
         // SAFETY: pointers into one mapping.
-        unsafe { self.limit.offset_from(self.bottom) as usize }
+        unsafe { self.limit.get().offset_from(self.bottom.get()) as usize }
     }
 
     /// Whether the function is known to be outside every root.
     #[inline(always)]
     pub fn is_outsider(&self, function: usize) -> bool {
-        self.outsiders[(function >> 4) % OUTSIDERS] == function
+        self.outsiders[(function >> 4) % OUTSIDERS].get() == function
     }
 
     /// A random number below `end`.
-    pub fn random_below(&mut self, end: u32) -> u32 {
+    pub fn random_below(&self, end: u32) -> u32 {
         // Marsaglia's xorshift, scaled by its high half.
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        (((self.random >> 32) * u64::from(end)) >> 32) as u32
+        let mut random = self.random.get();
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        self.random.set(random);
+        (((random >> 32) * u64::from(end)) >> 32) as u32
     }
 
     /// Makes room for more frames. False if there is none.
-    pub fn grow(&mut self) -> bool {
-        // SAFETY: pointers into one mapping.
-        let (len, at) = (self.frames(), unsafe { self.top.offset_from(self.bottom) } as usize);
-        if len >= MOST_FRAMES {
-            return false;
-        }
-        let _blocked = SignalsBlocked::new();
-        let Ok(frames) = frame::map(len * 2) else {
-            self.family.warn_of_little_memory();
-            return false;
-        };
-        // SAFETY: the new mapping is twice as large; nothing but `self` leads to the old one.
+    pub fn grow(&self) -> bool {
+        let Some(_busy) = Busy::begin(self) else { return false };
+        let (limit, reserved) = (self.limit.get(), self.reserved.get());
+        // SAFETY: pointers into one mapping; what lies behind the limit is nobody's yet.
         unsafe {
-            ptr::copy_nonoverlapping(self.bottom, frames, len);
-            sys::unmap(self.bottom.cast(), len * size_of::<Frame>());
-            self.bottom = frames;
-            self.top = frames.add(at);
-            self.limit = frames.add(len * 2);
+            let more = self.frames().min(reserved.offset_from(limit) as usize);
+            if more == 0 || frame::commit(limit, more).is_err() {
+                self.family.warn_of_little_memory();
+                return false;
+            }
+            self.limit.set(limit.add(more));
         }
         true
     }
 
     /// Takes the time since `began`, which the recorder spent on something rare, off all open calls.
-    pub fn forget_time_since(&mut self, began: u64) {
+    pub fn forget_time_since(&self, began: u64) {
         let spent = clock::now(self.family.clock).saturating_sub(began);
-        // SAFETY: frames between bottom and top are there.
-        unsafe {
-            let mut frame = self.top;
-            while frame > self.bottom {
-                (*frame).start += spent;
+        let mut frame = self.top.get();
+        while frame > self.bottom.get() {
+            // SAFETY: frames between bottom and top are there.
+            unsafe {
+                arch::add(&raw mut (*frame).start, spent);
                 frame = frame.sub(1);
             }
         }
@@ -304,26 +324,54 @@ impl Thread {
 
     /// Adds what a hook took that began then, if its call, whose frame has these bits, is not timed: what times it, and
     /// what makes a new path, is no part of what counting costs.
-    pub fn probe(&mut self, began: u64, frame_bits: u8) {
+    pub fn probe(&self, began: u64, frame_bits: u8) {
         let took = arch::ticks().wrapping_sub(began);
         if frame_bits & !bits::SLOT == bits::COUNTED {
-            self.probed += took;
+            self.probed.set(self.probed.get() + took);
         }
     }
 
     /// Takes an arena, and puts the calls that are open into it.
-    pub fn settle(&mut self) {
+    ///
+    /// The state must be [`crate::busy`], or not yet be seen by its hooks.
+    pub fn settle(&self) {
         self.live.store(live::LOST, Ordering::Relaxed);
-        self.join_epoch();
-        if clock::STOPPED.load(Ordering::Relaxed) || !arena::claim(self) {
+        self.no_arena_until.set(u64::MAX);
+        if clock::STOPPED.load(Ordering::Relaxed) {
             return;
         }
-        (self.count, self.counted) = (0, 0);
+        self.join(self.family.epoch());
+        if !arena::claim(self) {
+            self.no_arena_until.set(self.family.later());
+            return;
+        }
+        (self.count.set(0), self.counted.set(0));
+        (self.no_room_until.set(0), self.no_spare_until.set(0));
         trial::schedule(self);
-        self.last = clock::now(self.family.clock);
+        let now = clock::now(self.family.clock);
+        self.last.set(now);
         fork::inherit(self);
-        self.forget_time_since(self.last);
+        self.forget_time_since(now);
         self.record();
+    }
+
+    /// Whether it has no arena, but may find one now.
+    pub fn may_settle(&self) -> bool {
+        self.state() == live::LOST && !self.is_before(self.no_arena_until.get())
+    }
+
+    /// Whether there was no room for paths a moment ago.
+    pub fn is_short_of_room(&self) -> bool {
+        self.is_before(self.no_room_until.get())
+    }
+
+    /// Whether there was not even room for functions that have no other place.
+    pub fn is_short_of_spare_room(&self) -> bool {
+        self.is_before(self.no_spare_until.get())
+    }
+
+    fn is_before(&self, until: u64) -> bool {
+        until != 0 && clock::now(self.family.clock) < until
     }
 
     fn record(&self) {
@@ -337,48 +385,60 @@ impl Thread {
     }
 
     /// Forgets what lay at addresses of libraries that are gone.
-    pub fn look_through(&mut self) {
+    ///
+    /// The state must be [`crate::busy`].
+    pub fn look_through(&self) {
         self.record(); // first: another library may be unloaded meanwhile
-        self.known_pages.fill(0);
-        self.outsiders.fill(0);
-        self.readable_pages.fill(0);
+        self.forget_addresses();
+        self.readable_pages.iter().for_each(|page| page.set(0));
         self.use_filter();
         arena::index_what_is_there(self);
     }
 
+    fn forget_addresses(&self) {
+        self.known_pages.iter().chain(&self.outsiders).for_each(|address| address.set(0));
+    }
+
     /// Ends the thread's recording: its counts stay, its arena and its state are free for another thread.
-    pub fn end(thread: *mut Thread) {
+    pub fn end(&self) {
         let _blocked = SignalsBlocked::new();
         arch::set_thread(ptr::null_mut());
-        // SAFETY: nothing leads to the state any more but the list of all states, which asks whether it is in use.
-        unsafe {
-            let state = &mut *thread;
-            if state.has_arena() {
-                arena::release(state);
-            }
-            state.live.store(live::FORKED, Ordering::Relaxed);
-            while state.top > state.bottom {
-                state.top.write(Frame::EMPTY);
-                state.top = state.top.sub(1);
-            }
-            state.stacks = Default::default();
-            state.known_pages.fill(0);
-            state.outsiders.fill(0);
-            state.in_use.store(false, Ordering::Release);
+        self.abandon();
+    }
+
+    /// Leaves the state to another thread. Nothing must lead to it any more but the list of all states, which asks whether
+    /// it is in use.
+    pub fn abandon(&self) {
+        if self.has_arena() {
+            arena::release(self);
         }
+        self.live.store(live::FORKED, Ordering::Relaxed);
+        while self.top.get() > self.bottom.get() {
+            // SAFETY: frames between bottom and top are there.
+            unsafe {
+                self.top.get().write(Frame::EMPTY);
+                self.top.set(self.top.get().sub(1));
+            }
+        }
+        self.busy.set(0);
+        self.stacks.iter().for_each(|stack| stack.set((0, 0)));
+        self.forget_addresses();
+        self.in_use.store(false, Ordering::Release);
     }
 
     /// Gives the memory back.
     ///
     /// # Safety
     /// Nothing may use the state afterwards.
-    pub unsafe fn free(&mut self) {
-        self.nodes.free();
-        self.functions.free();
+    pub unsafe fn free(thread: *mut Self) {
         // SAFETY: the caller's promise.
         unsafe {
-            sys::unmap(self.bottom.cast(), self.frames() * size_of::<Frame>());
-            sys::unmap((&raw mut *self).cast(), size_of::<Thread>());
+            let state = &*thread;
+            state.nodes.free();
+            state.functions.free();
+            let (frames, reserved) = (state.bottom.get(), state.reserved.get());
+            sys::unmap(frames.cast(), reserved.offset_from(frames) as usize * size_of::<Frame>());
+            sys::unmap(thread.cast(), size_of::<Thread>());
         }
     }
 }
@@ -388,8 +448,8 @@ impl Thread {
 /// # Safety
 /// The node must be in the mapping.
 #[inline(always)]
-pub unsafe fn slot<'a>(node: *mut NodeRecord, bits: u8) -> &'a mut Slot {
+pub unsafe fn slot(node: *mut NodeRecord, bits: u8) -> *mut Slot {
     const APART: usize = offset_of!(NodeRecord, folded_slot) - offset_of!(NodeRecord, slot);
     // SAFETY: the caller's promise; a node has two slots.
-    unsafe { &mut *(&raw mut (*node).slot).byte_add((bits & bits::SLOT) as usize * APART) }
+    unsafe { (&raw mut (*node).slot).byte_add((bits & bits::SLOT) as usize * APART) }
 }

@@ -2,13 +2,12 @@
 
 use crate::arch;
 use crate::arena;
+use crate::busy::Busy;
 use crate::clock;
 use crate::family::at;
 use crate::frame::bits;
-use crate::sys::SignalsBlocked;
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, Ordering};
-use profile::arena::flag;
 use profile::timeline::{FIRST_WIDTH, SLICES, Slice, parts, width_for};
 use profile::{Function, Ref, Timeline};
 
@@ -18,11 +17,11 @@ use profile::{Function, Ref, Timeline};
 /// A call of a root must be open, and be the latest.
 #[cold]
 #[inline(never)]
-pub unsafe fn add(thread: &mut Thread, now: u64) {
+pub unsafe fn add(thread: &Thread, now: u64) {
     // SAFETY: the frame's node, its function's record and its timeline are in the mapping.
     unsafe {
-        let frame = *thread.top;
-        if thread.top == thread.bottom.add(1) {
+        let frame = *thread.top.get();
+        if thread.top.get() == thread.bottom.get().add(1) {
             thread.trial.leave_root(now.saturating_sub(frame.start));
         }
         let record = (*thread.node(frame.node)).record;
@@ -31,7 +30,10 @@ pub unsafe fn add(thread: &mut Thread, now: u64) {
         let (start, end) = (frame.start.saturating_sub(origin), now.saturating_sub(origin));
         let width = width_for((*timeline).width, end);
         if width > (*timeline).width {
-            widen(&mut *timeline, width);
+            widen(thread, &mut *timeline, width);
+        }
+        if width > (*timeline).width {
+            return; // a signal handler has interrupted just that
         }
         let weight = if frame.bits & bits::SAMPLED != 0 { u64::from(frame.weight) } else { 1 };
         let slices = (&raw mut (*timeline).slices).cast::<Slice>();
@@ -44,34 +46,34 @@ pub unsafe fn add(thread: &mut Thread, now: u64) {
     }
 }
 
-unsafe fn timeline_of(thread: &mut Thread, record: Ref) -> Option<*mut Timeline> {
+unsafe fn timeline_of(thread: &Thread, record: Ref) -> Option<*mut Timeline> {
     if record == 0 {
         return None;
     }
     // SAFETY: the caller's record.
     unsafe {
-        let function: *mut Function = at(thread.base, record);
-        if (*function).timeline == 0 && (*thread.arena).flags & flag::FULL != 0 {
+        let function: *mut Function = at(thread.base.get(), record);
+        if (*function).timeline == 0 && thread.is_short_of_room() {
             return None; // blocking signals for nothing would cost two system calls a call
         }
         if (*function).timeline == 0 {
-            let _blocked = SignalsBlocked::new();
+            let _busy = Busy::begin(thread)?;
             let began = clock::now(thread.family.clock);
             let (reference, timeline) = arena::record::<Timeline>(thread, false)?;
             (*timeline).width = FIRST_WIDTH;
             AtomicU32::from_ptr(&raw mut (*function).timeline).store(reference, Ordering::Release);
             // The latest call's time is over already.
-            let start = (*thread.top).start;
+            let start = (*thread.top.get()).start;
             thread.forget_time_since(began);
-            (*thread.top).start = start;
+            (*thread.top.get()).start = start;
         }
-        Some(at(thread.base, (*function).timeline))
+        Some(at(thread.base.get(), (*function).timeline))
     }
 }
 
 /// Makes each slice of several.
-fn widen(timeline: &mut Timeline, width: u32) {
-    let _blocked = SignalsBlocked::new();
+fn widen(thread: &Thread, timeline: &mut Timeline, width: u32) {
+    let Some(_busy) = Busy::begin(thread) else { return };
     let by = width.saturating_sub(timeline.width); // a signal handler may have been faster
     for slice in 0..SLICES {
         let Slice { calls, ticks } = core::mem::take(&mut timeline.slices[slice]);

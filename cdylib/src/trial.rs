@@ -7,10 +7,11 @@
 
 use crate::arch;
 use crate::arena;
+use crate::busy::Busy;
 use crate::clock::{Clock, Tsc};
 use crate::family::at;
+use crate::field::Field;
 use crate::frame::bits;
-use crate::sys::SignalsBlocked;
 use crate::thread::{Thread, live};
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::header::clock::TSC;
@@ -59,62 +60,64 @@ enum Stage {
 
 /// A thread's trial.
 pub struct Trial {
-    stage: Stage,
+    stage: Field<Stage>,
     /// Whether the stretch is still to begin.
-    is_warming_up: bool,
+    is_warming_up: Field<bool>,
     /// Calls of a stretch.
-    calls: u32,
+    calls: Field<u32>,
     /// What the outermost calls that have ended have taken, in ticks: the program's time as far as it is recorded.
-    inside: u64,
+    inside: Field<u64>,
     /// How long the program had been inside outermost calls when the present stretch began, in ticks.
-    began: u64,
+    began: Field<u64>,
     /// [`Thread::count`] then.
-    count: u64,
+    count: Field<u64>,
     /// What the first one took.
-    first: u64,
+    first: Field<u64>,
     /// Calls that were timed in the stretch of counted ones.
-    timed: u64,
+    timed: Field<u64>,
     /// What a timed call took longer than a counted one, in 1/1024 ticks.
-    difference: i32,
+    difference: Field<i32>,
 }
 
 impl Trial {
     /// No trial is under way. `calls`: of a stretch of the next one; 0 = as many as usual.
-    pub fn wait(&mut self, calls: u32) {
-        (self.stage, self.is_warming_up) = (Stage::Waiting, false);
-        self.calls = if calls == 0 { MOST_CALLS } else { calls };
+    pub fn wait(&self, calls: u32) {
+        self.stage.set(Stage::Waiting);
+        self.is_warming_up.set(false);
+        self.calls.set(if calls == 0 { MOST_CALLS } else { calls });
     }
 
-    fn warm_up(&mut self, stage: Stage) {
-        (self.stage, self.is_warming_up) = (stage, true);
+    fn warm_up(&self, stage: Stage) {
+        self.stage.set(stage);
+        self.is_warming_up.set(true);
     }
 
     /// An outermost call ends, which took so long. They are timed in every stretch; between them the program does what is
     /// recorded nowhere.
-    pub fn leave_root(&mut self, ticks: u64) {
-        self.inside = self.inside.wrapping_add(ticks);
+    pub fn leave_root(&self, ticks: u64) {
+        self.inside.set(self.inside.get().wrapping_add(ticks));
     }
 }
 
-fn begin_stretch(thread: &mut Thread) {
-    (thread.trial.began, thread.trial.count) = (inside(thread, Tsc::now()), thread.count);
+fn begin_stretch(thread: &Thread) {
+    thread.trial.began.set(inside(thread, Tsc::now()));
+    thread.trial.count.set(thread.count.get());
 }
 
 /// What outermost calls have taken until now, in ticks.
 fn inside(thread: &Thread, now: u64) -> u64 {
     // SAFETY: the frame above the bottom is there if any call is open.
-    let so_far = if thread.is_empty() { 0 } else { unsafe { now.saturating_sub((*thread.bottom.add(1)).start) } };
-    thread.trial.inside.wrapping_add(so_far)
+    let so_far = if thread.is_empty() { 0 } else { unsafe { now.saturating_sub((*thread.bottom.get().add(1)).start) } };
+    thread.trial.inside.get().wrapping_add(so_far)
 }
 
 /// Sets when a thread's first trial is.
-pub fn schedule(thread: &mut Thread) {
+pub fn schedule(thread: &Thread) {
     thread.trial.wait(0);
-    (thread.next_trial, thread.end_of_stretch) = (FIRST, u64::MAX);
-    (thread.blanks, thread.blank_ticks) = (0, 0);
-    if is_sampled(thread) && thread.family.clock == TSC {
-        thread.end_of_stretch = FIRST;
-    }
+    thread.next_trial.set(FIRST);
+    (thread.blanks.set(0), thread.blank_ticks.set(0));
+    let is_probed = is_sampled(thread) && thread.family.clock == TSC;
+    thread.end_of_stretch.set(if is_probed { FIRST } else { u64::MAX });
 }
 
 fn is_sampled(thread: &Thread) -> bool {
@@ -124,22 +127,22 @@ fn is_sampled(thread: &Thread) -> bool {
 /// The next step, in a thread whose calls are timed.
 #[cold]
 #[inline(never)]
-pub unsafe fn step_timed(thread: &mut Thread) {
+pub unsafe fn step_timed(thread: &Thread) {
     let now = Tsc::now();
     // SAFETY: the thread has an arena.
     unsafe {
-        match thread.trial.stage {
+        match thread.trial.stage.get() {
             Stage::Waiting => begin(thread),
-            Stage::Timed { .. } if thread.trial.is_warming_up => {
-                thread.trial.is_warming_up = false;
-                thread.next_trial = thread.count + u64::from(thread.trial.calls);
+            Stage::Timed { .. } if thread.trial.is_warming_up.get() => {
+                thread.trial.is_warming_up.set(false);
+                thread.next_trial.set(thread.count.get() + u64::from(thread.trial.calls.get()));
             }
             Stage::Timed { is_first: true } => {
-                thread.trial.first = taken(thread, now);
+                thread.trial.first.set(taken(thread, now));
                 count_next(thread, false);
             }
             Stage::Timed { is_first: false } => {
-                let (timed, counted) = (taken(thread, now), thread.trial.first);
+                let (timed, counted) = (taken(thread, now), thread.trial.first.get());
                 finish(thread, timed, counted);
             }
             // Something else has ended the stretch: the thread's state was set anew.
@@ -152,38 +155,38 @@ pub unsafe fn step_timed(thread: &mut Thread) {
 
 /// What the stretch that ends now has taken, in ticks.
 fn taken(thread: &Thread, now: u64) -> u64 {
-    inside(thread, now).saturating_sub(thread.trial.began)
+    inside(thread, now).saturating_sub(thread.trial.began.get())
 }
 
 /// The end of a stretch of counted calls.
 #[cold]
 #[inline(never)]
-pub unsafe fn step_counted(thread: &mut Thread) {
+pub unsafe fn step_counted(thread: &Thread) {
     let now = Tsc::now();
-    if thread.trial.is_warming_up {
-        thread.trial.is_warming_up = false;
-        thread.probed = 0;
-        let calls = if thread.trial.stage == Stage::Probed { LEAST_CALLS } else { thread.trial.calls };
-        thread.end_of_stretch = thread.counted + u64::from(calls);
+    if thread.trial.is_warming_up.get() {
+        thread.trial.is_warming_up.set(false);
+        thread.probed.set(0);
+        let calls = if thread.trial.stage.get() == Stage::Probed { LEAST_CALLS } else { thread.trial.calls.get() };
+        thread.end_of_stretch.set(thread.counted.get() + u64::from(calls));
         thread.forget_time_since(now);
         return begin_stretch(thread);
     }
-    thread.end_of_stretch = u64::MAX;
+    thread.end_of_stretch.set(u64::MAX);
     let usual = if is_sampled(thread) { live::COUNTED } else { live::TSC };
     for state in [live::COUNTED, live::PROBED] {
         let _ = thread.live.compare_exchange(state, usual, Ordering::Relaxed, Ordering::Relaxed);
     }
     let counted = taken(thread, now);
-    thread.trial.timed = thread.count - thread.trial.count;
+    thread.trial.timed.set(thread.count.get().wrapping_sub(thread.trial.count.get()));
     // SAFETY: the thread has an arena.
     unsafe {
-        match thread.trial.stage {
+        match thread.trial.stage.get() {
             Stage::Counted { is_first: true } => {
-                thread.trial.first = counted;
+                thread.trial.first.set(counted);
                 time_next(thread, false);
             }
             Stage::Counted { is_first: false } => {
-                let timed = thread.trial.first;
+                let timed = thread.trial.first.get();
                 finish(thread, timed, counted);
             }
             Stage::Probed => keep(thread),
@@ -204,11 +207,11 @@ pub unsafe fn may_leave_out(thread: &Thread, node: *mut NodeRecord) -> bool {
     if node.flags & flag::ROOT as u16 != 0 {
         return false; // all are in a timeline
     }
-    if node.slot.ticks + node.folded_slot.ticks > calls * (thread.pair >> 10) * NEVER_LEFT_OUT {
+    if node.slot.ticks + node.folded_slot.ticks > calls * (thread.pair.get() >> 10) * NEVER_LEFT_OUT {
         return false;
     }
     // Of a short stretch of probes those paths must be part that are met seldom: their records are in no cache.
-    let timed_for_each = if thread.trial.stage == Stage::Probed { 2 } else { TIMED_FOR_EACH };
+    let timed_for_each = if thread.trial.stage.get() == Stage::Probed { 2 } else { TIMED_FOR_EACH };
     let allowed = (calls / timed_for_each).min(u32::MAX.into()) as u32;
     let more = allowed.saturating_sub(node.sample).min(u32::from(u16::MAX) - 1);
     node.sample += more;
@@ -216,11 +219,11 @@ pub unsafe fn may_leave_out(thread: &Thread, node: *mut NodeRecord) -> bool {
     more > 0
 }
 
-unsafe fn begin(thread: &mut Thread) {
+unsafe fn begin(thread: &Thread) {
     // SAFETY: the arena is the thread's.
     unsafe {
         if !has_record(thread) {
-            thread.next_trial = u64::MAX;
+            thread.next_trial.set(u64::MAX);
             return;
         }
     }
@@ -235,7 +238,7 @@ unsafe fn begin(thread: &mut Thread) {
 }
 
 /// The only stretch of a trial where not every call is timed.
-unsafe fn begin_probing(thread: &mut Thread) {
+unsafe fn begin_probing(thread: &Thread) {
     // SAFETY: the arena is the thread's.
     if unsafe { has_record(thread) } {
         probe_next(thread);
@@ -243,84 +246,85 @@ unsafe fn begin_probing(thread: &mut Thread) {
 }
 
 /// Whether the arena has a record of trials; makes it one.
-unsafe fn has_record(thread: &mut Thread) -> bool {
+unsafe fn has_record(thread: &Thread) -> bool {
     // SAFETY: the arena is the thread's.
     unsafe {
-        if (*thread.arena).trials == 0 {
-            let _blocked = SignalsBlocked::new();
+        let arena = thread.arena.get();
+        if (*arena).trials == 0 {
+            let Some(_busy) = Busy::begin(thread) else { return false };
             let Some((reference, _)) = arena::record::<Trials>(thread, false) else { return false };
-            AtomicU32::from_ptr(&raw mut (*thread.arena).trials).store(reference, Ordering::Release);
+            AtomicU32::from_ptr(&raw mut (*arena).trials).store(reference, Ordering::Release);
         }
     }
     true
 }
 
-fn time_next(thread: &mut Thread, is_first: bool) {
+fn time_next(thread: &Thread, is_first: bool) {
     thread.trial.warm_up(Stage::Timed { is_first });
-    thread.next_trial = thread.count + u64::from(WARM_UP);
+    thread.next_trial.set(thread.count.get() + u64::from(WARM_UP));
 }
 
-fn count_next(thread: &mut Thread, is_first: bool) {
+fn count_next(thread: &Thread, is_first: bool) {
     thread.trial.warm_up(Stage::Counted { is_first });
-    thread.end_of_stretch = thread.counted + u64::from(WARM_UP);
-    thread.next_trial = thread.count + 1;
+    thread.end_of_stretch.set(thread.counted.get() + u64::from(WARM_UP));
+    thread.next_trial.set(thread.count.get() + 1);
     let _ = thread.live.compare_exchange(live::TSC, live::COUNTED, Ordering::Relaxed, Ordering::Relaxed);
 }
 
 /// What the two stretches tell. Then probes the hooks that only count.
-unsafe fn finish(thread: &mut Thread, timed: u64, counted: u64) {
-    let calls = thread.trial.calls;
+unsafe fn finish(thread: &Thread, timed: u64, counted: u64) {
+    let calls = thread.trial.calls.get();
     if !is_outermost_timed(thread) {
         return pause(thread, (calls / 2).max(LEAST_CALLS));
     }
-    let left_out = u64::from(calls).saturating_sub(thread.trial.timed);
+    let left_out = u64::from(calls).saturating_sub(thread.trial.timed.get());
     // Each of those that were timed all the same has cost more than usual.
     if left_out < u64::from(calls / 8 * 7) {
         return pause(thread, calls);
     }
-    if timed > u64::from(calls) * (thread.pair >> 10) * LONG {
+    if timed > u64::from(calls) * (thread.pair.get() >> 10) * LONG {
         pause(thread, calls);
-        thread.next_trial += LONG * LEAST_PAUSE;
+        thread.next_trial.set(thread.next_trial.get() + LONG * LEAST_PAUSE);
         return;
     }
-    thread.trial.difference = for_each(timed as i64 - counted as i64, left_out);
+    thread.trial.difference.set(for_each(timed as i64 - counted as i64, left_out));
     probe_next(thread);
 }
 
-fn probe_next(thread: &mut Thread) {
+fn probe_next(thread: &Thread) {
     thread.trial.warm_up(Stage::Probed);
-    thread.end_of_stretch = thread.counted + u64::from(LEAST_CALLS);
-    thread.next_trial = thread.count + 1;
+    thread.end_of_stretch.set(thread.counted.get() + u64::from(LEAST_CALLS));
+    thread.next_trial.set(thread.count.get() + 1);
     for state in [live::TSC, live::COUNTED] {
         let _ = thread.live.compare_exchange(state, live::PROBED, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
 
 /// Keeps the results of a trial.
-unsafe fn keep(thread: &mut Thread) {
-    let counted = u64::from(LEAST_CALLS).saturating_sub(thread.trial.timed);
+unsafe fn keep(thread: &Thread) {
+    let counted = u64::from(LEAST_CALLS).saturating_sub(thread.trial.timed.get());
     // SAFETY: the arena is the thread's, and has a record for them; the header is mapped.
     unsafe {
         let header = &*thread.family.header();
-        let difference = match (is_sampled(thread), thread.blanks) {
-            (false, _) => Some(thread.trial.difference),
+        let difference = match (is_sampled(thread), thread.blanks.get()) {
+            (false, _) => Some(thread.trial.difference.get()),
             (true, 0..LEAST_BLANKS) => None,
             (true, blanks) => {
-                let difference = for_each(thread.blank_ticks as i64, blanks.into()) - header.blank_cost as i32;
-                thread.inner = header.inner_cost.saturating_add_signed(difference.into());
-                (thread.blanks, thread.blank_ticks) = (0, 0);
+                let difference = for_each(thread.blank_ticks.get() as i64, blanks.into()) - header.blank_cost as i32;
+                thread.inner.set(header.inner_cost.saturating_add_signed(difference.into()));
+                (thread.blanks.set(0), thread.blank_ticks.set(0));
                 Some(difference)
             }
         };
         if let (Some(difference), true) = (difference, counted >= u64::from(LEAST_CALLS / 2)) {
-            let trials: *mut Trials = at(thread.base, (*thread.arena).trials);
+            let trials: *mut Trials = at(thread.base.get(), (*thread.arena.get()).trials);
             let place = (*trials).count as usize % TRIALS;
             (*trials).differences[place] = difference;
-            (*trials).excesses[place] = for_each(thread.probed as i64, counted) - header.probed_cost as i32;
+            (*trials).excesses[place] = for_each(thread.probed.get() as i64, counted) - header.probed_cost as i32;
             arch::add(&raw mut (*trials).count, 1);
         }
     }
-    let calls = thread.trial.calls;
+    let calls = thread.trial.calls.get();
     pause(thread, calls);
 }
 
@@ -330,16 +334,16 @@ fn for_each(ticks: i64, calls: u64) -> i32 {
 }
 
 /// Waits for the next trial: ever longer, so that of a long run few calls are not timed.
-fn pause(thread: &mut Thread, calls: u32) {
+fn pause(thread: &Thread, calls: u32) {
     thread.trial.wait(calls);
-    thread.next_trial = thread.count + LEAST_PAUSE.max(thread.count / 64);
+    thread.next_trial.set(thread.count.get() + LEAST_PAUSE.max(thread.count.get() / 64));
     if is_sampled(thread) {
-        thread.end_of_stretch = thread.counted + LEAST_PAUSE.max(thread.counted / 64);
+        thread.end_of_stretch.set(thread.counted.get() + LEAST_PAUSE.max(thread.counted.get() / 64));
     }
 }
 
 /// Whether the outermost call is timed, if any is open.
 fn is_outermost_timed(thread: &Thread) -> bool {
     // SAFETY: the frame above the bottom is there if any call is open.
-    thread.is_empty() || unsafe { (*thread.bottom.add(1)).bits & bits::COUNTED == 0 }
+    thread.is_empty() || unsafe { (*thread.bottom.get().add(1)).bits & bits::COUNTED == 0 }
 }

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use diytrace::Header;
+use diytrace::reader::File;
+use diytrace::{FunctionCount, Header, UNIT};
 use memmap2::{MmapOptions, MmapRaw};
 
 use super::Error;
@@ -42,6 +43,7 @@ pub fn reset(watched: &Watched) -> Result<String, Error> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
     words.long(offset_of!(Header, reset_unix_ns)).store(now, Ordering::SeqCst);
     words.long(offset_of!(Header, lost_calls)).store(0, Ordering::SeqCst);
+    words.forget_counts(path).map_err(failed)?;
     words.short(offset_of!(Header, epoch)).fetch_add(1, Ordering::SeqCst);
     let who = counted(watched.running.len() as u64, "running process", "running processes");
     Ok(format!("{}: counts from nothing; the threads of {who} take it up at their next call", path.display()))
@@ -68,6 +70,26 @@ impl Words {
             return Err(io::Error::other("the file has been cut short"));
         }
         Ok(Self(MmapOptions::new().len(size_of::<Header>()).map_raw(&file)?))
+    }
+
+    /// Has the calls that are counted by function only begin anew.
+    fn forget_counts(&self, path: &Path) -> io::Result<()> {
+        let start = u64::from(self.short(offset_of!(Header, counts)).load(Ordering::SeqCst)) * UNIT as u64;
+        if start == 0 {
+            return Ok(());
+        }
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        // SAFETY: every read from the mapping is checked, and blocks that were written stay as they are.
+        let bytes = unsafe { MmapOptions::new().map(&file) }?;
+        let profile = File::open(&bytes).map_err(|_| io::Error::other("the file is damaged"))?;
+        let Some(block) = profile.blocks().find(|block| block.offset as u64 == start) else { return Ok(()) };
+        let mapping = MmapOptions::new().offset(start).len(block.block.size as usize).map_raw(&file)?;
+        for record in (UNIT..block.block.size as usize).step_by(size_of::<FunctionCount>()) {
+            let calls = record + offset_of!(FunctionCount, calls);
+            // SAFETY: the word lies in the mapping of the block, which stays in the file; its recorders add to it atomically.
+            unsafe { AtomicU64::from_ptr(mapping.as_mut_ptr().wrapping_add(calls).cast()) }.store(0, Ordering::SeqCst);
+        }
+        Ok(())
     }
 
     fn short(&self, offset: usize) -> &AtomicU32 {

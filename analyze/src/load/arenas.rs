@@ -52,7 +52,7 @@ impl Reading {
         self.arena.names.reserve(most);
         self.arena.nodes.reserve(most);
         for (reference, raw) in nodes {
-            let place = (raw.function, raw.generation);
+            let place = (raw.function, raw.module);
             let is_timed = raw.flags & flag::UNTIMED == 0;
             let function = (is_timed && raw.record != 0)
                 .then(|| records.find_or_read(raw.record, place, &mut self.records, &mut self.arena.functions))
@@ -67,7 +67,8 @@ impl Reading {
                 site: raw.site,
                 hook: raw.hook,
                 target: raw.target,
-                generation: raw.generation,
+                module: raw.module,
+                site_module: raw.site_module,
                 flags: raw.flags & !flag::ROOT,
                 parent,
                 folded_into,

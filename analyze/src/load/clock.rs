@@ -38,7 +38,7 @@ impl Clock {
         if header.clock == clock::CLOCK_GETTIME {
             return Some(Self { source: Source::ClockGettime, hz: 1e9, anchor: Anchor::default() });
         }
-        let (first, last) = (header.first_anchor, header.last_anchor);
+        let (first, last) = (header.first_anchor, header.last_anchor());
         let anchor = if last.ticks > first.ticks { last } else { first };
         let elapsed_ns = last.monotonic_ns.saturating_sub(first.monotonic_ns);
         let measured = last.ticks.saturating_sub(first.ticks) as f64 / elapsed_ns as f64 * 1e9;
@@ -57,7 +57,7 @@ impl Clock {
                  the virtual machine was moved; {ADVICE}"
             ));
         }
-        let (first, last) = (header.first_anchor, header.last_anchor);
+        let (first, last) = (header.first_anchor, header.last_anchor());
         let elapsed_ns = last.monotonic_ns.saturating_sub(first.monotonic_ns);
         if header.clock == clock::TSC && elapsed_ns >= LEAST_INTERVAL_NS {
             let measured = last.ticks.saturating_sub(first.ticks) as f64 / elapsed_ns as f64 * 1e9;
@@ -96,7 +96,8 @@ mod tests {
         let mut header = Header::new_zeroed();
         (header.clock, header.ticks_per_second) = (clock::TSC, 3_000_000_000);
         header.first_anchor = Anchor { ticks: 1_000, monotonic_ns: 5_000 };
-        header.last_anchor = Anchor { ticks: 1_000 + ticks, monotonic_ns: 5_000 + seconds * 1_000_000_000 };
+        let last = Anchor { ticks: 1_000 + ticks, monotonic_ns: 5_000 + seconds * 1_000_000_000 };
+        header.anchors[1] = diytrace::header::CheckedAnchor::new(last);
         header
     }
 

@@ -83,8 +83,8 @@ pub struct Module {
     pub start: u64,
     /// End of its mappings.
     pub end: u64,
-    /// Modules that were known before it.
-    pub generation: u32,
+    /// Its number in the profile.
+    pub number: u32,
     /// Whether it refers to the hooks.
     pub is_instrumented: bool,
     /// Whether it is the program.
@@ -136,8 +136,10 @@ pub struct Node {
     pub hook: u64,
     /// Target of the call if it was a relative one, else 0.
     pub target: u64,
-    /// Modules that were known when the node was made.
-    pub generation: u32,
+    /// The number of the function's module; 0 if it is not known.
+    pub module: u32,
+    /// That of the call site's.
+    pub site_module: u32,
     /// Bits of [`node::flag`].
     pub flags: u32,
     /// The path above, by its place in [`Arena::nodes`]: always before this one.
@@ -161,8 +163,8 @@ pub struct Node {
 pub struct Function {
     /// Its address.
     pub address: u64,
-    /// Modules that were known when it was first called.
-    pub generation: u32,
+    /// The number of its module; 0 if it is not known.
+    pub module: u32,
     /// Shortest and longest call that returned, if any did.
     pub extremes: Option<(u64, u64)>,
     /// Calls that returned but are in no bin.
@@ -199,6 +201,11 @@ impl Arena {
     /// Whether more than one process has counted in it.
     pub fn is_merged(&self) -> bool {
         self.facts.flags & arena::flag::MERGED != 0
+    }
+
+    /// Whether this is what was counted by function only, by whichever process.
+    pub fn is_by_function(&self) -> bool {
+        self.facts.processes == 0 && self.is_merged()
     }
 
     /// The thread's name.

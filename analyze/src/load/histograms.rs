@@ -30,12 +30,12 @@ impl<'a> Records<'a> {
     pub fn find_or_read(
         &mut self,
         record: Ref,
-        (address, generation): (u64, u32),
+        (address, module): (u64, u32),
         known: &mut FxHashMap<Ref, Option<u32>>,
         functions: &mut Vec<Function>,
     ) -> Option<u32> {
         let place = *known.entry(record).or_insert_with(|| {
-            let function = self.read(record, generation);
+            let function = self.read(record, module);
             self.damaged += usize::from(function.is_none());
             functions.push(function?);
             Some(functions.len() as u32 - 1)
@@ -45,11 +45,10 @@ impl<'a> Records<'a> {
             self.damaged += 1;
             return None;
         }
-        function.generation = function.generation.min(generation);
         place
     }
 
-    fn read(&mut self, record: Ref, generation: u32) -> Option<Function> {
+    fn read(&mut self, record: Ref, module: u32) -> Option<Function> {
         let raw = self.take(record, size_of::<diytrace::Function>()).then(|| self.file.function(record))??;
         let mut octaves = Vec::with_capacity(raw.octaves.iter().filter(|bins| **bins != 0).count());
         for (octave, &bins) in raw.octaves.iter().enumerate().take(OCTAVES) {
@@ -72,7 +71,7 @@ impl<'a> Records<'a> {
             slices
         });
         let (address, unbinned, timeline) = (raw.address, raw.unbinned, timeline.flatten());
-        Some(Function { address, generation, extremes, unbinned, octaves, timeline })
+        Some(Function { address, module, extremes, unbinned, octaves, timeline })
     }
 
     /// Takes the units of a record, unless one of them is taken or lies outside of the file.

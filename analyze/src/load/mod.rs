@@ -12,6 +12,7 @@ mod arenas;
 mod bytes;
 pub mod clock;
 pub mod costs;
+mod counts;
 mod damage;
 mod family;
 mod find;

@@ -7,6 +7,7 @@ use diytrace::reader::{File, NotReadable};
 use diytrace::{header, kind, module, pattern, text};
 
 use super::arenas::read_arenas;
+use super::counts::read_counts;
 use super::clock::Clock;
 use super::costs::{Evidence, Trials};
 use super::damage::Damage;
@@ -22,22 +23,24 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
     let header = file.header();
     let mut damage = Damage::default();
 
-    let (mut modules, mut texts, mut arena_blocks) = (Vec::new(), Texts::default(), Vec::new());
+    let (mut modules, mut texts, mut arena_blocks, mut counts) = (Vec::new(), Texts::default(), Vec::new(), Vec::new());
     for block in file.blocks() {
         match block.block.kind {
             kind::MODULES => modules.extend(file.modules(&block).filter_map(|(raw, path)| to_module(&raw, path))),
             kind::TEXT => texts.add(file.text(&block)),
             kind::ARENA | kind::CHUNK => arena_blocks.push(block),
+            kind::COUNTS => counts.extend(read_counts(&file, &block)),
             _ => {}
         }
     }
-    modules.sort_by_key(|module| module.generation);
+    modules.sort_by_key(|module| module.number);
     let clock = Clock::of(header).unwrap_or_else(|| {
         damage.clock = true;
         Clock { source: super::clock::Source::Tsc, hz: 1e9, anchor: header.first_anchor }
     });
     let timing = Timing::of(header);
-    let arenas = read_arenas(&file, bytes.len(), timing, &arena_blocks, &mut damage);
+    let mut arenas = read_arenas(&file, bytes.len(), timing, &arena_blocks, &mut damage);
+    arenas.append(&mut counts);
     let mut trials = Trials::default();
     arenas.iter().for_each(|arena| trials.add(&file, &arena.facts));
     let evidence = Evidence::of(header, trials).unwrap_or_else(|| {
@@ -99,7 +102,7 @@ fn to_module(raw: &diytrace::Module, path: &[u8]) -> Option<Module> {
         bias: raw.bias,
         start: raw.start,
         end: raw.end,
-        generation: raw.generation,
+        number: raw.number,
         is_instrumented: raw.flags & module::flag::INSTRUMENTED != 0,
         is_program: raw.flags & module::flag::PROGRAM != 0,
         modified_unix_ns: raw.modified_unix_ns,

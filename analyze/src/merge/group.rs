@@ -215,7 +215,9 @@ impl Growth {
     ) {
         let facts = &arena.facts;
         let process = (index, facts.process);
-        self.processes.add(process);
+        if !arena.is_by_function() {
+            self.processes.add(process);
+        }
         self.process = Some(process_of(family, arena));
         self.add_program(family);
         self.thread = Some(Thread { tid: facts.tid, name: arena.thread_name() });
@@ -232,17 +234,17 @@ impl Growth {
             nodes.iter().enumerate().map(move |(index, node)| (node, counts[index]))
         });
         for (node, counts) in nodes {
-            let mut place = |address| resolver.place(address, node.generation);
+            let mut place = |address, module| resolver.place(address, module);
             let merged = |index: u32| ids[index as usize];
             let key = Key {
                 parent: node.parent.map(merged),
-                function: place(node.function),
-                site: place(node.site),
-                hook: place(node.hook),
+                function: place(node.function, node.module),
+                site: place(node.site, node.site_module),
+                hook: place(node.hook, node.module),
                 flags: node.flags,
                 folded_into: node.folded_into.map(merged),
             };
-            let target = (node.target != 0).then(|| place(node.target));
+            let target = (node.target != 0).then(|| place(node.target, node.site_module));
             ids.push(self.tree.add(key, target, &counts));
             // A path that stands for several, or is below one.
             let is_above = node.parent.is_some_and(|parent| is_folded[parent as usize]);
@@ -264,15 +266,15 @@ impl Growth {
             }
         }
         for (node, entered) in arena.nodes.iter().zip(&counted.entered_before).filter(|(node, _)| !node.is_untimed()) {
-            let distribution = self.functions.entry(resolver.place(node.function, node.generation)).or_default();
+            let distribution = self.functions.entry(resolver.place(node.function, node.module)).or_default();
             distribution.open_before = distribution.open_before.saturating_add_unsigned(*entered);
         }
         for function in counted.functions_before.iter().filter(|_| family.timing == Timing::All) {
-            let distribution = self.functions.entry(resolver.place(function.address, function.generation)).or_default();
+            let distribution = self.functions.entry(resolver.place(function.address, function.module)).or_default();
             distribution.open_before = distribution.open_before.saturating_sub_unsigned(function.returned());
         }
         for function in counted.functions.iter() {
-            let place = resolver.place(function.address, function.generation);
+            let place = resolver.place(function.address, function.module);
             let distribution = self.functions.entry(place).or_default();
             let refinement = refinements.get(&place).copied().unwrap_or_default();
             distribution.histogram.add(function, family.clock.hz, &refinement);
@@ -281,8 +283,8 @@ impl Growth {
             }
         }
         let origin = Origin::new(family.started_unix_ns, family.clock.hz);
-        for (&(address, generation), slices) in &counted.timelines {
-            self.functions.entry(resolver.place(address, generation)).or_default().timelines.add(origin, slices);
+        for (&(address, module), slices) in &counted.timelines {
+            self.functions.entry(resolver.place(address, module)).or_default().timelines.add(origin, slices);
         }
         self.group.calls = self.group.calls.saturating_add(calls);
         // The tree knows as well; the recorder need not count what it can be asked.

@@ -121,6 +121,7 @@ impl Merging {
         }
         let is_shared = self.by == By::All || family.lost_calls > 0 || family.arenas.iter().any(Arena::is_merged);
         if self.pid.is_none() && is_shared {
+            processes.retain(|_, arenas| !arenas.iter().all(|(_, arena)| arena.is_by_function()));
             let merged = processes.values().filter(|arenas| arenas.iter().all(|(_, arena)| arena.is_merged())).count();
             let shared = self.groups.entry(GroupKey::Shared).or_default();
             shared.add_family(family, self.by, (processes.len() - merged) as u64, merged as u64);
@@ -229,14 +230,14 @@ mod tests {
     }
 
     #[test]
-    fn of_modules_at_one_address_the_one_of_the_time_counts() {
-        let at = |path: &str, build_id, generation| Module { generation, ..module(path, build_id, 0x1000) };
+    fn of_modules_at_one_address_the_one_that_is_named_counts() {
+        let at = |path: &str, build_id, number| Module { number, ..module(path, build_id, 0x1000) };
         let mut nodes = vec![node(0x1100, None, slot(1, 10, 0)); 3];
-        for (node, generation) in nodes.iter_mut().zip([1, 2, 3]) {
-            node.generation = generation;
+        for (node, module) in nodes.iter_mut().zip([1, 1, 2]) {
+            (node.module, node.site_module) = (module, module);
         }
         let mut family = family(vec![arena(nodes)]);
-        family.modules = vec![at("/a", 1, 0), at("/b", 2, 2), at("/later", 3, 9)];
+        family.modules = vec![at("/a", 1, 1), at("/b", 2, 2), at("/later", 3, 3)];
         let merged = merge(&[family], By::All, None);
         assert_eq!(calls_by_address(&merged), [("/a", 0x100, 2), ("/b", 0x100, 1)]);
     }

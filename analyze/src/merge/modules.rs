@@ -127,7 +127,7 @@ struct Span {
     end: u64,
     /// The largest end of this span and all before it.
     reach: u64,
-    generation: u32,
+    number: u32,
     bias: u64,
     module: ModuleId,
 }
@@ -138,12 +138,12 @@ impl<'a> Resolver<'a> {
             start: module.start,
             end: module.end,
             reach: 0,
-            generation: module.generation,
+            number: module.number,
             bias: module.bias,
             module: modules.find_or_add(module),
         };
         let mut spans: Vec<_> = family.modules.iter().map(to_span).collect();
-        spans.sort_by_key(|span| (span.start, span.generation));
+        spans.sort_by_key(|span| (span.start, span.number));
         let mut reach = 0;
         for span in &mut spans {
             reach = span.end.max(reach);
@@ -152,29 +152,25 @@ impl<'a> Resolver<'a> {
         Self { places, spans, known: FxHashMap::default() }
     }
 
-    /// The place of an address that was seen when that many modules were known.
-    pub fn place(&mut self, address: u64, generation: u32) -> PlaceId {
-        if let Some(&place) = self.known.get(&(address, generation)) {
+    /// The place of an address in the module of that number; 0 = it is not known.
+    pub fn place(&mut self, address: u64, number: u32) -> PlaceId {
+        if let Some(&place) = self.known.get(&(address, number)) {
             return place;
         }
-        let place = match self.span(address, generation) {
+        let place = match self.span(address, number) {
             Some(span) => Place { module: Some(span.module), address: address.wrapping_sub(span.bias) },
             None => Place { module: None, address },
         };
         let id = self.places.find_or_add(place);
-        self.known.insert((address, generation), id);
+        self.known.insert((address, number), id);
         id
     }
 
-    /// Of the modules that were ever at the address, the latest that was known then.
-    fn span(&self, address: u64, generation: u32) -> Option<&Span> {
+    /// Of the modules that were ever at the address, the one that is named, else the latest.
+    fn span(&self, address: u64, number: u32) -> Option<&Span> {
         let after = self.spans.partition_point(|span| span.start <= address);
         let reaching = self.spans[..after].iter().rev().take_while(|span| span.reach > address);
         let there = reaching.filter(|span| address < span.end);
-        // A module that was recorded later can be the only one there: it was found by the very node that asks.
-        there.max_by_key(|span| {
-            let order = i64::from(span.generation);
-            if span.generation < generation { (true, order) } else { (false, -order) }
-        })
+        there.max_by_key(|span| (span.number == number, span.number))
     }
 }

@@ -57,7 +57,7 @@ pub struct Counted<'a> {
     pub entered_before: Vec<u64>,
     /// And functions as they were then: with the calls that had returned.
     pub functions_before: &'a [Function],
-    /// When roots ran, by the address and generation of their functions.
+    /// When roots ran, by the address and module of their functions.
     pub timelines: FxHashMap<(u64, u32), Slices>,
     /// Times of functions.
     pub functions: Cow<'a, [Function]>,
@@ -108,7 +108,7 @@ pub fn timelines(family: &Family, arena: &Arena, latest: u64) -> FxHashMap<(u64,
     let kept = arena
         .functions
         .iter()
-        .filter_map(|function| Some(((function.address, function.generation), function.timeline.clone()?)));
+        .filter_map(|function| Some(((function.address, function.module), function.timeline.clone()?)));
     let mut timelines: FxHashMap<_, Slices> = kept.collect();
     let since_beginning = |ticks: u64| ticks.saturating_sub(family.first_ticks);
     for node in arena.nodes.iter().filter(|node| node.is_root) {
@@ -116,11 +116,7 @@ pub fn timelines(family: &Family, arena: &Arena, latest: u64) -> FxHashMap<(u64,
         if node.slots[0].mark & mark::OPEN == 0 || began == 0 {
             continue;
         }
-        // A function has the lowest generation of its paths.
-        let of_it = |function: &&Function| function.address == node.function && function.generation <= node.generation;
-        let function = arena.functions.iter().filter(of_it).max_by_key(|function| function.generation);
-        let generation = function.map_or(node.generation, |function| function.generation);
-        let slices = timelines.entry((node.function, generation)).or_default();
+        let slices = timelines.entry((node.function, node.module)).or_default();
         slices.add_open(since_beginning(began), since_beginning(latest.max(began)));
     }
     timelines
@@ -128,8 +124,8 @@ pub fn timelines(family: &Family, arena: &Arena, latest: u64) -> FxHashMap<(u64,
 
 fn functions_since(now: &[Function], before: &[Function]) -> Vec<Function> {
     let known: FxHashMap<_, _> =
-        before.iter().map(|function| ((function.address, function.generation), function)).collect();
-    let since = |function: &Function| match known.get(&(function.address, function.generation)) {
+        before.iter().map(|function| ((function.address, function.module), function)).collect();
+    let since = |function: &Function| match known.get(&(function.address, function.module)) {
         Some(before) => function_since(function, before),
         None => function.clone(),
     };
@@ -158,7 +154,7 @@ fn function_since(now: &Function, before: &Function) -> Function {
         )
     });
     // Its timeline is taken off with those of calls that are open: see `timelines`.
-    Function { address: now.address, generation: now.generation, extremes, unbinned, octaves, timeline: None }
+    Function { address: now.address, module: now.module, extremes, unbinned, octaves, timeline: None }
 }
 
 /// Between which times the calls in bins lie.

@@ -122,8 +122,8 @@ pub fn raw_node(function: u64, parent: Ref, position: Ref, slot: Slot) -> Node {
         countdown: 0,
         sample: 0,
         target: 0,
-        generation: 1,
-        depth: 0,
+        module: 1,
+        site_module: 1,
         unwound: 0,
         slots: [slot, Slot::default()],
     }
@@ -141,9 +141,10 @@ pub fn sample() -> Vec<u8> {
     profile.text(text::kind::WARNING, "DIYTRACE_DEPTH: `x` is no number");
     let mut program = Module::new_zeroed();
     (program.bias, program.start, program.end) = (0x40_0000, 0x40_0000, 0x41_0000);
+    program.number = 1;
     (program.flags, program.build_id_len) = (module::flag::INSTRUMENTED | module::flag::PROGRAM, 4);
     let mut library = Module::new_zeroed();
-    (library.bias, library.start, library.end, library.generation) = (0x7f00_0000, 0x7f00_0000, 0x7f01_0000, 1);
+    (library.bias, library.start, library.end, library.number) = (0x7f00_0000, 0x7f00_0000, 0x7f01_0000, 2);
     profile.modules(&[(program, "/nonexistent/program"), (library, "/nonexistent/library.so")]);
 
     let mut thread = Arena::new_zeroed();
@@ -166,7 +167,7 @@ pub fn sample() -> Vec<u8> {
         nodes[2].slots[1] = slot(10, 1000, 0);
         (nodes[3].flags, nodes[3].record) = (flag::RECURSION, record);
         nodes[4].flags = flag::UNTIMED;
-        nodes[5].generation = 2;
+        nodes[5].module = 2;
         nodes
     });
     let mut function = Function::new_zeroed();

@@ -49,7 +49,7 @@ pub fn module(path: &str, build_id: u8, start: u64) -> Module {
         bias: start,
         start,
         end: start + 0x1000,
-        generation: 0,
+        number: 1,
         is_instrumented: true,
         is_program: true,
         modified_unix_ns: 0,
@@ -73,7 +73,8 @@ pub fn node(function: u64, parent: Option<u32>, slot: Slot) -> Node {
         site: 0x1800 + function,
         hook: function + 8,
         target: 0,
-        generation: 1,
+        module: 1,
+        site_module: 1,
         flags: 0,
         parent,
         folded_into: None,
@@ -109,5 +110,5 @@ pub fn function_of(address: u64, ticks: &[u64]) -> load::Function {
         octaves[index].1[sub] += 1;
     }
     let extremes = ticks.iter().min().copied().zip(ticks.iter().max().copied());
-    load::Function { address, generation: 0, extremes, unbinned: 0, octaves, timeline: None }
+    load::Function { address, module: 1, extremes, unbinned: 0, octaves, timeline: None }
 }

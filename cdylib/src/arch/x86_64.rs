@@ -175,6 +175,32 @@ pub fn set_thread(thread: *mut Thread) {
     }
 }
 
+/// Sets the calling thread's state, unless a signal handler has been faster.
+pub fn set_thread_if_none(thread: *mut Thread) -> bool {
+    let found: usize;
+    // SAFETY: writes a thread-local variable that nothing but this module names.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + diytrace_thread@GOTTPOFF]",
+            "cmpxchg qword ptr fs:[{0}], {1}",
+            out(reg) _,
+            in(reg) thread,
+            inout("rax") 0usize => found,
+            options(nostack),
+        );
+    }
+    found == 0
+}
+
+/// Where the stack is.
+#[inline(always)]
+pub fn stack_pointer() -> usize {
+    let sp: usize;
+    // SAFETY: reads a register.
+    unsafe { asm!("mov {}, rsp", out(reg) sp, options(nomem, nostack, preserves_flags)) };
+    sp
+}
+
 /// Where libc keeps its own record of the calling thread.
 pub fn thread_pointer() -> usize {
     let pointer: usize;
@@ -394,4 +420,5 @@ macro_rules! pass_on {
 }
 
 pass_on!(prctl, crate::seal::on_prctl, "`prctl` of the program, which may restrict its system calls.");
+pass_on!(pthread_setname_np, crate::seal::on_setname, "`pthread_setname_np` of the program: the report tells threads by name.");
 pass_on!(syscall, crate::seal::on_syscall, "`syscall` of the program, which may restrict its system calls.");

@@ -1,0 +1,42 @@
+//! Calls that are counted by function only: of all processes of a profile, in one place.
+
+use diytrace::protocol::by_function::of_key;
+use diytrace::reader::{File, Located};
+use diytrace::{Ref, Slot, UNIT, arena, node};
+
+use super::family::{Arena, Node, State};
+use super::timed::Timed;
+
+/// What a block of such counts has, as if it were an arena: a path for each function, whose calls have no times and
+/// belong to no single process. `None` if nothing was counted.
+pub fn read_counts(file: &File, block: &Located) -> Option<Arena> {
+    let flags = arena::flag::MERGED | arena::flag::ENDED;
+    let facts = diytrace::Arena { epoch: file.header().epoch, flags, ..diytrace::Arena::default() };
+    let name = (block.offset / UNIT) as Ref;
+    let (names, nodes): (Vec<Ref>, Vec<Node>) = file
+        .counts(block)
+        .map(|(place, count)| {
+            let (function, module) = of_key(count.key);
+            let slots = [Slot { calls: count.calls, ..Slot::default() }, Slot::default()];
+            let path = Node {
+                function,
+                site: 0,
+                hook: 0,
+                target: 0,
+                module,
+                site_module: 0,
+                flags: node::flag::FOLDED,
+                parent: None,
+                folded_into: None,
+                is_root: false,
+                has_histogram: false,
+                unwound: 0,
+                timed: Timed::None,
+                slots,
+            };
+            (place, path)
+        })
+        .unzip();
+    let (functions, samples) = Default::default();
+    (!nodes.is_empty()).then_some(Arena { facts, name, state: State::Exited, names, nodes, functions, samples })
+}
