@@ -5,8 +5,8 @@
 
 use crate::block::BLOCK_MAGIC;
 use crate::{
-    ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Function, FunctionCount, GRANULE, Header, MAGIC, Module, Node,
-    NodeRecord, Ref, Sample, Timeline, Trials, UNIT, VERSION, kind,
+    ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Function, FunctionCount, GRANULE, Header, MAGIC,
+    Module, Node, NodeRecord, Ref, Sample, Timeline, Trials, UNIT, VERSION, kind,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 

@@ -24,6 +24,8 @@ pub struct Function {
     pub unwound: u64,
     /// Calls that returned.
     pub returned: u64,
+    /// Those of them that are counted by function only, and have no times.
+    pub without_times: u64,
     /// Of what is told since an earlier moment: calls that were open then.
     pub open_before: i64,
     /// Times, corrected.
@@ -92,7 +94,11 @@ impl Function {
         if self.returned == 0 || self.unwound > 0 {
             return from_bins; // the sums have the time of calls that were left
         }
-        let mean = Time::from_ns(sums.closed.ns() / self.returned as f64);
+        let with_times = self.returned.saturating_sub(self.without_times);
+        if with_times == 0 {
+            return from_bins;
+        }
+        let mean = Time::from_ns(sums.closed.ns() / with_times as f64);
         match (self.histogram.min(), self.histogram.max()) {
             (Some(min), Some(max)) if !(min..=max).contains(&mean) => from_bins.or(Some(mean)),
             _ => Some(mean.at_least_zero()),
@@ -137,6 +143,7 @@ pub fn functions(
         function.calls = function.calls.saturating_add(path.counts.calls);
         function.unwound = function.unwound.saturating_add(path.counts.unwound);
         function.returned = function.returned.saturating_add(path.counts.unbinned);
+        function.without_times = function.without_times.saturating_add(path.counts.without_times);
         if is_inlined(id as PathId) {
             function.inlined_calls = function.inlined_calls.saturating_add(path.counts.calls);
         }

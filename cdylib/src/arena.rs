@@ -441,9 +441,8 @@ fn reference_of(thread: &Thread, place: *mut u8) -> Ref {
 fn make_room(thread: &Thread, size: usize, spare: bool) -> Option<()> {
     let block = thread.block.get();
     // SAFETY: the thread owns its arena and its blocks.
-    let (has_room, block_size) = unsafe {
-        (room::has(counts(block), room_of(block).1, size_of::<NodeRecord>(), size), (*block).size as usize)
-    };
+    let (has_room, block_size) =
+        unsafe { (room::has(counts(block), room_of(block).1, size_of::<NodeRecord>(), size), (*block).size as usize) };
     if has_room {
         return Some(());
     }

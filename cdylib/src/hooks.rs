@@ -129,7 +129,9 @@ unsafe fn is_let_in(thread: &Thread, function: usize, site: usize, hook: usize, 
 #[inline(always)]
 fn is_controlled(thread: &Thread) -> bool {
     // SAFETY: the header is mapped; both words are aligned as one.
-    unsafe { (&raw const (*thread.base.get().cast::<Header>()).paused).cast::<u64>().read_volatile() != thread.control.get() }
+    unsafe {
+        (&raw const (*thread.base.get().cast::<Header>()).paused).cast::<u64>().read_volatile() != thread.control.get()
+    }
 }
 
 /// Whether recording is paused, by the control word in the file.
@@ -373,7 +375,7 @@ pub(crate) unsafe fn close(thread: &Thread, now: u64) {
         let frame = thread.top.get();
         let start = (*frame).start;
         if now < start {
-            rare::clock_stepped_back(thread);
+            rare::clock_stepped_back(thread, now);
         }
         let elapsed = now.saturating_sub(start);
         let descendants = thread.count.get() - (*frame).count;

@@ -415,10 +415,14 @@ unsafe fn stray(thread: &Thread) {
     unsafe { arch::add(&raw mut (*thread.arena.get()).stray_exits, 1) };
 }
 
-/// Counts a call that has ended before it began: processors whose counters disagree, a virtual machine that was moved.
+/// Counts a call that has ended before it began: processors whose counters disagree, a virtual machine that was moved. But
+/// not where a signal handler has moved its beginning after its end was read.
 #[cold]
 #[inline(never)]
-pub unsafe fn clock_stepped_back(thread: &Thread) {
+pub unsafe fn clock_stepped_back(thread: &Thread, now: u64) {
+    if thread.forgot_until.get() >= now {
+        return;
+    }
     // SAFETY: the thread has an arena.
     unsafe { arch::add(&raw mut (*thread.arena.get()).backward_calls, 1) };
 }

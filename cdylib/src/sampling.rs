@@ -159,10 +159,11 @@ pub unsafe fn add(thread: &Thread, now: u64) -> (u64, Ref) {
         let node = thread.node(frame.node);
         let counters: *mut Slot = slot(node, frame.bits);
         if now < frame.start {
-            rare::clock_stepped_back(thread);
+            rare::clock_stepped_back(thread, now);
         }
         let elapsed = now.saturating_sub(frame.start);
-        let (timed, counted) = (thread.count.get().saturating_sub(frame.count), thread.counted.get().saturating_sub(frame.counted));
+        let (timed, counted) =
+            (thread.count.get().saturating_sub(frame.count), thread.counted.get().saturating_sub(frame.counted));
         let weight = u64::from(frame.weight);
         arch::add_at::<{ offset_of!(Slot, ticks) }, _>(counters, elapsed * weight);
         arch::add_at::<{ offset_of!(Slot, descendants) }, _>(counters, timed * weight);

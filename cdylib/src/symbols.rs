@@ -1,19 +1,21 @@
 //! The names of a module's functions, read from its file.
 
 use crate::image::Image;
+use crate::mapped_file::MappedFile;
 use crate::memory;
-use crate::sys::{self, Fd};
-use core::ffi::CStr;
+use crate::separate;
+use crate::sys;
 use core::fmt::{self, Write};
 use elf::ElfBytes;
-use elf::abi::{SHT_DYNSYM, SHT_NOTE, SHT_SYMTAB, STT_FUNC};
+use elf::abi::{
+    R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, R_X86_64_JUMP_SLOT, SHT_DYNSYM, SHT_NOTE, SHT_RELA, SHT_SYMTAB, STT_FUNC,
+    STT_GNU_IFUNC,
+};
 use elf::endian::LittleEndian;
 use elf::file::Class;
 use elf::note::Note;
-use elf::symbol::SymbolTable;
+use elf::symbol::{Symbol, SymbolTable};
 use profile::pattern;
-
-const PATH_MAX: usize = 4096;
 
 /// What a symbol begins with, if a pattern can name it: of the many that none names, only this byte is read.
 pub struct Beginnings([bool; 256]);
@@ -34,23 +36,30 @@ impl Beginnings {
 }
 
 /// Calls `each` with the name and address of every function of the module that begins so, those of `.symtab` if it has
-/// been kept (in the file or in a separate debug file), else the exported ones. `None` if the file cannot be read or is
-/// another one by now.
+/// been kept (in the file or in a separate debug file), else the exported ones. A function with several implementations
+/// (IFUNC) is called with the address of the one that was chosen. `None` if the file cannot be read or is another one by
+/// now.
 pub fn each_function(
     path: &[u8],
     image: &Image,
     beginnings: &Beginnings,
     mut each: impl FnMut(&[u8], usize),
 ) -> Option<()> {
-    let mut read = |file: &MappedFile, kind| read_table(file.bytes(), image, kind, beginnings, &mut each);
     let file = MappedFile::open(path)?;
+    let module = ElfBytes::<LittleEndian>::minimal_parse(file.bytes()).ok()?;
+    let mut read = |file: &MappedFile, kind| {
+        read_table(file.bytes(), image, kind, beginnings, |symbol, name| {
+            each(name, image.bias.wrapping_add(symbol.st_value as usize));
+            if symbol.st_symtype() == STT_GNU_IFUNC {
+                let _ = each_choice(&module, image, symbol.st_value, |address| each(name, address));
+            }
+        })
+    };
     if read(&file, SHT_SYMTAB)? {
         return Some(());
     }
-    let debug = debug_path(image).and_then(|path| MappedFile::open(&path));
-    if let Some(debug) = debug
-        && read(&debug, SHT_SYMTAB) == Some(true)
-    {
+    let is_read = separate::each_file(path, image, &module, |debug| read(debug, SHT_SYMTAB) == Some(true));
+    if is_read {
         return Some(());
     }
     read(&file, SHT_DYNSYM)?.then_some(())
@@ -62,7 +71,7 @@ fn read_table(
     image: &Image,
     kind: u32,
     beginnings: &Beginnings,
-    each: &mut impl FnMut(&[u8], usize),
+    mut each: impl FnMut(&Symbol, &[u8]),
 ) -> Option<bool> {
     let file = ElfBytes::<LittleEndian>::minimal_parse(bytes).ok()?;
     if image.build_id_len > 0 && build_id(&file)? != &image.build_id[..image.build_id_len] {
@@ -73,16 +82,45 @@ fn read_table(
     let (table, _) = file.section_data(&section).ok()?;
     let (names, _) = file.section_data(&sections.get(section.sh_link as usize).ok()?).ok()?;
     for symbol in SymbolTable::new(LittleEndian, Class::ELF64, table) {
-        if symbol.st_symtype() == STT_FUNC
+        if matches!(symbol.st_symtype(), STT_FUNC | STT_GNU_IFUNC)
             && !symbol.is_undefined()
             && let Some(name) = names.get(symbol.st_name as usize..)
             && name.first().is_some_and(|&first| beginnings.0[usize::from(first)])
             && let Some(end) = name.iter().position(|&c| c == 0)
         {
-            each(&name[..end], image.bias.wrapping_add(symbol.st_value as usize));
+            each(&symbol, &name[..end]);
         }
     }
     Some(true)
+}
+
+/// Calls `each` with the addresses that the loader has found for a function whose implementation is chosen by `resolver`:
+/// they lie where the module's relocations say.
+fn each_choice(
+    module: &ElfBytes<LittleEndian>,
+    image: &Image,
+    resolver: u64,
+    mut each: impl FnMut(usize),
+) -> Option<()> {
+    let dynamic = module.dynamic_symbol_table().ok()?.map(|(symbols, _)| symbols);
+    for section in module.section_headers()?.iter().filter(|section| section.sh_type == SHT_RELA) {
+        for rela in module.section_data_as_relas(&section).ok()? {
+            let is_its = match rela.r_type {
+                R_X86_64_IRELATIVE => rela.r_addend as u64 == resolver,
+                R_X86_64_GLOB_DAT | R_X86_64_JUMP_SLOT => {
+                    let symbol = dynamic.as_ref().and_then(|symbols| symbols.get(rela.r_sym as usize).ok());
+                    symbol.is_some_and(|symbol| symbol.st_symtype() == STT_GNU_IFUNC && symbol.st_value == resolver)
+                }
+                _ => false,
+            };
+            let mut address = [0; size_of::<usize>()];
+            let place = image.bias.wrapping_add(rela.r_offset as usize);
+            if is_its && sys::read_memory(sys::getpid(), place, &mut address) {
+                each(usize::from_le_bytes(address));
+            }
+        }
+    }
+    Some(())
 }
 
 fn build_id<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<&'a [u8]> {
@@ -94,17 +132,6 @@ fn build_id<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<&'a [u8]> {
         }
     }
     None
-}
-
-/// Where distributions keep what they strip from a module.
-fn debug_path(image: &Image) -> Option<[u8; 128]> {
-    let id = &image.build_id[..image.build_id_len];
-    let (first, rest) = id.split_first()?;
-    let mut path = Fixed { bytes: [0; 128], len: 0 };
-    write!(path, "/usr/lib/debug/.build-id/{first:02x}/").ok()?;
-    rest.iter().try_for_each(|byte| write!(path, "{byte:02x}")).ok()?;
-    path.write_str(".debug").ok()?;
-    Some(path.bytes)
 }
 
 /// Whether a pattern names the function with this symbol.
@@ -123,7 +150,7 @@ pub fn is_named(one: &str, symbol: &[u8]) -> bool {
 
 fn demangled_matches(one: &str, symbol: &str) -> bool {
     if let Ok(name) = rustc_demangle::try_demangle(symbol) {
-        let mut text = Fixed { bytes: [0; 4096], len: 0 };
+        let mut text = Fixed::<4096>::new();
         let _ = write!(text, "{name:#}");
         return pattern::matches_demangled(one, text.as_str());
     }
@@ -132,12 +159,27 @@ fn demangled_matches(one: &str, symbol: &str) -> bool {
 }
 
 /// Text of limited length; what does not fit is cut off.
-struct Fixed<const SIZE: usize> {
-    bytes: [u8; SIZE],
+pub struct Fixed<const SIZE: usize> {
+    /// The text, and zeros.
+    pub bytes: [u8; SIZE],
     len: usize,
 }
 
 impl<const SIZE: usize> Fixed<SIZE> {
+    /// An empty one.
+    pub const fn new() -> Self {
+        Self { bytes: [0; SIZE], len: 0 }
+    }
+
+    /// Adds bytes that need not be text. False if they do not fit.
+    pub fn push(&mut self, bytes: &[u8]) -> bool {
+        let fits = bytes.len() <= SIZE - self.len;
+        let len = bytes.len().min(SIZE - self.len);
+        self.bytes[self.len..self.len + len].copy_from_slice(&bytes[..len]);
+        self.len += len;
+        fits
+    }
+
     fn as_str(&self) -> &str {
         match core::str::from_utf8(&self.bytes[..self.len]) {
             Ok(text) => text,
@@ -148,39 +190,6 @@ impl<const SIZE: usize> Fixed<SIZE> {
 
 impl<const SIZE: usize> Write for Fixed<SIZE> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let len = text.len().min(SIZE - self.len);
-        self.bytes[self.len..self.len + len].copy_from_slice(&text.as_bytes()[..len]);
-        self.len += len;
-        if len < text.len() { Err(fmt::Error) } else { Ok(()) }
-    }
-}
-
-/// A file mapped for reading. Whoever writes over a program's file in place breaks the program with or without this.
-struct MappedFile {
-    address: *mut u8,
-    size: usize,
-}
-
-impl MappedFile {
-    fn open(path: &[u8]) -> Option<Self> {
-        let path = path.split(|&c| c == 0).next()?;
-        let mut buffer = [0; PATH_MAX];
-        buffer.get_mut(..path.len())?.copy_from_slice(path);
-        let fd = Fd::open(CStr::from_bytes_until_nul(&buffer).ok()?, libc::O_RDONLY).ok()?;
-        let mapped = fd.stat().and_then(|stat| Ok((fd.map(stat.size as usize, false)?, stat.size as usize)));
-        fd.close();
-        mapped.ok().map(|(address, size)| Self { address, size })
-    }
-
-    fn bytes(&self) -> &[u8] {
-        // SAFETY: the mapping is this large and is given back with `self`.
-        unsafe { core::slice::from_raw_parts(self.address, self.size) }
-    }
-}
-
-impl Drop for MappedFile {
-    fn drop(&mut self) {
-        // SAFETY: nothing refers to the bytes any more.
-        unsafe { sys::unmap(self.address, self.size) };
+        if self.push(text.as_bytes()) { Ok(()) } else { Err(fmt::Error) }
     }
 }

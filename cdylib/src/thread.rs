@@ -137,6 +137,8 @@ pub struct Thread {
     pub next: Field<*mut Thread>,
     /// Where the stack was as the state began to be changed ([`crate::busy`]); 0 = it is as it should be.
     pub busy: Field<usize>,
+    /// When [`Self::forget_time_since`] last moved the beginnings of open calls, in ticks.
+    pub forgot_until: Field<u64>,
     /// When room for paths is looked for again, in ticks; 0 = there was some the last time.
     pub no_room_until: Field<u64>,
     /// The same for what is kept for functions that have no other place.
@@ -311,7 +313,9 @@ impl Thread {
 
     /// Takes the time since `began`, which the recorder spent on something rare, off all open calls.
     pub fn forget_time_since(&self, began: u64) {
-        let spent = clock::now(self.family.clock).saturating_sub(began);
+        let now = clock::now(self.family.clock);
+        let spent = now.saturating_sub(began);
+        self.forgot_until.set(now);
         let mut frame = self.top.get();
         while frame > self.bottom.get() {
             // SAFETY: frames between bottom and top are there.

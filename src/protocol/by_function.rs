@@ -22,7 +22,9 @@ pub fn count<'a>(slots: usize, slot: impl Fn(usize) -> (&'a AtomicU64, &'a Atomi
     for step in 0..slots {
         let (place, calls) = slot(first.wrapping_add(step) % slots);
         let found = match place.load(Ordering::Acquire) {
-            0 => place.compare_exchange(0, key, Ordering::AcqRel, Ordering::Acquire).map_or_else(|found| found, |_| key),
+            0 => {
+                place.compare_exchange(0, key, Ordering::AcqRel, Ordering::Acquire).map_or_else(|found| found, |_| key)
+            }
             found => found,
         };
         if found == key {

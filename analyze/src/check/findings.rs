@@ -137,22 +137,11 @@ fn warnings(module: &Module) -> Vec<Finding> {
         findings.push(warning("other-tool", text, "leave that option out"));
     }
     let by_address = "will be shown by address, and --root and --exclude cannot name them";
-    match (module.symbols, &module.debug_file) {
-        (Symbols::None | Symbols::Exported, _) => {
+    match module.symbols {
+        Symbols::None | Symbols::Exported => {
             let which = if module.symbols == Symbols::None { "" } else { " that it does not export" };
             let text = format!("{name} is stripped: functions{which} {by_address}");
             findings.push(warning("stripped", text, "do not strip it, or install its debug file"));
-        }
-        (Symbols::DebugFile, Some(debug)) if debug.found_by == "debuglink" => {
-            let text = format!(
-                "{name} is stripped, and only reports find its debug file: --root and --exclude cannot \
-                                name functions that it does not export"
-            );
-            findings.push(warning(
-                "debuglink",
-                text,
-                "link with -Wl,--build-id and install the debug file by build ID",
-            ));
         }
         _ => {}
     }

@@ -7,9 +7,9 @@ use diytrace::reader::{File, NotReadable};
 use diytrace::{header, kind, module, pattern, text};
 
 use super::arenas::read_arenas;
-use super::counts::read_counts;
 use super::clock::Clock;
 use super::costs::{Evidence, Trials};
+use super::counts::read_counts;
 use super::damage::Damage;
 use super::family::{Arena, Family, Module, Root};
 use super::timed::Timing;

@@ -51,6 +51,10 @@ impl<'a> Measures<'a> {
     fn of_path(&self, index: usize) -> Counts {
         let Self { family, arena, latest, below } = self;
         let (costs, node) = (family.costs, &arena.nodes[index]);
+        if arena.is_by_function() {
+            let calls = node.calls();
+            return Counts { calls, unbinned: calls, without_times: calls, ..Counts::default() };
+        }
         let ns_per_tick = family.clock.ns_per_tick();
         let time = |ticks: f64| Time::from_ns(ticks * ns_per_tick);
         let slots = Measured::both(node, &arena.samples, *latest);
@@ -84,6 +88,7 @@ impl<'a> Measures<'a> {
             open: node.calls().saturating_sub(closed_calls),
             unwound: node.unwound,
             unbinned: unbinned(node, closed_calls),
+            without_times: 0,
             self_raw: time(self_ticks as f64),
             self_corrected: time(self_ticks as f64 - self_costs),
             inclusive_raw: slots.map(|slot| time(slot.ticks as f64)),

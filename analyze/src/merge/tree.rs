@@ -58,6 +58,8 @@ pub struct Counts {
     pub unwound: u64,
     /// Calls that returned but are in no histogram.
     pub unbinned: u64,
+    /// Calls of which nothing else is known: those that are counted by function only.
+    pub without_times: u64,
     /// Time of all calls whose callees are here, without these, as measured.
     pub self_raw: Time,
     /// The same, corrected.
@@ -91,6 +93,7 @@ impl Counts {
         self.open = self.open.saturating_add(other.open);
         self.unwound = self.unwound.saturating_add(other.unwound);
         self.unbinned = self.unbinned.saturating_add(other.unbinned);
+        self.without_times = self.without_times.saturating_add(other.without_times);
         self.self_raw += other.self_raw;
         self.self_corrected += other.self_corrected;
         for slot in 0..2 {
@@ -111,6 +114,7 @@ impl Counts {
             open: self.open,
             unwound: self.unwound.saturating_sub(earlier.unwound),
             unbinned: self.unbinned.saturating_sub(earlier.unbinned),
+            without_times: self.without_times.saturating_sub(earlier.without_times),
             self_raw: self.self_raw - earlier.self_raw,
             self_corrected: self.self_corrected - earlier.self_corrected,
             inclusive_raw: both(self.inclusive_raw, earlier.inclusive_raw),

@@ -5,7 +5,6 @@ use diytrace::pattern::without_parameters;
 use super::program::Program;
 use super::{Options, variables};
 use crate::demangle::{is_named, shown};
-use crate::elf::debug::{DebugFile, FoundBy};
 use crate::elf::symbols::{Table, functions};
 use crate::elf::{Elf, Mapped};
 use crate::error::nearest_sentence;
@@ -21,10 +20,8 @@ pub fn warnings(options: &Options, program: &Program) -> Vec<String> {
     if patterns.is_empty() || modules.is_empty() {
         return Vec::new();
     }
-    let with_debug_files = modules.iter().filter_map(|module| Some((*module, module.debug_file()?)));
-    // The recorder finds debug files by build ID only.
-    let (found, missed): (Vec<_>, Vec<_>) = with_debug_files.partition(|(_, debug)| debug.found_by == FoundBy::BuildId);
-    let files = modules.iter().map(|module| &module.file).chain(found.iter().map(|(_, debug)| &debug.file));
+    let debug_files: Vec<_> = modules.iter().filter_map(|module| module.debug_file()).collect();
+    let files = modules.iter().map(|module| &module.file).chain(debug_files.iter().map(|debug| &debug.file));
     let names: Vec<&str> = files.flat_map(names_in).collect();
     let is_unmatched = |pattern: &String| !names.iter().any(|name| is_named(pattern, name));
     let unmatched: Vec<String> = patterns.into_iter().filter(is_unmatched).collect();
@@ -32,29 +29,13 @@ pub fn warnings(options: &Options, program: &Program) -> Vec<String> {
         return Vec::new();
     }
     let (place, shown) = (place(&modules), shown_names(&names));
-    let warn = |pattern: &String| {
-        let has_it = |debug: &DebugFile| names_in(&debug.file).any(|name| is_named(pattern, name));
-        match missed.iter().find(|(_, debug)| has_it(debug)) {
-            Some((module, debug)) => only_by_link(pattern, module, debug),
-            None => warning(pattern, &place, &shown),
-        }
-    };
-    unmatched.iter().map(warn).collect()
+    unmatched.iter().map(|pattern| warning(pattern, &place, &shown)).collect()
 }
 
 /// Names of all functions that a file tells.
 fn names_in(file: &Mapped) -> impl Iterator<Item = &str> {
     let tables = file.parsed().map(|elf| [Table::All, Table::Exported].map(|table| functions(&elf, table)));
     tables.into_iter().flatten().flatten().map(|function| function.name)
-}
-
-fn only_by_link(pattern: &str, module: &Elf, debug: &DebugFile) -> String {
-    format!(
-        "`{pattern}` will not be found in {}, which is stripped: only its debug file {} has that name, and the recorder \
-         looks for debug files by build ID (link with -Wl,--build-id and install it in /usr/lib/debug)",
-        module.name(),
-        debug.file.path.display()
-    )
 }
 
 /// All names as people write them, without the compiler's parts and copies of functions (`f.cold`, `f.constprop.0`).

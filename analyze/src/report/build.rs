@@ -27,7 +27,7 @@ pub fn build(options: &Options, loaded: &Loaded, merged: &Merged, symbols: &Symb
     let by_address = options.by_address || options.format == Format::Json;
     let names = Names::of(merged, symbols, &roots, by_address);
     roots.check(symbols, &names.places())?;
-    let named = Roots { patterns: options.filter.functions.clone(), are_asked_for: true };
+    let named = Roots::named(&options.filter.functions);
     named.check(symbols, &names.places())?;
     let calls = Calls::new(merged, symbols);
     let is_narrowed = !options.columns.is_empty() || !options.filter.is_empty();

@@ -38,6 +38,7 @@ impl Names {
     pub fn of(merged: &Merged, symbols: &Symbols, roots: &Roots, by_address: bool) -> Self {
         let places: Vec<PlaceId> = merged.functions().collect();
         symbols.find_functions(&places.iter().map(|&id| merged.places[id as usize]).collect::<Vec<_>>());
+        let outermost = roots.outermost(merged);
         let mut names = Self { ids: FxHashMap::default(), functions: BTreeMap::new() };
         let mut first: FxHashMap<(Option<ModuleId>, &str), FunctionId> = FxHashMap::default();
         for id in places {
@@ -48,7 +49,7 @@ impl Names {
                 _ => id,
             };
             names.ids.insert(id, shared);
-            let is_root = roots.contain(symbols, place);
+            let is_root = roots.contain(symbols, place) || outermost.contains(&id);
             let known = names.functions.entry(shared).or_insert_with(|| Name {
                 place,
                 name: symbol.map_or_else(|| Address(place.address).to_string(), |symbol| shown(symbol).into_owned()),

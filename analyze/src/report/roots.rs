@@ -1,12 +1,14 @@
 //! Which functions are roots.
 
+use diytrace::node::flag;
 use diytrace::pattern::glob;
+use rustc_hash::FxHashSet;
 
 use crate::demangle::{is_named, shown};
 use crate::elf::symbols::base_name;
 use crate::error::Error;
 use crate::load::Summary;
-use crate::merge::Place;
+use crate::merge::{Merged, Place, PlaceId};
 use crate::nearest::nearest_names;
 use crate::symbolize::Symbols;
 
@@ -16,19 +18,35 @@ pub struct Roots {
     pub patterns: Vec<String>,
     /// Whether they were asked for now, and not when the profile was recorded.
     pub are_asked_for: bool,
+    /// Whether nothing was recorded but inside roots.
+    pub are_recorded: bool,
 }
 
 impl Roots {
     /// Those asked for, or else those of the profiles.
     pub fn of(asked_for: &[String], profiles: &[Summary]) -> Self {
         if !asked_for.is_empty() {
-            return Self { patterns: asked_for.to_vec(), are_asked_for: true };
+            return Self::named(asked_for);
         }
         let recorded = profiles.iter().flat_map(|profile| &profile.roots);
         let mut patterns: Vec<String> = recorded.map(|root| root.pattern.clone()).collect();
         patterns.sort();
         patterns.dedup();
-        Self { patterns, are_asked_for: false }
+        let are_recorded = profiles.iter().all(|profile| !profile.roots.is_empty());
+        Self { patterns, are_asked_for: false, are_recorded }
+    }
+
+    /// Those of these names.
+    pub fn named(patterns: &[String]) -> Self {
+        Self { patterns: patterns.to_vec(), are_asked_for: true, are_recorded: false }
+    }
+
+    /// Functions that the recorder took for roots, though they may have other names: implementations of one with several
+    /// (IFUNC). It records their calls without a caller.
+    pub fn outermost(&self, merged: &Merged) -> FxHashSet<PlaceId> {
+        let paths = merged.groups.iter().filter(|_| self.are_recorded).flat_map(|group| &group.tree.paths);
+        let outermost = paths.filter(|path| path.key.parent.is_none() && path.key.flags & flag::FOLDED == 0);
+        outermost.map(|path| path.key.function).collect()
     }
 
     /// Whether the function at a place is one of them.

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::demangle::is_named;
-use crate::elf::debug::{self, FoundBy};
 use crate::error::nearest_sentence;
 use crate::load::timed::Timing;
 use crate::load::{Loaded, Summary};
 use crate::merge::{Merged, Module, ModuleId};
 use crate::nearest::nearest_names;
-use crate::symbolize::{DebugFile, Symbols};
+use crate::symbolize::Symbols;
 
 /// Everything, once.
 pub fn all(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<String> {
@@ -81,34 +79,11 @@ fn unknown_roots(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<Str
     let instrumented: Vec<ModuleId> = instrumented.map(|(id, _)| id as ModuleId).collect();
     let names: Vec<_> = instrumented.iter().flat_map(|&module| symbols.names(module)).collect();
     let warn = |pattern: &str| {
-        if let Some((module, debug)) = linked(symbols, &instrumented, pattern) {
-            return only_by_link(pattern, &merged.modules[module as usize], debug);
-        }
         let nearest = nearest_names(pattern, names.iter().map(|name| &**name));
         let nearest: Vec<String> = nearest.into_iter().map(str::to_owned).collect();
         format!("DIYTRACE_ROOT: nothing is called `{pattern}`{}", nearest_sentence(&nearest, ""))
     };
     unknown.into_iter().map(warn).collect()
-}
-
-/// A module that has a function of this name by a debug file that only reports find, as a debug link leads to it.
-fn linked<'a>(symbols: &'a Symbols, modules: &[ModuleId], pattern: &str) -> Option<(ModuleId, DebugFile<'a>)> {
-    let debug_files = modules.iter().filter_map(|&module| Some((module, symbols.debug_file(module)?)));
-    let mut linked = debug_files.filter(|(_, debug)| debug.found_by == FoundBy::Link);
-    linked.find(|&(module, _)| symbols.all(module).any(|symbol| is_named(pattern, symbol.name)))
-}
-
-fn only_by_link(pattern: &str, module: &Module, debug: DebugFile) -> String {
-    let advice = match debug::path(&module.build_id) {
-        Some(path) => format!("install it as {}", path.display()),
-        None => "link with -Wl,--build-id and install it by build ID".to_owned(),
-    };
-    format!(
-        "DIYTRACE_ROOT: the recorder found nothing called `{pattern}` in {}, which is stripped: only its debug file {} \
-         has that name, and only reports find it; {advice}, or record the program before it is stripped",
-        module.short_name(),
-        debug.path.display()
-    )
 }
 
 /// Calls that were counted without being timed, as was asked for.

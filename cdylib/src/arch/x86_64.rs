@@ -420,5 +420,9 @@ macro_rules! pass_on {
 }
 
 pass_on!(prctl, crate::seal::on_prctl, "`prctl` of the program, which may restrict its system calls.");
-pass_on!(pthread_setname_np, crate::seal::on_setname, "`pthread_setname_np` of the program: the report tells threads by name.");
+pass_on!(
+    pthread_setname_np,
+    crate::seal::on_setname,
+    "`pthread_setname_np` of the program: the report tells threads by name."
+);
 pass_on!(syscall, crate::seal::on_syscall, "`syscall` of the program, which may restrict its system calls.");
