@@ -179,6 +179,7 @@ void set_stepper(enum stepper how, long at, int is_on_alternate_stack)
 void start_stepping(void)
 {
     if (kind == PTRACE) {
+        ptrace(PTRACE_TRACEME, 0, 0, 0);
         raise(SIGSTOP);
         return;
     }

@@ -12,7 +12,7 @@
  *
  * A trial is a forked process. It takes the scenario's way through the hooks, and at the FIRST instruction on that way
  * where a signal could come (the next trial: STRIDE later) a handler acts, once, on the stack of what it interrupts or on
- * its own; in turns, if none of the two is given. After TRIALS trials, or where the way is too short for another, it
+ * one of its own; in turns, if none of the two is given. After TRIALS trials, or where the way is too short for another, it
  * prints what each function was called, at least and at most, as the functions count themselves:
  *
  *   steps N              of the way, at the last trial
@@ -44,7 +44,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NEVER = -1, PATIENCE_MS = 20000, MOST_HUNG = 3 };
+enum { NEVER = -1, PATIENCE_MS = 10000, MOST_HUNG = 3 };
 
 __thread enum weight weight;
 struct shared *shared;
@@ -117,7 +117,7 @@ static void run_trial(void)
 
 static void fail(const char *how, int number)
 {
-    printf("failed %ld %s: %s %s\n", at, is_alternate ? "alternate" : "own", how, number > 0 ? sigabbrev_np(number) : "");
+    printf("failed %ld %s: %s%s\n", at, is_alternate ? "alternate" : "own", how, number > 0 ? sigabbrev_np(number) : "");
     failures++;
 }
 
@@ -172,8 +172,8 @@ static const char *first_argument, *second_argument, *trials_argument, *stack_ar
 static void run_all(void)
 {
     if (scenario->begin) scenario->begin();
-    long trials = 0, most = atol(trials_argument), steps = 0, stride = atol(second_argument), turn = 0;
-    at = atol(first_argument);
+    long trials = 0, most = atol(trials_argument), steps = 0, stride = atol(second_argument), turn;
+    at = turn = atol(first_argument);
     if (!strcmp(first_argument, "samples")) {
         long seed = stride;
         steps = measure();
@@ -182,18 +182,13 @@ static void run_all(void)
     }
     int is_over = 0;
     while (!is_over && trials < most && hung < MOST_HUNG) {
-        for (int i = 0; i < (stack_argument || stepper == EVERY ? 1 : 2) && !is_over; i++) {
-            is_alternate = stack_argument ? !strcmp(stack_argument, "alternate") : (int)(turn + i) % 2;
-            if (!strcmp(first_argument, "samples") && i) break; /* in turns */
-            int before = failures;
-            try();
-            trials++;
-            steps = shared->steps > steps ? shared->steps : steps;
-            is_over = failures == before && !shared->acts;
-        }
-        turn++;
+        is_alternate = stack_argument ? !strcmp(stack_argument, "alternate") : (int)(turn++ % 2);
+        int before = failures;
+        try();
+        trials++;
+        steps = shared->steps > steps ? shared->steps : steps;
         at += stride;
-        if (stepper == EVERY && (trials >= 2 || stack_argument)) is_over = 1;
+        is_over = stepper == EVERY ? trials == 2 || stack_argument : failures == before && !shared->acts;
     }
     printf("steps %ld\ntrials %ld%s\n", steps, trials, is_over ? " end" : "");
 }
