@@ -15,17 +15,18 @@ static void leave(void) { siglongjmp(way_out, 1); }
 static void call_and_leave(void) { fling(leave); }
 static void throw_and_catch(void) { on_signal(catches); }
 
-static void *run_thread(void *unused)
+/* A thread begins outside every root; a pause is for all. */
+static void *run_thread(void *starter)
 {
-    weight = scenario->weight;
+    weight = scenario->weight == UNSEEN ? UNSEEN : *(enum weight *)starter;
     in_thread();
-    return unused;
+    return NULL;
 }
 
 static void start_thread(void)
 {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, run_thread, NULL) || pthread_join(thread, NULL)) abort();
+    if (pthread_create(&thread, NULL, run_thread, &weight) || pthread_join(thread, NULL)) abort();
 }
 
 static void load(void)

@@ -6,11 +6,16 @@
  * handler sees the system calls that block and unblock, since it makes every system call in its interrupted code's place;
  * SIGTRAP blocked would be the process's end. While SIGUSR2 is blocked it lets the code run at full speed, and a pending
  * SIGUSR2 brings it back when the kernel would deliver any other signal. (It is also where the trap flag alone misses an
- * instruction: the one after a system call.) */
+ * instruction: the one after a system call.)
+ *
+ * Steps take microseconds each, and most trials take as many as the one before, and one. So a first walk notes which
+ * instruction each step was at, and how often that had been reached; trials then run at full speed to a breakpoint there.
+ * Not at instructions that also run while signals are blocked, nor within one that repeats itself: there they step. */
 #define _GNU_SOURCE
 #include "stepped.h"
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -33,6 +38,12 @@ static volatile int is_stepping;
 static struct { int is_open; uintptr_t entry, sp, back, function; } inside;
 static uintptr_t last_rip;
 static int repeats;
+
+/* Where the wanted step is, as the first walk has seen it. */
+static struct { uintptr_t at; long wanted, hits; int memory, is_set; unsigned char byte; void *function; } leap;
+enum { BREAKPOINT = 0xcc, BLOCKED_STEPS = 20000 };
+static long blocked_steps;
+static int is_trap_blocked; /* as the interrupted code has it */
 
 static int find_code(struct dl_phdr_info *object, size_t size, void *unused)
 {
@@ -69,13 +80,27 @@ static int is_at_work(const greg_t *registers)
     return inside.is_open && (inside.entry == enter_hook || inside.entry == exit_hook || is_recorders(rip));
 }
 
+/* How often an instruction has been reached, and whether ever with signals blocked. */
+static struct reached *reached_at(uintptr_t rip)
+{
+    for (uintptr_t i = rip * 0x9e3779b97f4a7c15u >> 46;; i++) {
+        struct reached *entry = &shared->reached[i % PLACES];
+        if (!entry->at) entry->at = rip;
+        if (entry->at == rip) return entry;
+    }
+}
+
 /* One step at which a handler may come. What is repeated in one instruction (`rep stosq`) is looked at twice. */
 static void step(greg_t *registers)
 {
-    repeats = last_rip == (uintptr_t)registers[REG_RIP] ? repeats + 1 : 0;
-    last_rip = registers[REG_RIP];
     if (repeats > 1) return;
     long number = shared->steps++;
+    if (wanted == FIRST_WALK && number < STEPS) {
+        struct place *place = &shared->places[shared->walked = number];
+        place->at = repeats || !is_recorders(registers[REG_RIP]) ? 0 : registers[REG_RIP];
+        place->times = place->at ? reached_at(place->at)->times : 0;
+        place->function = inside.entry == enter_hook ? (void *)inside.function : NULL;
+    }
     if (kind != EVERY && number != wanted) return;
     if (kind != EVERY) {
         is_stepping = 0;
@@ -100,9 +125,11 @@ static long ask_kernel(long number, greg_t *registers)
 /* The mask is the interrupted code's, not the handler's. */
 static long change_mask(uint64_t *mask, int how, const uint64_t *set, uint64_t *before)
 {
-    uint64_t old = *mask, bits = set ? *set : 0;
+    uint64_t trap = 1u << (SIGTRAP - 1), old = *mask | (is_trap_blocked ? trap : 0), bits = set ? *set : 0;
     if (set) *mask = how == SIG_BLOCK ? old | bits : how == SIG_UNBLOCK ? old & ~bits : bits;
+    else *mask = old;
     if (before) *before = old;
+    is_trap_blocked = (*mask & trap) != 0;
     return 0;
 }
 
@@ -130,21 +157,69 @@ static int pass_system_call(ucontext_t *context)
     }
     registers[REG_RIP] += 2;
     if (!is_blocked(mask, kind == SYNC ? SIGTRAP : SIGUSR2)) return 1;
+    if (wanted == FIRST_WALK && blocked_steps < BLOCKED_STEPS) {
+        *mask &= ~(1ul << (SIGTRAP - 1));
+        return 1;
+    }
     registers[REG_EFL] &= ~TRAP_FLAG;
     syscall(SYS_tgkill, getpid(), (int)syscall(SYS_gettid), SIGUSR2);
     return 0;
 }
 
+/* Notes where the first walk comes by. */
+static void note(const greg_t *registers, const uint64_t *mask)
+{
+    repeats = last_rip == (uintptr_t)registers[REG_RIP] ? repeats + 1 : 0;
+    last_rip = registers[REG_RIP];
+    if (wanted != FIRST_WALK || repeats) return;
+    struct reached *reached = reached_at(last_rip);
+    reached->times++;
+    reached->is_blocked |= is_blocked(mask, SIGUSR2);
+}
+
+static void set_breakpoint(int is_set)
+{
+    unsigned char byte = is_set ? BREAKPOINT : leap.byte;
+    if (pwrite(leap.memory, &byte, 1, (off_t)leap.at) != 1) abort();
+    leap.is_set = is_set;
+}
+
+/* At the breakpoint: this is the time, or the instruction is passed and the breakpoint set again. */
+static void on_leap(greg_t *registers)
+{
+    if (leap.is_set) {
+        set_breakpoint(0);
+        registers[REG_RIP] = (greg_t)leap.at;
+        registers[REG_EFL] |= TRAP_FLAG;
+        if (++leap.hits < leap.wanted) return;
+        registers[REG_EFL] &= ~TRAP_FLAG;
+        is_stepping = 0;
+        act(leap.function);
+    } else if ((uintptr_t)registers[REG_RIP] != leap.at) {
+        set_breakpoint(1);
+        registers[REG_EFL] &= ~TRAP_FLAG;
+    }
+}
+
 static void on_step(int number, siginfo_t *info, void *context)
 {
-    (void)number, (void)info;
+    (void)info;
     int saved_errno = errno;
+    if (number == SIGUSR2) is_trap_blocked = 0; /* unblocked, out of our sight */
     greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
-    if (is_stepping) registers[REG_EFL] |= TRAP_FLAG;
-    else registers[REG_EFL] &= ~TRAP_FLAG;
-    while (is_stepping) {
-        if (is_at_work(registers)) step(registers);
-        if (!is_stepping || !pass_system_call(context)) break;
+    const uint64_t *mask = (uint64_t *)&((ucontext_t *)context)->uc_sigmask;
+    if (is_stepping && leap.at) {
+        on_leap(registers);
+    } else if (is_stepping) {
+        registers[REG_EFL] |= TRAP_FLAG;
+        do {
+            note(registers, mask);
+            int is_between = is_blocked(mask, SIGUSR2) && kind != SYNC;
+            if (is_between) blocked_steps++;
+            if (is_at_work(registers) && !is_between) step(registers);
+        } while (is_stepping && pass_system_call(context));
+    } else {
+        registers[REG_EFL] &= ~TRAP_FLAG;
     }
     errno = saved_errno;
 }
@@ -161,6 +236,10 @@ static void on_signal_sent(int number)
 void set_stepper(enum stepper how, long at, int is_on_alternate_stack)
 {
     kind = how, wanted = at;
+    struct place *place = &shared->places[at >= 0 && at <= shared->walked ? at : 0];
+    leap.at = 0;
+    if (shared->may_leap && at >= 0 && at <= shared->walked && place->at && !reached_at(place->at)->is_blocked)
+        shared->has_leapt = 1, leap.at = place->at, leap.wanted = place->times, leap.function = place->function;
     struct sigaction handling = {.sa_flags = SA_SIGINFO | (is_on_alternate_stack ? SA_ONSTACK : 0)};
     int signals[] = {SIGTRAP, SIGUSR1, SIGUSR2};
     for (int i = 0; i < 3; i++) sigaddset(&handling.sa_mask, signals[i]);
@@ -184,7 +263,15 @@ void start_stepping(void)
         return;
     }
     inside.is_open = 0;
+    is_trap_blocked = 0;
+    blocked_steps = 0;
     is_stepping = 1;
+    if (leap.at) {
+        leap.memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+        leap.byte = *(unsigned char *)leap.at;
+        set_breakpoint(1);
+        return;
+    }
     __asm__ volatile("lea -128(%%rsp), %%rsp\n pushfq\n orq %0, (%%rsp)\n popfq\n lea 128(%%rsp), %%rsp"
                      :: "i"(TRAP_FLAG) : "memory", "cc");
 }
@@ -193,6 +280,7 @@ void stop_stepping(void)
 {
     is_stepping = 0;
     shared->is_window_over = 1;
+    if (leap.is_set) set_breakpoint(0);
     __asm__ volatile("lea -128(%%rsp), %%rsp\n pushfq\n andq %0, (%%rsp)\n popfq\n lea 128(%%rsp), %%rsp"
                      :: "i"(~TRAP_FLAG) : "memory", "cc");
 }

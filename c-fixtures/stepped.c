@@ -16,6 +16,7 @@
  * prints what each function was called, at least and at most, as the functions count themselves:
  *
  *   steps N              of the way, at the last trial
+ *   tripped N            trials that were made again, since they did not go where the first walk did
  *   trials N             and whether the way's end was reached: `end`
  *   failed STEP STACK: killed by SIGSEGV | hung | exited with 3 | …
  *   truth FUNCTION LEAST MOST
@@ -44,7 +45,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NEVER = -1, PATIENCE_MS = 10000, MOST_HUNG = 3 };
+enum { PATIENCE_MS = 10000, MOST_HUNG = 3 };
 
 __thread enum weight weight;
 struct shared *shared;
@@ -123,7 +124,9 @@ static void fail(const char *how, int number)
 
 static void judge(int status)
 {
-    if (WIFSIGNALED(status)) fail("killed by SIG", WTERMSIG(status));
+    /* It did not take the way of the first walk, and came to the breakpoint with signals blocked. */
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP && shared->has_leapt && !shared->acts) shared->tripped++;
+    else if (WIFSIGNALED(status)) fail("killed by SIG", WTERMSIG(status));
     else if (status) fail("exited with a complaint", 0);
     int grandchild = shared->grandchild;
     if (grandchild && WIFSIGNALED(grandchild)) fail("its child killed by SIG", WTERMSIG(grandchild));
@@ -132,7 +135,7 @@ static void judge(int status)
 
 static void try(void)
 {
-    shared->steps = shared->acts = shared->is_window_over = shared->grandchild = shared->waiting_for = 0;
+    shared->steps = shared->acts = shared->has_leapt = shared->is_window_over = shared->grandchild = shared->waiting_for = 0;
     if (scenario->before) scenario->before();
     fflush(stdout);
     int pid = fork(), status = 0;
@@ -159,11 +162,24 @@ static long measure(void)
 {
     enum stepper wanted = stepper;
     long before = at;
-    if (stepper == PTRACE) stepper = SIGNAL;
-    at = NEVER;
+    stepper = SIGNAL;
+    at = FIRST_WALK;
+    shared->may_leap = 0;
     try();
     stepper = wanted, at = before;
+    shared->may_leap = stepper == SIGNAL;
     return shared->steps;
+}
+
+/* One trial; once more, and on foot, if its breakpoint was not come to. */
+static void try_once_or_twice(void)
+{
+    int before = failures;
+    try();
+    if (shared->acts || failures > before || !shared->may_leap || at > shared->walked) return;
+    shared->may_leap = 0;
+    try();
+    shared->may_leap = 1;
 }
 
 static const char *first_argument, *second_argument, *trials_argument, *stack_argument;
@@ -174,9 +190,10 @@ static void run_all(void)
     if (scenario->begin) scenario->begin();
     long trials = 0, most = atol(trials_argument), steps = 0, stride = atol(second_argument), turn;
     at = turn = atol(first_argument);
-    if (!strcmp(first_argument, "samples")) {
+    int is_sampled = !strcmp(first_argument, "samples");
+    if (is_sampled || stepper == SIGNAL) steps = measure();
+    if (is_sampled) {
         long seed = stride;
-        steps = measure();
         stride = steps / most > 0 ? steps / most : 1;
         at = seed % stride, turn = seed;
     }
@@ -184,13 +201,13 @@ static void run_all(void)
     while (!is_over && trials < most && hung < MOST_HUNG) {
         is_alternate = stack_argument ? !strcmp(stack_argument, "alternate") : (int)(turn++ % 2);
         int before = failures;
-        try();
+        try_once_or_twice();
         trials++;
         steps = shared->steps > steps ? shared->steps : steps;
         at += stride;
         is_over = stepper == EVERY ? trials == 2 || stack_argument : failures == before && !shared->acts;
     }
-    printf("steps %ld\ntrials %ld%s\n", steps, trials, is_over ? " end" : "");
+    printf("steps %ld\ntripped %d\ntrials %ld%s\n", steps, shared->tripped, trials, is_over ? " end" : "");
 }
 
 /* The first page of the profile, if a recorder has made one. */
@@ -242,7 +259,7 @@ int main(int argc, char **argv)
     while (stepper < STEPPERS && strcmp(steppers[stepper], argv[3])) stepper++;
     if (!scenario->name || !action->name || stepper == STEPPERS) return 2;
     first_argument = argv[4], second_argument = argv[5], trials_argument = argv[6], stack_argument = argv[7];
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     find_recorder();
     find_profile();
     weight = scenario->weight;

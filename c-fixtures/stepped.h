@@ -48,14 +48,22 @@ extern __thread enum weight weight;
 /* By function: how often it was called, at least and at most. */
 struct truth { long least, most; };
 
+/* What the first walk finds: how often an instruction was reached, and what each step was at. */
+enum { FIRST_WALK = -1, PLACES = 1 << 18, STEPS = 1 << 18 };
+struct reached { uintptr_t at; long times, is_blocked; };
+struct place { uintptr_t at; long times; void *function; };
+
 struct shared {
     struct truth calls[FUNCTIONS];
     void *module[2]; /* where module_call and module_step lie */
     long steps;      /* at which a handler could have come in this trial */
     long acts;       /* of the handler in this trial */
-    long left, doubled;
     int is_window_over, grandchild, growth;
     long waiting_for; /* the function whose enter hook runs, as the parent that steps has seen it */
+    long walked;      /* the last step of the first walk */
+    int may_leap, has_leapt, tripped;
+    struct place places[STEPS];
+    struct reached reached[PLACES];
 };
 extern struct shared *shared;
 
@@ -93,7 +101,7 @@ struct scenario {
     void (*under)(void);         /* what is stepped through */
     enum weight weight, handler; /* of calls that are not inside `entrance`; the most that a handler's calls have there */
     int has_no_way_out;          /* nothing to jump to */
-    const char *only;            /* "recorder": means nothing to other preloads; "lossy": room ends; "reset": the last trial counts */
+    const char *only;            /* "recorder": means nothing to other preloads; "lossy": room ends; "sealed": what is new is lost; "reset": the last trial counts */
 };
 extern const struct scenario scenarios[];
 extern sigjmp_buf way_out;
