@@ -41,7 +41,7 @@ static int repeats;
 
 /* Where the wanted step is, as the first walk has seen it. */
 static struct { uintptr_t at; long wanted, hits; int memory, is_set; unsigned char byte; void *function; } leap;
-enum { BREAKPOINT = 0xcc, BLOCKED_STEPS = 20000 };
+enum { BREAKPOINT = 0xcc, BLOCKED_STEPS = 3000 };
 static long blocked_steps;
 static int is_trap_blocked; /* as the interrupted code has it */
 
