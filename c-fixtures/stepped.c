@@ -167,7 +167,8 @@ static long measure(void)
     shared->may_leap = 0;
     try();
     stepper = wanted, at = before;
-    shared->may_leap = stepper == SIGNAL;
+    /* Which call is left, or doubled, must be seen: it may be another one than on the first walk. */
+    shared->may_leap = stepper == SIGNAL && !action->leaves && !action->doubles;
     return shared->steps;
 }
 

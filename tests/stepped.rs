@@ -20,7 +20,8 @@ const BATCH: u64 = 250;
 
 #[test]
 fn samples() {
-    let seed = number("STEPPED_SEED").unwrap_or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs());
+    let seed =
+        number("STEPPED_SEED").unwrap_or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs());
     let all: Vec<_> = builds().iter().map(|&build| cases(&fixture("stepped.c", build))).collect();
     // Of the builds each takes its share, another one with another seed.
     let turns = seed as usize..;
@@ -28,7 +29,9 @@ fn samples() {
     let failures = each(share.collect(), |case| {
         let mut outcome = Outcome::default();
         match &*case.scenario.kind {
-            "reset" => (0..3).for_each(|i| outcome.add(case.record(&["signal", "samples", &(seed + 7 * i).to_string(), "1"]))),
+            "reset" => {
+                (0..3).for_each(|i| outcome.add(case.record(&["signal", "samples", &(seed + 7 * i).to_string(), "1"])))
+            }
             "lossy" => outcome.add(case.record(&["signal", "samples", &seed.to_string(), "2"])),
             _ => outcome.add(case.record(&["signal", "samples", &seed.to_string(), "5"])),
         }
@@ -84,9 +87,12 @@ fn hooks_that_only_count_pass() {
 fn hooks_with_a_fault_do_not() {
     let all = cases(&fixture("stepped.c", builds()[0]));
     let case = all.iter().find(|case| case.scenario.name == "known" && case.action.name == "call").unwrap();
-    for (fault, wanted) in
-        [("torn", "wrong inner"), ("twice", "wrong on_signal"), ("blocked", "killed by SIGTRAP"), ("wild", "killed by SIGILL")]
-    {
+    for (fault, wanted) in [
+        ("torn", "wrong inner"),
+        ("twice", "wrong on_signal"),
+        ("blocked", "killed by SIGTRAP"),
+        ("wild", "killed by SIGILL"),
+    ] {
         let outcome = case.count(fault, &["signal", "0", "1", "1000"]);
         let all = outcome.failed.iter().chain(&outcome.wrong);
         assert!(all.into_iter().any(|how| how.contains(wanted)), "{fault}: {}", outcome.summary());
@@ -138,10 +144,13 @@ const HEADING: &str = "| build | scenario | action | steps | trials | killed | h
 
 fn row(case: &Case, outcome: &Outcome, seconds: f64) -> String {
     let (killed, hung) = outcome.killed_and_hung();
-    let example = outcome.failed.iter().take(1).chain(outcome.wrong.iter().take(2)).cloned().collect::<Vec<_>>().join("; ");
+    let example =
+        outcome.failed.iter().take(1).chain(outcome.wrong.iter().take(2)).cloned().collect::<Vec<_>>().join("; ");
     let (build, scenario, action) = (case.program.build, &case.scenario.name, &case.action.name);
     let (steps, trials, wrong) = (outcome.steps, outcome.trials, outcome.wrong.len());
-    format!("| {build} | {scenario} | {action} | {steps} | {trials} | {killed} | {hung} | {wrong} | {seconds:.1} | {example} |")
+    format!(
+        "| {build} | {scenario} | {action} | {steps} | {trials} | {killed} | {hung} | {wrong} | {seconds:.1} | {example} |"
+    )
 }
 
 fn is_called(case: &Case, word: &str) -> bool {

@@ -4,10 +4,11 @@
 #
 #   tests/stepped.sh [--out FILE] [--stride N] [--offset N] [--only WAY[/ACTION],…] [--stepper signal|sync|every|ptrace]
 #
-# It prints a row for each way and action, in each build (gcc and clang, -O0 and -O2), and writes the table to FILE. A trial
-# is a process of its own, at some milliseconds: all of them take an hour or two a build on two processors. --stride 50 takes every
-# fiftieth instruction, from --offset on, in minutes; --only new-path,*/jump takes some. The ways are c-fixtures/stepped-scenarios.c, what
-# handlers do is c-fixtures/stepped-actions.c, and how they come where they come is c-fixtures/stepped-stepper.c:
+# It prints a row for each way and action, in each build (gcc and clang, -O0 and -O2), and writes the table to FILE. A trial is
+# a process of its own, at some milliseconds: all of them take hours. --stride 50 takes every fiftieth instruction, from
+# --offset on, in minutes; --only new-path,*/jump takes some of the ways, or of the actions. The ways are in
+# c-fixtures/stepped-scenarios.c, what handlers do is in c-fixtures/stepped-actions.c, and how they come where they come is in
+# c-fixtures/stepped-stepper.c:
 #
 #   signal   one trial an instruction: where a signal that the recorder may block would come
 #   sync     wherever SIGTRAP is not blocked

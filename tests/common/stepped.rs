@@ -173,7 +173,8 @@ impl Outcome {
     /// In a few words.
     pub fn summary(&self) -> String {
         let (killed, hung) = self.killed_and_hung();
-        let mut said = format!("{} trials, {killed} killed, {hung} hung, {} counts wrong", self.trials, self.wrong.len());
+        let mut said =
+            format!("{} trials, {killed} killed, {hung} hung, {} counts wrong", self.trials, self.wrong.len());
         for example in self.failed.iter().take(2).chain(self.wrong.iter().take(3)) {
             said += &format!("; {example}");
         }
@@ -213,7 +214,11 @@ fn run(command: &mut Command) -> (Outcome, BTreeMap<String, (u64, u64)>) {
     }
     let is_as_it_says = output.status.code() == Some(i32::from(!outcome.is_good()));
     if !is_as_it_says || outcome.trials == 0 {
-        outcome.failed.push(format!("the first process: {} {}", output.status, String::from_utf8_lossy(&output.stderr)));
+        outcome.failed.push(format!(
+            "the first process: {} {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        ));
     }
     (outcome, truth)
 }
