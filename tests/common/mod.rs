@@ -11,6 +11,7 @@
 //! report     what `diytrace report --format json` says of that; counts to compare
 //! invariants what must hold in every report
 //! eventlog   what an independent log of the same run says
+//! stepped    a program that has a handler come at every instruction of a hook
 //! ```
 
 #![allow(dead_code, unused_imports)] // every test file uses its part
@@ -25,6 +26,7 @@ mod recording;
 mod release;
 mod report;
 mod rights;
+pub mod stepped;
 
 pub use compilers::{Build, builds};
 pub use endless::Endless;

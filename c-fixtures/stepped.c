@@ -1,0 +1,270 @@
+/* A handler comes at every instruction of a hook, and does what handlers do. Every call is counted, and nothing dies.
+ *
+ *   cc -g -finstrument-functions -shared -fPIC -o libstepped-module.so stepped-module.c
+ *   cc -g -finstrument-functions -c stepped-calls.c
+ *   c++ -g -finstrument-functions -c stepped-throw.cc
+ *   cc -g -c stepped.c stepped-stepper.c stepped-scenarios.c stepped-actions.c
+ *   c++ -g -pthread -Wl,-z,now '-Wl,-rpath,$ORIGIN' -o stepped stepped.o stepped-stepper.o stepped-scenarios.o stepped-actions.o stepped-calls.o stepped-throw.o
+ *
+ *   stepped list
+ *   stepped SCENARIO ACTION signal|sync|every|ptrace FIRST STRIDE TRIALS [own|alternate]
+ *   stepped SCENARIO ACTION signal|sync|every|ptrace samples SEED TRIALS [own|alternate]
+ *
+ * A trial is a forked process. It takes the scenario's way through the hooks, and at the FIRST instruction on that way
+ * where a signal could come (the next trial: STRIDE later) a handler acts, once, on the stack of what it interrupts or on
+ * one of its own; in turns, if none of the two is given. After TRIALS trials, or where the way is too short for another, it
+ * prints what each function was called, at least and at most, as the functions count themselves:
+ *
+ *   steps N              of the way, at the last trial
+ *   tripped N            trials that were made again, since they did not go where the first walk did
+ *   trials N             and whether the way's end was reached: `end`
+ *   failed STEP STACK: killed by SIGSEGV | hung | exited with 3 | …
+ *   truth FUNCTION LEAST MOST
+ *
+ * Where nothing in particular happens both are the same. A handler that jumps out of an enter hook leaves a call whose
+ * body never runs: it may or may not have been counted. One that forks a child which returns, too, has the rest of the
+ * enter hook run twice, and the body: one or two calls. With roots, a call of a handler that interrupts the hooks of the
+ * root itself may be inside or outside.
+ *
+ * It says 1 if a trial failed. Under a preload that answers to `diytrace_counted` it compares the truth with it itself. */
+#define _GNU_SOURCE
+#include "stepped.h"
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 10000, MOST_HUNG = 3 };
+
+__thread enum weight weight;
+struct shared *shared;
+struct control *control;
+const struct scenario *scenario;
+const struct action *action;
+
+static enum stepper stepper;
+static long at;
+static int is_alternate, failures, hung;
+
+void count_call(int function)
+{
+    if (weight == UNSEEN) return;
+    __atomic_add_fetch(&shared->calls[function].most, 1, __ATOMIC_RELAXED);
+    if (weight == SEEN) __atomic_add_fetch(&shared->calls[function].least, 1, __ATOMIC_RELAXED);
+}
+
+static int number_of(void *address)
+{
+    for (int i = 0; i < FUNCTIONS; i++)
+        if (address && address_of(i) == address) return i;
+    return -1;
+}
+
+static int is_root(int function)
+{
+    return scenario->weight == UNSEEN && (function == NUMBER_entrance || (weight == SEEN && function == NUMBER_descend));
+}
+
+/* Called where the handler comes. */
+void act(void *interrupted_enter)
+{
+    shared->acts++;
+    int function = number_of(interrupted_enter), is_seen = weight != UNSEEN || (function >= 0 && is_root(function));
+    if (action->leaves && function >= 0 && is_seen) __atomic_add_fetch(&shared->calls[function].most, 1, __ATOMIC_RELAXED);
+    if (action->doubles && function >= 0 && is_seen) __atomic_sub_fetch(&shared->calls[function].least, 1, __ATOMIC_RELAXED);
+    enum weight before = weight;
+    /* Where a root's own hooks are interrupted, or a level's, who could say what is inside? */
+    if (scenario->weight == UNSEEN) weight = scenario->handler == PERHAPS || weight == UNSEEN ? PERHAPS : weight;
+    action->act();
+    weight = before;
+}
+
+void step_in_this_thread(void) { set_stepper(stepper, at, is_alternate); }
+
+/* What every trial ends with: calls of all kinds, none of which may be miscounted now. */
+static void go_on_as_ever(void)
+{
+    outer();
+    climb(20, NULL);
+    new_paths(20000, 20035);
+    entrance();
+}
+
+static void run_trial(void)
+{
+    weight = scenario->weight;
+    step_in_this_thread();
+    if (scenario->prepare) scenario->prepare();
+    if (!sigsetjmp(way_out, 1)) scenario->under();
+    stop_stepping();
+    if (control->paused) control->paused = 0;
+    weight = scenario->weight;
+    go_on_as_ever();
+    _exit(0);
+}
+
+/* ── The parent ── */
+
+static void fail(const char *how, int number)
+{
+    printf("failed %ld %s: %s%s\n", at, is_alternate ? "alternate" : "own", how, number > 0 ? sigabbrev_np(number) : "");
+    failures++;
+}
+
+static void judge(int status)
+{
+    /* It did not take the way of the first walk, and came to the breakpoint with signals blocked. */
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP && shared->has_leapt && !shared->acts) shared->tripped++;
+    else if (WIFSIGNALED(status)) fail("killed by SIG", WTERMSIG(status));
+    else if (status) fail("exited with a complaint", 0);
+    int grandchild = shared->grandchild;
+    if (grandchild && WIFSIGNALED(grandchild)) fail("its child killed by SIG", WTERMSIG(grandchild));
+    else if (grandchild) fail("its child exited with a complaint", 0);
+}
+
+static void try(void)
+{
+    shared->steps = shared->acts = shared->has_leapt = shared->is_window_over = shared->grandchild = shared->waiting_for = 0;
+    if (scenario->before) scenario->before();
+    fflush(stdout);
+    int pid = fork(), status = 0;
+    if (!pid) {
+        setpgid(0, 0);
+        run_trial();
+    }
+    setpgid(pid, pid);
+    if (stepper == PTRACE && (status = step_by_ptrace(pid, at))) return judge(status);
+    struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    int is_over = poll(&end, 1, PATIENCE_MS);
+    close(end.fd);
+    if (is_over != 1) {
+        fail("hung", 0);
+        hung++;
+        kill(-pid, SIGKILL);
+    }
+    waitpid(pid, &status, 0);
+    if (is_over == 1) judge(status);
+}
+
+/* How many steps there are. */
+static long measure(void)
+{
+    enum stepper wanted = stepper;
+    long before = at;
+    stepper = SIGNAL;
+    at = FIRST_WALK;
+    shared->may_leap = 0;
+    try();
+    stepper = wanted, at = before;
+    /* Which call is left, or doubled, must be seen: it may be another one than on the first walk. */
+    shared->may_leap = stepper == SIGNAL && !action->leaves && !action->doubles;
+    return shared->steps;
+}
+
+/* One trial; once more, and on foot, if its breakpoint was not come to. */
+static void try_once_or_twice(void)
+{
+    int before = failures;
+    try();
+    if (shared->acts || failures > before || !shared->may_leap || at > shared->walked) return;
+    shared->may_leap = 0;
+    try();
+    shared->may_leap = 1;
+}
+
+static const char *first_argument, *second_argument, *trials_argument, *stack_argument;
+
+/* Inside `household`, which is open over all trials. */
+static void run_all(void)
+{
+    if (scenario->begin) scenario->begin();
+    long trials = 0, most = atol(trials_argument), steps = 0, stride = atol(second_argument), turn;
+    at = turn = atol(first_argument);
+    int is_sampled = !strcmp(first_argument, "samples");
+    if (is_sampled || stepper == SIGNAL) steps = measure();
+    if (is_sampled) {
+        long seed = stride;
+        stride = steps / most > 0 ? steps / most : 1;
+        at = seed % stride, turn = seed;
+    }
+    int is_over = 0;
+    while (!is_over && trials < most && hung < MOST_HUNG) {
+        is_alternate = stack_argument ? !strcmp(stack_argument, "alternate") : (int)(turn++ % 2);
+        int before = failures;
+        try_once_or_twice();
+        trials++;
+        steps = shared->steps > steps ? shared->steps : steps;
+        at += stride;
+        is_over = stepper == EVERY ? trials == 2 || stack_argument : failures == before && !shared->acts;
+    }
+    printf("steps %ld\ntripped %d\ntrials %ld%s\n", steps, shared->tripped, trials, is_over ? " end" : "");
+}
+
+/* The first page of the profile, if a recorder has made one. */
+static void find_profile(void)
+{
+    static struct control none;
+    control = &none;
+    const char *folder = getenv("DIYTRACE_OUT");
+    DIR *files = folder ? opendir(folder) : NULL;
+    for (struct dirent *entry; files && (entry = readdir(files));) {
+        int file = strstr(entry->d_name, ".diyt") ? openat(dirfd(files), entry->d_name, O_RDWR) : -1;
+        void *page = file < 0 ? MAP_FAILED : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (page != MAP_FAILED) control = page;
+        if (file >= 0) close(file);
+    }
+    if (files) closedir(files);
+}
+
+static void print_truth(void)
+{
+    long (*counted)(void *) = NULL;
+    *(void **)&counted = dlsym(RTLD_DEFAULT, "diytrace_counted");
+    for (int i = 0; i < FUNCTIONS; i++) {
+        char room[16];
+        struct truth calls = shared->calls[i];
+        if (!calls.most) continue;
+        printf("truth %s %ld %ld\n", name_of(i, room), calls.least, calls.most);
+        long found = counted ? counted(address_of(i)) : calls.most;
+        if (found < calls.least || found > calls.most) printf("wrong %s %ld\n", name_of(i, room), found), failures++;
+    }
+}
+
+static int list(void)
+{
+    for (const struct scenario *s = scenarios; s->name; s++)
+        printf("scenario\t%s\t%s\t%s\t%s\n", s->name, s->environment, s->only, s->has_no_way_out ? "no-way-out" : "");
+    for (const struct action *a = actions; a->name; a++)
+        printf("action\t%s\t%s\n", a->name, a->leaves ? "leaves" : a->doubles ? "doubles" : "returns");
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const steppers[] = {"signal", "sync", "every", "ptrace"};
+    if (argc == 2 && !strcmp(argv[1], "list")) return list();
+    if (argc != 7 && argc != 8) return 2;
+    for (scenario = scenarios; scenario->name && strcmp(scenario->name, argv[1]);) scenario++;
+    for (action = actions; action->name && strcmp(action->name, argv[2]);) action++;
+    while (stepper < STEPPERS && strcmp(steppers[stepper], argv[3])) stepper++;
+    if (!scenario->name || !action->name || stepper == STEPPERS) return 2;
+    first_argument = argv[4], second_argument = argv[5], trials_argument = argv[6], stack_argument = argv[7];
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    find_recorder();
+    find_profile();
+    weight = scenario->weight;
+    household(run_all);
+    print_truth();
+    return failures > 0;
+}
