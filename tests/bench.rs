@@ -5,10 +5,8 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
-use common::{Document, Program, builds, diytrace, fixture, run_to_end};
+use common::{Document, Program, builds, diytrace, fixture, run_to_end, wait_until};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -77,14 +75,6 @@ fn assert_refused(output: &Output, words: &[&str]) {
     assert_eq!(output.status.code(), Some(2), "{said}");
     for word in words {
         assert!(last.starts_with("diytrace: ") && last.contains(word), "{word:?} in {said}");
-    }
-}
-
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
-        sleep(Duration::from_millis(5));
     }
 }
 
@@ -233,7 +223,8 @@ fn a_history_that_is_not_there_is_told_before_anything_runs() {
 #[test]
 fn it_stops_when_the_median_is_known_or_when_time_is_up() {
     let story = Story::new();
-    let output = run_to_end(&mut story.bench(&["--precision", "100", "--a", "$ASKED work 5", "--b", "$ASKED work 5"]));
+    let output =
+        run_to_end(&mut story.bench(&["--precision", "100000", "--a", "$ASKED work 5", "--b", "$ASKED work 5"]));
     assert!(output.status.success(), "{}", err(&output));
     let runs = story.runs("left").len();
     assert!((6..20).contains(&runs) && story.runs("right").len() == runs, "{runs}");

@@ -58,8 +58,9 @@ pub fn fixture(source: &str, build: Build) -> Program {
 
 /// A fixture compiled with more options, once, or what the compiler said.
 pub fn fixture_with(source: &str, build: Build, options: &[&str]) -> Result<Program, String> {
+    type Key = (String, Build, String);
     type Cell = Arc<OnceLock<Result<Program, String>>>;
-    static COMPILED: Mutex<Option<HashMap<(String, Build, String), Cell>>> = Mutex::new(None);
+    static COMPILED: Mutex<Option<HashMap<Key, Cell>>> = Mutex::new(None);
     let key = (source.to_owned(), build, options.join(" "));
     let cell = {
         let mut compiled = COMPILED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

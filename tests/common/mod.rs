@@ -29,7 +29,7 @@ mod rights;
 pub mod simulated;
 
 pub use compilers::{Build, builds};
-pub use endless::Endless;
+pub use endless::{Endless, wait_until};
 pub use fixture::{Program, each_build, fixture, fixture_with, line_of};
 pub use readers::read;
 pub use recording::{Recorded, Recording, diytrace, run_to_end};

@@ -151,7 +151,9 @@ impl Program {
         let mut run = Run { program: self, times, chance, waits, counted, truth: BTreeMap::new() };
         for (index, path) in self.paths.iter().enumerate() {
             if self.paths.iter().all(|above| !above.callees.contains(&index)) {
-                (0..path.calls).for_each(|_| drop(run.call(index)));
+                for _ in 0..path.calls {
+                    run.call(index);
+                }
             }
         }
         let Run { counted, mut truth, .. } = run;

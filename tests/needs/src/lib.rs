@@ -1,6 +1,6 @@
 //! Tests that need something which not every machine has.
 //!
-//! ```ignore
+//! ```text
 //! #[needs(clang)]
 //! #[test]
 //! fn a_story() { … }
