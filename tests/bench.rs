@@ -224,10 +224,11 @@ fn a_history_that_is_not_there_is_told_before_anything_runs() {
 fn it_stops_when_the_median_is_known_or_when_time_is_up() {
     let story = Story::new();
     let output =
-        run_to_end(&mut story.bench(&["--precision", "100000", "--a", "$ASKED work 5", "--b", "$ASKED work 5"]));
+        run_to_end(&mut story.bench(&["--precision", "100", "--a", "$ASKED work 5", "--b", "$ASKED work 5"]));
     assert!(output.status.success(), "{}", err(&output));
     let runs = story.runs("left").len();
-    assert!((6..20).contains(&runs) && story.runs("right").len() == runs, "{runs}");
+    assert!(runs >= 6 && story.runs("right").len() == runs, "{runs}"); // how many more, others on the machine decide
+    assert!(!err(&output).contains("the time limit came"), "{}", err(&output));
 
     let late =
         ["--precision", "0.01", "--time-limit", "0.5s", "--a", "$ASKED work 5", "--b", "sleep 0.01; $ASKED work 5"];
