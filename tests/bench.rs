@@ -223,8 +223,7 @@ fn a_history_that_is_not_there_is_told_before_anything_runs() {
 #[test]
 fn it_stops_when_the_median_is_known_or_when_time_is_up() {
     let story = Story::new();
-    let output =
-        run_to_end(&mut story.bench(&["--precision", "100", "--a", "$ASKED work 5", "--b", "$ASKED work 5"]));
+    let output = run_to_end(&mut story.bench(&["--precision", "100", "--a", "$ASKED work 5", "--b", "$ASKED work 5"]));
     assert!(output.status.success(), "{}", err(&output));
     let runs = story.runs("left").len();
     assert!(runs >= 6 && story.runs("right").len() == runs, "{runs}"); // how many more, others on the machine decide
