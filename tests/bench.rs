@@ -176,7 +176,7 @@ fn interrupted_it_ends_the_run_and_keeps_what_is_complete() {
         .spawn()
         .unwrap();
     wait_until("the fourth run begins", || story.read("pid").ends_with('\n'));
-    assert!(Command::new("kill").args(["-INT", &bench.id().to_string()]).status().unwrap().success());
+    assert!(Command::new("sh").args(["-c", &format!("kill -s INT {}", bench.id())]).status().unwrap().success());
     assert_eq!(bench.wait().unwrap().code(), Some(130), "{}", story.read("stderr"));
     assert!(!exists(&story.read("pid")), "the run goes on");
     assert_eq!(story.read("ended"), "asked\n", "it was killed without a word");

@@ -94,11 +94,7 @@ fn things() -> Vec<Thing> {
     ] {
         let package = if compiler == "gcc" { "gcc".to_owned() } else { clang_runtime() };
         let found = compiled(compiler, &[&format!("-fsanitize={sanitizer}")], &package, true);
-        things.push(Thing {
-            name,
-            what: format!("{compiler}'s -fsanitize={sanitizer} to work on this machine"),
-            found,
-        });
+        things.push(Thing { name, what: format!("{compiler}'s -fsanitize={sanitizer} to run"), found });
     }
     for (name, what, is_permitted) in [
         ("root", "root, who can give files away", can_give_away()),
