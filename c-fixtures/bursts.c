@@ -40,15 +40,20 @@ int main(void)
 {
     for (int i = 0; i < 500; i++) burst(1);
     spend(300);
+    int burst_is_over[2];
+    if (pipe(burst_is_over)) return 1;
     pid_t child = fork();
     if (child == 0) {
         burst(0);
+        if (write(burst_is_over[1], "", 1) != 1) _exit(1);
         lasts(10000);
         _exit(0);
     }
     lasts(200);
     spend(100);
     for (int i = 0; i < 250; i++) burst(1);
+    char byte;
+    if (read(burst_is_over[0], &byte, 1) != 1) return 1;
     kill(child, SIGKILL);
     wait(NULL);
     return 0;

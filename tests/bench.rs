@@ -5,10 +5,8 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
-use common::{Document, Program, builds, diytrace, fixture, run_to_end};
+use common::{Document, Program, builds, diytrace, fixture, run_to_end, wait_until};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -77,14 +75,6 @@ fn assert_refused(output: &Output, words: &[&str]) {
     assert_eq!(output.status.code(), Some(2), "{said}");
     for word in words {
         assert!(last.starts_with("diytrace: ") && last.contains(word), "{word:?} in {said}");
-    }
-}
-
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
-        sleep(Duration::from_millis(5));
     }
 }
 
@@ -186,7 +176,7 @@ fn interrupted_it_ends_the_run_and_keeps_what_is_complete() {
         .spawn()
         .unwrap();
     wait_until("the fourth run begins", || story.read("pid").ends_with('\n'));
-    assert!(Command::new("kill").args(["-INT", &bench.id().to_string()]).status().unwrap().success());
+    assert!(Command::new("sh").args(["-c", &format!("kill -s INT {}", bench.id())]).status().unwrap().success());
     assert_eq!(bench.wait().unwrap().code(), Some(130), "{}", story.read("stderr"));
     assert!(!exists(&story.read("pid")), "the run goes on");
     assert_eq!(story.read("ended"), "asked\n", "it was killed without a word");
@@ -236,7 +226,8 @@ fn it_stops_when_the_median_is_known_or_when_time_is_up() {
     let output = run_to_end(&mut story.bench(&["--precision", "100", "--a", "$ASKED work 5", "--b", "$ASKED work 5"]));
     assert!(output.status.success(), "{}", err(&output));
     let runs = story.runs("left").len();
-    assert!((6..20).contains(&runs) && story.runs("right").len() == runs, "{runs}");
+    assert!(runs >= 6 && story.runs("right").len() == runs, "{runs}"); // how many more, others on the machine decide
+    assert!(!err(&output).contains("the time limit came"), "{}", err(&output));
 
     let late =
         ["--precision", "0.01", "--time-limit", "0.5s", "--a", "$ASKED work 5", "--b", "sleep 0.01; $ASKED work 5"];

@@ -7,7 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use common::{Build, builds, diytrace, each_build, fixture, run_to_end, tool};
+use common::{Build, diytrace, each_build, fixture, run_to_end, tool};
+use needs::needs;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -93,10 +94,6 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-fn has_clang() -> bool {
-    builds().iter().any(|build| build.compiler == "clang")
-}
-
 #[test]
 fn every_call_of_a_hook_is_counted() {
     each_build("inlined.c", |program| {
@@ -161,14 +158,17 @@ fn options_that_leave_functions_out() {
     let checked = Compiled::by("gcc", &["-O2", "-finstrument-functions", exclusion], "inlined.c").check();
     checked.assert_can(&[]);
     assert_eq!(checked.program()["compilers"][0]["exclusions"], serde_json::json!([exclusion]));
-    if has_clang() {
-        for (level, option) in [("-O2", "-finstrument-functions-after-inlining"), ("-O2", "-finstrument-functions")] {
-            let checked = Compiled::by("clang", &[level, option], "inlined.c").check();
-            assert_eq!(checked.program()["option"], option);
-        }
-        let either = Compiled::by("clang", &["-O0", "-finstrument-functions"], "plain.c").check();
-        assert!(either.program()["option"].as_str().unwrap().contains(" or "), "{:#}", either.json);
+}
+
+#[needs(clang)]
+#[test]
+fn clangs_two_options_are_told_apart() {
+    for option in ["-finstrument-functions-after-inlining", "-finstrument-functions"] {
+        let checked = Compiled::by("clang", &["-O2", option], "inlined.c").check();
+        assert_eq!(checked.program()["option"], option);
     }
+    let either = Compiled::by("clang", &["-O0", "-finstrument-functions"], "plain.c").check();
+    assert!(either.program()["option"].as_str().unwrap().contains(" or "), "{:#}", either.json);
 }
 
 #[test]
@@ -209,13 +209,17 @@ fn hooks_of_its_own() {
     });
 }
 
+#[needs(static_libc)]
+#[test]
+fn nothing_can_be_preloaded_where_nothing_is_loaded() {
+    let linked_statically = Compiled::by("gcc", &["-finstrument-functions", "-static"], "plain.c").check();
+    linked_statically.assert_cannot("static", &["statically linked"]);
+    assert_eq!(linked_statically.program()["functions"]["instrumented"], 4);
+}
+
 #[test]
 fn nothing_can_be_preloaded() {
     let options = ["-finstrument-functions"];
-    let linked_statically = Compiled::by("gcc", &[options[0], "-static"], "plain.c").check();
-    linked_statically.assert_cannot("static", &["statically linked"]);
-    assert_eq!(linked_statically.program()["functions"]["instrumented"], 4);
-
     let musl = "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1";
     Compiled::by("gcc", &[options[0], musl], "plain.c").check().assert_cannot("musl", &["musl", "glibc"]);
 
@@ -226,12 +230,11 @@ fn nothing_can_be_preloaded() {
     foreign.check().assert_cannot("foreign", &["64-bit ARM"]);
 }
 
+#[needs(root)]
 #[test]
 fn a_program_with_more_rights() {
     let program = Compiled::by("gcc", &["-finstrument-functions"], "plain.c");
-    if std::os::unix::fs::chown(&program.path, Some(65534), None).is_err() {
-        return; // only root can give a file away
-    }
+    std::os::unix::fs::chown(&program.path, Some(65534), None).unwrap();
     fs::set_permissions(&program.path, fs::Permissions::from_mode(0o4755)).unwrap();
     let checked = program.check();
     checked.assert_cannot("privileged", &["setuid"]);
@@ -253,12 +256,15 @@ fn a_library_that_is_not_there() {
 fn nothing_is_instrumented() {
     check(Path::new("true")).assert_cannot("not-instrumented", &["it is not instrumented, nor is"]);
     Compiled::by("gcc", &["-pg"], "plain.c").check().assert_cannot("not-instrumented", &["-pg"]);
-    if has_clang() {
-        let xray = Compiled::by("clang", &["-fxray-instrument", "-fxray-instruction-threshold=1"], "plain.c").check();
-        xray.assert_cannot("not-instrumented", &["-fxray-instrument"]);
-    }
     let both = Compiled::by("gcc", &["-pg", "-mfentry", "-finstrument-functions"], "plain.c").check();
     both.assert_can(&["other-tool"]);
+}
+
+#[needs(xray)]
+#[test]
+fn instrumented_for_xray() {
+    let xray = Compiled::by("clang", &["-fxray-instrument", "-fxray-instruction-threshold=1"], "plain.c").check();
+    xray.assert_cannot("not-instrumented", &["-fxray-instrument"]);
 }
 
 #[test]

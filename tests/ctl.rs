@@ -8,7 +8,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Endless, diytrace, run_to_end};
+use common::{Endless, diytrace, run_to_end, wait_until};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -19,10 +19,13 @@ fn paused_it_counts_nothing_and_resumed_it_goes_on() {
     let mut endless = Endless::start();
     let said = text(&endless.ctl(&["pause", "out"]).stdout);
     assert!(said.contains("paused; the threads of"), "{said}");
-    sleep(Duration::from_millis(200));
+    // A thread that was kept waiting in a hook counts that call when it goes on.
+    wait_until("nothing is counted", || {
+        let before = endless.calls();
+        sleep(Duration::from_millis(200));
+        endless.calls() == before
+    });
     let paused = endless.calls();
-    sleep(Duration::from_millis(200));
-    assert_eq!(endless.calls(), paused);
     let status = &endless.status()[0];
     assert_eq!((status["paused"].as_bool(), status["lost_calls"].as_u64()), (Some(true), Some(0)));
     assert!(status["running"].as_u64() >= Some(1) && status["used_bytes"].as_u64() < status["capacity_bytes"].as_u64());
@@ -33,8 +36,7 @@ fn paused_it_counts_nothing_and_resumed_it_goes_on() {
     let mut resume = diytrace(endless.here.path());
     let said = text(&run_to_end(resume.args(["ctl", "resume", &endless.pid()]).env("DIYTRACE_OUT", "out")).stdout);
     assert!(said.contains("recording; the threads of"), "{said}");
-    sleep(Duration::from_millis(100));
-    assert!(endless.calls() > paused);
+    wait_until("calls are counted again", || endless.calls() > paused);
 
     endless.stop();
     assert_eq!(endless.ctl(&["status", "out"]).status.code(), Some(1));

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use common::{Build, Recorded, Report, diytrace, fixture, line_of, read, reader, run_to_end};
+use common::{Build, Recorded, Report, diytrace, fixture, line_of, read, run_to_end};
+use needs::needs;
 use serde_json::Value;
 
 /// An export in a file.
@@ -56,11 +57,10 @@ fn near(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 50.0 + expected / 1e4
 }
 
-fn go_pprof() -> Option<Command> {
-    reader("go", "golang-go").map(|mut go| {
-        go.args(["tool", "pprof", "-symbolize=none", "-nodecount=100000", "-nodefraction=0", "-edgefraction=0"]);
-        go
-    })
+fn go_pprof() -> Command {
+    let mut go = Command::new("go");
+    go.args(["tool", "pprof", "-symbolize=none", "-nodecount=100000", "-nodefraction=0", "-edgefraction=0"]);
+    go
 }
 
 /// `flat` and `cum` of each name in what `pprof -top` says, in nanoseconds or calls.
@@ -75,13 +75,13 @@ fn top(said: &str) -> BTreeMap<String, (f64, f64)> {
     rows.map(row).collect()
 }
 
+#[needs(go)]
 #[test]
 fn pprof_shows_calls_and_times() {
-    let Some(mut go) = go_pprof() else { return };
-    let (recorded, mut again) = (recursion(), go_pprof().unwrap());
+    let (recorded, mut go, mut again) = (recursion(), go_pprof(), go_pprof());
     let (export, report) = (export(&recorded, "pprof", &["--by", "all"]), recorded.report());
     go.args(["-top", "-unit=ns", "-sample_index=time"]);
-    let times = top(&read(go, &[], &export));
+    let times = top(&read(go_pprof(), &[], &export));
     again.args(["-top", "-unit=ns", "-sample_index=calls"]);
     let counts = top(&read(again, &[], &export));
     assert_eq!(counts.len(), report.functions.len());
@@ -93,18 +93,18 @@ fn pprof_shows_calls_and_times() {
     }
 }
 
+#[needs(go)]
 #[test]
 fn pprof_shows_what_is_shown_if_nothing_is_asked_for() {
-    let Some(go) = go_pprof() else { return };
-    let said = read(go, &["-top"], &export(&recursion(), "pprof", &[]));
+    let said = read(go_pprof(), &["-top"], &export(&recursion(), "pprof", &[]));
     assert!(said.contains("Type: time"), "{said}");
 }
 
+#[needs(go)]
 #[test]
 fn pprof_knows_lines_and_inlined_bodies() {
-    let Some(go) = go_pprof() else { return };
     let recorded = fixture("nested-inline.c", Build::GCC_O0).record().run();
-    let said = read(go, &["-traces", "-lines", "-sample_index=calls"], &export(&recorded, "pprof", &[]));
+    let said = read(go_pprof(), &["-traces", "-lines", "-sample_index=calls"], &export(&recorded, "pprof", &[]));
     // `around`, inlined in `rarely`, has the body of `step`.
     let line = |function: &str, text: &str| {
         format!("{function} {}/nested-inline.c:{} (inline)", fixtures(), line_of("nested-inline.c", text))
@@ -118,24 +118,24 @@ fn fixtures() -> &'static str {
     concat!(env!("CARGO_MANIFEST_DIR"), "/c-fixtures")
 }
 
+#[needs(go)]
 #[test]
 fn pprof_knows_modules_by_their_build_ids() {
-    let Some(go) = go_pprof() else { return };
     let (recorded, program) = (roots(), fixture("roots.c", Build::GCC_O0));
     let notes = run_to_end(Command::new("readelf").arg("-n").arg(&program.path));
     let notes = String::from_utf8(notes.stdout).unwrap();
     let build_id = notes.split("Build ID: ").nth(1).unwrap().split_whitespace().next().unwrap();
-    let said = read(go, &["-raw"], &export(&recorded, "pprof", &[]));
+    let said = read(go_pprof(), &["-raw"], &export(&recorded, "pprof", &[]));
     let mapping = said.lines().skip_while(|line| *line != "Mappings").nth(1).unwrap();
     assert!(mapping.contains(build_id) && mapping.contains(program.path.to_str().unwrap()), "{mapping}");
     assert!(mapping.ends_with("[FN][FL][LN][IN]"), "{mapping}");
 }
 
+#[needs(go)]
 #[test]
 fn pprof_labels_processes_and_threads() {
-    let Some(go) = go_pprof() else { return };
     let recorded = fixture("processes.c", Build::GCC_O0).record().args(&["chain", "3"]).run();
-    let said = read(go, &["-tags", "-sample_index=calls"], &export(&recorded, "pprof", &[]));
+    let said = read(go_pprof(), &["-tags", "-sample_index=calls"], &export(&recorded, "pprof", &[]));
     for report in recorded.reports_by_process() {
         let pid = report.process.unwrap().pid;
         let tags = said.lines().filter(|line| line.trim_end().ends_with(&format!(": {pid}"))).count();
@@ -143,19 +143,20 @@ fn pprof_labels_processes_and_threads() {
     }
 }
 
+#[needs(go)]
 #[test]
 fn pprof_shows_cxx_names() {
-    let Some(go) = go_pprof() else { return };
     let recorded = fixture("names.cc", Build::GCC_O0).record().run();
-    let said = read(go, &["-top", "-sample_index=calls"], &export(&recorded, "pprof", &[]));
+    let said = read(go_pprof(), &["-top", "-sample_index=calls"], &export(&recorded, "pprof", &[]));
     for name in ["geometry::Square::area() const", "double geometry::twice<double>(double)"] {
         assert!(said.contains(name), "{name} in {said}");
     }
 }
 
+#[needs(callgrind_annotate)]
 #[test]
 fn callgrind_annotate_shows_calls_and_inclusive_times() {
-    let Some(annotate) = reader("callgrind_annotate", "valgrind") else { return };
+    let annotate = Command::new("callgrind_annotate");
     let recorded = roots();
     let (export, report) = (export(&recorded, "callgrind", &[]), recorded.report());
     let options = ["--inclusive=yes", "--tree=both", "--threshold=100", "--show-percs=no", "--auto=no"];
@@ -198,9 +199,10 @@ fn annotated_tree(said: &str) -> BTreeMap<(String, Option<String>), (f64, u64)> 
     tree
 }
 
+#[needs(callgrind_annotate)]
 #[test]
 fn callgrind_annotate_shows_calls_at_their_lines() {
-    let Some(annotate) = reader("callgrind_annotate", "valgrind") else { return };
+    let annotate = Command::new("callgrind_annotate");
     let said = read(annotate, &["--auto=yes", "--threshold=100"], &export(&roots(), "callgrind", &[]));
     let after = |code: &str| {
         let lines: Vec<&str> = said.lines().collect();
@@ -212,9 +214,10 @@ fn callgrind_annotate_shows_calls_at_their_lines() {
     assert!(after("static void hidden_step(void) { helper(); }").contains("roots.c:helper (4x)"), "{said}");
 }
 
+#[needs(callgrind_annotate)]
 #[test]
 fn callgrind_tells_a_recursion_apart() {
-    let Some(annotate) = reader("callgrind_annotate", "valgrind") else { return };
+    let annotate = Command::new("callgrind_annotate");
     let recorded = recursion();
     let said = read(
         annotate,
@@ -229,9 +232,10 @@ fn callgrind_tells_a_recursion_apart() {
     assert_eq!(calls("main", "fib") + calls("fib", "fib'2") + calls("fib'2", "fib'2"), report.function("fib").calls);
 }
 
+#[needs(dot)]
 #[test]
 fn dot_draws_functions_and_calls() {
-    let Some(dot) = reader("dot", "graphviz") else { return };
+    let dot = Command::new("dot");
     let recorded = roots();
     let said = read(dot, &["-Tplain"], &export(&recorded, "dot", &[]));
     // Statement, identifier, …, label: a node has its calls in the last line of its label, an edge after a ×; a 99th
@@ -326,12 +330,17 @@ fn processes_are_kept_apart_where_that_is_asked_for() {
         assert!(callgrind.contains(&format!(" (processes {pid})\n")), "{pid} in {callgrind}");
         assert!(threads.contains(&pid.to_string().as_str()), "{pid} in {threads:?}");
     }
-    if let Some(annotate) = reader("callgrind_annotate", "valgrind") {
-        read(annotate, &[], &export(&recorded, "callgrind", &by_process));
-    }
     let reports = recorded.reports_by_process();
     let only = json(&recorded, "speedscope", &["--pid", &pids[1].to_string()]);
     assert_eq!(only["profiles"][1]["endValue"].as_u64(), Some(reports[1].calls), "calls of {} in {only}", pids[1]);
+}
+
+#[needs(callgrind_annotate)]
+#[test]
+fn callgrind_annotate_has_no_complaint_of_processes_kept_apart() {
+    let recorded = fixture("processes.c", Build::GCC_O0).record().args(&["chain", "2"]).run();
+    let export = export(&recorded, "callgrind", &["--by", "process", "--raw"]);
+    read(Command::new("callgrind_annotate"), &[], &export);
 }
 
 #[test]

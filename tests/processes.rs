@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Recorded, each_build};
+use needs::needs;
 
 fn run(program: &common::Program, arguments: &[&str]) -> Recorded {
     let recorded = program.record().args(arguments).logged().run();
@@ -176,13 +177,10 @@ fn many_workers_that_give_up_their_rights() {
     });
 }
 
+#[needs(root)]
 #[test]
 fn roots_that_give_up_their_rights() {
     for how in ["chroot", "user"] {
-        if !common::is_root() {
-            common::warn(&format!("{how} is skipped: only root can do it"));
-            continue;
-        }
         each_build("outsider.c", |program| {
             assert_all_levels(&program.record().arg(how).run().report(), 1, how);
         });

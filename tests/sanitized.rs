@@ -10,9 +10,11 @@ mod common;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{Build, Program, builds, diytrace, fixture, fixture_with, run_to_end, warn};
+use common::{Build, Program, diytrace, fixture, fixture_with, run_to_end};
+use needs::needs;
 use tempfile::TempDir;
 
+#[needs(gcc_address)]
 #[test]
 fn a_refusal_comes_with_what_to_do() {
     let here = program();
@@ -26,6 +28,7 @@ fn a_refusal_comes_with_what_to_do() {
     assert!(said.ends_with(" ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0\n"), "{said}");
 }
 
+#[needs(gcc_address)]
 #[test]
 fn the_advice_helps() {
     let here = program();
@@ -44,36 +47,51 @@ const FIXTURES: [(&str, &[&str]); 7] = [
     ("exceptions.cc", &[]),
 ];
 
+#[needs(gcc_address)]
 #[test]
-fn the_address_sanitizer() {
-    each_fixture_with("-fsanitize=address");
+fn the_address_sanitizer_of_gcc() {
+    each_fixture_with("-fsanitize=address", "gcc");
 }
 
+#[needs(gcc_undefined)]
 #[test]
-fn the_undefined_behaviour_sanitizer() {
-    each_fixture_with("-fsanitize=undefined");
+fn the_undefined_behaviour_sanitizer_of_gcc() {
+    each_fixture_with("-fsanitize=undefined", "gcc");
 }
 
+#[needs(gcc_thread)]
 #[test]
-fn the_thread_sanitizer() {
-    each_fixture_with("-fsanitize=thread");
+fn the_thread_sanitizer_of_gcc() {
+    each_fixture_with("-fsanitize=thread", "gcc");
 }
 
-fn each_fixture_with(sanitizer: &str) {
-    for &build in builds().iter().filter(|build| build.is_optimized()) {
-        let plain = sanitized("plain.c", build, sanitizer);
-        if !plain.is_ok_and(|plain| run_to_end(&mut Command::new(plain.path)).status.code() == Some(7)) {
-            warn(&format!("{sanitizer} does not work with {build} here: it is not tested"));
-            continue;
-        }
-        for (source, arguments) in FIXTURES {
-            eprintln!("── {source} {arguments:?} by {build} {sanitizer}"); // shown if it ends badly
-            let program = sanitized(source, build, sanitizer).unwrap();
-            let report = program.record().args(arguments).run().report(); // it does and says what it does without
-            assert_eq!((report.lost_calls, report.folded_calls), (0, 0));
-            let plain = fixture(source, build).record().args(arguments).run().report();
-            assert_eq!((report.counts(), report.unwound), (plain.counts(), plain.unwound));
-        }
+#[needs(clang_address)]
+#[test]
+fn the_address_sanitizer_of_clang() {
+    each_fixture_with("-fsanitize=address", "clang");
+}
+
+#[needs(clang_undefined)]
+#[test]
+fn the_undefined_behaviour_sanitizer_of_clang() {
+    each_fixture_with("-fsanitize=undefined", "clang");
+}
+
+#[needs(clang_thread)]
+#[test]
+fn the_thread_sanitizer_of_clang() {
+    each_fixture_with("-fsanitize=thread", "clang");
+}
+
+fn each_fixture_with(sanitizer: &str, compiler: &'static str) {
+    let build = Build { compiler, level: "-O2" };
+    for (source, arguments) in FIXTURES {
+        eprintln!("── {source} {arguments:?} by {build} {sanitizer}"); // shown if it ends badly
+        let program = sanitized(source, build, sanitizer).unwrap();
+        let report = program.record().args(arguments).run().report(); // it does and says what it does without
+        assert_eq!((report.lost_calls, report.folded_calls), (0, 0));
+        let plain = fixture(source, build).record().args(arguments).run().report();
+        assert_eq!((report.counts(), report.unwound), (plain.counts(), plain.unwound));
     }
 }
 

@@ -7,7 +7,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use common::{Build, Document, Program, Recorded, can, each_build, fixture, is_root, run_to_end, tool, warn};
+use common::{Build, Document, Program, Recorded, each_build, fixture, is_root, run_to_end, tool};
+use needs::needs;
 
 /// All calls that the tree of many-paths.h makes.
 const TREE: u64 = 8191;
@@ -126,14 +127,12 @@ fn profiles_are_their_owners() {
     assert_eq!((mode(&recorded.out()), mode(&recorded.profiles()[0])), (0o700, 0o600));
 }
 
+#[needs(another_user)]
 #[test]
 fn a_folder_that_may_not_be_written_to() {
     let program = fixture("plain.c", Build::GCC_O2);
     let script = "mkdir -p out && chmod 555 out && exec AS_NOBODY\"$PROGRAM\"";
     let as_nobody = if is_root() { "setpriv --reuid=65534 --regid=65534 --clear-groups " } else { "" };
-    if is_root() && !can("setpriv --reuid=65534 --regid=65534 --clear-groups true") {
-        return warn("setpriv does not work here: what another user may not write to is not tested");
-    }
     let place = tempfile::tempdir().unwrap();
     fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).unwrap();
     let copy = place.path().join("plain");
@@ -146,11 +145,7 @@ fn a_folder_that_may_not_be_written_to() {
 }
 
 /// A disk of this size, which the profile then is copied from.
-fn on_a_disk_of(size: &str, program: &Program) -> Option<(Recorded, Document)> {
-    if !can("unshare -m mount -t tmpfs -o size=64k none /tmp") {
-        warn("mounting a file system is not permitted here: full disks are not tested");
-        return None;
-    }
+fn on_a_disk_of(size: &str, program: &Program) -> (Recorded, Document) {
     let script = format!(
         "mkdir disk out && exec unshare -m sh -c '
              mount -t tmpfs -o size={size} none disk || exit 99
@@ -160,24 +155,23 @@ fn on_a_disk_of(size: &str, program: &Program) -> Option<(Recorded, Document)> {
     );
     let recorded = program.wrapped(&script).record().run();
     let document = recorded.document(&[]);
-    Some((recorded, document))
+    (recorded, document)
 }
 
+#[needs(mounts)]
 #[test]
 fn a_disk_that_becomes_full() {
     each_build("paths.c", |program| {
-        let Some((recorded, document)) = on_a_disk_of("400k", program) else { return };
+        let (recorded, document) = on_a_disk_of("400k", program);
         assert_eq!(recorded.status.code(), Some(0));
         assert!(document.warns_of(&["lost"]) || document.warns_of(&["counted by function only"]), "{document:?}");
         assert_eq!(levels(&document) + lost(&document), TREE);
     });
 }
 
+#[needs(mounts)]
 #[test]
 fn a_disk_that_is_full_at_the_start() {
-    if !can("unshare -m mount -t tmpfs -o size=64k none /tmp") {
-        return warn("mounting a file system is not permitted here: full disks are not tested");
-    }
     let program = fixture("plain.c", Build::GCC_O2);
     let script = "mkdir disk out && exec unshare -m sh -c '
         mount -t tmpfs -o size=64k none disk || exit 99
@@ -203,11 +197,9 @@ fn files_that_may_not_grow_from_the_start() {
     });
 }
 
+#[needs(mounts)]
 #[test]
 fn a_disk_that_may_not_be_written_to() {
-    if !can("unshare -m mount -t tmpfs -o ro none /tmp") {
-        return warn("mounting a file system is not permitted here: those that cannot be written to are not tested");
-    }
     each_build("plain.c", |program| {
         let script = "mkdir disk out && exec unshare -m sh -c '
             mount -t tmpfs -o ro none disk || exit 99
@@ -220,11 +212,12 @@ fn a_disk_that_may_not_be_written_to() {
 }
 
 /// Threads and forked children that all want to grow it at once.
+#[needs(mounts)]
 #[test]
 fn a_disk_that_becomes_full_under_many() {
     each_build("endless.c", |program| {
         let script = "(sleep 2; touch stop) & exec \"$PROGRAM\"";
-        let Some((recorded, document)) = on_a_disk_of("600k", &program.wrapped(script)) else { return };
+        let (recorded, document) = on_a_disk_of("600k", &program.wrapped(script));
         assert_eq!(recorded.status.code(), Some(0));
         assert!(document.warns_of(&["lost"]) || document.warns_of(&["counted by function only"]), "{document:?}");
     });
@@ -252,11 +245,9 @@ fn two_recorders_never_write_one_file() {
 }
 
 /// As in containers that share a folder: all are process 1.
+#[needs(process_numbers)]
 #[test]
 fn programs_with_one_number_have_a_file_each() {
-    if !can("unshare --pid --fork true") {
-        return warn("process numbers of their own are not permitted here: containers are not tested");
-    }
     let program = fixture("plain.c", Build::GCC_O2);
     let script = "for i in 1 2 3 4 5 6 7 8 9 10; do unshare --pid --fork \"$PROGRAM\" & done; wait; exit 7";
     let recorded = program.wrapped(script).record().run();
@@ -268,6 +259,7 @@ fn programs_with_one_number_have_a_file_each() {
 }
 
 /// A program that has more rights than its caller is left alone.
+#[needs(setuid)]
 #[test]
 fn set_user_id_programs() {
     const NOBODY: [&str; 3] = ["--reuid=65534", "--regid=65534", "--clear-groups"];
@@ -285,10 +277,7 @@ fn set_user_id_programs() {
         command
     };
     let id = with_owners_rights(Path::new("/usr/bin/id"), "id");
-    let is_honoured = is_root() && as_nobody(&id).arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
-    if !is_honoured {
-        return warn("programs with their owner's rights cannot be made here: they are not tested");
-    }
+    assert_eq!(run_to_end(as_nobody(&id).arg("-u")).stdout, b"0\n", "nothing has its owner's rights here");
     let program = with_owners_rights(&fixture("plain.c", Build::GCC_O2).path, "plain");
     let library = place.path().join("libdiytrace.so");
     fs::copy(tool("libdiytrace.so"), &library).unwrap();

@@ -60,7 +60,9 @@ fn a_roots_outermost_calls_are_all_in_its_timeline() {
                 assert_eq!(calls, 751.0);
                 assert!((burst.total_ns() - total).abs() <= total * 1e-3 + 1.0, "{} of {total}", burst.total_ns());
             } else {
-                assert!((600.0..=751.0).contains(&calls), "a call stands for others of its group: {calls}");
+                // A call stands for its group, and the last group of each process need not be complete.
+                const GROUP: f64 = 751.0 / 64.0;
+                assert!((600.0..=751.0 + 2.0 * GROUP).contains(&calls), "{calls}");
             }
             assert!((0.4e9..10e9).contains(&burst.span_ns()), "{}", burst.span_ns());
             let quiet = burst.calls.iter().filter(|calls| **calls == 0.0).count() as f64 * burst.slice_ns;

@@ -6,7 +6,8 @@
 
 mod common;
 
-use common::{Build, builds, can, fixture_with, warn};
+use common::{Build, builds, fixture_with};
+use needs::needs;
 
 const FIXTURES: [(&str, &[&str]); 15] = [
     ("plain.c", &[]),
@@ -26,11 +27,9 @@ const FIXTURES: [(&str, &[&str]); 15] = [
     ("late.c", &[]),
 ];
 
+#[needs(valgrind)]
 #[test]
 fn the_first_few() {
-    if !is_installed() {
-        return;
-    }
     for &build in builds().iter().filter(|build| build.is_optimized()) {
         for (source, arguments) in [FIXTURES[0], FIXTURES[1], FIXTURES[4], FIXTURES[8]] {
             assert_clean(source, build, arguments);
@@ -38,13 +37,12 @@ fn the_first_few() {
     }
 }
 
+#[needs(valgrind)]
 #[test]
 #[ignore = "takes minutes: cargo test --test valgrind -- --ignored"]
 fn all() {
-    if is_installed() {
-        for (source, arguments) in FIXTURES {
-            builds().iter().for_each(|&build| assert_clean(source, build, arguments));
-        }
+    for (source, arguments) in FIXTURES {
+        builds().iter().for_each(|&build| assert_clean(source, build, arguments));
     }
 }
 
@@ -58,12 +56,4 @@ fn assert_clean(source: &str, build: Build, arguments: &[&str]) {
     let (report, plain) = (under.report(), program.record().args(arguments).run().report());
     assert_eq!((report.lost_calls, report.folded_calls, report.unwound), (0, plain.folded_calls, plain.unwound));
     assert_eq!(report.counts(), plain.counts());
-}
-
-fn is_installed() -> bool {
-    let found = can("valgrind --version");
-    if !found {
-        warn("valgrind is not installed: it is not tested");
-    }
-    found
 }

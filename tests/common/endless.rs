@@ -9,6 +9,16 @@ use tempfile::TempDir;
 
 use super::{Document, Program, builds, diytrace, fixture, run_to_end, tool};
 
+/// Waits for something that comes soon on a quiet machine.
+#[track_caller]
+pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(120), "it never comes that {what}");
+        sleep(Duration::from_millis(5));
+    }
+}
+
 /// `endless.c`, until it is told to stop.
 pub struct Endless {
     pub here: TempDir,
@@ -28,11 +38,9 @@ impl Endless {
     /// Once something is recorded.
     pub fn start() -> Self {
         let endless = Self::of(&fixture("endless.c", builds()[0]));
-        let start = Instant::now();
-        while endless.ctl(&["status", "out"]).status.code() != Some(0) || endless.calls() == 0 {
-            assert!(start.elapsed() < Duration::from_secs(60), "nothing is recorded");
-            sleep(Duration::from_millis(5));
-        }
+        wait_until("something is recorded", || {
+            endless.ctl(&["status", "out"]).status.code() == Some(0) && endless.calls() > 0
+        });
         endless
     }
 

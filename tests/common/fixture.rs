@@ -53,19 +53,20 @@ pub fn each_build(source: &str, story: impl Fn(&Program)) {
 
 /// A fixture, compiled once.
 pub fn fixture(source: &str, build: Build) -> Program {
-    type Cell = Arc<OnceLock<Program>>;
-    static COMPILED: Mutex<Option<HashMap<(String, Build), Cell>>> = Mutex::new(None);
-    let key = (source.to_owned(), build);
+    fixture_with(source, build, &[]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A fixture compiled with more options, once, or what the compiler said.
+pub fn fixture_with(source: &str, build: Build, options: &[&str]) -> Result<Program, String> {
+    type Key = (String, Build, String);
+    type Cell = Arc<OnceLock<Result<Program, String>>>;
+    static COMPILED: Mutex<Option<HashMap<Key, Cell>>> = Mutex::new(None);
+    let key = (source.to_owned(), build, options.join(" "));
     let cell = {
         let mut compiled = COMPILED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         Arc::clone(compiled.get_or_insert_default().entry(key).or_default())
     };
-    cell.get_or_init(|| compile(source, build, &[]).unwrap_or_else(|error| panic!("{error}"))).clone()
-}
-
-/// A fixture compiled with more options, or what the compiler said. Not kept for others.
-pub fn fixture_with(source: &str, build: Build, options: &[&str]) -> Result<Program, String> {
-    compile(source, build, options)
+    cell.get_or_init(|| compile(source, build, options)).clone()
 }
 
 fn compile(source: &str, build: Build, options: &[&str]) -> Result<Program, String> {

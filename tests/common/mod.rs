@@ -6,10 +6,11 @@
 //! fixture    a program from c-fixtures/, compiled by the line at its top
 //! endless    a run that goes on until it is told to stop
 //! recording  a run of it under the recorder, beside one without
-//! rights     what this user may do
+//! rights     what this user may do, and what is said aloud
 //! readers    programs of others that read exports
 //! report     what `diytrace report --format json` says of that; counts to compare
 //! invariants what must hold in every report
+//! simulated  runs whose times are made up
 //! eventlog   what an independent log of the same run says
 //! stepped    a program that has a handler come at every instruction of a hook
 //! ```
@@ -26,13 +27,14 @@ mod recording;
 mod release;
 mod report;
 mod rights;
+pub mod simulated;
 pub mod stepped;
 
 pub use compilers::{Build, builds};
-pub use endless::Endless;
+pub use endless::{Endless, wait_until};
 pub use fixture::{Program, each_build, fixture, fixture_with, line_of};
-pub use readers::{read, reader};
+pub use readers::read;
 pub use recording::{Recorded, Recording, diytrace, run_to_end};
 pub use release::tool;
 pub use report::{Callee, Document, Function, Report, assert_same_counts, parse_counts};
-pub use rights::{can, is_root, warn};
+pub use rights::{is_root, warn};

@@ -10,7 +10,7 @@ pub fn tool(name: &str) -> PathBuf {
     let folder = RELEASE.get_or_init(|| {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
         let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--release", "--workspace", "--quiet", "--target-dir"]).arg(target);
+        build.args(["build", "--release", "--quiet", "--target-dir"]).arg(target);
         build.args(["--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")]);
         build.status().unwrap().success().then(|| target.join("release"))
     });

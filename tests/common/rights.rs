@@ -1,4 +1,4 @@
-//! What this user may do, and what is said where it is not enough.
+//! What this user may do, and what is said aloud.
 
 use std::process::Command;
 
@@ -6,13 +6,6 @@ use std::process::Command;
 pub fn is_root() -> bool {
     let output = Command::new("id").arg("-u").output().unwrap();
     output.stdout == b"0\n"
-}
-
-/// Whether a command, given as words, succeeds here.
-pub fn can(command: &str) -> bool {
-    let mut words = command.split(' ');
-    let output = Command::new(words.next().unwrap()).args(words).output();
-    output.is_ok_and(|output| output.status.success())
 }
 
 /// Says something that the test runner does not hold back.
