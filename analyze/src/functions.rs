@@ -26,6 +26,8 @@ pub struct Function {
     pub returned: u64,
     /// Of what is told since an earlier moment: calls that were open then.
     pub open_before: i64,
+    /// Open calls that were entered before the counters were reset.
+    pub open_since_reset: u64,
     /// Times, corrected.
     pub corrected: Sums,
     /// Times, as measured.
@@ -83,7 +85,8 @@ impl Function {
     /// Calls that have not returned yet, or never will.
     pub fn open(&self) -> u64 {
         let entered = self.calls.saturating_add_signed(self.open_before);
-        entered.saturating_sub(self.returned).saturating_sub(self.unwound)
+        let open = entered.saturating_sub(self.returned).saturating_sub(self.unwound);
+        open.saturating_add(self.open_since_reset)
     }
 
     /// Mean time of calls that returned.
@@ -136,6 +139,7 @@ pub fn functions(
         let function = &mut function.sums;
         function.calls = function.calls.saturating_add(path.counts.calls);
         function.unwound = function.unwound.saturating_add(path.counts.unwound);
+        function.open_since_reset = function.open_since_reset.saturating_add(path.counts.open_since_reset);
         function.returned = function.returned.saturating_add(path.counts.unbinned);
         if is_inlined(id as PathId) {
             function.inlined_calls = function.inlined_calls.saturating_add(path.counts.calls);

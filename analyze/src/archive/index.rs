@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::load::{Family, State};
+use crate::load::{Family, State, reset};
 use crate::merge::{Module, ModuleFile};
 
 /// What an archive holds, in the order of its entries' numbers.
@@ -60,6 +60,7 @@ impl Kept {
             let known = self.states.binary_search_by_key(&arena.facts.process, |(process, _)| *process);
             arena.state = known.map_or(State::Killed, |at| self.states[at].1);
         }
+        reset::settle(family);
     }
 }
 

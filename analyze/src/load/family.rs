@@ -41,6 +41,8 @@ pub struct Family {
     pub snapshot: Option<Moment>,
     /// How often its counters were reset: what was counted before is not here.
     pub resets: u32,
+    /// When they last were, in ticks, as well as the clock on the wall tells; 0 if they never were.
+    pub reset_ticks: u64,
     /// Calls that no arena could count.
     pub lost_calls: u64,
     /// The kernel's boot identifier.
@@ -104,6 +106,9 @@ pub struct Arena {
     pub name: Ref,
     /// What became of its process.
     pub state: State,
+    /// Its owner has made no call since the counters were reset: what is here are the calls that were open then, as that
+    /// owner will inherit them.
+    pub is_before_reset: bool,
     /// The paths' names in the file, ascending.
     pub names: Vec<Ref>,
     /// Call paths; a path comes after the one above it.

@@ -18,6 +18,7 @@ mod find;
 mod histograms;
 pub mod interval;
 mod parse;
+pub(crate) mod reset;
 pub mod snapshot;
 mod source;
 pub(crate) mod state;

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use diytrace::arena::flag;
 
 use super::family::{Family, State};
+use super::reset;
 
 /// Processes that were seen to have a profile mapped, and when: their maps are long, and of hundreds of processes too many
 /// to read several times a second.
@@ -69,6 +70,7 @@ pub fn fill_in(family: &mut Family, is_running: impl Fn(&diytrace::Arena) -> boo
             .entry(facts.process)
             .or_insert_with(|| if is_running(facts) { State::Running } else { State::Killed });
     }
+    reset::settle(family);
 }
 
 /// Whether the machine has not been started anew since the profile was.

@@ -126,7 +126,7 @@ const PART: usize = 1 << 16;
 
 /// What a path's calls have cost beyond what the recorder took off them when it filed them.
 fn refinement(family: &Family, counts: &Counts) -> Refinement {
-    let calls = counts.calls.saturating_sub(counts.open);
+    let calls = counts.closed;
     let corrected = counts.closed_corrected;
     let (costs, of_loop) = (&family.costs, &family.evidence.of_loop);
     if costs.trials == 0 || family.timing != Timing::All {

@@ -82,6 +82,8 @@ impl<'a> Measures<'a> {
         Counts {
             calls: node.calls(),
             open: node.calls().saturating_sub(closed_calls),
+            open_since_reset: if family.inherits_from_reset(arena) { inherited(node) } else { 0 },
+            closed: closed_calls,
             unwound: node.unwound,
             unbinned: unbinned(node, closed_calls),
             self_raw: time(self_ticks as f64),
@@ -183,6 +185,12 @@ impl Measured {
             + self.descendants as f64 * (costs.inner + costs.outer)
             + self.counted as f64 * costs.counted
     }
+}
+
+/// Open calls that were entered before the owner's counters began.
+fn inherited(node: &Node) -> u64 {
+    const BITS: u64 = mark::OPEN | mark::INHERITED;
+    node.slots.iter().filter(|slot| slot.mark & BITS == BITS).count() as u64
 }
 
 /// Calls that have ended.

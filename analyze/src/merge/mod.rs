@@ -97,7 +97,8 @@ impl Merging {
 
     /// Adds what a profile has beyond an earlier reading of the same.
     pub fn add_since(&mut self, earlier: Option<&Family>, family: &Family) {
-        let earlier = earlier.map(Earlier::of);
+        // After a reset there is nothing to take off.
+        let earlier = earlier.filter(|earlier| earlier.resets == family.resets).map(Earlier::of);
         let index = self.families;
         self.families += 1;
         let mut processes: BTreeMap<u32, Vec<(usize, &Arena)>> = BTreeMap::new();
@@ -105,7 +106,10 @@ impl Merging {
             processes.entry(arena.facts.process).or_default().push((number, arena));
         }
         let mut resolver = Resolver::new(family, &mut self.modules, &mut self.places);
-        let latest = latest(family);
+        let mut latest = latest(family);
+        if let Some(earlier) = &earlier {
+            earlier.outlive(family, &mut latest);
+        }
         for arenas in processes.values() {
             for &(number, arena) in arenas {
                 if self.pid.is_some_and(|pid| arena.is_merged() || arena.facts.pid != pid) {

@@ -54,6 +54,10 @@ pub struct Counts {
     /// Calls not yet returned, as far as the path tells: of calls of one path inside each other, which only folded
     /// recursion has, one.
     pub open: u64,
+    /// Calls not yet returned that were entered before the counters were reset.
+    pub open_since_reset: u64,
+    /// Calls that have ended.
+    pub closed: u64,
     /// Calls left without an exit.
     pub unwound: u64,
     /// Calls that returned but are in no histogram.
@@ -89,6 +93,8 @@ impl Counts {
     fn add(&mut self, other: &Self) {
         self.calls = self.calls.saturating_add(other.calls);
         self.open = self.open.saturating_add(other.open);
+        self.open_since_reset = self.open_since_reset.saturating_add(other.open_since_reset);
+        self.closed = self.closed.saturating_add(other.closed);
         self.unwound = self.unwound.saturating_add(other.unwound);
         self.unbinned = self.unbinned.saturating_add(other.unbinned);
         self.self_raw += other.self_raw;
@@ -109,6 +115,8 @@ impl Counts {
         Self {
             calls: self.calls.saturating_sub(earlier.calls),
             open: self.open,
+            open_since_reset: self.open_since_reset,
+            closed: self.closed.saturating_sub(earlier.closed),
             unwound: self.unwound.saturating_sub(earlier.unwound),
             unbinned: self.unbinned.saturating_sub(earlier.unbinned),
             self_raw: self.self_raw - earlier.self_raw,

@@ -96,12 +96,14 @@ impl Builder<'_, '_> {
         let times = correct(&group.tree);
         let is_inlined = |path: PathId| self.calls.is_inlined(&group.tree.paths[path as usize]);
         let all = functions(group, &times, &self.names.ids, is_inlined);
-        // A function that only passes on what a forked child inherited has no calls, but callees.
+        // A call that was entered before (a fork, a reset, the first of two readings) counts elsewhere, but its time is here.
         let is_there = |id: &FunctionId, function: &functions::Function| {
             let is_selected = !self.roots.are_asked_for || self.names.functions[id].is_root;
             let is_named =
                 self.named.patterns.is_empty() || self.named.contain(self.symbols, self.names.functions[id].place);
-            is_selected && is_named && (function.calls > 0 || function.callees.values().any(|edge| edge.calls > 0))
+            let has_time = function.raw.total > Time::ZERO;
+            let is_there = function.calls > 0 || function.open() > 0 || has_time;
+            is_selected && is_named && (is_there || function.callees.values().any(|edge| edge.calls > 0))
         };
         let there: Vec<_> = all.iter().filter(|(id, function)| is_there(id, function)).collect();
         let has_callees = |id: &FunctionId| self.options.format == Format::Json || self.names.functions[id].is_root;

@@ -26,7 +26,7 @@ const HOT: f64 = 0.25;
 pub fn lines(document: &Document, report: &Report, screen: &Screen) -> Vec<String> {
     let roots = report.functions.iter().filter(|function| function.root);
     let mut lines = Vec::new();
-    for root in roots.filter(|root| root.calls > 0 || root.total_ns > 0.0) {
+    for root in roots.filter(|root| root.calls > 0 || root.open > 0 || root.total_ns > 0.0) {
         lines.push(String::new());
         lines.extend(heading(document, report, root, screen));
         lines.push(String::new());
@@ -70,7 +70,7 @@ fn heading(document: &Document, report: &Report, root: &Function, screen: &Scree
     let mut lines = vec![format!("{}  {}", strong(&root.name, screen), dim(&source, screen))];
     lines.extend(wrapped(&sums, screen));
     // One call has no distribution.
-    if root.calls - root.open > 1 && !spread.is_empty() {
+    if root.calls.saturating_sub(root.open) > 1 && !spread.is_empty() {
         lines.extend(wrapped(&spread, screen));
     }
     if let Some(timeline) = &root.timeline {

@@ -143,8 +143,10 @@ fn remark(document: &Document, tree: &Tree, node: &Node) -> String {
         remarks.push(place(site));
     }
     match (node.calls, node.open) {
-        (0, _) if !node.is_recursion && !document.callers => remarks.push("from before the fork".to_owned()),
+        // In the process that has forked; before the counters were reset; before the first of two readings.
+        (0, 0) if !node.is_recursion && !document.callers => remarks.push("entered before".to_owned()),
         (_, 0) => {}
+        (0, open) => remarks.push(format!("{} open since before", count(open))),
         (_, open) => remarks.push(format!("{} open", count(open))),
     }
     remarks.join(" · ")
