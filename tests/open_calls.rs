@@ -2,10 +2,11 @@
 
 mod common;
 
+use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Report, Waiting, each_build};
+use common::{Program, Report, Waiting, builds, diytrace, each_build, fixture, run_to_end};
 use serde_json::Value;
 
 /// Time for there to be some.
@@ -150,4 +151,90 @@ fn what_a_forked_child_inherited_is_no_open_call_of_its_own() {
         assert!(tree.contains("main  1 open since before") && tree.contains("main  entered before"), "{tree}");
         waiting.quit();
     });
+}
+
+/// The command `record` with the program, and the number of the program's process.
+fn recorded(program: &Program) -> (Waiting, u32) {
+    let here = tempfile::tempdir().unwrap();
+    let mut command = diytrace(here.path());
+    command.args(["record", "--out", "out", "--"]).arg(&program.path).stderr(Stdio::null());
+    let mut waiting = Waiting::start(here, command);
+    waiting.tell("d");
+    let status: Value = serde_json::from_str(&waiting.said(&["ctl", "status", "--format", "json", "out"])).unwrap();
+    let pid = status[0]["processes"][0]["pid"].as_u64().unwrap();
+    (waiting, pid as u32)
+}
+
+fn kill(pid: u32) {
+    // SAFETY: the process is this test's own, and nobody has waited for it.
+    assert_eq!(unsafe { libc::kill(pid as i32, libc::SIGKILL) }, 0);
+}
+
+fn functions(waiting: &Waiting, profile: &str) -> Vec<Value> {
+    let said: Value = serde_json::from_str(&waiting.said(&["report", "--format", "json", profile])).unwrap();
+    said["reports"][0]["functions"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_call_in_which_a_process_was_killed_lasts_until_that_was_seen() {
+    each_build("waiting.c", |program| {
+        let (mut waiting, pid) = recorded(program);
+        sleep(A_WHILE);
+        let open: Vec<Value> = functions(&waiting, "out").iter().map(|function| function["open_bound"].clone()).collect();
+        assert_eq!(open, ["running", "running", "running"]);
+        kill(pid);
+        assert_eq!(waiting.process.wait().unwrap().code(), Some(128 + 9));
+        assert!(waiting.run(&["merge", "out", "-o", "a.diya"]).status.success());
+        for profile in ["out", "a.diya"] {
+            let report = waiting.report(profile);
+            assert_open(&report);
+            assert_adds_up(&report);
+            for function in functions(&waiting, profile) {
+                assert!(function["total_ns"].as_f64().unwrap() >= A_WHILE.as_nanos() as f64, "{function}");
+                assert_eq!((&function["open_bound"], &function["open_ns"]), (&"seen ended".into(), &function["total_ns"]));
+            }
+            let table = waiting.said(&["report", profile]);
+            assert!(table.contains("1 open ‡") && table.contains("\n‡ open when their process ended"), "{table}");
+        }
+    });
+}
+
+#[test]
+fn a_call_in_which_a_process_was_killed_unseen_lasts_until_its_last_sign_of_life() {
+    each_build("waiting.c", |program| {
+        let mut waiting = Waiting::of(program);
+        waiting.tell("d");
+        sleep(A_WHILE);
+        waiting.tell("w");
+        kill(waiting.process.id());
+        waiting.process.wait().unwrap();
+        let report = waiting.report("out");
+        assert_open(&report);
+        assert!(report.function("main").total_ns >= A_WHILE.as_nanos() as f64);
+        let bounds: Vec<(String, Value)> = functions(&waiting, "out")
+            .iter()
+            .map(|function| (function["name"].as_str().unwrap().to_owned(), function["open_bound"].clone()))
+            .collect();
+        for (name, bound) in bounds {
+            let is_open = OPEN.iter().any(|&(open, _)| open == name);
+            assert_eq!(bound, if is_open { "last sign of life".into() } else { Value::Null }, "{name}");
+        }
+        let table = waiting.said(&["tree", "out", "--min-percent", "0"]);
+        assert!(table.contains("1 open †") && table.contains("\n† open when their process ended"), "{table}");
+    });
+}
+
+#[test]
+fn a_program_that_was_executed_by_another_was_not_that_one_when_it_was_killed() {
+    let here = tempfile::tempdir().unwrap();
+    let waiting = fixture("waiting.c", builds()[0]);
+    let other = here.path().join("other");
+    std::fs::copy(&waiting.path, &other).unwrap();
+    let mut command = diytrace(here.path());
+    // What was recorded was `other`; what is killed is a shell.
+    let script = "exec sh -c 'kill -9 $$'";
+    command.args(["record", "--out", "out", "--", "sh", "-c"]).arg(format!("echo q | ./other >answers; {script}"));
+    assert_eq!(run_to_end(&mut command).status.code(), Some(128 + 9));
+    let notes = std::fs::read_dir(here.path().join("out")).unwrap().map(|entry| entry.unwrap().path());
+    assert_eq!(notes.filter(|path| path.extension().is_some_and(|extension| extension == "end")).count(), 0);
 }

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::correct::{PathTimes, Times};
 use crate::histogram::Histogram;
-use crate::merge::{Group, PathId, PlaceId};
+use crate::merge::{Bound, Group, PathId, PlaceId};
 use crate::time::Time;
 use crate::timeline::Timelines;
 
@@ -28,6 +28,10 @@ pub struct Function {
     pub open_before: i64,
     /// Open calls that were entered before the counters were reset.
     pub open_since_reset: u64,
+    /// What its outermost calls that are open have taken, as measured.
+    pub so_far: Time,
+    /// If any are open: what that time goes up to.
+    pub bound: Option<Bound>,
     /// Times, corrected.
     pub corrected: Sums,
     /// Times, as measured.
@@ -147,8 +151,10 @@ pub fn functions(
         let parts = Parts { is_outermost, counts_inside };
         function.corrected.add(&times.corrected[id], path.counts.closed_corrected, parts);
         function.raw.add(&times.raw[id], path.counts.closed_raw, parts);
+        function.bound = function.bound.max(path.counts.bound);
         if is_outermost {
             function.error += times.corrected[id].error;
+            function.so_far += path.counts.so_far;
         }
         if let Some((caller, edge)) = caller.zip(edge_index) {
             let open = &mut sums.edges[edge];

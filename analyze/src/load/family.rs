@@ -37,6 +37,10 @@ pub struct Family {
     pub first_ticks: u64,
     /// When the profile was read, in ticks, if some of its processes are running: their open calls last until then.
     pub read_ticks: u64,
+    /// The last moment that any of its processes has noted in the header, in ticks.
+    pub last_anchor_ticks: u64,
+    /// When the process that made the file was seen to end without a word, in ticks; 0 if nobody saw it.
+    pub end_ticks: u64,
     /// If it is a snapshot: of which moment.
     pub snapshot: Option<Moment>,
     /// How often its counters were reset: what was counted before is not here.

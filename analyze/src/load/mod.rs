@@ -13,6 +13,7 @@ mod bytes;
 pub mod clock;
 pub mod costs;
 mod damage;
+pub(crate) mod ending;
 mod family;
 mod find;
 mod histograms;

@@ -73,6 +73,8 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
         started_unix_ns: header.started_unix_ns,
         first_ticks: header.first_anchor.ticks,
         read_ticks: 0,
+        last_anchor_ticks: header.last_anchor.ticks,
+        end_ticks: 0,
         snapshot: None,
         lost_calls: header.lost_calls,
         resets: header.epoch,

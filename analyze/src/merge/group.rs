@@ -35,6 +35,8 @@ pub struct Group {
     pub folded_calls: u64,
     /// Calls left without an exit.
     pub unwound: u64,
+    /// Whether counters of a family here were reset.
+    pub was_reset: bool,
     /// Calls that trials have left untimed.
     pub left_out: u64,
     /// Which calls were timed, over the families here.
@@ -292,6 +294,7 @@ impl Growth {
         self.group.overhead.outer += cost(family.costs.outer);
         self.group.overhead.error += cost(family.costs.error);
         self.group.timing.insert(family.timing);
+        self.group.was_reset |= family.resets > 0;
         if self.families.insert(index) {
             self.group.overhead.trials += family.costs.trials;
         }

@@ -8,9 +8,11 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use super::latest::{self, Latest};
 use super::measure::Measures;
 use super::tree::Counts;
 use crate::load::{Arena, Family, Function};
+use crate::time::Time;
 use crate::timeline::Slices;
 
 use diytrace::Ref;
@@ -20,23 +22,23 @@ use diytrace::node::mark;
 /// An earlier reading.
 pub struct Earlier<'a> {
     pub family: &'a Family,
-    latest: Vec<u64>,
+    latest: Vec<Latest>,
     arenas: FxHashMap<Ref, usize>,
 }
 
 impl<'a> Earlier<'a> {
     pub fn of(family: &'a Family) -> Self {
         let arenas = family.arenas.iter().enumerate().map(|(number, arena)| (arena.name, number)).collect();
-        Self { family, latest: super::latest(family), arenas }
+        Self { family, latest: latest::latest(family), arenas }
     }
 
     /// Who was running at this reading was so until then, whatever became of it since.
-    pub fn outlive(&self, family: &Family, latest: &mut [u64]) {
+    pub fn outlive(&self, family: &Family, latest: &mut [Latest]) {
         for (arena, latest) in family.arenas.iter().zip(latest) {
             let Some(&before) = self.arenas.get(&arena.name) else { continue };
             let owner = |arena: &Arena| (arena.facts.process, arena.facts.tid);
             if owner(&self.family.arenas[before]) == owner(arena) {
-                *latest = self.latest[before].max(*latest);
+                latest.ticks = self.latest[before].ticks.max(latest.ticks);
             }
         }
     }
@@ -77,7 +79,7 @@ pub struct Counted<'a> {
 }
 
 /// What an arena, whose open calls last until `latest`, has counted beyond what it had earlier.
-pub fn counted<'a>(family: &'a Family, arena: &'a Arena, latest: u64, earlier: Option<&'a Earlier>) -> Counted<'a> {
+pub fn counted<'a>(family: &'a Family, arena: &'a Arena, latest: Latest, earlier: Option<&'a Earlier>) -> Counted<'a> {
     let Arena { facts, functions, .. } = arena;
     let (lost_calls, unwound) = (facts.lost_calls, facts.unwound);
     let number = earlier.and_then(|earlier| Some((earlier, *earlier.arenas.get(&arena.name)?)));
@@ -91,15 +93,16 @@ pub fn counted<'a>(family: &'a Family, arena: &'a Arena, latest: u64, earlier: O
     let functions_before = &before.functions;
     let (mut before, mut arena) = (Cow::Borrowed(before), Cow::Borrowed(arena));
     if before.is_before_reset && !arena.is_before_reset {
-        join_up(before.to_mut(), latest_before, arena.to_mut());
+        join_up(before.to_mut(), latest_before.ticks, arena.to_mut());
     }
     let mut timelines = timelines(family, &arena, latest);
     let mut paths = Measures::of(family, &arena, latest).counts(0..arena.nodes.len());
     let mut entered_before = vec![0; paths.len()];
+    let passed = latest.ticks.saturating_sub(latest_before.ticks) as f64 * family.clock.ns_per_tick();
     let counts_before = Measures::of(family, &before, latest_before).counts(0..before.nodes.len());
     for (name, counts) in before.names.iter().zip(counts_before) {
         if let Ok(index) = arena.names.binary_search(name) {
-            paths[index] = paths[index].since(&counts);
+            paths[index] = paths[index].since(&counts, Time::from_ns(passed));
             entered_before[index] = counts.calls.saturating_sub(counts.unwound).saturating_sub(counts.unbinned);
         }
     }
@@ -136,7 +139,7 @@ fn join_up(before: &mut Arena, latest_before: u64, now: &mut Arena) {
 }
 
 /// When the roots of an arena ran, up to `latest`.
-pub fn timelines(family: &Family, arena: &Arena, latest: u64) -> FxHashMap<(u64, u32), Slices> {
+pub fn timelines(family: &Family, arena: &Arena, latest: Latest) -> FxHashMap<(u64, u32), Slices> {
     let kept = arena
         .functions
         .iter()
@@ -153,7 +156,7 @@ pub fn timelines(family: &Family, arena: &Arena, latest: u64) -> FxHashMap<(u64,
         let function = arena.functions.iter().filter(of_it).max_by_key(|function| function.generation);
         let generation = function.map_or(node.generation, |function| function.generation);
         let slices = timelines.entry((node.function, generation)).or_default();
-        slices.add_open(since_beginning(began), since_beginning(latest.max(began)));
+        slices.add_open(since_beginning(began), since_beginning(latest.ticks.max(began)));
     }
     timelines
 }

@@ -27,6 +27,8 @@ pub fn family(arenas: Vec<Arena>) -> Family {
         started_unix_ns: 1_000_000,
         first_ticks: 0,
         read_ticks: 0,
+        last_anchor_ticks: 0,
+        end_ticks: 0,
         snapshot: None,
         lost_calls: 0,
         resets: 0,

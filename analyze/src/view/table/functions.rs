@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::grid::{self, Grid, LEAST_NAME, Row, Style};
 use super::histogram::Axis;
-use super::{error_of_call, resolved, short};
+use super::{error_of_call, open, resolved, short};
 use crate::report::columns::{Column, USUAL, Value};
 use crate::report::{Document, Function, Report};
 use crate::view::Screen;
@@ -125,7 +125,7 @@ fn remark(function: &Function, has_modules: bool, has_namesakes: bool) -> String
         remarks.push(format!("×{}", function.addresses));
     }
     if function.open > 0 {
-        remarks.push(format!("{} open", count(function.open)));
+        remarks.push(open::remark(function.open, function.open_bound));
     }
     if !function.inlined_into.is_empty() {
         remarks.push(match function.inlined_calls == function.calls {
