@@ -55,8 +55,10 @@ pub struct Arena {
     pub trials: Ref,
     /// Not used; zero.
     pub reserved_word: u32,
+    /// The owner's PID namespace, by the number of its inode: where `pid` and `tid` are its numbers. 0 if it is not known.
+    pub pid_namespace: u64,
     /// Not used; zero.
-    pub reserved_tail: [u64; 10],
+    pub reserved_tail: [u64; 9],
 }
 
 /// The time of a call that has returned, with the [`crate::Function`] record that it belongs to.
