@@ -11,6 +11,7 @@ mod group;
 mod latest;
 mod measure;
 mod modules;
+mod moved;
 mod since;
 mod tree;
 
@@ -25,6 +26,7 @@ pub use latest::Bound;
 use latest::latest;
 pub use modules::{Module, ModuleFile, ModuleId, Place, PlaceId};
 use modules::{ModuleTable, PlaceTable, Resolver};
+pub use moved::Move;
 use since::Earlier;
 pub use tree::{CallPath, Counts, Key, PathId, Tree};
 
