@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{Build, can, each_build, fixture, warn};
+use common::{Build, each_build, fixture};
+use needs::needs;
 
 /// Modules were numbered by process, and one sibling's calls had the other's names.
 #[test]
@@ -28,11 +29,9 @@ fn siblings_that_load_different_libraries() {
 }
 
 /// The owner of an arena was asked after by its number, which says nothing in another namespace: two wrote to one arena.
+#[needs(process_numbers)]
 #[test]
 fn processes_of_several_pid_namespaces() {
-    if !can("unshare --pid --fork true") {
-        return warn("process numbers of their own are not permitted here: containers are not tested");
-    }
     each_build("namespaces.c", |program| {
         let run = program.record().set("DIYTRACE_KEEP", "0").args(&["apart", "4", "500000"]).run();
         let report = run.report();

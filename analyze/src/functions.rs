@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::correct::{PathTimes, Times};
 use crate::histogram::Histogram;
-use crate::merge::{Group, PathId, PlaceId};
+use crate::merge::{Bound, Group, PathId, PlaceId};
 use crate::time::Time;
 use crate::timeline::Timelines;
 
@@ -28,6 +28,12 @@ pub struct Function {
     pub without_times: u64,
     /// Of what is told since an earlier moment: calls that were open then.
     pub open_before: i64,
+    /// Open calls that were entered before the counters were reset.
+    pub open_since_reset: u64,
+    /// What its outermost calls that are open have taken, as measured.
+    pub so_far: Time,
+    /// If any are open: what that time goes up to.
+    pub bound: Option<Bound>,
     /// Times, corrected.
     pub corrected: Sums,
     /// Times, as measured.
@@ -85,7 +91,8 @@ impl Function {
     /// Calls that have not returned yet, or never will.
     pub fn open(&self) -> u64 {
         let entered = self.calls.saturating_add_signed(self.open_before);
-        entered.saturating_sub(self.returned).saturating_sub(self.unwound)
+        let open = entered.saturating_sub(self.returned).saturating_sub(self.unwound);
+        open.saturating_add(self.open_since_reset)
     }
 
     /// Mean time of calls that returned.
@@ -142,6 +149,7 @@ pub fn functions(
         let function = &mut function.sums;
         function.calls = function.calls.saturating_add(path.counts.calls);
         function.unwound = function.unwound.saturating_add(path.counts.unwound);
+        function.open_since_reset = function.open_since_reset.saturating_add(path.counts.open_since_reset);
         function.returned = function.returned.saturating_add(path.counts.unbinned);
         function.without_times = function.without_times.saturating_add(path.counts.without_times);
         if is_inlined(id as PathId) {
@@ -150,8 +158,10 @@ pub fn functions(
         let parts = Parts { is_outermost, counts_inside };
         function.corrected.add(&times.corrected[id], path.counts.closed_corrected, parts);
         function.raw.add(&times.raw[id], path.counts.closed_raw, parts);
+        function.bound = function.bound.max(path.counts.bound);
         if is_outermost {
             function.error += times.corrected[id].error;
+            function.so_far += path.counts.so_far;
         }
         if let Some((caller, edge)) = caller.zip(edge_index) {
             let open = &mut sums.edges[edge];

@@ -12,7 +12,8 @@
 //! none is written but the latter's cache. Times are fixed-point ([`time`]) and histograms ([`histogram`]) counts, so that no result depends
 //! on the order of files, threads or processes.
 //!
-//! [`opened`] is the way's first half, for all commands. [`calltree`] ends it with call paths instead of functions, for
+//! [`opened`] is the way's first half, for all commands; in `left`, debug information corrects what it says of calls that an
+//! exception has left. [`calltree`] ends it with call paths instead of functions, for
 //! views that show who calls whom below whom: [`tree`] and [`annotate`].
 //!
 //! Beside that way: [`check`] tells what of a program can be recorded, and [`record`] runs it under the recorder, both
@@ -39,6 +40,7 @@ pub mod error;
 pub mod export;
 pub mod functions;
 pub mod histogram;
+mod left;
 pub mod load;
 pub mod merge;
 pub mod nearest;

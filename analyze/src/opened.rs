@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::error::Error;
+use crate::left;
 use crate::load::interval::Interval;
 use crate::load::{self, Family, Loaded};
 use crate::merge::{By, Merged, Merging};
@@ -49,7 +50,15 @@ impl Opened {
         if let Some(pid) = selection.pid.filter(|_| merged.groups.is_empty()) {
             return Err(Error::UnknownProcess { pid, known: pids(&loaded) });
         }
-        Ok(Self::of(loaded, merged))
+        let mut opened = Self::of(loaded, merged);
+        opened.settle();
+        Ok(opened)
+    }
+
+    /// Puts calls where they belong, as far as the files tell more of that than the recorder could know.
+    fn settle(&mut self) {
+        let modules = self.merged.modules.clone(); // few, and the symbols are of them
+        left::settle(&mut self.merged, &Symbols::new(&modules, &self.files));
     }
 
     /// What was read and merged.

@@ -5,6 +5,7 @@
 //! compilers  gcc and clang, at -O0 and -O2
 //! fixture    a program from c-fixtures/, compiled by the line at its top
 //! endless    a run that goes on until it is told to stop
+//! waiting    a run that does one step after the other, as it is told
 //! recording  a run of it under the recorder, beside one without
 //! rights     what this user may do, and what is said aloud
 //! readers    programs of others that read exports
@@ -29,6 +30,7 @@ mod report;
 mod rights;
 pub mod simulated;
 pub mod stepped;
+mod waiting;
 
 pub use compilers::{Build, builds};
 pub use endless::{Endless, wait_until};
@@ -38,3 +40,4 @@ pub use recording::{Recorded, Recording, diytrace, run_to_end};
 pub use release::tool;
 pub use report::{Callee, Document, Function, Report, assert_same_counts, parse_counts};
 pub use rights::{is_root, warn};
+pub use waiting::Waiting;

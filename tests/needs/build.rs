@@ -113,6 +113,11 @@ fn things() -> Vec<Thing> {
             "the right to make process numbers of its own (containers)",
             can(&["unshare", "--pid", "--fork", "true"]),
         ),
+        (
+            "containers",
+            "the right to make process numbers of its own, and to mount their /proc (containers)",
+            can(&["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "true"]),
+        ),
         ("setuid", "programs with their owner's rights to have them", is_setuid_honoured()),
     ] {
         let found = if is_permitted { Found::Here } else { Found::NotPermitted };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::load::{Family, State};
+use crate::load::{Family, State, reset};
 use crate::merge::{Module, ModuleFile};
 
 /// What an archive holds, in the order of its entries' numbers.
@@ -25,8 +25,8 @@ pub struct Kept {
     path: Vec<u8>,
     /// What had become of its processes, by their numbers in the family.
     states: Vec<(u32, State)>,
-    /// When it was read, in ticks, if processes were running.
-    read_ticks: u64,
+    /// When it was read, in ticks, if processes were running; if none was, when its first one was seen to end, or 0.
+    moment: u64,
 }
 
 /// What a module is known by.
@@ -44,7 +44,8 @@ impl Kept {
         let mut states: Vec<_> = family.arenas.iter().map(|arena| (arena.facts.process, arena.state)).collect();
         states.sort_unstable();
         states.dedup();
-        Self { path: family.path.as_os_str().as_bytes().to_vec(), states, read_ticks: family.read_ticks }
+        let moment = if is_any_running(&states) { family.read_ticks } else { family.end_ticks };
+        Self { path: family.path.as_os_str().as_bytes().to_vec(), states, moment }
     }
 
     /// Where it was.
@@ -55,12 +56,20 @@ impl Kept {
     /// Makes a profile's bytes again what they were found as.
     pub fn restore(&self, family: &mut Family) {
         family.path = self.path();
-        family.read_ticks = self.read_ticks;
+        match is_any_running(&self.states) {
+            true => family.read_ticks = self.moment,
+            false => family.end_ticks = self.moment,
+        }
         for arena in &mut family.arenas {
             let known = self.states.binary_search_by_key(&arena.facts.process, |(process, _)| *process);
             arena.state = known.map_or(State::Killed, |at| self.states[at].1);
         }
+        reset::settle(family);
     }
+}
+
+fn is_any_running(states: &[(u32, State)]) -> bool {
+    states.iter().any(|(_, state)| *state == State::Running)
 }
 
 impl ModuleKey {

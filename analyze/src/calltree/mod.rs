@@ -119,6 +119,8 @@ pub struct Node {
     pub calls: u64,
     /// Calls not yet returned, as far as paths tell: of calls in a folded recursion, one.
     pub open: u64,
+    /// Calls that have ended.
+    pub ended: u64,
     /// Calls left without an exit.
     pub unwound: u64,
     /// Times, corrected.

@@ -1,8 +1,7 @@
 //! Which family is meant: by a PID, a profile, a folder, or nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use diytrace::Header;
@@ -10,6 +9,7 @@ use diytrace::reader::File;
 
 use super::Error;
 use crate::archive::Archive;
+use crate::load::holders::{Holders, Identity};
 use crate::load::{self, Bytes, DEFAULT_FOLDER, Family, State, state};
 
 /// A family and who of it is running.
@@ -25,7 +25,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    fn load(path: &Path, mapped: &BTreeMap<PathBuf, BTreeSet<u32>>) -> Result<Self, load::Error> {
+    fn load(path: &Path, holders: &Holders) -> Result<Self, load::Error> {
         let bytes = load::read(path).map_err(|source| load::Error::Unreadable { path: path.to_owned(), source })?;
         let family = load::family_of(&bytes, path)?;
         let header = match File::open(&bytes.profile) {
@@ -37,8 +37,7 @@ impl Watched {
             let arenas = family.arenas.iter().filter(|arena| arena.state == State::Running);
             running.extend(arenas.map(|arena| arena.facts.pid));
             if state::is_of_this_boot(&family) {
-                let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-                running.extend(mapped.get(&path).into_iter().flatten());
+                running.extend(holders.of(&Identity::of(path)).map(|holder| holder.pid));
             }
         }
         Ok(Self { family, header, running, bytes })
@@ -63,7 +62,7 @@ impl Watched {
                 _ => (PathBuf::from(name), None),
             },
         };
-        let mapped = state::mapped();
+        let holders = Holders::look();
         let (mut all, mut first_error) = (Vec::new(), None);
         for found in load::find(std::slice::from_ref(&folder))? {
             // Nothing runs in an archive.
@@ -73,7 +72,7 @@ impl Watched {
                 }
                 continue;
             }
-            match Self::load(&found.path, &mapped) {
+            match Self::load(&found.path, &holders) {
                 // A copy is meant only by its name.
                 Ok(watched) if watched.family.snapshot.is_some() && !found.is_named => {}
                 Ok(watched) => all.push(watched),
@@ -118,6 +117,8 @@ fn default_folder() -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::archive;
     use crate::testing::sample;

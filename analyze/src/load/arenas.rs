@@ -3,7 +3,7 @@
 use diytrace::node::flag;
 use diytrace::reader::{File, Located};
 use diytrace::{Pending, Ref, UNIT, kind, node};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::damage::Damage;
 use super::family::{Arena, Node, State};
@@ -20,17 +20,14 @@ struct Reading {
 pub fn read_arenas(file: &File, bytes: usize, timing: Timing, blocks: &[Located], damage: &mut Damage) -> Vec<Arena> {
     let mut arenas: Vec<Reading> = Vec::new();
     let mut by_reference: FxHashMap<Ref, usize> = FxHashMap::default();
-    let mut before_the_reset: FxHashSet<Ref> = FxHashSet::default();
     for block in blocks {
         let Some(facts) = file.arena(block) else { continue };
         let name = (block.offset / UNIT) as Ref;
-        if facts.epoch != file.header().epoch {
-            before_the_reset.insert(name);
-            continue;
-        }
+        let is_before_reset = facts.epoch != file.header().epoch;
         by_reference.insert(name, arenas.len());
         let (names, nodes, functions, samples) = Default::default();
-        let arena = Arena { facts, name, state: State::Killed, names, nodes, functions, samples };
+        let state = State::Killed;
+        let arena = Arena { facts, name, state, is_before_reset, names, nodes, functions, samples };
         arenas.push(Reading { arena, records: FxHashMap::default() });
     }
     let mut records = Records::new(*file, bytes);
@@ -38,7 +35,7 @@ pub fn read_arenas(file: &File, bytes: usize, timing: Timing, blocks: &[Located]
         let name = if block.block.kind == kind::ARENA { (block.offset / UNIT) as Ref } else { block.block.arena };
         match by_reference.get(&name) {
             Some(&index) => arenas[index].read_nodes(file, timing, block, &mut records, damage),
-            None => damage.chunks += usize::from(!before_the_reset.contains(&name)),
+            None => damage.chunks += 1,
         }
     }
     damage.records = records.damaged;

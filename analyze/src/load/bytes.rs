@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use super::ending::Ending;
 use super::snapshot::Moment;
 use super::state::Seen;
 use super::{Error, Family, parse, state};
@@ -71,7 +72,10 @@ pub fn family_again(bytes: &Bytes, path: &Path, seen: &Seen) -> Result<Family, E
     path.clone_into(&mut family.path);
     match &bytes.snapshot {
         Some(moment) => moment.apply(&mut family),
-        None => state::determine(&mut family, bytes.read_monotonic_ns, seen),
+        None => {
+            state::determine(&mut family, bytes.read_monotonic_ns, seen);
+            Ending::apply(&mut family);
+        }
     }
     Ok(family)
 }

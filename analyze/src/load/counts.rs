@@ -38,5 +38,14 @@ pub fn read_counts(file: &File, block: &Located) -> Option<Arena> {
         })
         .unzip();
     let (functions, samples) = Default::default();
-    (!nodes.is_empty()).then_some(Arena { facts, name, state: State::Exited, names, nodes, functions, samples })
+    (!nodes.is_empty()).then_some(Arena {
+        facts,
+        name,
+        state: State::Exited,
+        is_before_reset: false,
+        names,
+        nodes,
+        functions,
+        samples,
+    })
 }

@@ -37,10 +37,16 @@ pub struct Family {
     pub first_ticks: u64,
     /// When the profile was read, in ticks, if some of its processes are running: their open calls last until then.
     pub read_ticks: u64,
+    /// The last moment that any of its processes has noted in the header, in ticks.
+    pub last_anchor_ticks: u64,
+    /// When the process that made the file was seen to end without a word, in ticks; 0 if nobody saw it.
+    pub end_ticks: u64,
     /// If it is a snapshot: of which moment.
     pub snapshot: Option<Moment>,
     /// How often its counters were reset: what was counted before is not here.
     pub resets: u32,
+    /// When they last were, in ticks, as well as the clock on the wall tells; 0 if they never were.
+    pub reset_ticks: u64,
     /// Calls that no arena could count.
     pub lost_calls: u64,
     /// The kernel's boot identifier.
@@ -104,6 +110,9 @@ pub struct Arena {
     pub name: Ref,
     /// What became of its process.
     pub state: State,
+    /// Its owner has made no call since the counters were reset: what is here are the calls that were open then, as that
+    /// owner will inherit them.
+    pub is_before_reset: bool,
     /// The paths' names in the file, ascending.
     pub names: Vec<Ref>,
     /// Call paths; a path comes after the one above it.

@@ -1,6 +1,5 @@
 //! From a profile's bytes to a [`Family`]: the readable part of whatever they are, and what is wrong with the rest.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use diytrace::reader::{File, NotReadable};
@@ -11,7 +10,8 @@ use super::clock::Clock;
 use super::costs::{Evidence, Trials};
 use super::counts::read_counts;
 use super::damage::Damage;
-use super::family::{Arena, Family, Module, Root};
+use super::family::{Family, Module, Root};
+use super::reset;
 use super::timed::Timing;
 
 /// The kernel's longest path; a longer one is damage.
@@ -40,6 +40,8 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
     });
     let timing = Timing::of(header);
     let mut arenas = read_arenas(&file, bytes.len(), timing, &arena_blocks, &mut damage);
+    let reset_ticks = reset::moment(header, &clock);
+    arenas.iter_mut().filter(|arena| arena.is_before_reset).for_each(|arena| reset::inherit(arena, reset_ticks));
     arenas.append(&mut counts);
     let mut trials = Trials::default();
     arenas.iter().for_each(|arena| trials.add(&file, &arena.facts));
@@ -70,13 +72,16 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
         timing,
         pid: header.pid,
         ppid: header.ppid,
-        processes: if header.epoch == 0 { header.processes } else { processes_of(&arenas) },
+        processes: if header.epoch == 0 { header.processes } else { reset::processes(&arenas) },
         started_unix_ns: header.started_unix_ns,
         first_ticks: header.first_anchor.ticks,
         read_ticks: 0,
+        last_anchor_ticks: header.last_anchor().ticks,
+        end_ticks: 0,
         snapshot: None,
         lost_calls: header.lost_calls,
         resets: header.epoch,
+        reset_ticks,
         boot_id: header.boot_id,
         exe: texts.exe.unwrap_or_default(),
         cmdline: texts.cmdline,
@@ -86,13 +91,6 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
         missing_bytes: file.missing_bytes(),
         warnings,
     })
-}
-
-/// Processes that have counted in these.
-fn processes_of(arenas: &[Arena]) -> u32 {
-    let (merged, apart): (Vec<&Arena>, Vec<&Arena>) = arenas.iter().partition(|arena| arena.is_merged());
-    let apart: BTreeSet<u32> = apart.iter().map(|arena| arena.facts.process).collect();
-    merged.iter().fold(apart.len() as u32, |sum, arena| sum.saturating_add(arena.facts.processes))
 }
 
 fn to_module(raw: &diytrace::Module, path: &[u8]) -> Option<Module> {

@@ -35,6 +35,8 @@ pub struct Group {
     pub folded_calls: u64,
     /// Calls left without an exit.
     pub unwound: u64,
+    /// Whether counters of a family here were reset.
+    pub was_reset: bool,
     /// Calls that trials have left untimed.
     pub left_out: u64,
     /// Which calls were timed, over the families here.
@@ -126,7 +128,7 @@ const PART: usize = 1 << 16;
 
 /// What a path's calls have cost beyond what the recorder took off them when it filed them.
 fn refinement(family: &Family, counts: &Counts) -> Refinement {
-    let calls = counts.calls.saturating_sub(counts.open);
+    let calls = counts.closed;
     let corrected = counts.closed_corrected;
     let (costs, of_loop) = (&family.costs, &family.evidence.of_loop);
     if costs.trials == 0 || family.timing != Timing::All {
@@ -294,6 +296,7 @@ impl Growth {
         self.group.overhead.outer += cost(family.costs.outer);
         self.group.overhead.error += cost(family.costs.error);
         self.group.timing.insert(family.timing);
+        self.group.was_reset |= family.resets > 0;
         if self.families.insert(index) {
             self.group.overhead.trials += family.costs.trials;
         }

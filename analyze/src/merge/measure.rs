@@ -12,6 +12,7 @@ use diytrace::node::mark;
 use diytrace::{Sample, Slot};
 use rayon::prelude::*;
 
+use super::latest::Latest;
 use super::tree::Counts;
 use crate::load::costs::Costs;
 use crate::load::timed::{Timed, Timing};
@@ -21,23 +22,17 @@ use crate::time::{Time, Variance};
 /// Paths that are worth being shared by the cores.
 const WORTH_ANOTHER_CORE: usize = 4096;
 
-/// The latest moment, in ticks, that an arena or its whole process is known to have lived.
-pub fn latest<'a>(arenas: impl IntoIterator<Item = &'a Arena>) -> u64 {
-    let slots = arenas.into_iter().flat_map(|arena| &arena.nodes).flat_map(|node| &node.slots);
-    slots.map(|slot| slot.mark & !mark::BITS).max().unwrap_or(0)
-}
-
 /// The paths of an arena whose open calls last until `latest`.
 pub struct Measures<'a> {
     family: &'a Family,
     arena: &'a Arena,
-    latest: u64,
+    latest: Latest,
     below: Below,
 }
 
 impl<'a> Measures<'a> {
-    pub fn of(family: &'a Family, arena: &'a Arena, latest: u64) -> Self {
-        Self { family, arena, latest, below: Below::of(arena, latest, &family.costs) }
+    pub fn of(family: &'a Family, arena: &'a Arena, latest: Latest) -> Self {
+        Self { family, arena, latest, below: Below::of(arena, latest.ticks, &family.costs) }
     }
 
     /// Sums of some paths. Of all, those of a large arena would take more memory than the file.
@@ -57,7 +52,7 @@ impl<'a> Measures<'a> {
         }
         let ns_per_tick = family.clock.ns_per_tick();
         let time = |ticks: f64| Time::from_ns(ticks * ns_per_tick);
-        let slots = Measured::both(node, &arena.samples, *latest);
+        let slots = Measured::both(node, &arena.samples, latest.ticks);
         let own = &below.own[index];
         let self_ticks = own.ticks - own.child_ticks;
         let self_costs = own.untimed as f64 * costs.untimed
@@ -86,6 +81,10 @@ impl<'a> Measures<'a> {
         Counts {
             calls: node.calls(),
             open: node.calls().saturating_sub(closed_calls),
+            open_since_reset: if family.inherits_from_reset(arena) { inherited(node) } else { 0 },
+            closed: closed_calls,
+            so_far: slots.iter().map(|slot| time((slot.ticks - slot.closed_ticks) as f64)).sum(),
+            bound: slots.iter().any(|slot| slot.is_open).then_some(latest.bound),
             unwound: node.unwound,
             unbinned: unbinned(node, closed_calls),
             without_times: 0,
@@ -188,6 +187,12 @@ impl Measured {
             + self.descendants as f64 * (costs.inner + costs.outer)
             + self.counted as f64 * costs.counted
     }
+}
+
+/// Open calls that were entered before the owner's counters began.
+fn inherited(node: &Node) -> u64 {
+    const BITS: u64 = mark::OPEN | mark::INHERITED;
+    node.slots.iter().filter(|slot| slot.mark & BITS == BITS).count() as u64
 }
 
 /// Calls that have ended.

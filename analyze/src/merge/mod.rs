@@ -8,21 +8,25 @@
 //! merged likewise ([`Merging::add_since`]): all that is summed up is first taken off path by path (`since`).
 
 mod group;
+mod latest;
 mod measure;
 mod modules;
+mod moved;
 mod since;
 mod tree;
 
 use std::collections::BTreeMap;
 
-use diytrace::arena::flag;
 use rustc_hash::FxHashMap;
 
-use crate::load::{Arena, Family, State};
+use crate::load::{Arena, Family};
 pub use group::{FunctionTimes, Group, Overhead, Process, Thread};
 use group::{GroupKey, Growth};
+pub use latest::Bound;
+use latest::latest;
 pub use modules::{Module, ModuleFile, ModuleId, Place, PlaceId};
 use modules::{ModuleTable, PlaceTable, Resolver};
+pub use moved::Move;
 use since::Earlier;
 pub use tree::{CallPath, Counts, Key, PathId, Tree};
 
@@ -97,7 +101,8 @@ impl Merging {
 
     /// Adds what a profile has beyond an earlier reading of the same.
     pub fn add_since(&mut self, earlier: Option<&Family>, family: &Family) {
-        let earlier = earlier.map(Earlier::of);
+        // After a reset there is nothing to take off.
+        let earlier = earlier.filter(|earlier| earlier.resets == family.resets).map(Earlier::of);
         let index = self.families;
         self.families += 1;
         let mut processes: BTreeMap<u32, Vec<(usize, &Arena)>> = BTreeMap::new();
@@ -105,7 +110,10 @@ impl Merging {
             processes.entry(arena.facts.process).or_default().push((number, arena));
         }
         let mut resolver = Resolver::new(family, &mut self.modules, &mut self.places);
-        let latest = latest(family);
+        let mut latest = latest(family);
+        if let Some(earlier) = &earlier {
+            earlier.outlive(family, &mut latest);
+        }
         for arenas in processes.values() {
             for &(number, arena) in arenas {
                 if self.pid.is_some_and(|pid| arena.is_merged() || arena.facts.pid != pid) {
@@ -151,21 +159,6 @@ impl Merging {
     }
 }
 
-/// Until when the open calls of each arena have lasted, in ticks.
-fn latest(family: &Family) -> Vec<u64> {
-    let mut of_process: BTreeMap<u32, u64> = BTreeMap::new();
-    for arena in &family.arenas {
-        let latest = of_process.entry(arena.facts.process).or_default();
-        *latest = measure::latest([arena]).max(*latest);
-    }
-    let latest = |arena: &Arena| match arena.facts.flags & (flag::ENDED | flag::EXITED) {
-        flag::ENDED => measure::latest([arena]), // the thread ended before its process
-        _ if arena.state == State::Running => of_process[&arena.facts.process].max(family.read_ticks),
-        _ => of_process[&arena.facts.process],
-    };
-    family.arenas.iter().map(latest).collect()
-}
-
 fn key(by: By, family: usize, number: usize, arena: &Arena) -> GroupKey {
     let process = arena.facts.process;
     match by {
@@ -192,14 +185,14 @@ fn sorted<T>(items: Vec<T>, order: impl Fn(&T, &T) -> std::cmp::Ordering) -> (Ve
 mod tests {
     use std::path::PathBuf;
 
-    use diytrace::arena::flag::MERGED;
+    use diytrace::arena::flag::{self, MERGED};
     use proptest::prelude::*;
 
     use super::*;
     use crate::histogram::Histogram;
     use crate::load::clock::Clock;
     use crate::load::costs::Costs;
-    use crate::load::{Module, Node};
+    use crate::load::{Module, Node, State};
     use crate::testing::{arena, calls, family, function_of, module, node, record, slot};
     use crate::time::Time;
 

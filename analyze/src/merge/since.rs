@@ -8,9 +8,11 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use super::latest::{self, Latest};
 use super::measure::Measures;
 use super::tree::Counts;
 use crate::load::{Arena, Family, Function};
+use crate::time::Time;
 use crate::timeline::Slices;
 
 use diytrace::Ref;
@@ -20,14 +22,25 @@ use diytrace::node::mark;
 /// An earlier reading.
 pub struct Earlier<'a> {
     pub family: &'a Family,
-    latest: Vec<u64>,
+    latest: Vec<Latest>,
     arenas: FxHashMap<Ref, usize>,
 }
 
 impl<'a> Earlier<'a> {
     pub fn of(family: &'a Family) -> Self {
         let arenas = family.arenas.iter().enumerate().map(|(number, arena)| (arena.name, number)).collect();
-        Self { family, latest: super::latest(family), arenas }
+        Self { family, latest: latest::latest(family), arenas }
+    }
+
+    /// Who was running at this reading was so until then, whatever became of it since.
+    pub fn outlive(&self, family: &Family, latest: &mut [Latest]) {
+        for (arena, latest) in family.arenas.iter().zip(latest) {
+            let Some(&before) = self.arenas.get(&arena.name) else { continue };
+            let owner = |arena: &Arena| (arena.facts.process, arena.facts.tid);
+            if owner(&self.family.arenas[before]) == owner(arena) {
+                latest.ticks = self.latest[before].ticks.max(latest.ticks);
+            }
+        }
     }
 }
 
@@ -66,28 +79,34 @@ pub struct Counted<'a> {
 }
 
 /// What an arena, whose open calls last until `latest`, has counted beyond what it had earlier.
-pub fn counted<'a>(family: &'a Family, arena: &'a Arena, latest: u64, earlier: Option<&'a Earlier>) -> Counted<'a> {
-    let measures = Measures::of(family, arena, latest);
+pub fn counted<'a>(family: &'a Family, arena: &'a Arena, latest: Latest, earlier: Option<&'a Earlier>) -> Counted<'a> {
     let Arena { facts, functions, .. } = arena;
     let (lost_calls, unwound) = (facts.lost_calls, facts.unwound);
-    let mut timelines = timelines(family, arena, latest);
     let number = earlier.and_then(|earlier| Some((earlier, *earlier.arenas.get(&arena.name)?)));
     let Some((earlier, number)) = number else {
+        let (measures, timelines) = (Measures::of(family, arena, latest), timelines(family, arena, latest));
         let (entered_before, functions_before) = (Vec::new(), [].as_slice());
         let (functions, paths) = (functions.into(), Paths::Whole(measures));
         return Counted { paths, entered_before, functions_before, timelines, functions, lost_calls, unwound };
     };
-    let before = &earlier.family.arenas[number];
-    let mut paths = measures.counts(0..arena.nodes.len());
+    let (before, latest_before) = (&earlier.family.arenas[number], earlier.latest[number]);
+    let functions_before = &before.functions;
+    let (mut before, mut arena) = (Cow::Borrowed(before), Cow::Borrowed(arena));
+    if before.is_before_reset && !arena.is_before_reset {
+        join_up(before.to_mut(), latest_before.ticks, arena.to_mut());
+    }
+    let mut timelines = timelines(family, &arena, latest);
+    let mut paths = Measures::of(family, &arena, latest).counts(0..arena.nodes.len());
     let mut entered_before = vec![0; paths.len()];
-    let counts_before = Measures::of(family, before, earlier.latest[number]).counts(0..before.nodes.len());
+    let passed = latest.ticks.saturating_sub(latest_before.ticks) as f64 * family.clock.ns_per_tick();
+    let counts_before = Measures::of(family, &before, latest_before).counts(0..before.nodes.len());
     for (name, counts) in before.names.iter().zip(counts_before) {
         if let Ok(index) = arena.names.binary_search(name) {
-            paths[index] = paths[index].since(&counts);
+            paths[index] = paths[index].since(&counts, Time::from_ns(passed));
             entered_before[index] = counts.calls.saturating_sub(counts.unwound).saturating_sub(counts.unbinned);
         }
     }
-    for (function, before) in self::timelines(earlier.family, before, earlier.latest[number]) {
+    for (function, before) in self::timelines(earlier.family, &before, latest_before) {
         if let Some(slices) = timelines.get_mut(&function) {
             slices.since(before);
         }
@@ -96,15 +115,31 @@ pub fn counted<'a>(family: &'a Family, arena: &'a Arena, latest: u64, earlier: O
         paths: Paths::Since(paths),
         entered_before,
         timelines,
-        functions_before: &before.functions,
-        functions: functions_since(functions, &before.functions).into(),
+        functions_before,
+        functions: functions_since(functions, functions_before).into(),
         lost_calls: lost_calls.saturating_sub(before.facts.lost_calls),
         unwound: unwound.saturating_sub(before.facts.unwound),
     }
 }
 
+/// The owner of an arena has taken up a reset between two readings. For itself it counts the calls it inherited from that
+/// moment on, but they were open all the time.
+fn join_up(before: &mut Arena, latest_before: u64, now: &mut Arena) {
+    const INHERITED: u64 = mark::OPEN | mark::INHERITED;
+    for (name, then) in before.names.iter().zip(&mut before.nodes) {
+        let place = now.names.binary_search(name).ok();
+        for (slot, then) in then.slots.iter_mut().enumerate().filter(|(_, then)| then.mark & !mark::BITS != 0) {
+            match place.map(|place| &mut now.nodes[place].slots[slot].mark) {
+                Some(mark) if *mark & mark::BITS == INHERITED => *mark = then.mark,
+                // It has ended: what is known of its time is all since then.
+                _ => then.mark = latest_before & !mark::BITS | INHERITED,
+            }
+        }
+    }
+}
+
 /// When the roots of an arena ran, up to `latest`.
-pub fn timelines(family: &Family, arena: &Arena, latest: u64) -> FxHashMap<(u64, u32), Slices> {
+pub fn timelines(family: &Family, arena: &Arena, latest: Latest) -> FxHashMap<(u64, u32), Slices> {
     let kept = arena
         .functions
         .iter()
@@ -117,7 +152,7 @@ pub fn timelines(family: &Family, arena: &Arena, latest: u64) -> FxHashMap<(u64,
             continue;
         }
         let slices = timelines.entry((node.function, node.module)).or_default();
-        slices.add_open(since_beginning(began), since_beginning(latest.max(began)));
+        slices.add_open(since_beginning(began), since_beginning(latest.ticks.max(began)));
     }
     timelines
 }
@@ -226,5 +261,53 @@ mod tests {
         assert_eq!((path.counts.calls, path.counts.open, path.counts.self_raw.ns()), (0, 1, 600.0));
         let before: i64 = merged.groups[0].functions.values().map(|times| times.open_before).sum();
         assert_eq!(before, 1);
+    }
+
+    #[test]
+    fn a_reset_that_is_taken_up_between_two_readings_takes_no_time_off() {
+        let inherited = |since: u64| {
+            let mut node = node(0x1100, None, slot(0, 0, 0));
+            node.slots[0].mark = since << 2 | mark::OPEN | mark::INHERITED;
+            node
+        };
+        let below = |slot| crate::load::Node { parent: Some(0), ..node(0x1200, None, slot) };
+        let ended = crate::load::Node { parent: Some(0), ..inherited(200) };
+        // Reset at 200, read at 400; taken up at 480, when the inner call ended that lasted until 600; read at 1000.
+        let mut earlier = reading(400 << 2, vec![inherited(200), ended], &[]);
+        earlier.arenas[0].is_before_reset = true;
+        let inner = diytrace::Slot { mark: 600 << 2, ..slot(0, 120 << 2, 0) };
+        let later = reading(1000 << 2, vec![inherited(480), below(inner)], &[]);
+        let [mut earlier, mut later] = [earlier, later];
+        for family in [&mut earlier, &mut later] {
+            (family.resets, family.reset_ticks) = (1, 200 << 2);
+        }
+        let merged = between(&earlier, &later);
+        let paths = &merged.groups[0].tree.paths;
+        let times: Vec<_> =
+            paths.iter().map(|path| (path.counts.inclusive_raw[0].ns(), path.counts.self_raw.ns())).collect();
+        assert_eq!(times, [(2400.0, 1920.0), (480.0, 480.0)]);
+        assert_eq!((paths[0].counts.open_since_reset, paths[0].counts.calls), (1, 0));
+    }
+
+    #[test]
+    fn who_ran_at_the_first_reading_did_so_until_then() {
+        let open = || {
+            let mut open = node(0x1100, None, slot(1, 0, 0));
+            open.slots[0].mark = 50 << 2 | mark::OPEN;
+            open
+        };
+        let (earlier, mut later) = (reading(4000, vec![open()], &[]), reading(0, vec![open()], &[]));
+        later.arenas[0].state = State::Killed;
+        let merged = between(&earlier, &later);
+        assert_eq!(merged.groups[0].tree.paths[0].counts.inclusive_raw[0].ns(), 0.0);
+    }
+
+    #[test]
+    fn what_was_counted_before_a_reset_is_not_taken_off() {
+        let reading = |resets: u32, calls: u64| Family {
+            resets,
+            ..reading(900, vec![node(0x1100, None, slot(calls, 100 * calls, 0))], &[])
+        };
+        assert_eq!(between(&reading(0, 70), &reading(1, 3)).groups[0].calls, 3);
     }
 }

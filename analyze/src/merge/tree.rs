@@ -3,6 +3,7 @@
 use diytrace::node::flag;
 use rustc_hash::FxHashMap;
 
+use super::latest::Bound;
 use super::modules::PlaceId;
 use crate::time::{Time, Variance};
 
@@ -54,6 +55,14 @@ pub struct Counts {
     /// Calls not yet returned, as far as the path tells: of calls of one path inside each other, which only folded
     /// recursion has, one.
     pub open: u64,
+    /// Calls not yet returned that were entered before the counters were reset.
+    pub open_since_reset: u64,
+    /// Calls that have ended.
+    pub closed: u64,
+    /// What the inclusive time has of calls not yet returned, as measured.
+    pub so_far: Time,
+    /// If there are such calls: what that time goes up to.
+    pub bound: Option<Bound>,
     /// Calls left without an exit.
     pub unwound: u64,
     /// Calls that returned but are in no histogram.
@@ -91,6 +100,10 @@ impl Counts {
     fn add(&mut self, other: &Self) {
         self.calls = self.calls.saturating_add(other.calls);
         self.open = self.open.saturating_add(other.open);
+        self.open_since_reset = self.open_since_reset.saturating_add(other.open_since_reset);
+        self.closed = self.closed.saturating_add(other.closed);
+        self.so_far += other.so_far;
+        self.bound = self.bound.max(other.bound);
         self.unwound = self.unwound.saturating_add(other.unwound);
         self.unbinned = self.unbinned.saturating_add(other.unbinned);
         self.without_times = self.without_times.saturating_add(other.without_times);
@@ -106,12 +119,16 @@ impl Counts {
         self.variance += other.variance;
     }
 
-    /// What has come since an earlier reading of the same path; what is open is so now.
-    pub(super) fn since(&self, earlier: &Self) -> Self {
+    /// What has come since an earlier reading of the same path, which was so long ago; what is open is so now.
+    pub(super) fn since(&self, earlier: &Self, passed: Time) -> Self {
         let both = |now: [Time; 2], then: [Time; 2]| [now[0] - then[0], now[1] - then[1]];
         Self {
             calls: self.calls.saturating_sub(earlier.calls),
             open: self.open,
+            open_since_reset: self.open_since_reset,
+            closed: self.closed.saturating_sub(earlier.closed),
+            so_far: self.so_far.min(passed),
+            bound: self.bound,
             unwound: self.unwound.saturating_sub(earlier.unwound),
             unbinned: self.unbinned.saturating_sub(earlier.unbinned),
             without_times: self.without_times.saturating_sub(earlier.without_times),

@@ -13,6 +13,7 @@ use std::process::{Command, ExitStatus};
 
 use libc::{c_int, pid_t};
 
+use crate::load::state::monotonic_ns;
 use crate::signals::Signals;
 
 /// Signals that are passed on.
@@ -31,13 +32,26 @@ const PASSED_ON: [c_int; 12] = [
     libc::SIGCONT,
 ];
 
+/// How a command ended.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// With this status.
+    pub status: ExitStatus,
+    /// Its process's number.
+    pub pid: u32,
+    /// What that process was called in the end: the start of its program's name, unless it has chosen another.
+    pub name: Vec<u8>,
+    /// When we saw it, by `CLOCK_MONOTONIC`.
+    pub monotonic_ns: u64,
+}
+
 /// Runs a program under the name it was given, and waits for its end.
 pub fn run(
     name: &OsStr,
     path: &Path,
     arguments: &[OsString],
     variables: Vec<(&'static str, OsString)>,
-) -> io::Result<ExitStatus> {
+) -> io::Result<Ended> {
     let signals = Signals::block(&PASSED_ON);
     let mut command = Command::new(path);
     command.arg0(name).args(arguments).envs(variables);
@@ -49,9 +63,13 @@ pub fn run(
         let signal = signals.wait();
         if signal.si_signo != libc::SIGCHLD {
             pass_on(&signal, child);
-        } else if let Some(status) = changed(child) {
+            continue;
+        }
+        // The kernel keeps it until the process is waited for.
+        let name = fs::read(format!("/proc/{child}/comm")).unwrap_or_default();
+        if let Some(status) = changed(child) {
             match status.stopped_signal() {
-                None => return Ok(status),
+                None => return Ok(Ended { status, pid: child as u32, name, monotonic_ns: monotonic_ns() }),
                 Some(libc::SIGSTOP) => {} // somebody looks at the child alone; they will have it go on
                 // SAFETY: it stops this process until SIGCONT, which is then passed on to the child.
                 Some(_) => _ = unsafe { libc::raise(libc::SIGSTOP) },

@@ -5,9 +5,11 @@
 //!              ├▶ [`program`]: what the command starts ├▶ [`child`]: runs it ──▶ [`outcome`]: what came of it
 //!              ├▶ [`roots`]: do the names match?       │                            ▲
 //!              └▶ [`folder`]: what lies there before   ┘── and after ───────────────┘
+//!                                                                    └──▶ [`ending`]: when it was killed
 //! ```
 
 mod child;
+mod ending;
 mod error;
 mod folder;
 pub(crate) mod library;
@@ -83,10 +85,11 @@ pub fn run(options: &Options) -> Result<u8, Error> {
     for warning in roots::warnings(options, &program) {
         say(&format!("warning: {warning}"));
     }
-    let status = child::run(name, &path, arguments, variables::all(options, &library, &folder))
+    let ended = child::run(name, &path, arguments, variables::all(options, &library, &folder))
         .map_err(|source| program::not_started(&path, source))?;
-    say(&outcome::sentence(&path, &program, &library, &folder, status));
-    Ok(child::exit_code(status))
+    ending::note(&folder, &ended);
+    say(&outcome::sentence(&path, &program, &library, &folder, ended.status));
+    Ok(child::exit_code(ended.status))
 }
 
 /// The environment in which a command is recorded that somebody else starts; makes the folder for its profile.

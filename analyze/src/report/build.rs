@@ -96,12 +96,15 @@ impl Builder<'_, '_> {
         let times = correct(&group.tree);
         let is_inlined = |path: PathId| self.calls.is_inlined(&group.tree.paths[path as usize]);
         let all = functions(group, &times, &self.names.ids, is_inlined);
-        // A function that only passes on what a forked child inherited has no calls, but callees.
+        // A call that was entered before a reset or the first of two readings is counted no more, but its time is here. What a
+        // forked child inherited is its parent's call, and is here for what it called.
         let is_there = |id: &FunctionId, function: &functions::Function| {
             let is_selected = !self.roots.are_asked_for || self.names.functions[id].is_root;
             let is_named =
                 self.named.patterns.is_empty() || self.named.contain(self.symbols, self.names.functions[id].place);
-            is_selected && is_named && (function.calls > 0 || function.callees.values().any(|edge| edge.calls > 0))
+            let went_on = (function.open_before > 0 || group.was_reset) && function.raw.total > Time::ZERO;
+            let is_there = function.calls > 0 || function.open() > 0 || went_on;
+            is_selected && is_named && (is_there || function.callees.values().any(|edge| edge.calls > 0))
         };
         let there: Vec<_> = all.iter().filter(|(id, function)| is_there(id, function)).collect();
         let has_callees = |id: &FunctionId| self.options.format == Format::Json || self.names.functions[id].is_root;
@@ -215,6 +218,8 @@ impl Builder<'_, '_> {
             root: name.is_root,
             calls: function.calls,
             open: function.open(),
+            open_ns: function.so_far.min(sums.total).ns(),
+            open_bound: function.bound.filter(|_| function.open() > 0),
             unwound: function.unwound,
             inlined_calls: function.inlined_calls,
             total_ns: sums.total.ns(),

@@ -1,9 +1,12 @@
 //! A report as data, in the shape of its JSON (`diytrace-report/1`). Fields may be added, none changed.
 
+use std::collections::BTreeSet;
+
 use serde::{Serialize, Serializer};
 
 use super::calls::{CallKind, Kinds};
 use super::columns::Column;
+use crate::merge::Bound;
 use crate::timeline::Timeline;
 
 /// The name of the shape.
@@ -90,6 +93,9 @@ pub struct Subject {
     pub untimed_calls: u64,
     /// Which calls were timed: `all`, `sampled`, `off`, or `mixed` over several profiles. Times are null if it is `off`.
     pub timing: &'static str,
+    /// What the times of open calls go up to.
+    #[serde(skip)]
+    pub open_bounds: BTreeSet<Bound>,
     /// Of one call.
     pub overhead: Overhead,
 }
@@ -158,6 +164,13 @@ pub struct Function {
     pub calls: u64,
     /// Calls not yet returned.
     pub open: u64,
+    /// What the total has, at most, of calls not yet returned.
+    #[serde(serialize_with = "nanoseconds")]
+    pub open_ns: f64,
+    /// What the time of these goes up to: `running`, the moment of this report; `exited`, their process's end, of which it gave
+    /// notice, or the last that it recorded before; `seen ended`, when `diytrace record` saw that their process had ended; or
+    /// `last sign of life`, the last that is known of a process that ended without a word. Of several, the last of these.
+    pub open_bound: Option<Bound>,
     /// Calls left without an exit.
     pub unwound: u64,
     /// Calls of bodies that are inlined in other functions.
@@ -226,7 +239,7 @@ impl Function {
     /// Makes all times unknown, as nothing was timed.
     pub(super) fn forget_times(&mut self) {
         let sums = [&mut self.total_ns, &mut self.self_ns, &mut self.total_error_ns];
-        let raw = [&mut self.total_raw_ns, &mut self.self_raw_ns];
+        let raw = [&mut self.total_raw_ns, &mut self.self_raw_ns, &mut self.open_ns];
         sums.into_iter().chain(raw).for_each(|ns| *ns = f64::NAN);
         self.mean_ns = None;
         for callee in &mut self.callees {

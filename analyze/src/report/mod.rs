@@ -23,6 +23,7 @@ use std::io::{BufWriter, Write};
 use crate::error::Error;
 use crate::opened::{Opened, Selection};
 use crate::view;
+pub(crate) use calls::Calls;
 pub use calls::{CallKind, Kinds};
 pub use columns::Column;
 pub use document::{

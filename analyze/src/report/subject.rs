@@ -39,6 +39,7 @@ pub fn subject(group: &Group) -> Subject {
         unwound: group.unwound,
         untimed_calls: group.left_out,
         timing: timing(group),
+        open_bounds: group.tree.paths.iter().filter_map(|path| path.counts.bound).collect(),
         overhead: Overhead {
             inner_ns: mean(group.overhead.inner),
             outer_ns: mean(group.overhead.outer),

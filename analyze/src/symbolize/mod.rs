@@ -15,6 +15,7 @@ mod body;
 mod cache;
 mod code;
 mod files;
+mod inlined;
 mod known;
 mod lines;
 mod portable;
@@ -35,6 +36,7 @@ pub use body::Body;
 pub use cache::Cache;
 pub use code::CallForm;
 pub use files::Files;
+pub use inlined::Inlined;
 use known::Known;
 pub use lines::Location;
 pub use portable::{Portable, gather};
@@ -230,6 +232,11 @@ impl<'a> Symbols<'a> {
         let (file, first, last) = self.extent(&bodies, place)?;
         let calls = sites.iter().map(|&site| self.line_within(&bodies, module, site, function.name)).collect();
         Some(Body { file, first, last, calls })
+    }
+
+    /// The functions whose code addresses of a module are part of.
+    pub fn inlined(&self, module: ModuleId) -> Inlined<'a> {
+        Inlined::of(self.files(module))
     }
 
     fn extent(&self, bodies: &Bodies, place: Place) -> Option<(String, u32, u32)> {

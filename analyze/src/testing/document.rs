@@ -1,5 +1,7 @@
 //! A report, made by hand.
 
+use std::collections::BTreeSet;
+
 use crate::report::{
     Address, CallKind, Callee, Clock, Document, Function, Kinds, Layout, Overhead, Process, Report, Site, Subject,
 };
@@ -43,6 +45,7 @@ pub fn document(roots: &[&str]) -> Document {
         unwound: 0,
         untimed_calls: 0,
         timing: "all",
+        open_bounds: BTreeSet::new(),
         overhead: Overhead { inner_ns: 8.25, outer_ns: 13.0, error_ns: 0.5, trials: 40 },
     };
     Document {
@@ -68,6 +71,8 @@ fn function(name: &str, address: u64, calls: u64) -> Function {
         root: false,
         calls,
         open: 0,
+        open_ns: 0.0,
+        open_bound: None,
         unwound: 0,
         inlined_calls: 0,
         total_ns: 3_000_000.0,

@@ -27,9 +27,12 @@ pub fn family(arenas: Vec<Arena>) -> Family {
         started_unix_ns: 1_000_000,
         first_ticks: 0,
         read_ticks: 0,
+        last_anchor_ticks: 0,
+        end_ticks: 0,
         snapshot: None,
         lost_calls: 0,
         resets: 0,
+        reset_ticks: 0,
         boot_id: [0; 16],
         exe: "/bin/program".to_owned(),
         cmdline: vec!["program".to_owned()],
@@ -63,7 +66,8 @@ pub fn arena(nodes: Vec<Node>) -> Arena {
     (facts.pid, facts.tid, facts.process, facts.owners, facts.processes) = (100, 100, 1, 1, 1);
     facts.flags = arena::flag::EXITED;
     let names = (0..nodes.len() as diytrace::Ref).collect();
-    Arena { facts, name: 1, state: State::Exited, names, nodes, functions: Vec::new(), samples: Vec::new() }
+    let (functions, samples) = Default::default();
+    Arena { facts, name: 1, state: State::Exited, is_before_reset: false, names, nodes, functions, samples }
 }
 
 /// A path of calls that have all ended.

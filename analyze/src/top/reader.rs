@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use diytrace::reader::File;
 
-use crate::load::state::{self, Seen};
+use crate::load::holders::{Holders, Identity};
+use crate::load::state::Seen;
 use crate::load::{self, Error, Family};
 
 /// A profile's file.
@@ -33,7 +34,7 @@ impl Reader {
 
     /// Whether any process has it mapped, even one that has recorded nothing.
     pub fn is_mapped(&self) -> bool {
-        std::fs::canonicalize(&self.path).is_ok_and(|path| state::mapped().contains_key(&path))
+        Holders::look().of(&Identity::of(&self.path)).next().is_some()
     }
 
     /// Reads it.

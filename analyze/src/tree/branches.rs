@@ -68,6 +68,8 @@ pub struct Branch {
     pub calls: u64,
     /// Calls not yet returned.
     pub open: u64,
+    /// Calls that have ended.
+    pub ended: u64,
     /// Calls left without an exit.
     pub unwound: u64,
     /// Times, corrected.
@@ -123,6 +125,7 @@ impl Branches {
             sites: Sites::default(),
             calls: 0,
             open: 0,
+            ended: 0,
             unwound: 0,
             corrected: NodeTimes::default(),
             raw: NodeTimes::default(),
@@ -142,6 +145,7 @@ impl Branch {
     pub fn add_calls(&mut self, node: &Node, site: SiteId) {
         self.calls = self.calls.saturating_add(node.calls);
         self.open = self.open.saturating_add(node.open);
+        self.ended = self.ended.saturating_add(node.ended);
         self.unwound = self.unwound.saturating_add(node.unwound);
         self.sites.add(site, node.calls);
     }
@@ -153,12 +157,11 @@ impl Branch {
 
     /// Mean time of the calls that have ended.
     pub fn mean(&self, raw: bool) -> Option<Time> {
-        let ended = self.calls.saturating_sub(self.open);
-        if ended == 0 || matches!(self.what, What::Recursion(_)) {
+        if self.ended == 0 || matches!(self.what, What::Recursion(_)) {
             return None; // recursive calls have their time elsewhere
         }
         let times = self.times(raw);
         let all = if self.open == 0 { times.total } else { times.closed.min(times.total) };
-        Some(Time::from_ns(all.ns() / ended as f64))
+        Some(Time::from_ns(all.ns() / self.ended as f64))
     }
 }

@@ -32,11 +32,12 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
 }
 
 fn lines(document: &Document, report: &Report, screen: &Screen) -> Vec<String> {
-    let called = report.functions.iter().filter(|function| function.calls > 0 || function.total_ns > 0.0);
+    let called =
+        report.functions.iter().filter(|function| function.calls > 0 || function.open > 0 || function.total_ns > 0.0);
     let mut lines = Vec::new();
     for function in called {
         lines.push(String::new());
-        lines.extend(heading(document, function, screen));
+        lines.extend(heading(document, report, function, screen));
         lines.push(String::new());
         lines.extend(body(document, function, screen));
     }
@@ -46,14 +47,15 @@ fn lines(document: &Document, report: &Report, screen: &Screen) -> Vec<String> {
     lines
 }
 
-fn heading(document: &Document, function: &Function, screen: &Screen) -> Vec<String> {
+fn heading(document: &Document, report: &Report, function: &Function, screen: &Screen) -> Vec<String> {
     let place = match (&function.source, &function.file, function.line) {
         (Some(source), _, Some(line)) => format!("{source}:{line}"),
         (None, Some(file), Some(line)) => format!("{}:{line}", short(file)),
         _ => function.address.to_string(),
     };
     let f = function;
-    let sums = sums(document.raw, f.calls, f.open, f.total_ns, f.total_error_ns, f.self_ns);
+    let bound = report.subject.open_bounds.last().copied();
+    let sums = sums(document.raw, f.calls, (f.open, bound), f.total_ns, f.total_error_ns, f.self_ns);
     let place = format!("{} {place}", short(&function.module));
     let mut lines = vec![format!("{}  {}", strong(&function.name, screen), dim(&place, screen))];
     lines.extend(wrapped(&sums, screen));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::grid::{self, Grid, LEAST_NAME, Row, Style};
 use super::histogram::Axis;
-use super::{error_of_call, resolved, short};
+use super::{error_of_call, open, resolved, short};
 use crate::report::columns::{Column, USUAL, Value};
 use crate::report::{Document, Function, Report};
 use crate::view::Screen;
@@ -18,7 +18,8 @@ const LONGEST_OTHER: usize = 24;
 
 /// The table's lines.
 pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &Screen) -> Vec<String> {
-    let called = report.functions.iter().filter(|function| function.calls > 0 || function.total_ns > 0.0);
+    let called =
+        report.functions.iter().filter(|function| function.calls > 0 || function.open > 0 || function.total_ns > 0.0);
     let called: Vec<&Function> = called.collect();
     let mut modules: Vec<&str> = called.iter().map(|function| function.module.as_str()).collect();
     modules.sort_unstable();
@@ -125,7 +126,7 @@ fn remark(function: &Function, has_modules: bool, has_namesakes: bool) -> String
         remarks.push(format!("×{}", function.addresses));
     }
     if function.open > 0 {
-        remarks.push(format!("{} open", count(function.open)));
+        remarks.push(open::remark(function.open, function.open_bound));
     }
     if !function.inlined_into.is_empty() {
         remarks.push(match function.inlined_calls == function.calls {

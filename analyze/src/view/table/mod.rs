@@ -6,6 +6,7 @@
 mod functions;
 pub(crate) mod grid;
 mod histogram;
+pub(super) mod open;
 mod roots;
 mod timelines;
 
@@ -14,6 +15,7 @@ use std::io::{self, Write};
 use super::Screen;
 pub(super) use super::human::resolved;
 use super::human::{count, counted, time};
+use crate::merge::Bound;
 use crate::report::{Document, Layout, Overhead, Report, Subject};
 pub(super) use roots::wrapped;
 
@@ -58,14 +60,21 @@ pub(super) fn title(subject: &Subject) -> String {
 }
 
 /// A function's calls and times, as facts in a row.
-pub(super) fn sums(raw: bool, calls: u64, open: u64, total_ns: f64, error_ns: f64, self_ns: f64) -> Vec<String> {
+pub(super) fn sums(
+    raw: bool,
+    calls: u64,
+    (open, bound): (u64, Option<Bound>),
+    total_ns: f64,
+    error_ns: f64,
+    self_ns: f64,
+) -> Vec<String> {
     let mut sums = vec![counted(calls, "call", "calls")];
     if !total_ns.is_nan() {
         let error = if raw { String::new() } else { format!(" ± {}", time(error_ns)) };
         sums.extend([format!("total {}{error}", time(total_ns)), format!("self {}", time(self_ns))]);
     }
     if open > 0 {
-        sums.push(format!("{} open", count(open)));
+        sums.push(open::remark(open, bound));
     }
     sums
 }
@@ -92,6 +101,7 @@ pub(super) fn footer(subject: &Subject, raw: bool) -> Vec<String> {
     if !uncounted.is_empty() {
         lines.push(format!("calls {}", uncounted.join(", ")));
     }
+    lines.extend(subject.open_bounds.iter().filter_map(|&bound| open::note(bound)));
     lines
 }
 

@@ -26,7 +26,7 @@ const HOT: f64 = 0.25;
 pub fn lines(document: &Document, report: &Report, screen: &Screen) -> Vec<String> {
     let roots = report.functions.iter().filter(|function| function.root);
     let mut lines = Vec::new();
-    for root in roots.filter(|root| root.calls > 0 || root.total_ns > 0.0) {
+    for root in roots.filter(|root| root.calls > 0 || root.open > 0 || root.total_ns > 0.0) {
         lines.push(String::new());
         lines.extend(heading(document, report, root, screen));
         lines.push(String::new());
@@ -48,7 +48,8 @@ fn heading(document: &Document, report: &Report, root: &Function, screen: &Scree
         _ => root.address.to_string(),
     };
     let source = format!("{} {source}", short(&root.module));
-    let mut sums = sums(document.raw, root.calls, root.open, root.total_ns, root.total_error_ns, root.self_ns);
+    let mut sums =
+        sums(document.raw, root.calls, (root.open, root.open_bound), root.total_ns, root.total_error_ns, root.self_ns);
     if root.inlined_calls > 0 {
         sums.push(format!("{} inlined", count(root.inlined_calls)));
     }
@@ -70,7 +71,7 @@ fn heading(document: &Document, report: &Report, root: &Function, screen: &Scree
     let mut lines = vec![format!("{}  {}", strong(&root.name, screen), dim(&source, screen))];
     lines.extend(wrapped(&sums, screen));
     // One call has no distribution.
-    if root.calls - root.open > 1 && !spread.is_empty() {
+    if root.calls.saturating_sub(root.open) > 1 && !spread.is_empty() {
         lines.extend(wrapped(&spread, screen));
     }
     if let Some(timeline) = &root.timeline {

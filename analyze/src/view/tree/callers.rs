@@ -38,7 +38,7 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         for (top, node) in tops {
             is_empty = false;
             writeln!(out)?;
-            for line in heading(document, node, screen) {
+            for line in heading(document, tree, node, screen) {
                 writeln!(out, "{line}")?;
             }
             writeln!(out)?;
@@ -60,11 +60,12 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
     Ok(())
 }
 
-fn heading(document: &Document, top: &Node, screen: &Screen) -> Vec<String> {
+fn heading(document: &Document, tree: &Tree, top: &Node, screen: &Screen) -> Vec<String> {
     let line = top.file.as_ref().zip(top.line).map(|(file, line)| format!("{}:{line}", short(file)));
     let address = top.address.map(|address| address.to_string()).unwrap_or_default();
     let source = format!("{} {}", short(top.module.as_deref().unwrap_or_default()), line.unwrap_or(address));
-    let sums = sums(document.raw, top.calls, top.open, top.total_ns, top.total_error_ns, top.self_ns);
+    let bound = tree.subject.open_bounds.last().copied();
+    let sums = sums(document.raw, top.calls, (top.open, bound), top.total_ns, top.total_error_ns, top.self_ns);
     let mut lines = vec![format!("{}  {}", strong(&top.name, screen), dim(&source, screen))];
     lines.extend(wrapped(&sums, screen));
     lines

@@ -8,7 +8,7 @@ use crate::tree::{Document, Hidden, Node, Site, Tree};
 use crate::view::Screen;
 use crate::view::human::{count, counted, percent, time};
 use crate::view::table::grid::{Column, Grid, Row, Style};
-use crate::view::table::{dim, footer, resolved, short, strong, title};
+use crate::view::table::{dim, footer, open, resolved, short, strong, title};
 
 const COLUMNS: [Column<'static>; 6] = [
     Column::number("total", 0),
@@ -142,10 +142,13 @@ fn remark(document: &Document, tree: &Tree, node: &Node) -> String {
     if let (true, Some(_), [site]) = (document.sites, node.parent, &node.sites[..]) {
         remarks.push(place(site));
     }
+    let open = |calls| open::remark(calls, tree.subject.open_bounds.last().copied());
     match (node.calls, node.open) {
-        (0, _) if !node.is_recursion && !document.callers => remarks.push("from before the fork".to_owned()),
+        // In the process that has forked; before the counters were reset; before the first of two readings.
+        (0, 0) if !node.is_recursion && !document.callers => remarks.push("entered before".to_owned()),
         (_, 0) => {}
-        (_, open) => remarks.push(format!("{} open", count(open))),
+        (0, since_before) => remarks.push(format!("{} since before", open(since_before))),
+        (_, some) => remarks.push(open(some)),
     }
     remarks.join(" · ")
 }
