@@ -45,7 +45,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 15000, MOST_HUNG = 2 };
+enum { MOST_HUNG = 2 };
 
 __thread enum weight weight;
 struct shared *shared;
@@ -146,7 +146,8 @@ static void try(void)
     setpgid(pid, pid);
     if (stepper == PTRACE && (status = step_by_ptrace(pid, at))) return judge(status);
     struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
-    int is_over = poll(&end, 1, PATIENCE_MS);
+    const char *patience = getenv("STEPPED_PATIENCE"); /* in seconds */
+    int is_over = poll(&end, 1, 1000 * (patience ? atoi(patience) : 15));
     close(end.fd);
     if (is_over != 1) {
         fail("hung", 0);
