@@ -135,6 +135,13 @@ static long change_mask(uint64_t *mask, int how, const uint64_t *set, uint64_t *
 
 static int is_blocked(const uint64_t *mask, int number) { return *mask >> (number - 1) & 1; }
 
+static void run_until_unblocked(ucontext_t *context)
+{
+    if (is_trap_blocked) *(uint64_t *)&context->uc_sigmask |= 1u << (SIGTRAP - 1);
+    context->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+    syscall(SYS_tgkill, getpid(), (int)syscall(SYS_gettid), SIGUSR2);
+}
+
 /* Makes the system call that comes next. Not where there is none, or where it is about this very process, thread or
  * handler; and not if steps pause until signals come through. */
 static int pass_system_call(ucontext_t *context)
@@ -161,8 +168,7 @@ static int pass_system_call(ucontext_t *context)
         *mask &= ~(1ul << (SIGTRAP - 1));
         return 1;
     }
-    registers[REG_EFL] &= ~TRAP_FLAG;
-    syscall(SYS_tgkill, getpid(), (int)syscall(SYS_gettid), SIGUSR2);
+    run_until_unblocked(context);
     return 0;
 }
 
@@ -171,7 +177,9 @@ static void note(const greg_t *registers, const uint64_t *mask)
 {
     repeats = last_rip == (uintptr_t)registers[REG_RIP] ? repeats + 1 : 0;
     last_rip = registers[REG_RIP];
-    if (wanted != FIRST_WALK || repeats) return;
+    if (wanted != FIRST_WALK) return;
+    shared->instructions++;
+    if (repeats) return;
     struct reached *reached = reached_at(last_rip);
     reached->times++;
     reached->is_blocked |= is_blocked(mask, SIGUSR2);
@@ -215,8 +223,11 @@ static void on_step(int number, siginfo_t *info, void *context)
         do {
             note(registers, mask);
             int is_between = is_blocked(mask, SIGUSR2) && kind != SYNC;
-            if (is_between) blocked_steps++;
             if (is_at_work(registers) && !is_between) step(registers);
+            if (is_between && ++blocked_steps == BLOCKED_STEPS) {
+                run_until_unblocked(context);
+                break;
+            }
         } while (is_stepping && pass_system_call(context));
     } else {
         registers[REG_EFL] &= ~TRAP_FLAG;

@@ -45,7 +45,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 10000, MOST_HUNG = 3 };
+enum { MOST_HUNG = 2 };
 
 __thread enum weight weight;
 struct shared *shared;
@@ -146,7 +146,8 @@ static void try(void)
     setpgid(pid, pid);
     if (stepper == PTRACE && (status = step_by_ptrace(pid, at))) return judge(status);
     struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
-    int is_over = poll(&end, 1, PATIENCE_MS);
+    const char *patience = getenv("STEPPED_PATIENCE"); /* in seconds */
+    int is_over = poll(&end, 1, 1000 * (patience ? atoi(patience) : 15));
     close(end.fd);
     if (is_over != 1) {
         fail("hung", 0);
@@ -164,6 +165,7 @@ static long measure(void)
     long before = at;
     stepper = SIGNAL;
     at = FIRST_WALK;
+    shared->instructions = 0;
     shared->may_leap = 0;
     try();
     stepper = wanted, at = before;
@@ -195,18 +197,18 @@ static void run_all(void)
     if (is_sampled || stepper == SIGNAL) steps = measure();
     if (is_sampled) {
         long seed = stride;
-        stride = steps / most > 0 ? steps / most : 1;
+        long all = stepper == PTRACE ? shared->instructions : steps;
+        stride = all / most > 0 ? all / most : 1;
         at = seed % stride, turn = seed;
     }
     int is_over = 0;
     while (!is_over && trials < most && hung < MOST_HUNG) {
         is_alternate = stack_argument ? !strcmp(stack_argument, "alternate") : (int)(turn++ % 2);
-        int before = failures;
         try_once_or_twice();
         trials++;
         steps = shared->steps > steps ? shared->steps : steps;
+        is_over = stepper == EVERY ? trials == 2 || stack_argument : !shared->acts && at >= steps;
         at += stride;
-        is_over = stepper == EVERY ? trials == 2 || stack_argument : failures == before && !shared->acts;
     }
     printf("steps %ld\ntripped %d\ntrials %ld%s\n", steps, shared->tripped, trials, is_over ? " end" : "");
 }

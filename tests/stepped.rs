@@ -33,7 +33,7 @@ fn samples() {
                 (0..3).for_each(|i| outcome.add(case.record(&["signal", "samples", &(seed + 7 * i).to_string(), "1"])))
             }
             "lossy" => outcome.add(case.record(&["signal", "samples", &seed.to_string(), "2"])),
-            _ => outcome.add(case.record(&["signal", "samples", &seed.to_string(), "5"])),
+            _ => outcome.add(case.record(&["signal", "samples", &seed.to_string(), "4"])),
         }
         outcome
     });
@@ -71,7 +71,10 @@ fn hooks_that_only_count_pass() {
     sound.retain(|case| !["recorder", "reset"].contains(&&*case.scenario.kind));
     let failures = each(sound, |case| {
         let trials = if case.scenario.kind == "lossy" { "1" } else { "3" };
-        let mut outcome = case.run_plain(&["signal", "samples", "0", "1"]);
+        let mut outcome = Outcome::default();
+        if case.action.name == "call" {
+            outcome.add(case.run_plain(&["signal", "samples", "0", "1"]));
+        }
         outcome.add(case.count("", &["signal", "samples", "1", trials]));
         if case.action.kind == "returns" && case.scenario.name == "known" {
             outcome.add(case.count("", &["every", "0", "1", "2"]));

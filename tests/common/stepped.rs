@@ -129,7 +129,8 @@ impl Case {
     /// Runs it under hooks that only count, sound ones or with a fault. The program compares for itself.
     pub fn count(&self, fault: &str, arguments: &[&str]) -> Outcome {
         let here = tempfile::tempdir().unwrap();
-        run(self.command(arguments, here.path(), counting_hooks()).env("COUNTING", fault)).0
+        let mut command = self.command(arguments, here.path(), counting_hooks());
+        run(command.env("COUNTING", fault).envs((fault == "stuck").then_some(("STEPPED_PATIENCE", "2")))).0
     }
 
     /// Runs it without any hooks.
