@@ -52,7 +52,8 @@ fn states(waiting: &Waiting) -> [Vec<String>; 2] {
 
 /// The number outside of the program's process.
 fn outside_number(waiting: &Waiting, program: &Program) -> i32 {
-    let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+    let processes =
+        fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
     let is_ours = |pid: &i32| {
         let link = |what: &str| fs::read_link(format!("/proc/{pid}/{what}")).ok();
         link("exe").as_deref() == Some(&program.path) && link("cwd").as_deref() == Some(waiting.here.path())
@@ -76,7 +77,11 @@ fn what_runs_in_a_container_is_running_from_wherever_one_looks() {
         assert!(frame["functions"].as_array().unwrap().iter().any(|row| row["name"] == "main"), "{frame}");
     }
     let status: Value = serde_json::from_str(&waiting.said(&["ctl", "status", "out", "--format", "json"])).unwrap();
-    assert_eq!((&status[0]["running"], &status[0]["processes"][0]["state"]), (&1.into(), &"running".into()), "{status}");
+    assert_eq!(
+        (&status[0]["running"], &status[0]["processes"][0]["state"]),
+        (&1.into(), &"running".into()),
+        "{status}"
+    );
     waiting.quit();
     assert_eq!(states(&waiting), [["exited"], ["exited"]]);
 }

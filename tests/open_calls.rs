@@ -24,7 +24,10 @@ fn assert_open(report: &Report) {
 fn assert_adds_up(report: &Report) {
     for (own, total) in [
         (report.functions.iter().map(|function| function.self_ns).sum::<f64>(), report.function("main").total_ns),
-        (report.functions.iter().map(|function| function.self_raw_ns).sum::<f64>(), report.function("main").total_raw_ns),
+        (
+            report.functions.iter().map(|function| function.self_raw_ns).sum::<f64>(),
+            report.function("main").total_raw_ns,
+        ),
     ] {
         assert!((own - total).abs() < 1.0, "{own} of {total}");
     }
@@ -109,7 +112,8 @@ fn calls_that_are_open_since_before_a_reset_go_on() {
             shares.sort_by(|a, b| a.0.cmp(&b.0));
             shares
         };
-        let expected = [("main".to_owned(), 1, 1.0), ("wait_deeper".to_owned(), 1, 1.0), ("wait_here".to_owned(), 2, 1.0)];
+        let expected =
+            [("main".to_owned(), 1, 1.0), ("wait_deeper".to_owned(), 1, 1.0), ("wait_here".to_owned(), 2, 1.0)];
         assert_eq!(shares(&frame), expected);
 
         // A reading from before it takes the reset up, and one from after.
@@ -180,7 +184,8 @@ fn a_call_in_which_a_process_was_killed_lasts_until_that_was_seen() {
     each_build("waiting.c", |program| {
         let (mut waiting, pid) = recorded(program);
         sleep(A_WHILE);
-        let open: Vec<Value> = functions(&waiting, "out").iter().map(|function| function["open_bound"].clone()).collect();
+        let open: Vec<Value> =
+            functions(&waiting, "out").iter().map(|function| function["open_bound"].clone()).collect();
         assert_eq!(open, ["running", "running", "running"]);
         kill(pid);
         assert_eq!(waiting.process.wait().unwrap().code(), Some(128 + 9));
@@ -191,7 +196,10 @@ fn a_call_in_which_a_process_was_killed_lasts_until_that_was_seen() {
             assert_adds_up(&report);
             for function in functions(&waiting, profile) {
                 assert!(function["total_ns"].as_f64().unwrap() >= A_WHILE.as_nanos() as f64, "{function}");
-                assert_eq!((&function["open_bound"], &function["open_ns"]), (&"seen ended".into(), &function["total_ns"]));
+                assert_eq!(
+                    (&function["open_bound"], &function["open_ns"]),
+                    (&"seen ended".into(), &function["total_ns"])
+                );
             }
             let table = waiting.said(&["report", profile]);
             assert!(table.contains("1 open ‡") && table.contains("\n‡ open when their process ended"), "{table}");

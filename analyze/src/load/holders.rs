@@ -117,9 +117,7 @@ pub fn see_all() -> bool {
 /// are not ours to read: whether there is such a process.
 pub fn has_mapped(pid: u32, profile: &Identity) -> bool {
     match fs::read(format!("/proc/{pid}/maps")) {
-        Ok(maps) => {
-            lines(&maps).filter_map(parse).any(|mapped| is_of(&mapped, pid, profile)) && own_number(pid) == pid
-        }
+        Ok(maps) => lines(&maps).filter_map(parse).any(|mapped| is_of(&mapped, pid, profile)) && own_number(pid) == pid,
         Err(error) => {
             error.kind() == std::io::ErrorKind::PermissionDenied && Path::new(&format!("/proc/{pid}")).exists()
         }

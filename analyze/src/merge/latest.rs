@@ -105,7 +105,8 @@ mod tests {
 
     #[test]
     fn whoever_saw_the_end_of_the_first_process_knows_better() {
-        let arenas = vec![thread(1, 0, State::Killed), thread(1, flag::ENDED, State::Killed), thread(2, 0, State::Killed)];
+        let arenas =
+            vec![thread(1, 0, State::Killed), thread(1, flag::ENDED, State::Killed), thread(2, 0, State::Killed)];
         let family = Family { processes: 2, end_ticks: 4700, ..family(arenas) };
         assert_eq!(of(&family), [(4700, Bound::SeenEnded), (100, Bound::Exited), (100, Bound::LastSign)]);
     }

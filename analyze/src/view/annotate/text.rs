@@ -32,7 +32,8 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
 }
 
 fn lines(document: &Document, report: &Report, screen: &Screen) -> Vec<String> {
-    let called = report.functions.iter().filter(|function| function.calls > 0 || function.open > 0 || function.total_ns > 0.0);
+    let called =
+        report.functions.iter().filter(|function| function.calls > 0 || function.open > 0 || function.total_ns > 0.0);
     let mut lines = Vec::new();
     for function in called {
         lines.push(String::new());

@@ -18,7 +18,8 @@ const LONGEST_OTHER: usize = 24;
 
 /// The table's lines.
 pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &Screen) -> Vec<String> {
-    let called = report.functions.iter().filter(|function| function.calls > 0 || function.open > 0 || function.total_ns > 0.0);
+    let called =
+        report.functions.iter().filter(|function| function.calls > 0 || function.open > 0 || function.total_ns > 0.0);
     let called: Vec<&Function> = called.collect();
     let mut modules: Vec<&str> = called.iter().map(|function| function.module.as_str()).collect();
     modules.sort_unstable();

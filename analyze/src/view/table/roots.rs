@@ -48,7 +48,8 @@ fn heading(document: &Document, report: &Report, root: &Function, screen: &Scree
         _ => root.address.to_string(),
     };
     let source = format!("{} {source}", short(&root.module));
-    let mut sums = sums(document.raw, root.calls, (root.open, root.open_bound), root.total_ns, root.total_error_ns, root.self_ns);
+    let mut sums =
+        sums(document.raw, root.calls, (root.open, root.open_bound), root.total_ns, root.total_error_ns, root.self_ns);
     if root.inlined_calls > 0 {
         sums.push(format!("{} inlined", count(root.inlined_calls)));
     }
