@@ -71,6 +71,7 @@ impl Reading {
                 folded_into,
                 is_root: raw.flags & flag::ROOT != 0,
                 has_histogram: function.is_some(),
+                is_open_since_reset: false,
                 unwound: raw.unwound,
                 timed: Timed::of(&raw, timing, file, &mut self.arena.samples),
                 slots: raw.slots,

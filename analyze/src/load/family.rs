@@ -159,6 +159,8 @@ pub struct Node {
     pub is_root: bool,
     /// Whether its calls are in the histogram of its function.
     pub has_histogram: bool,
+    /// Its open call was so when the counters were reset, so it is not counted.
+    pub is_open_since_reset: bool,
     /// Calls that were left without an exit.
     pub unwound: u64,
     /// Which of its calls were timed.

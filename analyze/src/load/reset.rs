@@ -5,12 +5,14 @@
 //! inherit them: entered before, with a time that begins with the reset.
 
 use std::collections::BTreeSet;
+use std::hash::BuildHasher;
 
 use diytrace::node::mark;
 use diytrace::{Header, Slot, arena};
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::clock::Clock;
-use super::family::{Arena, Family, State};
+use super::family::{Arena, Family, Node, State};
 use super::timed::Timed;
 
 /// When the counters were last reset, in ticks. The header has that moment on the clock on the wall.
@@ -65,7 +67,7 @@ fn inherited(slot: &Slot, reset_ticks: u64) -> Slot {
 pub fn settle(family: &mut Family) {
     const ENDED: u32 = arena::flag::ENDED | arena::flag::EXITED;
     let goes_on = |arena: &Arena| arena.state == State::Running && arena.facts.flags & ENDED == 0;
-    if !family.arenas.iter().any(|arena| arena.is_before_reset) {
+    if family.resets == 0 {
         return;
     }
     family.arenas.retain(|arena| !arena.is_before_reset || goes_on(arena));
@@ -75,6 +77,7 @@ pub fn settle(family: &mut Family) {
         facts.flags &= arena::flag::FULL;
     }
     family.processes = processes(&family.arenas);
+    tell_apart(family);
 }
 
 /// Processes that have counted in these.
@@ -84,12 +87,41 @@ pub fn processes(arenas: &[Arena]) -> u32 {
     merged.iter().fold(apart.len() as u32, |sum, arena| sum.saturating_add(arena.facts.processes))
 }
 
-impl Family {
-    /// Whether a call that an arena's owner has inherited may be one that was open at a reset; if not, it was so at the fork
-    /// that made its process, and is another process's call.
-    pub fn inherits_from_reset(&self, arena: &Arena) -> bool {
-        self.resets > 0 && (arena.facts.process <= 1 || arena.facts.process_started < self.reset_ticks)
+/// Tells calls that were open at a reset from those that a forked child has inherited: both are entered before their counters
+/// began. The latter are its parent's calls, on paths that its parent has, too.
+fn tell_apart(family: &mut Family) {
+    let resets = family.reset_ticks;
+    let was_there = |arena: &Arena| arena.facts.process <= 1 || arena.facts.process_started < resets;
+    for index in 0..family.arenas.len() {
+        let arena = &family.arenas[index];
+        if !was_there(arena) || !arena.nodes.iter().any(is_inherited) {
+            continue;
+        }
+        let facts = arena.facts;
+        // Only the thread that has forked goes on in the child.
+        let can_be_forks = facts.process > 1 && facts.tid == facts.pid;
+        let parents = family.arenas.iter().filter(|arena| can_be_forks && arena.facts.pid == facts.ppid);
+        let of_parent: FxHashSet<u64> = parents.flat_map(paths).collect();
+        let own: Vec<bool> = paths(arena).iter().map(|path| !of_parent.contains(path)).collect();
+        for (node, own) in family.arenas[index].nodes.iter_mut().zip(own) {
+            node.is_open_since_reset = own && is_inherited(node);
+        }
     }
+}
+
+fn is_inherited(node: &Node) -> bool {
+    const BITS: u64 = mark::OPEN | mark::INHERITED;
+    node.slots.iter().any(|slot| slot.mark & BITS == BITS)
+}
+
+/// A number for each path of an arena, that is the same in all arenas of a family.
+fn paths(arena: &Arena) -> Vec<u64> {
+    let mut paths: Vec<u64> = Vec::with_capacity(arena.nodes.len());
+    for node in &arena.nodes {
+        let above = node.parent.map(|parent| paths[parent as usize]);
+        paths.push(FxBuildHasher.hash_one((above, node.function, node.site, node.hook)));
+    }
+    paths
 }
 
 #[cfg(test)]
@@ -138,7 +170,27 @@ mod tests {
         let mut family = Family { resets: 1, reset_ticks: 400, ..family(arenas) };
         state::fill_in(&mut family, |facts| facts.process == 1);
         let [arena] = &family.arenas[..] else { panic!("one goes on") };
+        assert!(arena.nodes.iter().all(|node| node.is_open_since_reset));
         assert_eq!((arena.state, arena.facts.flags, arena.facts.owners), (State::Running, arena::flag::FULL, 1));
         assert_eq!(family.processes, 1);
+    }
+
+    #[test]
+    fn a_forked_childs_own_open_calls_are_told_from_its_parents() {
+        let mut child = before_the_reset(0, 2);
+        child.nodes[2].site += 7; // the one that it was in itself
+        (child.facts.pid, child.facts.tid, child.facts.ppid) = (200, 200, 100);
+        let family = || Family { resets: 1, reset_ticks: 400, ..family(vec![before_the_reset(0, 1), child.clone()]) };
+        let mut known = family();
+        state::fill_in(&mut known, |_| true);
+        let of = |family: &Family, arena: usize| -> Vec<bool> {
+            family.arenas[arena].nodes.iter().map(|node| node.is_open_since_reset).collect()
+        };
+        assert_eq!((of(&known, 0), of(&known, 1)), (vec![true; 3], vec![false, false, true]));
+        // One that was forked later has inherited nothing else.
+        let mut later = family();
+        later.arenas[1].facts.process_started = 500;
+        state::fill_in(&mut later, |_| true);
+        assert_eq!(of(&later, 1), [false; 3]);
     }
 }

@@ -81,7 +81,7 @@ impl<'a> Measures<'a> {
         Counts {
             calls: node.calls(),
             open: node.calls().saturating_sub(closed_calls),
-            open_since_reset: if family.inherits_from_reset(arena) { inherited(node) } else { 0 },
+            open_since_reset: node.is_open_since_reset.into(),
             closed: closed_calls,
             so_far: slots.iter().map(|slot| time((slot.ticks - slot.closed_ticks) as f64)).sum(),
             bound: slots.iter().any(|slot| slot.is_open).then_some(latest.bound),
@@ -187,12 +187,6 @@ impl Measured {
             + self.descendants as f64 * (costs.inner + costs.outer)
             + self.counted as f64 * costs.counted
     }
-}
-
-/// Open calls that were entered before the owner's counters began.
-fn inherited(node: &Node) -> u64 {
-    const BITS: u64 = mark::OPEN | mark::INHERITED;
-    node.slots.iter().filter(|slot| slot.mark & BITS == BITS).count() as u64
 }
 
 /// Calls that have ended.

@@ -83,8 +83,8 @@ mod tests {
         // main → left → inner → after, of which the last belongs below main, where it has been called, too.
         let nodes = vec![
             node(0x1000, None, slot(1, 1000, 9)),
-            node(0x1100, Some(0), slot(2, 700, 6)),
-            node(0x1200, Some(1), slot(2, 400, 4)),
+            node(0x1100, Some(0), slot(2, 700, 5)),
+            node(0x1200, Some(1), slot(2, 400, 3)),
             node(0x1300, Some(2), slot(3, 300, 0)),
             node(0x1300, Some(0), slot(2, 50, 0)),
         ];

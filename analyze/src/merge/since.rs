@@ -268,6 +268,7 @@ mod tests {
         let inherited = |since: u64| {
             let mut node = node(0x1100, None, slot(0, 0, 0));
             node.slots[0].mark = since << 2 | mark::OPEN | mark::INHERITED;
+            node.is_open_since_reset = true;
             node
         };
         let below = |slot| crate::load::Node { parent: Some(0), ..node(0x1200, None, slot) };
@@ -309,5 +310,35 @@ mod tests {
             ..reading(900, vec![node(0x1100, None, slot(calls, 100 * calls, 0))], &[])
         };
         assert_eq!(between(&reading(0, 70), &reading(1, 3)).groups[0].calls, 3);
+    }
+
+    #[test]
+    fn what_ended_shorter_than_it_seemed_makes_the_interval_no_longer() {
+        let open = |mut node: crate::load::Node, began: u64| {
+            node.slots[0].mark = began << 2 | mark::OPEN;
+            node.slots[0].calls = 1;
+            node
+        };
+        let nodes = || {
+            [
+                node(0x1100, None, slot(1, 0, 1)),
+                node(0x1200, Some(0), slot(1, 0, 1)),
+                node(0x1300, Some(1), slot(1, 0, 0)),
+            ]
+        };
+        let [root, outer, inner] = nodes();
+        let earlier = reading(1000 << 2, vec![open(root, 10), open(outer, 100), open(inner, 300)], &[]);
+        // Of the time from 100 to 300, 150 were the recorder's own work.
+        let [root, mut outer, mut inner] = nodes();
+        outer.slots[0] = diytrace::Slot { mark: 1100 << 2, ..slot(1, 850 << 2, 1) };
+        inner.slots[0] = diytrace::Slot { mark: 1100 << 2, ..slot(1, 800 << 2, 0) };
+        let later = reading(1200 << 2, vec![open(root, 10), outer, inner], &[]);
+        let merged = between(&earlier, &later);
+        let times = crate::correct::correct(&merged.groups[0].tree);
+        for times in [times.raw, times.corrected] {
+            assert_eq!(times[0].inclusive.ns(), f64::from(200 << 2));
+            let own: Time = times.iter().map(|times| times.own).sum();
+            assert_eq!(own, times[0].inclusive);
+        }
     }
 }

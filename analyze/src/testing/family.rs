@@ -84,6 +84,7 @@ pub fn node(function: u64, parent: Option<u32>, slot: Slot) -> Node {
         folded_into: None,
         is_root: false,
         has_histogram: false,
+        is_open_since_reset: false,
         unwound: 0,
         timed: Timed::All,
         slots: [slot, Slot::default()],
