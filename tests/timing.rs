@@ -76,27 +76,33 @@ fn what_is_not_timed_has_no_time() {
 fn trials_tell_what_timing_costs_and_count_every_call() {
     each_build("busy.c", |program| {
         // Trials begin after 131,072 calls of a thread, and are few.
-        let recorded = busy(program, 3_000_000, "all", "tsc");
-        assert_busy_calls(&recorded, 3_000_000);
-        let report = json(&recorded);
-        assert!(
-            report["reports"][0]["overhead"]["trials"].as_u64().unwrap() > 0,
-            "{}",
-            report["reports"][0]["overhead"]
-        );
+        assert_some_run_is_tried(|| {
+            let recorded = busy(program, 3_000_000, "all", "tsc");
+            assert_busy_calls(&recorded, 3_000_000);
+            recorded
+        });
     });
 }
 
 #[test]
 fn trials_go_on_from_one_call_of_a_root_to_the_next() {
     each_build("busy.c", |program| {
-        let recorded = program.record().args(&["4000000", "row"]).set("ROOT", "row").run();
-        let report = json(&recorded);
-        let root = &report["reports"][0];
-        let trials = root["overhead"]["trials"].as_u64().unwrap();
-        assert!(trials >= 8, "{}", root["overhead"]);
-        assert_eq!(recorded.report().function("leaf").calls, 3_999_960);
+        assert_some_run_is_tried(|| {
+            let recorded = program.record().args(&["4000000", "row"]).set("ROOT", "row").run();
+            assert_eq!(recorded.report().function("leaf").calls, 3_999_960);
+            recorded
+        });
     });
+}
+
+/// Runs a program until there are trials enough to tell its cost. A trial in which its thread was kept waiting tells nothing,
+/// and the next is then far away.
+fn assert_some_run_is_tried(run: impl Fn() -> Recorded) {
+    let overheads = (0..20).map(|_| json(&run())["reports"][0]["overhead"].clone());
+    assert!(
+        overheads.into_iter().any(|overhead| overhead["trials"].as_u64() >= Some(8)),
+        "no run has had eight trials"
+    );
 }
 
 #[test]
