@@ -117,20 +117,20 @@ unsafe fn fill_header(family: &Family, extent: usize, first: Anchor, started_uni
 fn describe(family: &Family) {
     let mut buffer = [0; PATH_MAX];
     if let Ok(exe) = sys::read_link(c"/proc/self/exe", &mut buffer) {
-        family.text(text::kind::EXE, exe);
+        family.text(text::kind::EXE, &[exe]);
     }
     if let Ok(command_line) = sys::read_file(c"/proc/self/cmdline", &mut buffer) {
-        family.text(text::kind::CMDLINE, command_line);
+        family.text(text::kind::CMDLINE, &[command_line]);
     }
     for (kind, value) in [(text::kind::ROOT, family.settings.root), (text::kind::EXCLUDE, family.settings.exclude)] {
         if !value.is_empty() {
-            family.text(kind, value.as_bytes());
+            family.text(kind, &[value.as_bytes()]);
         }
     }
     for bad in family.settings.bad.iter().flatten() {
         let mut line = Line::new();
         let _ = write!(line, "{}", Complaint(bad));
-        family.text(text::kind::WARNING, line.bytes());
+        family.warn(&[line.bytes()]);
     }
     // SAFETY: reads the vector that the kernel gave the program.
     let program = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
@@ -305,13 +305,6 @@ impl fmt::Display for Complaint<'_> {
 }
 
 impl Family {
-    /// Leaves a warning for the report.
-    pub fn warn(&self, parts: &[&[u8]]) {
-        let mut line = Line::new();
-        parts.iter().for_each(|part| line.push(part));
-        self.text(text::kind::WARNING, line.bytes());
-    }
-
     /// Leaves a warning, once, that the kernel gave this process no private memory.
     pub fn warn_of_little_memory(&self) {
         static IS_SAID: AtomicBool = AtomicBool::new(false);

@@ -180,18 +180,29 @@ impl Family {
         unsafe { AtomicU32::from_ptr(&raw mut (*block).magic) }.store(BLOCK_MAGIC, Ordering::Release);
     }
 
-    /// Adds a text block; without room for it the text is lost.
-    pub fn text(&self, kind: u32, bytes: &[u8]) {
-        let Some((_, block)) = self.block((UNIT + bytes.len()).next_multiple_of(GRANULE), false) else { return };
+    /// Adds a text block; without room for it the text is lost. Its parts are put together there: the stack may be short.
+    pub fn text(&self, kind: u32, parts: &[&[u8]]) {
+        let len: usize = parts.iter().map(|part| part.len()).sum();
+        let size = (UNIT + len).next_multiple_of(GRANULE);
+        let Some((_, block)) = self.block(size, false) else { return };
         // SAFETY: the block is new and large enough.
         unsafe {
             (*block).kind = profile::kind::TEXT;
-            (*block).size = (UNIT + bytes.len()).next_multiple_of(GRANULE) as u32;
-            (*block).nodes = bytes.len() as u32;
+            (*block).size = size as u32;
+            (*block).nodes = len as u32;
             (*block).back = kind;
-            core::ptr::copy_nonoverlapping(bytes.as_ptr(), block.cast::<u8>().add(UNIT), bytes.len());
+            let mut place = block.cast::<u8>().add(UNIT);
+            for part in parts {
+                core::ptr::copy_nonoverlapping(part.as_ptr(), place, part.len());
+                place = place.add(part.len());
+            }
             self.publish(block);
         }
+    }
+
+    /// Leaves a warning for the report.
+    pub fn warn(&self, parts: &[&[u8]]) {
+        self.text(profile::text::kind::WARNING, parts);
     }
 
     /// The number of this process in the family; gives it one if it is new.

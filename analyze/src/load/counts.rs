@@ -29,6 +29,7 @@ pub fn read_counts(file: &File, block: &Located) -> Option<Arena> {
                 parent: None,
                 folded_into: None,
                 is_root: false,
+                is_open_since_reset: false,
                 has_histogram: false,
                 unwound: 0,
                 timed: Timed::None,
