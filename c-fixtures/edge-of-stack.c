@@ -49,7 +49,7 @@ static void *overflow(void *unused)
 
 int main(int argc, char **argv)
 {
-    int otherwise = 0, children = argc > 1 ? atoi(argv[1]) : 100;
+    int otherwise = 0, children = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 100;
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
     sigaction(SIGSEGV, &action, NULL);
     for (int i = 0, status; i < children; i++) {

@@ -126,7 +126,7 @@ int main(int argc, char **argv)
     jumps = !strcmp(argv[1], "jump");
     struct sigaction action = {.sa_handler = on_tick};
     sigaction(SIGALRM, &action, NULL);
-    int number = atoi(argv[2]), killed = 0;
+    int number = (int)strtol(argv[2], NULL, 10), killed = 0;
     if (jumps) jump_out(number);
     else killed = fork_and_interrupt(number);
     printf("%d killed\n%ld ticks\n", killed, calls[NUMBER_on_tick]);

@@ -37,7 +37,7 @@ static int seal(void)
 int main(int argc, char **argv)
 {
     if (argc < 4) return 2;
-    int apart = !strcmp(argv[1], "apart"), children = atoi(argv[2]);
+    int apart = !strcmp(argv[1], "apart"), children = (int)strtol(argv[2], NULL, 10);
     volatile int *there = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (!apart && seal()) return 3;
     for (int i = 0; i < children; i++) {
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
             work();
             __atomic_add_fetch(there, 1, __ATOMIC_SEQ_CST);
             for (long spins = 0; *there < children && spins < 200000000; spins++) {}
-            run(atol(argv[3]));
+            run(strtol(argv[3], NULL, 10));
             _exit(0);
         }
     }

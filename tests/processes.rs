@@ -146,7 +146,7 @@ fn clones_that_share_everything() {
         let recorded = program.record().arg("shared").run();
         let document = recorded.document(&[]);
         assert!(document.warns_of(&["thread-local storage"]), "{:?}", document.warnings);
-        assert!(document.into_only_report().lost_calls > 0);
+        assert!(document.into_only_report().folded_calls > 0);
     });
 }
 

@@ -260,6 +260,9 @@ impl Family {
 
     /// Notes this moment on both clocks.
     pub fn anchor(&self) {
+        if clock::STOPPED.load(Ordering::Relaxed) {
+            return;
+        }
         let header = self.header();
         // SAFETY: the header is mapped, and these words are only changed by atomic operations.
         unsafe {

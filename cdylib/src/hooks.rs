@@ -375,7 +375,7 @@ pub(crate) unsafe fn close(thread: &Thread, now: u64) {
         let frame = thread.top.get();
         let start = (*frame).start;
         if now < start {
-            rare::clock_stepped_back(thread, now);
+            rare::clock_stepped_back(thread, start, now);
         }
         let elapsed = now.saturating_sub(start);
         let descendants = thread.count.get() - (*frame).count;

@@ -13,10 +13,9 @@ use crate::hooks;
 use crate::sampling;
 use crate::stack;
 use crate::sys;
-use crate::thread::{DISTANCES, Distance, Thread, live, slot};
+use crate::thread::{DISTANCES, Distance, Thread, slot};
 use crate::timeline;
 use core::mem::offset_of;
-use core::sync::atomic::Ordering;
 use profile::node::mark;
 use profile::{Arena, NodeRecord, Slot};
 
@@ -149,11 +148,11 @@ unsafe fn is_anothers(thread: &Thread) -> bool {
 
 /// Ends recording by a state that two tasks share: their calls cannot be told apart, and each would break the other's.
 unsafe fn give_up(thread: &Thread) {
-    thread.live.store(live::LOST, Ordering::Relaxed);
+    thread.give_up();
     thread
         .family
         .warn(&[b"a task made by clone without thread-local storage of its own called instrumented functions: \
-        from then on its calls and those of the thread that made it are lost"]);
+        from then on its calls and those of the thread that made it are counted by function only"]);
 }
 
 /// Whether a frame is that of a call on another stack.

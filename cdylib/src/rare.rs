@@ -419,8 +419,9 @@ unsafe fn stray(thread: &Thread) {
 /// not where a signal handler has moved its beginning after its end was read.
 #[cold]
 #[inline(never)]
-pub unsafe fn clock_stepped_back(thread: &Thread, now: u64) {
-    if thread.forgot_until.get() >= now {
+pub unsafe fn clock_stepped_back(thread: &Thread, began: u64, now: u64) {
+    let forgot_until = thread.forgot_until.get();
+    if began <= forgot_until && now <= forgot_until {
         return;
     }
     // SAFETY: the thread has an arena.

@@ -159,7 +159,7 @@ pub unsafe fn add(thread: &Thread, now: u64) -> (u64, Ref) {
         let node = thread.node(frame.node);
         let counters: *mut Slot = slot(node, frame.bits);
         if now < frame.start {
-            rare::clock_stepped_back(thread, now);
+            rare::clock_stepped_back(thread, frame.start, now);
         }
         let elapsed = now.saturating_sub(frame.start);
         let (timed, counted) =

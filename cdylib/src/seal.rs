@@ -10,7 +10,6 @@ use crate::family;
 use crate::stack;
 use crate::states;
 use crate::sys;
-use crate::thread::live;
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
@@ -92,7 +91,7 @@ fn prepare() {
     }
     make_room_ahead();
     family.warn(&[b"a process restricted its system calls (seccomp): from then on its profile could not grow, \
-        and calls for which there was no room are folded or lost"]);
+        and calls for which there was no room are counted by function only"]);
     // A filter that is refused leaves the recorder sealed; that costs new paths, not the program.
     sys::seal();
 }
@@ -103,8 +102,10 @@ fn stop_the_clock() {
     clock::STOPPED.store(true, Ordering::Relaxed);
     // SAFETY: the state is valid while its word leads to it.
     if let Some(thread) = unsafe { arch::thread().as_ref() } {
-        thread.live.store(live::LOST, Ordering::Relaxed);
-        thread.family.warn(&[b"a thread gave up the clock (prctl): its calls from then on are lost"]);
+        thread.give_up();
+        thread
+            .family
+            .warn(&[b"a thread gave up the clock (prctl): its calls from then on are counted by function only"]);
     }
 }
 

@@ -4,7 +4,7 @@ use crate::arch;
 use crate::arena;
 use crate::busy::Busy;
 use crate::family::{self, Family};
-use crate::sys::SignalsBlocked;
+use crate::sys::{self, SignalsBlocked};
 use crate::thread::{Thread, live};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -111,7 +111,7 @@ pub fn mark_exited(pid: u32) {
     each_state(|state| {
         let arena = state.arena.get();
         // SAFETY: an arena stays in the mapping.
-        let is_ours = !arena.is_null() && unsafe { (*arena).pid } == pid;
+        let is_ours = !arena.is_null() && (sys::is_sealed() || unsafe { (*arena).pid } == pid);
         if is_ours {
             // SAFETY: as above.
             unsafe { arena::set_flag(arena, flag::EXITED) };

@@ -359,9 +359,18 @@ impl Thread {
         self.record();
     }
 
+    /// Ends the thread's recording for good: its calls are counted by function from now on.
+    pub fn give_up(&self) {
+        self.no_arena_until.set(u64::MAX);
+        self.live.store(live::LOST, Ordering::Relaxed);
+    }
+
     /// Whether it has no arena, but may find one now.
     pub fn may_settle(&self) -> bool {
-        self.state() == live::LOST && !self.is_before(self.no_arena_until.get())
+        // The clock may be forbidden for good.
+        self.state() == live::LOST
+            && self.no_arena_until.get() != u64::MAX
+            && !self.is_before(self.no_arena_until.get())
     }
 
     /// Whether there was no room for paths a moment ago.
