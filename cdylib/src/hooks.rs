@@ -367,7 +367,7 @@ pub unsafe fn is_tail_exit(top: &Frame, site: usize, hook: usize, sp: usize) -> 
     hook == site && top.site == site && top.sp < sp && unsafe { (*(&raw const *top).sub(1)).sp >= sp }
 }
 
-/// Closes the latest open call, which is a plain one. Its mark comes first: a call with an older one is still to be closed.
+/// Closes the latest open call, which is a plain one.
 #[inline(always)]
 pub(crate) unsafe fn close(thread: &Thread, now: u64) {
     // SAFETY: the frame's node and its function's record are in the mapping.
@@ -381,9 +381,9 @@ pub(crate) unsafe fn close(thread: &Thread, now: u64) {
         let descendants = thread.count.get() - (*frame).count;
         let node = thread.node((*frame).node);
         let counters = slot(node, (*frame).bits);
-        (*counters).mark = now & !mark::BITS;
         arch::add_at::<{ offset_of!(Slot, ticks) }, _>(counters, elapsed);
         arch::add_at::<{ offset_of!(Slot, descendants) }, _>(counters, descendants);
+        (*counters).mark = now & !mark::BITS;
         thread.last.set(now);
         let record = (*node).record;
         let cost = (thread.inner.get() + descendants * thread.pair.get()) >> 10;

@@ -170,9 +170,6 @@ pub unsafe fn unwind(thread: &Thread) {
         if frame.position == 0 || frame.node == 0 || frame.bits & bits::UNTIMED != 0 {
             return hooks::pop(thread);
         }
-        if frame.bits == 0 && (*slot(thread.node(frame.node), 0)).mark & mark::OPEN == 0 {
-            return hooks::pop(thread); // left in the middle of its own hook, by a signal handler
-        }
         if frame.bits & bits::INHERITED == 0 {
             arch::count_at::<{ offset_of!(NodeRecord, unwound) }, _>(thread.node(frame.node));
             arch::count_at::<{ offset_of!(Arena, unwound) }, _>(thread.arena.get());
