@@ -47,7 +47,7 @@ pub fn correct(tree: &Tree) -> Times {
     // Where every call was timed, what was measured fits as it is, and its sums are those of all parts. But between two
     // readings a call may seem to take less than what it calls: while it is open, the profile does not tell what part of its
     // time was the recorder's own work, which is off it once it has ended.
-    let is_short = |path: &CallPath| !path.is_untimed() && path.counts.self_raw < Time::ZERO;
+    let is_short = |path: &CallPath| path.counts.is_between && !path.is_untimed() && path.counts.self_raw < Time::ZERO;
     let is_scaled = tree.paths.iter().any(|path| path.counts.variance != Variance::default() || is_short(path));
     let (corrected, raw) = match tree.paths.len() < WORTH_ANOTHER_CORE {
         true => (times(tree, &folds, true, corrected), times(tree, &folds, is_scaled, raw)),

@@ -299,12 +299,18 @@ impl Family {
 
     /// Sets room aside for [`Self::count_by_function`], while there is some.
     pub fn set_counts_aside(&self) {
-        let size = (self.mapped / 256).min(MOST_COUNTS) / GRANULE * GRANULE;
-        let Some((reference, block)) = self.block(size.max(GRANULE), false) else { return };
+        let mut size = (self.mapped / 256).clamp(GRANULE, MOST_COUNTS) / GRANULE * GRANULE;
+        let (reference, block) = loop {
+            match self.block(size, false) {
+                Some(found) => break found,
+                None if size == GRANULE => return,
+                None => size = (size / 2).next_multiple_of(GRANULE),
+            }
+        };
         // SAFETY: the block is new and zeroed, and the header is mapped.
         unsafe {
             (*block).kind = profile::kind::COUNTS;
-            (*block).size = size.max(GRANULE) as u32;
+            (*block).size = size as u32;
             self.publish(block);
             AtomicU32::from_ptr(&raw mut (*self.header()).counts).store(reference, Ordering::Release);
         }

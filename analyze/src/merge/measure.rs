@@ -88,6 +88,7 @@ impl<'a> Measures<'a> {
             unwound: node.unwound,
             unbinned: unbinned(node, closed_calls),
             without_times: 0,
+            is_between: false,
             self_raw: time(self_ticks as f64),
             self_corrected: time(self_ticks as f64 - self_costs),
             inclusive_raw: slots.map(|slot| time(slot.ticks as f64)),

@@ -20,7 +20,7 @@ impl Tree {
         let mut parents: Vec<Option<PathId>> = paths.iter().map(|path| path.key.parent).collect();
         for &Move { path, to } in moves {
             let mut above = std::iter::successors(parents[path as usize], |&above| parents[above as usize]);
-            if above.any(|above| above == to) {
+            if above.any(|above| above == to) && has_its_time(&paths, &parents, path, to) {
                 take_out(&mut paths, &parents, path, to, outer);
                 parents[path as usize] = Some(to);
             }
@@ -37,6 +37,15 @@ impl Tree {
         }
         growing.finish(&places)
     }
+}
+
+/// Whether all between a path and the one that it goes to have at least its time. They may not: of a call that was left, the
+/// end is not known.
+fn has_its_time(paths: &[CallPath], parents: &[Option<PathId>], path: PathId, to: PathId) -> bool {
+    let moved = paths[path as usize].counts.inclusive_raw;
+    let above = std::iter::successors(parents[path as usize], |&above| parents[above as usize]);
+    let mut between = above.take_while(|above| *above != to).map(|above| paths[above as usize].counts.inclusive_raw);
+    between.all(|all| all[0] >= moved[0] && all[1] >= moved[1])
 }
 
 /// Takes what a path has cost off those between it and the one that it goes to.

@@ -69,6 +69,8 @@ pub struct Counts {
     pub unbinned: u64,
     /// Calls of which nothing else is known: those that are counted by function only.
     pub without_times: u64,
+    /// Whether these are what has come between two readings.
+    pub is_between: bool,
     /// Time of all calls whose callees are here, without these, as measured.
     pub self_raw: Time,
     /// The same, corrected.
@@ -107,6 +109,7 @@ impl Counts {
         self.unwound = self.unwound.saturating_add(other.unwound);
         self.unbinned = self.unbinned.saturating_add(other.unbinned);
         self.without_times = self.without_times.saturating_add(other.without_times);
+        self.is_between |= other.is_between;
         self.self_raw += other.self_raw;
         self.self_corrected += other.self_corrected;
         for slot in 0..2 {
@@ -132,6 +135,7 @@ impl Counts {
             unwound: self.unwound.saturating_sub(earlier.unwound),
             unbinned: self.unbinned.saturating_sub(earlier.unbinned),
             without_times: self.without_times.saturating_sub(earlier.without_times),
+            is_between: true,
             self_raw: self.self_raw - earlier.self_raw,
             self_corrected: self.self_corrected - earlier.self_corrected,
             inclusive_raw: both(self.inclusive_raw, earlier.inclusive_raw),
