@@ -352,7 +352,7 @@ static void nearly_to_a_trial(void)
 static void into_a_trial(void)
 {
     start_stepping();
-    for (int i = 0; i < 8; i++) outer();
+    for (int i = 0; i < 5; i++) outer();
     stop_stepping();
 }
 
