@@ -349,8 +349,10 @@ impl Thread {
             self.no_arena_until.set(self.family.later());
             return;
         }
-        (self.count.set(0), self.counted.set(0));
-        (self.no_room_until.set(0), self.no_spare_until.set(0));
+        self.count.set(0);
+        self.counted.set(0);
+        self.no_room_until.set(0);
+        self.no_spare_until.set(0);
         trial::schedule(self);
         let now = clock::now(self.family.clock);
         self.last.set(now);

@@ -115,7 +115,8 @@ fn inside(thread: &Thread, now: u64) -> u64 {
 pub fn schedule(thread: &Thread) {
     thread.trial.wait(0);
     thread.next_trial.set(FIRST);
-    (thread.blanks.set(0), thread.blank_ticks.set(0));
+    thread.blanks.set(0);
+    thread.blank_ticks.set(0);
     let is_probed = is_sampled(thread) && thread.family.clock == TSC;
     thread.end_of_stretch.set(if is_probed { FIRST } else { u64::MAX });
 }
@@ -312,7 +313,8 @@ unsafe fn keep(thread: &Thread) {
             (true, blanks) => {
                 let difference = for_each(thread.blank_ticks.get() as i64, blanks.into()) - header.blank_cost as i32;
                 thread.inner.set(header.inner_cost.saturating_add_signed(difference.into()));
-                (thread.blanks.set(0), thread.blank_ticks.set(0));
+                thread.blanks.set(0);
+                thread.blank_ticks.set(0);
                 Some(difference)
             }
         };

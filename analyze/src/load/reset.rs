@@ -40,7 +40,7 @@ pub fn inherit(arena: &mut Arena, reset_ticks: u64) {
     for (index, node) in arena.nodes.iter().enumerate().filter(|(index, _)| is_kept[*index]) {
         places[index] = nodes.len() as u32;
         let place = |above: u32| places[above as usize];
-        let mut node = node.clone();
+        let mut node = *node;
         (node.parent, node.folded_into) = (node.parent.map(place), node.folded_into.map(place));
         (node.has_histogram, node.unwound, node.timed) = (false, 0, Timed::All);
         node.slots = node.slots.map(|slot| inherited(&slot, reset_ticks));
