@@ -388,7 +388,7 @@ pub(crate) unsafe fn close(thread: &Thread, now: u64) {
         let record = (*node).record;
         let cost = (thread.inner.get() + descendants * thread.pair.get()) >> 10;
         file_later(thread, record, elapsed.saturating_sub(cost));
-        pop(thread);
+        pop_at(thread, frame);
     }
 }
 
@@ -483,8 +483,15 @@ pub(crate) unsafe fn raise(word: *mut u64, value: u64) {
 #[inline(always)]
 pub unsafe fn pop(thread: &Thread) {
     // SAFETY: the caller's promise.
+    unsafe { pop_at(thread, thread.top.get()) };
+}
+
+/// The same, where the frame is known already, and is not to be looked up again. What a signal handler has left above it goes
+/// with it.
+#[inline(always)]
+unsafe fn pop_at(thread: &Thread, frame: *mut Frame) {
+    // SAFETY: the caller's frame is that of an open call.
     unsafe {
-        let frame = thread.top.get();
         (*frame).position = 0;
         compiler_fence(Ordering::SeqCst);
         (*frame).sp = usize::MAX;
