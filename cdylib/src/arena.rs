@@ -338,7 +338,10 @@ pub fn release(thread: &Thread) {
     // SAFETY: the thread owns its arena until its word in the directory says otherwise.
     unsafe {
         hooks::file_pending(thread);
-        (*thread.arena.get()).name = sys::thread_name();
+        let name = sys::thread_name();
+        if name[0] != 0 {
+            (*thread.arena.get()).name = name; // it may not be asked for any more
+        }
         set_flag(thread.arena.get(), flag::ENDED);
     }
     if let Some(entry) = entry(thread) {

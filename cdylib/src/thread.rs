@@ -183,8 +183,11 @@ impl Thread {
         let thread = memory.cast::<Thread>();
         // SAFETY: the mapping is new and has room for all of them, zeros are valid for each, and each begins a page.
         unsafe {
-            frame::commit(frames, FIRST_FRAMES).map_err(give_back)?;
-            sys::wipe_on_fork(thread.cast(), GRANULE).map_err(give_back)?;
+            let is_ready = frame::commit(frames, FIRST_FRAMES).and_then(|()| sys::wipe_on_fork(thread.cast(), GRANULE));
+            if let Err(errno) = is_ready {
+                sys::unmap(frames.cast(), reserved * size_of::<Frame>());
+                return Err(give_back(errno));
+            }
             (&raw mut (*thread).family).write(family);
             let state = &*thread;
             state.nodes.start(memory.add(size_of::<Thread>()));
