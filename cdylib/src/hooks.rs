@@ -188,8 +188,11 @@ pub unsafe fn enter_on<W: Way>(thread: &Thread, function: usize, site: usize, ho
 /// Whether a function entered at the same stack pointer as the latest open call is part of its body: called from the
 /// same place, as the compiler says, but by another enter hook, which lies in no code of its own. The same hook again
 /// means that the call was left.
+///
+/// # Safety
+/// The frames below must be there.
 #[inline(always)]
-unsafe fn is_inlined(top: &Frame, site: usize, hook: usize, sp: usize) -> bool {
+pub unsafe fn is_inlined(top: &Frame, site: usize, hook: usize, sp: usize) -> bool {
     let mut frame = top;
     while frame.sp == sp {
         if frame.site != site || frame.hook == hook as u32 {

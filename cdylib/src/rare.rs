@@ -248,7 +248,8 @@ pub unsafe fn enter_from_nowhere<W: Way>(thread: &Thread, function: usize, site:
     unsafe {
         // Where the top is not filled, the caller is what the interrupted hook was called from.
         let below = filled(thread);
-        if below != thread.top.get() && (*below).sp <= sp && !is_elsewhere(thread, below, sp) {
+        let is_left = (*below).sp <= sp && !hooks::is_inlined(&*below, site, hook, sp);
+        if below != thread.top.get() && is_left && !is_elsewhere(thread, below, sp) {
             while thread.top.get() > below {
                 unwind(thread); // that hook was left, and so was its caller
             }
