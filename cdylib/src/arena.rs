@@ -1,7 +1,7 @@
 //! Arenas: how a thread comes by one, and how it grows.
 
+use crate::distribution;
 use crate::family::{Family, at};
-use crate::hooks;
 use crate::modules;
 use crate::path;
 use crate::sys;
@@ -191,7 +191,7 @@ unsafe fn take_over(thread: &Thread, arena_ref: Ref, merge: bool) {
             (*arena).owners = 0; // the thread is counted with what introduces it
             return;
         }
-        hooks::file_pending(thread);
+        distribution::file_pending(thread);
         (*arena).flags &= flag::MERGED | flag::FULL;
         if merge {
             (*arena).flags |= flag::MERGED;
@@ -337,7 +337,7 @@ fn enlist(thread: &Thread) {
 pub fn release(thread: &Thread) {
     // SAFETY: the thread owns its arena until its word in the directory says otherwise.
     unsafe {
-        hooks::file_pending(thread);
+        distribution::file_pending(thread);
         let name = sys::thread_name();
         if name[0] != 0 {
             (*thread.arena.get()).name = name; // it may not be asked for any more

@@ -7,7 +7,7 @@
 //! # The way of a call
 //!
 //! ```text
-//! arch (naked hook) ──▶ hooks (hot path) ──▶ the mapped file
+//! arch (naked hook) ──▶ hooks (hot path), distribution ──▶ the mapped file
 //!                         │ rarely
 //!                         ▼
 //!                       rare ──▶ path (new call path) ──▶ arena (room in the file) ──▶ family (the file)
@@ -16,7 +16,8 @@
 //!                         └▶ left, stack, code (did `longjmp` leave calls open?)
 //! ```
 //!
-//! A `frame` is an open call, and a `table` an index of what an arena holds. `life` is called when the library is loaded
+//! A `frame` is an open call, a `table` an index of what an arena holds, and `busy` what protects a thread's state from its own
+//! signal handlers, word by word (`field`). `life` is called when the library is loaded
 //! and when threads and processes end, `seal` before a program restricts its system calls; `creation` makes a family, and `cost` measures the hooks; `sys`, `memory`, `clock`
 //! and `settings` are what it stands on.
 
@@ -34,6 +35,7 @@ mod code;
 mod cost;
 mod counted;
 mod creation;
+mod distribution;
 mod family;
 mod field;
 mod filter;

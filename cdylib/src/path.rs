@@ -3,10 +3,10 @@
 use crate::arch;
 use crate::arena;
 use crate::busy::Busy;
+use crate::distribution;
 use crate::family::Family;
 use crate::filter;
 use crate::frame::Frame;
-use crate::hooks;
 use crate::modules;
 use crate::sys;
 use crate::thread::{PATH_CACHE, READABLE_PAGES, Thread};
@@ -301,8 +301,8 @@ pub fn first_in_octave(thread: &Thread, record: Ref, octave: usize, sub: usize, 
             return arch::add(&raw mut (*function).unbinned, calls);
         };
         let began = crate::clock::now(thread.family.clock);
-        hooks::lower(&raw mut (*function).min, value);
-        hooks::raise(&raw mut (*function).max, value);
+        distribution::lower(&raw mut (*function).min, value);
+        distribution::raise(&raw mut (*function).max, value);
         if (*function).octaves[octave] == 0 {
             let found = if thread.is_short_of_room() { None } else { arena::record::<Bins>(thread, false) };
             match found {

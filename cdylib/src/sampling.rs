@@ -7,6 +7,7 @@ use crate::arch;
 use crate::arena;
 use crate::busy::Busy;
 use crate::clock::{self, Clock, Tsc};
+use crate::distribution;
 use crate::family::at;
 use crate::frame::{Frame, bits};
 use crate::hooks;
@@ -134,11 +135,11 @@ pub unsafe fn close(thread: &Thread, now: u64) {
         let frame = *thread.top.get();
         let node = thread.node(frame.node);
         if thread.family.settings.timing == timing::ALL {
-            hooks::distribute(thread, record, value, 1);
+            distribution::distribute(thread, record, value, 1);
             return hooks::pop(thread);
         }
         let sample: *mut Sample = at(thread.base.get(), (*node).sample);
-        hooks::distribute(thread, record, value, u64::from(frame.weight));
+        distribution::distribute(thread, record, value, u64::from(frame.weight));
         let (weight, value) = (f64::from(frame.weight), value as f64);
         (*sample).squares += weight * value * value;
         (*sample).spread += weight * (weight - 1.0);

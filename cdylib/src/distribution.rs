@@ -1,0 +1,94 @@
+//! How a call's time comes into the distribution of its function's.
+
+use crate::arch;
+use crate::family::at;
+use crate::path;
+use crate::thread::Thread;
+use profile::{Bins, Function, Pending, Ref, histogram};
+
+/// Notes a call's time for its function's distribution, and files the one noted before: see [`Pending`].
+///
+/// # Safety
+/// The record must be the arena's.
+#[inline(always)]
+pub unsafe fn file_later(thread: &Thread, record: Ref, value: u64) {
+    if value >= Pending::TOO_LONG {
+        // SAFETY: the caller's record.
+        return unsafe { distribute_long(thread, record, value) };
+    }
+    // SAFETY: the thread owns its arena.
+    unsafe {
+        let pending = &raw mut (*thread.arena.get()).pending;
+        let mut before = pending.read_volatile();
+        while !arch::replace(pending, before, Pending { record, value }.word()) {
+            before = pending.read_volatile(); // a signal handler's call came between
+        }
+        arch::prefetch(at(thread.base.get(), record));
+        let before = Pending::of(before);
+        if before.record != 0 {
+            distribute(thread, before.record, before.value, 1);
+        }
+    }
+}
+
+/// Files the time of a call that is too long to be noted.
+#[cold]
+#[inline(never)]
+unsafe fn distribute_long(thread: &Thread, record: Ref, value: u64) {
+    // SAFETY: the caller's record.
+    unsafe { distribute(thread, record, value, 1) };
+}
+
+/// Files what is pending.
+///
+/// # Safety
+/// The thread must own its arena.
+pub unsafe fn file_pending(thread: &Thread) {
+    // SAFETY: the caller's promise.
+    unsafe { file_later(thread, 0, 0) };
+}
+
+/// Adds a call's time to its function's distribution, for itself and for others that were not timed.
+#[inline(always)]
+pub unsafe fn distribute(thread: &Thread, record: Ref, value: u64, calls: u64) {
+    let (octave, sub) = histogram::bin(value);
+    let function: *mut Function = at(thread.base.get(), record);
+    // SAFETY: the record is the arena's, and so are its bins; `bin` stays within both arrays.
+    unsafe {
+        let octaves = (&raw mut (*function).octaves).cast::<Ref>();
+        let bins = *octaves.add(octave);
+        if bins == 0 {
+            return path::first_in_octave(thread, record, octave, sub, value, calls);
+        }
+        if value < (*function).min {
+            lower(&raw mut (*function).min, value);
+        }
+        if value > (*function).max {
+            raise(&raw mut (*function).max, value);
+        }
+        let bins: *mut Bins = at(thread.base.get(), bins);
+        arch::add_nth(bins.cast(), sub, calls);
+    }
+}
+
+#[cold]
+pub unsafe fn lower(word: *mut u64, value: u64) {
+    // SAFETY: the caller's word.
+    unsafe {
+        let mut old = word.read_volatile();
+        while value < old && !arch::replace(word, old, value) {
+            old = word.read_volatile();
+        }
+    }
+}
+
+#[cold]
+pub unsafe fn raise(word: *mut u64, value: u64) {
+    // SAFETY: the caller's word.
+    unsafe {
+        let mut old = word.read_volatile();
+        while value > old && !arch::replace(word, old, value) {
+            old = word.read_volatile();
+        }
+    }
+}
