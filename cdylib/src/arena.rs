@@ -156,7 +156,7 @@ pub fn decimal(mut number: u32, buffer: &mut [u8]) -> usize {
 
 /// Makes an ended owner's arena this thread's: closes what it left open and indexes what is there.
 unsafe fn take_over(thread: &Thread, arena_ref: Ref, merge: bool) {
-    let base = thread.base.get();
+    let base = thread.base;
     // SAFETY: the caller's arena; its blocks lead to each other.
     unsafe {
         let first: *mut Block = at(base, arena_ref);
@@ -207,7 +207,7 @@ unsafe fn take_over(thread: &Thread, arena_ref: Ref, merge: bool) {
 pub unsafe fn clear(thread: &Thread, epoch: u32) {
     // SAFETY: the caller's promise; nodes name records of their arena.
     unsafe {
-        let base = thread.base.get();
+        let base = thread.base;
         let arena = &mut *thread.arena.get();
         let is_sampled = thread.family.settings.timing == timing::SAMPLED;
         each_node(base, thread.arena_ref.get(), |_, node| {
@@ -252,7 +252,7 @@ pub fn index_what_is_there(thread: &Thread) {
     let family = thread.family;
     // SAFETY: the arena is the thread's.
     unsafe {
-        each_node(thread.base.get(), thread.arena_ref.get(), |reference, node| {
+        each_node(thread.base, thread.arena_ref.get(), |reference, node| {
             let is_there = |address, module| modules::number(family, address as usize) == module;
             if is_there((*node).function, (*node).module) && is_there((*node).site, (*node).site_module) {
                 path::index(thread, reference, node);
@@ -315,7 +315,7 @@ unsafe fn introduce(thread: &Thread, process: u32) {
         arena.epoch = thread.epoch();
         let owner = owner_of(thread.family, thread.arena_ref.get());
         owner.introduce(thread.token.get(), thread.family.pid_namespace(), sys::gettid());
-        let block: *mut Block = at(thread.base.get(), thread.arena_ref.get());
+        let block: *mut Block = at(thread.base, thread.arena_ref.get());
         if (*block).magic != BLOCK_MAGIC {
             thread.family.publish(block);
         }
@@ -436,7 +436,7 @@ pub fn make_room_ahead(thread: &Thread) {
 }
 
 fn reference_of(thread: &Thread, place: *mut u8) -> Ref {
-    ((place.addr() - thread.base.get().addr()) / UNIT) as Ref
+    ((place.addr() - thread.base.addr()) / UNIT) as Ref
 }
 
 /// Makes sure that the latest block has room. Where none could be had, it is asked for again after a while: a disk may be

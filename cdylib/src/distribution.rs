@@ -23,7 +23,7 @@ pub unsafe fn file_later(thread: &Thread, record: Ref, value: u64) {
         while !arch::replace(pending, before, Pending { record, value }.word()) {
             before = pending.read_volatile(); // a signal handler's call came between
         }
-        arch::prefetch(at(thread.base.get(), record));
+        arch::prefetch(at(thread.base, record));
         let before = Pending::of(before);
         if before.record != 0 {
             distribute(thread, before.record, before.value, 1);
@@ -52,7 +52,7 @@ pub unsafe fn file_pending(thread: &Thread) {
 #[inline(always)]
 pub unsafe fn distribute(thread: &Thread, record: Ref, value: u64, calls: u64) {
     let (octave, sub) = histogram::bin(value);
-    let function: *mut Function = at(thread.base.get(), record);
+    let function: *mut Function = at(thread.base, record);
     // SAFETY: the record is the arena's, and so are its bins; `bin` stays within both arrays.
     unsafe {
         let octaves = (&raw mut (*function).octaves).cast::<Ref>();
@@ -66,7 +66,7 @@ pub unsafe fn distribute(thread: &Thread, record: Ref, value: u64, calls: u64) {
         if value > (*function).max {
             raise(&raw mut (*function).max, value);
         }
-        let bins: *mut Bins = at(thread.base.get(), bins);
+        let bins: *mut Bins = at(thread.base, bins);
         arch::add_nth(bins.cast(), sub, calls);
     }
 }

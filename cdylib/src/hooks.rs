@@ -129,23 +129,21 @@ unsafe fn is_let_in(thread: &Thread, function: usize, site: usize, hook: usize, 
 #[inline(always)]
 fn is_controlled(thread: &Thread) -> bool {
     // SAFETY: the header is mapped; both words are aligned as one.
-    unsafe {
-        (&raw const (*thread.base.get().cast::<Header>()).paused).cast::<u64>().read_volatile() != thread.control.get()
-    }
+    unsafe { (&raw const (*thread.base.cast::<Header>()).paused).cast::<u64>().read_volatile() != thread.control.get() }
 }
 
 /// Whether recording is paused, by the control word in the file.
 #[inline(always)]
 pub fn is_paused(thread: &Thread) -> bool {
     // SAFETY: the header is mapped.
-    unsafe { (&raw const (*thread.base.get().cast::<Header>()).paused).read_volatile() != 0 }
+    unsafe { (&raw const (*thread.base.cast::<Header>()).paused).read_volatile() != 0 }
 }
 
 /// Whether the counters have been reset since the thread's began, by the control word in the file.
 #[inline(always)]
 pub fn is_reset(thread: &Thread) -> bool {
     // SAFETY: the header is mapped.
-    unsafe { (&raw const (*thread.base.get().cast::<Header>()).epoch).read_volatile() != thread.epoch() }
+    unsafe { (&raw const (*thread.base.cast::<Header>()).epoch).read_volatile() != thread.epoch() }
 }
 
 /// Whether no root is open, and the function is known to be none.
@@ -351,14 +349,15 @@ unsafe fn start<W: Way>(thread: &Thread, frame: *mut Frame, node: *mut NodeRecor
 pub unsafe fn exit_at(thread: &Thread, now: u64, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames up to `top` are there.
     unsafe {
-        let top = &*thread.top.get();
+        let latest = thread.top.get();
+        let top = &*latest;
         if top.function != function || (top.sp != sp && !is_tail_exit(top, site, hook, sp)) {
             return rare::exit_of_another(thread, now, function, site, hook, sp);
         }
         if top.bits & !bits::SLOT != 0 {
             return rare::close_unusual(thread, now);
         }
-        close(thread, now);
+        close(thread, latest, now);
     }
 }
 
@@ -370,12 +369,11 @@ pub unsafe fn is_tail_exit(top: &Frame, site: usize, hook: usize, sp: usize) -> 
     hook == site && top.site == site && top.sp < sp && unsafe { (*(&raw const *top).sub(1)).sp >= sp }
 }
 
-/// Closes the latest open call, which is a plain one.
+/// Closes the latest open call, whose frame this is: a plain one.
 #[inline(always)]
-pub(crate) unsafe fn close(thread: &Thread, now: u64) {
+pub(crate) unsafe fn close(thread: &Thread, frame: *mut Frame, now: u64) {
     // SAFETY: the frame's node and its function's record are in the mapping.
     unsafe {
-        let frame = thread.top.get();
         let start = (*frame).start;
         if now < start {
             rare::clock_stepped_back(thread, start, now);
@@ -383,7 +381,8 @@ pub(crate) unsafe fn close(thread: &Thread, now: u64) {
         let elapsed = now.saturating_sub(start);
         let descendants = thread.count.get() - (*frame).count;
         let node = thread.node((*frame).node);
-        let counters = slot(node, (*frame).bits);
+        // A byte and no more: it was written as such a moment ago, and a longer read would wait for that.
+        let counters = slot(node, (&raw const (*frame).bits).read_volatile());
         arch::add_at::<{ offset_of!(Slot, ticks) }, _>(counters, elapsed);
         arch::add_at::<{ offset_of!(Slot, descendants) }, _>(counters, descendants);
         (*counters).mark = now & !mark::BITS;

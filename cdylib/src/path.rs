@@ -167,7 +167,7 @@ fn fold(thread: &Thread, parent: Ref, function: usize, record: Ref) -> Option<Re
         let node = unsafe { &*thread.node(ancestor) };
         if node.function == function as u64 {
             // SAFETY: the record is the arena's.
-            let record = unsafe { &mut *crate::family::at::<Function>(thread.base.get(), record) };
+            let record = unsafe { &mut *crate::family::at::<Function>(thread.base, record) };
             if record.recursive_nodes >= MOST_RECURSIVE_NODES {
                 return Some(ancestor);
             }
@@ -203,7 +203,7 @@ fn folded(thread: &Thread, function: usize) -> Option<Ref> {
 
 /// Makes room in the thread's index for one more node; one that counts a function by itself may use the last of it.
 fn make_room(thread: &Thread, spare: bool) -> Option<()> {
-    let base = thread.base.get();
+    let base = thread.base;
     // SAFETY: the index holds nodes of the thread's arena only.
     let has_room = thread.nodes.make_room(spare, |node| unsafe { key_of(crate::family::at(base, node)) });
     if !has_room {
@@ -234,7 +234,7 @@ pub fn index(thread: &Thread, reference: Ref, node: *mut NodeRecord) {
 }
 
 fn find_record(thread: &Thread, function: usize) -> Option<Ref> {
-    let base = thread.base.get();
+    let base = thread.base;
     // SAFETY: the index holds records of the thread's arena only.
     let is_it = |record| unsafe { (*crate::family::at::<Function>(base, record)).address == function as u64 };
     thread.functions.find(function as u64, is_it)
@@ -242,7 +242,7 @@ fn find_record(thread: &Thread, function: usize) -> Option<Ref> {
 
 /// Enters a function's record in the thread's index. False if there is no room.
 fn index_record(thread: &Thread, record: Ref, function: u64) -> bool {
-    let base = thread.base.get();
+    let base = thread.base;
     // SAFETY: as above.
     let key_of_record = |record| unsafe { (*crate::family::at::<Function>(base, record)).address };
     let has_room = thread.functions.make_room(true, key_of_record);
@@ -294,7 +294,7 @@ pub fn recorded_position(thread: &Thread, skipped: &Frame) -> Ref {
 #[cold]
 #[inline(never)]
 pub fn first_in_octave(thread: &Thread, record: Ref, octave: usize, sub: usize, value: u64, calls: u64) {
-    let function: *mut Function = crate::family::at(thread.base.get(), record);
+    let function: *mut Function = crate::family::at(thread.base, record);
     // SAFETY: the record is the arena's.
     unsafe {
         let Some(_busy) = Busy::begin(thread) else {
@@ -313,7 +313,7 @@ pub fn first_in_octave(thread: &Thread, record: Ref, octave: usize, sub: usize, 
                 None => return arch::add(&raw mut (*function).unbinned, calls),
             }
         }
-        let bins: *mut Bins = crate::family::at(thread.base.get(), (*function).octaves[octave]);
+        let bins: *mut Bins = crate::family::at(thread.base, (*function).octaves[octave]);
         arch::add_nth(bins.cast(), sub, calls);
         thread.forget_time_since(began);
     }

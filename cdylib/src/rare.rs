@@ -449,7 +449,7 @@ pub unsafe fn close_unusual(thread: &Thread, now: u64) {
         } else if kind & bits::SAMPLED != 0 {
             sampling::close(thread, now);
         } else {
-            hooks::close(thread, now);
+            hooks::close(thread, thread.top.get(), now);
         }
     }
 }

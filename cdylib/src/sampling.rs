@@ -122,7 +122,7 @@ unsafe fn sample_of(thread: &Thread, node: *mut NodeRecord) -> Option<*mut Sampl
             (*node).sample = reference;
             thread.forget_time_since(began);
         }
-        Some(at(thread.base.get(), (*node).sample))
+        Some(at(thread.base, (*node).sample))
     }
 }
 
@@ -138,7 +138,7 @@ pub unsafe fn close(thread: &Thread, now: u64) {
             distribution::distribute(thread, record, value, 1);
             return hooks::pop(thread);
         }
-        let sample: *mut Sample = at(thread.base.get(), (*node).sample);
+        let sample: *mut Sample = at(thread.base, (*node).sample);
         distribution::distribute(thread, record, value, u64::from(frame.weight));
         let (weight, value) = (f64::from(frame.weight), value as f64);
         (*sample).squares += weight * value * value;
@@ -171,7 +171,7 @@ pub unsafe fn add(thread: &Thread, now: u64) -> (u64, Ref) {
         (*counters).mark = now & !mark::BITS;
         thread.last.set(now);
         if thread.family.settings.timing == timing::SAMPLED {
-            let sample: *mut Sample = at(thread.base.get(), (*node).sample);
+            let sample: *mut Sample = at(thread.base, (*node).sample);
             let which = usize::from(frame.bits & bits::SLOT);
             (*sample).calls[which] += weight;
             (*sample).counted[which] += counted * weight;

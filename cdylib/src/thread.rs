@@ -74,7 +74,7 @@ pub struct Thread {
     /// The latest open call.
     pub top: Field<*mut Frame>,
     /// Where the family's file is mapped.
-    pub base: Field<*mut u8>,
+    pub base: *mut u8,
     /// The arena.
     pub arena: Field<*mut Arena>,
     /// Calls timed so far.
@@ -189,6 +189,7 @@ impl Thread {
                 return Err(give_back(errno));
             }
             (&raw mut (*thread).family).write(family);
+            (&raw mut (*thread).base).write(family.base);
             let state = &*thread;
             state.nodes.start(memory.add(size_of::<Thread>()));
             state.functions.start(memory.add(size_of::<Thread>() + Table::FIRST_SIZE));
@@ -198,7 +199,6 @@ impl Thread {
             state.bottom.set(frames);
             state.limit.set(frames.add(FIRST_FRAMES));
             state.reserved.set(frames.add(reserved));
-            state.base.set(family.base);
             state.inner.set(inner);
             state.pair.set(inner + outer);
             state.counted_pair.set((*header).counted_cost);
@@ -245,7 +245,7 @@ impl Thread {
     /// A node of the arena.
     #[inline(always)]
     pub fn node(&self, reference: Ref) -> *mut NodeRecord {
-        family::at(self.base.get(), reference)
+        family::at(self.base, reference)
     }
 
     /// Takes over the family's present filter.

@@ -52,7 +52,7 @@ unsafe fn timeline_of(thread: &Thread, record: Ref) -> Option<*mut Timeline> {
     }
     // SAFETY: the caller's record.
     unsafe {
-        let function: *mut Function = at(thread.base.get(), record);
+        let function: *mut Function = at(thread.base, record);
         if (*function).timeline == 0 && thread.is_short_of_room() {
             return None; // blocking signals for nothing would cost two system calls a call
         }
@@ -67,7 +67,7 @@ unsafe fn timeline_of(thread: &Thread, record: Ref) -> Option<*mut Timeline> {
             thread.forget_time_since(began);
             (*thread.top.get()).start = start;
         }
-        Some(at(thread.base.get(), (*function).timeline))
+        Some(at(thread.base, (*function).timeline))
     }
 }
 

@@ -319,7 +319,7 @@ unsafe fn keep(thread: &Thread) {
             }
         };
         if let (Some(difference), true) = (difference, counted >= u64::from(LEAST_CALLS / 2)) {
-            let trials: *mut Trials = at(thread.base.get(), (*thread.arena.get()).trials);
+            let trials: *mut Trials = at(thread.base, (*thread.arena.get()).trials);
             let place = (*trials).count as usize % TRIALS;
             (*trials).differences[place] = difference;
             (*trials).excesses[place] = for_each(thread.probed.get() as i64, counted) - header.probed_cost as i32;
