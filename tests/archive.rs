@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use common::{Build, Recorded, builds, diytrace, fixture, run_to_end};
+use common::{Build, Recorded, builds, copy_program, diytrace, fixture, run_to_end};
 use tempfile::TempDir;
 
 /// A recorded program that stories may take away.
@@ -24,7 +24,7 @@ impl Story {
         let mut program = fixture(source, build);
         let programs = tempfile::tempdir().unwrap();
         let copy = programs.path().join(program.path.file_name().unwrap());
-        fs::copy(&program.path, &copy).unwrap();
+        copy_program(&program.path, &copy);
         change(&copy);
         program.path = copy;
         Self { recorded: program.record().run(), programs }

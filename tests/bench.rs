@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use common::{Document, Program, builds, diytrace, fixture, run_to_end, wait_until};
+use common::{Document, Program, builds, copy_program, diytrace, fixture, run_to_end, wait_until};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -372,7 +372,7 @@ fn a_scenario_of_programs_runs_each_query_afresh() {
 #[test]
 fn what_is_saved_tells_the_same_when_the_program_is_gone() {
     let story = Story::new();
-    fs::copy(&story.program.path, story.path("program")).unwrap();
+    copy_program(&story.program.path, story.path("program"));
     let save = |arguments: &[&str]| {
         let mut bench = story.bench(&["--runs", "2", "--a", "./program work 5", "--b", "./program work 6"]);
         run_to_end(bench.args(arguments).env("DIYTRACE_HISTORY", "kept"))

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use common::{Build, Recorded, builds, diytrace, fixture, run_to_end};
+use common::{Build, Recorded, builds, copy_program, diytrace, fixture, run_to_end};
 use tempfile::TempDir;
 
 /// A recorded program, and a cache for its reports.
@@ -23,7 +23,7 @@ impl Story {
         let mut program = fixture(source, build);
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join(program.path.file_name().unwrap());
-        fs::copy(&program.path, &copy).unwrap();
+        copy_program(&program.path, &copy);
         program.path = copy.clone();
         Self { recorded: program.record().run(), program: copy, folder }
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use common::simulated::{Chance, Hooks, Program as Simulated, Times};
-use common::{Build, Program, Recorded, diytrace, fixture, fixture_with, run_to_end};
+use common::{Build, Program, Recorded, copy_program, diytrace, fixture, fixture_with, run_to_end};
 use serde_json::{Value, json};
 
 fn build(options: &[&str]) -> Program {
@@ -207,7 +207,7 @@ fn functions_on_one_side_are_listed_and_a_new_name_is_guessed() {
     let here = here.path();
     let after = build(&["-DAUDIT", "-Drender=paint"]);
     let plain = here.join("changes-2.0"); // a build may be called differently
-    fs::copy(&after.path, &plain).unwrap();
+    copy_program(&after.path, &plain);
     let after = Program { path: plain, ..after };
     record(here, &[("before", &build(&[])), ("after", &after)], 3, "100");
     let (json, status) = compared(here, &["before", "after"]);

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{Build, Recorded, diytrace, fixture, run_to_end};
+use common::{Build, Recorded, copy_program, diytrace, fixture, run_to_end};
 
 fn plain() -> Recorded {
     fixture("plain.c", Build::GCC_O0).record().run()
@@ -149,7 +149,7 @@ fn in_its_own_place(change: impl Fn(&Path)) -> Recorded {
     let mut program = fixture("plain.c", Build::GCC_O0);
     let place = tempfile::tempdir().unwrap();
     let copy = place.path().join("plain");
-    fs::copy(&program.path, &copy).unwrap();
+    copy_program(&program.path, &copy);
     program.path.clone_from(&copy);
     let recorded = program.record().run();
     change(&copy);

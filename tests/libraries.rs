@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Program, each_build};
+use common::{Program, each_build, write_script};
 
 #[test]
 fn calls_into_a_library_and_back() {
@@ -97,8 +97,7 @@ fn a_program_that_removes_its_own_file() {
         let place = tempfile::tempdir().unwrap();
         let script = place.path().join("replaced");
         let text = format!("#!/bin/sh\ncp '{}' program && exec ./program \"$@\"\n", fixture.path.display());
-        std::fs::write(&script, text).unwrap();
-        std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        write_script(&script, &text);
         let program = Program { path: script, ..fixture.clone() };
         let document = program.record().arg("program").arg(&program.folder).run().document(&[]);
         assert!(document.warns_of(&["program", "by address"]), "{:?}", document.warnings);

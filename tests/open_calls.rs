@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Program, Report, Waiting, builds, diytrace, each_build, fixture, run_to_end};
+use common::{Program, Report, Waiting, builds, copy_program, diytrace, each_build, fixture, run_to_end};
 use serde_json::Value;
 
 /// Time for there to be some.
@@ -237,7 +237,7 @@ fn a_program_that_was_executed_by_another_was_not_that_one_when_it_was_killed() 
     let here = tempfile::tempdir().unwrap();
     let waiting = fixture("waiting.c", builds()[0]);
     let other = here.path().join("other");
-    std::fs::copy(&waiting.path, &other).unwrap();
+    copy_program(&waiting.path, &other);
     let mut command = diytrace(here.path());
     // What was recorded was `other`; what is killed is a shell.
     let script = "exec sh -c 'kill -9 $$'";

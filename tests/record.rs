@@ -11,7 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::tool;
+use common::{copy_program, tool, write_script};
 use needs::needs;
 use tempfile::TempDir;
 
@@ -191,7 +191,7 @@ fn the_recorder_is_found_or_the_sentence_says_where_it_was_looked_for() {
     let here = folder();
     let bin = here.path().join("bin");
     fs::create_dir(&bin).unwrap();
-    fs::copy(tool("diytrace"), bin.join("diytrace")).unwrap();
+    copy_program(tool("diytrace"), bin.join("diytrace"));
     let run = || {
         let environment =
             Command::new(bin.join("diytrace")).args(["record", "env"]).current_dir(&here).output().unwrap();
@@ -249,8 +249,7 @@ fn a_profile_is_announced() {
 fn missing_and_unusable_programs() {
     let here = folder();
     fs::write(here.path().join("notes"), "").unwrap();
-    fs::write(here.path().join("orphan"), "#!/no/such/interpreter\n").unwrap();
-    fs::set_permissions(here.path().join("orphan"), fs::Permissions::from_mode(0o755)).unwrap();
+    write_script(&here.path().join("orphan"), "#!/no/such/interpreter\n");
     for (program, status, expected) in [
         ("no-such-program", 127, "cannot run no-such-program: it is in no folder of PATH"),
         ("./no-such-program", 127, "cannot run ./no-such-program: there is no such file"),
@@ -300,8 +299,8 @@ fn its_own_hooks() {
 #[test]
 fn a_script() {
     let here = folder();
-    executable_script(&here.path().join("script"), "#!/usr/bin/env sh\nexit 3\n");
-    executable_script(&here.path().join("bare"), "exit 4\n");
+    write_script(&here.path().join("script"), "#!/usr/bin/env sh\nexit 3\n");
+    write_script(&here.path().join("bare"), "exit 4\n");
     for (script, status) in [("./script", 3), ("./bare", 4)] {
         let output = record(&here, &[script]);
         let said = stderr(&output);
@@ -475,11 +474,6 @@ fn run(compiler: &mut Command, output: &Path, source: &str) {
     let mut child = compiler.arg("-o").arg(output).stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(source.as_bytes()).unwrap();
     assert!(child.wait().unwrap().success(), "{compiler:?}");
-}
-
-fn executable_script(path: &Path, text: &str) {
-    fs::write(path, text).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 fn stdout(output: &Output) -> String {

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use common::{Build, Document, Program, Recorded, each_build, fixture, is_root, run_to_end, tool};
+use common::{Build, Document, Program, Recorded, copy_program, each_build, fixture, is_root, run_to_end, tool};
 use needs::needs;
 
 /// All calls that the tree of many-paths.h makes.
@@ -136,7 +136,7 @@ fn a_folder_that_may_not_be_written_to() {
     let place = tempfile::tempdir().unwrap();
     fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).unwrap();
     let copy = place.path().join("plain");
-    fs::copy(&program.path, &copy).unwrap();
+    copy_program(&program.path, &copy);
     let program = Program { path: copy, ..program };
     let recorded = program.wrapped(&script.replace("AS_NOBODY", as_nobody)).record().complaining().run();
     let said: Vec<_> = recorded.stderr.lines().filter(|line| *line != "done").collect();
@@ -267,7 +267,7 @@ fn set_user_id_programs() {
     fs::set_permissions(&place, fs::Permissions::from_mode(0o777)).unwrap();
     let with_owners_rights = |from: &Path, name: &str| {
         let path = place.path().join(name);
-        fs::copy(from, &path).unwrap();
+        copy_program(from, &path);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o4755)).unwrap();
         path
     };

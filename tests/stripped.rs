@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{Build, Program, Recorded, diytrace, each_build, fixture, run_to_end};
+use common::{Build, Program, Recorded, copy_program, diytrace, each_build, fixture, run_to_end};
 use tempfile::TempDir;
 
 /// Fixtures, each with a static function and how often it is called.
@@ -97,7 +97,7 @@ fn a_debug_link_with_another_checksum_leads_nowhere() {
 fn copy(fixture: &Program) -> (TempDir, Program) {
     let here = tempfile::tempdir().unwrap();
     let path = here.path().join(fixture.path.file_name().unwrap());
-    fs::copy(&fixture.path, &path).unwrap();
+    copy_program(&fixture.path, &path);
     let program = Program { build: fixture.build, folder: here.path().to_owned(), path };
     (here, program)
 }

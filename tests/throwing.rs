@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use common::{Program, Report, builds, each_build, fixture};
+use common::{Program, Report, builds, copy_program, each_build, fixture};
 
 fn report(program: &Program, how: &str) -> Report {
     let recorded = program.record().arg(how).logged().run();
@@ -112,7 +112,7 @@ fn through_a_library_of_another_compiler() {
         for &other in builds().iter().filter(|other| other.compiler != build.compiler) {
             let place = tempfile::tempdir().unwrap();
             let path = place.path().join("throws");
-            fs::copy(fixture("throws.cc", build).path, &path).unwrap();
+            copy_program(fixture("throws.cc", build).path, &path);
             let library = fixture("throws.cc", other).folder.join("libthrows.so");
             fs::copy(library, place.path().join("libthrows.so")).unwrap();
             let program = Program { build, folder: place.path().to_owned(), path };

@@ -7,6 +7,7 @@
 //! endless    a run that goes on until it is told to stop
 //! waiting    a run that does one step after the other, as it is told
 //! recording  a run of it under the recorder, beside one without
+//! executable programs and scripts that a test puts somewhere and runs
 //! rights     what this user may do, and what is said aloud
 //! readers    programs of others that read exports
 //! report     what `diytrace report --format json` says of that; counts to compare
@@ -21,6 +22,7 @@
 mod compilers;
 mod endless;
 mod eventlog;
+mod executable;
 mod fixture;
 mod invariants;
 mod readers;
@@ -34,6 +36,7 @@ mod waiting;
 
 pub use compilers::{Build, builds};
 pub use endless::{Endless, wait_until};
+pub use executable::{copy_program, write_script};
 pub use fixture::{Program, each_build, fixture, fixture_with, line_of};
 pub use readers::read;
 pub use recording::{Recorded, Recording, diytrace, run_to_end};
