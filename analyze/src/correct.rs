@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use crate::merge::{CallPath, Counts, PathId, Tree};
+use crate::merge::{CallPath, Counts, Group, Pairs, Part, PathId, Tree};
 use crate::time::{Time, Variance};
 
 /// Times of a tree's paths, in their order.
@@ -32,6 +32,8 @@ pub struct PathTimes {
     pub inclusive: Time,
     /// The same of those that are.
     pub inside: Time,
+    /// Of all its calls that have ended, with all they called: as measured, less what the hooks cost, and not fitted to others.
+    pub closed: Time,
     /// How far off `inclusive` may be.
     pub error: Time,
 }
@@ -39,30 +41,58 @@ pub struct PathTimes {
 /// Paths from which on times as measured and corrected ones are worked out at once.
 const WORTH_ANOTHER_CORE: usize = 4096;
 
-/// Corrects a tree.
-pub fn correct(tree: &Tree) -> Times {
+/// Corrects the times of a group's paths.
+pub fn correct(group: &Group) -> Times {
+    let tree = &group.tree;
     let folds = Folds::of(tree);
-    let corrected = |counts: &Counts| (counts.self_corrected, counts.inclusive_corrected);
-    let raw = |counts: &Counts| (counts.self_raw, counts.inclusive_raw);
     // Where every call was timed, what was measured fits as it is, and its sums are those of all parts. But between two
     // readings a call may seem to take less than what it calls: while it is open, the profile does not tell what part of its
     // time was the recorder's own work, which is off it once it has ended.
-    let is_short = |path: &CallPath| path.counts.is_between && !path.is_untimed() && path.counts.self_raw < Time::ZERO;
+    let is_short = |path: &CallPath| path.counts.is_between && !path.is_untimed() && path.counts.own < Time::ZERO;
     let is_scaled = tree.paths.iter().any(|path| path.counts.variance != Variance::default() || is_short(path));
+    let corrected = || times(tree, &folds, true, |path| Measured::of(tree, path).without_hooks(&group.parts, path));
+    let raw = || times(tree, &folds, is_scaled, |path| Measured::of(tree, path));
     let (corrected, raw) = match tree.paths.len() < WORTH_ANOTHER_CORE {
-        true => (times(tree, &folds, true, corrected), times(tree, &folds, is_scaled, raw)),
-        false => rayon::join(|| times(tree, &folds, true, corrected), || times(tree, &folds, is_scaled, raw)),
+        true => (corrected(), raw()),
+        false => rayon::join(corrected, raw),
     };
     Times { corrected, raw, is_on_cycle: folds.is_on_cycle }
 }
 
+/// What was measured of a path; without the hooks' cost it may be less than nothing.
+#[derive(Clone, Copy)]
+pub struct Measured {
+    /// Of all its calls, without what they called.
+    pub own: Time,
+    inclusive: [Time; 2],
+    closed: Time,
+    /// How far off what was taken off for the hooks may be.
+    pub error: Time,
+}
+
+impl Measured {
+    /// As it was measured.
+    pub fn of(tree: &Tree, path: PathId) -> Self {
+        let Counts { own, inclusive, closed_time, .. } = tree.paths[path as usize].counts;
+        Self { own, inclusive, closed: closed_time, error: Time::ZERO }
+    }
+
+    /// Without what the hooks in it cost.
+    pub fn without_hooks(mut self, parts: &[Part], path: PathId) -> Self {
+        for part in parts {
+            let Some(pairs) = part.pairs(path) else { continue };
+            let cost = |pairs: &Pairs| Time::from_ns(pairs.cost(&part.costs));
+            self.own = self.own - cost(&pairs.own);
+            self.inclusive = [0, 1].map(|slot: usize| self.inclusive[slot] - cost(&pairs.inclusive[slot]));
+            self.closed = self.closed - cost(&pairs.closed);
+            self.error += Time::from_ns(pairs.calls as f64 * part.costs.error_of_most(part.key.timing));
+        }
+        self
+    }
+}
+
 /// Times of all paths, from what was measured. `is_estimate`: it may not fit into the time of the path above.
-fn times(
-    tree: &Tree,
-    folds: &Folds,
-    is_estimate: bool,
-    measured: impl Fn(&Counts) -> (Time, [Time; 2]),
-) -> Vec<PathTimes> {
+fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId) -> Measured) -> Vec<PathTimes> {
     let mut times = vec![PathTimes::default(); tree.paths.len()];
     // Every path comes directly before those below it: in reverse, all below a path are done before it, and their sums are
     // the last that were begun.
@@ -72,7 +102,7 @@ fn times(
         if path.is_untimed() {
             continue;
         }
-        let (self_measured, inclusive_measured) = measured(&path.counts);
+        let Measured { own: self_measured, inclusive: inclusive_measured, closed, error } = measured(id as PathId);
         let own = match path.key.folded_into {
             Some(_) => Time::ZERO, // counted at the path that it is folded into
             None => self_measured.at_least_zero(),
@@ -88,9 +118,9 @@ fn times(
         let inside_below = if folds.is_head[id] { Time::ZERO } else { below.inside };
         let inside = inclusive_measured[1].max(inside_below).at_least_zero();
         // Timing some of the calls makes each path's sum uncertain for itself; their sums do not add up to it.
-        let systematic = path.counts.error + below.error;
+        let systematic = error + below.error;
         let error = systematic + path.counts.variance.error() + (inclusive - inclusive_measured[0]).at_least_zero();
-        times[id] = PathTimes { own, inclusive, inside, error };
+        times[id] = PathTimes { own, inclusive, inside, closed, error };
         if let Some(parent) = path.key.parent {
             let part = Below { own: all_own, inclusive, inside, error: systematic, variance: path.counts.variance };
             match sums.last_mut() {
@@ -270,7 +300,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::load::costs::Costs;
+    use crate::load::costs::{Costs, Evidence};
     use crate::load::{Family, Node};
     use crate::merge::{By, merge};
     use crate::testing::{arena, calls, family, node, record, slot};
@@ -278,12 +308,15 @@ mod tests {
     const COSTS: Costs = Costs { inner: 2.0, outer: 3.0, error: 1.0, untimed: 4.0, counted: 1.5, trials: 0 };
 
     fn with_costs(nodes: Vec<Node>) -> Family {
-        Family { costs: COSTS, ..family(vec![arena(nodes)]) }
+        Family { evidence: Evidence::of_costs(COSTS), ..family(vec![arena(nodes)]) }
     }
 
     fn corrected(family: Family) -> Vec<(f64, f64)> {
-        let tree = &merge(&[family], By::All, None).groups[0].tree;
-        correct(tree).corrected.iter().map(|times| (times.own.ns(), times.inclusive.ns())).collect()
+        correct(&merge(&[family], By::All, None).groups[0])
+            .corrected
+            .iter()
+            .map(|times| (times.own.ns(), times.inclusive.ns()))
+            .collect()
     }
 
     #[test]
@@ -296,8 +329,7 @@ mod tests {
     #[test]
     fn no_time_is_negative_and_no_child_above_its_parent() {
         let nodes = vec![node(0x1000, None, slot(1, 110, 10)), node(0x1100, Some(0), slot(10, 15, 0))];
-        let tree = &merge(&[with_costs(nodes)], By::All, None).groups[0].tree;
-        let times = correct(tree);
+        let times = correct(&merge(&[with_costs(nodes)], By::All, None).groups[0]);
         assert_eq!(times.corrected[1].inclusive, Time::ZERO);
         assert_eq!(times.corrected[0].inclusive.ns(), 58.0);
         // Ten pairs whose cost may be off by 1, and 5 that had to be cut off.
@@ -348,9 +380,9 @@ mod tests {
             let nodes = record(&calls, recorded, fold_at);
             // Costs that are estimated too high, so that some times must be cut.
             let costs = Costs { inner: 2.0 + off, outer: 3.0 + off, ..Costs::default() };
-            let merged = merge(&[Family { costs, ..family(vec![arena(nodes)]) }], By::All, None);
-            let tree = &merged.groups[0].tree;
-            let times = correct(tree);
+            let family = Family { evidence: Evidence::of_costs(costs), ..family(vec![arena(nodes)]) };
+            let group = &merge(&[family], By::All, None).groups[0];
+            let (tree, times) = (&group.tree, correct(group));
             for all in [&times.corrected, &times.raw] {
                 let mut callees = vec![Time::ZERO; tree.paths.len()];
                 for (path, times) in tree.paths.iter().zip(all) {

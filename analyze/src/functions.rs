@@ -156,8 +156,8 @@ pub fn functions(
             function.inlined_calls = function.inlined_calls.saturating_add(path.counts.calls);
         }
         let parts = Parts { is_outermost, counts_inside };
-        function.corrected.add(&times.corrected[id], path.counts.closed_corrected, parts);
-        function.raw.add(&times.raw[id], path.counts.closed_raw, parts);
+        function.corrected.add(&times.corrected[id], parts);
+        function.raw.add(&times.raw[id], parts);
         function.bound = function.bound.max(path.counts.bound);
         if is_outermost {
             function.error += times.corrected[id].error;
@@ -181,7 +181,7 @@ pub fn functions(
     let mut functions = sums.finish();
     for (place, times) in &group.functions {
         let Some(function) = ids.get(place).and_then(|id| functions.get_mut(id)) else { continue };
-        function.histogram.merge(&times.histogram);
+        function.histogram.merge(&group.distribution(*place));
         function.returned = function.returned.saturating_add(times.returned);
         function.open_before = function.open_before.saturating_add(times.open_before);
         function.processes = function.processes.max(times.processes);
@@ -306,9 +306,9 @@ struct Parts {
 }
 
 impl Sums {
-    fn add(&mut self, times: &PathTimes, closed: Time, parts: Parts) {
+    fn add(&mut self, times: &PathTimes, parts: Parts) {
         self.own += times.own;
-        self.closed += closed;
+        self.closed += times.closed;
         if parts.is_outermost {
             self.total += times.inclusive;
         }
@@ -325,20 +325,20 @@ mod tests {
     use super::*;
     use crate::correct::correct;
     use crate::load::Family;
-    use crate::load::costs::Costs;
+    use crate::load::costs::{Costs, Evidence};
     use crate::merge::{By, Merged, merge};
     use crate::testing::{Call, Truth, arena, calls, family, function_of, record};
 
     fn summed(merged: &Merged) -> BTreeMap<u64, Function> {
         let group = &merged.groups[0];
         let ids = (0..merged.places.len() as u32).map(|place| (place, place)).collect();
-        let functions = functions(group, &correct(&group.tree), &ids, |_| false);
+        let functions = functions(group, &correct(group), &ids, |_| false);
         functions.into_iter().map(|(id, function)| (merged.places[id as usize].address + 0x1000, function)).collect()
     }
 
     fn recorded(calls: &[Call], costs: Costs, fold_at: usize) -> Merged {
         let nodes = record(calls, costs, fold_at);
-        merge(&[Family { costs, ..family(vec![arena(nodes)]) }], By::All, None)
+        merge(&[Family { evidence: Evidence::of_costs(costs), ..family(vec![arena(nodes)]) }], By::All, None)
     }
 
     fn call(function: u64, own: u64, callees: Vec<Call>) -> Call {
@@ -392,9 +392,10 @@ mod tests {
         let filed = [nodes[0].slots[0].ticks - 2 - 4 * 5, nodes[1].slots[0].ticks / 4 - 2];
         let mut arena = arena(nodes);
         arena.functions = vec![function_of(0x1000, &filed[..1]), function_of(0x1100, &[filed[1]; 4])];
-        let mut family = Family { costs, ..family(vec![arena]) };
-        family.evidence.of_loop = Costs { inner: 2.0, outer: 3.0, ..Costs::default() };
-        let functions = summed(&merge(&[family], By::All, None));
+        let evidence = Evidence::of_costs(Costs { inner: 2.0, outer: 3.0, ..Costs::default() });
+        let mut merged = merge(&[Family { evidence, ..family(vec![arena]) }], By::All, None);
+        merged.groups[0].parts[0].costs = costs;
+        let functions = summed(&merged);
         for (address, expected) in [(0x1000, 180.0), (0x1100, 20.0)] {
             let Function { histogram, .. } = &functions[&address];
             let times = [histogram.percentiles([0.5]).unwrap()[0], histogram.min().unwrap(), histogram.max().unwrap()];
@@ -440,7 +441,7 @@ mod tests {
             let nodes = record(&calls, Costs { inner: 2.0, outer: 3.0, ..Costs::default() }, fold_at);
             // Costs that are estimated too low or too high, so that times must be cut.
             let costs = Costs { inner: 2.0 + off, outer: 3.0 + off, ..Costs::default() };
-            let merged = merge(&[Family { costs, ..family(vec![arena(nodes)]) }], By::All, None);
+            let merged = merge(&[Family { evidence: Evidence::of_costs(costs), ..family(vec![arena(nodes)]) }], By::All, None);
             let root_calls: u64 = calls.len() as u64;
             let functions = summed(&merged);
             let mut called = 0;

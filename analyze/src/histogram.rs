@@ -73,14 +73,13 @@ struct Bins {
 }
 
 impl Histogram {
-    /// Adds what one arena has counted, and what is known of its cost.
-    pub fn add(&mut self, function: &load::Function, hz: f64, refinement: &Refinement) {
+    /// Adds what one arena has counted.
+    pub fn add(&mut self, function: &load::Function, hz: f64) {
         let ns = |ticks: u64| Time::from_ns(ticks as f64 * (1e9 / hz));
         self.unbinned = self.unbinned.saturating_add(function.unbinned);
         if let Some((min, max)) = function.extremes {
-            self.extend(refinement.of(ns(min)), refinement.of(ns(max)));
+            self.extend(ns(min), ns(max));
         }
-        self.refinement.add(refinement);
         if function.octaves.is_empty() {
             return;
         }
@@ -106,6 +105,12 @@ impl Histogram {
                 bins.add_octave(*octave, counts);
             }
         }
+    }
+
+    /// The same calls, with what is known of their cost beyond what the recorder has taken off.
+    pub fn refined_by(&self, refinement: Refinement) -> Self {
+        let extremes = self.extremes.map(|(min, max)| (refinement.of(min), refinement.of(max)));
+        Self { extremes, refinement, ..self.clone() }
     }
 
     /// What orders histograms, if not by anything that means much.
@@ -219,7 +224,7 @@ impl Bins {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{function_of, histogram_of};
+    use crate::testing::histogram_of;
     use diytrace::histogram::RELATIVE_ERROR;
     use proptest::prelude::*;
 
@@ -232,9 +237,7 @@ mod tests {
     }
 
     fn refined(refinement: Refinement) -> Histogram {
-        let mut histogram = Histogram::default();
-        histogram.add(&function_of(0, &[10, 20, 30]), 1e9, &refinement);
-        histogram
+        histogram_of(&[10, 20, 30], 1e9).refined_by(refinement)
     }
 
     #[test]

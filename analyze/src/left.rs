@@ -13,7 +13,6 @@ use crate::elf::symbols::base_name;
 use crate::merge::{CallPath, Merged, ModuleId, Move, PathId, Place, Tree};
 use crate::report::Calls;
 use crate::symbolize::{Inlined, Symbol, Symbols};
-use crate::time::Time;
 
 /// Puts such calls where they belong.
 pub fn settle(merged: &mut Merged, symbols: &Symbols) {
@@ -24,8 +23,7 @@ pub fn settle(merged: &mut Merged, symbols: &Symbols) {
     let mut code = Code { symbols, calls: Calls::new(merged, symbols), merged, modules: BTreeMap::new() };
     let moves: Vec<Vec<Move>> = merged.groups.iter().map(|group| code.moves(&group.tree)).collect();
     for (group, moves) in merged.groups.iter_mut().zip(moves).filter(|(_, moves)| !moves.is_empty()) {
-        let outer = Time::from_ns(group.overhead.outer.ns() / group.calls.max(1) as f64);
-        group.tree = std::mem::take(&mut group.tree).moved(&moves, outer);
+        group.do_moves(&moves);
     }
 }
 

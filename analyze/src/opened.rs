@@ -32,20 +32,8 @@ pub struct Opened {
 impl Opened {
     /// Reads and merges profiles.
     pub fn open(selection: &Selection) -> Result<Self, Error> {
-        Self::open_changed(selection, |_| ())
-    }
-
-    /// The same, with something changed in each family that is read.
-    pub fn open_changed(selection: &Selection, change: impl Fn(&mut Family)) -> Result<Self, Error> {
         let mut merging = Merging::new(selection.by, selection.pid);
-        let loaded = read(&selection.profiles, |mut from, to| {
-            from.iter_mut().for_each(|from| change(from));
-            change(to);
-            match from {
-                Some(from) => merging.add_since(Some(from), to),
-                None => merging.add(to),
-            }
-        })?;
+        let loaded = read(&selection.profiles, |from, to| merging.add_since(from, to))?;
         let merged = merging.finish();
         if let Some(pid) = selection.pid.filter(|_| merged.groups.is_empty()) {
             return Err(Error::UnknownProcess { pid, known: pids(&loaded) });
@@ -74,7 +62,7 @@ impl Opened {
 }
 
 /// Reads profiles and hands over each family: of `A..B` both readings, the earlier first.
-pub fn read(paths: &[PathBuf], mut take: impl FnMut(Option<&mut Family>, &mut Family)) -> Result<Loaded, Error> {
+fn read(paths: &[PathBuf], mut take: impl FnMut(Option<&Family>, &Family)) -> Result<Loaded, Error> {
     let mut loaded = Loaded::default();
     let (mut profiles, mut intervals) = (Vec::new(), Vec::new());
     for path in paths {
@@ -84,8 +72,8 @@ pub fn read(paths: &[PathBuf], mut take: impl FnMut(Option<&mut Family>, &mut Fa
         }
     }
     for (from, to) in &intervals {
-        let Interval { mut from, mut to } = Interval::load(from, to)?;
-        take(Some(&mut from), &mut to);
+        let Interval { from, to } = Interval::load(from, to)?;
+        take(Some(&from), &to);
         loaded.profiles.push(to.into());
     }
     if !profiles.is_empty() || intervals.is_empty() {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use diytrace::node::flag;
 
 use super::{CallTree, CallTrees, Fold, Function, Node, NodeId, NodeTimes, Site};
-use crate::correct::correct;
+use crate::correct::{PathTimes, correct};
 use crate::error::Error;
 use crate::functions::{FunctionId, functions};
 use crate::merge::{Group, PathId};
@@ -17,7 +17,6 @@ use crate::report::roots::Roots;
 use crate::report::subject::{clock, subject};
 use crate::report::warnings;
 use crate::symbolize::{Probe, Symbols};
-use crate::time::Time;
 
 /// What goes into call trees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,7 +69,7 @@ struct Builder<'a, 'f> {
 
 impl Builder<'_, '_> {
     fn tree(&self, group: &Group) -> CallTree {
-        let times = correct(&group.tree);
+        let times = correct(group);
         let is_inlined = |path: PathId| self.calls.is_inlined(&group.tree.paths[path as usize]);
         let functions = functions(group, &times, &self.names.ids, is_inlined);
         let mut nodes: Vec<Node> = Vec::with_capacity(group.tree.paths.len());
@@ -83,7 +82,10 @@ impl Builder<'_, '_> {
             }
             let id_of = |path: PathId| ids[path as usize];
             let parent = path.key.parent.and_then(id_of);
-            let timed = |own: Time, closed: Time| NodeTimes { own, total: own, closed: closed.at_least_zero() };
+            let timed = |times: &PathTimes| {
+                let PathTimes { own, closed, .. } = *times;
+                NodeTimes { own, total: own, closed: closed.at_least_zero() }
+            };
             let node = Node {
                 parent,
                 end: nodes.len() as NodeId + 1,
@@ -99,8 +101,8 @@ impl Builder<'_, '_> {
                 open: path.counts.open.saturating_add(path.counts.open_since_reset),
                 ended: path.counts.closed,
                 unwound: path.counts.unwound,
-                corrected: timed(times.corrected[path_id].own, path.counts.closed_corrected),
-                raw: timed(times.raw[path_id].own, path.counts.closed_raw),
+                corrected: timed(&times.corrected[path_id]),
+                raw: timed(&times.raw[path_id]),
                 error: times.corrected[path_id].error,
             };
             ids.push(Some(nodes.len() as NodeId));
@@ -172,6 +174,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{Call, Truth, calls, trees};
+    use crate::time::Time;
 
     #[test]
     fn a_folded_recursion_has_its_calls_apart_and_its_time_at_the_head() {

@@ -12,7 +12,7 @@ use super::comparison::{
 use super::decision::decide;
 use super::history::What;
 use super::identity::Key;
-use super::observed::Observed;
+use super::loaded::Loaded;
 use super::overlay::Overlay;
 use super::pool::Pool;
 use super::sides::{Series, Sides, mean};
@@ -20,9 +20,7 @@ use super::tester::{Errors, Tester};
 use super::uncertainty::{Code, Uncertainty};
 use super::{Error, Options};
 use crate::histogram::Histogram;
-use crate::load::Family;
-use crate::progress::Progress;
-use crate::runs::{Run, Runs};
+use crate::runs::Runs;
 use crate::time::Time;
 
 /// The percentiles that are told of both sides.
@@ -55,8 +53,7 @@ pub fn compare(left: &Runs, right: &Runs, options: &Options) -> Result<Compariso
             comparison.errors.push(format!("{}: only {} has runs of it", titled(*query), left.name));
             continue;
         }
-        let pool = Pool::of(sets, *query);
-        let loaded = Loaded::both(sets, *query, &pool)?;
+        let (loaded, pool) = Loaded::both(sets, *query)?;
         for (set, loaded) in sets.iter().zip(&loaded) {
             loaded.say_in(&mut comparison, set);
         }
@@ -86,68 +83,6 @@ fn titled(query: Option<&str>) -> &str {
 
 fn listed(queries: &[Option<&str>]) -> String {
     queries.iter().map(|query| titled(*query)).collect::<Vec<_>>().join(", ")
-}
-
-/// The runs of a query that count.
-pub(super) struct Loaded<'a> {
-    pub runs: Vec<&'a Run>,
-    pub observed: Vec<Observed>,
-    /// Which were left out, and why.
-    pub left_out: Vec<String>,
-}
-
-impl<'a> Loaded<'a> {
-    /// Reads those of both sides.
-    pub fn both(sets: [&'a Runs; 2], query: Option<&'a str>, pool: &Pool) -> Result<[Self; 2], Error> {
-        let [left, right] = [0, 1].map(|side: usize| Self::read(sets[side], query, |family| pool.apply(side, family)));
-        Ok([left?, right?])
-    }
-
-    /// Says what the reader should know.
-    fn say_in(&self, comparison: &mut Comparison, set: &Runs) {
-        comparison.errors.extend_from_slice(&self.left_out);
-        let several = self.observed.len() > 1;
-        for warning in self.observed.iter().flat_map(|observed| &observed.warnings) {
-            // Runs say the same about profiles of different names.
-            let (_, what) = warning.rsplit_once(".diyt: ").filter(|_| several).unwrap_or(("", warning));
-            comparison.warnings.push(format!("{}: {what}", set.name));
-        }
-    }
-
-    fn read(set: &'a Runs, query: Option<&'a str>, change: impl Fn(&mut Family) + Sync) -> Result<Self, Error> {
-        let all: Vec<&Run> = set.of(query).collect();
-        // A program may always end so; one run among others that did not was no run like them.
-        let usual = all.iter().map(|run| run.status).min().unwrap_or(0);
-        let progress = Progress::new("reading runs", all.len());
-        let read = |run: &&'a Run| {
-            let observed = match run.status {
-                status if status != usual => Err(format!("it ended with status {status}, others with {usual}")),
-                _ => run
-                    .profile_changed(&change)
-                    .and_then(|opened| Observed::of(&opened))
-                    .map_err(|error| error.to_string()),
-            };
-            progress.step();
-            (*run, observed)
-        };
-        let mut loaded = Self { runs: Vec::new(), observed: Vec::new(), left_out: Vec::new() };
-        for (run, observed) in all.par_iter().map(read).collect::<Vec<_>>() {
-            match observed {
-                Ok(observed) => {
-                    loaded.runs.push(run);
-                    loaded.observed.push(observed);
-                }
-                Err(why) => {
-                    let of = query.map(|query| format!(" of {query}")).unwrap_or_default();
-                    loaded.left_out.push(format!("{}: run {}{of} was left out: {why}", set.name, run.number));
-                }
-            }
-        }
-        match loaded.left_out.first() {
-            Some(why) if loaded.runs.is_empty() => Err(Error::NoRun { set: set.name.clone(), why: why.clone() }),
-            _ => Ok(loaded),
-        }
-    }
 }
 
 fn query_of(query: Option<&str>, loaded: &[Loaded; 2], pool: &Pool, options: &Options) -> Query {

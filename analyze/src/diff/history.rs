@@ -10,9 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Error;
-use super::compare::Loaded;
 use super::identity::Key;
-use super::pool::Pool;
+use super::loaded::Loaded;
 use super::sides::{Series, Sides};
 use crate::runs::Runs;
 use crate::statistics::median;
@@ -66,7 +65,7 @@ impl History {
             let later = Runs::open(path)?;
             for query in earlier.queries().into_iter().filter(|query| later.queries().contains(query)) {
                 let sets = [&earlier, &later];
-                let loaded = Loaded::both(sets, query, &Pool::of(sets, query))?;
+                let (loaded, _) = Loaded::both(sets, query)?;
                 for (what, [old, new]) in medians(&loaded) {
                     if old > 0.0 {
                         let past = differences.entry((query.map(str::to_owned), what)).or_default();

@@ -20,6 +20,7 @@ mod error;
 mod flames;
 mod history;
 mod identity;
+mod loaded;
 mod observed;
 mod options;
 mod overlay;

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::identity::{Home, Identity};
 use super::uncertainty::Uncertainty;
-use crate::correct::{Times, correct};
+use crate::correct::{Measured as PathMeasured, Times, correct};
 use crate::demangle::shown;
 use crate::elf::symbols::base_name;
 use crate::error::Error;
@@ -126,7 +126,7 @@ impl Observed {
     }
 
     fn add(&mut self, group: &Group, ids: &FxHashMap<PlaceId, FunctionId>) {
-        let times = correct(&group.tree);
+        let times = correct(group);
         for (id, function) in functions(group, &times, ids, |_| false) {
             let mut ran = Ran::default();
             ran.add(&function);
@@ -155,10 +155,11 @@ impl Observed {
 
     /// Adds call paths, and how far off functions' own times may be.
     fn add_paths(&mut self, group: &Group, times: &Times, ids: &FxHashMap<PlaceId, FunctionId>) {
-        let (inner, outer) = (group.overhead.inner.ns(), group.overhead.outer.ns());
+        let overhead = group.overhead();
+        let (inner, outer) = (overhead.inner.ns(), overhead.outer.ns());
         let inside = if inner + outer > 0.0 { inner / (inner + outer) } else { 0.5 };
         let mut numbers: Vec<Option<usize>> = Vec::with_capacity(group.tree.paths.len());
-        for (path, times) in group.tree.paths.iter().zip(&times.corrected) {
+        for ((id, path), times) in (0..).zip(&group.tree.paths).zip(&times.corrected) {
             if path.is_untimed() {
                 numbers.push(None);
                 continue;
@@ -166,15 +167,16 @@ impl Observed {
             let function = ids[&path.key.function] as usize;
             let parent = path.key.parent.and_then(|parent| numbers[parent as usize]);
             // A call's hooks cost the function a part, inside what they measure, and its caller the rest.
-            let (pairs, error) = (path.counts.calls as f64, path.counts.error.ns());
+            let measured = PathMeasured::of(&group.tree, id).without_hooks(&group.parts, id);
+            let (pairs, error) = (path.counts.calls as f64, measured.error.ns());
             // Where paths were fitted into the time of the one above, what was moved between them may belong elsewhere.
             let moved = match path.key.folded_into {
                 Some(_) => 0.0,
-                None => (times.own - path.counts.self_corrected).ns().abs(),
+                None => (times.own - measured.own).ns().abs(),
             };
             let hooks = |part: f64| Uncertainty { pairs: part * pairs, shared: part * error, ..Uncertainty::default() };
             let own_error = Uncertainty {
-                taken: (path.counts.self_raw - path.counts.self_corrected).ns(),
+                taken: (path.counts.own - measured.own).ns(),
                 own: path.counts.variance.error().ns() + moved,
                 ..hooks(inside)
             };

@@ -7,14 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use super::comparison::Overhead;
-use crate::load::Family;
 use crate::load::costs::{Costs, Evidence};
 use crate::load::timed::Timing;
-use crate::opened;
-use crate::runs::{Run, Runs};
+use crate::merge::Part;
+use crate::opened::Opened;
 use crate::statistics::median;
 
 /// A loop of hooks may take so much longer on one side than on the other, as a part of it, and be the same.
@@ -33,41 +30,36 @@ struct Program {
     timing: Timing,
 }
 
-/// Evidence of each program, in nanoseconds.
-type All = BTreeMap<Program, Vec<Evidence>>;
+/// Evidence of each program.
+type All = BTreeMap<Program, Evidence>;
 
 impl Pool {
-    /// Of the runs of a query. Those that cannot be read tell nothing.
-    pub fn of(sets: [&Runs; 2], query: Option<&str>) -> Self {
-        let sides = sets.map(|set| {
-            let runs: Vec<&Run> = set.of(query).collect();
+    /// Of the runs of both sides.
+    pub fn of<'a, I: Iterator<Item = &'a Opened>>(sides: [I; 2]) -> Self {
+        let sides = sides.map(|runs| {
             let mut all = All::new();
-            for (program, evidence) in
-                runs.par_iter().map(|run| evidence(run)).collect::<Vec<_>>().into_iter().flatten()
-            {
-                all.entry(program).or_default().push(evidence);
+            for part in runs.flat_map(|opened| &opened.merged.groups).flat_map(|group| &group.parts) {
+                all.entry(Program::of(part)).or_default().add(&part.evidence);
             }
             all
         });
         // Two builds may have two names; where each side has one program, that is it.
-        let partner = |side: usize, program: &Program| -> Option<&Vec<Evidence>> {
+        let partner = |side: usize, program: &Program| -> Option<&Evidence> {
             let others = &sides[1 - side];
             let only = (sides[side].len() == 1 && others.len() == 1).then(|| others.first_key_value()).flatten();
             let only = only.filter(|(other, _)| other.timing == program.timing).map(|(_, all)| all);
             others.get(program).or(only)
         };
         let costs = |side: usize| {
-            let of_program = |(program, own): (&Program, &Vec<Evidence>)| {
+            let of_program = |(program, own): (&Program, &Evidence)| {
+                let mut all = own.clone();
+                if let Some(other) = partner(side, program).filter(|other| are_alike(own, other)) {
+                    all.add(other);
+                }
                 // In one order, so that both sides come to the same to the last bit.
-                let other = partner(side, program).filter(|other| are_alike(own, other));
-                let all = match (side, other) {
-                    (_, None) => own.clone(),
-                    (0, Some(other)) => [own.as_slice(), other].concat(),
-                    (_, Some(other)) => [other.as_slice(), own].concat(),
-                };
-                Some((program.clone(), Evidence::pooled(&all)?.costs()))
+                (program.clone(), all.sorted().costs())
             };
-            sides[side].iter().filter_map(of_program).collect()
+            sides[side].iter().map(of_program).collect()
         };
         Self { costs: [costs(0), costs(1)] }
     }
@@ -84,34 +76,22 @@ impl Pool {
         self.costs[side].iter().map(of_program).collect()
     }
 
-    /// Has a family of a side cost what they all do.
-    pub fn apply(&self, side: usize, family: &mut Family) {
-        if let Some(costs) = self.costs[side].get(&Program::of(family)) {
-            family.costs = costs.scaled(1.0 / family.clock.ns_per_tick());
+    /// Has the hooks of a run of a side cost what they all do.
+    pub fn apply(&self, side: usize, part: &mut Part) {
+        if let Some(costs) = self.costs[side].get(&Program::of(part)) {
+            part.costs = *costs;
         }
     }
 }
 
 impl Program {
-    fn of(family: &Family) -> Self {
-        let name = family.exe.rsplit('/').next().unwrap_or_default().to_owned();
-        Self { name, timing: family.timing }
+    fn of(part: &Part) -> Self {
+        let name = part.key.program.rsplit('/').next().unwrap_or_default().to_owned();
+        Self { name, timing: part.key.timing }
     }
 }
 
-fn evidence(run: &Run) -> Vec<(Program, Evidence)> {
-    let mut all = Vec::new();
-    let read = opened::read(&run.profiles, |_, family| {
-        all.push((Program::of(family), family.evidence.scaled(family.clock.ns_per_tick())));
-    });
-    // Why, is said when its calls are read.
-    read.map_or(Vec::new(), |_| all)
-}
-
-fn are_alike(left: &[Evidence], right: &[Evidence]) -> bool {
-    let [left, right] = [left, right].map(|side| {
-        let loops: Vec<f64> = side.iter().map(|one| one.of_loop.inner + one.of_loop.outer).collect();
-        median(&loops)
-    });
+fn are_alike(left: &Evidence, right: &Evidence) -> bool {
+    let [left, right] = [left, right].map(|side| median(&side.loops().collect::<Vec<_>>()));
     (left - right).abs() <= ALIKE * left.max(right)
 }

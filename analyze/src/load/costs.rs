@@ -3,6 +3,7 @@
 use diytrace::reader::File;
 use diytrace::trials::TRIALS;
 use diytrace::{Arena, Header};
+use serde::{Deserialize, Serialize};
 
 use super::timed::Timing;
 
@@ -38,8 +39,8 @@ const PUSHED_OUT: f64 = 1.5;
 /// little to lose.
 const MOST_PUSHED_OUT: f64 = 1.0 / 6.0;
 
-/// What hook pairs cost, in ticks.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// What hook pairs cost, in ticks or nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
     /// Inside the interval that a pair measures.
     pub inner: f64,
@@ -128,24 +129,53 @@ impl Costs {
     }
 }
 
-/// All that tells what a family's hooks cost, in ticks.
-#[derive(Clone, Debug, Default)]
+/// All that tells what the hooks cost where a program ran: of one recording, or of several that were made alike. It can be
+/// added up; what it comes to is asked for once, of the sum.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// As a loop has shown at the start.
-    pub of_loop: Costs,
+    /// As a loop has shown at the start of each recording.
+    loops: Vec<Costs>,
     trials: Trials,
     timing: Timing,
 }
 
 impl Evidence {
-    /// That of a profile, or `None` if it cannot be.
+    /// That of a profile, in ticks; or `None` if it cannot be.
     pub fn of(header: &Header, trials: Trials) -> Option<Self> {
-        Some(Self { of_loop: Costs::of_loop(header)?, trials, timing: Timing::of(header) })
+        Some(Self { loops: vec![Costs::of_loop(header)?], trials, timing: Timing::of(header) })
+    }
+
+    /// That of a loop alone.
+    #[cfg(test)]
+    pub fn of_costs(costs: Costs) -> Self {
+        Self { loops: vec![costs], ..Self::default() }
+    }
+
+    /// As the loops have shown: their mean.
+    pub fn of_loop(&self) -> Costs {
+        let mean = |cost: fn(&Costs) -> f64| {
+            let mut all: Vec<f64> = self.loops.iter().map(cost).collect();
+            all.sort_unstable_by(f64::total_cmp); // sums of floats depend on the order
+            all.iter().sum::<f64>() / all.len().max(1) as f64
+        };
+        Costs {
+            inner: mean(|costs| costs.inner),
+            outer: mean(|costs| costs.outer),
+            error: mean(|costs| costs.error),
+            untimed: mean(|costs| costs.untimed),
+            counted: mean(|costs| costs.counted),
+            trials: 0,
+        }
+    }
+
+    /// What a loop at the start has shown of a pair, for each recording.
+    pub fn loops(&self) -> impl Iterator<Item = f64> {
+        self.loops.iter().map(|costs| costs.inner + costs.outer)
     }
 
     /// What it comes to.
     pub fn costs(&self) -> Costs {
-        self.of_loop.tried(self.trials.clone(), self.timing)
+        self.of_loop().tried(self.trials.clone(), self.timing)
     }
 
     /// The same in units of another length.
@@ -153,27 +183,28 @@ impl Evidence {
         let scaled = |values: &[f64]| values.iter().map(|value| value * factor).collect();
         let Trials { differences, excesses } = &self.trials;
         let trials = Trials { differences: scaled(differences), excesses: scaled(excesses) };
-        Self { of_loop: self.of_loop.scaled(factor), trials, timing: self.timing }
+        let loops = self.loops.iter().map(|costs| costs.scaled(factor)).collect();
+        Self { loops, trials, timing: self.timing }
     }
 
-    /// That of several families whose hooks cost the same, in one unit and recorded in one way: their trials together, and
-    /// the mean of what the loops have shown. `None` of none.
-    pub fn pooled(all: &[Self]) -> Option<Self> {
-        let mean = |cost: fn(&Costs) -> f64| all.iter().map(|one| cost(&one.of_loop)).sum::<f64>() / all.len() as f64;
-        let of_loop = Costs {
-            inner: mean(|costs| costs.inner),
-            outer: mean(|costs| costs.outer),
-            error: mean(|costs| costs.error),
-            untimed: mean(|costs| costs.untimed),
-            counted: mean(|costs| costs.counted),
-            trials: 0,
-        };
-        let mut trials = Trials::default();
-        for one in all {
-            trials.differences.extend(&one.trials.differences);
-            trials.excesses.extend(&one.trials.excesses);
-        }
-        Some(Self { of_loop, trials, timing: all.first()?.timing })
+    /// Adds that of another recording, in the same unit and recorded in the same way.
+    pub fn add(&mut self, other: &Self) {
+        self.timing = other.timing;
+        self.loops.extend(&other.loops);
+        self.trials.differences.extend(&other.trials.differences);
+        self.trials.excesses.extend(&other.trials.excesses);
+    }
+
+    /// The same, in an order that does not tell in which it was added up.
+    pub fn sorted(mut self) -> Self {
+        let key = |costs: &Costs| [costs.inner, costs.outer, costs.error, costs.untimed, costs.counted];
+        self.loops.sort_by(|a, b| {
+            let unequal = key(a).into_iter().zip(key(b)).map(|(a, b)| a.total_cmp(&b)).find(|order| order.is_ne());
+            unequal.unwrap_or(std::cmp::Ordering::Equal)
+        });
+        self.trials.differences.sort_unstable_by(f64::total_cmp);
+        self.trials.excesses.sort_unstable_by(f64::total_cmp);
+        self
     }
 }
 
@@ -182,7 +213,7 @@ fn ticks(cost: u64) -> f64 {
 }
 
 /// The results of trials, in ticks for a call: see [`diytrace::Trials`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trials {
     differences: Vec<f64>,
     excesses: Vec<f64>,
@@ -291,11 +322,12 @@ mod tests {
     #[test]
     fn what_is_pooled_knows_what_each_knows_too_little_of() {
         let some = |differences: Vec<f64>| Evidence::of(&header(), trials(differences)).unwrap();
-        let all = [some(vec![30.0; 5]), some(vec![32.0; 5])];
-        assert_eq!(all[0].costs().trials, 0);
-        let pooled = Evidence::pooled(&all).unwrap().costs();
-        assert_eq!((pooled.trials, pooled.inner + pooled.outer), (10, 31.0 + 8.0));
-        let longer = all[0].scaled(0.5).costs();
+        let [mut pooled, other] = [some(vec![30.0; 5]), some(vec![32.0; 5])];
+        let longer = pooled.scaled(0.5).costs();
+        assert_eq!(pooled.costs().trials, 0);
+        pooled.add(&other);
+        let all = pooled.costs();
+        assert_eq!((all.trials, all.inner + all.outer), (10, 31.0 + 8.0));
         assert_eq!((longer.inner, longer.outer, longer.error), (5.0, 15.0, 3.0));
     }
 }

@@ -7,7 +7,7 @@ use diytrace::{Ref, Sample, Slot, arena, node};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
-use super::costs::{Costs, Evidence};
+use super::costs::Evidence;
 use super::snapshot::Moment;
 use super::timed::{Timed, Timing};
 use crate::timeline::Slices;
@@ -19,9 +19,7 @@ pub struct Family {
     pub path: PathBuf,
     /// How ticks become nanoseconds.
     pub clock: Clock,
-    /// What a hook pair costs.
-    pub costs: Costs,
-    /// What they come from.
+    /// What tells what a hook pair costs, in ticks.
     pub evidence: Evidence,
     /// Which calls are timed.
     pub timing: Timing,

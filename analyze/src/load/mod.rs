@@ -194,10 +194,10 @@ pub struct Loaded {
 }
 
 /// Reads all profiles at these paths, or in `diytrace.data` if there are none, and hands them over.
-pub fn load(paths: &[PathBuf], mut take: impl FnMut(&mut Family)) -> Result<Loaded, Error> {
-    read_all(Sources::find(paths)?, |mut family, bytes| {
+pub fn load(paths: &[PathBuf], mut take: impl FnMut(&Family)) -> Result<Loaded, Error> {
+    read_all(Sources::find(paths)?, |family, bytes| {
         drop(bytes); // as many as merging will need
-        take(&mut family);
+        take(&family);
         Ok(family.into())
     })
 }

@@ -67,7 +67,6 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
     Ok(Family {
         path: PathBuf::new(),
         clock,
-        costs: evidence.costs(),
         evidence,
         timing,
         pid: header.pid,

@@ -2,9 +2,10 @@
 
 use diytrace::reader::File;
 use diytrace::{Node, Sample, header};
+use serde::{Deserialize, Serialize};
 
 /// Which calls of a program are timed (`DIYTRACE_TIMING`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Timing {
     /// All, but for those of trials.
     #[default]

@@ -7,17 +7,20 @@ use diytrace::node;
 use rustc_hash::FxHashMap;
 
 use super::By;
+use super::measure::Measured;
 use super::modules::{PlaceId, Resolver};
+use super::part::{Filed, GrowingPart, Part, PartKey};
 use super::since::Counted;
-use super::tree::{Counts, Growing, Key, PathId, Tree};
+use super::tree::{Growing, Key, PathId, Tree};
 use crate::histogram::{Histogram, Refinement};
+use crate::load::costs::Costs;
 use crate::load::timed::{Timed, Timing};
 use crate::load::{Arena, Family, State};
 use crate::time::Time;
 use crate::timeline::{Origin, Timelines};
 
 /// What is reported together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
     /// The process, if it is one.
     pub process: Option<Process>,
@@ -41,10 +44,10 @@ pub struct Group {
     pub left_out: u64,
     /// Which calls were timed, over the families here.
     pub timing: BTreeSet<Timing>,
-    /// What one call costs, times `calls`.
-    pub overhead: Overhead,
     /// Call paths.
     pub tree: Tree,
+    /// The hook pairs in their times, and what tells what those cost.
+    pub parts: Vec<Part>,
     /// Times of each function's calls.
     pub functions: BTreeMap<PlaceId, FunctionTimes>,
 }
@@ -53,6 +56,32 @@ impl Group {
     /// What orders groups that are the same in all else.
     pub(super) fn distributions(&self) -> impl Iterator<Item = impl Ord> {
         self.functions.iter().map(|(place, times)| (*place, times.histogram.order()))
+    }
+
+    /// The same, after that.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = impl Ord> {
+        self.parts.iter().map(|part| (&part.key, &part.paths))
+    }
+
+    /// What the hooks of all calls cost.
+    pub fn overhead(&self) -> Overhead {
+        self.parts.iter().map(Part::overhead).fold(Overhead::default(), |sum, part| Overhead {
+            inner: sum.inner + part.inner,
+            outer: sum.outer + part.outer,
+            error: sum.error + part.error,
+            trials: sum.trials + part.trials,
+        })
+    }
+
+    /// The distribution of the times of a function's calls, as far as it is known what their hooks cost.
+    pub fn distribution(&self, function: PlaceId) -> Histogram {
+        let mut refinement = Refinement::default();
+        for part in &self.parts {
+            if let Some(filed) = part.filed.get(&function) {
+                refinement.add(&part.refinement(filed));
+            }
+        }
+        self.functions.get(&function).map_or_else(Histogram::default, |times| times.histogram.refined_by(refinement))
     }
 }
 
@@ -100,7 +129,7 @@ pub struct Thread {
 /// The distribution of a function's calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FunctionTimes {
-    /// Times of calls that returned.
+    /// Times of calls that returned, as the recorder has filed them: see [`Group::distribution`].
     pub histogram: Histogram,
     /// Calls that returned, as far as the histograms count them one by one.
     pub returned: u64,
@@ -126,21 +155,18 @@ pub(super) enum GroupKey {
 /// Paths of an arena that are measured before they are added.
 const PART: usize = 1 << 16;
 
-/// What a path's calls have cost beyond what the recorder took off them when it filed them.
-fn refinement(family: &Family, counts: &Counts) -> Refinement {
-    let calls = counts.closed;
-    let corrected = counts.closed_corrected;
-    let (costs, of_loop) = (&family.costs, &family.evidence.of_loop);
-    if costs.trials == 0 || family.timing != Timing::All {
-        return Refinement { calls, own: Time::ZERO, filed: corrected, corrected };
-    }
+/// The calls of a path that are in a histogram.
+fn filed(family: &Family, of_loop: &Costs, measured: &Measured) -> Filed {
+    let Measured { counts, pairs } = measured;
     let time = |ticks: f64| Time::from_ns(ticks * family.clock.ns_per_tick());
-    let own = time(costs.inner - of_loop.inner).times(calls);
-    // What was taken off for the calls inside them, and would have been at the loop's cost.
-    let of_callees = counts.closed_raw - corrected - time(costs.inner).times(calls);
-    let part = (of_loop.inner + of_loop.outer) / (costs.inner + costs.outer);
-    let filed = corrected + of_callees - Time::from_ns(of_callees.ns() * part);
-    Refinement { calls, own, filed, corrected }
+    let taken = time(of_loop.inner).times(counts.closed);
+    Filed {
+        calls: counts.closed,
+        time: counts.closed_time,
+        taken,
+        taken_inside: time(pairs.closed.cost(of_loop)) - taken,
+        pairs: pairs.closed,
+    }
 }
 
 /// A group that grows.
@@ -148,8 +174,7 @@ fn refinement(family: &Family, counts: &Counts) -> Refinement {
 pub(super) struct Growth {
     group: Group,
     tree: Growing,
-    /// Families that have arenas here.
-    families: BTreeSet<usize>,
+    parts: FxHashMap<PartKey, GrowingPart>,
     processes: Processes,
     /// Processes of the families that are in no other group.
     family_processes: u64,
@@ -229,13 +254,16 @@ impl Growth {
         let mut ids: Vec<PathId> = Vec::with_capacity(arena.nodes.len());
         let (mut calls, mut folded_calls) = (0u64, 0u64);
         let mut is_folded: Vec<bool> = Vec::with_capacity(arena.nodes.len());
-        let mut refinements: FxHashMap<PlaceId, Refinement> = FxHashMap::default();
+        let part = self.parts.entry(PartKey::of(family)).or_insert_with(GrowingPart::new);
+        part.add_family(index, family);
+        let of_loop = family.evidence.of_loop();
         self.tree.expect(arena.nodes.len());
         let nodes = (0..).step_by(PART).zip(arena.nodes.chunks(PART)).flat_map(|(start, nodes)| {
-            let counts = counted.paths.counts(start..start + nodes.len());
-            nodes.iter().enumerate().map(move |(index, node)| (node, counts[index]))
+            let measured = counted.paths.measured(start..start + nodes.len());
+            nodes.iter().enumerate().map(move |(index, node)| (node, measured[index]))
         });
-        for (node, counts) in nodes {
+        for (node, measured) in nodes {
+            let counts = &measured.counts;
             let mut place = |address, module| resolver.place(address, module);
             let merged = |index: u32| ids[index as usize];
             let key = Key {
@@ -247,7 +275,9 @@ impl Growth {
                 folded_into: node.folded_into.map(merged),
             };
             let target = (node.target != 0).then(|| place(node.target, node.site_module));
-            ids.push(self.tree.add(key, target, &counts));
+            let id = self.tree.add(key, target, counts);
+            part.add_path(id, &measured.pairs);
+            ids.push(id);
             // A path that stands for several, or is below one.
             let is_above = node.parent.is_some_and(|parent| is_folded[parent as usize]);
             is_folded.push(node.flags & node::flag::FOLDED != 0 || is_above);
@@ -263,7 +293,7 @@ impl Growth {
                     self.functions.entry(key.function).or_default().processes.add(process);
                 }
                 if node.has_histogram {
-                    refinements.entry(key.function).or_default().add(&refinement(family, &counts));
+                    part.file(key.function, &filed(family, &of_loop, &measured));
                 }
             }
         }
@@ -278,8 +308,7 @@ impl Growth {
         for function in counted.functions.iter() {
             let place = resolver.place(function.address, function.module);
             let distribution = self.functions.entry(place).or_default();
-            let refinement = refinements.get(&place).copied().unwrap_or_default();
-            distribution.histogram.add(function, family.clock.hz, &refinement);
+            distribution.histogram.add(function, family.clock.hz);
             if family.timing == Timing::All {
                 distribution.returned = distribution.returned.saturating_add(function.returned());
             }
@@ -291,15 +320,9 @@ impl Growth {
         self.group.calls = self.group.calls.saturating_add(calls);
         // The tree knows as well; the recorder need not count what it can be asked.
         self.group.folded_calls = self.group.folded_calls.saturating_add(folded_calls);
-        let cost = |ticks: f64| Time::from_ns(ticks * family.clock.ns_per_tick()).times(calls);
-        self.group.overhead.inner += cost(family.costs.inner);
-        self.group.overhead.outer += cost(family.costs.outer);
-        self.group.overhead.error += cost(family.costs.error);
+        part.add_calls(calls);
         self.group.timing.insert(family.timing);
         self.group.was_reset |= family.resets > 0;
-        if self.families.insert(index) {
-            self.group.overhead.trials += family.costs.trials;
-        }
     }
 
     /// The finished group; `places` are the final numbers of places.
@@ -315,11 +338,16 @@ impl Growth {
             let processes = processes.count;
             (places[place as usize], FunctionTimes { histogram, returned, open_before, processes, timelines })
         });
+        let (tree, paths) = self.tree.finish(places);
+        let parts = self.parts.into_iter().map(|(key, part)| part.finish(key, &paths, places));
+        let mut parts: Vec<Part> = parts.collect();
+        parts.sort_by(|a, b| a.key.cmp(&b.key));
         Group {
             process: self.process.filter(|_| is_one),
             thread: self.thread.filter(|_| one_thread),
             processes,
-            tree: self.tree.finish(places),
+            tree,
+            parts,
             functions: functions.collect(),
             ..self.group
         }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use diytrace::arena::flag;
 use diytrace::node::mark;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::load::{Arena, Family, State};
 
 /// What the time of calls that have not returned goes up to; the least certain last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Bound {
     /// The moment at which the profile was read, as their process was running.
     #[serde(rename = "running")]

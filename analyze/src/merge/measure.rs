@@ -1,8 +1,4 @@
-//! What an arena's counters say of each path, in units that can be added: the linear part of the correction.
-//!
-//! A hook pair adds `inner` to the time it measures and `inner + outer` to that of every call it is made in. Both are
-//! the family's own constants, so they are taken off here, before families are added. What cannot be less than nothing
-//! is cut off only after that (see [`crate::correct`]): cutting each arena's noise off would bias the sum.
+//! What an arena's counters say of each path, in units that can be added: times as measured, and the hook pairs in them.
 //!
 //! Where not all calls of a path were timed, the times of those that were are scaled up to all of them.
 
@@ -13,6 +9,7 @@ use diytrace::{Sample, Slot};
 use rayon::prelude::*;
 
 use super::latest::Latest;
+use super::pairs::{Pairs, PathPairs};
 use super::tree::Counts;
 use crate::load::costs::Costs;
 use crate::load::timed::{Timed, Timing};
@@ -22,63 +19,61 @@ use crate::time::{Time, Variance};
 /// Paths that are worth being shared by the cores.
 const WORTH_ANOTHER_CORE: usize = 4096;
 
+/// Sums over the calls of a path in an arena.
+#[derive(Clone, Copy)]
+pub struct Measured {
+    pub counts: Counts,
+    /// In the times.
+    pub pairs: PathPairs,
+}
+
+impl Measured {
+    /// What has come since an earlier reading of the same path, which was so long ago.
+    pub fn since(&self, earlier: &Self, passed: Time) -> Self {
+        Self { counts: self.counts.since(&earlier.counts, passed), pairs: self.pairs.since(&earlier.pairs) }
+    }
+}
+
 /// The paths of an arena whose open calls last until `latest`.
 pub struct Measures<'a> {
     family: &'a Family,
     arena: &'a Arena,
     latest: Latest,
+    /// As the recorder knew it when it filed the calls, in ticks.
+    of_loop: Costs,
     below: Below,
 }
 
 impl<'a> Measures<'a> {
     pub fn of(family: &'a Family, arena: &'a Arena, latest: Latest) -> Self {
-        Self { family, arena, latest, below: Below::of(arena, latest.ticks, &family.costs) }
+        Self { family, arena, latest, of_loop: family.evidence.of_loop(), below: Below::of(arena, latest.ticks) }
     }
 
     /// Sums of some paths. Of all, those of a large arena would take more memory than the file.
-    pub fn counts(&self, paths: Range<usize>) -> Vec<Counts> {
+    pub fn of_paths(&self, paths: Range<usize>) -> Vec<Measured> {
         match paths.len() < WORTH_ANOTHER_CORE {
             true => paths.map(|index| self.of_path(index)).collect(),
             false => paths.into_par_iter().map(|index| self.of_path(index)).collect(),
         }
     }
 
-    fn of_path(&self, index: usize) -> Counts {
-        let Self { family, arena, latest, below } = self;
-        let (costs, node) = (family.costs, &arena.nodes[index]);
+    fn of_path(&self, index: usize) -> Measured {
+        let Self { family, arena, latest, of_loop, below } = self;
+        let node = &arena.nodes[index];
         if arena.is_by_function() {
             let calls = node.calls();
-            return Counts { calls, unbinned: calls, without_times: calls, ..Counts::default() };
+            let counts = Counts { calls, unbinned: calls, without_times: calls, ..Counts::default() };
+            return Measured { counts, pairs: PathPairs::default() };
         }
         let ns_per_tick = family.clock.ns_per_tick();
         let time = |ticks: f64| Time::from_ns(ticks * ns_per_tick);
-        let slots = Measured::both(node, &arena.samples, latest.ticks);
+        let slots = SlotTimes::both(node, &arena.samples, latest.ticks);
         let own = &below.own[index];
-        let self_ticks = own.ticks - own.child_ticks;
-        let self_costs = own.untimed as f64 * costs.untimed
-            + match family.timing {
-                // Exact, whatever is still open: every call here costs its caller the same.
-                Timing::All => own.pairs as f64 * costs.inner + own.child_pairs as f64 * costs.outer,
-                Timing::Sampled | Timing::Off => own.cost - own.child_cost,
-            };
-
-        let mut costs_inside = slots.map(|slot| slot.cost(&costs));
-        // Of a call that is still open the descendants are not counted yet, but the tree has them.
-        if slots.iter().any(|slot| slot.is_open) {
-            let known = slots.iter().fold(0u64, |sum, slot| sum.saturating_add(slot.descendants + slot.counted));
-            let unknown = below.pairs[index].saturating_sub(known);
-            costs_inside[0] += unknown as f64 * costs.of_most(family.timing);
-        }
-        let all_ticks = (slots[0].ticks + slots[1].ticks).max(1) as f64;
-        let untimed_costs = below.untimed[index] as f64 * costs.untimed;
-        let inclusive = [0, 1].map(|slot: usize| {
-            let share = slots[slot].ticks as f64 / all_ticks;
-            time(slots[slot].ticks as f64 - costs_inside[slot] - share * untimed_costs)
-        });
-        let closed = slots.map(|slot| slot.closed_ticks as f64 - slot.cost(&costs));
         let closed_calls = slots[0].closed.saturating_add(slots[1].closed);
-        let variance = variance(node, &arena.samples, &slots, closed[0] + closed[1]);
-        Counts {
+        let of_hooks: f64 = slots.iter().map(|slot| slot.pairs().cost(of_loop)).sum();
+        let closed = (slots[0].closed_ticks + slots[1].closed_ticks) as f64 - of_hooks;
+        let variance = variance(node, &arena.samples, closed_calls, closed);
+        let counts = Counts {
             calls: node.calls(),
             open: node.calls().saturating_sub(closed_calls),
             open_since_reset: node.is_open_since_reset.into(),
@@ -89,16 +84,44 @@ impl<'a> Measures<'a> {
             unbinned: unbinned(node, closed_calls),
             without_times: 0,
             is_between: false,
-            self_raw: time(self_ticks as f64),
-            self_corrected: time(self_ticks as f64 - self_costs),
-            inclusive_raw: slots.map(|slot| time(slot.ticks as f64)),
-            inclusive_corrected: inclusive,
-            closed_raw: slots.iter().map(|slot| time(slot.closed_ticks as f64)).sum(),
-            closed_corrected: time(closed[0] + closed[1] - untimed_costs),
-            error: time(own.pairs as f64 * costs.error_of_most(family.timing)),
+            own: time((own.ticks - own.child_ticks) as f64),
+            inclusive: slots.map(|slot| time(slot.ticks as f64)),
+            closed_time: slots.iter().map(|slot| time(slot.closed_ticks as f64)).sum(),
             variance: Variance::from_ns2(variance * ns_per_tick * ns_per_tick),
+        };
+        Measured { counts, pairs: self.pairs(index, &slots) }
+    }
+
+    fn pairs(&self, index: usize, slots: &[SlotTimes; 2]) -> PathPairs {
+        let (timing, below, own) = (self.family.timing, &self.below, &self.below.own[index]);
+        let of_own = match timing {
+            // Exact, whatever is still open: every call here costs its caller the same.
+            Timing::All => Pairs { inner: signed(own.pairs), outer: signed(own.child_pairs), ..Pairs::default() },
+            Timing::Sampled | Timing::Off => own.hooks.without(&own.child_hooks),
+        };
+        let mut inclusive = slots.map(|slot| slot.pairs());
+        let closed = inclusive[0].and(&inclusive[1]);
+        // Of a call that is still open the descendants are not counted yet, but the tree has them.
+        if slots.iter().any(|slot| slot.is_open) {
+            let known = slots.iter().fold(0u64, |sum, slot| sum.saturating_add(slot.descendants + slot.counted));
+            let unknown = below.pairs[index].saturating_sub(known);
+            inclusive[0] = inclusive[0].and(&Pairs::of_most(signed(unknown), timing));
+        }
+        let untimed = signed(below.untimed[index]);
+        let first = slots[0].ticks as f64 / (slots[0].ticks + slots[1].ticks).max(1) as f64;
+        inclusive[0].untimed = (untimed as f64 * first).round() as i64;
+        inclusive[1].untimed = untimed.saturating_sub(inclusive[0].untimed);
+        PathPairs {
+            own: Pairs { untimed: signed(own.untimed), ..of_own },
+            inclusive,
+            closed: Pairs { untimed, ..closed },
+            calls: signed(own.pairs),
         }
     }
+}
+
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// Calls that returned but are not counted one by one in a histogram.
@@ -110,11 +133,12 @@ fn unbinned(node: &Node, closed_calls: u64) -> u64 {
     }
 }
 
-/// How far off the scaled time of a path's calls may be as not all of them were timed: the variance, in ticks².
-fn variance(node: &Node, samples: &[Sample], slots: &[Measured; 2], closed: f64) -> f64 {
+/// How far off the scaled time of a path's calls may be as not all of them were timed: the variance, in ticks². `closed` is the
+/// time of those that have ended, less what the recorder takes off each.
+fn variance(node: &Node, samples: &[Sample], closed_calls: u64, closed: f64) -> f64 {
     let Timed::Some(sample) = node.timed else { return 0.0 };
     let sample = &samples[sample as usize];
-    let calls = slots[0].closed.saturating_add(slots[1].closed).max(1) as f64;
+    let calls = closed_calls.max(1) as f64;
     let represented = sample.calls[0].saturating_add(sample.calls[1]).max(1) as f64;
     let mean = closed / calls;
     let of_one = (sample.squares / represented - mean * mean).max(0.0);
@@ -125,7 +149,7 @@ fn variance(node: &Node, samples: &[Sample], slots: &[Measured; 2], closed: f64)
 
 /// A slot with its open call.
 #[derive(Clone, Copy)]
-struct Measured {
+struct SlotTimes {
     /// Time of all its calls, whether they were timed or not.
     ticks: i128,
     /// The same of those that have ended.
@@ -141,7 +165,7 @@ struct Measured {
     is_open: bool,
 }
 
-impl Measured {
+impl SlotTimes {
     fn both(node: &Node, samples: &[Sample], latest: u64) -> [Self; 2] {
         let closed = [0, 1].map(|slot: usize| closed(&node.slots[slot]));
         let all = closed[0].saturating_add(closed[1]);
@@ -181,12 +205,11 @@ impl Measured {
         }
     }
 
-    /// What the hooks have added to the time of its calls that have ended, in ticks.
-    fn cost(&self, costs: &Costs) -> f64 {
-        let timed = if self.represented == 0 { 0 } else { self.closed };
-        timed as f64 * costs.inner
-            + self.descendants as f64 * (costs.inner + costs.outer)
-            + self.counted as f64 * costs.counted
+    /// The hook pairs in the time of its calls that have ended.
+    fn pairs(&self) -> Pairs {
+        let timed = if self.represented == 0 { 0 } else { signed(self.closed) };
+        let inside = signed(self.descendants);
+        Pairs { inner: timed.saturating_add(inside), outer: inside, counted: signed(self.counted), untimed: 0 }
     }
 }
 
@@ -204,10 +227,10 @@ struct Own {
     pairs: u64,
     child_pairs: u64,
     untimed: u64,
-    /// What the hooks have added to `ticks`.
-    cost: f64,
-    /// What they have added to `child_ticks`.
-    child_cost: f64,
+    /// Those whose cost is in `ticks`.
+    hooks: Pairs,
+    /// Those whose cost is in `child_ticks`.
+    child_hooks: Pairs,
 }
 
 /// Sums over the tree.
@@ -220,7 +243,7 @@ struct Below {
 }
 
 impl Below {
-    fn of(arena: &Arena, latest: u64, costs: &Costs) -> Self {
+    fn of(arena: &Arena, latest: u64) -> Self {
         let nodes = &arena.nodes;
         let mut own = vec![Own::default(); nodes.len()];
         for (index, node) in nodes.iter().enumerate() {
@@ -231,17 +254,17 @@ impl Below {
                 }
                 continue;
             }
-            let slots = Measured::both(node, &arena.samples, latest);
+            let slots = SlotTimes::both(node, &arena.samples, latest);
             let ticks = slots[0].ticks + slots[1].ticks;
-            let cost = slots[0].cost(costs) + slots[1].cost(costs);
+            let hooks = slots[0].pairs().and(&slots[1].pairs());
             let pairs = slots[0].closed.saturating_add(slots[1].closed);
             let position = &mut own[node.folded_into.map_or(index, |position| position as usize)];
             position.ticks += ticks;
-            position.cost += cost;
+            position.hooks = position.hooks.and(&hooks);
             position.pairs = position.pairs.saturating_add(pairs);
             if let Some(parent) = parent {
                 own[parent].child_ticks += ticks;
-                own[parent].child_cost += cost;
+                own[parent].child_hooks = own[parent].child_hooks.and(&hooks);
                 own[parent].child_pairs = own[parent].child_pairs.saturating_add(pairs);
             }
         }

@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! [`Family`]s ──[modules]──▶ places ──[measure]──▶ sums of each path ──[tree]──▶ [`Merged`]
+//!                                                  hook pairs in them ──[part]──┘
 //! ```
 //!
+//! Nothing is taken off here for what recording cost: all is sums, and the correction is made of those that are asked for.
 //! The result is the same in whatever order the profiles come. What a family has counted between two readings of it is
 //! merged likewise ([`Merging::add_since`]): all that is summed up is first taken off path by path (`since`).
 
@@ -12,6 +14,8 @@ mod latest;
 mod measure;
 mod modules;
 mod moved;
+mod pairs;
+mod part;
 mod since;
 mod tree;
 
@@ -27,6 +31,8 @@ use latest::latest;
 pub use modules::{Module, ModuleFile, ModuleId, Place, PlaceId};
 use modules::{ModuleTable, PlaceTable, Resolver};
 pub use moved::Move;
+pub use pairs::{Pairs, PathPairs};
+pub use part::{Filed, Part, PartKey};
 use since::Earlier;
 pub use tree::{CallPath, Counts, Key, PathId, Tree};
 
@@ -43,7 +49,7 @@ pub enum By {
 }
 
 /// Profiles, merged.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Merged {
     /// Programs and libraries.
     pub modules: Vec<Module>,
@@ -154,6 +160,7 @@ impl Merging {
                 .cmp(&(order(b), &b.process, &b.thread))
                 .then_with(|| a.tree.cmp(&b.tree))
                 .then_with(|| a.distributions().cmp(b.distributions()))
+                .then_with(|| a.pairs().cmp(b.pairs()))
         });
         Merged { modules, places, groups }
     }
@@ -189,9 +196,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::correct::correct;
     use crate::histogram::Histogram;
     use crate::load::clock::Clock;
-    use crate::load::costs::Costs;
+    use crate::load::costs::{Costs, Evidence};
     use crate::load::{Module, Node, State};
     use crate::testing::{arena, calls, family, function_of, module, node, record, slot};
     use crate::time::Time;
@@ -269,12 +277,13 @@ mod tests {
         let one = |hz: f64, inner: f64| {
             let mut family = family(vec![arena(vec![node(0x1100, None, slot(1, 100, 0))])]);
             family.clock = Clock { hz, ..family.clock };
-            family.costs = Costs { inner, ..Costs::default() };
+            family.evidence = Evidence::of_costs(Costs { inner, ..Costs::default() });
             family
         };
         let merged = merge(&[one(1e9, 10.0), one(2e9, 20.0)], By::All, None);
-        assert_eq!(merged.groups[0].tree.paths[0].counts.self_corrected.ns(), 90.0 + 40.0);
-        assert_eq!(merged.groups[0].overhead.inner.ns(), 10.0 + 10.0);
+        // At 10 ns each by their clocks, of 100 and 50.
+        assert_eq!(correct(&merged.groups[0]).corrected[0].own.ns(), 90.0 + 40.0);
+        assert_eq!(merged.groups[0].overhead().inner.ns(), 10.0 + 10.0);
     }
 
     /// An arena of one of a few processes and threads, some of which use numbers again.
@@ -301,12 +310,19 @@ mod tests {
             |(arenas, rate, build_id, lost)| {
                 let mut family = family(arenas);
                 family.clock.hz = 1e9 + rate as f64 * 123_456.7;
-                family.costs = Costs { inner: 2.3, outer: 3.1, error: 0.4, ..Costs::default() };
+                family.evidence = Evidence::of_costs(Costs { inner: 2.3, outer: 3.1, error: 0.4, ..Costs::default() });
                 family.modules[0].build_id = vec![build_id];
                 (family.processes, family.lost_calls, family.read_ticks) = (3, lost, 2000);
                 family
             },
         )
+    }
+
+    fn sum_of(all: impl Iterator<Item = PathPairs>) -> PathPairs {
+        all.fold(PathPairs::default(), |mut sum, pairs| {
+            sum.add(&pairs);
+            sum
+        })
     }
 
     proptest! {
@@ -343,15 +359,12 @@ mod tests {
                 prop_assert_eq!(sum(|group| group.lost_calls), whole.lost_calls);
                 prop_assert_eq!(sum(|group| group.folded_calls), whole.folded_calls);
                 let of_paths = |group: &Group| {
-                    let counts = group.tree.paths.iter().map(|path| path.counts);
-                    counts.fold((Time::ZERO, Time::ZERO, Time::ZERO), |sums, counts| {
-                        let Counts { self_raw, self_corrected, error, .. } = counts;
-                        (sums.0 + self_raw, sums.1 + self_corrected, sums.2 + error)
-                    })
+                    let own: Time = group.tree.paths.iter().map(|path| path.counts.own).sum();
+                    let pairs = group.parts.iter().flat_map(|part| &part.paths).map(|(_, pairs)| *pairs);
+                    (own, sum_of(pairs))
                 };
-                let parts = groups.iter().map(of_paths).fold((Time::ZERO, Time::ZERO, Time::ZERO), |sums, part| {
-                    (sums.0 + part.0, sums.1 + part.1, sums.2 + part.2)
-                });
+                let parts = groups.iter().map(of_paths).collect::<Vec<_>>();
+                let parts = (parts.iter().map(|(own, _)| *own).sum(), sum_of(parts.iter().map(|(_, pairs)| *pairs)));
                 prop_assert_eq!(parts, of_paths(whole));
                 let mut histogram = Histogram::default();
                 let functions = groups.iter().flat_map(|group| group.functions.values());

@@ -1,7 +1,9 @@
 //! Call paths that are put below other ones than they were recorded below.
 
-use super::tree::{CallPath, Growing, PathId, Tree};
-use crate::time::Time;
+use super::group::Group;
+use super::pairs::{Pairs, PathPairs};
+use super::part::Part;
+use super::tree::{CallPath, Growing, PathId};
 
 /// A path, and the one of those above it that it belongs directly below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,16 +14,20 @@ pub struct Move {
     pub to: PathId,
 }
 
-impl Tree {
-    /// The tree with these moves done, which are in the order of their paths. The time of what is moved is taken off the paths
-    /// that it is moved out of. `outer` is what a call's hooks cost the one that makes it.
-    pub fn moved(self, moves: &[Move], outer: Time) -> Self {
-        let mut paths = self.paths;
+impl Group {
+    /// Does these moves, which are in the order of their paths. The time of what is moved, with the hook pairs in it, is taken off
+    /// the paths that it is moved out of.
+    pub fn do_moves(&mut self, moves: &[Move]) {
+        let mut paths = std::mem::take(&mut self.tree.paths);
         let mut parents: Vec<Option<PathId>> = paths.iter().map(|path| path.key.parent).collect();
         for &Move { path, to } in moves {
-            let mut above = std::iter::successors(parents[path as usize], |&above| parents[above as usize]);
-            if above.any(|above| above == to) && has_its_time(&paths, &parents, path, to) {
-                take_out(&mut paths, &parents, path, to, outer);
+            let between: Vec<PathId> = std::iter::successors(parents[path as usize], |&above| parents[above as usize])
+                .take_while(|above| *above != to)
+                .collect();
+            let top = between.last().and_then(|&last| parents[last as usize]);
+            if top == Some(to) && have_its_time(&paths, &between, path) {
+                take_out(&mut paths, &between, path);
+                self.parts.iter_mut().for_each(|part| part.take_out(&between, path, to));
                 parents[path as usize] = Some(to);
             }
         }
@@ -35,42 +41,57 @@ impl Tree {
             (key.parent, key.folded_into) = (parent.map(new_id), key.folded_into.map(new_id));
             new_ids.push(growing.add(key, path.target, &path.counts));
         }
-        growing.finish(&places)
+        let (tree, order) = growing.finish(&places);
+        let new_ids: Vec<PathId> = new_ids.iter().map(|id| order[*id as usize]).collect();
+        self.tree = tree;
+        let parts = std::mem::take(&mut self.parts);
+        self.parts = parts.into_iter().map(|part| part.renumbered(&new_ids)).collect();
     }
 }
 
 /// Whether all between a path and the one that it goes to have at least its time. They may not: of a call that was left, the
 /// end is not known.
-fn has_its_time(paths: &[CallPath], parents: &[Option<PathId>], path: PathId, to: PathId) -> bool {
-    let moved = paths[path as usize].counts.inclusive_raw;
-    let above = std::iter::successors(parents[path as usize], |&above| parents[above as usize]);
-    let mut between = above.take_while(|above| *above != to).map(|above| paths[above as usize].counts.inclusive_raw);
+fn have_its_time(paths: &[CallPath], between: &[PathId], path: PathId) -> bool {
+    let moved = paths[path as usize].counts.inclusive;
+    let mut between = between.iter().map(|above| paths[*above as usize].counts.inclusive);
     between.all(|all| all[0] >= moved[0] && all[1] >= moved[1])
 }
 
-/// Takes what a path has cost off those between it and the one that it goes to.
-fn take_out(paths: &mut [CallPath], parents: &[Option<PathId>], path: PathId, to: PathId, outer: Time) {
-    let moved = paths[path as usize].counts;
-    let pairs = outer.times(moved.closed);
-    let parent = parents[path as usize];
-    let mut above = parent.filter(|parent| *parent != to);
-    while let Some(id) = above {
-        let counts = &mut paths[id as usize].counts;
+/// Takes a path's time off those between it and the one that it goes to.
+fn take_out(paths: &mut [CallPath], between: &[PathId], path: PathId) {
+    let moved = paths[path as usize].counts.inclusive;
+    for above in between {
+        let counts = &mut paths[*above as usize].counts;
         for slot in 0..2 {
-            counts.inclusive_raw[slot] = counts.inclusive_raw[slot] - moved.inclusive_raw[slot];
-            counts.inclusive_corrected[slot] = counts.inclusive_corrected[slot] - moved.inclusive_corrected[slot];
+            counts.inclusive[slot] = counts.inclusive[slot] - moved[slot];
         }
-        // Its hooks' cost was taken off there, too.
-        counts.inclusive_corrected[0] += pairs;
-        let [raw, corrected] = [moved.inclusive_raw, moved.inclusive_corrected].map(|both| both[0] + both[1]);
-        counts.closed_raw = (counts.closed_raw - raw).at_least_zero();
-        counts.closed_corrected = counts.closed_corrected - corrected + pairs;
-        above = parents[id as usize].filter(|parent| *parent != to);
+        counts.closed_time = (counts.closed_time - moved[0] - moved[1]).at_least_zero();
     }
-    if let Some(parent) = parent {
-        paths[parent as usize].counts.self_corrected += pairs;
-        let to = &mut paths[to as usize].counts;
-        to.self_corrected = to.self_corrected - pairs;
+}
+
+impl Part {
+    /// The same for the hook pairs in the time: those inside the path's calls, and those of the calls themselves, of which the
+    /// caller bears a part.
+    fn take_out(&mut self, between: &[PathId], path: PathId, to: PathId) {
+        let Some(moved) = self.pairs(path).copied() else { return };
+        let of_caller = Pairs { outer: moved.calls, ..Pairs::default() };
+        for above in between {
+            let Some(pairs) = self.pairs_mut(*above) else { continue };
+            pairs.inclusive[0] = pairs.inclusive[0].without(&moved.inclusive[0].and(&of_caller));
+            pairs.inclusive[1] = pairs.inclusive[1].without(&moved.inclusive[1]);
+            pairs.closed = pairs.closed.without(&moved.inclusive[0]).without(&moved.inclusive[1]).without(&of_caller);
+        }
+        if let Some(pairs) = between.first().and_then(|parent| self.pairs_mut(*parent)) {
+            pairs.own = pairs.own.without(&of_caller);
+        }
+        if let Some(pairs) = self.pairs_mut(to) {
+            pairs.own = pairs.own.and(&of_caller);
+        }
+    }
+
+    fn pairs_mut(&mut self, path: PathId) -> Option<&mut PathPairs> {
+        let at = self.paths.binary_search_by_key(&path, |(path, _)| *path).ok()?;
+        Some(&mut self.paths[at].1)
     }
 }
 
@@ -82,10 +103,12 @@ fn places_of(path: &CallPath) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::correct::correct;
     use crate::load::Family;
-    use crate::load::costs::Costs;
+    use crate::load::costs::{Costs, Evidence};
     use crate::merge::{By, merge};
     use crate::testing::{arena, family, node, slot};
+    use crate::time::Time;
 
     #[test]
     fn what_is_moved_takes_its_time_with_it_and_joins_what_is_there() {
@@ -98,18 +121,14 @@ mod tests {
             node(0x1300, Some(0), slot(2, 50, 0)),
         ];
         let costs = Costs { inner: 2.0, outer: 3.0, ..Costs::default() };
-        let family = Family { costs, ..family(vec![arena(nodes)]) };
-        let tree = merge(&[family], By::All, None).groups.remove(0).tree;
-        let own = |tree: &Tree| tree.paths.iter().map(|path| path.counts.self_corrected).sum::<Time>();
-        let all = own(&tree);
-        let moved = tree.moved(&[Move { path: 3, to: 0 }], Time::from_ns(3.0));
-        let paths: Vec<_> = moved
-            .paths
-            .iter()
-            .map(|path| {
-                (path.key.parent, path.counts.calls, path.counts.inclusive_raw[0].ns(), path.counts.self_raw.ns())
-            })
-            .collect();
+        let family = Family { evidence: Evidence::of_costs(costs), ..family(vec![arena(nodes)]) };
+        let mut group = merge(&[family], By::All, None).groups.remove(0);
+        let own = |group: &Group| correct(group).corrected.iter().map(|times| times.own).sum::<Time>();
+        let all = own(&group);
+        group.do_moves(&[Move { path: 3, to: 0 }]);
+        let path =
+            |path: &CallPath| (path.key.parent, path.counts.calls, path.counts.inclusive[0].ns(), path.counts.own.ns());
+        let paths: Vec<_> = group.tree.paths.iter().map(path).collect();
         let expected = [
             (None, 1, 1000.0, 250.0),
             (Some(0), 2, 400.0, 300.0),
@@ -117,9 +136,9 @@ mod tests {
             (Some(0), 5, 350.0, 350.0),
         ];
         assert_eq!(paths, expected);
-        assert_eq!(own(&moved), all);
+        assert_eq!(own(&group), all);
         // 100, less 2 calls' own cost: nothing is called there any more.
-        let corrected = moved.paths[2].counts;
-        assert_eq!((corrected.inclusive_corrected[0].ns(), corrected.self_corrected.ns()), (96.0, 96.0));
+        let corrected = correct(&group).corrected[2];
+        assert_eq!((corrected.inclusive.ns(), corrected.own.ns()), (96.0, 96.0));
     }
 }

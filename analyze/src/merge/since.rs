@@ -9,8 +9,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::latest::{self, Latest};
-use super::measure::Measures;
-use super::tree::Counts;
+use super::measure::{Measured, Measures};
 use crate::load::{Arena, Family, Function};
 use crate::time::Time;
 use crate::timeline::Slices;
@@ -49,15 +48,15 @@ pub enum Paths<'a> {
     /// All that they have counted, as it is asked for.
     Whole(Measures<'a>),
     /// What has come since an earlier reading.
-    Since(Vec<Counts>),
+    Since(Vec<Measured>),
 }
 
 impl Paths<'_> {
     /// Of some paths.
-    pub fn counts(&self, paths: Range<usize>) -> Cow<'_, [Counts]> {
+    pub fn measured(&self, paths: Range<usize>) -> Cow<'_, [Measured]> {
         match self {
-            Self::Whole(measures) => measures.counts(paths).into(),
-            Self::Since(counts) => counts[paths].into(),
+            Self::Whole(measures) => measures.of_paths(paths).into(),
+            Self::Since(measured) => measured[paths].into(),
         }
     }
 }
@@ -96,13 +95,14 @@ pub fn counted<'a>(family: &'a Family, arena: &'a Arena, latest: Latest, earlier
         join_up(before.to_mut(), latest_before.ticks, arena.to_mut());
     }
     let mut timelines = timelines(family, &arena, latest);
-    let mut paths = Measures::of(family, &arena, latest).counts(0..arena.nodes.len());
+    let mut paths = Measures::of(family, &arena, latest).of_paths(0..arena.nodes.len());
     let mut entered_before = vec![0; paths.len()];
     let passed = latest.ticks.saturating_sub(latest_before.ticks) as f64 * family.clock.ns_per_tick();
-    let counts_before = Measures::of(family, &before, latest_before).counts(0..before.nodes.len());
-    for (name, counts) in before.names.iter().zip(counts_before) {
+    let measured_before = Measures::of(family, &before, latest_before).of_paths(0..before.nodes.len());
+    for (name, measured) in before.names.iter().zip(measured_before) {
         if let Ok(index) = arena.names.binary_search(name) {
-            paths[index] = paths[index].since(&counts, Time::from_ns(passed));
+            let counts = &measured.counts;
+            paths[index] = paths[index].since(&measured, Time::from_ns(passed));
             entered_before[index] = counts.calls.saturating_sub(counts.unwound).saturating_sub(counts.unbinned);
         }
     }
@@ -237,8 +237,7 @@ mod tests {
         );
         let merged = between(&earlier, &later);
         let [group] = &merged.groups[..] else { panic!("one process") };
-        let paths: Vec<_> =
-            group.tree.paths.iter().map(|path| (path.counts.calls, path.counts.self_raw.ns())).collect();
+        let paths: Vec<_> = group.tree.paths.iter().map(|path| (path.counts.calls, path.counts.own.ns())).collect();
         assert_eq!((group.calls, paths), (10, vec![(3, 530.0), (7, 70.0)]));
         let times = group.functions.values().find(|times| times.returned > 0).unwrap();
         let bounds = [times.histogram.min(), times.histogram.max()].map(|time| time.unwrap().ns());
@@ -258,7 +257,7 @@ mod tests {
         let readings = [400, 1000].map(|at| reading(at, vec![open_since(50)], &[]));
         let merged = between(&readings[0], &readings[1]);
         let path = &merged.groups[0].tree.paths[0];
-        assert_eq!((path.counts.calls, path.counts.open, path.counts.self_raw.ns()), (0, 1, 600.0));
+        assert_eq!((path.counts.calls, path.counts.open, path.counts.own.ns()), (0, 1, 600.0));
         let before: i64 = merged.groups[0].functions.values().map(|times| times.open_before).sum();
         assert_eq!(before, 1);
     }
@@ -284,8 +283,7 @@ mod tests {
         }
         let merged = between(&earlier, &later);
         let paths = &merged.groups[0].tree.paths;
-        let times: Vec<_> =
-            paths.iter().map(|path| (path.counts.inclusive_raw[0].ns(), path.counts.self_raw.ns())).collect();
+        let times: Vec<_> = paths.iter().map(|path| (path.counts.inclusive[0].ns(), path.counts.own.ns())).collect();
         assert_eq!(times, [(2400.0, 1920.0), (480.0, 480.0)]);
         assert_eq!((paths[0].counts.open_since_reset, paths[0].counts.calls), (1, 0));
     }
@@ -300,7 +298,7 @@ mod tests {
         let (earlier, mut later) = (reading(4000, vec![open()], &[]), reading(0, vec![open()], &[]));
         later.arenas[0].state = State::Killed;
         let merged = between(&earlier, &later);
-        assert_eq!(merged.groups[0].tree.paths[0].counts.inclusive_raw[0].ns(), 0.0);
+        assert_eq!(merged.groups[0].tree.paths[0].counts.inclusive[0].ns(), 0.0);
     }
 
     #[test]
@@ -334,7 +332,7 @@ mod tests {
         inner.slots[0] = diytrace::Slot { mark: 1100 << 2, ..slot(1, 800 << 2, 0) };
         let later = reading(1200 << 2, vec![open(root, 10), outer, inner], &[]);
         let merged = between(&earlier, &later);
-        let times = crate::correct::correct(&merged.groups[0].tree);
+        let times = crate::correct::correct(&merged.groups[0]);
         for times in [times.raw, times.corrected] {
             assert_eq!(times[0].inclusive.ns(), f64::from(200 << 2));
             let own: Time = times.iter().map(|times| times.own).sum();

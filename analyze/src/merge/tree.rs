@@ -2,6 +2,7 @@
 
 use diytrace::node::flag;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::latest::Bound;
 use super::modules::PlaceId;
@@ -11,14 +12,14 @@ use crate::time::{Time, Variance};
 pub type PathId = u32;
 
 /// Call paths, each directly before all that lie below it: the first child follows its parent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Tree {
     /// All paths, in the order of their places.
     pub paths: Vec<CallPath>,
 }
 
 /// A call path, with the sums over all that was merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CallPath {
     /// What makes it another path than others.
     pub key: Key,
@@ -31,7 +32,7 @@ pub struct CallPath {
 }
 
 /// What makes a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key {
     /// The path above.
     pub parent: Option<PathId>,
@@ -47,8 +48,8 @@ pub struct Key {
     pub folded_into: Option<PathId>,
 }
 
-/// Sums over the calls of a path. Corrected times may be below nothing: see [`crate::correct`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+/// Sums over the calls of a path, with times as measured. What the hooks in them cost is another sum: see [`super::Part`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Counts {
     /// Calls entered.
     pub calls: u64,
@@ -71,20 +72,12 @@ pub struct Counts {
     pub without_times: u64,
     /// Whether these are what has come between two readings.
     pub is_between: bool,
-    /// Time of all calls whose callees are here, without these, as measured.
-    pub self_raw: Time,
-    /// The same, corrected.
-    pub self_corrected: Time,
-    /// Time of calls on this very path, and of those inside a folded recursion, as measured.
-    pub inclusive_raw: [Time; 2],
-    /// The same, corrected.
-    pub inclusive_corrected: [Time; 2],
-    /// Time of all calls that have ended, as measured.
-    pub closed_raw: Time,
-    /// The same, corrected.
-    pub closed_corrected: Time,
-    /// How far off the corrections for the calls here may be.
-    pub error: Time,
+    /// Time of all calls whose callees are here, without these.
+    pub own: Time,
+    /// Time of calls on this very path, and of those inside a folded recursion.
+    pub inclusive: [Time; 2],
+    /// Time of all calls that have ended.
+    pub closed_time: Time,
     /// Variance of the inclusive time, as not all calls were timed.
     pub variance: Variance,
 }
@@ -110,21 +103,16 @@ impl Counts {
         self.unbinned = self.unbinned.saturating_add(other.unbinned);
         self.without_times = self.without_times.saturating_add(other.without_times);
         self.is_between |= other.is_between;
-        self.self_raw += other.self_raw;
-        self.self_corrected += other.self_corrected;
+        self.own += other.own;
         for slot in 0..2 {
-            self.inclusive_raw[slot] += other.inclusive_raw[slot];
-            self.inclusive_corrected[slot] += other.inclusive_corrected[slot];
+            self.inclusive[slot] += other.inclusive[slot];
         }
-        self.closed_raw += other.closed_raw;
-        self.closed_corrected += other.closed_corrected;
-        self.error += other.error;
+        self.closed_time += other.closed_time;
         self.variance += other.variance;
     }
 
     /// What has come since an earlier reading of the same path, which was so long ago; what is open is so now.
     pub(super) fn since(&self, earlier: &Self, passed: Time) -> Self {
-        let both = |now: [Time; 2], then: [Time; 2]| [now[0] - then[0], now[1] - then[1]];
         Self {
             calls: self.calls.saturating_sub(earlier.calls),
             open: self.open,
@@ -136,13 +124,9 @@ impl Counts {
             unbinned: self.unbinned.saturating_sub(earlier.unbinned),
             without_times: self.without_times.saturating_sub(earlier.without_times),
             is_between: true,
-            self_raw: self.self_raw - earlier.self_raw,
-            self_corrected: self.self_corrected - earlier.self_corrected,
-            inclusive_raw: both(self.inclusive_raw, earlier.inclusive_raw),
-            inclusive_corrected: both(self.inclusive_corrected, earlier.inclusive_corrected),
-            closed_raw: self.closed_raw - earlier.closed_raw,
-            closed_corrected: self.closed_corrected - earlier.closed_corrected,
-            error: (self.error - earlier.error).at_least_zero(),
+            own: self.own - earlier.own,
+            inclusive: [0, 1].map(|slot: usize| self.inclusive[slot] - earlier.inclusive[slot]),
+            closed_time: self.closed_time - earlier.closed_time,
             variance: self.variance.since(earlier.variance),
         }
     }
@@ -185,8 +169,9 @@ impl Growing {
         id
     }
 
-    /// The finished tree, whose order does not tell in which order it grew; `places` are the final numbers of places.
-    pub fn finish(self, places: &[PlaceId]) -> Tree {
+    /// The finished tree, whose order does not tell in which order it grew, and the new number of each path; `places` are the
+    /// final numbers of places.
+    pub fn finish(self, places: &[PlaceId]) -> (Tree, Vec<PathId>) {
         let Self { mut paths, by_key } = self;
         drop(by_key);
         for path in &mut paths {
@@ -207,7 +192,7 @@ impl Growing {
             path.key.parent = path.key.parent.map(new_id);
             path.key.folded_into = path.key.folded_into.map(new_id);
         }
-        drop((children, new_ids));
+        drop(children);
         put_in_order(&mut paths, order);
         for id in (0..paths.len()).rev() {
             let end = paths[id].end.max(id as PathId + 1);
@@ -217,7 +202,7 @@ impl Growing {
                 *above = end.max(*above);
             }
         }
-        Tree { paths }
+        (Tree { paths }, new_ids)
     }
 }
 

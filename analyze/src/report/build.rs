@@ -93,7 +93,7 @@ struct Builder<'a, 'f> {
 
 impl Builder<'_, '_> {
     fn report(&self, group: &Group) -> Report {
-        let times = correct(&group.tree);
+        let times = correct(group);
         let is_inlined = |path: PathId| self.calls.is_inlined(&group.tree.paths[path as usize]);
         let all = functions(group, &times, &self.names.ids, is_inlined);
         // A call that was entered before a reset or the first of two readings is counted no more, but its time is here. What a

@@ -28,6 +28,7 @@ pub fn clock(loaded: &Loaded) -> Clock {
 /// Whose calls a group has.
 pub fn subject(group: &Group) -> Subject {
     let mean = |sum: Time| if group.calls == 0 { 0.0 } else { sum.ns() / group.calls as f64 };
+    let overhead = group.overhead();
     Subject {
         process: group.process.as_ref().map(process),
         thread: group.thread.as_ref().map(|thread| Thread { tid: thread.tid, name: thread.name.clone() }),
@@ -41,10 +42,10 @@ pub fn subject(group: &Group) -> Subject {
         timing: timing(group),
         open_bounds: group.tree.paths.iter().filter_map(|path| path.counts.bound).collect(),
         overhead: Overhead {
-            inner_ns: mean(group.overhead.inner),
-            outer_ns: mean(group.overhead.outer),
-            error_ns: mean(group.overhead.error),
-            trials: group.overhead.trials,
+            inner_ns: mean(overhead.inner),
+            outer_ns: mean(overhead.outer),
+            error_ns: mean(overhead.error),
+            trials: overhead.trials,
         },
     }
 }

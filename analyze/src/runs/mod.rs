@@ -20,7 +20,6 @@ pub mod metric;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error as Whole;
-use crate::load::Family;
 use crate::merge::By;
 use crate::opened::{Opened, Selection};
 pub use error::Error;
@@ -99,12 +98,7 @@ impl Runs {
 impl Run {
     /// Its profiles, read and merged into one group.
     pub fn profile(&self) -> Result<Opened, Whole> {
-        self.profile_changed(|_| ())
-    }
-
-    /// The same, with something changed in each family that is read.
-    pub fn profile_changed(&self, change: impl Fn(&mut Family)) -> Result<Opened, Whole> {
-        Opened::open_changed(&Selection { profiles: self.profiles.clone(), pid: None, by: By::default() }, change)
+        Opened::open(&Selection { profiles: self.profiles.clone(), pid: None, by: By::default() })
     }
 }
 

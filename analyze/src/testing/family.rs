@@ -7,9 +7,9 @@ use diytrace::histogram::{SUBS, bin};
 use diytrace::{Slot, arena};
 use zerocopy::FromZeros;
 
-use crate::histogram::{Histogram, Refinement};
+use crate::histogram::Histogram;
 use crate::load::clock::{Clock, Source};
-use crate::load::costs::{Costs, Evidence};
+use crate::load::costs::Evidence;
 use crate::load::timed::{Timed, Timing};
 use crate::load::{self, Arena, Family, Module, Node, State};
 
@@ -18,7 +18,6 @@ pub fn family(arenas: Vec<Arena>) -> Family {
     Family {
         path: PathBuf::from("test.diyt"),
         clock: Clock { source: Source::Tsc, hz: 1e9, anchor: Anchor::default() },
-        costs: Costs::default(),
         evidence: Evidence::default(),
         timing: Timing::All,
         pid: 100,
@@ -99,7 +98,7 @@ pub fn slot(calls: u64, ticks: u64, descendants: u64) -> Slot {
 /// A histogram of these times in ticks.
 pub fn histogram_of(ticks: &[u64], hz: f64) -> Histogram {
     let mut histogram = Histogram::default();
-    histogram.add(&function_of(0, ticks), hz, &Refinement::default());
+    histogram.add(&function_of(0, ticks), hz);
     histogram
 }
 

@@ -25,7 +25,7 @@ pub fn digest(bytes: &[u8]) {
         let merged = crate::merge::merge(std::slice::from_ref(&family), by, None);
         let ids = (0..merged.places.len() as u32).map(|place| (place, place)).collect();
         for group in &merged.groups {
-            let times = crate::correct::correct(&group.tree);
+            let times = crate::correct::correct(group);
             for function in crate::functions::functions(group, &times, &ids, |_| false).values() {
                 let _ = (function.mean(&function.corrected), function.histogram.percentiles([0.5, 0.999]));
             }

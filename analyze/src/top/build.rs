@@ -100,7 +100,7 @@ struct Rates<'a> {
 
 impl Rates<'_> {
     fn rows(&self, group: &Group) -> Vec<Row> {
-        let all = functions(group, &correct(&group.tree), &self.names.ids, |_| false);
+        let all = functions(group, &correct(group), &self.names.ids, |_| false);
         let pid = group.process.as_ref().filter(|_| self.by != By::All).map(|process| process.pid);
         let happened =
             |function: &&Function| function.calls > 0 || function.open() > 0 || function.corrected.total.ns() > 0.0;

@@ -1,0 +1,177 @@
+//! What was recorded where the hooks cost the same: one program, on one machine, in one way. However many recordings that are,
+//! what tells the cost is of them all.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+
+use super::group::Overhead;
+use super::modules::PlaceId;
+use super::pairs::{Pairs, PathPairs};
+use super::tree::PathId;
+use crate::histogram::Refinement;
+use crate::load::Family;
+use crate::load::costs::{Costs, Evidence};
+use crate::load::timed::Timing;
+use crate::time::Time;
+
+/// Where hooks cost the same.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PartKey {
+    /// The program's file.
+    pub program: String,
+    /// The machine, as it was booted.
+    pub boot_id: [u8; 16],
+    /// Which calls are timed.
+    pub timing: Timing,
+}
+
+impl PartKey {
+    pub(super) fn of(family: &Family) -> Self {
+        Self { program: family.exe.clone(), boot_id: family.boot_id, timing: family.timing }
+    }
+}
+
+/// The hook pairs of a part, and what tells what they cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Which it is.
+    pub key: PartKey,
+    /// Calls entered.
+    pub calls: u64,
+    /// What tells the cost, in nanoseconds.
+    pub evidence: Evidence,
+    /// What that comes to.
+    pub costs: Costs,
+    /// The pairs in the times of paths, in the paths' order.
+    pub paths: Vec<(PathId, PathPairs)>,
+    /// Of the calls that are in the histograms of functions.
+    pub filed: BTreeMap<PlaceId, Filed>,
+}
+
+/// Calls that the recorder has filed in a function's histogram: by their time less what the hooks cost as it knew it then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Filed {
+    /// Calls.
+    pub calls: u64,
+    /// Their time as measured.
+    pub time: Time,
+    /// What the recorder has taken off that for their own hooks,
+    pub taken: Time,
+    /// and for those of calls inside them.
+    pub taken_inside: Time,
+    /// The pairs whose cost is in their time.
+    pub pairs: Pairs,
+}
+
+impl Filed {
+    /// Adds others.
+    pub fn add(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.time += other.time;
+        self.taken += other.taken;
+        self.taken_inside += other.taken_inside;
+        self.pairs = self.pairs.and(&other.pairs);
+    }
+}
+
+impl Part {
+    /// The pairs in a path's times.
+    pub fn pairs(&self, path: PathId) -> Option<&PathPairs> {
+        // Where there is one part, all paths are in it.
+        match self.paths.get(path as usize) {
+            Some((there, pairs)) if *there == path => Some(pairs),
+            _ => self.paths.binary_search_by_key(&path, |(path, _)| *path).ok().map(|at| &self.paths[at].1),
+        }
+    }
+
+    /// What all its pairs cost.
+    pub fn overhead(&self) -> Overhead {
+        let cost = |ns: f64| Time::from_ns(ns).times(self.calls);
+        let Costs { inner, outer, error, trials, .. } = self.costs;
+        Overhead { inner: cost(inner), outer: cost(outer), error: cost(error), trials }
+    }
+
+    /// What calls in a function's histogram cost beyond what the recorder has taken off them.
+    pub fn refinement(&self, filed: &Filed) -> Refinement {
+        let (calls, corrected) = (filed.calls, filed.time - Time::from_ns(filed.pairs.cost(&self.costs)));
+        if self.costs.trials == 0 || self.key.timing != Timing::All {
+            return Refinement { calls, own: Time::ZERO, filed: corrected, corrected };
+        }
+        let of_own = Time::from_ns(self.costs.inner).times(calls);
+        Refinement { calls, own: of_own - filed.taken, filed: filed.time - of_own - filed.taken_inside, corrected }
+    }
+
+    /// With paths numbered otherwise: several may have become one.
+    pub(super) fn renumbered(mut self, paths: &[PathId]) -> Self {
+        for (path, _) in &mut self.paths {
+            *path = paths[*path as usize];
+        }
+        self.paths.sort_unstable_by_key(|(path, _)| *path);
+        self.paths.dedup_by(|(path, pairs), (kept, sum)| {
+            let is_same = path == kept;
+            if is_same {
+                sum.add(pairs);
+            }
+            is_same
+        });
+        self
+    }
+}
+
+/// A part that grows.
+pub(super) struct GrowingPart {
+    calls: u64,
+    evidence: Evidence,
+    families: FxHashSet<usize>,
+    paths: Vec<(PathId, PathPairs)>,
+    /// Where a path's pairs are in the list.
+    places: FxHashMap<PathId, u32>,
+    filed: FxHashMap<PlaceId, Filed>,
+}
+
+impl GrowingPart {
+    pub fn new() -> Self {
+        Self {
+            calls: 0,
+            evidence: Evidence::default(),
+            families: FxHashSet::default(),
+            paths: Vec::new(),
+            places: FxHashMap::default(),
+            filed: FxHashMap::default(),
+        }
+    }
+
+    /// Adds what tells the cost of a family's hooks.
+    pub fn add_family(&mut self, index: usize, family: &Family) {
+        if self.families.insert(index) {
+            self.evidence.add(&family.evidence.scaled(family.clock.ns_per_tick()));
+        }
+    }
+
+    pub fn add_calls(&mut self, calls: u64) {
+        self.calls = self.calls.saturating_add(calls);
+    }
+
+    pub fn add_path(&mut self, path: PathId, pairs: &PathPairs) {
+        let next = self.paths.len() as u32;
+        match *self.places.entry(path).or_insert(next) {
+            place if place == next => self.paths.push((path, *pairs)),
+            place => self.paths[place as usize].1.add(pairs),
+        }
+    }
+
+    pub fn file(&mut self, function: PlaceId, filed: &Filed) {
+        self.filed.entry(function).or_default().add(filed);
+    }
+
+    /// The finished part; `paths` and `places` are the final numbers.
+    pub fn finish(self, key: PartKey, paths: &[PathId], places: &[PlaceId]) -> Part {
+        let Self { calls, evidence, paths: pairs, filed, .. } = self;
+        let evidence = evidence.sorted();
+        let costs = evidence.costs();
+        let filed = filed.into_iter().map(|(place, filed)| (places[place as usize], filed)).collect();
+        Part { key, calls, evidence, costs, paths: pairs, filed }.renumbered(paths)
+    }
+}
