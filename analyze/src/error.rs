@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::load;
+use crate::nearest::nearest_sentence;
 
 /// Why a command has no result.
 #[derive(Debug, thiserror::Error)]
@@ -60,18 +61,6 @@ impl Error {
     /// Whether the reader of our output has closed it (`diytrace report | head`), which is no error of ours.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Write(source) if source.kind() == io::ErrorKind::BrokenPipe)
-    }
-}
-
-/// "; did you mean `a` or `b`?", or what to say if there are no such names.
-pub fn nearest_sentence(names: &[String], none: &str) -> String {
-    match names {
-        [] => none.to_owned(),
-        [one] => format!("; did you mean `{one}`?"),
-        [first @ .., last] => {
-            let first: Vec<_> = first.iter().map(|name| format!("`{name}`")).collect();
-            format!("; did you mean {} or `{last}`?", first.join(", "))
-        }
     }
 }
 

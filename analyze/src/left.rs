@@ -10,8 +10,8 @@
 use std::collections::BTreeMap;
 
 use crate::elf::symbols::base_name;
+use crate::functions::Calls;
 use crate::merge::{CallPath, Merged, ModuleId, Move, PathId, Place, Tree};
-use crate::report::Calls;
 use crate::symbolize::{Inlined, Symbol, Symbols};
 
 /// Puts such calls where they belong.

@@ -111,6 +111,18 @@ fn similarity(typed: &str, name: &str) -> f64 {
     contained.max(edited + 0.02 * prefix * (1.0 - edited))
 }
 
+/// "; did you mean `a` or `b`?", or what to say if there are no such names.
+pub fn nearest_sentence(names: &[String], none: &str) -> String {
+    match names {
+        [] => none.to_owned(),
+        [one] => format!("; did you mean `{one}`?"),
+        [first @ .., last] => {
+            let first: Vec<_> = first.iter().map(|name| format!("`{name}`")).collect();
+            format!("; did you mean {} or `{last}`?", first.join(", "))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

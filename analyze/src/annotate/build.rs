@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::functions::FunctionId;
 use crate::merge::Place;
 use crate::opened::Opened;
-use crate::report::Address;
 use crate::symbolize::{Body, Symbols};
+use crate::units::Address;
 
 /// Instructions before each call that are shown.
 const INSTRUCTIONS: usize = 4;

@@ -7,8 +7,8 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl, Formatter, IntelFormatter};
 use super::document::{Call, Instruction};
 use crate::demangle::shown;
 use crate::merge::Place;
-use crate::report::Address;
 use crate::symbolize::{CallForm, Symbols};
+use crate::units::Address;
 
 /// Instructions around the call sites of a function, each with the calls that return there. `context` says how many to
 /// show before each call; those whose code cannot be read stay in `sites`.

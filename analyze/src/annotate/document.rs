@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use crate::report::{Address, CallKind, Clock, Subject};
+use crate::functions::CallKind;
+use crate::subject::{Clock, Subject};
+use crate::units::Address;
 
 /// The name of the shape.
 pub(super) const SCHEMA: &str = "diytrace-annotate/1";
@@ -55,13 +57,13 @@ pub struct Function {
     /// Calls not yet returned.
     pub open: u64,
     /// Inclusive time of outermost calls.
-    #[serde(serialize_with = "crate::report::document::nanoseconds")]
+    #[serde(serialize_with = "crate::units::nanoseconds")]
     pub total_ns: f64,
     /// Time without callees.
-    #[serde(serialize_with = "crate::report::document::nanoseconds")]
+    #[serde(serialize_with = "crate::units::nanoseconds")]
     pub self_ns: f64,
     /// How far off the total may be.
-    #[serde(serialize_with = "crate::report::document::nanoseconds")]
+    #[serde(serialize_with = "crate::units::nanoseconds")]
     pub total_error_ns: f64,
     /// Lines of the source, with what they call.
     pub lines: Vec<Line>,
@@ -117,13 +119,13 @@ pub struct Call {
     /// Calls entered.
     pub calls: u64,
     /// Their time, as a part of the function's; without nested calls of the function itself.
-    #[serde(serialize_with = "crate::report::document::nanoseconds")]
+    #[serde(serialize_with = "crate::units::nanoseconds")]
     pub total_ns: f64,
     /// Without callees.
-    #[serde(serialize_with = "crate::report::document::nanoseconds")]
+    #[serde(serialize_with = "crate::units::nanoseconds")]
     pub self_ns: f64,
     /// How far off the total may be.
-    #[serde(serialize_with = "crate::report::document::nanoseconds")]
+    #[serde(serialize_with = "crate::units::nanoseconds")]
     pub total_error_ns: f64,
     /// Whether they are calls of the function itself: their time is on the lines where it was spent.
     pub is_recursion: bool,

@@ -11,13 +11,11 @@ mod document;
 mod edges;
 mod source;
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use crate::error::Error;
 use crate::opened::{Opened, Selection};
-use crate::report::{Color, Format};
-use crate::view::{self, Screen};
+use crate::report::Format;
 pub use document::{Call, Document, Function, Instruction, Line, Report};
 
 /// What to annotate and how.
@@ -37,23 +35,6 @@ pub struct Options {
     pub raw: bool,
     /// How it is written.
     pub format: Format,
-    /// Whether text for people has colours.
-    pub color: Color,
-}
-
-/// Writes annotated functions; warnings go to stderr.
-pub fn run(options: &Options, out: &mut dyn Write) -> Result<(), Error> {
-    let document = document(options)?;
-    match options.format {
-        Format::Json => view::json::write(&document, out)?,
-        Format::Csv => view::annotate::csv(&document, out)?,
-        Format::Table => view::annotate::text(&document, &Screen::of(options.color), out)?,
-    }
-    out.flush()?;
-    for warning in &document.warnings {
-        eprintln!("warning: {warning}");
-    }
-    Ok(())
 }
 
 /// Annotated functions as data.

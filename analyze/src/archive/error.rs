@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use zip::result::ZipError;
 
 use super::VERSION;
-use crate::view::human::bytes;
+use crate::human::bytes;
 
 /// Why a file is no archive that can be read.
 #[derive(Debug, thiserror::Error)]

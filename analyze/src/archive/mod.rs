@@ -10,25 +10,19 @@
 //! | `index` | last: an [`Index`], as postcard writes it; it says what the numbers stand for |
 //!
 //! ```text
-//! profiles and archives ──[`load`](crate::load)──▶ [write] ──▶ archive ──[read]──▶ the same profiles, and modules' symbols
+//! profiles ──[write]──▶ archive ──[read]──▶ the same profiles, and modules' symbols
 //! ```
-//!
-//! `symbolize` writes profiles with all that any report of them asks of their modules, and `merge` with what they had.
 
-#[cfg(test)]
-mod damage;
 mod error;
 mod index;
 mod read;
 mod shared;
 mod write;
 
-use std::path::PathBuf;
-
 pub use error::Error;
-pub use index::{Index, Kept, ModuleKey};
-pub use read::{Archive, symbols};
-pub use write::run;
+pub use index::{Index, Kept};
+pub use read::Archive;
+pub use write::Writer;
 
 /// The version of archives that is written; a change of any entry's form raises it.
 pub const VERSION: u32 = 1;
@@ -38,14 +32,3 @@ pub const MAGIC: &[u8] = b"PK\x03\x04";
 
 const MARK: &str = "diytrace-archive";
 const INDEX: &str = "index";
-
-/// What to put into an archive.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Profiles, archives, and folders of them. Empty: `diytrace.data` here.
-    pub profiles: Vec<PathBuf>,
-    /// The archive to write.
-    pub output: PathBuf,
-    /// Whether to add what the modules' files here tell.
-    pub symbols: bool,
-}

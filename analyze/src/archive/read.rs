@@ -5,12 +5,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use zip::ZipArchive;
 
 use super::shared::Shared;
-use super::{Error, INDEX, Index, Kept, MAGIC, MARK, ModuleKey, VERSION};
-use crate::merge::Module;
-use crate::symbolize::Portable;
+use super::{Error, INDEX, Index, Kept, MAGIC, MARK, VERSION};
+
+use crate::module::ModuleKey;
 
 /// Most bytes of an index: what is larger was made to do harm.
 const LARGEST_INDEX: u64 = 1 << 26;
@@ -95,7 +96,7 @@ impl Archive {
     }
 
     /// What is known of a module, if anything is.
-    pub fn symbols(&self, module: &ModuleKey) -> Result<Option<Portable>, Error> {
+    pub fn symbols<T: DeserializeOwned>(&self, module: &ModuleKey) -> Result<Option<T>, Error> {
         let Some(number) = self.index.modules.iter().position(|known| known == module) else { return Ok(None) };
         let bytes = self.entry(&symbols_name(number), LARGEST_SYMBOLS)?;
         let symbols = postcard::from_bytes(&bytes).map_err(|_| self.damaged("its symbols are none"))?;
@@ -127,25 +128,6 @@ impl Archive {
 /// Bytes of all entries together, as they say.
 fn unpacked(zip: &mut ZipArchive<Shared>) -> Result<u64, zip::result::ZipError> {
     (0..zip.len()).try_fold(0u64, |sum, number| Ok(sum.saturating_add(zip.by_index_raw(number)?.size())))
-}
-
-/// What all archives together know of a module.
-pub fn symbols(archives: &[Archive], module: &Module) -> Result<Option<Portable>, Error> {
-    ModuleKey::of(module).map_or(Ok(None), |key| all_symbols(archives, &key))
-}
-
-/// The same, by what the module is known by.
-pub(super) fn all_symbols(archives: &[Archive], key: &ModuleKey) -> Result<Option<Portable>, Error> {
-    let mut found: Option<Portable> = None;
-    for archive in archives {
-        if let Some(other) = archive.symbols(key)? {
-            found = Some(match found {
-                Some(known) => known.and(other),
-                None => other,
-            });
-        }
-    }
-    Ok(found)
 }
 
 /// The entry of a profile: its number, and its name for people.

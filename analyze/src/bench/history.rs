@@ -9,8 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Error;
-use crate::archive;
 use crate::load::interval::Interval;
+use crate::pack;
 use crate::runs::{Run, Runs};
 
 /// Keeps a set, all of it or nothing, and gives its place.
@@ -40,7 +40,7 @@ fn keep(run: &mut Run, folder: &Path, number: usize) -> Result<(), Error> {
     if run.profiles.iter().all(|profile| Interval::names(profile).is_none()) {
         let output = folder.join(format!("{number:04}.diya"));
         let profiles = std::mem::replace(&mut run.profiles, vec![output.clone()]);
-        archive::run(&archive::Options { profiles, output, symbols: true })?;
+        pack::run(&pack::Options { profiles, output, symbols: true })?;
         return Ok(());
     }
     for profile in &mut run.profiles {

@@ -38,7 +38,7 @@ pub use plan::{Amount, Options, Plan, Query, Server, Side, Subject};
 
 use crate::ctl;
 use crate::diff::{self, Comparison};
-use crate::view::human;
+use crate::human;
 use counters::Available;
 use interrupts::{Interrupt, Interrupts};
 use session::{Measured, Session};

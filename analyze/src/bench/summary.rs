@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use super::precision;
 use super::session::walls;
+use crate::human;
 use crate::runs::Runs;
 use crate::statistics::median;
-use crate::view::human;
 
 /// Writes a line for each side and query.
 pub fn write(sides: &[Runs], out: &mut dyn Write) -> io::Result<()> {

@@ -8,15 +8,15 @@ use diytrace::node::flag;
 use super::{CallTree, CallTrees, Fold, Function, Node, NodeId, NodeTimes, Site};
 use crate::correct::{PathTimes, correct};
 use crate::error::Error;
+use crate::functions::Names;
+use crate::functions::Roots;
+use crate::functions::{Call, Calls};
 use crate::functions::{FunctionId, functions};
 use crate::merge::{Group, PathId};
 use crate::opened::Opened;
-use crate::report::calls::{Call, Calls};
-use crate::report::names::Names;
-use crate::report::roots::Roots;
-use crate::report::subject::{clock, subject};
-use crate::report::warnings;
+use crate::subject::{clock, subject};
 use crate::symbolize::{Probe, Symbols};
+use crate::warnings;
 
 /// What goes into call trees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl Builder<'_, '_> {
     }
 
     fn functions(&self) -> BTreeMap<FunctionId, Function> {
-        let function = |(&id, name): (&FunctionId, &crate::report::names::Name)| {
+        let function = |(&id, name): (&FunctionId, &crate::functions::Name)| {
             let line = self.symbols.line(name.place, Probe::Function);
             let function = Function {
                 name: name.name.clone(),

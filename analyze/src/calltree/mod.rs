@@ -15,9 +15,10 @@ mod build;
 
 use std::collections::BTreeMap;
 
+use crate::functions::CallKind;
 use crate::functions::{self, FunctionId};
 use crate::merge::{Module, ModuleId};
-use crate::report::{CallKind, Clock, Subject};
+use crate::subject::{Clock, Subject};
 use crate::time::Time;
 
 pub use build::{Lines, Options, build};

@@ -3,7 +3,7 @@
 use super::checkup::{Finding, Hooks, Instrumenting, Module, Severity, Symbols};
 use super::subject::Subject;
 use crate::elf::{HOOK, Linkage};
-use crate::view::human::count;
+use crate::human::count;
 use diytrace::pattern::without_parameters;
 
 /// Instrumented bodies in other functions, as a part of all, from which on they are worth a word.

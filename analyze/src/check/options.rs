@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-pub use crate::report::Color;
+pub use crate::view::Color;
 
 /// What to check and how to tell.
 #[derive(Clone, Debug)]

@@ -1,11 +1,16 @@
 //! The options of `annotate`.
 
+use std::io::Write;
 use std::path::PathBuf;
 
-use diytrace_analyze::annotate::Options;
+use diytrace_analyze::annotate::{self, Options};
+use diytrace_analyze::error::Error;
+use diytrace_analyze::report;
+use diytrace_analyze::view::{self, Screen};
 
 use super::choice::Colors;
 use super::selection::{Format, Selected, patterns};
+use super::shown::show;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -14,7 +19,7 @@ Examples:
   diytrace annotate parse --assembly                # its machine code around the calls";
 
 /// Show a function's source with what each line calls, how often and how long
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The function: symbol or demangled name, * and ?
@@ -48,9 +53,25 @@ pub struct Arguments {
     colors: Colors,
 }
 
+impl Arguments {
+    /// Runs the command.
+    pub fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let (options, screen) = (Options::from(self.clone()), Screen::of(self.colors.into()));
+        let document = annotate::document(&options)?;
+        show(out, &document.warnings, |out| {
+            match options.format {
+                report::Format::Json => view::json::write(&document, out)?,
+                report::Format::Csv => view::annotate::csv(&document, out)?,
+                report::Format::Table => view::annotate::text(&document, &screen, out)?,
+            }
+            Ok(())
+        })
+    }
+}
+
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
-        let Arguments { function, selected, sources, context, assembly, raw, format, colors } = arguments;
+        let Arguments { function, selected, sources, context, assembly, raw, format, .. } = arguments;
         Self {
             selection: selected.into(),
             functions: patterns(&[function]),
@@ -59,7 +80,6 @@ impl From<Arguments> for Options {
             assembly,
             raw,
             format: format.into(),
-            color: colors.into(),
         }
     }
 }

@@ -1,9 +1,15 @@
 //! The options of `callers`.
 
-use diytrace_analyze::tree::{Layout, Options, Recursion};
+use std::io::Write;
+
+use diytrace_analyze::error::Error;
+use diytrace_analyze::report;
+use diytrace_analyze::tree::{self, Options, Recursion};
+use diytrace_analyze::view::{self, Screen};
 
 use super::choice::Colors;
 use super::selection::{Format, Selected, patterns};
+use super::shown::show;
 use super::tree::Sort;
 
 const EXAMPLES: &str = "\
@@ -15,7 +21,7 @@ Examples:
 A caller's numbers are those of the calls it makes: of FUNCTION's calls, time and self time.";
 
 /// Show who calls a function: from which file and line, how, how often and how long
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The function: symbol or demangled name, * and ?
@@ -53,15 +59,30 @@ pub struct Arguments {
     colors: Colors,
 }
 
+impl Arguments {
+    /// Runs the command.
+    pub fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let (options, screen) = (Options::from(self.clone()), Screen::of(self.colors.into()));
+        let document = tree::document(&options)?;
+        show(out, &document.warnings, |out| {
+            match options.format {
+                report::Format::Json => view::json::write(&document, out)?,
+                report::Format::Csv => view::tree::csv(&document, out)?,
+                report::Format::Table => view::tree::callers(&document, &screen, out)?,
+            }
+            Ok(())
+        })
+    }
+}
+
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
-        let Arguments { function, selected, depth, limit, sort, raw, by_address, format, colors } = arguments;
+        let Arguments { function, selected, depth, limit, sort, raw, by_address, format, .. } = arguments;
         Self {
             selection: selected.into(),
             roots: patterns(&[function]),
             callers: true,
             sites: true,
-            layout: Layout::Callers,
             by_address,
             recursion: Recursion::default(),
             min_percent: Some(0.0),
@@ -71,7 +92,6 @@ impl From<Arguments> for Options {
             sort: sort.into(),
             raw,
             format: format.into(),
-            color: colors.into(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Choices on the command line, and the one that all commands with text for people have.
 
 use clap::ValueEnum;
-use diytrace_analyze::report;
+use diytrace_analyze::view;
 
 /// A choice on the command line for each value of an option in the library.
 macro_rules! choice {
@@ -23,7 +23,7 @@ macro_rules! choice {
 }
 pub(super) use choice;
 
-choice!(Color for report::Color { Auto, Always, Never });
+choice!(Color for view::Color { Auto, Always, Never });
 
 /// Whether there are colours.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -33,7 +33,7 @@ pub struct Colors {
     color: Color,
 }
 
-impl From<Colors> for report::Color {
+impl From<Colors> for view::Color {
     fn from(Colors { color }: Colors) -> Self {
         color.into()
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use diytrace_analyze::archive::Options;
+use diytrace_analyze::pack::Options;
 
 const EXAMPLES: &str = "\
 Examples:

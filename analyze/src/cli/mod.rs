@@ -15,6 +15,7 @@ mod pager;
 mod record;
 mod report;
 mod selection;
+mod shown;
 mod similar;
 mod symbolize;
 mod top;
@@ -140,29 +141,17 @@ impl Cli {
                 diytrace_analyze::top::run(&arguments.into(), &mut io::stdout().lock())?;
                 Ok(0)
             }
-            Command::Tree(arguments) => {
-                diytrace_analyze::tree::run(&arguments.into(), out)?;
-                Ok(0)
-            }
-            Command::Callers(arguments) => {
-                diytrace_analyze::tree::run(&arguments.into(), out)?;
-                Ok(0)
-            }
-            Command::Annotate(arguments) => {
-                diytrace_analyze::annotate::run(&arguments.into(), out)?;
-                Ok(0)
-            }
-            Command::Report(arguments) => {
-                diytrace_analyze::report::run(&arguments.into(), out)?;
-                Ok(0)
-            }
-            Command::Similar(arguments) => Ok(diytrace_analyze::similar::run(&arguments.into(), out)?),
+            Command::Tree(arguments) => Ok(arguments.run(out).map(|()| 0)?),
+            Command::Callers(arguments) => Ok(arguments.run(out).map(|()| 0)?),
+            Command::Annotate(arguments) => Ok(arguments.run(out).map(|()| 0)?),
+            Command::Report(arguments) => Ok(arguments.run(out).map(|()| 0)?),
+            Command::Similar(arguments) => Ok(arguments.run(out)?),
             Command::Symbolize(arguments) => {
-                diytrace_analyze::archive::run(&arguments.into())?;
+                diytrace_analyze::pack::run(&arguments.into())?;
                 Ok(0)
             }
             Command::Merge(arguments) => {
-                diytrace_analyze::archive::run(&arguments.into())?;
+                diytrace_analyze::pack::run(&arguments.into())?;
                 Ok(0)
             }
             Command::Export(arguments) => {
@@ -186,10 +175,9 @@ impl Error {
     /// Whether the reader of our output has closed it (`diytrace report | head`), which is no error of ours.
     pub fn is_broken_pipe(&self) -> bool {
         match self {
-            Self::Record(_) => false,
+            Self::Record(_) | Self::Similar(_) => false,
             Self::Check(error) => error.is_broken_pipe(),
             Self::Ctl(error) => error.is_broken_pipe(),
-            Self::Similar(error) => error.is_broken_pipe(),
             Self::Bench(error) => error.is_broken_pipe(),
             Self::Diff(error) => error.is_broken_pipe(),
             Self::Analyze(error) => error.is_broken_pipe(),

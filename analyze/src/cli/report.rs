@@ -1,11 +1,16 @@
 //! The options of `report`.
 
+use std::io::Write;
+
 use clap::ValueEnum;
+use diytrace_analyze::error::Error;
 use diytrace_analyze::opened::Selection;
 use diytrace_analyze::report::{self, Filter, Options};
+use diytrace_analyze::view::{self, Screen};
 
 use super::choice::{Colors, choice};
 use super::selection::{Format, Selected, patterns};
+use super::shown::show;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,7 +24,7 @@ Examples:
   diytrace report --format json | jq '.reports[0].functions[0]'";
 
 /// Show functions, or for roots what they call, with counts, times and percentiles
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(flatten)]
@@ -81,10 +86,26 @@ pub struct Arguments {
     colors: Colors,
 }
 
+impl Arguments {
+    /// Runs the command.
+    pub fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let (options, screen) = (Options::from(self.clone()), Screen::of(self.colors.into()));
+        let document = report::document(&options)?;
+        show(out, &document.warnings, |out| {
+            match options.format {
+                report::Format::Json => view::json::write(&document, out)?,
+                report::Format::Csv => view::csv::write(&document, out)?,
+                report::Format::Table => view::table::write(&document, &screen, out)?,
+            }
+            Ok(())
+        })
+    }
+}
+
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
         let Arguments { selected, roots, raw, sort, columns, functions, modules, files, min_time, .. } = arguments;
-        let Arguments { histogram, timeline, limit, by_address, format, colors, .. } = arguments;
+        let Arguments { histogram, timeline, limit, by_address, format, .. } = arguments;
         let Selection { profiles, pid, by } = selected.into();
         let filter = Filter { functions: patterns(&functions), modules, files, min_ns: min_time };
         Self {
@@ -100,7 +121,6 @@ impl From<Arguments> for Options {
             sort: sort.map(Into::into),
             limit,
             format: format.into(),
-            color: colors.into(),
             by_address,
         }
     }

@@ -1,13 +1,18 @@
 //! The options of `similar`.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use diytrace_analyze::similar::{Cutoff, Options, Patterns, Scheme as Compared, Since};
+use diytrace_analyze::report;
+use diytrace_analyze::similar::{self, Cutoff, Options, Patterns, Scheme as Compared, Since};
+use diytrace_analyze::view::{self, Screen};
 use jiff::Zoned;
 
+use super::Error;
 use super::choice::Colors;
 use super::selection::{Format, patterns};
+use super::shown::show;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,7 +35,7 @@ the total is the mean of all metrics'. A run in JSON began when the started.json
 Exit status: 0 similar (PASS), 1 not (FAIL), 2 bad use or input.";
 
 /// Tell whether two environments perform alike, from a series of runs in each
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The one environment's runs
@@ -108,10 +113,35 @@ struct Ratio {
     high: f64,
 }
 
+/// Most warnings that are printed; JSON has them all.
+const MOST_WARNINGS: usize = 10;
+
+impl Arguments {
+    /// Runs the command and gives its exit status: 0 similar, 1 not.
+    pub fn run(self, out: &mut dyn Write) -> Result<u8, Error> {
+        let Self { limit, format, .. } = self;
+        let screen = Screen::of(self.colors.into());
+        let document = similar::document(&self.into())?;
+        let shown = document.warnings.len().min(MOST_WARNINGS);
+        show::<Error>(out, &document.warnings[..shown], |out| {
+            match report::Format::from(format) {
+                report::Format::Json => view::json::write(&document, out)?,
+                report::Format::Csv => view::similar::csv::write(&document, out)?,
+                report::Format::Table => view::similar::table::write(&document, limit, &screen, out)?,
+            }
+            Ok(())
+        })?;
+        if let more @ 1.. = document.warnings.len() - shown {
+            eprintln!("warning: … and {more} more; --format json has them all");
+        }
+        Ok(if document.pass { 0 } else { 1 })
+    }
+}
+
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
         let Arguments { a, b, left, right, metrics, cutoffs, last, since, scheme, ratio, .. } = arguments;
-        let Arguments { significance, pass, limit, format, colors, .. } = arguments;
+        let Arguments { significance, pass, .. } = arguments;
         Self {
             left: a.into_iter().chain(left).collect(),
             right: b.into_iter().chain(right).collect(),
@@ -124,9 +154,6 @@ impl From<Arguments> for Options {
                 Scheme::Ks => Compared::Ks { significance },
             },
             pass,
-            limit,
-            format: format.into(),
-            color: colors.into(),
         }
     }
 }

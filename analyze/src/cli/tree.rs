@@ -1,10 +1,16 @@
 //! The options of `tree`.
 
+use std::io::Write;
+
 use clap::ValueEnum;
-use diytrace_analyze::tree::{self, Layout, Options, Recursion};
+use diytrace_analyze::error::Error;
+use diytrace_analyze::report;
+use diytrace_analyze::tree::{self, Options, Recursion};
+use diytrace_analyze::view::{self, Screen};
 
 use super::choice::{Colors, choice};
 use super::selection::{Format, Selected, patterns};
+use super::shown::show;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,7 +22,7 @@ Examples:
   diytrace tree --format json | jq '.trees[0].nodes[] | select(.share > 0.1) | .name'";
 
 /// Show the call tree: who calls whom below whom, and where the time goes
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(flatten)]
@@ -70,19 +76,34 @@ pub struct Arguments {
     colors: Colors,
 }
 
+impl Arguments {
+    /// Runs the command.
+    pub fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let (options, screen) = (Options::from(self.clone()), Screen::of(self.colors.into()));
+        let document = tree::document(&options)?;
+        show(out, &document.warnings, |out| {
+            match options.format {
+                report::Format::Json => view::json::write(&document, out)?,
+                report::Format::Csv => view::tree::csv(&document, out)?,
+                report::Format::Table => view::tree::table(&document, &screen, out)?,
+            }
+            Ok(())
+        })
+    }
+}
+
 choice!(pub Sort for tree::Sort { Total, Self_ = "self", Calls, Name });
 
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
         let Arguments { selected, roots, callers, sites, min_percent, depth, recursion, .. } = arguments;
-        let Arguments { limit, sort, raw, by_address, format, colors, .. } = arguments;
+        let Arguments { limit, sort, raw, by_address, format, .. } = arguments;
         let recursion = recursion.map(|levels| Recursion { direct: levels, through_others: levels });
         Self {
             selection: selected.into(),
             roots: patterns(&roots),
             callers,
             sites,
-            layout: Layout::Tree,
             by_address,
             recursion: recursion.unwrap_or_default(),
             min_percent,
@@ -91,7 +112,6 @@ impl From<Arguments> for Options {
             sort: sort.into(),
             raw,
             format: format.into(),
-            color: colors.into(),
         }
     }
 }

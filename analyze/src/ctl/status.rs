@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::target::Watched;
-use crate::load::{Arena, Node, State};
-use crate::view::human::{bytes, count, counted, moment};
+use crate::human::{bytes, count, counted, moment};
+use crate::load::{Arena, Node};
+use crate::process::State;
 
 /// Processes that the text tells one by one; JSON has them all.
 const LISTED: usize = 20;

@@ -10,7 +10,8 @@ use diytrace::reader::File;
 use super::Error;
 use crate::archive::Archive;
 use crate::load::holders::{Holders, Identity};
-use crate::load::{self, Bytes, DEFAULT_FOLDER, Family, State, state};
+use crate::load::{self, Bytes, DEFAULT_FOLDER, Family, state};
+use crate::process::State;
 
 /// A family and who of it is running.
 pub struct Watched {
@@ -120,7 +121,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::archive;
+    use crate::pack;
     use crate::testing::sample;
 
     #[test]
@@ -129,7 +130,7 @@ mod tests {
         let (profile, output) = (here.path().join("a.diyt"), here.path().join("a.diya"));
         fs::write(&profile, sample()).unwrap();
         let profiles = vec![profile.clone()];
-        archive::run(&archive::Options { profiles, output: output.clone(), symbols: false }).unwrap();
+        pack::run(&pack::Options { profiles, output: output.clone(), symbols: false }).unwrap();
         let why = |target: &Path| Watched::all(Some(&target.into())).map(|_| ()).unwrap_err().to_string();
         assert!(why(&output).contains("is an archive, and nothing of it is running"), "{}", why(&output));
         assert_eq!(Watched::all(Some(&here.path().into())).unwrap().len(), 1);

@@ -13,7 +13,7 @@ use memmap2::{MmapOptions, MmapRaw};
 
 use super::Error;
 use super::target::Watched;
-use crate::view::human::counted;
+use crate::human::counted;
 
 /// Has a running family pause or go on, and tells what was done.
 pub fn set(watched: &Watched, pause: bool) -> Result<String, Error> {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::identity::Key;
 use super::observed::Observed;
-use crate::view::human::time;
+use crate::human::time;
 
 /// Paths; each comes after the one above it.
 #[derive(Clone, Debug, Default)]

@@ -10,16 +10,16 @@ use crate::correct::{Measured as PathMeasured, Times, correct};
 use crate::demangle::shown;
 use crate::elf::symbols::base_name;
 use crate::error::Error;
+use crate::functions::Names;
+use crate::functions::Ran;
+use crate::functions::Roots;
 use crate::functions::{FunctionId, functions};
 use crate::histogram::Histogram;
 use crate::load::timed::Timing;
 use crate::merge::{Group, Place, PlaceId};
 use crate::opened::Opened;
-use crate::report::names::Names;
-use crate::report::roots::Roots;
-use crate::report::warnings;
 use crate::symbolize::{Probe, Symbols};
-use crate::timeline::Ran;
+use crate::warnings;
 
 /// What one run did.
 #[derive(Clone, Debug, Default)]

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::report::{Color, Format};
+use crate::report::Format;
 use crate::statistics::Correction;
+use crate::view::Color;
 
 /// From when on a difference is a change.
 #[derive(Clone, Debug, PartialEq, Serialize)]

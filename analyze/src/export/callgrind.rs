@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::profile::{Line, Part, Profile};
-use crate::view::human::counted;
+use crate::human::counted;
 
 /// The profile.
 pub fn write(profile: &Profile) -> Vec<u8> {

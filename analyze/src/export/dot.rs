@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use super::profile::{Edge, Part, Profile};
-use crate::view::human::{count, counted, resolved, share, time};
+use crate::human::{count, counted, resolved, share, time};
 
 /// One function in so many that is shown.
 const LEAST_NODE: u64 = 200;

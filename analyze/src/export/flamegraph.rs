@@ -6,7 +6,7 @@ use inferno::flamegraph::{Options, from_lines};
 
 use super::folded::stacks;
 use super::profile::Profile;
-use crate::view::human::{counted, time};
+use crate::human::{counted, time};
 
 /// The SVG. An error says that there is no time to draw.
 pub fn write(profile: &Profile) -> io::Result<Vec<u8>> {

@@ -5,11 +5,12 @@ use std::collections::{BTreeSet, HashMap};
 use super::profile::{Frame, Function, Line, Module, Part, Profile, Site};
 use super::sums;
 use crate::calltree::{self, CallTree, CallTrees, Node};
+use crate::functions::CallKind;
 use crate::functions::FunctionId;
+use crate::human::counted;
 use crate::merge::ModuleId;
-use crate::report::{CallKind, Subject};
+use crate::subject::Subject;
 use crate::time::Time;
-use crate::view::human::counted;
 
 /// Which times, and of what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use super::prepare::whole;
 use super::profile::{Edge, Frame, Spread, Sums};
 use crate::calltree::CallTree;
 use crate::functions::FunctionId;
+use crate::functions::Ran;
 use crate::histogram::Histogram;
 use crate::time::Time;
-use crate::timeline::Ran;
 
 /// What frames add up to, for that many functions.
 pub fn of_frames(frames: &[Frame], functions: usize) -> Vec<Sums> {

@@ -6,9 +6,10 @@ use diytrace::{Pending, Ref, UNIT, kind, node};
 use rustc_hash::FxHashMap;
 
 use super::damage::Damage;
-use super::family::{Arena, Node, State};
+use super::family::{Arena, Node};
 use super::histograms::Records;
 use super::timed::{Timed, Timing};
+use crate::process::State;
 
 /// An arena on the way, with the function records that its nodes have named.
 struct Reading {

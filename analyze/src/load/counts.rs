@@ -4,8 +4,9 @@ use diytrace::protocol::by_function::of_key;
 use diytrace::reader::{File, Located};
 use diytrace::{Ref, Slot, UNIT, arena, node};
 
-use super::family::{Arena, Node, State};
+use super::family::{Arena, Node};
 use super::timed::Timed;
+use crate::process::State;
 
 /// What a block of such counts has, as if it were an arena: a path for each function, whose calls have no times and
 /// belong to no single process. `None` if nothing was counted.

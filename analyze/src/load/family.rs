@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use diytrace::histogram::{SUBS, bin};
 use diytrace::{Ref, Sample, Slot, arena, node};
-use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use super::costs::Evidence;
 use super::snapshot::Moment;
 use super::timed::{Timed, Timing};
+use crate::process::State;
 use crate::timeline::Slices;
 
 /// What one program and the processes it forked have recorded.
@@ -119,17 +119,6 @@ pub struct Arena {
     pub functions: Vec<Function>,
     /// Of paths of whose calls some were timed: what stands for the others.
     pub samples: Vec<Sample>,
-}
-
-/// What became of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum State {
-    /// It is still there.
-    Running,
-    /// It ended by itself.
-    Exited,
-    /// It is gone without a word.
-    Killed,
 }
 
 /// A call path.

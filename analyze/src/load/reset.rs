@@ -12,8 +12,9 @@ use diytrace::{Header, Slot, arena};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::clock::Clock;
-use super::family::{Arena, Family, Node, State};
+use super::family::{Arena, Family, Node};
 use super::timed::Timed;
+use crate::process::State;
 
 /// When the counters were last reset, in ticks. The header has that moment on the clock on the wall.
 pub fn moment(header: &Header, clock: &Clock) -> u64 {

@@ -17,8 +17,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::family::{Family, State};
+use super::family::Family;
 use super::state;
+use crate::process::State;
 
 const MAGIC: [u8; 8] = *b"DIYTSNAP";
 

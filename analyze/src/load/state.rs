@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 
 use diytrace::arena::flag;
 
-use super::family::{Arena, Family, State};
+use super::family::{Arena, Family};
 use super::holders::{self, Holders, Identity};
 use super::lease::{self, Held};
 use super::reset;
+use crate::process::State;
 
 /// Processes that were seen to have a profile mapped, and when: their maps are long, and of hundreds of processes too many
 /// to read several times a second.

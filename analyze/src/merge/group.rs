@@ -15,7 +15,8 @@ use super::tree::{Growing, Key, PathId, Tree};
 use crate::histogram::{Histogram, Refinement};
 use crate::load::costs::Costs;
 use crate::load::timed::{Timed, Timing};
-use crate::load::{Arena, Family, State};
+use crate::load::{Arena, Family};
+use crate::process::State;
 use crate::time::Time;
 use crate::timeline::{Origin, Timelines};
 

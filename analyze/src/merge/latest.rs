@@ -6,7 +6,8 @@ use diytrace::arena::flag;
 use diytrace::node::mark;
 use serde::{Deserialize, Serialize};
 
-use crate::load::{Arena, Family, State};
+use crate::load::{Arena, Family};
+use crate::process::State;
 
 /// What the time of calls that have not returned goes up to; the least certain last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

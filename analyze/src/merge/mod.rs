@@ -24,11 +24,12 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::load::{Arena, Family};
+pub use crate::module::ModuleFile;
 pub use group::{FunctionTimes, Group, Overhead, Process, Thread};
 use group::{GroupKey, Growth};
 pub use latest::Bound;
 use latest::latest;
-pub use modules::{Module, ModuleFile, ModuleId, Place, PlaceId};
+pub use modules::{Module, ModuleId, Place, PlaceId};
 use modules::{ModuleTable, PlaceTable, Resolver};
 pub use moved::Move;
 pub use pairs::{Pairs, PathPairs};
@@ -200,7 +201,8 @@ mod tests {
     use crate::histogram::Histogram;
     use crate::load::clock::Clock;
     use crate::load::costs::{Costs, Evidence};
-    use crate::load::{Module, Node, State};
+    use crate::load::{Module, Node};
+    use crate::process::State;
     use crate::testing::{arena, calls, family, function_of, module, node, record, slot};
     use crate::time::Time;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 
 use crate::load;
+use crate::module::{ModuleFile, ModuleKey};
 
 /// A module's number in `Merged::modules`.
 pub type ModuleId = u32;
@@ -35,21 +35,18 @@ pub struct Module {
     pub is_program: bool,
 }
 
-/// A module's file as it was when it was recorded.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct ModuleFile {
-    /// Where it was.
-    pub path: String,
-    /// Its size in bytes; 0 if unknown.
-    pub size: u64,
-    /// When it was modified, in nanoseconds since 1970; 0 if unknown.
-    pub modified_unix_ns: u64,
-}
-
 impl Module {
     /// Where it was: of several files the first by name.
     pub fn path(&self) -> &str {
         self.files.first().map_or("", |file| &file.path)
+    }
+
+    /// What it is known by.
+    pub fn key(&self) -> Option<ModuleKey> {
+        match self.build_id.is_empty() {
+            true => self.files.first().cloned().map(ModuleKey::File),
+            false => Some(ModuleKey::BuildId(self.build_id.clone())),
+        }
     }
 
     /// The last part of its path.
@@ -58,18 +55,11 @@ impl Module {
     }
 }
 
-/// What makes two modules one: the build ID, or else the very same file.
-#[derive(PartialEq, Eq, Hash)]
-enum Identity {
-    BuildId(Vec<u8>),
-    File(ModuleFile),
-}
-
 /// All modules.
 #[derive(Default)]
 pub(super) struct ModuleTable {
     pub list: Vec<Module>,
-    by_identity: FxHashMap<Identity, ModuleId>,
+    by_identity: FxHashMap<ModuleKey, ModuleId>,
 }
 
 impl ModuleTable {
@@ -77,8 +67,8 @@ impl ModuleTable {
         let file =
             ModuleFile { path: module.path.clone(), size: module.file_size, modified_unix_ns: module.modified_unix_ns };
         let identity = match module.build_id.is_empty() {
-            true => Identity::File(file.clone()),
-            false => Identity::BuildId(module.build_id.clone()),
+            true => ModuleKey::File(file.clone()),
+            false => ModuleKey::BuildId(module.build_id.clone()),
         };
         let next = self.list.len() as ModuleId;
         let id = *self.by_identity.entry(identity).or_insert(next);

@@ -210,8 +210,8 @@ mod tests {
     use diytrace::node::mark;
 
     use super::*;
-    use crate::load::State;
     use crate::merge::{By, Merged, Merging};
+    use crate::process::State;
     use crate::testing::{arena, family, function_of, node, slot};
 
     fn reading(at: u64, nodes: Vec<crate::load::Node>, times: &[u64]) -> Family {

@@ -7,8 +7,8 @@ use super::{Options, variables};
 use crate::demangle::{is_named, shown};
 use crate::elf::symbols::{Table, functions};
 use crate::elf::{Elf, Mapped};
-use crate::error::nearest_sentence;
 use crate::nearest::nearest_names;
+use crate::nearest::nearest_sentence;
 
 /// A sentence for each root or exclusion that matches no function of the instrumented modules.
 ///

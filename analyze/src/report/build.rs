@@ -3,23 +3,21 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::calls::{Call, CallId, Calls, Kinds};
 use super::columns::Column;
-use super::document::{Address, Bar, Callee, Document, Function, InlinedInto, Layout, Report, SCHEMA, Site};
-use super::names::Names;
+use super::document::{Bar, Callee, Document, Function, InlinedInto, Layout, Report, SCHEMA, Site};
 use super::order::{sort_callees, sort_functions};
-use super::roots::Roots;
-use super::subject::{clock, subject};
-use super::{CallKind, Format, Options, Sort};
+use super::{Format, Options, Sort};
 use rustc_hash::FxHashMap;
 
 use crate::correct::correct;
 use crate::error::Error;
-use crate::functions::{self, Edge, FunctionId, functions};
+use crate::functions::{self, Call, CallId, CallKind, Calls, Edge, FunctionId, Kinds, Names, Roots, functions};
 use crate::load::Loaded;
 use crate::merge::{Group, Merged, PathId, Place};
+use crate::subject::{clock, subject};
 use crate::symbolize::{Probe, Symbols};
 use crate::time::Time;
+use crate::units::Address;
 
 /// Builds the document, all but its warnings.
 pub fn build(options: &Options, loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Result<Document, Error> {

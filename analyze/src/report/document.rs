@@ -1,13 +1,13 @@
 //! A report as data, in the shape of its JSON (`diytrace-report/1`). Fields may be added, none changed.
 
-use std::collections::BTreeSet;
+use serde::Serialize;
 
-use serde::{Serialize, Serializer};
-
-use super::calls::{CallKind, Kinds};
 use super::columns::Column;
+use crate::functions::{CallKind, Kinds};
 use crate::merge::Bound;
+use crate::subject::{Clock, Subject};
 use crate::timeline::Timeline;
+use crate::units::{Address, nanoseconds, optional_nanoseconds};
 
 /// The name of the shape.
 pub(super) const SCHEMA: &str = "diytrace-report/1";
@@ -46,15 +46,6 @@ pub enum Layout {
     Timelines,
 }
 
-/// The recorder's clock.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Clock {
-    /// `tsc` or `clock_gettime`.
-    pub source: &'static str,
-    /// Ticks per second.
-    pub hz: f64,
-}
-
 /// What is reported together, and its functions.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -68,79 +59,6 @@ pub struct Report {
     pub unlisted: u64,
     /// Functions, or roots.
     pub functions: Vec<Function>,
-}
-
-/// What is reported together: everything, a process or a thread.
-#[derive(Clone, Debug, Serialize)]
-pub struct Subject {
-    /// The process, if it is one.
-    pub process: Option<Process>,
-    /// The thread, if it is one.
-    pub thread: Option<Thread>,
-    /// How many processes are in here.
-    pub processes: u64,
-    /// Their programs' files.
-    pub programs: Vec<String>,
-    /// Calls entered.
-    pub calls: u64,
-    /// Calls that were seen but counted nowhere.
-    pub lost_calls: u64,
-    /// Calls counted by function, but on paths that stand for several.
-    pub folded_calls: u64,
-    /// Calls left without an exit.
-    pub unwound: u64,
-    /// Calls that were counted but not timed, for trials of what timing costs; times are scaled up to them.
-    pub untimed_calls: u64,
-    /// Which calls were timed: `all`, `sampled`, `off`, or `mixed` over several profiles. Times are null if it is `off`.
-    pub timing: &'static str,
-    /// What the times of open calls go up to.
-    #[serde(skip)]
-    pub open_bounds: BTreeSet<Bound>,
-    /// Of one call.
-    pub overhead: Overhead,
-}
-
-/// A process.
-#[derive(Clone, Debug, Serialize)]
-pub struct Process {
-    /// Its number, as it saw it.
-    pub pid: u32,
-    /// Its parent's.
-    pub ppid: u32,
-    /// Its program.
-    pub exe: String,
-    /// Its arguments.
-    pub cmdline: Vec<String>,
-    /// When it began to record, in nanoseconds since 1970.
-    pub started_unix_ns: u64,
-    /// `running`, `exited` or `killed`: ended without a word, by a signal, by executing another program, or inside libc's
-    /// `daemon`.
-    pub state: &'static str,
-}
-
-/// A thread.
-#[derive(Clone, Debug, Serialize)]
-pub struct Thread {
-    /// Its number.
-    pub tid: u32,
-    /// Its name.
-    pub name: String,
-}
-
-/// What a call's hooks cost, in nanoseconds.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Overhead {
-    /// Inside the time that they measure.
-    #[serde(serialize_with = "nanoseconds")]
-    pub inner_ns: f64,
-    /// For the caller beside that.
-    #[serde(serialize_with = "nanoseconds")]
-    pub outer_ns: f64,
-    /// Standard error of the sum of both.
-    #[serde(serialize_with = "nanoseconds")]
-    pub error_ns: f64,
-    /// Trials while the programs ran that this comes from; 0 if only a loop at their start tells it.
-    pub trials: u64,
 }
 
 /// A function.
@@ -321,32 +239,4 @@ pub struct Site {
     pub call: CallKind,
     /// Code without hooks between caller and callee.
     pub via: Option<String>,
-}
-
-/// An ELF virtual address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Address(pub u64);
-
-impl std::fmt::Display for Address {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:#x}", self.0)
-    }
-}
-
-impl Serialize for Address {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
-/// Picoseconds are more than any clock has. What is not a number, as nothing was timed, is null.
-pub(crate) fn nanoseconds<S: Serializer>(ns: &f64, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_f64((ns * 1e3).round() / 1e3)
-}
-
-pub(crate) fn optional_nanoseconds<S: Serializer>(ns: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
-    match ns {
-        Some(ns) => nanoseconds(ns, to),
-        None => to.serialize_none(),
-    }
 }

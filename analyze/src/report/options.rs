@@ -32,8 +32,6 @@ pub struct Options {
     pub limit: Option<usize>,
     /// How it is written.
     pub format: Format,
-    /// Whether tables have colours.
-    pub color: Color,
     /// Keep functions of one name but several addresses apart in tables, too.
     pub by_address: bool,
 }
@@ -74,16 +72,4 @@ pub enum Format {
     Json,
     /// For spreadsheets: one row for each function, or for each root and callee.
     Csv,
-}
-
-/// Whether tables have colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Color {
-    /// At a terminal, unless `NO_COLOR` is set.
-    #[default]
-    Auto,
-    /// Yes.
-    Always,
-    /// No.
-    Never,
 }

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::error::{Error as Whole, nearest_sentence};
+use crate::error::Error as Whole;
+use crate::nearest::nearest_sentence;
 use crate::runs;
 
 /// Why two environments cannot be compared.
@@ -135,14 +136,4 @@ pub enum Error {
         /// What was asked for.
         significance: f64,
     },
-    /// The result could not be written.
-    #[error("cannot write the result: {0}")]
-    Write(#[from] io::Error),
-}
-
-impl Error {
-    /// Whether the reader of our output has closed it, which is no error of ours.
-    pub fn is_broken_pipe(&self) -> bool {
-        matches!(self, Self::Write(source) if source.kind() == io::ErrorKind::BrokenPipe)
-    }
 }

@@ -18,38 +18,12 @@ mod options;
 mod read;
 mod series;
 
-use std::io::{BufWriter, Write};
-
-use crate::report::Format;
-use crate::view::{self, Screen};
 pub use choose::{Patterns, Since};
 pub use document::{Compared, Document, Sample, SideFacts, Verdict};
 pub use error::Error;
 pub use metric::{Kind, Metric, Value};
 pub use options::{Cutoff, Options, Scheme};
 pub use read::{Run, Side};
-
-/// Most warnings that are printed; JSON has them all.
-const MOST_WARNINGS: usize = 10;
-
-/// Writes a comparison; warnings go to stderr. Gives the exit status: 0 similar, 1 not.
-pub fn run(options: &Options, out: &mut dyn Write) -> Result<u8, Error> {
-    let document = document(options)?;
-    let mut out = BufWriter::new(out);
-    match options.format {
-        Format::Json => view::json::write(&document, &mut out)?,
-        Format::Csv => view::similar::csv::write(&document, &mut out)?,
-        Format::Table => view::similar::table::write(&document, options.limit, &Screen::of(options.color), &mut out)?,
-    }
-    out.flush()?;
-    for warning in document.warnings.iter().take(MOST_WARNINGS) {
-        eprintln!("warning: {warning}");
-    }
-    if let more @ 1.. = document.warnings.len().saturating_sub(MOST_WARNINGS) {
-        eprintln!("warning: … and {more} more; --format json has them all");
-    }
-    Ok(if document.pass { 0 } else { 1 })
-}
 
 /// The comparison as data.
 pub fn document(options: &Options) -> Result<Document, Error> {

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use super::choose::{Patterns, Since};
-use crate::report::{Color, Format};
 
 /// What to compare, and what counts as alike.
 #[derive(Clone, Debug)]
@@ -24,12 +23,6 @@ pub struct Options {
     pub scheme: Scheme,
     /// Least share of metrics that match, in percent.
     pub pass: f64,
-    /// Most rows of a table.
-    pub limit: Option<usize>,
-    /// How it is written.
-    pub format: Format,
-    /// Whether tables have colours.
-    pub color: Color,
 }
 
 /// How a metric is compared.

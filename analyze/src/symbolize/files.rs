@@ -9,7 +9,7 @@ use object::Object;
 
 use super::cache::{Cache, Key};
 use super::portable::Portable;
-use crate::archive::{self, Archive};
+use crate::archive::Archive;
 use crate::elf::debug::{self, DebugFile};
 use crate::elf::dwarf::{self, Dwarf};
 use crate::elf::{Mapped, Parsed};
@@ -64,7 +64,7 @@ impl Files {
     pub fn module(&self, id: ModuleId, module: &Module) -> &ModuleFiles {
         self.modules[id as usize].get_or_init(|| {
             let mut files = ModuleFiles::open(module);
-            match archive::symbols(&self.archives, module) {
+            match Portable::of_archives(&self.archives, module.key().as_ref()) {
                 // Where the file is here and was not there, it tells more.
                 Ok(Some(portable)) if portable.has_code || files.code.is_none() => files.portable = Some(portable),
                 Ok(_) => {}

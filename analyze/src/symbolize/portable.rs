@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::body::Bodies;
 use super::{CallForm, Location, Probe, Symbol, Symbols};
+use crate::archive::{self, Archive};
 use crate::elf::debug::FoundBy;
 use crate::merge::{Merged, ModuleId, Place};
+use crate::module::ModuleKey;
 
 /// All that views may ask of a module.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +49,19 @@ impl Portable {
         let (start, code) = self.code.range(..=address).next_back()?;
         let offset = usize::try_from(address - start).ok()?;
         code.get(offset..offset.checked_add(usize::try_from(length).ok()?)?)
+    }
+
+    /// What all archives together know of a module.
+    pub fn of_archives(archives: &[Archive], module: Option<&ModuleKey>) -> Result<Option<Self>, archive::Error> {
+        let mut found: Option<Self> = None;
+        for (archive, module) in archives.iter().zip(std::iter::repeat(module)) {
+            let Some(other) = module.map_or(Ok(None), |module| archive.symbols::<Self>(module))? else { continue };
+            found = Some(match found {
+                Some(known) => known.and(other),
+                None => other,
+            });
+        }
+        Ok(found)
     }
 
     /// What either of two knows of the same module: of one that was stripped in the one place, what the other has.

@@ -2,7 +2,9 @@
 
 use super::document;
 use crate::annotate::{Call, Document, Function, Line, Report};
-use crate::report::{Address, CallKind, Clock};
+use crate::functions::CallKind;
+use crate::subject::Clock;
+use crate::units::Address;
 
 /// A function of a few lines.
 pub fn annotated() -> Document {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::report::{
-    Address, CallKind, Callee, Clock, Document, Function, Kinds, Layout, Overhead, Process, Report, Site, Subject,
-};
+use crate::functions::{CallKind, Kinds};
+use crate::report::{Callee, Document, Function, Layout, Report, Site};
+use crate::subject::{Clock, Overhead, Process, Subject};
 use crate::timeline::{Timeline, TimelineSlice};
+use crate::units::Address;
 
 /// A server's report: with roots, or without.
 pub fn document(roots: &[&str]) -> Document {

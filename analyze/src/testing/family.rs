@@ -11,7 +11,8 @@ use crate::histogram::Histogram;
 use crate::load::clock::{Clock, Source};
 use crate::load::costs::Evidence;
 use crate::load::timed::{Timed, Timing};
-use crate::load::{self, Arena, Family, Module, Node, State};
+use crate::load::{self, Arena, Family, Module, Node};
+use crate::process::State;
 
 /// A family of one program at 0x1000, with a tick of a nanosecond and hooks that cost nothing.
 pub fn family(arenas: Vec<Arena>) -> Family {

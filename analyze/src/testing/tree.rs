@@ -1,8 +1,10 @@
 //! Trees as data, made by hand.
 
 use super::document;
-use crate::report::{Address, CallKind, Clock};
+use crate::functions::CallKind;
+use crate::subject::Clock;
 use crate::tree::{Document, Hidden, Node, Site, Tree};
+use crate::units::Address;
 
 /// A server's tree.
 pub fn tree_document() -> Document {

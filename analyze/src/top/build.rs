@@ -7,10 +7,11 @@ use super::reader::Reading;
 use crate::correct::correct;
 use crate::demangle::shown;
 use crate::functions::{Function, FunctionId, functions};
-use crate::load::{Loaded, State};
+use crate::load::Loaded;
 use crate::merge::{By, Group, Merged, Merging, Place, PlaceId};
 use crate::opened::Opened;
-use crate::report::Address;
+use crate::process::State;
+use crate::units::Address;
 
 /// Builds frames, and remembers names between them.
 #[derive(Default)]

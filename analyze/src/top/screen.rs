@@ -8,7 +8,7 @@ use ratatui::widgets::{Cell, Paragraph, Row as Cells, Table, TableState};
 
 use super::frame::{Frame, Row};
 use super::view::{Sort, View};
-use crate::view::human::{count, counted, resolved, time};
+use crate::human::{count, counted, resolved, time};
 use crate::view::timeline;
 
 /// Headings of [`cells`].

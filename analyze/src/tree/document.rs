@@ -6,9 +6,11 @@ use serde::Serialize;
 use super::branches::{Branch, Branches, What};
 use super::select::{Shown, Thresholds};
 use crate::calltree::{CallTree, CallTrees, Fold, Function, SiteId};
+use crate::functions::CallKind;
 use crate::functions::{self, FunctionId};
-use crate::report::{Address, CallKind, Clock, Subject};
+use crate::subject::{Clock, Subject};
 use crate::time::Time;
+use crate::units::Address;
 
 /// The name of the shape.
 pub(super) const SCHEMA: &str = "diytrace-tree/1";
@@ -88,28 +90,28 @@ pub struct Node {
     /// Calls left without an exit.
     pub unwound: u64,
     /// Time with what was called.
-    #[serde(serialize_with = "crate::report::document::nanoseconds")]
+    #[serde(serialize_with = "crate::units::nanoseconds")]
     pub total_ns: f64,
     /// Time without it.
-    #[serde(serialize_with = "crate::report::document::nanoseconds")]
+    #[serde(serialize_with = "crate::units::nanoseconds")]
     pub self_ns: f64,
     /// How far off the total may be.
-    #[serde(serialize_with = "crate::report::document::nanoseconds")]
+    #[serde(serialize_with = "crate::units::nanoseconds")]
     pub total_error_ns: f64,
     /// Time with what was called, as measured.
-    #[serde(serialize_with = "crate::report::document::nanoseconds")]
+    #[serde(serialize_with = "crate::units::nanoseconds")]
     pub total_raw_ns: f64,
     /// Time without it, as measured.
-    #[serde(serialize_with = "crate::report::document::nanoseconds")]
+    #[serde(serialize_with = "crate::units::nanoseconds")]
     pub self_raw_ns: f64,
     /// Mean time of calls that have ended.
-    #[serde(serialize_with = "crate::report::document::optional_nanoseconds")]
+    #[serde(serialize_with = "crate::units::optional_nanoseconds")]
     pub mean_ns: Option<f64>,
     /// 99th percentile of these calls, where they are all that the function has: percentiles are kept by function.
-    #[serde(serialize_with = "crate::report::document::optional_nanoseconds")]
+    #[serde(serialize_with = "crate::units::optional_nanoseconds")]
     pub p99_ns: Option<f64>,
     /// 99th percentile of all calls of the function.
-    #[serde(serialize_with = "crate::report::document::optional_nanoseconds")]
+    #[serde(serialize_with = "crate::units::optional_nanoseconds")]
     pub function_p99_ns: Option<f64>,
     /// Part of the whole: of the tree's top if it is a root, else of all tops.
     pub share: Option<f64>,
@@ -125,10 +127,10 @@ pub struct Hidden {
     /// Their calls.
     pub calls: u64,
     /// Their time.
-    #[serde(serialize_with = "crate::report::document::nanoseconds")]
+    #[serde(serialize_with = "crate::units::nanoseconds")]
     pub total_ns: f64,
     /// Their own time.
-    #[serde(serialize_with = "crate::report::document::nanoseconds")]
+    #[serde(serialize_with = "crate::units::nanoseconds")]
     pub self_ns: f64,
     /// Their part of the whole.
     pub share: Option<f64>,

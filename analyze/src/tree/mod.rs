@@ -14,13 +14,10 @@ mod places;
 mod select;
 mod upward;
 
-use std::io::Write;
-
 use crate::calltree::{self, CallTree, CallTrees, Lines};
 use crate::error::Error;
 use crate::opened::{Opened, Selection};
-use crate::report::{Color, Format};
-use crate::view::{self, Screen};
+use crate::report::Format;
 pub use branches::{Branch, Branches, What};
 pub use document::{Document, Hidden, Node, Site, Tree};
 pub use downward::{Recursion, downward};
@@ -39,8 +36,6 @@ pub struct Options {
     pub callers: bool,
     /// Whether calls from several places stay apart.
     pub sites: bool,
-    /// How a table is laid out.
-    pub layout: Layout,
     /// Whether functions of one name but several addresses stay apart.
     pub by_address: bool,
     /// Levels of a recursion that are shown before the others are folded into them.
@@ -58,8 +53,6 @@ pub struct Options {
     pub raw: bool,
     /// How it is written.
     pub format: Format,
-    /// Whether tables have colours.
-    pub color: Color,
 }
 
 /// Order of branches: by name, or the largest first.
@@ -73,42 +66,11 @@ pub enum Sort {
     Name,
 }
 
-/// How a table is laid out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Layout {
-    /// As a tree beside its numbers.
-    #[default]
-    Tree,
-    /// As functions with their callers, and how they call.
-    Callers,
-}
-
 /// Callers of callers of callers are rarely the question.
 const LEVELS_OF_CALLERS: u32 = 5;
 
 /// People see at a glance what has at least this share.
 const LEAST_PERCENT_OF_TABLE: f64 = 0.5;
-
-/// Writes trees; warnings go to stderr.
-pub fn run(options: &Options, out: &mut dyn Write) -> Result<(), Error> {
-    let document = document(options)?;
-    match options.format {
-        Format::Json => view::json::write(&document, out)?,
-        Format::Csv => view::tree::csv(&document, out)?,
-        Format::Table => {
-            let screen = Screen::of(options.color);
-            match options.layout {
-                Layout::Tree => view::tree::table(&document, &screen, out)?,
-                Layout::Callers => view::tree::callers(&document, &screen, out)?,
-            }
-        }
-    }
-    out.flush()?;
-    for warning in &document.warnings {
-        eprintln!("warning: {warning}");
-    }
-    Ok(())
-}
 
 /// The trees as data.
 pub fn document(options: &Options) -> Result<Document, Error> {

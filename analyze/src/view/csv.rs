@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use csv::Writer;
 
 use crate::report::columns::{Column, Value};
-use crate::report::{Document, Function, Layout, Subject};
+use crate::report::{Document, Function, Layout};
+use crate::subject::Subject;
 
 /// Writes a document as CSV.
 pub fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {

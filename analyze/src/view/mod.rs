@@ -2,7 +2,6 @@
 
 pub mod annotate;
 pub mod csv;
-pub mod human;
 pub mod json;
 mod screen;
 pub mod similar;
@@ -10,4 +9,4 @@ pub mod table;
 pub(crate) mod timeline;
 pub mod tree;
 
-pub use screen::Screen;
+pub use screen::{Color, Screen};

@@ -2,7 +2,17 @@
 
 use std::io::IsTerminal;
 
-use crate::report::Color;
+/// Whether tables have colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Color {
+    /// At a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Yes.
+    Always,
+    /// No.
+    Never,
+}
 
 /// How wide and how colourful output may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Timelines as lines of blocks.
 
-use super::human::{count, counted, moment, time};
+use crate::human::{count, counted, moment, time};
 use crate::timeline::{Axis, Timeline, sparkline};
 
 /// Space for what stands before the blocks.

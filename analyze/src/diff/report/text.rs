@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use super::words::{callers, counted, exactly, metric, metric_name, percent, plus_minus, signed, why};
 use crate::diff::tester::LEAST_RUNS;
 use crate::diff::{Comparison, Function, Metric, On, Query, Verdict};
+use crate::human::{self, count, time};
 use crate::statistics::{Correction, smallest_p};
 use crate::view::Screen;
-use crate::view::human::{self, count, time};
 use crate::view::table::grid::{Column, Grid, LEAST_NAME, Row, Style};
 
 /// Writes the summary, with at most that many functions in each section.

@@ -1,7 +1,7 @@
 //! Differences in words.
 
 use crate::diff::{Edge, Function, Query, Test, Why};
-use crate::view::human::{bytes, count, time};
+use crate::human::{bytes, count, time};
 
 /// "+12.3%", or what it was from nothing.
 pub fn percent(difference: Option<f64>) -> String {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use super::{Run, Side};
+use crate::merge::By;
 use crate::report::{self, Column, Function};
 use crate::runs::{self, Runs};
 use crate::similar::Error;
@@ -55,7 +56,7 @@ fn document(run: &runs::Run) -> Result<report::Document, Error> {
         profiles: run.profiles.clone(),
         roots: Vec::new(),
         pid: None,
-        by: report::By::All,
+        by: By::All,
         raw: false,
         filter: report::Filter::default(),
         columns: vec![Column::Calls], // all functions, also where roots were recorded
@@ -64,7 +65,6 @@ fn document(run: &runs::Run) -> Result<report::Document, Error> {
         sort: Some(report::Sort::Name),
         limit: None,
         format: report::Format::Table,
-        color: report::Color::Never,
         by_address: false,
     };
     report::document(&options).map_err(|source| Error::Profile { run: title(run), source })

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use crate::annotate::{Call, Document, Function, Report};
-use crate::report::CallKind;
+use crate::functions::CallKind;
+use crate::human::{count, share};
 use crate::view::Screen;
-use crate::view::human::{count, share};
 use crate::view::table::{dim, footer, resolved, short, strong, sums, title, wrapped};
 
 /// A line with this share of the function's time stands out.

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use super::csv::word;
+use crate::human::{bytes, count, counted, time};
 use crate::similar::{Compared, Document, Sample, SideFacts, Verdict};
 use crate::view::Screen;
-use crate::view::human::{bytes, count, counted, time};
 use crate::view::table::grid::{Column, Grid, LEAST_NAME, Row, Style};
 use crate::view::table::strong;
 

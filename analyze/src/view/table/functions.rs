@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use super::grid::{self, Grid, LEAST_NAME, Row, Style};
 use super::histogram::Axis;
 use super::{error_of_call, open, resolved, short};
+use crate::human::{count, counted, share, shorten, time};
 use crate::report::columns::{Column, USUAL, Value};
 use crate::report::{Document, Function, Report};
 use crate::view::Screen;
-use crate::view::human::{count, counted, share, shorten, time};
 
 /// A function with this share of all self time stands out.
 const HOT: f64 = 0.1;

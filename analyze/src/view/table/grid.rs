@@ -2,8 +2,8 @@
 
 use comfy_table::{Attribute, Cell, CellAlignment, LineStyle, Table, TableStyle};
 
+use crate::human::shorten;
 use crate::view::Screen;
-use crate::view::human::shorten;
 
 /// What most tables leave for names.
 pub const LEAST_NAME: usize = 28;

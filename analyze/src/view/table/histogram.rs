@@ -1,7 +1,7 @@
 //! Distributions as pictures: how many calls took how long.
 
+use crate::human::{count, share, time};
 use crate::report::Bar;
-use crate::view::human::{count, share, time};
 
 /// Most cells of a row.
 const MOST_CELLS: usize = 24;

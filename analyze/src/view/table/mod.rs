@@ -13,10 +13,11 @@ mod timelines;
 use std::io::{self, Write};
 
 use super::Screen;
-pub(super) use super::human::resolved;
-use super::human::{count, counted, time};
+pub(super) use crate::human::resolved;
+use crate::human::{count, counted, time};
 use crate::merge::Bound;
-use crate::report::{Document, Layout, Overhead, Report, Subject};
+use crate::report::{Document, Layout, Report};
+use crate::subject::{Overhead, Subject};
 pub(super) use roots::wrapped;
 
 /// Writes a document as tables.

@@ -1,7 +1,7 @@
 //! Calls that have not returned, and how far their time is known.
 
+use crate::human::count;
 use crate::merge::Bound;
-use crate::view::human::count;
 
 /// How many there are, marked if their process ended without saying when.
 pub fn remark(open: u64, bound: Option<Bound>) -> String {

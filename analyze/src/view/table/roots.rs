@@ -3,8 +3,9 @@
 use super::grid::{Column, Grid, LEAST_NAME, Row, Style};
 use super::histogram;
 use super::{dim, error_of_call, resolved, short, strong, sums};
-use crate::report::{CallKind, Callee, Document, Function, Report};
-use crate::view::human::{count, counted, ratio, share, time};
+use crate::functions::CallKind;
+use crate::human::{count, counted, ratio, share, time};
+use crate::report::{Callee, Document, Function, Report};
 use crate::view::{Screen, timeline};
 
 const COLUMNS: [Column<'static>; 6] = [

@@ -1,9 +1,9 @@
 //! When functions ran: a line for each that has a timeline, all on one axis.
 
 use super::dim;
+use crate::human::{counted, shorten, time};
 use crate::report::{Document, Function, Report};
 use crate::timeline::{Axis, Timeline, sparkline};
-use crate::view::human::{counted, shorten, time};
 use crate::view::{Screen, timeline};
 
 /// What is left for names.

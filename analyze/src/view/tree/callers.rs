@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use super::guides::Guides;
 use super::table::{of_call, place};
+use crate::human::{count, counted, percent, time};
 use crate::tree::{Document, Node, Tree};
 use crate::view::Screen;
-use crate::view::human::{count, counted, percent, time};
 use crate::view::table::grid::{Column, Grid, LEAST_NAME, Row, Style};
 use crate::view::table::{dim, footer, resolved, short, strong, sums, title, wrapped};
 

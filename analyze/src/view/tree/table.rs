@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use super::guides::{Guides, has_row};
-use crate::report::CallKind;
+use crate::functions::CallKind;
+use crate::human::{count, counted, percent, time};
 use crate::tree::{Document, Hidden, Node, Site, Tree};
 use crate::view::Screen;
-use crate::view::human::{count, counted, percent, time};
 use crate::view::table::grid::{Column, Grid, Row, Style};
 use crate::view::table::{dim, footer, open, resolved, short, strong, title};
 

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::document::Address;
 use super::roots::Roots;
+use super::sums::FunctionId;
 use crate::demangle::shown;
-use crate::functions::FunctionId;
 use crate::merge::{Merged, ModuleId, Place, PlaceId};
 use crate::symbolize::Symbols;
+use crate::units::Address;
 
 /// The names of all functions.
 pub struct Names {

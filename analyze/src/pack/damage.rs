@@ -6,9 +6,12 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
-use super::{Archive, Options, run};
+use super::{Options, run};
+use crate::archive::{Archive, Index};
 use crate::merge::Module;
+use crate::module::ModuleKey;
 use crate::opened::{Opened, Selection};
+use crate::symbolize::Portable;
 use crate::testing::sample;
 
 /// An archive of a profile, and of what is known of this very program.
@@ -35,7 +38,7 @@ fn read_at(path: &Path) -> Result<(), String> {
         archive.profile(number).map_err(|error| error.to_string())?;
     }
     for key in archive.modules() {
-        archive.symbols(key).map_err(|error| error.to_string())?;
+        archive.symbols::<Portable>(key).map_err(|error| error.to_string())?;
     }
     let selection = Selection { profiles: vec![PathBuf::from(path)], ..Selection::default() };
     let opened = Opened::open(&selection).map_err(|error| error.to_string())?;
@@ -53,9 +56,9 @@ fn zeros(bytes: usize, claimed: Option<u32>) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let options = zip::write::SimpleFileOptions::default();
     let (stored, deflated) = (zip::CompressionMethod::Stored, zip::CompressionMethod::Deflated);
-    zip.start_file(super::MARK, options.compression_method(stored)).unwrap();
+    zip.start_file("diytrace-archive", options.compression_method(stored)).unwrap();
     std::io::Write::write_all(&mut zip, b"version 1\n").unwrap();
-    zip.start_file(super::INDEX, options.compression_method(deflated)).unwrap();
+    zip.start_file("index", options.compression_method(deflated)).unwrap();
     std::io::copy(&mut std::io::Read::take(std::io::repeat(0), bytes as u64), &mut zip).unwrap();
     let mut file = zip.finish().unwrap().into_inner();
     if let Some(claimed) = claimed {
@@ -84,7 +87,7 @@ fn what_is_no_archive_is_told_so() {
     let mut newer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let mut foreign = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
-    newer.start_file(super::MARK, options).unwrap();
+    newer.start_file("diytrace-archive", options).unwrap();
     std::io::Write::write_all(&mut newer, b"version 99\n").unwrap();
     foreign.start_file("else", options).unwrap();
     for (bytes, expected) in [
@@ -123,10 +126,10 @@ proptest! {
         is_sound in any::<bool>(),
     ) {
         let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-        let kept = super::Index { modules: vec![super::ModuleKey::BuildId(vec![1])], ..Default::default() };
+        let kept = Index { modules: vec![ModuleKey::BuildId(vec![1])], ..Default::default() };
         let index = if is_sound { postcard::to_stdvec(&kept).unwrap() } else { index };
         let entries: [(&str, &[u8]); 4] =
-            [(super::MARK, b"version 1\n"), ("profiles/0/", &profile), ("symbols/0", &symbols), ("index", &index)];
+            [("diytrace-archive", b"version 1\n"), ("profiles/0/", &profile), ("symbols/0", &symbols), ("index", &index)];
         for (name, bytes) in entries {
             zip.start_file(name, zip::write::SimpleFileOptions::default()
                 .compression_method(zip::CompressionMethod::Deflated)).unwrap();

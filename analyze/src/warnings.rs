@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::error::nearest_sentence;
 use crate::load::timed::Timing;
 use crate::load::{Loaded, Summary};
 use crate::merge::{Merged, Module, ModuleId};
-use crate::nearest::nearest_names;
+use crate::nearest::{nearest_names, nearest_sentence};
 use crate::symbolize::Symbols;
 
 /// Everything, once.

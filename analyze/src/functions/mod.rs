@@ -1,0 +1,19 @@
+//! Functions: their names, how they are called, and what their call paths come to.
+//!
+//! ```text
+//! call paths, corrected ──[sums]──▶ [`Function`]s with their callees
+//! places ──[names]──▶ what they are called, and which are one ──[roots]──▶ which were asked for
+//! call sites ──[calls]──▶ by which instruction a call was made, from whose code
+//! ```
+
+mod calls;
+mod names;
+mod ran;
+mod roots;
+mod sums;
+
+pub use calls::{Call, CallId, CallKind, Calls, Kinds};
+pub use names::{Name, Names};
+pub use ran::Ran;
+pub use roots::Roots;
+pub use sums::{Edge, EdgeSums, Function, FunctionId, Sums, functions};
