@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::profile::{Frame, Function, Line, Module, Part, Profile, Site};
+use super::profile::{Frame, Function, Line, Module, Part, Profile, Site, whole};
 use super::sums;
 use crate::calltree::{self, CallTree, CallTrees, Node};
 use crate::functions::CallKind;
@@ -222,9 +222,4 @@ fn frames(tree: &CallTree, with: &With) -> (Vec<Frame>, Time) {
 
 fn own(node: &Node, is_raw: bool) -> Time {
     if is_raw { node.raw.own } else { node.corrected.own }
-}
-
-/// In whole nanoseconds.
-pub(super) fn whole(time: Time) -> u64 {
-    time.at_least_zero().ns().round() as u64
 }

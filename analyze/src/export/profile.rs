@@ -1,5 +1,6 @@
 //! What is exported, as plain data: call trees whose times are whole nanoseconds.
 
+use crate::time::Time;
 use crate::timeline::Timeline;
 
 /// Profiles on their way to another tool.
@@ -205,4 +206,9 @@ impl Part {
     pub fn stack(&self, frame: usize) -> impl Iterator<Item = &Frame> {
         std::iter::successors(self.frames.get(frame), |frame| self.frames.get(frame.parent?))
     }
+}
+
+/// In whole nanoseconds.
+pub(super) fn whole(time: Time) -> u64 {
+    time.at_least_zero().ns().round() as u64
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::prepare::whole;
+use super::profile::whole;
 use super::profile::{Edge, Frame, Spread, Sums};
 use crate::calltree::CallTree;
 use crate::functions::FunctionId;

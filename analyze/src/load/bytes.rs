@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::ending::Ending;
-use super::snapshot::Moment;
+use super::moment::Moment;
 use super::state::Seen;
 use super::{Error, Family, parse, state};
 

@@ -7,7 +7,7 @@ use diytrace::{Ref, Sample, Slot, arena, node};
 
 use super::clock::Clock;
 use super::costs::Evidence;
-use super::snapshot::Moment;
+use super::moment::Moment;
 use super::timed::{Timed, Timing};
 use crate::process::State;
 use crate::timeline::Slices;

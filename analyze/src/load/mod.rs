@@ -22,6 +22,7 @@ pub(crate) mod holders;
 pub mod interval;
 mod kept;
 mod lease;
+mod moment;
 mod parse;
 pub(crate) mod reset;
 pub mod snapshot;

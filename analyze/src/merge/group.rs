@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::By;
 use super::measure::Measured;
 use super::modules::{PlaceId, Resolver};
-use super::part::{Filed, GrowingPart, Part, PartKey};
+use super::part::{Filed, GrowingPart, Overhead, Part, PartKey};
 use super::since::Counted;
 use super::tree::{Growing, Key, PathId, Tree};
 use crate::histogram::{Histogram, Refinement};
@@ -84,19 +84,6 @@ impl Group {
         }
         self.functions.get(&function).map_or_else(Histogram::default, |times| times.histogram.refined_by(refinement))
     }
-}
-
-/// What hook pairs cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Overhead {
-    /// Inside the interval that a pair measures.
-    pub inner: Time,
-    /// For the caller beside that.
-    pub outer: Time,
-    /// Standard error of the sum of both.
-    pub error: Time,
-    /// Trials that this comes from, over the families here.
-    pub trials: u64,
 }
 
 /// A process.

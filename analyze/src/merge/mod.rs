@@ -25,7 +25,7 @@ use rustc_hash::FxHashMap;
 
 use crate::load::{Arena, Family};
 pub use crate::module::ModuleFile;
-pub use group::{FunctionTimes, Group, Overhead, Process, Thread};
+pub use group::{FunctionTimes, Group, Process, Thread};
 use group::{GroupKey, Growth};
 pub use latest::Bound;
 use latest::latest;
@@ -33,7 +33,7 @@ pub use modules::{Module, ModuleId, Place, PlaceId};
 use modules::{ModuleTable, PlaceTable, Resolver};
 pub use moved::Move;
 pub use pairs::{Pairs, PathPairs};
-pub use part::{Filed, Part, PartKey};
+pub use part::{Filed, Overhead, Part, PartKey};
 use since::Earlier;
 pub use tree::{CallPath, Counts, Key, PathId, Tree};
 

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use super::group::Overhead;
 use super::modules::PlaceId;
 use super::pairs::{Pairs, PathPairs};
 use super::tree::PathId;
@@ -48,6 +47,19 @@ pub struct Part {
     pub paths: Vec<(PathId, PathPairs)>,
     /// Of the calls that are in the histograms of functions.
     pub filed: BTreeMap<PlaceId, Filed>,
+}
+
+/// What hook pairs cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overhead {
+    /// Inside the interval that a pair measures.
+    pub inner: Time,
+    /// For the caller beside that.
+    pub outer: Time,
+    /// Standard error of the sum of both.
+    pub error: Time,
+    /// Trials that this comes from, over the families here.
+    pub trials: u64,
 }
 
 /// Calls that the recorder has filed in a function's histogram: by their time less what the hooks cost as it knew it then.

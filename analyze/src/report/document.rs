@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::columns::Column;
+use super::column::Column;
 use crate::functions::{CallKind, Kinds};
 use crate::merge::Bound;
 use crate::subject::{Clock, Subject};

@@ -7,6 +7,7 @@
 //! The document is plain data; views only write it.
 
 mod build;
+mod column;
 pub mod columns;
 mod document;
 mod filter;

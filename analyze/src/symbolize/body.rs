@@ -4,25 +4,10 @@ use std::sync::Arc;
 
 use addr2line::Context;
 
-use super::Symbol;
+use super::answers::{Location, Symbol};
 use super::files::ModuleFiles;
-use super::lines::Location;
 use crate::elf::dwarf::Reader;
 use crate::elf::symbols::base_name;
-
-/// Where a function is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Body {
-    /// The source file.
-    pub file: String,
-    /// Where its code begins: the line of its name, or the next.
-    pub first: u32,
-    /// Its last line that has code of its own.
-    pub last: u32,
-    /// For each call site, the line of the function that the call is on; of one that is in no code of it, the line
-    /// where it is.
-    pub calls: Vec<Option<Location>>,
-}
 
 /// Finds functions' lines in a module, if it has any.
 pub struct Bodies<'a>(Option<Context<Reader<'a>>>);

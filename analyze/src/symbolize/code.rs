@@ -6,22 +6,9 @@ use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register}
 use object::elf::{PT_LOAD, ProgramHeader64};
 use object::read::elf::ProgramHeader;
 use object::{Endianness, Object, ObjectSection};
-use serde::{Deserialize, Serialize};
 
+use super::answers::CallForm;
 use super::files::ModuleFiles;
-
-/// How code calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum CallForm {
-    /// By the target's own address.
-    Direct(u64),
-    /// Through the procedure linkage table, or its entry in the global offset table.
-    Plt,
-    /// Through a pointer.
-    Indirect,
-    /// There is no code to be read, or no call in it.
-    Unknown,
-}
 
 /// Longest form of an indirect call: prefix, opcode, operand, index and 32-bit displacement.
 const LONGEST_CALL: u64 = 9;

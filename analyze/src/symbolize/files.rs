@@ -71,7 +71,7 @@ impl Files {
                 Err(error) => files.problem = files.problem.or(Some(error.to_string())),
             }
             // The cache knows what is in files, and nothing else.
-            files.key = if files.portable.is_none() { self.cache.key(module, &files) } else { None };
+            files.key = if files.portable.is_none() { self.cache.key(module, files.by_role()) } else { None };
             files.cached = files.key.as_ref().map(|key| self.cache.bytes(key)).unwrap_or_default();
             files
         })
@@ -103,7 +103,12 @@ impl ModuleFiles {
 
     /// All files that answers may come from.
     pub fn consulted(&self) -> impl Iterator<Item = &Mapped> {
-        self.all().chain(&self.supplement)
+        self.by_role().into_iter().flatten()
+    }
+
+    /// The same: its own, what was split off it, and what several debug files share.
+    pub fn by_role(&self) -> [Option<&Mapped>; 3] {
+        [self.code.as_ref(), self.debug.as_ref().map(|debug| &debug.file), self.supplement.as_ref()]
     }
 
     /// The same as [`Self::all`], parsed.

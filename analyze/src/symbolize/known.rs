@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use dashmap::DashMap;
 use rustc_hash::FxBuildHasher;
 
+use super::answers::{CallForm, Location, Probe, Symbol};
 use super::portable::Portable;
-use super::{CallForm, Location, Probe, Symbol};
 
 /// All that was found out about a module. It depends on nothing but the module's files.
 #[derive(Default)]

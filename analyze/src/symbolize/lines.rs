@@ -4,21 +4,11 @@ use std::sync::Arc;
 
 use addr2line::Context;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use super::Probe;
+use super::answers::{Location, Probe};
 use super::files::ModuleFiles;
 use crate::elf::dwarf::Reader;
 use crate::progress::Progress;
-
-/// Where something is written.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Location {
-    /// The source file.
-    pub file: String,
-    /// The line in it.
-    pub line: u32,
-}
 
 /// A core is worth setting up for this many lines.
 const LEAST_SHARE: usize = 128;

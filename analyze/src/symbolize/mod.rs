@@ -11,10 +11,12 @@
 //! Everything is read when it is first asked for, and only then: a program has far more functions than a profile. What
 //! was found out is kept when [`Symbols`] are dropped, so that the next report asks the cache alone.
 
+mod answers;
 mod body;
 mod cache;
 mod code;
 mod files;
+mod gather;
 mod inlined;
 mod known;
 mod lines;
@@ -26,21 +28,18 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use crate::elf::debug::FoundBy;
 use crate::elf::symbols::base_name;
 use crate::merge::{Module, ModuleId, Place};
+pub use answers::{Body, CallForm, Location, Probe, Symbol};
 use body::Bodies;
-pub use body::Body;
 pub use cache::Cache;
-pub use code::CallForm;
 pub use files::Files;
+pub use gather::gather;
 pub use inlined::Inlined;
 use known::Known;
-pub use lines::Location;
-pub use portable::{Portable, gather};
-pub use table::Symbol;
+pub use portable::Portable;
 use table::Table;
 
 /// Symbols of all modules of a profile.
@@ -50,18 +49,6 @@ pub struct Symbols<'a> {
     tables: Vec<OnceLock<Table<'a>>>,
     code: Vec<OnceLock<code::Code<'a>>>,
     known: Vec<OnceLock<Known<'a>>>,
-}
-
-/// Which line is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Probe {
-    /// Where the function that starts at the address is written.
-    Function,
-    /// Where the call is written that returns to the address.
-    Call,
-    /// The address is the return address of an inlined function's enter hook: where the call of that function is
-    /// written, which was to return nowhere.
-    InlinedCall,
 }
 
 /// What was split off a module for debuggers.
@@ -281,7 +268,7 @@ impl<'a> Symbols<'a> {
         for (id, known) in news {
             let files = self.files(id);
             if let Some(key) = &files.key {
-                self.files.cache.keep(key, files, known);
+                self.files.cache.keep(key, files.consulted(), known);
             }
         }
         self.files.cache.tidy();

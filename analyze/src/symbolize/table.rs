@@ -1,19 +1,9 @@
 //! The functions of a module by address.
 
+use super::answers::Symbol;
 use super::files::ModuleFiles;
 use crate::elf::symbols::{self, Binding, functions};
 use crate::elf::{self, Parsed};
-
-/// A function's symbol.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Symbol<'a> {
-    /// Its name as the linker knows it, without a version; empty if only its extent is known.
-    pub name: &'a str,
-    /// Its ELF virtual address.
-    pub address: u64,
-    /// Its size in bytes; 0 if nobody knows.
-    pub size: u64,
-}
 
 /// Symbols in the order of their addresses; of several at one address the one to show comes first.
 #[derive(Default)]

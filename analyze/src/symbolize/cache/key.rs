@@ -4,10 +4,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::elf::Stamp;
 use crate::elf::debug::hex;
+use crate::elf::{Mapped, Stamp};
 use crate::merge::Module;
-use crate::symbolize::files::ModuleFiles;
 
 /// A file without a build ID that changed so shortly ago could change again and look the same: file systems have clocks
 /// of up to two seconds.
@@ -28,9 +27,9 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of a module with these files, if there are any, and it is sure to be another when they change.
-    pub fn of(maker: Stamp, module: &Module, files: &ModuleFiles) -> Option<Self> {
-        let consulted = [files.code.as_ref(), files.debug.as_ref().map(|debug| &debug.file), files.supplement.as_ref()];
+    /// The key of a module with these files (its own, what was split off it, and what several debug files share), if there are
+    /// any, and it is sure to be another when they change.
+    pub fn of(maker: Stamp, module: &Module, consulted: [Option<&Mapped>; 3]) -> Option<Self> {
         let consulted = consulted.map(|file| file.map(|file| file.stamp));
         let mut stamps = consulted.iter().flatten().peekable();
         stamps.peek()?;

@@ -16,9 +16,8 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::files::ModuleFiles;
 use super::known::Known;
-use crate::elf::Stamp;
+use crate::elf::{Mapped, Stamp};
 use crate::merge::Module;
 use folder::Folder;
 pub use key::Key;
@@ -50,8 +49,8 @@ impl Cache {
     }
 
     /// The key under which what is found out about a module is kept, if it can be.
-    pub fn key(&self, module: &Module, files: &ModuleFiles) -> Option<Key> {
-        Key::of(self.0.as_ref()?.maker, module, files)
+    pub fn key(&self, module: &Module, consulted: [Option<&Mapped>; 3]) -> Option<Key> {
+        Key::of(self.0.as_ref()?.maker, module, consulted)
     }
 
     /// What is kept under a key, for [`Cache::read`].
@@ -65,9 +64,9 @@ impl Cache {
     }
 
     /// Keeps what is known of a module whose files are still what they were.
-    pub fn keep(&self, key: &Key, files: &ModuleFiles, known: &Known) {
+    pub fn keep<'a>(&self, key: &Key, mut consulted: impl Iterator<Item = &'a Mapped>, known: &Known) {
         let Some(open) = &self.0 else { return };
-        if files.consulted().all(|file| Stamp::at(&file.path) == Some(file.stamp)) {
+        if consulted.all(|file| Stamp::at(&file.path) == Some(file.stamp)) {
             open.folder.write(&key.file_name(), &record::write(key, known));
         }
     }

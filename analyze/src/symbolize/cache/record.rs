@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::Key;
+use crate::symbolize::answers::{CallForm, Location, Probe, Symbol};
 use crate::symbolize::known::Known;
-use crate::symbolize::{CallForm, Location, Probe, Symbol};
 
 /// How a file begins. Another form of the record needs another version.
 const MAGIC: &[u8] = b"diytrace symbols v1\n";
@@ -144,7 +144,7 @@ mod tests {
         let files = ModuleFiles { code: Mapped::open(&program).ok(), ..Default::default() };
         let module =
             Module { build_id: vec![1, 2], files: Default::default(), is_instrumented: true, is_program: true };
-        Key::of(Stamp::at(Path::new("/")).unwrap(), &module, &files).unwrap()
+        Key::of(Stamp::at(Path::new("/")).unwrap(), &module, files.by_role()).unwrap()
     });
 
     fn known(facts: &[(u64, String)]) -> Known<'_> {
@@ -221,15 +221,18 @@ mod tests {
         let file = here.path().join("file");
         std::fs::write(&file, "one").unwrap();
         let (maker, files) = (Stamp::at(here.path()).unwrap(), opened(&file));
-        let key = |maker, build_id: u8| Key::of(maker, &module(vec![build_id]), &files).unwrap();
+        let key = |maker, build_id: u8| Key::of(maker, &module(vec![build_id]), files.by_role()).unwrap();
         let bytes = write(&key(maker, 1), &known(&[]));
         assert!(read(&bytes, &key(maker, 1)).is_some());
         assert!(read(&bytes, &key(maker, 2)).is_none(), "another build");
         assert!(read(&bytes, &key(files.code.as_ref().unwrap().stamp, 1)).is_none(), "another diytrace");
-        assert!(Key::of(maker, &module(vec![]), &files).is_none(), "without a build ID, and just written");
+        assert!(Key::of(maker, &module(vec![]), files.by_role()).is_none(), "without a build ID, and just written");
         std::fs::write(&file, "two").unwrap();
-        let changed = Key::of(maker, &module(vec![1]), &opened(&file)).unwrap();
+        let changed = Key::of(maker, &module(vec![1]), opened(&file).by_role()).unwrap();
         assert!(read(&bytes, &changed).is_none(), "the same build, but its file has changed");
-        assert!(Key::of(maker, &module(vec![1]), &ModuleFiles::default()).is_none(), "there is nothing to know");
+        assert!(
+            Key::of(maker, &module(vec![1]), ModuleFiles::default().by_role()).is_none(),
+            "there is nothing to know"
+        );
     }
 }
