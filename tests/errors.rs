@@ -81,9 +81,9 @@ fn a_newer_file() {
     let recorded = plain();
     let path = &recorded.profiles()[0];
     let mut bytes = fs::read(path).unwrap();
-    bytes[8..12].copy_from_slice(&(diytrace::VERSION + 1).to_le_bytes());
+    bytes[8..12].copy_from_slice(&(diytrace_format::VERSION + 1).to_le_bytes());
     fs::write(path, bytes).unwrap();
-    let version = format!("version {}", diytrace::VERSION + 1);
+    let version = format!("version {}", diytrace_format::VERSION + 1);
     assert_refused(&report(recorded.folder(), &[path.to_str().unwrap()]), &[&version, "newer diytrace"]);
     assert_refused(&report(recorded.folder(), &["out"]), &[&version]);
 }

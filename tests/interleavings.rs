@@ -1,4 +1,4 @@
-//! Every order in which threads and processes can do what `diytrace::protocol` lets them do to the file's words, deaths in
+//! Every order in which threads and processes can do what `diytrace_format::protocol` lets them do to the file's words, deaths in
 //! between included.
 //!
 //!   RUSTFLAGS="--cfg loom" cargo test --release --test interleavings
@@ -9,9 +9,9 @@
 
 #![cfg(loom)]
 
-use diytrace::header::Anchor;
-use diytrace::protocol::directory::{self, Owner, Word};
-use diytrace::protocol::{anchors, by_function, modules, room, space};
+use diytrace_format::header::Anchor;
+use diytrace_format::protocol::directory::{self, Owner, Word};
+use diytrace_format::protocol::{anchors, by_function, modules, room, space};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use loom::thread;

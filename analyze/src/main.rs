@@ -1,6 +1,23 @@
 //! The command `diytrace`.
+//!
+//! ```text
+//! cli      the command line: options, and which of the below they run
+//! record   runs a program under the recorder
+//! check    tells what of a program can be recorded
+//! ctl      steers recorders that are running: pause, reset, snapshots
+//! top      shows what they count, live
+//! bench    runs two versions in turn, for a comparison
+//! ```
+//!
+//! What profiles say is in `profile/`, how it is shown in `views/`, and how it is compared in `compare/`.
 
+mod bench;
+mod check;
 mod cli;
+mod ctl;
+mod record;
+mod signals;
+mod top;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

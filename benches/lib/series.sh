@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154 # variables of trust.sh
 
 bench_series() {
-    local example=(cargo run --quiet --manifest-path "$benches/../Cargo.toml" -p diytrace-analyze --example series)
+    local example=(cargo run --quiet --manifest-path "$benches/../Cargo.toml" -p diytrace-compare --example series)
     "${example[@]}" >"$results/trust-series.tsv"
     if command -v Rscript >/dev/null; then
         "${example[@]}" -- 50 | Rscript "$benches/tools/series.R" >"$results/trust-series-r.tsv"

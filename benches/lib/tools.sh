@@ -17,7 +17,7 @@ build_tools() {
     done
     cc -O2 "$benches/tools/measure.c" -o "$work/measure"
     cc -O2 -c "$benches/tools/clock.c" -o "$work/clock.o"
-    cargo build --release --quiet --manifest-path "$benches/../Cargo.toml" -p diytrace-cdylib -p diytrace-analyze
+    cargo build --release --quiet --manifest-path "$benches/../Cargo.toml" -p diytrace-cdylib -p diytrace
     target=$(cargo metadata --format-version 1 --no-deps --manifest-path "$benches/../Cargo.toml" |
         sed -E 's/.*"target_directory":"([^"]*)".*/\1/')
     cp "$target/release/libdiytrace.so" "$target/release/diytrace" "$work/"

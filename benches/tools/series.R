@@ -1,4 +1,4 @@
-# Holds p-values of analyze/examples/series.rs (`-- N`, on stdin) against R's wilcox.test and ks.test, both exact, and
+# Holds p-values of analyze/compare/examples/series.rs (`-- N`, on stdin) against R's wilcox.test and ks.test, both exact, and
 # against all splits of the runs, one by one. Prints the largest difference of each test.
 rows <- read.delim(file("stdin"), stringsAsFactors = FALSE)
 numbers <- function(text) as.numeric(strsplit(text, " ")[[1]])

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use diytrace::header::clock::CLOCK_GETTIME;
-use diytrace::histogram::bin;
-use diytrace::reader::File;
-use diytrace::timeline::{FIRST_WIDTH, Timeline, parts, width_for};
-use diytrace::trials::TRIALS;
-use diytrace::{Arena, Bins, Function, GRANULE, Header, NodeRecord, Ref, Trials, UNIT, kind, node};
+use diytrace_format::header::clock::CLOCK_GETTIME;
+use diytrace_format::histogram::bin;
+use diytrace_format::reader::File;
+use diytrace_format::timeline::{FIRST_WIDTH, Timeline, parts, width_for};
+use diytrace_format::trials::TRIALS;
+use diytrace_format::{Arena, Bins, Function, GRANULE, Header, NodeRecord, Ref, Trials, UNIT, kind, node};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
 use super::Recorded;

@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 use perf_event::events::{Hardware, Software};
 use perf_event::{Builder, Counter};
 
-use crate::runs::metric;
+use diytrace_compare::runs::metric;
 
 /// What can be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,9 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{ctl, diff, load, record, runs};
+use crate::{ctl, record};
+use diytrace_compare::{diff, runs};
+use diytrace_profile::load;
 
 /// Why `bench` ended early. What was complete before is in its folder.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +19,7 @@ pub enum Error {
     Diff(#[from] diff::Error),
     /// A run cannot be archived.
     #[error(transparent)]
-    Archive(#[from] crate::error::Error),
+    Archive(#[from] diytrace_profile::error::Error),
     /// A set of runs cannot be written.
     #[error(transparent)]
     Runs(#[from] runs::Error),

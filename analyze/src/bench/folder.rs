@@ -57,7 +57,7 @@ pub fn remove(path: &Path) -> Result<(), Error> {
 
 /// Removes the profiles in a folder.
 pub fn clear(folder: &Path) -> Result<(), Error> {
-    for found in crate::load::find(&[folder.to_owned()]).into_iter().flatten() {
+    for found in diytrace_profile::load::find(&[folder.to_owned()]).into_iter().flatten() {
         fs::remove_file(&found.path).map_err(|source| Error::WriteTo { path: found.path.clone(), source })?;
     }
     Ok(())

@@ -9,9 +9,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Error;
-use crate::load::interval::Interval;
-use crate::pack;
-use crate::runs::{Run, Runs};
+use diytrace_compare::runs::{Run, Runs};
+use diytrace_profile::load::interval::Interval;
+use diytrace_profile::pack;
 
 /// Keeps a set, all of it or nothing, and gives its place.
 pub fn save(set: &Runs, history: &Path, name: &str) -> Result<PathBuf, Error> {

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use super::shell::Ended;
-use crate::runs::{Metrics, metric};
+use diytrace_compare::runs::{Metrics, metric};
 
 /// Its metrics: of everything that the shell has waited for.
 pub fn of(ended: &Ended) -> Metrics {

@@ -1,6 +1,6 @@
 //! The command `bench`: runs one or two sides in turn under the recorder, and keeps each run's profile and metrics.
 //!
-//! Two sides are compared ([`crate::diff`]), and what looks changed is run again.
+//! Two sides are compared ([`diytrace_compare::diff`]), and what looks changed is run again.
 //!
 //! ```text
 //! options or [scenario] ──▶ [plan] ──[session]──▶ a set of runs for each side ──▶ [summary], comparison, [history]
@@ -34,12 +34,12 @@ use std::io::{self, Write};
 use std::path::Path;
 
 pub use error::Error;
-pub use plan::{Amount, Options, Plan, Query, Server, Side, Subject};
+pub use plan::{Amount, Options, Plan, Subject};
 
 use crate::ctl;
-use crate::diff::{self, Comparison};
-use crate::human;
 use counters::Available;
+use diytrace_compare::diff::{self, Comparison};
+use diytrace_profile::human;
 use interrupts::{Interrupt, Interrupts};
 use session::{Measured, Session};
 

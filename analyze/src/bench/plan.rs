@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{diff, record};
+use crate::record;
+use diytrace_compare::diff;
 
 /// What to run, how often, and where its profiles go.
 #[derive(Clone, Debug)]

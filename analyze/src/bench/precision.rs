@@ -3,7 +3,7 @@
 //! The median lies below the k-th smallest of n independent values if less than k of them fell below it, which is as likely as
 //! less than k heads of n coins. (E.g. Hahn and Meeker, Statistical Intervals, 5.2.)
 
-use crate::statistics::median;
+use diytrace_compare::statistics::median;
 
 /// How likely the interval holds the median.
 const CONFIDENCE: f64 = 0.95;

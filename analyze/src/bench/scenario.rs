@@ -21,8 +21,8 @@ use serde::Deserialize;
 
 use super::Error;
 use super::plan::{Plan, Query, SIDES, Server, Side};
-use crate::nearest::nearest_names;
-use crate::nearest::nearest_sentence;
+use diytrace_profile::nearest::nearest_names;
+use diytrace_profile::nearest::nearest_sentence;
 
 /// How long a server may take to be ready or to end, if nobody says otherwise.
 const LIMIT: f64 = 60.0;

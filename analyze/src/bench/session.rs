@@ -14,9 +14,9 @@ use super::progress::Progress;
 use super::server::Running;
 use super::step::{self, Environment};
 use super::{Error, Stop, folder, metrics, say, snapshots};
-use crate::load;
 use crate::record;
-use crate::runs::{Metrics, Run, Runs, metric};
+use diytrace_compare::runs::{Metrics, Run, Runs, metric};
+use diytrace_profile::load;
 
 /// What a session does everything with.
 pub struct Session<'a> {
@@ -419,7 +419,7 @@ fn title(side: &Side, query: &Query, number: u32) -> String {
 
 /// A profile whose folder was moved.
 fn moved(profile: &Path, from: &Path, to: &Path) -> PathBuf {
-    use crate::load::interval::Interval;
+    use diytrace_profile::load::interval::Interval;
     let one = |path: &Path| match path.strip_prefix(from) {
         Ok(rest) if rest.as_os_str().is_empty() => to.to_owned(),
         Ok(rest) => to.join(rest),

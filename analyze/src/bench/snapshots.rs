@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use super::Stop;
 use super::interrupts::Interrupts;
 use crate::ctl::{self, Watched, snapshot};
-use crate::load;
-use crate::load::interval::{Interval, counted};
+use diytrace_profile::load;
+use diytrace_profile::load::interval::{Interval, counted};
 
 /// Between two looks whether a server has come to rest. A process that is to end but waits for a processor should have
 /// got one by then.
@@ -41,7 +41,7 @@ fn try_take(server: &Path, into: &Path, word: &str) -> Result<Snapshots, ctl::Er
     families(server)?.iter().map(copy).collect()
 }
 
-/// What lies between two moments, as [`crate::opened::Selection`] takes it: of each family that has counted anything.
+/// What lies between two moments, as [`diytrace_profile::opened::Selection`] takes it: of each family that has counted anything.
 pub fn between(before: &Snapshots, after: Snapshots) -> Vec<PathBuf> {
     let difference = |(family, (copy, calls)): (PathBuf, (PathBuf, u64))| match before.get(&family) {
         None => (calls > 0).then_some(copy),

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use super::precision;
 use super::session::walls;
-use crate::human;
-use crate::runs::Runs;
-use crate::statistics::median;
+use diytrace_compare::runs::Runs;
+use diytrace_compare::statistics::median;
+use diytrace_profile::human;
 
 /// Writes a line for each side and query.
 pub fn write(sides: &[Runs], out: &mut dyn Write) -> io::Result<()> {

@@ -4,8 +4,8 @@ use object::Object;
 use rustc_hash::FxHashSet;
 
 use super::hooks::Section;
-use crate::elf::symbols::{Symbol, Table, base_name, functions};
-use crate::elf::{Parsed, extents};
+use diytrace_profile::elf::symbols::{Symbol, Table, base_name, functions};
+use diytrace_profile::elf::{Parsed, extents};
 
 /// What the C runtime puts into every module. No compiler's flag reaches it.
 const RUNTIME: [&str; 9] = [

@@ -2,9 +2,9 @@
 
 use super::checkup::{Finding, Hooks, Instrumenting, Module, Severity, Symbols};
 use super::subject::Subject;
-use crate::elf::{HOOK, Linkage};
-use crate::human::count;
-use diytrace::pattern::without_parameters;
+use diytrace_format::pattern::without_parameters;
+use diytrace_profile::elf::{HOOK, Linkage};
+use diytrace_profile::human::count;
 
 /// Instrumented bodies in other functions, as a part of all, from which on they are worth a word.
 const MANY_INLINED: f64 = 0.25;

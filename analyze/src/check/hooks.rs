@@ -9,7 +9,7 @@ use object::read::elf::SectionHeader;
 use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget};
 use rustc_hash::FxHashMap;
 
-use crate::elf::{HOOK, Parsed};
+use diytrace_profile::elf::{HOOK, Parsed};
 
 const EXIT_HOOK: &str = "__cyg_profile_func_exit";
 

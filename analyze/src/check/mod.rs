@@ -30,11 +30,12 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use crate::view::Screen;
-use crate::{elf, record};
+use crate::record;
 pub use checkup::Checkup;
+use diytrace_profile::elf;
+use diytrace_views::view::Screen;
 pub use error::Error;
-pub use options::{Color, Format, Options};
+pub use options::{Format, Options};
 use subject::Subject;
 
 /// Writes a checkup, and gives the exit status: 1 if nothing can be recorded.

@@ -9,10 +9,10 @@ use super::hooks::{self, Hook, Route};
 use super::origin;
 use super::sites::{self, Site};
 use super::units::{Unit, Units};
-use crate::demangle;
-use crate::elf::debug::{self, FoundBy};
-use crate::elf::symbols::{Table, base_name, functions, refers_to};
-use crate::elf::{Elf, Parsed};
+use diytrace_profile::demangle;
+use diytrace_profile::elf::debug::{self, FoundBy};
+use diytrace_profile::elf::symbols::{Table, base_name, functions, refers_to};
+use diytrace_profile::elf::{Elf, Parsed};
 
 /// Functions that are named as inlined most often.
 const MOST_INLINED: usize = 5;

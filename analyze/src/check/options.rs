@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-pub use crate::view::Color;
+pub use diytrace_views::view::Color;
 
 /// What to check and how to tell.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use object::{Object, ObjectSection};
 use super::checkup::{Compiler, Folder, Hooks, Instrumenting, Module};
 use super::producer::Producer;
 use super::units::{Unit, Units};
-use crate::elf::Parsed;
+use diytrace_profile::elf::Parsed;
 
 /// Whether all that is instrumented is clang's work, and clang does not say by which option.
 pub fn is_clangs_choice(units: &[Unit]) -> bool {

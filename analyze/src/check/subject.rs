@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::checkup::{Hooks, Module, Role};
 use super::module;
-use crate::elf::{Elf, Linkage};
 use crate::record::program::Program;
 use crate::record::{library, typed};
+use diytrace_profile::elf::{Elf, Linkage};
 use rayon::prelude::*;
 
 /// What is checked.

@@ -6,8 +6,8 @@ use gimli::{AttributeValue, Unit as DwarfUnit, UnitHeader};
 use rayon::prelude::*;
 
 use super::producer::Producer;
-use crate::elf::dwarf::{Dwarf, Reader};
-use crate::elf::{Mapped, debug};
+use diytrace_profile::elf::dwarf::{Dwarf, Reader};
+use diytrace_profile::elf::{Mapped, debug};
 
 /// Entries of debug information that are read in search of an inlined function.
 const PATIENCE: usize = 4_000_000;

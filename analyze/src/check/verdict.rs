@@ -2,7 +2,7 @@
 
 use super::checkup::{Finding, Functions, Module, Severity};
 use super::subject::Subject;
-use crate::human::{count, counted};
+use diytrace_profile::human::{count, counted};
 
 /// Whether anything can be recorded, the sentence that says so, and the next command.
 pub fn of(subject: &Subject, findings: &[Finding]) -> (bool, String, String) {

@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use diytrace_analyze::annotate::{self, Options};
-use diytrace_analyze::error::Error;
-use diytrace_analyze::report;
-use diytrace_analyze::view::{self, Screen};
+use diytrace_profile::error::Error;
+use diytrace_views::annotate::{self, Options};
+use diytrace_views::report;
+use diytrace_views::view::{self, Screen};
 
 use super::choice::Colors;
 use super::selection::{Format, Selected, patterns};

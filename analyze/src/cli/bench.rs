@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use diytrace_analyze::bench::{Amount, Options, Plan, Subject};
-use diytrace_analyze::diff;
+use crate::bench::{Amount, Options, Plan, Subject};
+use diytrace_compare::diff;
 
 use super::diff::Comparing;
 use super::record::Recorder;

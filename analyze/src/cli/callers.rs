@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use diytrace_analyze::error::Error;
-use diytrace_analyze::report;
-use diytrace_analyze::tree::{self, Options, Recursion};
-use diytrace_analyze::view::{self, Screen};
+use diytrace_profile::error::Error;
+use diytrace_views::report;
+use diytrace_views::tree::{self, Options, Recursion};
+use diytrace_views::view::{self, Screen};
 
 use super::choice::Colors;
 use super::selection::{Format, Selected, patterns};

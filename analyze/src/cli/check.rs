@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
+use crate::check::{self, Options};
 use clap::ValueEnum;
-use diytrace_analyze::check::{self, Options};
 
 use super::choice::{Colors, choice};
 

@@ -1,7 +1,7 @@
 //! Choices on the command line, and the one that all commands with text for people have.
 
 use clap::ValueEnum;
-use diytrace_analyze::view;
+use diytrace_views::view;
 
 /// A choice on the command line for each value of an option in the library.
 macro_rules! choice {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::{CommandFactory, ValueEnum};
 use clap_complete::{Shell, generate};
-use diytrace_analyze::error::Error;
+use diytrace_profile::error::Error;
 
 use super::Cli;
 use super::choice::choice;

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::ctl;
 use clap::{Subcommand, ValueEnum};
-use diytrace_analyze::ctl;
-use diytrace_analyze::report;
+use diytrace_views::report;
 
 use super::choice::choice;
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use diytrace_analyze::diff::{self, Command, How, Options};
-use diytrace_analyze::statistics;
+use diytrace_compare::diff::{self, Command, How, Options};
+use diytrace_compare::statistics;
 
 use super::choice::{Colors, choice};
 use super::selection::Format;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use diytrace_analyze::export::{self, Options};
-use diytrace_analyze::report;
+use diytrace_views::export::{self, Options};
+use diytrace_views::report;
 
 use super::choice::choice;
 
@@ -58,7 +58,7 @@ pub struct Arguments {
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
         let Arguments { format, profiles, output, roots, pid, by, raw } = arguments;
-        let roots = roots.iter().flat_map(|list| diytrace::pattern::split(list)).map(str::to_owned).collect();
+        let roots = roots.iter().flat_map(|list| diytrace_format::pattern::split(list)).map(str::to_owned).collect();
         Self { format: format.into(), profiles, roots, pid, by: by.map(Into::into), raw, output }
     }
 }

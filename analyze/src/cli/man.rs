@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::CommandFactory;
-use diytrace_analyze::error::Error;
+use diytrace_profile::error::Error;
 
 use super::Cli;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use diytrace_analyze::pack::Options;
+use diytrace_profile::pack::Options;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -23,11 +23,11 @@ mod tree;
 
 use std::io;
 
+use crate::{bench as benching, check as checking, ctl as control, record as recording};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
-use diytrace_analyze::{
-    bench as benching, check as checking, ctl as control, diff as comparing, error, record as recording,
-};
+use diytrace_compare::diff as comparing;
+use diytrace_profile::error;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Yellow.on_default())
@@ -104,7 +104,7 @@ pub enum Error {
     Ctl(#[from] control::Error),
     /// `similar` could not compare.
     #[error(transparent)]
-    Similar(#[from] diytrace_analyze::similar::Error),
+    Similar(#[from] diytrace_compare::similar::Error),
     /// `bench` could not go on.
     #[error(transparent)]
     Bench(#[from] benching::Error),
@@ -138,7 +138,7 @@ impl Cli {
             Command::Bench(arguments) => Ok(benching::run(&(*arguments).into(), &mut io::stdout().lock())?),
             Command::Diff(arguments) => Ok(comparing::run(&(*arguments).into(), out)?),
             Command::Top(arguments) => {
-                diytrace_analyze::top::run(&arguments.into(), &mut io::stdout().lock())?;
+                crate::top::run(&arguments.into(), &mut io::stdout().lock())?;
                 Ok(0)
             }
             Command::Tree(arguments) => Ok(arguments.run(out).map(|()| 0)?),
@@ -147,15 +147,15 @@ impl Cli {
             Command::Report(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Command::Similar(arguments) => Ok(arguments.run(out)?),
             Command::Symbolize(arguments) => {
-                diytrace_analyze::pack::run(&arguments.into())?;
+                diytrace_profile::pack::run(&arguments.into())?;
                 Ok(0)
             }
             Command::Merge(arguments) => {
-                diytrace_analyze::pack::run(&arguments.into())?;
+                diytrace_profile::pack::run(&arguments.into())?;
                 Ok(0)
             }
             Command::Export(arguments) => {
-                diytrace_analyze::export::run(&arguments.into())?;
+                diytrace_views::export::run(&arguments.into())?;
                 Ok(0)
             }
         }

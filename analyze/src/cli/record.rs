@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::record::{self, Options};
 use clap::ValueEnum;
-use diytrace_analyze::record::{self, Options};
 
 use super::choice::choice;
 

@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use clap::ValueEnum;
-use diytrace_analyze::error::Error;
-use diytrace_analyze::opened::Selection;
-use diytrace_analyze::report::{self, Filter, Options};
-use diytrace_analyze::view::{self, Screen};
+use diytrace_profile::error::Error;
+use diytrace_profile::opened::Selection;
+use diytrace_views::report::{self, Filter, Options};
+use diytrace_views::view::{self, Screen};
 
 use super::choice::{Colors, choice};
 use super::selection::{Format, Selected, patterns};

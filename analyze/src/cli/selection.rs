@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use diytrace_analyze::opened::Selection;
-use diytrace_analyze::report;
+use diytrace_profile::opened::Selection;
+use diytrace_views::report;
 
 use super::choice::choice;
 
@@ -35,5 +35,5 @@ impl From<Selected> for Selection {
 
 /// Patterns as they were written: lists of them are split at their commas.
 pub fn patterns(lists: &[String]) -> Vec<String> {
-    lists.iter().flat_map(|list| diytrace::pattern::split(list)).map(str::to_owned).collect()
+    lists.iter().flat_map(|list| diytrace_format::pattern::split(list)).map(str::to_owned).collect()
 }

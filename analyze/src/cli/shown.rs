@@ -2,7 +2,7 @@
 
 use std::io::{BufWriter, Write};
 
-use diytrace_analyze::error::Error;
+use diytrace_profile::error::Error;
 
 /// Writes a document and then its warnings.
 pub fn show<E: From<Error>>(

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use diytrace_analyze::report;
-use diytrace_analyze::similar::{self, Cutoff, Options, Patterns, Scheme as Compared, Since};
-use diytrace_analyze::view::{self, Screen};
+use diytrace_compare::similar::{self, Cutoff, Options, Patterns, Scheme as Compared, Since};
+use diytrace_views::report;
+use diytrace_views::view::{self, Screen};
 use jiff::Zoned;
 
 use super::Error;
@@ -126,8 +126,8 @@ impl Arguments {
         show::<Error>(out, &document.warnings[..shown], |out| {
             match report::Format::from(format) {
                 report::Format::Json => view::json::write(&document, out)?,
-                report::Format::Csv => view::similar::csv::write(&document, out)?,
-                report::Format::Table => view::similar::table::write(&document, limit, &screen, out)?,
+                report::Format::Csv => similar::view::csv::write(&document, out)?,
+                report::Format::Table => similar::view::table::write(&document, limit, &screen, out)?,
             }
             Ok(())
         })?;

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use crate::top::{self, Options};
 use clap::ValueEnum;
-use diytrace_analyze::merge;
-use diytrace_analyze::top::{self, Options};
+use diytrace_profile::merge;
 
 use super::choice::choice;
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::load;
+use diytrace_profile::load;
 
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]

@@ -22,7 +22,7 @@ pub use error::Error;
 pub use status::Status;
 pub use target::Watched;
 
-use crate::report::Format;
+use diytrace_views::report::Format;
 
 /// What to do.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,14 +5,14 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use diytrace::MAGIC;
-use diytrace::node::mark;
+use diytrace_format::MAGIC;
+use diytrace_format::node::mark;
 
 use super::Error;
 use super::target::Watched;
-use crate::archive::Archive;
-use crate::load::snapshot::Moment;
-use crate::load::{self, Family, state};
+use diytrace_profile::archive::Archive;
+use diytrace_profile::load::snapshot::Moment;
+use diytrace_profile::load::{self, Family, state};
 
 /// Writes a snapshot, all of it or nothing, readable by its owner, and gives its path.
 pub fn take(watched: &Watched, output: Option<&Path>) -> Result<PathBuf, Error> {

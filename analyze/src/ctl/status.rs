@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::target::Watched;
-use crate::human::{bytes, count, counted, moment};
-use crate::load::{Arena, Node};
-use crate::process::State;
+use diytrace_profile::human::{bytes, count, counted, moment};
+use diytrace_profile::load::{Arena, Node};
+use diytrace_profile::process::State;
 
 /// Processes that the text tells one by one; JSON has them all.
 const LISTED: usize = 20;

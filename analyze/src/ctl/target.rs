@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use diytrace::Header;
-use diytrace::reader::File;
+use diytrace_format::Header;
+use diytrace_format::reader::File;
 
 use super::Error;
-use crate::archive::Archive;
-use crate::load::holders::{Holders, Identity};
-use crate::load::{self, Bytes, DEFAULT_FOLDER, Family, state};
-use crate::process::State;
+use diytrace_profile::archive::Archive;
+use diytrace_profile::load::holders::{Holders, Identity};
+use diytrace_profile::load::{self, Bytes, DEFAULT_FOLDER, Family, state};
+use diytrace_profile::process::State;
 
 /// A family and who of it is running.
 pub struct Watched {
@@ -121,8 +121,8 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::pack;
-    use crate::testing::sample;
+    use diytrace_profile::pack;
+    use diytrace_profile::testing::sample;
 
     #[test]
     fn nothing_of_an_archive_is_watched() {

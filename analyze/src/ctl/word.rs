@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use diytrace::reader::File;
-use diytrace::{FunctionCount, Header, UNIT};
+use diytrace_format::reader::File;
+use diytrace_format::{FunctionCount, Header, UNIT};
 use memmap2::{MmapOptions, MmapRaw};
 
 use super::Error;
 use super::target::Watched;
-use crate::human::counted;
+use diytrace_profile::human::counted;
 
 /// Has a running family pause or go on, and tells what was done.
 pub fn set(watched: &Watched, pause: bool) -> Result<String, Error> {

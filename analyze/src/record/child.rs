@@ -13,8 +13,8 @@ use std::process::{Command, ExitStatus};
 
 use libc::{c_int, pid_t};
 
-use crate::load::state::monotonic_ns;
 use crate::signals::Signals;
+use diytrace_profile::load::state::monotonic_ns;
 
 /// Signals that are passed on.
 const PASSED_ON: [c_int; 12] = [

@@ -5,11 +5,11 @@ use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 
-use diytrace::{BLOCKS_START, Header, reader};
+use diytrace_format::{BLOCKS_START, Header, reader};
 
 use super::child::Ended;
 use super::folder::Folder;
-use crate::load::ending::Ending;
+use diytrace_profile::load::ending::Ending;
 
 /// Bytes of a process's name that the kernel keeps.
 const LONGEST_NAME: usize = 15;

@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 use super::folder::Folder;
 use super::program::Program;
 use super::typed;
-use crate::elf::{Elf, HOOK, Linkage};
+use diytrace_profile::elf::{Elf, HOOK, Linkage};
 
 /// The sentence for after the command.
 pub fn sentence(path: &Path, program: &Program, library: &Path, folder: &Folder, status: ExitStatus) -> String {

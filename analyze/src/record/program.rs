@@ -11,8 +11,8 @@ use std::{env, ptr};
 use object::elf::{EM_386, EM_X86_64};
 
 use super::Error;
-use crate::elf::libraries::{self, Libraries};
-use crate::elf::{self, Elf, Parsed, symbols};
+use diytrace_profile::elf::libraries::{self, Libraries};
+use diytrace_profile::elf::{self, Elf, Parsed, symbols};
 
 /// What a command starts.
 #[derive(Debug)]

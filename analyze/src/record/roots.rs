@@ -1,14 +1,14 @@
 //! Checks patterns before the command is started: a mistyped root would record nothing, perhaps for hours.
 
-use diytrace::pattern::without_parameters;
+use diytrace_format::pattern::without_parameters;
 
 use super::program::Program;
 use super::{Options, variables};
-use crate::demangle::{is_named, shown};
-use crate::elf::symbols::{Table, functions};
-use crate::elf::{Elf, Mapped};
-use crate::nearest::nearest_names;
-use crate::nearest::nearest_sentence;
+use diytrace_profile::demangle::{is_named, shown};
+use diytrace_profile::elf::symbols::{Table, functions};
+use diytrace_profile::elf::{Elf, Mapped};
+use diytrace_profile::nearest::nearest_names;
+use diytrace_profile::nearest::nearest_sentence;
 
 /// A sentence for each root or exclusion that matches no function of the instrumented modules.
 ///

@@ -16,7 +16,7 @@ pub fn out(options: &Options) -> PathBuf {
 /// The patterns that hold: the option's, else the variable's.
 pub fn patterns(option: &[String], variable: &str) -> Vec<String> {
     let list = if option.is_empty() { env::var(variable).unwrap_or_default() } else { option.join(",") };
-    diytrace::pattern::split(&list).map(str::to_owned).collect()
+    diytrace_format::pattern::split(&list).map(str::to_owned).collect()
 }
 
 /// All variables to set for the command.

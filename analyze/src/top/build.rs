@@ -4,14 +4,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::frame::{Frame, Row, SCHEMA};
 use super::reader::Reading;
-use crate::correct::correct;
-use crate::demangle::shown;
-use crate::functions::{Function, FunctionId, functions};
-use crate::load::Loaded;
-use crate::merge::{By, Group, Merged, Merging, Place, PlaceId};
-use crate::opened::Opened;
-use crate::process::State;
-use crate::units::Address;
+use diytrace_profile::correct::correct;
+use diytrace_profile::demangle::shown;
+use diytrace_profile::functions::{Function, FunctionId, functions};
+use diytrace_profile::load::Loaded;
+use diytrace_profile::merge::{By, Group, Merged, Merging, Place, PlaceId};
+use diytrace_profile::opened::Opened;
+use diytrace_profile::process::State;
+use diytrace_profile::units::Address;
 
 /// Builds frames, and remembers names between them.
 #[derive(Default)]
@@ -83,7 +83,7 @@ impl Builder {
         names
     }
 
-    fn module(&mut self, module: &crate::merge::Module) -> u32 {
+    fn module(&mut self, module: &diytrace_profile::merge::Module) -> u32 {
         let next = self.modules.len() as u32;
         *self.modules.entry((module.path().to_owned(), module.build_id.clone())).or_insert(next)
     }
@@ -139,8 +139,8 @@ impl Rates<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::Family;
-    use crate::testing::{arena, family, function_of, node, slot};
+    use diytrace_profile::load::Family;
+    use diytrace_profile::testing::{arena, family, function_of, node, slot};
 
     fn reading(at_ns: u64, processes: &[(u32, u64)]) -> Reading {
         let arenas = processes.iter().map(|&(process, calls)| {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::timeline::Timeline;
+use diytrace_profile::timeline::Timeline;
 
 /// The form of frames as JSON.
 pub const SCHEMA: &str = "diytrace-top/1";

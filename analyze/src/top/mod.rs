@@ -20,12 +20,10 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-pub use build::Builder;
-pub use frame::{Frame, Row};
 pub use view::Sort;
 
 use crate::ctl::{Error, Watched};
-use crate::merge::By;
+use diytrace_profile::merge::By;
 use reader::Reader;
 
 /// What to show.

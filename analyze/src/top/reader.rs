@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use diytrace::reader::File;
+use diytrace_format::reader::File;
 
-use crate::load::holders::{Holders, Identity};
-use crate::load::state::Seen;
-use crate::load::{self, Error, Family};
+use diytrace_profile::load::holders::{Holders, Identity};
+use diytrace_profile::load::state::Seen;
+use diytrace_profile::load::{self, Error, Family};
 
 /// A profile's file.
 pub struct Reader {

@@ -8,8 +8,8 @@ use ratatui::widgets::{Cell, Paragraph, Row as Cells, Table, TableState};
 
 use super::frame::{Frame, Row};
 use super::view::{Sort, View};
-use crate::human::{count, counted, resolved, time};
-use crate::view::timeline;
+use diytrace_profile::human::{count, counted, resolved, time};
+use diytrace_views::view::timeline;
 
 /// Headings of [`cells`].
 pub const COLUMNS: [&str; 5] = ["calls/s", "self/s", "total/s", "mean", "p99"];
@@ -191,10 +191,10 @@ mod tests {
     use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
     use super::*;
-    use crate::merge::By;
-    use crate::testing::golden_at;
-    use crate::timeline::{Timeline, TimelineSlice};
     use crate::top::view::Wish;
+    use diytrace_profile::merge::By;
+    use diytrace_profile::testing::golden_at;
+    use diytrace_profile::timeline::{Timeline, TimelineSlice};
 
     fn row(name: &str, pid: Option<u32>, calls: u64, own: f64, total: f64) -> Row {
         Row {

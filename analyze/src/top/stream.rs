@@ -10,7 +10,7 @@ use super::reader::Reader;
 use super::view::{Sort, order, sort};
 use super::{Options, screen};
 use crate::ctl::Error;
-use crate::human::shorten;
+use diytrace_profile::human::shorten;
 
 /// Functions of a frame as text, unless told otherwise.
 const LISTED: usize = 20;

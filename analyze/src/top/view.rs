@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::frame::{Frame, Id, Row};
-use crate::merge::By;
+use diytrace_profile::merge::By;
 
 /// Order of functions; the largest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

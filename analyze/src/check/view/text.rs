@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use crate::check::Checkup;
 use crate::check::checkup::{Finding, Hooks, Instrumenting, Module, Severity, Symbols};
-use crate::human::{count, counted};
-use crate::view::Screen;
+use diytrace_profile::human::{count, counted};
+use diytrace_views::view::Screen;
 
 /// Columns of what a fact is called, with the space around it.
 const LABEL: usize = 13;

@@ -1,0 +1,91 @@
+//! The command: from options to a written comparison and an exit status.
+
+use std::env;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::comparison::{Comparison, On, Verdict};
+use super::history::DEFAULT_FOLDER;
+use super::{Command, Error, FailOn, History, How, Options, compare, confirm, report};
+use crate::runs::Runs;
+use diytrace_views::report::Format;
+use diytrace_views::view::{self, Screen};
+
+/// Compares, writes, and gives the exit status; warnings go to stderr.
+pub fn run(command: &Command, out: &mut dyn Write) -> Result<u8, Error> {
+    let [left, right] = [Runs::open(&command.left)?, Runs::open(&command.right)?];
+    let mut comparison = compare(&left, &right, &command.how.with_history()?)?;
+    if let Some((left, right)) = &command.confirm {
+        confirm(&mut comparison, &Runs::open(left)?, &Runs::open(right)?)?;
+    }
+    command.how.tell(&comparison, command.output.as_deref(), out)
+}
+
+impl How {
+    /// The options, with the thresholds that come from the past.
+    pub fn with_history(&self) -> Result<Options, Error> {
+        let mut options = self.options.clone();
+        if let Some(name) = &self.against {
+            let folder = self.history.clone().unwrap_or_else(history_folder);
+            options.history = History::read(&folder, name)?;
+        }
+        Ok(options)
+    }
+
+    /// Writes a comparison, to a folder as well if there is one, and gives the exit status; warnings go to stderr.
+    pub fn tell(&self, comparison: &Comparison, folder: Option<&Path>, out: &mut dyn Write) -> Result<u8, Error> {
+        if let Some(folder) = folder {
+            report::write(folder, comparison)?;
+        }
+        let mut out = BufWriter::new(out);
+        match self.format {
+            Format::Table => report::text::write(comparison, &Screen::of(self.color), self.limit, &mut out)?,
+            Format::Json => view::json::write(comparison, &mut out)?,
+            Format::Csv => out.write_all(&report::tables::functions(comparison, b',')?)?,
+        }
+        out.flush()?;
+        for warning in comparison.errors.iter().chain(&comparison.warnings) {
+            eprintln!("warning: {warning}");
+        }
+        Ok(comparison.exit_status(self.fail_on))
+    }
+}
+
+/// Where the history is if no option says so.
+pub fn history_folder() -> PathBuf {
+    env::var_os("DIYTRACE_HISTORY")
+        .filter(|folder| !folder.is_empty())
+        .map_or_else(|| DEFAULT_FOLDER.into(), PathBuf::from)
+}
+
+impl Comparison {
+    /// 1 if what was asked for happened, else 0.
+    pub fn exit_status(&self, fail_on: FailOn) -> u8 {
+        let is_met = match fail_on {
+            FailOn::Slower => self.is_slower(),
+            FailOn::Changed => self.is_changed(),
+            FailOn::Never => false,
+        };
+        is_met.into()
+    }
+
+    /// Whether a function takes longer, by itself or because its callers changed, or all of them together do.
+    pub fn is_slower(&self) -> bool {
+        self.queries.iter().any(|query| {
+            let total = &query.total;
+            let is_slower = |verdict: Verdict, ns: f64| verdict == Verdict::Changed && ns > 0.0;
+            is_slower(total.verdict, total.self_ns.difference_ns())
+                || query.functions.iter().any(|function| is_slower(function.verdict, function.self_ns.difference_ns()))
+        })
+    }
+
+    /// Whether anything at all changed: times, counts, functions that are there.
+    pub fn is_changed(&self) -> bool {
+        use Verdict::{Calls, Changed, Follows, OneSided};
+        self.queries.iter().any(|query| {
+            let is_changed = |verdict| matches!(verdict, Calls | Changed | Follows | OneSided);
+            is_changed(query.total.verdict)
+                || query.functions.iter().any(|function| is_changed(function.verdict) || function.on != On::Both)
+        })
+    }
+}

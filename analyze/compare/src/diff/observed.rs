@@ -1,0 +1,238 @@
+//! What one run did: its functions, with names that another build has too.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use super::identity::{Home, Identity};
+use super::uncertainty::Uncertainty;
+use diytrace_profile::correct::{Measured as PathMeasured, Times, correct};
+use diytrace_profile::demangle::shown;
+use diytrace_profile::elf::symbols::base_name;
+use diytrace_profile::error::Error;
+use diytrace_profile::functions::Names;
+use diytrace_profile::functions::Ran;
+use diytrace_profile::functions::Roots;
+use diytrace_profile::functions::{FunctionId, functions};
+use diytrace_profile::histogram::Histogram;
+use diytrace_profile::load::timed::Timing;
+use diytrace_profile::merge::{Group, Place, PlaceId};
+use diytrace_profile::opened::Opened;
+use diytrace_profile::symbolize::{Probe, Symbols};
+use diytrace_profile::warnings;
+
+/// What one run did.
+#[derive(Clone, Debug, Default)]
+pub struct Observed {
+    /// Its functions.
+    pub functions: Vec<(Identity, Measured)>,
+    /// Calls of one function by another, by their places in `functions`.
+    pub edges: BTreeMap<(usize, usize), Called>,
+    /// Call paths: the one above, the function, and its own time in nanoseconds. Each comes after the one above.
+    pub paths: Vec<(Option<usize>, usize, f64)>,
+    /// Whether calls were timed.
+    pub is_timed: bool,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+}
+
+/// A function in a run. Times are in nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    pub calls: u64,
+    pub own: f64,
+    pub total: f64,
+    /// How far off `own` may be.
+    pub own_error: Uncertainty,
+    /// How far off `total` may be.
+    pub total_error: f64,
+    pub histogram: Histogram,
+    /// The build IDs of its module: empty ones, if it has none.
+    pub builds: BTreeSet<Vec<u8>>,
+    pub ran: Ran,
+}
+
+/// Calls of one function by another.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Called {
+    pub calls: u64,
+    pub own: f64,
+    pub total: f64,
+    /// How far off `own` may be.
+    pub own_error: Uncertainty,
+    /// How far off `total` may be.
+    pub total_error: f64,
+}
+
+impl Measured {
+    /// Adds another function that has the same name.
+    pub fn add(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.own += other.own;
+        self.total += other.total;
+        self.own_error.add(&other.own_error);
+        self.total_error += other.total_error;
+        self.histogram.merge(&other.histogram);
+        self.builds.extend(other.builds.iter().cloned());
+        self.ran.merge(&other.ran);
+    }
+}
+
+impl Called {
+    /// Adds calls of functions that have the same names.
+    pub fn add(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.own += other.own;
+        self.total += other.total;
+        self.own_error.add(&other.own_error);
+        self.total_error += other.total_error;
+    }
+}
+
+impl Observed {
+    /// Of a run's profiles.
+    pub fn of(opened: &Opened) -> Result<Self, Error> {
+        let symbols = opened.symbols();
+        let merged = &opened.merged;
+        let roots = Roots::of(&[], &opened.loaded.profiles);
+        let names = Names::of(merged, &symbols, &roots, true);
+        symbols.find_lines(names.places().into_iter().map(|place| (place, Probe::Function)).collect());
+        let mut observed = Self { warnings: warnings::all(&opened.loaded, merged, &symbols), ..Self::default() };
+
+        // Functions of one name in one file are one from here on: copies that each unit has, and those that compilers make.
+        let mut numbers: FxHashMap<Identity, usize> = FxHashMap::default();
+        let mut ids: FxHashMap<PlaceId, FunctionId> = FxHashMap::default();
+        for (&place, id) in &names.ids {
+            let name = &names.functions[id];
+            let identity = identity(opened, &symbols, name.place, name.symbol.as_deref());
+            let next = numbers.len();
+            let number = *numbers.entry(identity).or_insert(next);
+            if number == next {
+                observed.functions.push((Identity::default(), Measured::default()));
+            }
+            let build = name.place.module.map(|module| merged.modules[module as usize].build_id.clone());
+            observed.functions[number].1.builds.insert(build.unwrap_or_default());
+            ids.insert(place, number as FunctionId);
+        }
+        for (identity, number) in numbers {
+            observed.functions[number].0 = identity;
+        }
+
+        for group in &merged.groups {
+            observed.is_timed |= group.timing.iter().any(|timing| *timing != Timing::Off);
+            observed.add(group, &ids);
+        }
+        Ok(observed)
+    }
+
+    fn add(&mut self, group: &Group, ids: &FxHashMap<PlaceId, FunctionId>) {
+        let times = correct(group);
+        for (id, function) in functions(group, &times, ids, |_| false) {
+            let mut ran = Ran::default();
+            ran.add(&function);
+            self.functions[id as usize].1.add(&Measured {
+                calls: function.calls,
+                own: function.corrected.own.ns(),
+                total: function.corrected.total.ns(),
+                own_error: Uncertainty::default(), // see below
+                total_error: function.error.ns(),
+                histogram: function.histogram,
+                builds: BTreeSet::new(), // are known
+                ran,
+            });
+            for (callee, edge) in function.callees {
+                self.edges.entry((id as usize, callee as usize)).or_default().add(&Called {
+                    calls: edge.calls,
+                    own: edge.corrected.own.ns(),
+                    total: edge.corrected.total.ns(),
+                    own_error: Uncertainty::default(),
+                    total_error: edge.error.ns(),
+                });
+            }
+        }
+        self.add_paths(group, &times, ids);
+    }
+
+    /// Adds call paths, and how far off functions' own times may be.
+    fn add_paths(&mut self, group: &Group, times: &Times, ids: &FxHashMap<PlaceId, FunctionId>) {
+        let overhead = group.overhead();
+        let (inner, outer) = (overhead.inner.ns(), overhead.outer.ns());
+        let inside = if inner + outer > 0.0 { inner / (inner + outer) } else { 0.5 };
+        let mut numbers: Vec<Option<usize>> = Vec::with_capacity(group.tree.paths.len());
+        for ((id, path), times) in (0..).zip(&group.tree.paths).zip(&times.corrected) {
+            if path.is_untimed() {
+                numbers.push(None);
+                continue;
+            }
+            let function = ids[&path.key.function] as usize;
+            let parent = path.key.parent.and_then(|parent| numbers[parent as usize]);
+            // A call's hooks cost the function a part, inside what they measure, and its caller the rest.
+            let measured = PathMeasured::of(&group.tree, id).without_hooks(&group.parts, id);
+            let (pairs, error) = (path.counts.calls as f64, measured.error.ns());
+            // Where paths were fitted into the time of the one above, what was moved between them may belong elsewhere.
+            let moved = match path.key.folded_into {
+                Some(_) => 0.0,
+                None => (times.own - measured.own).ns().abs(),
+            };
+            let hooks = |part: f64| Uncertainty { pairs: part * pairs, shared: part * error, ..Uncertainty::default() };
+            let own_error = Uncertainty {
+                taken: (path.counts.own - measured.own).ns(),
+                own: path.counts.variance.error().ns() + moved,
+                ..hooks(inside)
+            };
+            self.add_own_error(function, parent, &own_error);
+            if let Some(parent) = parent {
+                let (above, caller, _) = self.paths[parent];
+                self.add_own_error(caller, above, &hooks(1.0 - inside));
+            }
+            numbers.push(Some(self.paths.len()));
+            self.paths.push((parent, function, times.own.ns()));
+        }
+    }
+
+    /// Adds how far off a function's own time may be, on a path below `parent`.
+    fn add_own_error(&mut self, function: usize, parent: Option<usize>, error: &Uncertainty) {
+        self.functions[function].1.own_error.add(error);
+        if let Some(edge) = parent.and_then(|parent| self.edges.get_mut(&(self.paths[parent].1, function))) {
+            edge.own_error.add(error);
+        }
+    }
+}
+
+fn identity(opened: &Opened, symbols: &Symbols, place: Place, symbol: Option<&str>) -> Identity {
+    let module = place.module.map(|module| &opened.merged.modules[module as usize]);
+    let name = match symbol {
+        Some(symbol) => shown(base_name(symbol)).into_owned(),
+        None => format!("{:#x}", place.address), // another build has it elsewhere: it will be on one side only
+    };
+    let file = symbols.line(place, Probe::Function).map(|line| file_name(&line.file).to_owned());
+    let home = match module {
+        Some(module) => Home { file: without_version(module.short_name()).to_owned(), is_program: module.is_program },
+        None => Home::default(),
+    };
+    Identity { name, home, file }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// A library's name without the version that a build gives it: `libpq.so.5.15` is `libpq.so`.
+fn without_version(name: &str) -> &str {
+    match name.find(".so.") {
+        Some(at) => &name[..at + 3],
+        None => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_keep_their_names_over_versions() {
+        for (name, expected) in [("libpq.so.5.15", "libpq.so"), ("libpq.so", "libpq.so"), ("server", "server")] {
+            assert_eq!(without_version(name), expected);
+        }
+    }
+}

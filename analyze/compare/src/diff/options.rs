@@ -1,0 +1,89 @@
+//! What a comparison asks for.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::statistics::Correction;
+use diytrace_views::report::Format;
+use diytrace_views::view::Color;
+
+/// From when on a difference is a change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Options {
+    /// Smallest change that matters, as a part of the left side's median: 0.05.
+    pub min_change: f64,
+    /// Where chance moves medians further than this part of them, nothing can be told: 0.10.
+    pub max_spread: f64,
+    /// Largest adjusted p-value of a change: 0.05.
+    pub level: f64,
+    /// How p-values are adjusted, as many functions are many tests.
+    pub correction: Correction,
+    /// Splits of the runs that are drawn by chance where there are too many to look at all.
+    pub splits: u64,
+    /// Functions with a smaller part of all self time, over both sides, are not tested: 0.001.
+    pub min_share: f64,
+    /// Thresholds of their own for functions whose medians have varied before.
+    #[serde(skip)]
+    pub history: super::History,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            min_change: 0.05,
+            max_spread: 0.10,
+            level: 0.05,
+            correction: Correction::Bh,
+            splits: 10_000,
+            min_share: 0.001,
+            history: super::History::default(),
+        }
+    }
+}
+
+/// The command `diff`.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// The set before.
+    pub left: PathBuf,
+    /// The set after.
+    pub right: PathBuf,
+    /// Fresh runs of both, in which changes must repeat.
+    pub confirm: Option<(PathBuf, PathBuf)>,
+    /// A folder for the report and every number behind it.
+    pub output: Option<PathBuf>,
+    /// How they are compared and told.
+    pub how: How,
+}
+
+/// How sets are compared, and how that is told.
+#[derive(Clone, Debug)]
+pub struct How {
+    /// A name in the history, whose sets tell what is usual.
+    pub against: Option<String>,
+    /// Where the history is. `None`: `DIYTRACE_HISTORY`, or `diytrace.history` here.
+    pub history: Option<PathBuf>,
+    /// From when on a difference is a change.
+    pub options: Options,
+    /// How the result is written to stdout.
+    pub format: Format,
+    /// Whether text has colours.
+    pub color: Color,
+    /// Most functions to list in each section of the text.
+    pub limit: usize,
+    /// What makes the exit status 1.
+    pub fail_on: FailOn,
+}
+
+/// What makes the exit status 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FailOn {
+    /// A function, or all together, takes longer.
+    #[default]
+    Slower,
+    /// Anything changed: times, counts, functions that are there.
+    Changed,
+    /// Nothing.
+    Never,
+}

@@ -1,0 +1,183 @@
+//! The runs of both sides, side by side: every function and edge with what each run says of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use super::flames::Flames;
+use super::identity::{Key, Matching};
+use super::observed::{Called, Measured, Observed};
+use super::overlay;
+use super::tester::Errors;
+use super::uncertainty::{Code, OfDifference, Uncertainty};
+use diytrace_profile::timeline::Timeline;
+
+/// The runs of one query, by function.
+#[derive(Clone, Debug, Default)]
+pub struct Sides {
+    /// Functions of either side, in the order of their names.
+    pub functions: Vec<(Key, Series)>,
+    /// Calls of one by another, by their places.
+    pub edges: BTreeMap<(usize, usize), Series>,
+    /// Runs of each side.
+    pub runs: [usize; 2],
+    /// Self time of all functions in each run of each side.
+    pub total: [Vec<f64>; 2],
+    /// How far off that may be, in the mean of a side's runs.
+    total_error: [f64; 2],
+    /// Whether calls were timed in all runs.
+    pub are_timed: bool,
+    /// For flame graphs.
+    pub flames: Flames,
+}
+
+/// What each run of each side says of a function, or of calls. Nothing, where it is not in a run.
+#[derive(Clone, Debug, Default)]
+pub struct Series {
+    pub calls: [Vec<u64>; 2],
+    pub own: [Vec<f64>; 2],
+    pub total: [Vec<f64>; 2],
+    /// Mean errors of a side's runs.
+    pub own_error: [Uncertainty; 2],
+    pub total_error: [f64; 2],
+    /// Distributions, over all runs of a side.
+    pub histograms: [diytrace_profile::histogram::Histogram; 2],
+    /// Build IDs of the function's module.
+    builds: [BTreeSet<Vec<u8>>; 2],
+    /// When it ran, from the start of the run whose number stands beside it.
+    pub timelines: [Vec<(usize, Timeline)>; 2],
+}
+
+impl Sides {
+    /// Puts runs side by side.
+    pub fn of(left: &[Observed], right: &[Observed]) -> Self {
+        let sides = [left, right];
+        let [before, after] = sides
+            .map(|runs| runs.iter().flat_map(|run| &run.functions).map(|(identity, _)| identity).collect::<Vec<_>>());
+        let matching = Matching::of(&before, &after);
+        let mut keys: Vec<Key> = before.iter().chain(&after).map(|identity| matching.key(identity)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let places: FxHashMap<&Key, usize> = keys.iter().enumerate().map(|(place, key)| (key, place)).collect();
+        let runs = sides.map(<[Observed]>::len);
+        let mut gathered = Self {
+            functions: keys.iter().map(|key| (key.clone(), Series::empty(runs))).collect(),
+            total: runs.map(|runs| vec![0.0; runs]),
+            are_timed: sides.iter().all(|runs| runs.iter().all(|run| run.is_timed)),
+            runs,
+            ..Self::default()
+        };
+        for (side, runs) in sides.into_iter().enumerate() {
+            for (number, run) in runs.iter().enumerate() {
+                let numbers: Vec<usize> =
+                    run.functions.iter().map(|(identity, _)| places[&matching.key(identity)]).collect();
+                gathered.add(side, number, run, &numbers);
+            }
+        }
+        gathered
+    }
+
+    /// How far off the self time of all functions may be.
+    pub fn total_errors(&self) -> Errors {
+        let of_each = self.functions.iter().map(|(_, series)| {
+            let [left, right] = &series.own_error;
+            OfDifference::of(left, right, series.code())
+        });
+        Errors { sides: self.total_error, difference: OfDifference::sum(of_each).ns() }
+    }
+
+    fn add(&mut self, side: usize, number: usize, run: &Observed, places: &[usize]) {
+        let runs = self.runs;
+        for ((_, measured), &place) in run.functions.iter().zip(places) {
+            // A function of which only addresses are known, as a forked child inherited it, was not called here.
+            self.functions[place].1.add(side, number, measured, runs);
+            self.total[side][number] += measured.own;
+            self.total_error[side] += measured.own_error.error() / runs[side] as f64;
+        }
+        let ran = run.functions.iter().zip(places);
+        let mut timelines: Vec<_> =
+            ran.filter_map(|((_, measured), &place)| Some((place, measured.ran.finish(false)?))).collect();
+        overlay::begin_at_zero(&mut timelines);
+        for (place, timeline) in timelines {
+            self.functions[place].1.timelines[side].push((number, timeline));
+        }
+        for (&(caller, callee), called) in &run.edges {
+            let edge = self.edges.entry((places[caller], places[callee])).or_insert_with(|| Series::empty(runs));
+            edge.add_called(side, number, called, runs);
+        }
+        self.flames.add(side, run, places, runs[side]);
+    }
+}
+
+impl Series {
+    /// Whether it was called in any run of each side. What was open all the time, as servers are between snapshots, has time
+    /// but no calls: that it has so on one side only is no difference.
+    pub fn is_on(&self) -> [bool; 2] {
+        [0, 1].map(|side: usize| self.calls[side].iter().any(|&calls| calls > 0))
+    }
+
+    fn empty(runs: [usize; 2]) -> Self {
+        Self {
+            calls: runs.map(|runs| vec![0; runs]),
+            own: runs.map(|runs| vec![0.0; runs]),
+            total: runs.map(|runs| vec![0.0; runs]),
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, side: usize, number: usize, measured: &Measured, runs: [usize; 2]) {
+        let Measured { calls, own, total, own_error, total_error, histogram, builds, ran: _ } = measured;
+        let called =
+            Called { calls: *calls, own: *own, total: *total, own_error: *own_error, total_error: *total_error };
+        self.add_called(side, number, &called, runs);
+        self.histograms[side].merge(histogram);
+        self.builds[side].extend(builds.iter().cloned());
+    }
+
+    /// Whether both sides ran the same code.
+    pub fn code(&self) -> Code {
+        let [left, right] = &self.builds;
+        if left == right && !left.iter().any(Vec::is_empty) { Code::Same } else { Code::Another }
+    }
+
+    fn add_called(&mut self, side: usize, number: usize, called: &Called, runs: [usize; 2]) {
+        let calls = &mut self.calls[side][number];
+        *calls = calls.saturating_add(called.calls);
+        self.own[side][number] += called.own;
+        self.total[side][number] += called.total;
+        self.own_error[side].add(&called.own_error.part(1.0 / runs[side] as f64));
+        self.total_error[side] += called.total_error / runs[side] as f64;
+    }
+
+    /// Mean self time of all runs of both sides: which of them are on which side does not change it, so what is chosen by
+    /// it can be tested as if nothing had been chosen.
+    pub fn pooled_own(&self) -> f64 {
+        mean(self.own.iter().flatten().copied())
+    }
+
+    /// The same of its error.
+    pub fn pooled_error(&self) -> f64 {
+        let [left, right] = [self.own[0].len() as f64, self.own[1].len() as f64];
+        (self.own_error[0].error() * left + self.own_error[1].error() * right) / (left + right)
+    }
+}
+
+/// Nothing has a mean of nothing.
+pub fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    if count == 0.0 { 0.0 } else { sum / count }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_only_open_is_not_there_for_that() {
+        let mut series = Series::empty([2, 2]);
+        series.add_called(0, 1, &Called { total: 5.0, ..Called::default() }, [2, 2]);
+        assert_eq!(series.is_on(), [false, false]);
+        series.add_called(1, 0, &Called { calls: 1, ..Called::default() }, [2, 2]);
+        assert_eq!(series.is_on(), [false, true]);
+    }
+}

@@ -1,0 +1,11 @@
+//! Comparisons: what differs between two sets of runs, and whether two environments are alike.
+//!
+//! ```text
+//! folders of profiles ──▶ [`runs`] ─┬─▶ [`diff`] ◀── [`statistics`]: tests, corrections, bounds
+//! numbers in JSON ────────────────────▶ [`similar`] ◀──┘
+//! ```
+
+pub mod diff;
+pub mod runs;
+pub mod similar;
+pub mod statistics;

@@ -1,0 +1,406 @@
+//! The times of call paths without what measuring them cost; no path ever takes longer than the one above it.
+//!
+//! A path's inclusive time is what was measured less the hooks' cost, and its own time is what that leaves beside the paths
+//! below it. The cost is an average: where hooks cost less than that, the paths below may seem to take more than there is.
+//! Then they are cut down to fit, those first whose times are the least certain; so the sum of all own times is what the
+//! outermost calls took, whose cost averages out best. Where recursion was folded (deep recursion is, past a limit) calls on
+//! one path lie inside each other: there own times are measured less cost, none below nothing, and add up to the inclusive
+//! time of the outermost of them, which all are fitted to.
+
+use std::ops::Range;
+
+use crate::merge::{CallPath, Counts, Group, Pairs, Part, PathId, Tree};
+use crate::time::{Time, Variance};
+
+/// Times of a tree's paths, in their order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Corrected.
+    pub corrected: Vec<PathTimes>,
+    /// As measured.
+    pub raw: Vec<PathTimes>,
+    /// Whether a path leads to a recursion that is folded into one above it: its function is open while that goes on.
+    pub is_on_cycle: Vec<bool>,
+}
+
+/// Times of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathTimes {
+    /// Of all its calls, without what they called.
+    pub own: Time,
+    /// Of its calls that are not inside a folded recursion, with all they called.
+    pub inclusive: Time,
+    /// The same of those that are.
+    pub inside: Time,
+    /// Of all its calls that have ended, with all they called: as measured, less what the hooks cost, and not fitted to others.
+    pub closed: Time,
+    /// How far off `inclusive` may be.
+    pub error: Time,
+}
+
+/// Paths from which on times as measured and corrected ones are worked out at once.
+const WORTH_ANOTHER_CORE: usize = 4096;
+
+/// Corrects the times of a group's paths.
+pub fn correct(group: &Group) -> Times {
+    let tree = &group.tree;
+    let folds = Folds::of(tree);
+    // Where every call was timed, what was measured fits as it is, and its sums are those of all parts. But between two
+    // readings a call may seem to take less than what it calls: while it is open, the profile does not tell what part of its
+    // time was the recorder's own work, which is off it once it has ended.
+    let is_short = |path: &CallPath| path.counts.is_between && !path.is_untimed() && path.counts.own < Time::ZERO;
+    let is_scaled = tree.paths.iter().any(|path| path.counts.variance != Variance::default() || is_short(path));
+    let corrected = || times(tree, &folds, true, |path| Measured::of(tree, path).without_hooks(&group.parts, path));
+    let raw = || times(tree, &folds, is_scaled, |path| Measured::of(tree, path));
+    let (corrected, raw) = match tree.paths.len() < WORTH_ANOTHER_CORE {
+        true => (corrected(), raw()),
+        false => rayon::join(corrected, raw),
+    };
+    Times { corrected, raw, is_on_cycle: folds.is_on_cycle }
+}
+
+/// What was measured of a path; without the hooks' cost it may be less than nothing.
+#[derive(Clone, Copy)]
+pub struct Measured {
+    /// Of all its calls, without what they called.
+    pub own: Time,
+    inclusive: [Time; 2],
+    closed: Time,
+    /// How far off what was taken off for the hooks may be.
+    pub error: Time,
+}
+
+impl Measured {
+    /// As it was measured.
+    pub fn of(tree: &Tree, path: PathId) -> Self {
+        let Counts { own, inclusive, closed_time, .. } = tree.paths[path as usize].counts;
+        Self { own, inclusive, closed: closed_time, error: Time::ZERO }
+    }
+
+    /// Without what the hooks in it cost.
+    pub fn without_hooks(mut self, parts: &[Part], path: PathId) -> Self {
+        for part in parts {
+            let Some(pairs) = part.pairs(path) else { continue };
+            let cost = |pairs: &Pairs| Time::from_ns(pairs.cost(&part.costs));
+            self.own = self.own - cost(&pairs.own);
+            self.inclusive = [0, 1].map(|slot: usize| self.inclusive[slot] - cost(&pairs.inclusive[slot]));
+            self.closed = self.closed - cost(&pairs.closed);
+            self.error += Time::from_ns(pairs.calls as f64 * part.costs.error_of_most(part.key.timing));
+        }
+        self
+    }
+}
+
+/// Times of all paths, from what was measured. `is_estimate`: it may not fit into the time of the path above.
+fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId) -> Measured) -> Vec<PathTimes> {
+    let mut times = vec![PathTimes::default(); tree.paths.len()];
+    // Every path comes directly before those below it: in reverse, all below a path are done before it, and their sums are
+    // the last that were begun.
+    let mut sums: Vec<(PathId, Below)> = Vec::new();
+    for (id, path) in tree.paths.iter().enumerate().rev() {
+        let below = sums.pop_if(|(of, _)| *of as usize == id).map_or_else(Below::default, |(_, below)| below);
+        if path.is_untimed() {
+            continue;
+        }
+        let Measured { own: self_measured, inclusive: inclusive_measured, closed, error } = measured(id as PathId);
+        let own = match path.key.folded_into {
+            Some(_) => Time::ZERO, // counted at the path that it is folded into
+            None => self_measured.at_least_zero(),
+        };
+        let all_own = own + below.own;
+        let inclusive = match folds.is_inside[id] {
+            true => inclusive_measured[0].max(below.inclusive).at_least_zero(),
+            false if is_estimate => below.weighed(inclusive_measured[0], &path.counts),
+            false if folds.is_head[id] => all_own,
+            false => own + below.inclusive,
+        };
+        // What a head's callees do inside its recursion, they do in calls that lie below.
+        let inside_below = if folds.is_head[id] { Time::ZERO } else { below.inside };
+        let inside = inclusive_measured[1].max(inside_below).at_least_zero();
+        // Timing some of the calls makes each path's sum uncertain for itself; their sums do not add up to it.
+        let systematic = error + below.error;
+        let error = systematic + path.counts.variance.error() + (inclusive - inclusive_measured[0]).at_least_zero();
+        times[id] = PathTimes { own, inclusive, inside, closed, error };
+        if let Some(parent) = path.key.parent {
+            let part = Below { own: all_own, inclusive, inside, error: systematic, variance: path.counts.variance };
+            match sums.last_mut() {
+                Some((of, above)) if *of == parent => above.add(&part),
+                _ => sums.push((parent, part)),
+            }
+        }
+    }
+    let mut children = Vec::new();
+    for id in 0..tree.paths.len() {
+        if folds.is_head[id] && !folds.is_inside[id] {
+            let recursion = id..tree.paths[id].end as usize;
+            fit_own(&mut times[recursion.clone()]);
+            fit_inside(tree, folds, recursion, &mut times);
+        } else if !folds.is_inside[id] && !tree.paths[id].is_untimed() {
+            children.clear();
+            children.extend(tree.children(id as PathId).map(|child| child as usize));
+            fit_below(&children, id, &mut times);
+        }
+    }
+    times
+}
+
+/// Sums over the paths below one.
+#[derive(Clone, Copy, Default)]
+struct Below {
+    /// Own times, at any depth.
+    own: Time,
+    /// Of the paths directly below.
+    inclusive: Time,
+    inside: Time,
+    error: Time,
+    /// Of the paths directly below.
+    variance: Variance,
+}
+
+impl Below {
+    fn add(&mut self, other: &Self) {
+        self.own += other.own;
+        self.inclusive += other.inclusive;
+        self.inside += other.inside;
+        self.error += other.error;
+        self.variance += other.variance;
+    }
+
+    /// A path's inclusive time. Where not all calls are timed it may have come out shorter than that of the paths below it
+    /// by chance: then both are weighed by how uncertain they are.
+    fn weighed(&self, measured: Time, counts: &Counts) -> Time {
+        let short = (self.inclusive - measured).at_least_zero();
+        let (own, others) = (counts.variance.error(), self.variance.error());
+        if short == Time::ZERO || own == Time::ZERO {
+            return measured.at_least_zero();
+        }
+        let (own, others) = (own.ns().powi(2), others.ns().powi(2) + self.error.ns().powi(2));
+        (measured + Time::from_ns(short.ns() * own / (own + others))).at_least_zero()
+    }
+}
+
+/// Fits the paths directly below one into its time, which is final, and gives it what they leave.
+fn fit_below(children: &[usize], id: usize, times: &mut [PathTimes]) {
+    let room = times[id].inclusive;
+    shrink(times, children, room);
+    let taken: Time = children.iter().map(|&child| times[child].inclusive).sum();
+    times[id].own = room - taken;
+}
+
+/// Makes times fit into a room, those first that are uncertain; what is cut off is uncertain, too.
+fn shrink(times: &mut [PathTimes], ids: &[usize], room: Time) {
+    let sum: Time = ids.iter().map(|&id| times[id].inclusive).sum();
+    let mut excess = (sum - room).at_least_zero();
+    for at_most_the_error in [true, false] {
+        if excess == Time::ZERO {
+            return;
+        }
+        let most =
+            |times: &PathTimes| if at_most_the_error { times.inclusive.min(times.error) } else { times.inclusive };
+        let all: Time = ids.iter().map(|&id| most(&times[id])).sum();
+        let to_cut = excess.min(all);
+        for &id in ids {
+            let time = &mut times[id];
+            let most = most(time);
+            // Rounded up, so that nothing is left over.
+            let cut = if to_cut == all { most } else { (most - most.share(all - to_cut, all)).min(excess) };
+            time.inclusive = time.inclusive - cut;
+            time.error += cut;
+            excess = excess - cut;
+        }
+    }
+}
+
+/// Fits the own times in a folded recursion, and below it, into the inclusive time of its outermost calls.
+fn fit_own(times: &mut [PathTimes]) {
+    let room = times[0].inclusive;
+    let sum: Time = times.iter().map(|times| times.own).sum();
+    if sum > room {
+        times.iter_mut().for_each(|times| times.own = times.own.share(room, sum));
+    }
+    let sum: Time = times.iter().map(|times| times.own).sum();
+    times[0].own += room - sum;
+}
+
+/// Fits what was measured inside folded recursions into the time of the path above.
+fn fit_inside(tree: &Tree, folds: &Folds, recursion: Range<usize>, times: &mut [PathTimes]) {
+    // Every path comes after the one above it, whose time is final by then.
+    for id in recursion {
+        let above = times[id];
+        let children: Vec<usize> = tree.children(id as PathId).map(|child| child as usize).collect();
+        shrink(times, &children, above.inclusive);
+        let room = if folds.is_head[id] { above.inclusive + above.inside } else { above.inside };
+        shrink_inside(times, &children, room);
+    }
+}
+
+/// Makes times inside a recursion fit into a room, each by its share; what is cut off is uncertain.
+fn shrink_inside(times: &mut [PathTimes], ids: &[usize], room: Time) {
+    let sum: Time = ids.iter().map(|&id| times[id].inside).sum();
+    if sum <= room {
+        return;
+    }
+    let mut left = room;
+    for &id in ids {
+        let time = &mut times[id];
+        let fitting = time.inside.share(room, sum).min(left);
+        time.error += time.inside - fitting;
+        time.inside = fitting;
+        left = left - fitting;
+    }
+}
+
+/// Where recursion is folded.
+struct Folds {
+    /// The path's function calls itself somewhere below, and those calls' callees are counted here.
+    is_head: Vec<bool>,
+    /// The path lies below a head.
+    is_inside: Vec<bool>,
+    /// The path lies between a head and the recursive call.
+    is_on_cycle: Vec<bool>,
+}
+
+impl Folds {
+    fn of(tree: &Tree) -> Self {
+        let paths = &tree.paths;
+        let parent = |path: &CallPath| path.key.parent.map(|parent| parent as usize);
+        let mut is_head = vec![false; paths.len()];
+        for path in paths {
+            if let Some(head) = path.key.folded_into {
+                is_head[head as usize] = true;
+            }
+        }
+        let mut is_inside = vec![false; paths.len()];
+        let mut depths = vec![0u32; paths.len()];
+        for (id, path) in paths.iter().enumerate() {
+            if let Some(parent) = parent(path) {
+                is_inside[id] = is_inside[parent] || is_head[parent];
+                depths[id] = depths[parent] + 1;
+            }
+        }
+        // The highest head that a recursion below leads back to.
+        let mut highest = vec![u32::MAX; paths.len()];
+        for (id, path) in paths.iter().enumerate().rev() {
+            if let Some(head) = path.key.folded_into {
+                highest[id] = highest[id].min(depths[head as usize]);
+            }
+            if let Some(parent) = parent(path) {
+                highest[parent] = highest[parent].min(highest[id]);
+            }
+        }
+        let is_on_cycle = highest.iter().zip(&depths).map(|(highest, depth)| highest < depth).collect();
+        Self { is_head, is_inside, is_on_cycle }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diytrace_format::Slot;
+    use diytrace_format::node::{flag, mark};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::load::costs::{Costs, Evidence};
+    use crate::load::{Family, Node};
+    use crate::merge::{By, merge};
+    use crate::testing::{arena, calls, family, node, record, slot};
+
+    const COSTS: Costs = Costs { inner: 2.0, outer: 3.0, error: 1.0, untimed: 4.0, counted: 1.5, trials: 0 };
+
+    fn with_costs(nodes: Vec<Node>) -> Family {
+        Family { evidence: Evidence::of_costs(COSTS), ..family(vec![arena(nodes)]) }
+    }
+
+    fn corrected(family: Family) -> Vec<(f64, f64)> {
+        correct(&merge(&[family], By::All, None).groups[0])
+            .corrected
+            .iter()
+            .map(|times| (times.own.ns(), times.inclusive.ns()))
+            .collect()
+    }
+
+    #[test]
+    fn hooks_cost_is_taken_off_where_it_arose() {
+        let nodes = vec![node(0x1000, None, slot(1, 1000, 10)), node(0x1100, Some(0), slot(10, 500, 0))];
+        // main: 500 without f, less 2 for itself and 3 for each call of f. f: 500, less 2 for each call.
+        assert_eq!(corrected(with_costs(nodes)), [(468.0, 948.0), (480.0, 480.0)]);
+    }
+
+    #[test]
+    fn no_time_is_negative_and_no_child_above_its_parent() {
+        let nodes = vec![node(0x1000, None, slot(1, 110, 10)), node(0x1100, Some(0), slot(10, 15, 0))];
+        let times = correct(&merge(&[with_costs(nodes)], By::All, None).groups[0]);
+        assert_eq!(times.corrected[1].inclusive, Time::ZERO);
+        assert_eq!(times.corrected[0].inclusive.ns(), 58.0);
+        // Ten pairs whose cost may be off by 1, and 5 that had to be cut off.
+        assert_eq!(times.corrected[1].error.ns(), 15.0);
+        assert_eq!(times.raw[1].inclusive.ns(), 15.0);
+    }
+
+    #[test]
+    fn paths_that_seem_to_take_more_than_there_is_are_cut_where_they_are_uncertain() {
+        // f was called often, so its hooks' cost may be far off; g was called once.
+        let nodes = vec![
+            node(0x1000, None, slot(1, 1306, 101)),
+            node(0x1100, Some(0), slot(100, 700, 0)),
+            node(0x1200, Some(0), slot(1, 402, 0)),
+        ];
+        // main: 1306, less 2 for itself and 5 for each of 101 calls. f, 500, and g, 400, do not fit into that.
+        assert_eq!(corrected(with_costs(nodes)), [(0.0, 799.0), (400.0, 400.0), (399.0, 399.0)]);
+    }
+
+    #[test]
+    fn excluded_calls_cost_their_caller() {
+        let mut nodes = vec![node(0x1000, None, slot(1, 1000, 0)), node(0x1100, Some(0), slot(10, 0, 0))];
+        nodes[1].flags = flag::UNTIMED;
+        assert_eq!(corrected(with_costs(nodes)), [(958.0, 958.0), (0.0, 0.0)]);
+    }
+
+    #[test]
+    fn an_open_call_lasts_until_the_latest_moment_of_its_process() {
+        let open = Slot { calls: 1, ticks: 0, descendants: 0, mark: 100 << 2 | mark::OPEN };
+        let ended = Slot { mark: 600 << 2, ..slot(1, 200, 0) };
+        let nodes = vec![node(0x1000, None, open), node(0x1100, Some(0), ended)];
+        // Marks are ticks with their two lowest bits used for something else.
+        assert_eq!(corrected(family(vec![arena(nodes)])), [(1800.0, 2000.0), (200.0, 200.0)]);
+    }
+
+    #[test]
+    fn an_inherited_call_has_time_but_costs_nothing() {
+        let inherited = Slot { calls: 0, ticks: 0, descendants: 0, mark: 100 << 2 | mark::OPEN | mark::INHERITED };
+        let ended = Slot { mark: 200 << 2, ..slot(1, 102, 0) };
+        let nodes = vec![node(0x1000, None, inherited), node(0x1100, Some(0), ended)];
+        assert_eq!(corrected(with_costs(nodes)), [(295.0, 395.0), (100.0, 100.0)]);
+    }
+
+    proptest! {
+        #[test]
+        fn sums_hold_whatever_was_called(calls in calls(), fold_at in 1usize..4, off in 0.0..4.0f64) {
+            let recorded = Costs { inner: 2.0, outer: 3.0, ..Costs::default() };
+            let nodes = record(&calls, recorded, fold_at);
+            // Costs that are estimated too high, so that some times must be cut.
+            let costs = Costs { inner: 2.0 + off, outer: 3.0 + off, ..Costs::default() };
+            let family = Family { evidence: Evidence::of_costs(costs), ..family(vec![arena(nodes)]) };
+            let group = &merge(&[family], By::All, None).groups[0];
+            let (tree, times) = (&group.tree, correct(group));
+            for all in [&times.corrected, &times.raw] {
+                let mut callees = vec![Time::ZERO; tree.paths.len()];
+                for (path, times) in tree.paths.iter().zip(all) {
+                    prop_assert!(times.own >= Time::ZERO);
+                    if let Some(parent) = path.key.parent {
+                        callees[parent as usize] += times.inclusive;
+                    }
+                }
+                for (callees, times) in callees.iter().zip(all) {
+                    prop_assert!(*callees <= times.inclusive);
+                }
+            }
+            for all in [&times.corrected, &times.raw] {
+                let own: Time = all.iter().map(|times| times.own).sum();
+                let roots = tree.paths.iter().zip(all).filter(|(path, _)| path.key.parent.is_none());
+                let roots: Time = roots.map(|(_, times)| times.inclusive).sum();
+                prop_assert_eq!(own, roots);
+            }
+        }
+    }
+}

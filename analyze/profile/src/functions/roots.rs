@@ -1,0 +1,77 @@
+//! Which functions are roots.
+
+use diytrace_format::node::flag;
+use diytrace_format::pattern::glob;
+use rustc_hash::FxHashSet;
+
+use crate::demangle::{is_named, shown};
+use crate::elf::symbols::base_name;
+use crate::error::Error;
+use crate::load::Summary;
+use crate::merge::{Merged, Place, PlaceId};
+use crate::nearest::nearest_names;
+use crate::symbolize::Symbols;
+
+/// Patterns of roots.
+pub struct Roots {
+    /// As they were written.
+    pub patterns: Vec<String>,
+    /// Whether they were asked for now, and not when the profile was recorded.
+    pub are_asked_for: bool,
+    /// Whether nothing was recorded but inside roots.
+    pub are_recorded: bool,
+}
+
+impl Roots {
+    /// Those asked for, or else those of the profiles.
+    pub fn of(asked_for: &[String], profiles: &[Summary]) -> Self {
+        if !asked_for.is_empty() {
+            return Self::named(asked_for);
+        }
+        let recorded = profiles.iter().flat_map(|profile| &profile.roots);
+        let mut patterns: Vec<String> = recorded.map(|root| root.pattern.clone()).collect();
+        patterns.sort();
+        patterns.dedup();
+        let are_recorded = profiles.iter().all(|profile| !profile.roots.is_empty());
+        Self { patterns, are_asked_for: false, are_recorded }
+    }
+
+    /// Those of these names.
+    pub fn named(patterns: &[String]) -> Self {
+        Self { patterns: patterns.to_vec(), are_asked_for: true, are_recorded: false }
+    }
+
+    /// Functions that the recorder took for roots, though they may have other names: implementations of one with several
+    /// (IFUNC). It records their calls without a caller.
+    pub fn outermost(&self, merged: &Merged) -> FxHashSet<PlaceId> {
+        let paths = merged.groups.iter().filter(|_| self.are_recorded).flat_map(|group| &group.tree.paths);
+        let outermost = paths.filter(|path| path.key.parent.is_none() && path.key.flags & flag::FOLDED == 0);
+        outermost.map(|path| path.key.function).collect()
+    }
+
+    /// Whether the function at a place is one of them.
+    pub fn contain(&self, symbols: &Symbols, place: Place) -> bool {
+        let names = if self.patterns.is_empty() { Vec::new() } else { symbols.aliases(place) };
+        self.patterns.iter().any(|pattern| names.iter().any(|name| matches(pattern, name)))
+    }
+
+    /// An error for the first pattern that was asked for and matches none of the functions.
+    pub fn check(&self, symbols: &Symbols, functions: &[Place]) -> Result<(), Error> {
+        let names: Vec<&str> = functions.iter().flat_map(|&place| symbols.aliases(place)).collect();
+        for pattern in self.patterns.iter().filter(|_| self.are_asked_for) {
+            if !names.iter().any(|name| matches(pattern, name)) {
+                let shown: Vec<_> = names.iter().map(|name| shown(name)).collect();
+                let nearest = nearest_names(pattern, shown.iter().map(|name| &**name));
+                let nearest = nearest.into_iter().map(str::to_owned).collect();
+                let has_names = !names.is_empty();
+                return Err(Error::UnknownFunction { pattern: pattern.clone(), nearest, has_names });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a pattern means this function, or a part or a copy of it.
+fn matches(pattern: &str, symbol: &str) -> bool {
+    is_named(pattern, symbol) || glob(pattern, base_name(symbol))
+}

@@ -1,0 +1,45 @@
+//! Profiles: read, merged, symbolized, corrected.
+//!
+//! ```text
+//!  *.diyt ──▶ [`load`] ──▶ [`merge`] ──────────▶ [`correct`] ──▶ [`functions`] ──▶ documents, in the crates above
+//!             bytes,       one tree, sums         costs taken     recursion
+//!             checked      that can be added      off, sums       counted once
+//!                                                 that hold          ▲
+//!  programs, debug files ──▶ [`elf`] ──▶ [`symbolize`] ──────────────┘
+//! ```
+//!
+//! Each step is a function from plain data to plain data; files are read by [`load`] and [`symbolize`] only (through [`archive`], if
+//! they are in one), and none is written but the latter's cache and the archives of [`pack`]. Times are fixed-point ([`time`]) and
+//! histograms ([`histogram`]) counts, so that no result depends on the order of files, threads or processes.
+//!
+//! [`opened`] is the way's first half, for all commands; in [`left`], debug information corrects what it says of calls that an
+//! exception has left. [`warnings`] are what a reader should know of it.
+//!
+//! Below all that: [`module`] and [`process`] (what is one), [`units`] and [`human`] (how numbers are written), [`demangle`],
+//! [`nearest`] ("did you mean"), [`timeline`], [`new_file`], [`progress`]; and [`error`] for those above.
+
+pub mod archive;
+pub mod correct;
+pub mod demangle;
+pub mod elf;
+pub mod error;
+pub mod functions;
+pub mod histogram;
+pub mod human;
+pub mod left;
+pub mod load;
+pub mod merge;
+pub mod module;
+pub mod nearest;
+pub mod new_file;
+pub mod opened;
+pub mod pack;
+pub mod process;
+pub mod progress;
+pub mod symbolize;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+pub mod time;
+pub mod timeline;
+pub mod units;
+pub mod warnings;

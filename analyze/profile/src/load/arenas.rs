@@ -1,0 +1,112 @@
+//! Reads the arenas of a profile: call paths, with checked references to each other.
+
+use diytrace_format::node::flag;
+use diytrace_format::reader::{File, Located};
+use diytrace_format::{Pending, Ref, UNIT, kind, node};
+use rustc_hash::FxHashMap;
+
+use super::damage::Damage;
+use super::family::{Arena, Node};
+use super::histograms::Records;
+use super::timed::{Timed, Timing};
+use crate::process::State;
+
+/// An arena on the way, with the function records that its nodes have named.
+struct Reading {
+    arena: Arena,
+    records: FxHashMap<Ref, Option<u32>>,
+}
+
+/// Reads all arenas; `blocks` are theirs, and `bytes` is the size of the file.
+pub fn read_arenas(file: &File, bytes: usize, timing: Timing, blocks: &[Located], damage: &mut Damage) -> Vec<Arena> {
+    let mut arenas: Vec<Reading> = Vec::new();
+    let mut by_reference: FxHashMap<Ref, usize> = FxHashMap::default();
+    for block in blocks {
+        let Some(facts) = file.arena(block) else { continue };
+        let name = (block.offset / UNIT) as Ref;
+        let is_before_reset = facts.epoch != file.header().epoch;
+        by_reference.insert(name, arenas.len());
+        let (names, nodes, functions, samples) = Default::default();
+        let state = State::Killed;
+        let arena = Arena { facts, name, state, is_before_reset, names, nodes, functions, samples };
+        arenas.push(Reading { arena, records: FxHashMap::default() });
+    }
+    let mut records = Records::new(*file, bytes);
+    for block in blocks {
+        let name = if block.block.kind == kind::ARENA { (block.offset / UNIT) as Ref } else { block.block.arena };
+        match by_reference.get(&name) {
+            Some(&index) => arenas[index].read_nodes(file, timing, block, &mut records, damage),
+            None => damage.chunks += 1,
+        }
+    }
+    damage.records = records.damaged;
+    arenas.into_iter().map(Reading::finish).collect()
+}
+
+impl Reading {
+    fn read_nodes(&mut self, file: &File, timing: Timing, block: &Located, records: &mut Records, damage: &mut Damage) {
+        let nodes = file.nodes(block);
+        let most = nodes.size_hint().1.unwrap_or(0);
+        self.arena.names.reserve(most);
+        self.arena.nodes.reserve(most);
+        for (reference, raw) in nodes {
+            let place = (raw.function, raw.module);
+            let is_timed = raw.flags & flag::UNTIMED == 0;
+            let function = (is_timed && raw.record != 0)
+                .then(|| records.find_or_read(raw.record, place, &mut self.records, &mut self.arena.functions))
+                .flatten();
+            let parent = self.position(raw.parent, &mut damage.parents);
+            let folded_into = (raw.flags & flag::RECURSION != 0 && is_timed)
+                .then(|| self.position(raw.position, &mut damage.positions))
+                .flatten();
+            self.arena.names.push(reference);
+            self.arena.nodes.push(Node {
+                function: raw.function,
+                site: raw.site,
+                hook: raw.hook,
+                target: raw.target,
+                module: raw.module,
+                site_module: raw.site_module,
+                flags: raw.flags & !flag::ROOT,
+                parent,
+                folded_into,
+                is_root: raw.flags & flag::ROOT != 0,
+                has_histogram: function.is_some(),
+                is_open_since_reset: false,
+                unwound: raw.unwound,
+                timed: Timed::of(&raw, timing, file, &mut self.arena.samples),
+                slots: raw.slots,
+            });
+        }
+    }
+
+    /// Files the time that the recorder had noted but not filed yet.
+    fn finish(mut self) -> Arena {
+        let Pending { record, value } = Pending::of(self.arena.facts.pending);
+        if let Some(&Some(place)) = self.records.get(&record) {
+            self.arena.functions[place as usize].file(value);
+        }
+        self.arena
+    }
+
+    /// The earlier node of this arena that has a name in the file, and under which calls can be counted.
+    fn position(&self, reference: Ref, damaged: &mut usize) -> Option<u32> {
+        if matches!(reference, node::ROOT | node::SKIPPED) {
+            return None;
+        }
+        let mut found = self.arena.names.binary_search(&reference).ok();
+        *damaged += usize::from(found.is_none());
+        // Nothing is counted under calls that are not recorded or whose recursion is folded; where a damaged file
+        // says so, the next above that can have calls takes them. Each step leads to an earlier node.
+        while let Some(node) = found.map(|index| &self.arena.nodes[index]) {
+            let elsewhere = match node.folded_into {
+                Some(position) => Some(position),
+                None if node.is_untimed() => node.parent,
+                None => break,
+            };
+            *damaged += 1;
+            found = elsewhere.map(|index| index as usize);
+        }
+        found.map(|index| index as u32)
+    }
+}

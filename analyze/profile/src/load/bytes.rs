@@ -1,0 +1,90 @@
+//! The bytes of a profile's file: what of them is the profile's, and when they were read.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use super::ending::Ending;
+use super::moment::Moment;
+use super::state::Seen;
+use super::{Error, Family, parse, state};
+
+/// What was read of a profile's file.
+pub struct Bytes {
+    /// What has been handed out: what follows may be a hole that the recorder left to grow into.
+    pub profile: Vec<u8>,
+    /// If the file is a snapshot: of which moment.
+    pub snapshot: Option<Moment>,
+    /// When reading began, by `CLOCK_MONOTONIC`. What is counted later may be in the bytes or not.
+    pub read_monotonic_ns: u64,
+}
+
+impl Bytes {
+    /// The file again: a snapshot's moment is behind its profile.
+    pub fn whole(self) -> Vec<u8> {
+        let mut bytes = self.profile;
+        bytes.extend(self.snapshot.iter().flat_map(Moment::bytes));
+        bytes
+    }
+}
+
+/// Reads a profile's file.
+pub fn read(path: &Path) -> io::Result<Bytes> {
+    read_into(path, Vec::new())
+}
+
+/// The same, into memory that was used for it before.
+pub fn read_into(path: &Path, mut profile: Vec<u8>) -> io::Result<Bytes> {
+    let read_monotonic_ns = state::monotonic_ns();
+    let mut file = File::open(path)?;
+    profile.clear();
+    if let Some((moment, start)) = Moment::at_the_end(&mut file)? {
+        file.seek(SeekFrom::Start(0))?;
+        file.take(start).read_to_end(&mut profile)?;
+        return Ok(Bytes { profile, snapshot: Some(moment), read_monotonic_ns });
+    }
+    file.seek(SeekFrom::Start(0))?;
+    file.by_ref().take(diytrace_format::BLOCKS_START as u64).read_to_end(&mut profile)?;
+    // Twice: what was read may name what a running program has been handed out meanwhile.
+    for _ in 0..2 {
+        let mut start = vec![0; profile.len().min(diytrace_format::BLOCKS_START)];
+        file.seek(SeekFrom::Start(0))?;
+        file.read_exact(&mut start)?;
+        if let Ok(start) = diytrace_format::reader::File::open(&start) {
+            let rest = start.header().used.saturating_sub(profile.len() as u64);
+            file.seek(SeekFrom::Start(profile.len() as u64))?;
+            let there = file.metadata()?.len().saturating_sub(profile.len() as u64);
+            profile.reserve_exact(rest.min(there) as usize);
+            file.by_ref().take(rest).read_to_end(&mut profile)?;
+        }
+    }
+    Ok(Bytes { profile, snapshot: None, read_monotonic_ns })
+}
+
+/// A profile from what was read of its file.
+pub fn family_of(bytes: &Bytes, path: &Path) -> Result<Family, Error> {
+    family_again(bytes, path, &Seen::default())
+}
+
+/// The same of one that is read several times a second.
+pub fn family_again(bytes: &Bytes, path: &Path, seen: &Seen) -> Result<Family, Error> {
+    let mut family = parse_some(&bytes.profile, path)?;
+    path.clone_into(&mut family.path);
+    match &bytes.snapshot {
+        Some(moment) => moment.apply(&mut family),
+        None => {
+            state::determine(&mut family, bytes.read_monotonic_ns, seen);
+            Ending::apply(&mut family);
+        }
+    }
+    Ok(family)
+}
+
+/// A profile that has anything to tell.
+pub(super) fn parse_some(bytes: &[u8], path: &Path) -> Result<Family, Error> {
+    let family = parse(bytes).map_err(|why| Error::not_readable(path, why))?;
+    if family.missing_bytes > 0 && family.arenas.iter().all(|arena| arena.nodes.is_empty()) {
+        return Err(Error::Truncated { path: path.to_owned() });
+    }
+    Ok(family)
+}

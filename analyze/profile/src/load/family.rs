@@ -1,0 +1,235 @@
+//! What a profile says, as plain data: addresses and ticks as the recorder saw them.
+
+use std::path::PathBuf;
+
+use diytrace_format::histogram::{SUBS, bin};
+use diytrace_format::{Ref, Sample, Slot, arena, node};
+
+use super::clock::Clock;
+use super::costs::Evidence;
+use super::moment::Moment;
+use super::timed::{Timed, Timing};
+use crate::process::State;
+use crate::timeline::Slices;
+
+/// What one program and the processes it forked have recorded.
+#[derive(Clone, Debug)]
+pub struct Family {
+    /// The profile's file.
+    pub path: PathBuf,
+    /// How ticks become nanoseconds.
+    pub clock: Clock,
+    /// What tells what a hook pair costs, in ticks.
+    pub evidence: Evidence,
+    /// Which calls are timed.
+    pub timing: Timing,
+    /// Process that made the file.
+    pub pid: u32,
+    /// Its parent.
+    pub ppid: u32,
+    /// Processes that have recorded.
+    pub processes: u32,
+    /// When recording began, in nanoseconds since 1970.
+    pub started_unix_ns: u64,
+    /// The same moment in ticks.
+    pub first_ticks: u64,
+    /// When the profile was read, in ticks, if some of its processes are running: their open calls last until then.
+    pub read_ticks: u64,
+    /// The last moment that any of its processes has noted in the header, in ticks.
+    pub last_anchor_ticks: u64,
+    /// When the process that made the file was seen to end without a word, in ticks; 0 if nobody saw it.
+    pub end_ticks: u64,
+    /// If it is a snapshot: of which moment.
+    pub snapshot: Option<Moment>,
+    /// How often its counters were reset: what was counted before is not here.
+    pub resets: u32,
+    /// When they last were, in ticks, as well as the clock on the wall tells; 0 if they never were.
+    pub reset_ticks: u64,
+    /// Calls that no arena could count.
+    pub lost_calls: u64,
+    /// The kernel's boot identifier.
+    pub boot_id: [u8; 16],
+    /// Path of the program's file.
+    pub exe: String,
+    /// Its arguments, the program's name first.
+    pub cmdline: Vec<String>,
+    /// What `DIYTRACE_ROOT` asked for.
+    pub roots: Vec<Root>,
+    /// The program and its libraries, in the order in which they were seen.
+    pub modules: Vec<Module>,
+    /// What each thread counted.
+    pub arenas: Vec<Arena>,
+    /// Bytes that are missing at the end of the file.
+    pub missing_bytes: u64,
+    /// What the recorder had to say, and what is wrong with the file.
+    pub warnings: Vec<String>,
+}
+
+/// A pattern of `DIYTRACE_ROOT`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// As it was written.
+    pub pattern: String,
+    /// Functions it has matched; `None` past the patterns that are counted.
+    pub matches: Option<u32>,
+}
+
+/// A program or library in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// Path of the file.
+    pub path: String,
+    /// Build ID; empty if it has none.
+    pub build_id: Vec<u8>,
+    /// Address in memory minus ELF virtual address.
+    pub bias: u64,
+    /// First address of its mappings.
+    pub start: u64,
+    /// End of its mappings.
+    pub end: u64,
+    /// Its number in the profile.
+    pub number: u32,
+    /// Whether it refers to the hooks.
+    pub is_instrumented: bool,
+    /// Whether it is the program.
+    pub is_program: bool,
+    /// Modification time of the file in nanoseconds since 1970; 0 if unknown.
+    pub modified_unix_ns: u64,
+    /// Size of the file; 0 if unknown.
+    pub file_size: u64,
+}
+
+/// What the threads that used one arena have counted.
+#[derive(Clone, Debug)]
+pub struct Arena {
+    /// Identity and counters.
+    pub facts: diytrace_format::Arena,
+    /// Its name in the file, which it keeps as long as there is the file.
+    pub name: Ref,
+    /// What became of its process.
+    pub state: State,
+    /// Its owner has made no call since the counters were reset: what is here are the calls that were open then, as that
+    /// owner will inherit them.
+    pub is_before_reset: bool,
+    /// The paths' names in the file, ascending.
+    pub names: Vec<Ref>,
+    /// Call paths; a path comes after the one above it.
+    pub nodes: Vec<Node>,
+    /// Times of each function's calls.
+    pub functions: Vec<Function>,
+    /// Of paths of whose calls some were timed: what stands for the others.
+    pub samples: Vec<Sample>,
+}
+
+/// A call path.
+#[derive(Clone, Copy, Debug)]
+pub struct Node {
+    /// Address of the function.
+    pub function: u64,
+    /// Return address of the physical function that the call is in.
+    pub site: u64,
+    /// Return address of the enter hook.
+    pub hook: u64,
+    /// Target of the call if it was a relative one, else 0.
+    pub target: u64,
+    /// The number of the function's module; 0 if it is not known.
+    pub module: u32,
+    /// That of the call site's.
+    pub site_module: u32,
+    /// Bits of [`node::flag`].
+    pub flags: u32,
+    /// The path above, by its place in [`Arena::nodes`]: always before this one.
+    pub parent: Option<u32>,
+    /// Of a folded recursion: the path of the same function that its calls are counted under.
+    pub folded_into: Option<u32>,
+    /// Whether its calls are in the timeline of its function.
+    pub is_root: bool,
+    /// Whether its calls are in the histogram of its function.
+    pub has_histogram: bool,
+    /// Its open call was so when the counters were reset, so it is not counted.
+    pub is_open_since_reset: bool,
+    /// Calls that were left without an exit.
+    pub unwound: u64,
+    /// Which of its calls were timed.
+    pub timed: Timed,
+    /// Counters.
+    pub slots: [Slot; 2],
+}
+
+/// Times of a function's calls in one arena, in ticks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Its address.
+    pub address: u64,
+    /// The number of its module; 0 if it is not known.
+    pub module: u32,
+    /// Shortest and longest call that returned, if any did.
+    pub extremes: Option<(u64, u64)>,
+    /// Calls that returned but are in no bin.
+    pub unbinned: u64,
+    /// Octaves of the histogram that are not empty.
+    pub octaves: Vec<(u8, [u64; SUBS])>,
+    /// When its calls as a root ran, if any has ended.
+    pub timeline: Option<Slices>,
+}
+
+impl Function {
+    /// Adds the time of one call.
+    pub fn file(&mut self, ticks: u64) {
+        let (shortest, longest) = self.extremes.unwrap_or((ticks, ticks));
+        self.extremes = Some((shortest.min(ticks), longest.max(ticks)));
+        let (octave, sub) = bin(ticks);
+        let place = self.octaves.partition_point(|&(other, _)| usize::from(other) < octave);
+        if self.octaves.get(place).is_none_or(|&(other, _)| usize::from(other) != octave) {
+            self.octaves.insert(place, (octave as u8, [0; SUBS]));
+        }
+        self.octaves[place].1[sub] += 1;
+    }
+}
+
+impl Family {
+    /// A moment of its clock in nanoseconds since 1970.
+    pub fn unix_ns(&self, ticks: u64) -> u64 {
+        let since = ticks.saturating_sub(self.first_ticks) as f64 * self.clock.ns_per_tick();
+        self.started_unix_ns.saturating_add(since as u64)
+    }
+}
+
+impl Arena {
+    /// Whether more than one process has counted in it.
+    pub fn is_merged(&self) -> bool {
+        self.facts.flags & arena::flag::MERGED != 0
+    }
+
+    /// Whether this is what was counted by function only, by whichever process.
+    pub fn is_by_function(&self) -> bool {
+        self.facts.processes == 0 && self.is_merged()
+    }
+
+    /// The thread's name.
+    pub fn thread_name(&self) -> String {
+        let name = &self.facts.name;
+        let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+        String::from_utf8_lossy(&name[..end]).into_owned()
+    }
+}
+
+impl Node {
+    /// Whether its calls are counted only for what their hooks cost.
+    pub fn is_untimed(&self) -> bool {
+        self.flags & node::flag::UNTIMED != 0
+    }
+
+    /// Calls entered.
+    pub fn calls(&self) -> u64 {
+        self.slots[0].calls.saturating_add(self.slots[1].calls)
+    }
+}
+
+impl Function {
+    /// Calls that returned.
+    pub fn returned(&self) -> u64 {
+        let binned = self.octaves.iter().flat_map(|(_, counts)| counts);
+        binned.fold(self.unbinned, |sum, &count| sum.saturating_add(count))
+    }
+}

@@ -1,0 +1,246 @@
+//! Finds profiles and reads them: from paths to [`Family`] data.
+//!
+//! ```text
+//! paths ──[find]──▶ files ──[parse]──▶ [`Family`] ──[state]──▶ what became of its processes ──▶ whoever asked
+//!                                                                                          └──▶ [`Summary`] to keep
+//! ```
+//!
+//! A folder may have a file for each process of months: there are never more of them in memory than cores.
+//! Files are read whole, not mapped: one that is cut short meanwhile would end a reader of the map.
+
+mod arenas;
+mod bytes;
+pub mod clock;
+pub mod costs;
+mod counts;
+mod damage;
+pub mod ending;
+mod family;
+mod find;
+mod histograms;
+pub mod holders;
+pub mod interval;
+mod kept;
+mod lease;
+mod moment;
+mod parse;
+pub mod reset;
+pub mod snapshot;
+mod source;
+pub mod state;
+mod summary;
+pub mod timed;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use diytrace_format::VERSION;
+use diytrace_format::reader::NotReadable;
+use rayon::prelude::*;
+
+use crate::archive::{self, Archive};
+use crate::progress::Progress;
+pub use bytes::{Bytes, family_again, family_of, read, read_into};
+pub use family::{Arena, Family, Function, Module, Node, Root};
+pub use find::{DEFAULT_FOLDER, find};
+pub use parse::parse;
+pub use source::{Source, Sources};
+pub use summary::Summary;
+
+/// Why there is no profile.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nothing lies at the path.
+    #[error("there is no profile at {}: record one with `diytrace record -- COMMAND`", path.display())]
+    Missing {
+        /// Where.
+        path: PathBuf,
+    },
+    /// The folder has no profiles.
+    #[error(
+        "there is no profile in {}: a program leaves one when it runs under `diytrace record` and has code that was \
+         compiled with -finstrument-functions",
+        path.display()
+    )]
+    Empty {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is something else.
+    #[error("{} is not a diytrace profile: give a .diyt or .diya file, or a folder of them", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file ends before anything that it has to tell.
+    #[error("{} is truncated: it ends before the first calls that it counted; copy it again", path.display())]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A newer recorder wrote the file.
+    #[error(
+        "{} has version {version} of the profile format and this diytrace reads up to {VERSION}: use a newer diytrace",
+        path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// An older recorder wrote the file.
+    #[error(
+        "{} has version {version} of the profile format and this diytrace reads version {VERSION}: record again, or use \
+        the diytrace that came with the recorder",
+        path.display()
+    )]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// The header says a version that never was.
+    #[error("{} is damaged: there is no version {version} of the profile format", path.display())]
+    NoSuchVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// It is an archive that cannot be read.
+    #[error(transparent)]
+    Archive(#[from] archive::Error),
+    /// A copy lies in a folder of profiles.
+    #[error("{} is a snapshot, and beside its profile its calls would count twice: to see it, name the file", path.display())]
+    Snapshot {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Two files that have nothing to subtract.
+    #[error("{} and {} are not of one family: compare two snapshots of the same run", from.display(), to.display())]
+    NotOneFamily {
+        /// The first.
+        from: PathBuf,
+        /// The second.
+        to: PathBuf,
+    },
+    /// Counters do not only grow.
+    #[error("the counters were reset between {} and {}: compare two snapshots from before, or from after that", from.display(), to.display())]
+    Reset {
+        /// The first.
+        from: PathBuf,
+        /// The second.
+        to: PathBuf,
+    },
+    /// The later comes first.
+    #[error("{} is older than {}: write the earlier one first, A..B", to.display(), from.display())]
+    Backwards {
+        /// The first.
+        from: PathBuf,
+        /// The second.
+        to: PathBuf,
+    },
+    /// What may be many profiles has no one difference.
+    #[error("{} is an archive: A..B is the difference of two profiles (.diyt)", path.display())]
+    IntervalOfArchive {
+        /// The archive.
+        path: PathBuf,
+    },
+    /// A difference is no profile.
+    #[error("{} is a difference, and an archive holds whole profiles: name both", path.display())]
+    IntervalInArchive {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// The recorder died early.
+    #[error("{} has no data: its program ended before the recorder had made the file", path.display())]
+    Unfinished {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl Error {
+    fn not_readable(path: &Path, why: NotReadable) -> Self {
+        let path = path.to_owned();
+        match why {
+            NotReadable::Truncated => Self::Truncated { path },
+            NotReadable::Foreign => Self::Foreign { path },
+            NotReadable::Version(version) if version > VERSION => Self::Newer { path, version },
+            NotReadable::Version(version) if version > 0 => Self::Older { path, version },
+            NotReadable::Version(version) => Self::NoSuchVersion { path, version },
+            NotReadable::Unfinished => Self::Unfinished { path },
+        }
+    }
+}
+
+/// What could be read.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// The profiles, in the order of their paths.
+    pub profiles: Vec<Summary>,
+    /// Files that could not be read beside others that could.
+    pub warnings: Vec<String>,
+    /// Archives that some came from, which may have symbols.
+    pub archives: Vec<Archive>,
+}
+
+/// Reads all profiles at these paths, or in `diytrace.data` if there are none, and hands them over.
+pub fn load(paths: &[PathBuf], mut take: impl FnMut(&Family)) -> Result<Loaded, Error> {
+    read_all(Sources::find(paths)?, |family, bytes| {
+        drop(bytes); // as many as merging will need
+        take(&family);
+        Ok(family.into())
+    })
+}
+
+/// Reads all profiles of these sources and hands them over with their bytes, as many at a time as there are cores.
+pub fn read_all<E: From<Error>>(
+    sources: Sources,
+    mut take: impl FnMut(Family, Vec<u8>) -> Result<Summary, E>,
+) -> Result<Loaded, E> {
+    let Sources { list, archives, mut warnings, mut first_error } = sources;
+    let progress = Progress::new("reading profiles", list.len());
+    let read_one = |source: &Source| {
+        let result = source.read();
+        progress.step();
+        (source.is_named(), result)
+    };
+    let mut profiles = Vec::new();
+    for sources in list.chunks(rayon::current_num_threads()) {
+        let read: Vec<_> = sources.par_iter().map(read_one).collect();
+        for (is_named, result) in read {
+            match result {
+                Ok((Family { snapshot: Some(_), path, .. }, _)) if !is_named => {
+                    let error = Error::Snapshot { path };
+                    warnings.push(error.to_string());
+                    first_error.get_or_insert(error);
+                }
+                Ok((family, bytes)) => profiles.push(take(family, bytes)?),
+                Err(error) if is_named => return Err(error.into()),
+                Err(error) => {
+                    warnings.push(error.to_string());
+                    first_error.get_or_insert(error);
+                }
+            }
+        }
+    }
+    match first_error {
+        Some(error) if profiles.is_empty() => Err(error.into()),
+        _ => {
+            // Those of archives stand where they were found, as if they were still there.
+            profiles.sort_by(|a: &Summary, b: &Summary| a.path.cmp(&b.path));
+            Ok(Loaded { profiles, warnings, archives })
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! From a profile's bytes to a [`Family`]: the readable part of whatever they are, and what is wrong with the rest.
+
+use std::path::PathBuf;
+
+use diytrace_format::reader::{File, NotReadable};
+use diytrace_format::{header, kind, module, pattern, text};
+
+use super::arenas::read_arenas;
+use super::clock::Clock;
+use super::costs::{Evidence, Trials};
+use super::counts::read_counts;
+use super::damage::Damage;
+use super::family::{Family, Module, Root};
+use super::reset;
+use super::timed::Timing;
+
+/// The kernel's longest path; a longer one is damage.
+const LONGEST_PATH: usize = 4096;
+
+/// Reads a profile. Its path and the states of its processes are not in the bytes.
+pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
+    let file = File::open(bytes)?;
+    let header = file.header();
+    let mut damage = Damage::default();
+
+    let (mut modules, mut texts, mut arena_blocks, mut counts) = (Vec::new(), Texts::default(), Vec::new(), Vec::new());
+    for block in file.blocks() {
+        match block.block.kind {
+            kind::MODULES => modules.extend(file.modules(&block).filter_map(|(raw, path)| to_module(&raw, path))),
+            kind::TEXT => texts.add(file.text(&block)),
+            kind::ARENA | kind::CHUNK => arena_blocks.push(block),
+            kind::COUNTS => counts.extend(read_counts(&file, &block)),
+            _ => {}
+        }
+    }
+    modules.sort_by_key(|module| module.number);
+    let clock = Clock::of(header).unwrap_or_else(|| {
+        damage.clock = true;
+        Clock { source: super::clock::Source::Tsc, hz: 1e9, anchor: header.first_anchor }
+    });
+    let timing = Timing::of(header);
+    let mut arenas = read_arenas(&file, bytes.len(), timing, &arena_blocks, &mut damage);
+    let reset_ticks = reset::moment(header, &clock);
+    arenas.iter_mut().filter(|arena| arena.is_before_reset).for_each(|arena| reset::inherit(arena, reset_ticks));
+    arenas.append(&mut counts);
+    let mut trials = Trials::default();
+    arenas.iter().for_each(|arena| trials.add(&file, &arena.facts));
+    let evidence = Evidence::of(header, trials).unwrap_or_else(|| {
+        damage.clock = true;
+        Evidence::default()
+    });
+
+    let mut warnings = texts.warnings;
+    let backward = arenas.iter().fold(0u64, |sum, arena| sum.saturating_add(arena.facts.backward_calls));
+    warnings.extend(Clock::doubts(header, backward));
+    if header.epoch > 0 {
+        let after = header.reset_unix_ns.saturating_sub(header.started_unix_ns) as f64 / 1e9;
+        warnings.push(format!("the counters were reset {after:.1} s after the start: what came before is not in here"));
+    }
+    damage.truncated = file.missing_bytes();
+    warnings.extend(damage.describe());
+    let counted = header.roots as usize;
+    let roots = texts.roots.iter().flat_map(|list| pattern::split(list)).enumerate().map(|(index, pattern)| Root {
+        pattern: pattern.to_owned(),
+        matches: header.root_matches.get(index).copied().filter(|_| index < counted.min(header::ROOT_PATTERNS)),
+    });
+    Ok(Family {
+        path: PathBuf::new(),
+        clock,
+        evidence,
+        timing,
+        pid: header.pid,
+        ppid: header.ppid,
+        processes: if header.epoch == 0 { header.processes } else { reset::processes(&arenas) },
+        started_unix_ns: header.started_unix_ns,
+        first_ticks: header.first_anchor.ticks,
+        read_ticks: 0,
+        last_anchor_ticks: header.last_anchor().ticks,
+        end_ticks: 0,
+        snapshot: None,
+        lost_calls: header.lost_calls,
+        resets: header.epoch,
+        reset_ticks,
+        boot_id: header.boot_id,
+        exe: texts.exe.unwrap_or_default(),
+        cmdline: texts.cmdline,
+        roots: roots.collect(),
+        modules,
+        arenas,
+        missing_bytes: file.missing_bytes(),
+        warnings,
+    })
+}
+
+fn to_module(raw: &diytrace_format::Module, path: &[u8]) -> Option<Module> {
+    (raw.start < raw.end && path.len() <= LONGEST_PATH).then(|| Module {
+        path: lossy(path),
+        build_id: raw.build_id[..(raw.build_id_len as usize).min(module::BUILD_ID_MAX)].to_vec(),
+        bias: raw.bias,
+        start: raw.start,
+        end: raw.end,
+        number: raw.number,
+        is_instrumented: raw.flags & module::flag::INSTRUMENTED != 0,
+        is_program: raw.flags & module::flag::PROGRAM != 0,
+        modified_unix_ns: raw.modified_unix_ns,
+        file_size: raw.file_size,
+    })
+}
+
+#[derive(Default)]
+struct Texts {
+    exe: Option<String>,
+    cmdline: Vec<String>,
+    roots: Option<String>,
+    warnings: Vec<String>,
+}
+
+impl Texts {
+    fn add(&mut self, text: Option<(u32, &[u8])>) {
+        match text {
+            Some((text::kind::EXE, bytes)) => self.exe = Some(lossy(bytes)),
+            Some((text::kind::CMDLINE, bytes)) => {
+                let bytes = bytes.strip_suffix(&[0]).unwrap_or(bytes);
+                self.cmdline = bytes.split(|&byte| byte == 0).map(lossy).collect();
+            }
+            Some((text::kind::ROOT, bytes)) => self.roots = Some(lossy(bytes)),
+            Some((text::kind::WARNING, bytes)) => self.warnings.push(lossy(bytes)),
+            _ => {}
+        }
+    }
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use diytrace_format::node::ROOT;
+    use diytrace_format::{GRANULE, Ref};
+    use proptest::prelude::*;
+    use zerocopy::FromZeros;
+
+    use super::*;
+    use crate::testing::{Profile, digest, raw_node, sample, slot};
+
+    #[test]
+    fn everything_is_read() {
+        let family = parse(&sample()).unwrap();
+        assert_eq!(family.exe, "/nonexistent/program");
+        assert_eq!(family.cmdline, ["program", "--flag"]);
+        assert_eq!(family.roots[1], Root { pattern: "nothing".to_owned(), matches: Some(0) });
+        assert_eq!(family.warnings, ["DIYTRACE_DEPTH: `x` is no number"]);
+        assert_eq!(family.modules[1].path, "/nonexistent/library.so");
+        let [main, second] = family.arenas.as_slice() else { panic!("two threads") };
+        assert_eq!((main.thread_name(), second.facts.tid), ("main".to_owned(), 8));
+        let parents: Vec<_> = main.nodes.iter().map(|node| node.parent).collect();
+        assert_eq!(parents, [None, Some(0), Some(1), Some(2), Some(0), Some(0), Some(0)]);
+        assert_eq!(main.nodes[3].folded_into, Some(1));
+        assert_eq!(main.functions.len(), 1);
+        assert_eq!(main.functions[0].returned(), 30);
+    }
+
+    #[test]
+    fn what_is_no_profile_is_told_so() {
+        let mut newer = sample();
+        newer[8] = 99;
+        let mut unfinished = sample();
+        unfinished[12] = 0;
+        for (bytes, expected) in [
+            (&b""[..], NotReadable::Truncated),
+            (b"DIYTRACE", NotReadable::Truncated),
+            (b"\x7fELF and more", NotReadable::Foreign),
+            (&newer, NotReadable::Version(99)),
+            (&unfinished, NotReadable::Unfinished),
+        ] {
+            assert_eq!(parse(bytes).unwrap_err(), expected);
+        }
+    }
+
+    #[test]
+    fn of_a_truncated_file_the_front_is_read() {
+        let bytes = sample();
+        let all = parse(&bytes).unwrap().arenas.iter().map(|arena| arena.nodes.len()).sum::<usize>();
+        for granules in 9..bytes.len() / GRANULE {
+            let family = parse(&bytes[..granules * GRANULE]).unwrap();
+            let missing =
+                format!("the file is truncated: its last {} bytes are missing", bytes.len() - granules * GRANULE);
+            assert!(family.warnings.contains(&missing), "{granules}: {:?}", family.warnings);
+            assert!(family.arenas.iter().map(|arena| arena.nodes.len()).sum::<usize>() < all);
+        }
+    }
+
+    #[test]
+    fn a_path_that_is_its_own_ancestor_has_no_caller() {
+        let mut profile = Profile::new();
+        profile.arena(&diytrace_format::Arena::new_zeroed(), |first| {
+            vec![
+                raw_node(0x40_0100, first, first, slot(1, 10, 0)),
+                raw_node(0x40_0200, first + 4, first, slot(1, 5, 0)),
+            ]
+        });
+        let family = parse(&profile.finish()).unwrap();
+        assert!(family.arenas[0].nodes.iter().all(|node| node.parent.is_none()));
+        assert_eq!(family.warnings, ["the file is damaged: the callers of 2 call paths are lost"]);
+    }
+
+    #[test]
+    fn a_record_that_many_name_is_read_once() {
+        let mut profile = Profile::new();
+        profile.arena(&diytrace_format::Arena::new_zeroed(), |first| {
+            let mut nodes = vec![raw_node(0, ROOT, first, slot(1, 10, 0)); 20];
+            for (index, node) in nodes.iter_mut().enumerate() {
+                node.record = first + index as Ref; // records that lie in each other, made of nodes
+            }
+            nodes
+        });
+        let family = parse(&profile.finish()).unwrap();
+        assert!(family.arenas[0].functions.len() <= 5);
+    }
+
+    /// Beginnings for the fuzzer, by name.
+    fn seeds() -> Vec<(&'static str, Vec<u8>)> {
+        let whole = sample();
+        let mut cycle = Profile::new();
+        cycle.arena(&diytrace_format::Arena::new_zeroed(), |first| {
+            let mut nodes = vec![raw_node(0x40_0100, first + 2, first + 2, slot(1, 10, 0)); 3];
+            nodes[1].flags = diytrace_format::node::flag::RECURSION;
+            nodes
+        });
+        let mut damaged = whole.clone();
+        for at in (diytrace_format::BLOCKS_START..damaged.len()).step_by(211) {
+            damaged[at] ^= 0xff;
+        }
+        let cut = whole[..whole.len() - GRANULE - 1000].to_vec();
+        vec![("whole", whole), ("truncated", cut), ("cycle", cycle.finish()), ("damaged", damaged)]
+    }
+
+    #[test]
+    fn the_fuzzers_seeds_do_no_harm() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/load");
+        if std::env::var_os("DIYTRACE_REGENERATE").is_some() {
+            for (name, bytes) in seeds() {
+                std::fs::write(folder.join(name).with_extension("bin"), bytes).unwrap();
+            }
+        }
+        let mut files = 0;
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            digest(&std::fs::read(entry.unwrap().path()).unwrap());
+            files += 1;
+        }
+        assert!(files >= seeds().len(), "seeds are missing; to make them: DIYTRACE_REGENERATE=1 cargo test seeds");
+        let whole = parse(&std::fs::read(folder.join("whole.bin")).unwrap()).map(|family| family.warnings.len());
+        assert_eq!(
+            whole,
+            Ok(1),
+            "seeds are of an older format; to make them anew: DIYTRACE_REGENERATE=1 cargo test seeds"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn random_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+            digest(&bytes);
+            let mut profile = sample();
+            let start = profile.len().saturating_sub(bytes.len());
+            profile[start..].copy_from_slice(&bytes);
+            digest(&profile);
+        }
+
+        #[test]
+        fn flipped_bits_do_no_harm(flips in prop::collection::vec((any::<prop::sample::Index>(), 0u8..8), 1..40)) {
+            let mut bytes = sample();
+            for (index, bit) in flips {
+                // What is not zero, and the header: bits in empty space tell nothing.
+                let used: Vec<usize> = (8..bytes.len()).filter(|&at| bytes[at] != 0 || at < 400).collect();
+                bytes[used[index.index(used.len())]] ^= 1 << bit;
+            }
+            digest(&bytes);
+        }
+
+        #[test]
+        fn cuts_do_no_harm(end in any::<prop::sample::Index>()) {
+            let bytes = sample();
+            digest(&bytes[..end.index(bytes.len())]);
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! What is reported together: a tree of call paths, and histograms.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use diytrace_format::node;
+use rustc_hash::FxHashMap;
+
+use super::By;
+use super::measure::Measured;
+use super::modules::{PlaceId, Resolver};
+use super::part::{Filed, GrowingPart, Overhead, Part, PartKey};
+use super::since::Counted;
+use super::tree::{Growing, Key, PathId, Tree};
+use crate::histogram::{Histogram, Refinement};
+use crate::load::costs::Costs;
+use crate::load::timed::{Timed, Timing};
+use crate::load::{Arena, Family};
+use crate::process::State;
+use crate::time::Time;
+use crate::timeline::{Origin, Timelines};
+
+/// What is reported together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Group {
+    /// The process, if it is one.
+    pub process: Option<Process>,
+    /// The thread, if it is one.
+    pub thread: Option<Thread>,
+    /// Processes in here.
+    pub processes: u64,
+    /// Their programs' files.
+    pub programs: BTreeSet<String>,
+    /// Calls entered.
+    pub calls: u64,
+    /// Calls that no path has counted.
+    pub lost_calls: u64,
+    /// Calls counted on paths that stand for several.
+    pub folded_calls: u64,
+    /// Calls left without an exit.
+    pub unwound: u64,
+    /// Whether counters of a family here were reset.
+    pub was_reset: bool,
+    /// Calls that trials have left untimed.
+    pub left_out: u64,
+    /// Which calls were timed, over the families here.
+    pub timing: BTreeSet<Timing>,
+    /// Call paths.
+    pub tree: Tree,
+    /// The hook pairs in their times, and what tells what those cost.
+    pub parts: Vec<Part>,
+    /// Times of each function's calls.
+    pub functions: BTreeMap<PlaceId, FunctionTimes>,
+}
+
+impl Group {
+    /// What orders groups that are the same in all else.
+    pub(super) fn distributions(&self) -> impl Iterator<Item = impl Ord> {
+        self.functions.iter().map(|(place, times)| (*place, times.histogram.order()))
+    }
+
+    /// The same, after that.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = impl Ord> {
+        self.parts.iter().map(|part| (&part.key, &part.paths))
+    }
+
+    /// What the hooks of all calls cost.
+    pub fn overhead(&self) -> Overhead {
+        self.parts.iter().map(Part::overhead).fold(Overhead::default(), |sum, part| Overhead {
+            inner: sum.inner + part.inner,
+            outer: sum.outer + part.outer,
+            error: sum.error + part.error,
+            trials: sum.trials + part.trials,
+        })
+    }
+
+    /// The distribution of the times of a function's calls, as far as it is known what their hooks cost.
+    pub fn distribution(&self, function: PlaceId) -> Histogram {
+        let mut refinement = Refinement::default();
+        for part in &self.parts {
+            if let Some(filed) = part.filed.get(&function) {
+                refinement.add(&part.refinement(filed));
+            }
+        }
+        self.functions.get(&function).map_or_else(Histogram::default, |times| times.histogram.refined_by(refinement))
+    }
+}
+
+/// A process.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Process {
+    /// When it began to record, in nanoseconds since 1970.
+    pub started_unix_ns: u64,
+    /// Its number, as it saw it.
+    pub pid: u32,
+    /// Its parent's.
+    pub ppid: u32,
+    /// Its program.
+    pub exe: String,
+    /// Its arguments.
+    pub cmdline: Vec<String>,
+    /// What became of it.
+    pub state: State,
+    /// The profile that it is in.
+    pub profile: PathBuf,
+}
+
+/// A thread.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Thread {
+    /// Its number.
+    pub tid: u32,
+    /// Its name.
+    pub name: String,
+}
+
+/// The distribution of a function's calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FunctionTimes {
+    /// Times of calls that returned, as the recorder has filed them: see [`Group::distribution`].
+    pub histogram: Histogram,
+    /// Calls that returned, as far as the histograms count them one by one.
+    pub returned: u64,
+    /// Of what is told since an earlier moment: calls that were open then.
+    pub open_before: i64,
+    /// Processes that have called it; those that share an arena count as one.
+    pub processes: u64,
+    /// When it ran, if it is a root.
+    pub timelines: Timelines,
+}
+
+/// Which group an arena belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum GroupKey {
+    /// Everything, or what belongs to no single process.
+    Shared,
+    /// A process, by its family and number in it.
+    Process { family: usize, process: u32 },
+    /// A thread, by its arena too; or several that cannot be told apart.
+    Thread { family: usize, process: u32, arena: Option<usize> },
+}
+
+/// Paths of an arena that are measured before they are added.
+const PART: usize = 1 << 16;
+
+/// The calls of a path that are in a histogram.
+fn filed(family: &Family, of_loop: &Costs, measured: &Measured) -> Filed {
+    let Measured { counts, pairs } = measured;
+    let time = |ticks: f64| Time::from_ns(ticks * family.clock.ns_per_tick());
+    let taken = time(of_loop.inner).times(counts.closed);
+    Filed {
+        calls: counts.closed,
+        time: counts.closed_time,
+        taken,
+        taken_inside: time(pairs.closed.cost(of_loop)) - taken,
+        pairs: pairs.closed,
+    }
+}
+
+/// A group that grows.
+#[derive(Default)]
+pub(super) struct Growth {
+    group: Group,
+    tree: Growing,
+    parts: FxHashMap<PartKey, GrowingPart>,
+    processes: Processes,
+    /// Processes of the families that are in no other group.
+    family_processes: u64,
+    functions: FxHashMap<PlaceId, Distribution>,
+    process: Option<Process>,
+    thread: Option<Thread>,
+}
+
+/// Of one function.
+#[derive(Default)]
+struct Distribution {
+    histogram: Histogram,
+    returned: u64,
+    open_before: i64,
+    processes: Processes,
+    timelines: Timelines,
+}
+
+/// Distinct processes, whose arenas come one process after the other.
+#[derive(Default)]
+struct Processes {
+    count: u64,
+    /// By its family and number in it.
+    latest: Option<(usize, u32)>,
+}
+
+impl Processes {
+    fn add(&mut self, process: (usize, u32)) {
+        if self.latest.replace(process) != Some(process) {
+            self.count += 1;
+        }
+    }
+}
+
+impl Growth {
+    /// Adds what a family counted as a whole. Of its processes some have arenas that are theirs (`apart`), some only such
+    /// as others have used (`merged`).
+    pub fn add_family(&mut self, family: &Family, by: By, apart: u64, merged: u64) {
+        self.add_program(family);
+        self.group.lost_calls = self.group.lost_calls.saturating_add(family.lost_calls);
+        // Processes that share arenas are not told apart: they are what is left of the family's count.
+        let all = u64::from(family.processes).max(apart + merged);
+        self.family_processes += if by == By::All { all } else { all - apart };
+    }
+
+    fn add_program(&mut self, family: &Family) {
+        if !self.group.programs.contains(&family.exe) {
+            self.group.programs.insert(family.exe.clone());
+        }
+    }
+
+    /// Takes off what a family had lost at an earlier moment.
+    pub fn leave_out_lost(&mut self, earlier: u64) {
+        self.group.lost_calls = self.group.lost_calls.saturating_sub(earlier);
+    }
+
+    /// Adds what an arena counted. Those of one process come one after the other.
+    pub fn add_arena(
+        &mut self,
+        index: usize,
+        family: &Family,
+        arena: &Arena,
+        counted: Counted,
+        resolver: &mut Resolver,
+    ) {
+        let facts = &arena.facts;
+        let process = (index, facts.process);
+        if !arena.is_by_function() {
+            self.processes.add(process);
+        }
+        self.process = Some(process_of(family, arena));
+        self.add_program(family);
+        self.thread = Some(Thread { tid: facts.tid, name: arena.thread_name() });
+        self.group.lost_calls = self.group.lost_calls.saturating_add(counted.lost_calls);
+        self.group.unwound = self.group.unwound.saturating_add(counted.unwound);
+
+        let mut ids: Vec<PathId> = Vec::with_capacity(arena.nodes.len());
+        let (mut calls, mut folded_calls) = (0u64, 0u64);
+        let mut is_folded: Vec<bool> = Vec::with_capacity(arena.nodes.len());
+        let part = self.parts.entry(PartKey::of(family)).or_insert_with(GrowingPart::new);
+        part.add_family(index, family);
+        let of_loop = family.evidence.of_loop();
+        self.tree.expect(arena.nodes.len());
+        let nodes = (0..).step_by(PART).zip(arena.nodes.chunks(PART)).flat_map(|(start, nodes)| {
+            let measured = counted.paths.measured(start..start + nodes.len());
+            nodes.iter().enumerate().map(move |(index, node)| (node, measured[index]))
+        });
+        for (node, measured) in nodes {
+            let counts = &measured.counts;
+            let mut place = |address, module| resolver.place(address, module);
+            let merged = |index: u32| ids[index as usize];
+            let key = Key {
+                parent: node.parent.map(merged),
+                function: place(node.function, node.module),
+                site: place(node.site, node.site_module),
+                hook: place(node.hook, node.module),
+                flags: node.flags,
+                folded_into: node.folded_into.map(merged),
+            };
+            let target = (node.target != 0).then(|| place(node.target, node.site_module));
+            let id = self.tree.add(key, target, counts);
+            part.add_path(id, &measured.pairs);
+            ids.push(id);
+            // A path that stands for several, or is below one.
+            let is_above = node.parent.is_some_and(|parent| is_folded[parent as usize]);
+            is_folded.push(node.flags & node::flag::FOLDED != 0 || is_above);
+            if !node.is_untimed() {
+                calls = calls.saturating_add(counts.calls);
+                if is_folded[ids.len() - 1] {
+                    folded_calls = folded_calls.saturating_add(counts.calls);
+                }
+                if let Timed::AllBut(left_out) = node.timed {
+                    self.group.left_out = self.group.left_out.saturating_add(left_out);
+                }
+                if counts.calls > 0 {
+                    self.functions.entry(key.function).or_default().processes.add(process);
+                }
+                if node.has_histogram {
+                    part.file(key.function, &filed(family, &of_loop, &measured));
+                }
+            }
+        }
+        for (node, entered) in arena.nodes.iter().zip(&counted.entered_before).filter(|(node, _)| !node.is_untimed()) {
+            let distribution = self.functions.entry(resolver.place(node.function, node.module)).or_default();
+            distribution.open_before = distribution.open_before.saturating_add_unsigned(*entered);
+        }
+        for function in counted.functions_before.iter().filter(|_| family.timing == Timing::All) {
+            let distribution = self.functions.entry(resolver.place(function.address, function.module)).or_default();
+            distribution.open_before = distribution.open_before.saturating_sub_unsigned(function.returned());
+        }
+        for function in counted.functions.iter() {
+            let place = resolver.place(function.address, function.module);
+            let distribution = self.functions.entry(place).or_default();
+            distribution.histogram.add(function, family.clock.hz);
+            if family.timing == Timing::All {
+                distribution.returned = distribution.returned.saturating_add(function.returned());
+            }
+        }
+        let origin = Origin::new(family.started_unix_ns, family.clock.hz);
+        for (&(address, module), slices) in &counted.timelines {
+            self.functions.entry(resolver.place(address, module)).or_default().timelines.add(origin, slices);
+        }
+        self.group.calls = self.group.calls.saturating_add(calls);
+        // The tree knows as well; the recorder need not count what it can be asked.
+        self.group.folded_calls = self.group.folded_calls.saturating_add(folded_calls);
+        part.add_calls(calls);
+        self.group.timing.insert(family.timing);
+        self.group.was_reset |= family.resets > 0;
+    }
+
+    /// The finished group; `places` are the final numbers of places.
+    pub fn finish(self, key: GroupKey, places: &[PlaceId]) -> Group {
+        let processes = self.family_processes.max(self.processes.count);
+        let is_one = match key {
+            GroupKey::Shared => processes == 1,
+            GroupKey::Process { .. } | GroupKey::Thread { .. } => true,
+        };
+        let one_thread = matches!(key, GroupKey::Thread { arena: Some(_), .. });
+        let functions = self.functions.into_iter().map(|(place, distribution)| {
+            let Distribution { histogram, returned, open_before, processes, timelines } = distribution;
+            let processes = processes.count;
+            (places[place as usize], FunctionTimes { histogram, returned, open_before, processes, timelines })
+        });
+        let (tree, paths) = self.tree.finish(places);
+        let parts = self.parts.into_iter().map(|(key, part)| part.finish(key, &paths, places));
+        let mut parts: Vec<Part> = parts.collect();
+        parts.sort_by(|a, b| a.key.cmp(&b.key));
+        Group {
+            process: self.process.filter(|_| is_one),
+            thread: self.thread.filter(|_| one_thread),
+            processes,
+            tree,
+            parts,
+            functions: functions.collect(),
+            ..self.group
+        }
+    }
+}
+
+fn process_of(family: &Family, arena: &Arena) -> Process {
+    let facts = &arena.facts;
+    Process {
+        started_unix_ns: family.unix_ns(facts.process_started),
+        pid: facts.pid,
+        ppid: facts.ppid,
+        exe: family.exe.clone(),
+        cmdline: family.cmdline.clone(),
+        state: arena.state,
+        profile: family.path.clone(),
+    }
+}

@@ -1,0 +1,283 @@
+//! What an arena's counters say of each path, in units that can be added: times as measured, and the hook pairs in them.
+//!
+//! Where not all calls of a path were timed, the times of those that were are scaled up to all of them.
+
+use std::ops::Range;
+
+use diytrace_format::node::mark;
+use diytrace_format::{Sample, Slot};
+use rayon::prelude::*;
+
+use super::latest::Latest;
+use super::pairs::{Pairs, PathPairs};
+use super::tree::Counts;
+use crate::load::costs::Costs;
+use crate::load::timed::{Timed, Timing};
+use crate::load::{Arena, Family, Node};
+use crate::time::{Time, Variance};
+
+/// Paths that are worth being shared by the cores.
+const WORTH_ANOTHER_CORE: usize = 4096;
+
+/// Sums over the calls of a path in an arena.
+#[derive(Clone, Copy)]
+pub struct Measured {
+    pub counts: Counts,
+    /// In the times.
+    pub pairs: PathPairs,
+}
+
+impl Measured {
+    /// What has come since an earlier reading of the same path, which was so long ago.
+    pub fn since(&self, earlier: &Self, passed: Time) -> Self {
+        Self { counts: self.counts.since(&earlier.counts, passed), pairs: self.pairs.since(&earlier.pairs) }
+    }
+}
+
+/// The paths of an arena whose open calls last until `latest`.
+pub struct Measures<'a> {
+    family: &'a Family,
+    arena: &'a Arena,
+    latest: Latest,
+    /// As the recorder knew it when it filed the calls, in ticks.
+    of_loop: Costs,
+    below: Below,
+}
+
+impl<'a> Measures<'a> {
+    pub fn of(family: &'a Family, arena: &'a Arena, latest: Latest) -> Self {
+        Self { family, arena, latest, of_loop: family.evidence.of_loop(), below: Below::of(arena, latest.ticks) }
+    }
+
+    /// Sums of some paths. Of all, those of a large arena would take more memory than the file.
+    pub fn of_paths(&self, paths: Range<usize>) -> Vec<Measured> {
+        match paths.len() < WORTH_ANOTHER_CORE {
+            true => paths.map(|index| self.of_path(index)).collect(),
+            false => paths.into_par_iter().map(|index| self.of_path(index)).collect(),
+        }
+    }
+
+    fn of_path(&self, index: usize) -> Measured {
+        let Self { family, arena, latest, of_loop, below } = self;
+        let node = &arena.nodes[index];
+        if arena.is_by_function() {
+            let calls = node.calls();
+            let counts = Counts { calls, unbinned: calls, without_times: calls, ..Counts::default() };
+            return Measured { counts, pairs: PathPairs::default() };
+        }
+        let ns_per_tick = family.clock.ns_per_tick();
+        let time = |ticks: f64| Time::from_ns(ticks * ns_per_tick);
+        let slots = SlotTimes::both(node, &arena.samples, latest.ticks);
+        let own = &below.own[index];
+        let closed_calls = slots[0].closed.saturating_add(slots[1].closed);
+        let of_hooks: f64 = slots.iter().map(|slot| slot.pairs().cost(of_loop)).sum();
+        let closed = (slots[0].closed_ticks + slots[1].closed_ticks) as f64 - of_hooks;
+        let variance = variance(node, &arena.samples, closed_calls, closed);
+        let counts = Counts {
+            calls: node.calls(),
+            open: node.calls().saturating_sub(closed_calls),
+            open_since_reset: node.is_open_since_reset.into(),
+            closed: closed_calls,
+            so_far: slots.iter().map(|slot| time((slot.ticks - slot.closed_ticks) as f64)).sum(),
+            bound: slots.iter().any(|slot| slot.is_open).then_some(latest.bound),
+            unwound: node.unwound,
+            unbinned: unbinned(node, closed_calls),
+            without_times: 0,
+            is_between: false,
+            own: time((own.ticks - own.child_ticks) as f64),
+            inclusive: slots.map(|slot| time(slot.ticks as f64)),
+            closed_time: slots.iter().map(|slot| time(slot.closed_ticks as f64)).sum(),
+            variance: Variance::from_ns2(variance * ns_per_tick * ns_per_tick),
+        };
+        Measured { counts, pairs: self.pairs(index, &slots) }
+    }
+
+    fn pairs(&self, index: usize, slots: &[SlotTimes; 2]) -> PathPairs {
+        let (timing, below, own) = (self.family.timing, &self.below, &self.below.own[index]);
+        let of_own = match timing {
+            // Exact, whatever is still open: every call here costs its caller the same.
+            Timing::All => Pairs { inner: signed(own.pairs), outer: signed(own.child_pairs), ..Pairs::default() },
+            Timing::Sampled | Timing::Off => own.hooks.without(&own.child_hooks),
+        };
+        let mut inclusive = slots.map(|slot| slot.pairs());
+        let closed = inclusive[0].and(&inclusive[1]);
+        // Of a call that is still open the descendants are not counted yet, but the tree has them.
+        if slots.iter().any(|slot| slot.is_open) {
+            let known = slots.iter().fold(0u64, |sum, slot| sum.saturating_add(slot.descendants + slot.counted));
+            let unknown = below.pairs[index].saturating_sub(known);
+            inclusive[0] = inclusive[0].and(&Pairs::of_most(signed(unknown), timing));
+        }
+        let untimed = signed(below.untimed[index]);
+        let first = slots[0].ticks as f64 / (slots[0].ticks + slots[1].ticks).max(1) as f64;
+        inclusive[0].untimed = (untimed as f64 * first).round() as i64;
+        inclusive[1].untimed = untimed.saturating_sub(inclusive[0].untimed);
+        PathPairs {
+            own: Pairs { untimed: signed(own.untimed), ..of_own },
+            inclusive,
+            closed: Pairs { untimed, ..closed },
+            calls: signed(own.pairs),
+        }
+    }
+}
+
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// Calls that returned but are not counted one by one in a histogram.
+fn unbinned(node: &Node, closed_calls: u64) -> u64 {
+    match node.timed {
+        Timed::All if node.has_histogram => 0,
+        Timed::AllBut(calls) if node.has_histogram => calls,
+        _ => closed_calls.saturating_sub(node.unwound),
+    }
+}
+
+/// How far off the scaled time of a path's calls may be as not all of them were timed: the variance, in ticks². `closed` is the
+/// time of those that have ended, less what the recorder takes off each.
+fn variance(node: &Node, samples: &[Sample], closed_calls: u64, closed: f64) -> f64 {
+    let Timed::Some(sample) = node.timed else { return 0.0 };
+    let sample = &samples[sample as usize];
+    let calls = closed_calls.max(1) as f64;
+    let represented = sample.calls[0].saturating_add(sample.calls[1]).max(1) as f64;
+    let mean = closed / calls;
+    let of_one = (sample.squares / represented - mean * mean).max(0.0);
+    let scale = calls / represented;
+    // A call that stands for `w` tells nothing of the `w - 1` others.
+    of_one * sample.spread * scale * scale
+}
+
+/// A slot with its open call.
+#[derive(Clone, Copy)]
+struct SlotTimes {
+    /// Time of all its calls, whether they were timed or not.
+    ticks: i128,
+    /// The same of those that have ended.
+    closed_ticks: i128,
+    /// Calls that have ended.
+    closed: u64,
+    /// Those that the timed ones stand for.
+    represented: u64,
+    /// Calls made inside that were timed; scaled as the time is.
+    descendants: u64,
+    /// Calls made inside that were counted only.
+    counted: u64,
+    is_open: bool,
+}
+
+impl SlotTimes {
+    fn both(node: &Node, samples: &[Sample], latest: u64) -> [Self; 2] {
+        let closed = [0, 1].map(|slot: usize| closed(&node.slots[slot]));
+        let all = closed[0].saturating_add(closed[1]);
+        [0, 1].map(|slot: usize| {
+            let (represented, counted) = match node.timed {
+                Timed::All => (closed[slot], 0),
+                Timed::AllBut(calls) => {
+                    let share = closed[slot] as f64 / all.max(1) as f64;
+                    (closed[slot].saturating_sub((calls as f64 * share) as u64), 0)
+                }
+                Timed::Some(sample) => {
+                    let sample = &samples[sample as usize];
+                    (sample.calls[slot], sample.counted[slot])
+                }
+                Timed::None => (0, 0),
+            };
+            Self::of(&node.slots[slot], latest, closed[slot], represented, counted)
+        })
+    }
+
+    fn of(slot: &Slot, latest: u64, closed: u64, represented: u64, counted: u64) -> Self {
+        let is_open = slot.mark & mark::OPEN != 0;
+        // A call that is not timed has no time in its mark.
+        let began = slot.mark & !mark::BITS;
+        let so_far = if is_open && began != 0 { latest.saturating_sub(began) } else { 0 };
+        let scale = if represented == 0 || closed == represented { 1.0 } else { closed as f64 / represented as f64 };
+        let scaled = |count: u64| if scale == 1.0 { count } else { (count as f64 * scale).round() as u64 };
+        let ticks = if scale == 1.0 { i128::from(slot.ticks) } else { (slot.ticks as f64 * scale).round() as i128 };
+        Self {
+            ticks: ticks + i128::from(so_far),
+            closed_ticks: ticks,
+            closed,
+            represented,
+            descendants: scaled(slot.descendants),
+            counted: scaled(counted),
+            is_open,
+        }
+    }
+
+    /// The hook pairs in the time of its calls that have ended.
+    fn pairs(&self) -> Pairs {
+        let timed = if self.represented == 0 { 0 } else { signed(self.closed) };
+        let inside = signed(self.descendants);
+        Pairs { inner: timed.saturating_add(inside), outer: inside, counted: signed(self.counted), untimed: 0 }
+    }
+}
+
+/// Calls that have ended.
+fn closed(slot: &Slot) -> u64 {
+    let is_own_open = slot.mark & mark::OPEN != 0 && slot.mark & mark::INHERITED == 0;
+    slot.calls.saturating_sub(u64::from(is_own_open))
+}
+
+/// Sums at positions: of the calls that are there, and of the calls they make.
+#[derive(Clone, Copy, Default)]
+struct Own {
+    ticks: i128,
+    child_ticks: i128,
+    pairs: u64,
+    child_pairs: u64,
+    untimed: u64,
+    /// Those whose cost is in `ticks`.
+    hooks: Pairs,
+    /// Those whose cost is in `child_ticks`.
+    child_hooks: Pairs,
+}
+
+/// Sums over the tree.
+struct Below {
+    own: Vec<Own>,
+    /// Hook pairs of recorded calls below each path, at any depth.
+    pairs: Vec<u64>,
+    /// Calls that are not recorded, at the path and below it.
+    untimed: Vec<u64>,
+}
+
+impl Below {
+    fn of(arena: &Arena, latest: u64) -> Self {
+        let nodes = &arena.nodes;
+        let mut own = vec![Own::default(); nodes.len()];
+        for (index, node) in nodes.iter().enumerate() {
+            let parent = node.parent.map(|parent| parent as usize);
+            if node.is_untimed() {
+                if let Some(parent) = parent {
+                    own[parent].untimed = own[parent].untimed.saturating_add(node.calls());
+                }
+                continue;
+            }
+            let slots = SlotTimes::both(node, &arena.samples, latest);
+            let ticks = slots[0].ticks + slots[1].ticks;
+            let hooks = slots[0].pairs().and(&slots[1].pairs());
+            let pairs = slots[0].closed.saturating_add(slots[1].closed);
+            let position = &mut own[node.folded_into.map_or(index, |position| position as usize)];
+            position.ticks += ticks;
+            position.hooks = position.hooks.and(&hooks);
+            position.pairs = position.pairs.saturating_add(pairs);
+            if let Some(parent) = parent {
+                own[parent].child_ticks += ticks;
+                own[parent].child_hooks = own[parent].child_hooks.and(&hooks);
+                own[parent].child_pairs = own[parent].child_pairs.saturating_add(pairs);
+            }
+        }
+        let mut pairs = vec![0u64; nodes.len()];
+        let mut untimed: Vec<u64> = own.iter().map(|own| own.untimed).collect();
+        for (index, node) in nodes.iter().enumerate().rev() {
+            // A parent comes before its children, so by now all of this one's are in.
+            pairs[index] = pairs[index].saturating_add(own[index].child_pairs);
+            if let Some(parent) = node.parent.map(|parent| parent as usize) {
+                pairs[parent] = pairs[parent].saturating_add(pairs[index]);
+                untimed[parent] = untimed[parent].saturating_add(untimed[index]);
+            }
+        }
+        Self { own, pairs, untimed }
+    }
+}

@@ -1,0 +1,270 @@
+//! The merged tree of call paths.
+
+use diytrace_format::node::flag;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use super::latest::Bound;
+use super::modules::PlaceId;
+use crate::time::{Time, Variance};
+
+/// A path's place in [`Tree::paths`].
+pub type PathId = u32;
+
+/// Call paths, each directly before all that lie below it: the first child follows its parent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Tree {
+    /// All paths, in the order of their places.
+    pub paths: Vec<CallPath>,
+}
+
+/// A call path, with the sums over all that was merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CallPath {
+    /// What makes it another path than others.
+    pub key: Key,
+    /// Where the paths below it end.
+    pub end: PathId,
+    /// Target of the call if it was a relative one.
+    pub target: Option<PlaceId>,
+    /// Sums.
+    pub counts: Counts,
+}
+
+/// What makes a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Key {
+    /// The path above.
+    pub parent: Option<PathId>,
+    /// The function.
+    pub function: PlaceId,
+    /// Return address of the physical function that the call is in.
+    pub site: PlaceId,
+    /// Return address of the enter hook.
+    pub hook: PlaceId,
+    /// Bits of [`flag`].
+    pub flags: u32,
+    /// Of a folded recursion: the path above, of the same function, that its callees are under.
+    pub folded_into: Option<PathId>,
+}
+
+/// Sums over the calls of a path, with times as measured. What the hooks in them cost is another sum: see [`super::Part`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Counts {
+    /// Calls entered.
+    pub calls: u64,
+    /// Calls not yet returned, as far as the path tells: of calls of one path inside each other, which only folded
+    /// recursion has, one.
+    pub open: u64,
+    /// Calls not yet returned that were entered before the counters were reset.
+    pub open_since_reset: u64,
+    /// Calls that have ended.
+    pub closed: u64,
+    /// What the inclusive time has of calls not yet returned, as measured.
+    pub so_far: Time,
+    /// If there are such calls: what that time goes up to.
+    pub bound: Option<Bound>,
+    /// Calls left without an exit.
+    pub unwound: u64,
+    /// Calls that returned but are in no histogram.
+    pub unbinned: u64,
+    /// Calls of which nothing else is known: those that are counted by function only.
+    pub without_times: u64,
+    /// Whether these are what has come between two readings.
+    pub is_between: bool,
+    /// Time of all calls whose callees are here, without these.
+    pub own: Time,
+    /// Time of calls on this very path, and of those inside a folded recursion.
+    pub inclusive: [Time; 2],
+    /// Time of all calls that have ended.
+    pub closed_time: Time,
+    /// Variance of the inclusive time, as not all calls were timed.
+    pub variance: Variance,
+}
+
+impl Tree {
+    /// The paths directly below one.
+    pub fn children(&self, id: PathId) -> impl Iterator<Item = PathId> {
+        let end = self.paths[id as usize].end;
+        let next = move |child: &PathId| Some(self.paths[*child as usize].end).filter(|next| *next < end);
+        std::iter::successors(Some(id + 1).filter(|first| *first < end), next)
+    }
+}
+
+impl Counts {
+    fn add(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.open = self.open.saturating_add(other.open);
+        self.open_since_reset = self.open_since_reset.saturating_add(other.open_since_reset);
+        self.closed = self.closed.saturating_add(other.closed);
+        self.so_far += other.so_far;
+        self.bound = self.bound.max(other.bound);
+        self.unwound = self.unwound.saturating_add(other.unwound);
+        self.unbinned = self.unbinned.saturating_add(other.unbinned);
+        self.without_times = self.without_times.saturating_add(other.without_times);
+        self.is_between |= other.is_between;
+        self.own += other.own;
+        for slot in 0..2 {
+            self.inclusive[slot] += other.inclusive[slot];
+        }
+        self.closed_time += other.closed_time;
+        self.variance += other.variance;
+    }
+
+    /// What has come since an earlier reading of the same path, which was so long ago; what is open is so now.
+    pub(super) fn since(&self, earlier: &Self, passed: Time) -> Self {
+        Self {
+            calls: self.calls.saturating_sub(earlier.calls),
+            open: self.open,
+            open_since_reset: self.open_since_reset,
+            closed: self.closed.saturating_sub(earlier.closed),
+            so_far: self.so_far.min(passed),
+            bound: self.bound,
+            unwound: self.unwound.saturating_sub(earlier.unwound),
+            unbinned: self.unbinned.saturating_sub(earlier.unbinned),
+            without_times: self.without_times.saturating_sub(earlier.without_times),
+            is_between: true,
+            own: self.own - earlier.own,
+            inclusive: [0, 1].map(|slot: usize| self.inclusive[slot] - earlier.inclusive[slot]),
+            closed_time: self.closed_time - earlier.closed_time,
+            variance: self.variance.since(earlier.variance),
+        }
+    }
+}
+
+impl CallPath {
+    /// Whether its calls are counted only for what their hooks cost.
+    pub fn is_untimed(&self) -> bool {
+        self.key.flags & flag::UNTIMED != 0
+    }
+}
+
+/// A tree that grows: paths in the order in which they were found.
+#[derive(Default)]
+pub(super) struct Growing {
+    paths: Vec<CallPath>,
+    by_key: FxHashMap<Key, PathId>,
+}
+
+impl Growing {
+    /// Makes room for the paths of an arena: those of the first are all new.
+    pub fn expect(&mut self, paths: usize) {
+        if self.paths.is_empty() {
+            self.paths.reserve_exact(paths);
+            self.by_key.reserve(paths);
+        }
+    }
+
+    /// Adds to the path of that key; its parent's key is known already.
+    pub fn add(&mut self, key: Key, target: Option<PlaceId>, counts: &Counts) -> PathId {
+        let next = self.paths.len() as PathId;
+        let id = *self.by_key.entry(key).or_insert(next);
+        match self.paths.get_mut(id as usize) {
+            Some(path) => {
+                path.counts.add(counts);
+                path.target = path.target.max(target);
+            }
+            None => self.paths.push(CallPath { key, end: 0, target, counts: *counts }),
+        }
+        id
+    }
+
+    /// The finished tree, whose order does not tell in which order it grew, and the new number of each path; `places` are the
+    /// final numbers of places.
+    pub fn finish(self, places: &[PlaceId]) -> (Tree, Vec<PathId>) {
+        let Self { mut paths, by_key } = self;
+        drop(by_key);
+        for path in &mut paths {
+            let key = &mut path.key;
+            for place in [&mut key.function, &mut key.site, &mut key.hook] {
+                *place = places[*place as usize];
+            }
+            path.target = path.target.map(|target| places[target as usize]);
+        }
+        let children = Children::sorted(&paths);
+        let order = children.preorder();
+        let mut new_ids = vec![0; paths.len()];
+        for (new, &old) in (0..).zip(&order) {
+            new_ids[old as usize] = new;
+        }
+        let new_id = |old: PathId| new_ids[old as usize];
+        for path in &mut paths {
+            path.key.parent = path.key.parent.map(new_id);
+            path.key.folded_into = path.key.folded_into.map(new_id);
+        }
+        drop(children);
+        put_in_order(&mut paths, order);
+        for id in (0..paths.len()).rev() {
+            let end = paths[id].end.max(id as PathId + 1);
+            paths[id].end = end;
+            if let Some(parent) = paths[id].key.parent {
+                let above = &mut paths[parent as usize].end;
+                *above = end.max(*above);
+            }
+        }
+        (Tree { paths }, new_ids)
+    }
+}
+
+/// The paths below each, in a few long lists: there may be millions of paths.
+struct Children {
+    /// Paths, by the path above them; first those with none.
+    list: Vec<PathId>,
+    /// Where in the list those below each path begin, and where the last of them end.
+    starts: Vec<u32>,
+}
+
+impl Children {
+    fn sorted(paths: &[CallPath]) -> Self {
+        let parent = |path: &CallPath| path.key.parent.map_or(0, |parent| parent as usize + 1);
+        let mut depths = vec![0u32; paths.len()];
+        let mut starts = vec![0u32; paths.len() + 2];
+        for (id, path) in paths.iter().enumerate() {
+            depths[id] = path.key.parent.map_or(0, |parent| depths[parent as usize] + 1);
+            starts[parent(path) + 1] += 1;
+        }
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let mut next = starts.clone();
+        let mut list = vec![0; paths.len()];
+        for (id, path) in paths.iter().enumerate() {
+            let next = &mut next[parent(path)];
+            list[*next as usize] = id as PathId;
+            *next += 1;
+        }
+        for ends in starts.windows(2) {
+            list[ends[0] as usize..ends[1] as usize].sort_by_key(|&id| {
+                let key = &paths[id as usize].key;
+                // Paths that a recursion folds into lie above each other, so their depths tell them apart.
+                let folded = key.folded_into.map(|position| depths[position as usize]);
+                (key.function, key.site, key.hook, key.flags, folded)
+            });
+        }
+        Self { list, starts }
+    }
+
+    /// All paths, directly before those below them.
+    fn preorder(&self) -> Vec<PathId> {
+        let below = |index: usize| &self.list[self.starts[index] as usize..self.starts[index + 1] as usize];
+        let mut order = Vec::with_capacity(self.list.len());
+        let mut next: Vec<PathId> = below(0).iter().rev().copied().collect();
+        while let Some(id) = next.pop() {
+            order.push(id);
+            next.extend(below(id as usize + 1).iter().rev());
+        }
+        order
+    }
+}
+
+/// Puts each path in its place, without a copy of them all. `order` has the path for each place, and is used up.
+fn put_in_order(paths: &mut [CallPath], mut order: Vec<PathId>) {
+    for first in 0..paths.len() {
+        let (mut place, held) = (first, paths[first]);
+        while order[place] as usize != place {
+            let from = std::mem::replace(&mut order[place], place as PathId) as usize;
+            paths[place] = if from == first { held } else { paths[from] };
+            place = from;
+        }
+    }
+}

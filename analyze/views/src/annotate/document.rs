@@ -1,0 +1,132 @@
+//! Annotated functions as data, in the shape of their JSON (`diytrace-annotate/1`). Fields may be added, none changed.
+
+use serde::Serialize;
+
+use crate::subject::{Clock, Subject};
+use diytrace_profile::functions::CallKind;
+use diytrace_profile::units::Address;
+
+/// The name of the shape.
+pub(super) const SCHEMA: &str = "diytrace-annotate/1";
+
+/// Annotated functions.
+#[derive(Clone, Debug, Serialize)]
+pub struct Document {
+    /// The name of the shape: `diytrace-annotate/1`.
+    pub schema: &'static str,
+    /// The recorder's clock.
+    pub clock: Clock,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+    /// Whether times are as measured.
+    pub raw: bool,
+    /// Lines around each that calls that text for people shows; `None`: all.
+    #[serde(skip)]
+    pub context: Option<usize>,
+    /// One, or one for each process or thread.
+    pub reports: Vec<Report>,
+}
+
+/// What is told together.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Whose calls these are.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// The functions, those with the most time first.
+    pub functions: Vec<Function>,
+}
+
+/// A function, annotated.
+#[derive(Clone, Debug, Serialize)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// Path of its module.
+    pub module: String,
+    /// ELF virtual address; of several the first.
+    pub address: Address,
+    /// Where it is written, as its compiler knew it.
+    pub file: Option<String>,
+    /// The line there.
+    pub line: Option<u32>,
+    /// The file that the source was read from, if there is one.
+    pub source: Option<String>,
+    /// Calls entered.
+    pub calls: u64,
+    /// Calls not yet returned.
+    pub open: u64,
+    /// Inclusive time of outermost calls.
+    #[serde(serialize_with = "diytrace_profile::units::nanoseconds")]
+    pub total_ns: f64,
+    /// Time without callees.
+    #[serde(serialize_with = "diytrace_profile::units::nanoseconds")]
+    pub self_ns: f64,
+    /// How far off the total may be.
+    #[serde(serialize_with = "diytrace_profile::units::nanoseconds")]
+    pub total_error_ns: f64,
+    /// Lines of the source, with what they call.
+    pub lines: Vec<Line>,
+    /// Where there is no source: instructions around each call.
+    pub instructions: Vec<Instruction>,
+    /// Calls that are on none of these.
+    pub elsewhere: Vec<Call>,
+}
+
+/// A line of source.
+#[derive(Clone, Debug, Serialize)]
+pub struct Line {
+    /// Its number.
+    pub number: u32,
+    /// The line.
+    pub text: String,
+    /// What it calls, what takes the most first.
+    pub calls: Vec<Call>,
+}
+
+/// An instruction.
+#[derive(Clone, Debug, Serialize)]
+pub struct Instruction {
+    /// ELF virtual address.
+    pub address: Address,
+    /// In Intel's notation.
+    pub text: String,
+    /// Whether instructions before it are left out.
+    pub follows_gap: bool,
+    /// What it calls.
+    pub calls: Vec<Call>,
+}
+
+/// Calls of a function from one place.
+#[derive(Clone, Debug, Serialize)]
+pub struct Call {
+    /// Name of the callee.
+    pub name: String,
+    /// Path of its module.
+    pub module: String,
+    /// Its ELF virtual address; of several the first.
+    pub address: Address,
+    /// How it was called.
+    pub call: CallKind,
+    /// Code without hooks between caller and callee.
+    pub via: Option<String>,
+    /// Return address of the call; of an inlined body, of its enter hook.
+    pub site: Address,
+    /// Where the call is written.
+    pub file: Option<String>,
+    /// The line there.
+    pub line: Option<u32>,
+    /// Calls entered.
+    pub calls: u64,
+    /// Their time, as a part of the function's; without nested calls of the function itself.
+    #[serde(serialize_with = "diytrace_profile::units::nanoseconds")]
+    pub total_ns: f64,
+    /// Without callees.
+    #[serde(serialize_with = "diytrace_profile::units::nanoseconds")]
+    pub self_ns: f64,
+    /// How far off the total may be.
+    #[serde(serialize_with = "diytrace_profile::units::nanoseconds")]
+    pub total_error_ns: f64,
+    /// Whether they are calls of the function itself: their time is on the lines where it was spent.
+    pub is_recursion: bool,
+}

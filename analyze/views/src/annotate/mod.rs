@@ -1,0 +1,45 @@
+//! The command `annotate`: a function's source, or its machine code, with what each line calls and what that takes.
+//!
+//! ```text
+//! [`CallTrees`](crate::calltree::CallTrees) ──[edges]──▶ calls by site ─┬─[source]──▶ lines ───────┬─▶ [`Document`] ──▶ a view
+//!                                                                └─[code]────▶ instructions ┘
+//! ```
+
+mod build;
+mod code;
+mod document;
+mod edges;
+mod source;
+
+use std::path::PathBuf;
+
+use crate::report::Format;
+use diytrace_profile::error::Error;
+use diytrace_profile::opened::{Opened, Selection};
+pub use document::{Call, Document, Function, Instruction, Line, Report};
+
+/// What to annotate and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which profiles, and what of them.
+    pub selection: Selection,
+    /// Patterns of the functions.
+    pub functions: Vec<String>,
+    /// Where sources are, if not where they were compiled.
+    pub sources: Vec<PathBuf>,
+    /// Lines, or instructions, to show around each that calls. By default all lines, and a few instructions.
+    pub context: Option<usize>,
+    /// Whether to show machine code although there is a source.
+    pub assembly: bool,
+    /// Times as measured, without correction.
+    pub raw: bool,
+    /// How it is written.
+    pub format: Format,
+}
+
+/// Annotated functions as data.
+pub fn document(options: &Options) -> Result<Document, Error> {
+    let opened = Opened::open(&options.selection)?;
+    let symbols = opened.symbols();
+    build::document(options, &opened, &symbols)
+}

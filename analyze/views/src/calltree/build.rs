@@ -1,0 +1,207 @@
+//! Builds call trees from merged profiles.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use diytrace_format::node::flag;
+
+use super::{CallTree, CallTrees, Fold, Function, Node, NodeId, NodeTimes, Site};
+use crate::subject::{clock, subject};
+use diytrace_profile::correct::{PathTimes, correct};
+use diytrace_profile::error::Error;
+use diytrace_profile::functions::Names;
+use diytrace_profile::functions::Roots;
+use diytrace_profile::functions::{Call, Calls};
+use diytrace_profile::functions::{FunctionId, functions};
+use diytrace_profile::merge::{Group, PathId};
+use diytrace_profile::opened::Opened;
+use diytrace_profile::symbolize::{Probe, Symbols};
+use diytrace_profile::warnings;
+
+/// What goes into call trees.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Patterns of functions of interest. Empty: those it was recorded with, or none.
+    pub roots: Vec<String>,
+    /// Whether functions of one name but several addresses stay apart.
+    pub by_address: bool,
+    /// Which lines are looked up.
+    pub lines: Lines,
+}
+
+/// Which lines are looked up: for a large program that takes seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lines {
+    /// None.
+    None,
+    /// Those that functions begin at.
+    Functions,
+    /// Those and the ones that calls are written at.
+    #[default]
+    All,
+}
+
+/// Builds the call trees of profiles.
+pub fn build(opened: &Opened, symbols: &Symbols, options: &Options) -> Result<CallTrees, Error> {
+    let roots = Roots::of(&options.roots, &opened.loaded.profiles);
+    let names = Names::of(&opened.merged, symbols, &roots, options.by_address);
+    roots.check(symbols, &names.places())?;
+    let builder = Builder { symbols, calls: Calls::new(&opened.merged, symbols), names };
+    let trees = opened.merged.groups.iter().map(|group| builder.tree(group)).collect();
+    let sites = builder.calls.all();
+    builder.find_lines(options.lines, &sites);
+    Ok(CallTrees {
+        clock: clock(&opened.loaded),
+        warnings: warnings::all(&opened.loaded, &opened.merged, symbols),
+        roots: roots.patterns,
+        modules: opened.merged.modules.clone(),
+        functions: builder.functions(),
+        sites: sites.iter().map(|call| builder.site(call)).collect(),
+        trees,
+    })
+}
+
+struct Builder<'a, 'f> {
+    symbols: &'a Symbols<'f>,
+    calls: Calls<'a, 'f>,
+    names: Names,
+}
+
+impl Builder<'_, '_> {
+    fn tree(&self, group: &Group) -> CallTree {
+        let times = correct(group);
+        let is_inlined = |path: PathId| self.calls.is_inlined(&group.tree.paths[path as usize]);
+        let functions = functions(group, &times, &self.names.ids, is_inlined);
+        let mut nodes: Vec<Node> = Vec::with_capacity(group.tree.paths.len());
+        // What is not timed is counted only for what it cost others.
+        let mut ids: Vec<Option<NodeId>> = Vec::with_capacity(group.tree.paths.len());
+        for (path_id, path) in group.tree.paths.iter().enumerate() {
+            if path.is_untimed() {
+                ids.push(None);
+                continue;
+            }
+            let id_of = |path: PathId| ids[path as usize];
+            let parent = path.key.parent.and_then(id_of);
+            let timed = |times: &PathTimes| {
+                let PathTimes { own, closed, .. } = *times;
+                NodeTimes { own, total: own, closed: closed.at_least_zero() }
+            };
+            let node = Node {
+                parent,
+                end: nodes.len() as NodeId + 1,
+                depth: parent.map_or(0, |parent| nodes[parent as usize].depth + 1),
+                function: self.names.ids[&path.key.function],
+                site: self.calls.id(&group.tree, path),
+                fold: match path.key.folded_into.and_then(id_of) {
+                    Some(head) => Fold::Recursion(head),
+                    None if path.key.flags & flag::FOLDED != 0 => Fold::Paths,
+                    None => Fold::No,
+                },
+                calls: path.counts.calls,
+                open: path.counts.open.saturating_add(path.counts.open_since_reset),
+                ended: path.counts.closed,
+                unwound: path.counts.unwound,
+                corrected: timed(&times.corrected[path_id]),
+                raw: timed(&times.raw[path_id]),
+                error: times.corrected[path_id].error,
+            };
+            ids.push(Some(nodes.len() as NodeId));
+            nodes.push(node);
+        }
+        sum_up(&mut nodes);
+        CallTree { subject: subject(group), nodes, functions }
+    }
+
+    fn find_lines(&self, lines: Lines, sites: &[Rc<Call>]) {
+        let functions = self.names.functions.values().map(|name| (name.place, Probe::Function));
+        let calls = sites.iter().map(|call| (call.site, call.probe));
+        self.symbols.find_lines(match lines {
+            Lines::None => Vec::new(),
+            Lines::Functions => functions.collect(),
+            Lines::All => functions.chain(calls).collect(),
+        });
+    }
+
+    fn functions(&self) -> BTreeMap<FunctionId, Function> {
+        let function = |(&id, name): (&FunctionId, &diytrace_profile::functions::Name)| {
+            let line = self.symbols.line(name.place, Probe::Function);
+            let function = Function {
+                name: name.name.clone(),
+                symbol: name.symbol.clone(),
+                module: name.place.module,
+                address: name.place.address,
+                addresses: name.addresses,
+                line: line.as_ref().map(|line| line.line),
+                file: line.map(|line| line.file),
+                is_root: name.is_root,
+            };
+            (id, function)
+        };
+        self.names.functions.iter().map(function).collect()
+    }
+
+    fn site(&self, call: &Call) -> Site {
+        let line = self.symbols.line(call.site, call.probe);
+        Site {
+            module: call.site.module,
+            address: call.site.address,
+            line: line.as_ref().map(|line| line.line),
+            file: line.map(|line| line.file),
+            kind: call.kind,
+            via: call.via.clone(),
+            into: call.into.clone(),
+            unrecorded: call.unrecorded.clone(),
+        }
+    }
+}
+
+/// Makes totals and ends of nodes whose totals are their own times.
+fn sum_up(nodes: &mut [Node]) {
+    // Every node comes after the one above it: in reverse, all below a node are done before it.
+    for id in (0..nodes.len()).rev() {
+        let Some(parent) = nodes[id].parent.map(|parent| parent as usize) else { continue };
+        let Node { corrected, raw, end, .. } = nodes[id];
+        let above = &mut nodes[parent];
+        above.corrected.total += corrected.total;
+        above.raw.total += raw.total;
+        above.end = above.end.max(end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::trees;
+    use diytrace_profile::testing::{Call, Truth, calls};
+    use diytrace_profile::time::Time;
+
+    #[test]
+    fn a_folded_recursion_has_its_calls_apart_and_its_time_at_the_head() {
+        let call = |own, callees| Call { function: 0x1000, own, callees };
+        let trees = trees(&[call(1, vec![call(2, vec![call(4, Vec::new())])])], 1);
+        let nodes: Vec<_> = (trees.trees[0].nodes.iter())
+            .map(|node| (node.depth, node.fold, node.calls, node.corrected.own.ns(), node.corrected.total.ns()))
+            .collect();
+        assert_eq!(nodes, [(0, Fold::No, 1, 7.0, 7.0), (1, Fold::Recursion(0), 2, 0.0, 0.0)]);
+    }
+
+    proptest! {
+        #[test]
+        fn totals_are_sums_of_own_times(calls in calls(), fold_at in 1usize..5) {
+            let truth = Truth::of(&calls);
+            let trees = trees(&calls, fold_at);
+            let tree = &trees.trees[0];
+            for (id, node) in tree.nodes.iter().enumerate() {
+                let below = &tree.nodes[id..node.end as usize];
+                prop_assert_eq!(below.iter().map(|node| node.corrected.own).sum::<Time>(), node.corrected.total);
+                prop_assert_eq!(below.iter().map(|node| node.raw.own).sum::<Time>(), node.raw.total);
+                prop_assert!(node.parent.is_none_or(|parent| tree.nodes[parent as usize].depth + 1 == node.depth));
+            }
+            let tops = tree.nodes.iter().filter(|node| node.parent.is_none());
+            prop_assert_eq!(tops.map(|node| node.corrected.total.ns()).sum::<f64>(), truth.all as f64);
+            prop_assert_eq!(tree.nodes.iter().map(|node| node.calls).sum::<u64>(), truth.calls.values().sum::<u64>());
+        }
+    }
+}

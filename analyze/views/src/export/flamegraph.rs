@@ -1,0 +1,39 @@
+//! A flame graph: an interactive SVG, whose widths are self times.
+
+use std::io;
+
+use inferno::flamegraph::{Options, from_lines};
+
+use super::folded::stacks;
+use super::profile::Profile;
+use diytrace_profile::human::{counted, time};
+
+/// The SVG. An error says that there is no time to draw.
+pub fn write(profile: &Profile) -> io::Result<Vec<u8>> {
+    let lines: Vec<String> = stacks(profile).iter().map(|(stack, ns)| format!("{stack} {ns}")).collect();
+    let mut options = Options::default();
+    options.title = profile.title.clone();
+    options.subtitle = Some(subtitle(profile));
+    options.count_name = "ns".to_owned();
+    options.name_type = "Function:".to_owned();
+    options.notes = profile.warnings.join("\n");
+    // One function has one colour, in every picture of it.
+    options.hash = true;
+    options.deterministic = true;
+    options.text_truncate_direction = inferno::flamegraph::TextTruncateDirection::Right;
+    let mut svg = Vec::new();
+    from_lines(&mut options, lines.iter().map(String::as_str), &mut svg)?;
+    Ok(svg)
+}
+
+/// What the widths mean, and how much there is.
+fn subtitle(profile: &Profile) -> String {
+    let error: u64 = profile.parts.iter().map(|part| part.error_ns).sum();
+    let error = if profile.is_raw { String::new() } else { format!(" ± {}", time(error as f64)) };
+    format!(
+        "self time, {}: {}{error} · {}",
+        profile.kind_of_time(),
+        time(profile.total_ns() as f64),
+        counted(profile.calls(), "call", "calls")
+    )
+}

@@ -1,0 +1,60 @@
+//! What to export, and where to.
+
+use std::path::PathBuf;
+
+use diytrace_profile::merge::By;
+
+/// What to export, and where to.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// In which format.
+    pub format: Format,
+    /// Profiles, and folders of them. Empty: `diytrace.data` here.
+    pub profiles: Vec<PathBuf>,
+    /// Patterns of functions: only what happened inside them. Empty: everything.
+    pub roots: Vec<String>,
+    /// Only this process, as it saw its own number.
+    pub pid: Option<u32>,
+    /// What is exported apart. `None`: what suits the format.
+    pub by: Option<By>,
+    /// Times as measured, without correction.
+    pub raw: bool,
+    /// The file to write; none: stdout.
+    pub output: Option<PathBuf>,
+}
+
+/// A format that other tools read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// An interactive SVG.
+    Flamegraph,
+    /// Stacks, one a line.
+    Folded,
+    /// `profile.proto`, gzipped.
+    Pprof,
+    /// Callgrind's format.
+    Callgrind,
+    /// Speedscope's format.
+    Speedscope,
+    /// The Firefox Profiler's processed format.
+    Firefox,
+    /// A graph for Graphviz.
+    Dot,
+    /// A page.
+    Html,
+}
+
+impl Format {
+    /// Whether its bytes are no text.
+    pub fn is_binary(self) -> bool {
+        self == Self::Pprof
+    }
+
+    /// What is exported apart if nothing was asked for.
+    pub fn by(self) -> By {
+        match self {
+            Self::Pprof => By::Thread, // its labels tell whose a sample is
+            _ => By::All,
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Builds the document: functions with names, sorted and selected.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::columns::Column;
+use super::document::{Bar, Callee, Document, Function, InlinedInto, Layout, Report, SCHEMA, Site};
+use super::order::{sort_callees, sort_functions};
+use super::{Format, Options, Sort};
+use rustc_hash::FxHashMap;
+
+use crate::subject::{clock, subject};
+use diytrace_profile::correct::correct;
+use diytrace_profile::error::Error;
+use diytrace_profile::functions::{
+    self, Call, CallId, CallKind, Calls, Edge, FunctionId, Kinds, Names, Roots, functions,
+};
+use diytrace_profile::load::Loaded;
+use diytrace_profile::merge::{Group, Merged, PathId, Place};
+use diytrace_profile::symbolize::{Probe, Symbols};
+use diytrace_profile::time::Time;
+use diytrace_profile::units::Address;
+
+/// Builds the document, all but its warnings.
+pub fn build(options: &Options, loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Result<Document, Error> {
+    let roots = Roots::of(&options.roots, &loaded.profiles);
+    let by_address = options.by_address || options.format == Format::Json;
+    let names = Names::of(merged, symbols, &roots, by_address);
+    roots.check(symbols, &names.places())?;
+    let named = Roots::named(&options.filter.functions);
+    named.check(symbols, &names.places())?;
+    let calls = Calls::new(merged, symbols);
+    let is_narrowed = !options.columns.is_empty() || !options.filter.is_empty();
+    let is_list = roots.patterns.is_empty() || is_narrowed && !roots.are_asked_for;
+    let layout = match is_list {
+        _ if options.timeline => Layout::Timelines,
+        true => Layout::Functions(options.columns.clone()),
+        false => Layout::Roots,
+    };
+    let builder = Builder { options, merged, symbols, names, calls, roots: &roots, named, is_list };
+    let reports: Vec<Report> = merged.groups.iter().map(|group| builder.report(group)).collect();
+    Ok(Document {
+        schema: SCHEMA,
+        clock: clock(loaded),
+        warnings: Vec::new(),
+        roots: roots.patterns,
+        raw: options.raw,
+        reports,
+        limit: options.limit,
+        layout,
+    })
+}
+
+/// Where calls were made, and how many.
+type Sites = Vec<(Rc<Call>, u64)>;
+
+/// What a function called, from where.
+type Edges = Vec<(FunctionId, Sites)>;
+
+/// How a function's calls were made.
+#[derive(Default)]
+struct Ways {
+    kinds: Kinds,
+    into: BTreeMap<String, u64>,
+}
+
+impl Ways {
+    /// The most calls first.
+    fn into(self) -> Vec<InlinedInto> {
+        let mut into: Vec<InlinedInto> =
+            self.into.into_iter().map(|(name, calls)| InlinedInto { name, calls }).collect();
+        into.sort_by_key(|into| std::cmp::Reverse(into.calls));
+        into
+    }
+}
+
+fn bar((from, to, calls): (Time, Time, u64)) -> Bar {
+    Bar { from_ns: from.ns(), to_ns: to.ns(), calls }
+}
+
+struct Builder<'a, 'f> {
+    options: &'a Options,
+    merged: &'a Merged,
+    symbols: &'a Symbols<'f>,
+    names: Names,
+    calls: Calls<'a, 'f>,
+    roots: &'a Roots,
+    /// Patterns of the functions to list.
+    named: Roots,
+    /// Whether functions are listed, and not roots with what they call.
+    is_list: bool,
+}
+
+impl Builder<'_, '_> {
+    fn report(&self, group: &Group) -> Report {
+        let times = correct(group);
+        let is_inlined = |path: PathId| self.calls.is_inlined(&group.tree.paths[path as usize]);
+        let all = functions(group, &times, &self.names.ids, is_inlined);
+        // A call that was entered before a reset or the first of two readings is counted no more, but its time is here. What a
+        // forked child inherited is its parent's call, and is here for what it called.
+        let is_there = |id: &FunctionId, function: &functions::Function| {
+            let is_selected = !self.roots.are_asked_for || self.names.functions[id].is_root;
+            let is_named =
+                self.named.patterns.is_empty() || self.named.contain(self.symbols, self.names.functions[id].place);
+            let went_on = (function.open_before > 0 || group.was_reset) && function.raw.total > Time::ZERO;
+            let is_there = function.calls > 0 || function.open() > 0 || went_on;
+            is_selected && is_named && (is_there || function.callees.values().any(|edge| edge.calls > 0))
+        };
+        let there: Vec<_> = all.iter().filter(|(id, function)| is_there(id, function)).collect();
+        let has_callees = |id: &FunctionId| self.options.format == Format::Json || self.names.functions[id].is_root;
+        let edges = |(id, function): &(&FunctionId, &functions::Function)| -> Edges {
+            let callees = function.callees.iter().filter(|_| has_callees(id));
+            callees.map(|(&callee, edge)| (callee, self.sites(group, edge))).collect()
+        };
+        let edges: Vec<Edges> = there.iter().map(edges).collect();
+        self.find_lines(there.iter().map(|(id, _)| **id), &edges);
+        let mut ways = self.ways(group);
+
+        let rows = there.iter().zip(edges);
+        let mut rows: Vec<Function> = rows
+            .map(|((id, function), edges)| self.function(**id, function, edges, ways.remove(*id).unwrap_or_default()))
+            .collect();
+        rows.retain(|function| self.options.filter.allows(function));
+        let called = |calls: u64| calls > 0;
+        let unlisted = all.values().filter(|function| called(function.calls)).count()
+            - rows.iter().filter(|function| called(function.calls)).count();
+        let subject = subject(group);
+        if subject.timing == "off" {
+            rows.iter_mut().for_each(Function::forget_times);
+        }
+        let sort = self.options.sort.unwrap_or(match self.is_list {
+            _ if subject.timing == "off" => Sort::Calls,
+            true => Sort::Self_,
+            false => Sort::Total,
+        });
+        sort_functions(&mut rows, sort);
+        if self.options.format != Format::Table {
+            rows.truncate(self.options.limit.unwrap_or(usize::MAX));
+        }
+        let own =
+            |function: &functions::Function| if self.options.raw { function.raw.own } else { function.corrected.own };
+        Report {
+            subject,
+            all_self_ns: all.values().map(own).sum::<Time>().ns(),
+            unlisted: unlisted as u64,
+            functions: rows,
+        }
+    }
+
+    /// From where an edge's calls were made, the most calls first.
+    fn sites(&self, group: &Group, edge: &Edge) -> Sites {
+        let mut sites: FxHashMap<CallId, u64> = FxHashMap::default();
+        for &path in &edge.paths {
+            let path = &group.tree.paths[path as usize];
+            let calls = sites.entry(self.calls.id(&group.tree, path)).or_default();
+            *calls = calls.saturating_add(path.counts.calls);
+        }
+        let mut sites: Sites = sites.into_iter().map(|(call, calls)| (self.calls.call(call), calls)).collect();
+        sites.sort_unstable_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| a.cmp(b)));
+        sites
+    }
+
+    /// How each function's calls were made, as far as that is asked for.
+    fn ways(&self, group: &Group) -> FxHashMap<FunctionId, Ways> {
+        let are_wanted = self.options.format == Format::Json || self.options.columns.contains(&Column::Call);
+        let mut all: FxHashMap<(FunctionId, CallId), u64> = FxHashMap::default();
+        for path in group.tree.paths.iter().filter(|path| !path.is_untimed() && path.counts.calls > 0) {
+            let is_inlined = self.calls.is_inlined(path);
+            if !are_wanted && !is_inlined {
+                continue;
+            }
+            let way = (self.names.ids[&path.key.function], self.calls.id(&group.tree, path));
+            let calls = all.entry(way).or_default();
+            *calls = calls.saturating_add(path.counts.calls);
+        }
+        let mut ways: FxHashMap<FunctionId, Ways> = FxHashMap::default();
+        for ((function, call), calls) in all {
+            let (call, ways) = (self.calls.call(call), ways.entry(function).or_default());
+            ways.kinds.add(call.kind, calls);
+            if let Some(into) = &call.into {
+                *ways.into.entry(into.clone()).or_default() += calls;
+            }
+        }
+        ways
+    }
+
+    fn find_lines(&self, functions: impl Iterator<Item = FunctionId>, edges: &[Edges]) {
+        let mut wanted: Vec<(Place, Probe)> = Vec::new();
+        let options = self.options;
+        let are_wanted = options.format == Format::Json
+            || !options.filter.files.is_empty()
+            || options.columns.contains(&Column::Source);
+        let is_wanted = |id: &FunctionId| are_wanted || self.names.functions[id].is_root;
+        wanted.extend(functions.filter(is_wanted).map(|id| (self.names.functions[&id].place, Probe::Function)));
+        if self.options.format == Format::Json {
+            let sites = edges.iter().flatten().flat_map(|(_, sites)| sites);
+            wanted.extend(sites.map(|(call, _)| (call.site, call.probe)));
+        }
+        self.symbols.find_lines(wanted);
+    }
+
+    fn function(&self, id: FunctionId, function: &functions::Function, edges: Edges, ways: Ways) -> Function {
+        let name = &self.names.functions[&id];
+        let line = self.symbols.line(name.place, Probe::Function);
+        let sums = if self.options.raw { &function.raw } else { &function.corrected };
+        let percentiles = function.histogram.percentiles([0.5, 0.75, 0.9, 0.95, 0.99, 0.999]);
+        let percentile = |index: usize| percentiles.map(|all| all[index].ns());
+        let mut callees: Vec<Callee> =
+            edges.into_iter().map(|(callee, sites)| self.callee(callee, &function.callees[&callee], sites)).collect();
+        sort_callees(&mut callees, self.options.sort.unwrap_or(Sort::Total));
+        Function {
+            name: name.name.clone(),
+            symbol: name.symbol.clone(),
+            module: self.module(name.place),
+            address: Address(name.place.address),
+            file: line.as_ref().map(|line| line.file.clone()),
+            line: line.as_ref().map(|line| line.line),
+            root: name.is_root,
+            calls: function.calls,
+            open: function.open(),
+            open_ns: function.so_far.min(sums.total).ns(),
+            open_bound: function.bound.filter(|_| function.open() > 0),
+            unwound: function.unwound,
+            inlined_calls: function.inlined_calls,
+            total_ns: sums.total.ns(),
+            self_ns: sums.own.ns(),
+            total_error_ns: function.error.ns(),
+            total_raw_ns: function.raw.total.ns(),
+            self_raw_ns: function.raw.own.ns(),
+            mean_ns: function.mean(sums).map(Time::ns),
+            min_ns: function.histogram.min().map(Time::ns),
+            p50_ns: percentile(0),
+            p75_ns: percentile(1),
+            p90_ns: percentile(2),
+            p95_ns: percentile(3),
+            p99_ns: percentile(4),
+            p999_ns: percentile(5),
+            max_ns: function.histogram.max().map(Time::ns),
+            processes: function.processes,
+            addresses: name.addresses,
+            kinds: ways.kinds,
+            inlined_into: ways.into(),
+            timeline: function.timelines.finish_as(function.raw.total, sums.total),
+            histogram: self.options.histogram.then(|| function.histogram.bars().map(bar).collect()),
+            callees,
+        }
+    }
+
+    fn callee(&self, id: FunctionId, edge: &Edge, sites: Sites) -> Callee {
+        let name = &self.names.functions[&id];
+        let sums = if self.options.raw { &edge.raw } else { &edge.corrected };
+        let mut by_kind: BTreeMap<_, u64> = BTreeMap::new();
+        for (call, calls) in &sites {
+            *by_kind.entry((call.kind, &call.via)).or_default() += calls;
+        }
+        let most = by_kind.iter().max_by_key(|(kind, calls)| (**calls, std::cmp::Reverse(**kind)));
+        let (call, via) = most.map_or((CallKind::Unknown, None), |((kind, via), _)| (*kind, (*via).clone()));
+        let site = |(call, calls): (Rc<Call>, u64)| {
+            let line = self.symbols.line(call.site, call.probe);
+            Site {
+                address: Address(call.site.address),
+                file: line.as_ref().map(|line| line.file.clone()),
+                line: line.as_ref().map(|line| line.line),
+                calls,
+                call: call.kind,
+                via: call.via.clone(),
+            }
+        };
+        Callee {
+            name: name.name.clone(),
+            module: self.module(name.place),
+            address: Address(name.place.address),
+            call,
+            via,
+            sites: sites.into_iter().filter(|&(_, calls)| calls > 0).map(site).collect(),
+            calls: edge.calls,
+            total_ns: sums.total.ns(),
+            self_ns: sums.own.ns(),
+            total_raw_ns: edge.raw.total.ns(),
+            total_error_ns: edge.error.ns(),
+            nested_ns: sums.nested.ns(),
+        }
+    }
+
+    fn module(&self, place: Place) -> String {
+        let module = place.module.map(|module| self.merged.modules[module as usize].path());
+        module.unwrap_or_default().to_owned()
+    }
+}

@@ -1,0 +1,147 @@
+//! All functions, by self time.
+
+use std::collections::HashMap;
+
+use super::grid::{self, Grid, LEAST_NAME, Row, Style};
+use super::histogram::Axis;
+use super::{error_of_call, open, resolved, short};
+use crate::report::columns::{Column, USUAL, Value};
+use crate::report::{Document, Function, Report};
+use crate::view::Screen;
+use diytrace_profile::human::{count, counted, share, shorten, time};
+
+/// A function with this share of all self time stands out.
+const HOT: f64 = 0.1;
+
+/// A name beside the function's own takes at most so many columns.
+const LONGEST_OTHER: usize = 24;
+
+/// The table's lines.
+pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &Screen) -> Vec<String> {
+    let called =
+        report.functions.iter().filter(|function| function.calls > 0 || function.open > 0 || function.total_ns > 0.0);
+    let called: Vec<&Function> = called.collect();
+    let mut modules: Vec<&str> = called.iter().map(|function| function.module.as_str()).collect();
+    modules.sort_unstable();
+    modules.dedup();
+
+    // Functions of one name are told apart by their addresses.
+    let mut names: HashMap<(&str, &str), u32> = HashMap::new();
+    for function in &called {
+        *names.entry((&function.name, &function.module)).or_default() += 1;
+    }
+
+    let limit = document.limit.unwrap_or(usize::MAX);
+    let shown = &called[..called.len().min(limit)];
+    let axis = Axis::of(shown.iter().filter_map(|function| function.histogram.as_deref()));
+    let title = axis.as_ref().map(Axis::title);
+    let columns = if chosen.is_empty() { &USUAL[..] } else { chosen };
+    let has_modules = modules.len() > 1 && !columns.contains(&Column::Module);
+    let row = |function: &&Function| {
+        let mut numbers: Vec<String> = columns.iter().map(|&column| text(document, report, function, column)).collect();
+        if let Some(axis) = &axis {
+            numbers.push(axis.cells(function.histogram.as_deref().unwrap_or_default()));
+        }
+        let has_namesakes = names[&(function.name.as_str(), function.module.as_str())] > 1;
+        Row {
+            numbers,
+            prefix: String::new(),
+            name: function.name.clone(),
+            remark: remark(function, has_modules, has_namesakes && !columns.contains(&Column::Address)),
+            detail: inlined_into(function),
+            style: if function.self_ns >= report.all_self_ns * HOT { Style::Strong } else { Style::Plain },
+        }
+    };
+    let rows: Vec<Row> = shown.iter().map(row).collect();
+    let unlisted = (report.unlisted > 0).then(|| {
+        format!(
+            "  {} left out",
+            counted(report.unlisted, "function that was not asked for is", "functions that were not asked for are")
+        )
+    });
+    if rows.is_empty() {
+        return [String::new(), "  no functions".to_owned()].into_iter().chain(unlisted).collect();
+    }
+    let mut columns: Vec<grid::Column> =
+        columns.iter().map(|&column| grid_column(column, !chosen.is_empty())).collect();
+    columns.extend(title.as_deref().map(|title| grid::Column::text(title, 0)));
+    let grid = Grid { columns, name_title: "function", least_name: LEAST_NAME, rows };
+    let mut lines = vec![String::new()];
+    lines.extend(grid.lines(screen));
+    if called.len() > limit {
+        lines.push(format!("  … and {}", counted((called.len() - limit) as u64, "more function", "more functions")));
+    }
+    lines.extend(unlisted);
+    lines
+}
+
+/// Columns that were chosen are shown, whatever it takes.
+fn grid_column(column: Column, is_chosen: bool) -> grid::Column<'static> {
+    let dispensable = match column {
+        _ if is_chosen => 0,
+        Column::SelfShare => 2,
+        Column::Mean => 3,
+        Column::P50 => 5,
+        Column::P99 => 1,
+        Column::Max => 4,
+        _ => 0,
+    };
+    grid::Column { title: column.title(), dispensable, is_text: column.is_text() }
+}
+
+fn text(document: &Document, report: &Report, function: &Function, column: Column) -> String {
+    let error = if document.raw { 0.0 } else { function.total_error_ns };
+    match (column, column.value(function)) {
+        (Column::Total, _) => resolved(function.total_ns, error),
+        // The self time is within the total, so it cannot be told better.
+        (Column::Self_, _) => resolved(function.self_ns, if function.total_ns < error { error } else { 0.0 }),
+        (Column::Address, _) => function.address.to_string(),
+        (Column::Module, _) => short(&function.module).to_owned(),
+        (Column::Error | Column::TotalRaw | Column::SelfRaw, Value::Time(ns)) => ns.map(time).unwrap_or_default(),
+        (_, Value::Time(_)) if document.raw && column.is_of_distribution() => String::new(),
+        (_, Value::Time(ns)) => ns.map(|ns| resolved(ns, error_of_call(document, report))).unwrap_or_default(),
+        (Column::Calls, Value::Count(number)) => count(number),
+        (_, Value::Count(number)) => {
+            if number > 0 {
+                count(number)
+            } else {
+                String::new()
+            }
+        }
+        (_, Value::Share(ns)) => share(ns, report.all_self_ns),
+        (_, Value::Text(text)) => text.to_owned(),
+        (_, Value::Line(line)) => line.map(|(file, line)| format!("{}:{line}", short(file))).unwrap_or_default(),
+    }
+}
+
+fn remark(function: &Function, has_modules: bool, has_namesakes: bool) -> String {
+    let mut remarks = Vec::new();
+    if has_namesakes {
+        remarks.push(function.address.to_string());
+    }
+    if has_modules {
+        remarks.push(short(&function.module).to_owned());
+    }
+    if function.addresses > 1 {
+        remarks.push(format!("×{}", function.addresses));
+    }
+    if function.open > 0 {
+        remarks.push(open::remark(function.open, function.open_bound));
+    }
+    if !function.inlined_into.is_empty() {
+        remarks.push(match function.inlined_calls == function.calls {
+            true => "inlined".to_owned(),
+            false => format!("{} inlined", share(function.inlined_calls as f64, function.calls as f64)),
+        });
+    }
+    remarks.join(" · ")
+}
+
+/// Where its bodies are, behind that they are inlined.
+fn inlined_into(function: &Function) -> String {
+    match &function.inlined_into[..] {
+        [] => String::new(),
+        [first] => format!(" into {}", shorten(&first.name, LONGEST_OTHER)),
+        [first, others @ ..] => format!(" into {} +{}", shorten(&first.name, LONGEST_OTHER), others.len()),
+    }
+}

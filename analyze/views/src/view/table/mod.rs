@@ -1,0 +1,183 @@
+//! Tables for people.
+//!
+//! Without roots: functions by self time. With roots: for each a block, and a row for each function that it calls. Or
+//! when functions ran.
+
+mod functions;
+pub mod grid;
+mod histogram;
+pub(super) mod open;
+mod roots;
+mod timelines;
+
+use std::io::{self, Write};
+
+use super::Screen;
+use crate::report::{Document, Layout, Report};
+use crate::subject::{Overhead, Subject};
+pub(super) use diytrace_profile::human::resolved;
+use diytrace_profile::human::{count, counted, time};
+use diytrace_profile::merge::Bound;
+pub(super) use roots::wrapped;
+
+/// Writes a document as tables.
+pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
+    for (index, report) in document.reports.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        writeln!(out, "{}", strong(&title(&report.subject), screen))?;
+        let lines = match &document.layout {
+            Layout::Functions(columns) => functions::lines(document, report, columns, screen),
+            Layout::Roots => roots::lines(document, report, screen),
+            Layout::Timelines => timelines::lines(document, report, screen),
+        };
+        for line in lines {
+            writeln!(out, "{line}")?;
+        }
+        for line in footer(&report.subject, document.raw) {
+            writeln!(out, "{}", dim(&line, screen))?;
+        }
+    }
+    Ok(())
+}
+
+/// What is reported.
+pub(super) fn title(subject: &Subject) -> String {
+    let programs: Vec<&str> = subject.programs.iter().map(|path| short(path)).collect();
+    let mut title = match programs.as_slice() {
+        [] => "nothing".to_owned(),
+        [one, two, three, _, ..] => format!("{one}, {two}, {three} and {} more", programs.len() - 3),
+        few => few.join(", "),
+    };
+    match &subject.process {
+        Some(process) => title.push_str(&format!(" · process {}, {}", process.pid, process.state)),
+        None => title.push_str(&format!(" · {}", counted(subject.processes, "process", "processes"))),
+    }
+    if let Some(thread) = &subject.thread {
+        title.push_str(&format!(" · thread {}, {}", thread.tid, thread.name));
+    }
+    format!("{title} · {}", counted(subject.calls, "call", "calls"))
+}
+
+/// A function's calls and times, as facts in a row.
+pub(super) fn sums(
+    raw: bool,
+    calls: u64,
+    (open, bound): (u64, Option<Bound>),
+    total_ns: f64,
+    error_ns: f64,
+    self_ns: f64,
+) -> Vec<String> {
+    let mut sums = vec![counted(calls, "call", "calls")];
+    if !total_ns.is_nan() {
+        let error = if raw { String::new() } else { format!(" ± {}", time(error_ns)) };
+        sums.extend([format!("total {}{error}", time(total_ns)), format!("self {}", time(self_ns))]);
+    }
+    if open > 0 {
+        sums.push(open::remark(open, bound));
+    }
+    sums
+}
+
+/// What was taken off, and what could not be told.
+pub(super) fn footer(subject: &Subject, raw: bool) -> Vec<String> {
+    let overhead: &Overhead = &subject.overhead;
+    let cost = time(overhead.inner_ns + overhead.outer_ns);
+    let mut lines = Vec::new();
+    if subject.calls > 0 {
+        lines.push(String::new());
+        lines.push(match raw {
+            _ if subject.timing == "off" => "calls were counted, not timed".to_owned(),
+            true => format!("times as measured: the recorder's own cost in them is about {cost} a call"),
+            false => format!("overhead subtracted: {cost} a call ± {}", time(overhead.error_ns)),
+        });
+    }
+    let uncounted = [(subject.lost_calls, "lost"), (subject.folded_calls, "folded"), (subject.unwound, "unwound")];
+    let uncounted: Vec<_> = uncounted
+        .iter()
+        .filter(|(calls, _)| *calls > 0)
+        .map(|(calls, what)| format!("{} {what}", count(*calls)))
+        .collect();
+    if !uncounted.is_empty() {
+        lines.push(format!("calls {}", uncounted.join(", ")));
+    }
+    lines.extend(subject.open_bounds.iter().filter_map(|&bound| open::note(bound)));
+    lines
+}
+
+/// The last part of a path.
+pub fn short(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// What corrections of a single call may be off by: nothing where nothing was corrected.
+fn error_of_call(document: &Document, report: &Report) -> f64 {
+    if document.raw { 0.0 } else { report.subject.overhead.error_ns }
+}
+
+/// Text that stands out.
+pub fn strong(text: &str, screen: &Screen) -> String {
+    if screen.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
+}
+
+/// Text that stands back.
+pub fn dim(text: &str, screen: &Screen) -> String {
+    if screen.color { format!("\u{1b}[2m{text}\u{1b}[0m") } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::document;
+    use crate::testing::golden;
+
+    fn written(document: &Document, width: usize) -> String {
+        let mut out = Vec::new();
+        write(document, &Screen { width: Some(width), color: false }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn functions_at_several_widths() {
+        for width in [120, 80, 60] {
+            let text = written(&document(&[]), width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            golden(&format!("functions-{width}.txt"), &text);
+        }
+    }
+
+    #[test]
+    fn roots_at_several_widths() {
+        for width in [120, 80] {
+            let text = written(&document(&["handle"]), width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            golden(&format!("roots-{width}.txt"), &text);
+        }
+    }
+
+    #[test]
+    fn timelines_at_several_widths() {
+        for width in [120, 80, 50] {
+            let mut document = document(&[]);
+            document.layout = Layout::Timelines;
+            let text = written(&document, width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            golden(&format!("timelines-{width}.txt"), &text);
+        }
+    }
+
+    #[test]
+    fn what_a_limit_leaves_out_is_summed_up() {
+        let mut document = document(&["handle"]);
+        document.limit = Some(1);
+        golden("roots-limited.txt", &written(&document, 100));
+    }
+
+    #[test]
+    fn times_as_measured_have_no_error() {
+        let mut document = document(&["handle"]);
+        document.raw = true;
+        golden("roots-raw.txt", &written(&document, 100));
+    }
+}

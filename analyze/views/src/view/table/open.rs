@@ -1,0 +1,29 @@
+//! Calls that have not returned, and how far their time is known.
+
+use diytrace_profile::human::count;
+use diytrace_profile::merge::Bound;
+
+/// How many there are, marked if their process ended without saying when.
+pub fn remark(open: u64, bound: Option<Bound>) -> String {
+    format!("{} open{}", count(open), bound.and_then(mark).map(|mark| format!(" {mark}")).unwrap_or_default())
+}
+
+/// What the mark says, if there is one.
+pub fn note(bound: Bound) -> Option<String> {
+    let says = match bound {
+        Bound::SeenEnded => "open when their process ended without a word: they last until it was seen to end",
+        Bound::LastSign => {
+            "open when their process ended without a word: they last until its last sign of life, and may have gone on for longer"
+        }
+        Bound::Running | Bound::Exited => return None,
+    };
+    mark(bound).map(|mark| format!("{mark} {says}"))
+}
+
+fn mark(bound: Bound) -> Option<char> {
+    match bound {
+        Bound::SeenEnded => Some('‡'),
+        Bound::LastSign => Some('†'),
+        Bound::Running | Bound::Exited => None,
+    }
+}
