@@ -78,12 +78,10 @@ fn top(said: &str) -> BTreeMap<String, (f64, f64)> {
 #[needs(go)]
 #[test]
 fn pprof_shows_calls_and_times() {
-    let (recorded, mut go, mut again) = (recursion(), go_pprof(), go_pprof());
+    let recorded = recursion();
     let (export, report) = (export(&recorded, "pprof", &["--by", "all"]), recorded.report());
-    go.args(["-top", "-unit=ns", "-sample_index=time"]);
-    let times = top(&read(go_pprof(), &[], &export));
-    again.args(["-top", "-unit=ns", "-sample_index=calls"]);
-    let counts = top(&read(again, &[], &export));
+    let top_of = |index| top(&read(go_pprof(), &["-top", "-unit=ns", index], &export));
+    let (times, counts) = (top_of("-sample_index=time"), top_of("-sample_index=calls"));
     assert_eq!(counts.len(), report.functions.len());
     for function in &report.functions {
         let ((own, total), (calls, _)) = (times[&function.name], counts[&function.name]);
