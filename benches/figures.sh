@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The figures that the documents show, from the raw results that are kept. tests/docs.rs holds the documents against it.
+# The figures that the documents show, from the raw results that are kept. tests/docs holds the documents against it.
 #
 #   benches/figures.sh machine speed|trust             what was measured, on what and when, in one sentence
 #   benches/figures.sh speed WORKLOAD…                 tables
@@ -13,6 +13,7 @@
 #   benches/figures.sh least|most TEST SHIFT           alarms of simulated series without drift
 #   benches/figures.sh tested PROGRAM
 set -euo pipefail
+export LC_ALL=C # the same figures everywhere: no decimal commas
 benches=$(cd "$(dirname "$0")" && pwd)
 kept=$benches/results/2026-11-20-amd-epyc # what the documents are about
 
