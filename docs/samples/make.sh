@@ -12,7 +12,7 @@ repo=$(cd "$samples/../.." && pwd)
 mkdir -p "${1:-/srv/diytrace-samples}"
 here=$(cd "${1:-/srv/diytrace-samples}" && pwd)
 
-[[ -n ${NO_BUILD:-} ]] || cargo build --release --manifest-path "$repo/Cargo.toml"
+cargo build --release --manifest-path "$repo/Cargo.toml"
 rm -rf "$here/bin" && mkdir "$here/bin"
 cp "${CARGO_TARGET_DIR:-$repo/target}"/release/{diytrace,libdiytrace.so} "$here/bin"
 diytrace=$here/bin/diytrace
