@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The figures that the documents show, from the raw results that are kept. tests/docs holds the documents against it.
 #
-#   benches/figures.sh machine speed|trust             what was measured, on what and when, in one sentence
+#   benches/figures.sh machine speed|trust|busy        what was measured, on what and when, in one sentence
 #   benches/figures.sh speed WORKLOAD…                 tables
 #   benches/figures.sh truth [CONTENDER]
 #   benches/figures.sh cost|aa|layout|layout-claims|planted|series|threads
@@ -12,10 +12,12 @@
 #   benches/figures.sh load|first-call CONTENDER
 #   benches/figures.sh least|most TEST SHIFT           alarms of simulated series without drift
 #   benches/figures.sh tested PROGRAM
+#   benches/figures.sh busy runs|least|most|error     totals of one root on a busy machine
 set -euo pipefail
 export LC_ALL=C # the same figures everywhere: no decimal commas
 benches=$(cd "$(dirname "$0")" && pwd)
 kept=$benches/results/2026-11-20-amd-epyc # what the documents are about
+busy=$benches/results/2026-11-22-intel-xeon # but for these
 
 usage() { sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p}' "$0" >&2; exit 2; }
 
@@ -48,14 +50,14 @@ machine() {
         END {
             printf "%s, %d processors%s, %s, gcc %s; %s", processor, processors, is_virtual ? " of a virtual machine" : "", kernel, cc, first
             if (dates > 1) printf " to %s", last
-            printf "; commit %s; load average at the start %s\n", commits, loads
+            printf "; commit %s; load average %s\n", commits, loads
         }' "$kept/$1.txt"
 }
 
 what=${1:-}
 (($# == 0)) || shift
 case $what:$# in
-machine:1) case $1 in speed) machine machine ;; trust) machine trust-machine ;; *) usage ;; esac ;;
+machine:1) case $1 in busy) kept=$busy machine busy-machine ;; speed) machine machine ;; trust) machine trust-machine ;; *) usage ;; esac ;;
 speed:[1-9]) for workload; do table speed speed -v brief=1 -v only="$workload"; done | without_first_line ;;
 cost:0) table speed speed -v summary=1 ;;
 truth:0) table truth truth -v brief=1 ;;
@@ -74,6 +76,7 @@ all-covered:0 | all-disturbed:0) table truth truth -v figure="$what" ;;
 load:1) printf '%s ms\n' "$(table load load -v of_contender="$1")" ;;
 first-call:1) table child child -v of_contender="$1" | sed 's/ us$/ µs/' ;;
 least:2 | most:2) verdicts series trust-series -v figure="$what" -v test="$1" -v shift="$2" ;;
+busy:1) kept=$busy table busy busy -v figure="$1" ;;
 tested:1) verdicts tested trust-aa -v program="$1" ;;
 *) usage ;;
 esac
