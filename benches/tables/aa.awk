@@ -1,4 +1,4 @@
-# From trust-aa.tsv (or trust-layout.tsv: title=layout key=layout): false alarms of a program against itself, in percent of the
+# From trust-aa.tsv (or trust-layout.tsv: title=layout key=layout): false positives of a program against itself, in percent of the
 # functions tested.
 BEGIN { if (!title) { title = "A/A"; key = "program" } }
 NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }

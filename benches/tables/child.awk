@@ -1,4 +1,4 @@
-# child.tsv: what a forked child's first and second call cost.
+# child.tsv: what a forked child's first and second call cost; with -v of_contender=CONTENDER only the first's median.
 NR == 1 { columns(); next }
 {
     c = $1
@@ -11,6 +11,7 @@ function of(measure, c, q,   i, v) {
     return quantile(v, count[c], q)
 }
 END {
+    if (of_contender) { print seconds(of(first, of_contender, 0.5)); exit }
     print "\nThe first call of a forked child, " count[contender[1]] " children"
     printf "%-14s %12s %12s  %12s\n", "", "median", "p90", "second call"
     for (k = 1; k <= contenders; k++) {

@@ -1,4 +1,5 @@
-# load.tsv: how long a program that does nothing runs, and how much longer than without a preload in the same round.
+# load.tsv: how long a program that does nothing runs, and how much longer than without a preload in the same round; with
+# -v of_contender=CONTENDER only that, in ms.
 NR == 1 { columns(); next }
 {
     c = $1
@@ -16,6 +17,7 @@ function of(measure, c,   r, n, v) {
     return number(median(v, n), "%.2f")
 }
 END {
+    if (of_contender) { print more(wall, of_contender, 0.5); exit }
     print "\npostgres --version from start to end, ms, medians of " rounds " rounds (in-root: DIYTRACE_ROOT=eval_windowaggregates)"
     line = "%-14s %8s  %16s %-14s  %8s  %16s %-14s\n"
     printf line, "", "wall", "more than empty", "(quartiles)", "cpu", "more than empty", "(quartiles)"

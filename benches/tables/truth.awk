@@ -1,4 +1,5 @@
-# truth.tsv: the reported time of each workload's root beside its true one.
+# truth.tsv: the reported time of each workload's root beside its true one; with -v brief=1 the columns that the documents
+# show (with -v of_contender=CONTENDER its rows only); with -v figure=NAME, -v only=WORKLOAD and -v of_contender=CONTENDER one number of one row.
 NR == 1 { columns(); next }
 {
     k = $1 SUBSEP $2
@@ -29,7 +30,33 @@ function of(measure, k, q,   i, v) {
     return quantile(v, count[k], q)
 }
 function range(measure, k) { return sprintf("%+.1f..%+.1f", of(measure, k, 0), of(measure, k, 1)) }
+# Runs whose stated error reaches the truth, and all runs, of every row.
+function all_covered(   k, sum, runs) { for (k in count) { sum += covered[k]; runs += count[k] }; return sum " of " runs }
+function all_disturbed(   k, sum, runs) { for (k in count) { sum += disturbed[k]; runs += count[k] }; return sum " of " runs }
+function one(k) {
+    if (figure == "all-covered") return all_covered()
+    if (figure == "all-disturbed") return all_disturbed()
+    if (figure == "covered") return covered[k] " of " count[k]
+    if (figure == "error") return sprintf("%+.1f%%", of(error, k, 0.5))
+    if (figure == "range") return sprintf("%+.1f to %+.1f%%", of(error, k, 0), of(error, k, 1))
+    if (figure == "stated-percent") return sprintf("%.0f%%", 100 * of(stated, k, 0.5) / of(truth, k, 0.5))
+    if (figure == "runs") return count[k]
+}
+
 END {
+    if (figure) { print one(only SUBSEP of_contender); exit }
+    if (brief) {
+        line = "%-10s %-9s %9s %9s %9s %9s  %7s %-14s %8s\n"
+        printf line, "", "", "true", "raw", "corrected", "stated", "error %", "(range)", "covered"
+        for (i = 1; i <= kinds; i++) {
+            k = kind[i]
+            split(k, name, SUBSEP)
+            if (of_contender && of_contender != name[2]) continue
+            printf line, name[1], name[2], seconds(of(truth, k, 0.5)), seconds(of(raw, k, 0.5)), seconds(of(corrected, k, 0.5)),
+                seconds(of(stated, k, 0.5)), sprintf("%+.1f", of(error, k, 0.5)), range(error, k), covered[k] "/" count[k]
+        }
+        exit
+    }
     print "\nTrue time of the root, and what reports say: medians; errors in % of the true time"
     line = "%-10s %-9s %9s %9s %9s %8s  %7s %-14s %8s  %7s %-14s %8s  %7s %7s  %9s\n"
     printf line, "", "", "true", "raw", "corrected", "stated", "error", "(range)", "covered", "on cpu", "(range)", "covered", "a call", "stated", "disturbed"

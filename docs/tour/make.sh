@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The pictures of the README's tour, anew: PostgreSQL with its executor instrumented, recorded while it answers three
+# The tour's pictures, anew: PostgreSQL with its executor instrumented, recorded while it answers three
 # questions, and every view of that, as terminals and browsers show it.
 #
 #   docs/tour/make.sh [FOLDER]     (default: ./diytrace-postgres, the folder of examples/postgres.sh, used again if it is there)
@@ -102,5 +102,5 @@ node "$shots/pictures.mjs"
 heading "Pictures"
 ls -l "$tour"/*.png
 for picture in "$tour"/*.png; do
-    (($(stat -c %s "$picture") < 150000)) || fail "$picture is too large for a README"
+    (($(stat -c %s "$picture") < 150000)) || fail "$picture is too large for a page"
 done

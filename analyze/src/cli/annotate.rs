@@ -41,7 +41,7 @@ pub struct Arguments {
     #[arg(long)]
     assembly: bool,
 
-    /// Times as measured: do not subtract what measuring costs
+    /// Times as measured: do not subtract the profiler's overhead
     #[arg(long)]
     raw: bool,
 

@@ -19,7 +19,7 @@ Examples:
 
 A run is a fresh process under the recorder, and the sides take turns: A B B A. Commands run in a shell and see
 DIYTRACE_SIDE (left or right). Ctrl-C ends it with what is complete. What looks changed is run again, as often, in fresh
-processes, and must repeat. DIR/left and DIR/right are sets of runs, for `diff` and `similar`; DIR/report is what `diff -o`
+processes, and must be confirmed. DIR/left and DIR/right are sets of runs, for `diff` and `similar`; DIR/report is what `diff -o`
 writes. Of an earlier bench, DIR is kept as DIR.old.
 
 A scenario:
@@ -71,7 +71,7 @@ pub struct Arguments {
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
 
-    /// Run until both medians of the run time are known to so many percent (95% confidence; six runs or more)
+    /// Run until the 95% confidence intervals of both medians of the run time are within so many percent (six runs or more)
     #[arg(long, value_name = "PERCENT", conflicts_with = "runs", value_parser = percent)]
     precision: Option<f64>,
 
@@ -99,7 +99,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = history_name)]
     save: Option<String>,
 
-    /// Do not run again what looks changed, to see whether it repeats
+    /// Do not confirm in fresh runs what looks changed
     #[arg(long)]
     no_confirm: bool,
 

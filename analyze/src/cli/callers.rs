@@ -43,11 +43,11 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
     sort: Sort,
 
-    /// Times as measured: do not subtract what measuring costs
+    /// Times as measured: do not subtract the profiler's overhead
     #[arg(long)]
     raw: bool,
 
-    /// Keep functions of one name but several addresses apart, and calls of one line, too
+    /// Do not merge functions of one name but several addresses, nor calls of one line
     #[arg(long)]
     by_address: bool,
 

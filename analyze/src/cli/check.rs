@@ -24,7 +24,7 @@ pub struct Arguments {
     #[arg(value_name = "PROGRAM")]
     program: OsString,
 
-    /// How it is told
+    /// How the answer is written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     format: Format,
 

@@ -21,7 +21,7 @@ Examples:
 A PID is looked for in the profiles of $DIYTRACE_OUT, or of diytrace.data here. Without PID or PROFILE it is the program
 that is running there. Exit status of `status`: 1 if nothing is running any more.";
 
-/// Pause, resume, reset or copy a recording that is running, or tell how it is
+/// Pause, resume, reset or copy a recording that is running, or show its status
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -35,7 +35,7 @@ enum Action {
     Pause(Target),
     /// Count again
     Resume(Target),
-    /// Count from nothing: what was counted is gone from the profile for good; calls that are open stay so
+    /// Set all counters to zero: what was counted is gone for good; calls that are open stay so
     Reset(Target),
     /// Tell which processes are running, whether they are paused, their calls, and how full the file is
     Status {

@@ -19,8 +19,8 @@ Examples:
   diytrace diff before after --format json | jq '.queries[].functions[] | select(.verdict == \"changed\") | .name'
 
 A set is a folder with runs.json, as `diytrace bench` writes it, or one whose subfolders (or files) are a run's profiles each.
-Self times of functions are tested, and counts compared exactly. A change of time is one that chance makes in one case of a
-hundred, that is at least 5% and more than its correction may be off by, and that stands among all functions that are tested.
+Self times of functions are tested, and counts compared exactly. A change of time is significant at 1% in a randomisation test,
+at least 5%, above the uncertainty of the correction, and significant when adjusted for all functions tested.
 
 Exit status: 0 nothing slower, 1 a function or all together take longer (--fail-on chooses), 2 bad use or input.";
 
@@ -36,7 +36,7 @@ pub struct Arguments {
     #[arg(value_name = "AFTER")]
     right: PathBuf,
 
-    /// Fresh runs of both: what they do not show again is not called changed
+    /// Fresh runs of both: a change that they do not confirm is not called one
     #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"])]
     confirm: Option<Vec<PathBuf>>,
 
@@ -51,7 +51,7 @@ pub struct Arguments {
 /// How sets are compared, and how that is told.
 #[derive(Debug, clap::Args)]
 pub struct Comparing {
-    /// Saved sets: what varies from one to the next must change by half as much again
+    /// Saved sets: a change must be one and a half times what usually varies between them
     #[arg(long, value_name = "NAME")]
     against: Option<String>,
 
@@ -67,11 +67,11 @@ pub struct Comparing {
     #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = percent)]
     min_change: f64,
 
-    /// Where chance moves medians further, nothing can be told
+    /// Largest minimum detectable effect; above it a function is unstable
     #[arg(long, value_name = "PERCENT", default_value = "10", value_parser = percent)]
     max_spread: f64,
 
-    /// Functions that take less of all self time are not tested
+    /// Smallest share of all self time that is tested
     #[arg(long, value_name = "PERCENT", default_value = "0.1", value_parser = percent)]
     min_share: f64,
 
@@ -79,7 +79,7 @@ pub struct Comparing {
     #[arg(long, value_name = "P", default_value = "0.05", value_parser = probability)]
     level: f64,
 
-    /// How p-values are adjusted, as many functions are many tests
+    /// How p-values are adjusted for multiple testing
     #[arg(long, value_enum, value_name = "HOW", default_value_t)]
     correction: Correction,
 
@@ -131,11 +131,11 @@ fn probability(text: &str) -> Result<f64, &'static str> {
 }
 
 choice!(Correction for statistics::Correction {
-    /// Benjamini-Hochberg: of what is called changed, few did not
+    /// Benjamini-Hochberg: controls the false discovery rate
     Bh,
-    /// Holm: nothing is called changed that did not
+    /// Holm: controls the family-wise error rate
     Holm,
-    /// Each function for itself
+    /// No adjustment: each function for itself
     None
 });
 choice!(FailOn for diff::FailOn {

@@ -19,8 +19,8 @@ Examples:
   diytrace export dot | dot -Tsvg > pg.svg
   diytrace export folded --root eval_windowaggregates | inferno-flamegraph > pg.svg
 
-Calls are exact. Times are whole nanoseconds, with the profiler's own cost taken off; the sum of
-all self times is the report's. Processes and threads that are kept apart are each corrected on their own.";
+Calls are exact. Times are whole nanoseconds, corrected for the profiler's overhead; the sum of
+all self times is the report's. Processes and threads that --by separates are each corrected on their own.";
 
 /// Write a profile for another tool: flame graph, pprof, Callgrind, speedscope, Firefox Profiler, Graphviz, or a page
 #[derive(Debug, clap::Args)]
@@ -46,11 +46,11 @@ pub struct Arguments {
     #[arg(long, value_name = "PID")]
     pid: Option<u32>,
 
-    /// What is kept apart [default: all together; pprof: thread, as labels]
+    /// What is separated [default: all together; pprof: thread, as labels]
     #[arg(long, value_enum, value_name = "WHAT")]
     by: Option<By>,
 
-    /// Times as measured: do not subtract what measuring costs
+    /// Times as measured: do not subtract the profiler's overhead
     #[arg(long)]
     raw: bool,
 }

@@ -53,8 +53,7 @@ Examples:
   diytrace diff before after             # the same of two sets of runs that there are already
   diytrace similar real/ simulated/      # do two environments perform alike?
 
-What reports find out about programs is kept in ~/.cache/diytrace, for the next one to be faster; DIYTRACE_CACHE names
-another folder, or is `off`.
+What reports find out about programs is cached in ~/.cache/diytrace; DIYTRACE_CACHE names another folder, or is `off`.
 
 Exit status: 0 done, 1 the answer is \"no\", 2 bad use or input; `record` has its command's.";
 

@@ -39,7 +39,7 @@ pub struct Recorder {
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     memory: Option<u64>,
 
-    /// Ended processes that are kept apart in the profile [default: 64]
+    /// Ended processes that stay distinguishable in the profile, before their space is reused [default: 64]
     #[arg(long, value_name = "N")]
     keep: Option<u32>,
 
@@ -48,7 +48,7 @@ pub struct Recorder {
     timing: Option<Timing>,
 }
 
-/// Run a command and record what its functions cost
+/// Run a command and record the calls and times of its functions
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

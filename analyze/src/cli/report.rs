@@ -34,7 +34,7 @@ pub struct Arguments {
     #[arg(long = "root", value_name = "FUNCTION")]
     roots: Vec<String>,
 
-    /// Times as measured: do not subtract what measuring costs
+    /// Times as measured: do not subtract the profiler's overhead
     #[arg(long)]
     raw: bool,
 
@@ -46,15 +46,15 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "COLUMNS", value_delimiter = ',', conflicts_with = "roots")]
     columns: Vec<Column>,
 
-    /// List only functions that are called like this: symbol or demangled name, * and ? (repeatable)
+    /// List only functions of these names: symbol or demangled name, * and ? (repeatable)
     #[arg(long = "function", value_name = "GLOB")]
     functions: Vec<String>,
 
-    /// List only functions of modules whose path, or the end of it, is like this (repeatable)
+    /// List only functions of modules whose path, or the end of it, matches (repeatable)
     #[arg(long = "module", value_name = "GLOB")]
     modules: Vec<String>,
 
-    /// List only functions in source files whose path, or the end of it, is like this (repeatable)
+    /// List only functions in source files whose path, or the end of it, matches (repeatable)
     #[arg(long = "file", value_name = "GLOB")]
     files: Vec<String>,
 
@@ -66,7 +66,7 @@ pub struct Arguments {
     #[arg(long)]
     histogram: bool,
 
-    /// Show when roots ran, or else what nothing recorded has called: time in slices, at most 128 of each
+    /// Show when roots ran, or else functions without a recorded caller: time in slices, at most 128 of each
     #[arg(long, conflicts_with_all = ["columns", "histogram"])]
     timeline: bool,
 
@@ -74,7 +74,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
-    /// Keep functions of one name but several addresses apart
+    /// Do not merge functions of one name but several addresses
     #[arg(long)]
     by_address: bool,
 
@@ -153,17 +153,17 @@ choice!(Column for report::Column {
     Unwound,
     /// Calls of bodies that are inlined in other functions
     Inlined,
-    /// Time with what was called; of a recursion the outermost call's
+    /// Inclusive time; of a recursion the outermost call's
     Total,
     /// Its share of all time
     TotalShare = "total%",
-    /// Time without what was called
+    /// Exclusive time, without callees
     Self_ = "self",
     /// Its share of all time
     SelfShare = "self%",
-    /// How far off the total may be
+    /// Uncertainty of the total
     Error,
-    /// Total as measured, with what measuring cost
+    /// Total as measured, with the profiler's overhead
     TotalRaw,
     /// Self time as measured
     SelfRaw,

@@ -19,7 +19,7 @@ pub struct Selected {
     #[arg(long, value_name = "PID")]
     pub pid: Option<u32>,
 
-    /// What is shown together
+    /// What one answer is about: all together, or each process or thread
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     pub by: By,
 }

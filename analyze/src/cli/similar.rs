@@ -74,11 +74,11 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "SCHEME", default_value_t)]
     scheme: Scheme,
 
-    /// Of avg: the ratios of averages, A's over B's, that match
+    /// With avg: the ratios of averages, A's over B's, that match
     #[arg(long, value_name = "LOW..HIGH", default_value = "0.66..1.50", value_parser = ratio)]
     ratio: Ratio,
 
-    /// Of ks: the smallest p that matches
+    /// With ks: the smallest p-value that matches
     #[arg(long, value_name = "P", default_value_t = 0.05, value_parser = significance)]
     significance: f64,
 

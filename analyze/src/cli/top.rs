@@ -17,7 +17,7 @@ Examples:
   diytrace top --json --frames 4 | jq '.functions[0]'
 
 Rates are of the last interval, a second of time on the wall: a thread that is always in a function adds 1 s/s to its
-total. Mean and p99 are of the calls that returned in it. The program is not asked for anything.";
+total. Mean and p99 are of the calls that returned in it. The program is neither stopped nor signalled.";
 
 /// Show live what a running program does: calls, time, mean and p99 of each function
 #[derive(Debug, clap::Args)]
@@ -43,7 +43,7 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// What is shown together
+    /// What one list is about: all together, or each process
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     by: By,
 

@@ -32,11 +32,11 @@ pub struct Arguments {
     #[arg(long = "root", value_name = "FUNCTION")]
     roots: Vec<String>,
 
-    /// Turn it round: from functions to their callers; without --root, from those with the most self time
+    /// Invert the tree: from functions to their callers; without --root, from those with the most self time
     #[arg(long)]
     callers: bool,
 
-    /// Keep calls from several places apart, and tell their lines
+    /// Separate calls by call site, with their lines
     #[arg(long)]
     sites: bool,
 
@@ -60,11 +60,11 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
     sort: Sort,
 
-    /// Times as measured: do not subtract what measuring costs
+    /// Times as measured: do not subtract the profiler's overhead
     #[arg(long)]
     raw: bool,
 
-    /// Keep functions of one name but several addresses apart
+    /// Do not merge functions of one name but several addresses
     #[arg(long)]
     by_address: bool,
 

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# The figures that the documents show, from the raw results that are kept. tests/docs holds the documents against it.
+#
+#   benches/figures.sh machine speed|trust|busy        what was measured, on what and when, in one sentence
+#   benches/figures.sh speed WORKLOAD…                 tables
+#   benches/figures.sh truth [CONTENDER]
+#   benches/figures.sh cost|aa|layout|layout-claims|planted|series|threads
+#   benches/figures.sh calls WORKLOAD                  numbers, to stand in a sentence
+#   benches/figures.sh ns|written|x-floor|x-empty|x-uftrace WORKLOAD CONTENDER
+#   benches/figures.sh truth-runs|error|range|covered|stated-percent WORKLOAD CONTENDER
+#   benches/figures.sh all-covered|all-disturbed
+#   benches/figures.sh load|first-call CONTENDER
+#   benches/figures.sh least|most TEST SHIFT           alarms of simulated series without drift
+#   benches/figures.sh tested PROGRAM
+#   benches/figures.sh busy runs|least|most|error     totals of one root on a busy machine
+set -euo pipefail
+export LC_ALL=C # the same figures everywhere: no decimal commas
+benches=$(cd "$(dirname "$0")" && pwd)
+kept=$benches/results/2026-11-20-amd-epyc # what the documents are about
+busy=$benches/results/2026-11-22-intel-xeon # but for these
+
+usage() { sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p}' "$0" >&2; exit 2; }
+
+# table NAME FILE [-v NAME=VALUE]…
+table() {
+    local name=$1 file=$2
+    shift 2
+    awk -F'\t' "$@" -f "$benches/tables/statistics.awk" -f "$benches/tables/$name.awk" "$kept/$file.tsv"
+}
+# The same of the comparisons' tables, which bring what they need.
+verdicts() {
+    local name=$1 file=$2
+    shift 2
+    awk -F'\t' "$@" -f "$benches/tables/$name.awk" "$kept/$file.tsv"
+}
+without_first_line() { sed '1{/^$/d}'; }
+
+# machine FILE: from the description that run.sh and trust.sh wrote, and the notes that were added to it.
+machine() {
+    awk '
+        { key = $1; sub(/^[^ ]+ +/, "") }
+        key == "date" { if (!dates++) first = $0; last = $0 }
+        key == "commit" && !seen[$0]++ { commits = commits (commits ? ", " : "") $0 }
+        key == "processor" { processor = $0 }
+        key == "processors" { split($0, words, " "); processors = words[1] }
+        key == "virtual" { is_virtual = /^yes/ }
+        key == "load" { split($0, words, " "); loads = loads (loads ? ", " : "") words[1] }
+        key == "kernel" { kernel = $0 }
+        key == "cc" { cc = $NF }
+        END {
+            printf "%s, %d processors%s, %s, gcc %s; %s", processor, processors, is_virtual ? " of a virtual machine" : "", kernel, cc, first
+            if (dates > 1) printf " to %s", last
+            printf "; commit %s; load average %s\n", commits, loads
+        }' "$kept/$1.txt"
+}
+
+what=${1:-}
+(($# == 0)) || shift
+case $what:$# in
+machine:1) case $1 in busy) kept=$busy machine busy-machine ;; speed) machine machine ;; trust) machine trust-machine ;; *) usage ;; esac ;;
+speed:[1-9]) for workload; do table speed speed -v brief=1 -v only="$workload"; done | without_first_line ;;
+cost:0) table speed speed -v summary=1 ;;
+truth:0) table truth truth -v brief=1 ;;
+truth:1) table truth truth -v brief=1 -v of_contender="$1" ;;
+aa:0) verdicts aa trust-aa ;;
+layout:0) verdicts aa trust-layout -v title=layout -v key=layout ;;
+layout-claims:0) verdicts layout trust-layout-claims ;;
+planted:0) verdicts planted trust-planted ;;
+series:0) verdicts series trust-series ;;
+threads:0) table threads threads | without_first_line ;;
+calls:1) table speed speed -v figure=calls -v only="$1" ;;
+ns:2 | written:2 | x-floor:2 | x-empty:2 | x-uftrace:2) table speed speed -v figure="$what" -v only="$1" -v of_contender="$2" ;;
+error:2 | range:2 | covered:2 | stated-percent:2) table truth truth -v figure="$what" -v only="$1" -v of_contender="$2" ;;
+truth-runs:2) table truth truth -v figure=runs -v only="$1" -v of_contender="$2" ;;
+all-covered:0 | all-disturbed:0) table truth truth -v figure="$what" ;;
+load:1) printf '%s ms\n' "$(table load load -v of_contender="$1")" ;;
+first-call:1) table child child -v of_contender="$1" | sed 's/ us$/ µs/' ;;
+least:2 | most:2) verdicts series trust-series -v figure="$what" -v test="$1" -v shift="$2" ;;
+busy:1) kept=$busy table busy busy -v figure="$1" ;;
+tested:1) verdicts tested trust-aa -v program="$1" ;;
+*) usage ;;
+esac
