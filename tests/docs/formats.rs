@@ -25,5 +25,5 @@ fn names_of_formats_exist() {
 #[test]
 fn the_version_of_profiles_is_the_present_one() {
     let page = Page::read(Path::new("docs/formats.md").into());
-    assert!(page.text.contains(&format!("Its version ({}) rises", diytrace::VERSION)));
+    assert!(page.text.contains(&format!("Its version ({}) rises", diytrace_format::VERSION)));
 }
