@@ -110,16 +110,23 @@ pub fn moment(unix_ns: u64) -> String {
     }
 }
 
-/// A name in that many columns: what tells names apart is at both ends.
+/// A name in that many columns: without the namespaces and classes that it is in, as far as that makes room; and of what is left,
+/// what tells names apart is at both ends.
 pub fn shorten(name: &str, width: usize) -> String {
-    let length = name.chars().count();
-    if length <= width {
+    if name.chars().count() <= width {
         return name.to_owned();
     }
-    let kept = width.saturating_sub(1);
+    // In parameters and template arguments these are of other names.
+    let is_plain = !name.contains(['(', '<']);
+    let unqualified = name.match_indices("::").filter(|_| is_plain).map(|(at, _)| &name[at..]);
+    if let Some(end) = unqualified.clone().find(|end| end.chars().count() < width) {
+        return format!("…{end}");
+    }
+    let last = unqualified.last().map_or(name, |end| &end[2..]);
+    let (length, kept) = (last.chars().count(), width.saturating_sub(1));
     let (front, back) = (kept.div_ceil(2), kept / 2);
-    let start: String = name.chars().take(front).collect();
-    let end: String = name.chars().skip(length - back).collect();
+    let start: String = last.chars().take(front).collect();
+    let end: String = last.chars().skip(length.saturating_sub(back)).collect();
     format!("{start}…{end}")
 }
 
@@ -167,9 +174,12 @@ mod tests {
     }
 
     #[test]
-    fn long_names_lose_their_middle() {
+    fn long_names_lose_where_they_are_and_then_their_middle() {
         assert_eq!(shorten("short", 5), "short");
-        assert_eq!(shorten("ns::Widget::draw(int) const", 11), "ns::W…const");
+        assert_eq!(shorten("ns::Widget::draw", 15), "…::Widget::draw");
+        assert_eq!(shorten("ns::Widget::draw", 9), "…::draw");
+        assert_eq!(shorten("ns::Widget::draw_in_colour", 11), "draw_…olour");
+        assert_eq!(shorten("MemoryContextSwitchTo", 11), "Memor…tchTo");
         assert_eq!(shorten("abc", 1), "…");
     }
 }

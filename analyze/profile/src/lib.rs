@@ -15,8 +15,8 @@
 //! [`opened`] is the way's first half, for all commands; in [`left`], debug information corrects what it says of calls that an
 //! exception has left. [`warnings`] are what a reader should know of it.
 //!
-//! Below all that: [`module`] and [`process`] (what is one), [`units`] and [`human`] (how numbers are written), [`demangle`],
-//! [`nearest`] ("did you mean"), [`timeline`], [`new_file`], [`progress`]; and [`error`] for those above.
+//! Below all that: [`module`] and [`process`] (what is one), [`units`] and [`human`] (how numbers are written), [`demangle`] and
+//! [`short_name`], [`nearest`] ("did you mean"), [`timeline`], [`new_file`], [`progress`]; and [`error`] for those above.
 
 pub mod archive;
 pub mod correct;
@@ -36,6 +36,7 @@ pub mod opened;
 pub mod pack;
 pub mod process;
 pub mod progress;
+pub mod short_name;
 pub mod symbolize;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -8,7 +8,7 @@ use diytrace_views::annotate::{self, Options};
 use diytrace_views::report;
 use diytrace_views::view::{self, Screen};
 
-use super::choice::Colors;
+use super::choice::{Colors, Naming};
 use super::selection::{Format, Selected, patterns};
 use super::shown::show;
 
@@ -50,6 +50,9 @@ pub struct Arguments {
     format: Format,
 
     #[command(flatten)]
+    naming: Naming,
+
+    #[command(flatten)]
     colors: Colors,
 }
 
@@ -57,7 +60,8 @@ impl Arguments {
     /// Runs the command.
     pub fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let (options, screen) = (Options::from(self.clone()), Screen::of(self.colors.into()));
-        let document = annotate::document(&options)?;
+        let mut document = annotate::document(&options)?;
+        self.naming.of(options.format).apply(&mut document);
         show(out, &document.warnings, |out| {
             match options.format {
                 report::Format::Json => view::json::write(&document, out)?,
@@ -71,7 +75,7 @@ impl Arguments {
 
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
-        let Arguments { function, selected, sources, context, assembly, raw, format, .. } = arguments;
+        let Arguments { function, selected, sources, context, assembly, raw, format, naming, .. } = arguments;
         Self {
             selection: selected.into(),
             functions: patterns(&[function]),
@@ -79,6 +83,7 @@ impl From<Arguments> for Options {
             context,
             assembly,
             raw,
+            spelling: naming.of(format.into()).spelling(),
             format: format.into(),
         }
     }

@@ -7,7 +7,7 @@ use diytrace_views::report;
 use diytrace_views::tree::{self, Options, Recursion};
 use diytrace_views::view::{self, Screen};
 
-use super::choice::Colors;
+use super::choice::{Colors, Naming};
 use super::selection::{Format, Selected, patterns};
 use super::shown::show;
 use super::tree::Sort;
@@ -56,6 +56,9 @@ pub struct Arguments {
     format: Format,
 
     #[command(flatten)]
+    naming: Naming,
+
+    #[command(flatten)]
     colors: Colors,
 }
 
@@ -63,7 +66,8 @@ impl Arguments {
     /// Runs the command.
     pub fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let (options, screen) = (Options::from(self.clone()), Screen::of(self.colors.into()));
-        let document = tree::document(&options)?;
+        let mut document = tree::document(&options)?;
+        self.naming.of(options.format).apply(&mut document);
         show(out, &document.warnings, |out| {
             match options.format {
                 report::Format::Json => view::json::write(&document, out)?,
@@ -77,7 +81,7 @@ impl Arguments {
 
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
-        let Arguments { function, selected, depth, limit, sort, raw, by_address, format, .. } = arguments;
+        let Arguments { function, selected, depth, limit, sort, raw, by_address, format, naming, .. } = arguments;
         Self {
             selection: selected.into(),
             roots: patterns(&[function]),
@@ -91,6 +95,7 @@ impl From<Arguments> for Options {
             limit: limit.map(|limit| limit.saturating_add(1)),
             sort: sort.into(),
             raw,
+            spelling: naming.of(format.into()).spelling(),
             format: format.into(),
         }
     }

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use diytrace_views::export::{self, Options};
 use diytrace_views::report;
 
-use super::choice::choice;
+use super::choice::{Naming, choice};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,6 +50,9 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "WHAT")]
     by: Option<By>,
 
+    #[command(flatten)]
+    naming: Naming,
+
     /// Times as measured: do not subtract the profiler's overhead
     #[arg(long)]
     raw: bool,
@@ -57,9 +60,18 @@ pub struct Arguments {
 
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
-        let Arguments { format, profiles, output, roots, pid, by, raw } = arguments;
+        let Arguments { format, profiles, output, roots, pid, by, naming, raw } = arguments;
         let roots = roots.iter().flat_map(|list| diytrace_format::pattern::split(list)).map(str::to_owned).collect();
-        Self { format: format.into(), profiles, roots, pid, by: by.map(Into::into), raw, output }
+        Self {
+            format: format.into(),
+            profiles,
+            roots,
+            pid,
+            by: by.map(Into::into),
+            names: naming.chosen(),
+            raw,
+            output,
+        }
     }
 }
 

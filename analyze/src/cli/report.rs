@@ -8,7 +8,7 @@ use diytrace_profile::opened::Selection;
 use diytrace_views::report::{self, Filter, Options};
 use diytrace_views::view::{self, Screen};
 
-use super::choice::{Colors, choice};
+use super::choice::{Colors, Naming, choice};
 use super::selection::{Format, Selected, patterns};
 use super::shown::show;
 
@@ -83,6 +83,9 @@ pub struct Arguments {
     format: Format,
 
     #[command(flatten)]
+    naming: Naming,
+
+    #[command(flatten)]
     colors: Colors,
 }
 
@@ -90,7 +93,8 @@ impl Arguments {
     /// Runs the command.
     pub fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let (options, screen) = (Options::from(self.clone()), Screen::of(self.colors.into()));
-        let document = report::document(&options)?;
+        let mut document = report::document(&options)?;
+        self.naming.of(options.format).apply(&mut document);
         show(out, &document.warnings, |out| {
             match options.format {
                 report::Format::Json => view::json::write(&document, out)?,
@@ -105,7 +109,7 @@ impl Arguments {
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
         let Arguments { selected, roots, raw, sort, columns, functions, modules, files, min_time, .. } = arguments;
-        let Arguments { histogram, timeline, limit, by_address, format, .. } = arguments;
+        let Arguments { histogram, timeline, limit, by_address, format, naming, .. } = arguments;
         let Selection { profiles, pid, by } = selected.into();
         let filter = Filter { functions: patterns(&functions), modules, files, min_ns: min_time };
         Self {
@@ -120,6 +124,7 @@ impl From<Arguments> for Options {
             timeline,
             sort: sort.map(Into::into),
             limit,
+            spelling: naming.of(format.into()).spelling(),
             format: format.into(),
             by_address,
         }

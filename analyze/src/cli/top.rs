@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::top::{self, Options};
 use clap::ValueEnum;
 use diytrace_profile::merge;
+use diytrace_views::names;
 
 use super::choice::choice;
 
@@ -51,19 +52,30 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
     sort: Sort,
 
+    /// How C++ functions are named [default: short, or full as JSON]
+    #[arg(long, value_enum, value_name = "HOW")]
+    names: Option<Names>,
+
     /// Most functions of a frame [default: 20 as text, all as JSON]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }
 
 choice!(By for merge::By { All, Process });
+choice!(Names for names::Names {
+    /// Demangled, with parameters and template arguments
+    Full,
+    /// Without them, as far as that tells functions apart
+    Short
+});
 choice!(Sort for top::Sort { Self_ = "self", Total, Calls, Mean, P99, Name });
 
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
-        let Arguments { target, interval, once, frames, json, by, sort, limit } = arguments;
+        let Arguments { target, interval, once, frames, json, by, sort, names, limit } = arguments;
         let frames = if once { Some(1) } else { frames };
         let interval = Duration::from_millis(interval);
-        Self { target, interval, frames, json, by: by.into(), sort: sort.into(), limit }
+        let names = names.unwrap_or(if json { Names::Full } else { Names::Short }).into();
+        Self { target, interval, frames, json, by: by.into(), sort: sort.into(), names, limit }
     }
 }

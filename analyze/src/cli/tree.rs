@@ -8,7 +8,7 @@ use diytrace_views::report;
 use diytrace_views::tree::{self, Options, Recursion};
 use diytrace_views::view::{self, Screen};
 
-use super::choice::{Colors, choice};
+use super::choice::{Colors, Naming, choice};
 use super::selection::{Format, Selected, patterns};
 use super::shown::show;
 
@@ -73,6 +73,9 @@ pub struct Arguments {
     format: Format,
 
     #[command(flatten)]
+    naming: Naming,
+
+    #[command(flatten)]
     colors: Colors,
 }
 
@@ -80,7 +83,8 @@ impl Arguments {
     /// Runs the command.
     pub fn run(self, out: &mut dyn Write) -> Result<(), Error> {
         let (options, screen) = (Options::from(self.clone()), Screen::of(self.colors.into()));
-        let document = tree::document(&options)?;
+        let mut document = tree::document(&options)?;
+        self.naming.of(options.format).apply(&mut document);
         show(out, &document.warnings, |out| {
             match options.format {
                 report::Format::Json => view::json::write(&document, out)?,
@@ -97,7 +101,7 @@ choice!(pub Sort for tree::Sort { Total, Self_ = "self", Calls, Name });
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
         let Arguments { selected, roots, callers, sites, min_percent, depth, recursion, .. } = arguments;
-        let Arguments { limit, sort, raw, by_address, format, .. } = arguments;
+        let Arguments { limit, sort, raw, by_address, format, naming, .. } = arguments;
         let recursion = recursion.map(|levels| Recursion { direct: levels, through_others: levels });
         Self {
             selection: selected.into(),
@@ -111,6 +115,7 @@ impl From<Arguments> for Options {
             limit,
             sort: sort.into(),
             raw,
+            spelling: naming.of(format.into()).spelling(),
             format: format.into(),
         }
     }

@@ -1,5 +1,6 @@
 //! What happened between two readings of a profile, as rates.
 
+use diytrace_views::names::Named;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -73,6 +74,14 @@ pub struct Row {
     /// What it called; empty where this is a callee itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub callees: Vec<Row>,
+}
+
+impl Named for Frame {
+    fn names(&mut self) -> Vec<&mut String> {
+        let rows = self.functions.iter_mut();
+        rows.flat_map(|row| std::iter::once(&mut row.name).chain(row.callees.iter_mut().map(|callee| &mut callee.name)))
+            .collect()
+    }
 }
 
 impl Row {

@@ -24,6 +24,7 @@ pub use view::Sort;
 
 use crate::ctl::{Error, Watched};
 use diytrace_profile::merge::By;
+use diytrace_views::names::Names;
 use reader::Reader;
 
 /// What to show.
@@ -41,6 +42,8 @@ pub struct Options {
     pub by: By,
     /// Order of functions.
     pub sort: Sort,
+    /// How functions are named.
+    pub names: Names,
     /// Most functions of a frame; `None`: all in JSON, twenty as text.
     pub limit: Option<usize>,
 }

@@ -25,7 +25,8 @@ pub fn run(options: &Options, mut reader: Reader, out: &mut dyn Write) -> Result
         sleep((began + options.interval).saturating_duration_since(Instant::now()));
         began = Instant::now();
         let later = reader.read()?;
-        let frame = builder.frame(&earlier, &later, options.by);
+        let mut frame = builder.frame(&earlier, &later, options.by);
+        options.names.apply(&mut frame);
         let running = frame.running;
         match options.json {
             true => write_json(frame, options, out)?,

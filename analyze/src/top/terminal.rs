@@ -13,6 +13,7 @@ use super::reader::{Reader, Reading};
 use super::view::{View, Wish};
 use super::{Options, screen};
 use crate::ctl::Error;
+use diytrace_views::names::Names;
 
 /// Whether a signal has asked us to end.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
@@ -34,7 +35,8 @@ pub fn run(options: &Options, mut reader: Reader) -> Result<(), Error> {
     let began = Instant::now();
     let first = reader.read()?;
     let mut terminal = ratatui::try_init()?; // with a panic hook that restores it
-    let live = Live { reader, builder: Builder::default(), view, baseline: None, readings: (None, first), frame: None };
+    let (builder, names) = (Builder::default(), options.names);
+    let live = Live { reader, builder, names, view, baseline: None, readings: (None, first), frame: None };
     let result = live.run(&mut terminal, options.interval, began);
     ratatui::restore();
     result
@@ -43,6 +45,7 @@ pub fn run(options: &Options, mut reader: Reader) -> Result<(), Error> {
 struct Live {
     reader: Reader,
     builder: Builder,
+    names: Names,
     view: View,
     /// Where rates begin, if somebody has chosen that.
     baseline: Option<Reading>,
@@ -100,7 +103,11 @@ impl Live {
     fn rebuild(&mut self) {
         let (before, latest) = &self.readings;
         let earlier = self.baseline.as_ref().filter(|baseline| baseline.at_ns < latest.at_ns).or(before.as_ref());
-        self.frame = earlier.map(|earlier| self.builder.frame(earlier, latest, self.view.by));
+        self.frame = earlier.map(|earlier| {
+            let mut frame = self.builder.frame(earlier, latest, self.view.by);
+            self.names.apply(&mut frame);
+            frame
+        });
     }
 
     fn draw(&self, terminal: &mut DefaultTerminal) -> io::Result<()> {

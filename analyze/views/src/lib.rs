@@ -7,11 +7,13 @@
 //!                                                                └─▶ [`export`] ──▶ formats of other tools, and a [`page`]
 //! ```
 //!
-//! Documents are plain data in the shape of their JSON; [`subject`] is what they all say of whose calls they tell.
+//! Documents are plain data in the shape of their JSON; [`subject`] is what they all say of whose calls they tell,
+//! and [`names`] how long the names in them are.
 
 pub mod annotate;
 pub mod calltree;
 pub mod export;
+pub mod names;
 pub mod page;
 pub mod report;
 pub mod subject;

@@ -8,6 +8,7 @@ use super::comparison::{Comparison, On, Verdict};
 use super::history::DEFAULT_FOLDER;
 use super::{Command, Error, FailOn, History, How, Options, compare, confirm, report};
 use crate::runs::Runs;
+use diytrace_views::names::{Named, shorten};
 use diytrace_views::report::Format;
 use diytrace_views::view::{self, Screen};
 
@@ -39,7 +40,11 @@ impl How {
         }
         let mut out = BufWriter::new(out);
         match self.format {
-            Format::Table => report::text::write(comparison, &Screen::of(self.color), self.limit, &mut out)?,
+            Format::Table => {
+                let mut shown = comparison.clone();
+                shorten(&mut shown);
+                report::text::write(&shown, &Screen::of(self.color), self.limit, &mut out)?;
+            }
             Format::Json => view::json::write(comparison, &mut out)?,
             Format::Csv => out.write_all(&report::tables::functions(comparison, b',')?)?,
         }
@@ -48,6 +53,21 @@ impl How {
             eprintln!("warning: {warning}");
         }
         Ok(comparison.exit_status(self.fail_on))
+    }
+}
+
+impl Named for Comparison {
+    fn names(&mut self) -> Vec<&mut String> {
+        let mut names = Vec::new();
+        for query in &mut self.queries {
+            for function in &mut query.functions {
+                names.push(&mut function.name);
+                names.extend(function.follows.iter_mut());
+                names.extend(&mut function.perhaps);
+            }
+            names.extend(query.edges.iter_mut().flat_map(|edge| [&mut edge.caller, &mut edge.callee]));
+        }
+        names
     }
 }
 

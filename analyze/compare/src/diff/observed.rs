@@ -13,7 +13,7 @@ use diytrace_profile::error::Error;
 use diytrace_profile::functions::Names;
 use diytrace_profile::functions::Ran;
 use diytrace_profile::functions::Roots;
-use diytrace_profile::functions::{FunctionId, functions};
+use diytrace_profile::functions::{FunctionId, Spelling, functions};
 use diytrace_profile::histogram::Histogram;
 use diytrace_profile::load::timed::Timing;
 use diytrace_profile::merge::{Group, Place, PlaceId};
@@ -95,7 +95,7 @@ impl Observed {
         let symbols = opened.symbols();
         let merged = &opened.merged;
         let roots = Roots::of(&[], &opened.loaded.profiles);
-        let names = Names::of(merged, &symbols, &roots, true);
+        let names = Names::of(merged, &symbols, &roots, true, Spelling::Demangled);
         symbols.find_lines(names.places().into_iter().map(|place| (place, Probe::Function)).collect());
         let mut observed = Self { warnings: warnings::all(&opened.loaded, merged, &symbols), ..Self::default() };
 

@@ -19,6 +19,25 @@ pub struct Names {
     pub functions: BTreeMap<FunctionId, Name>,
 }
 
+/// How names are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spelling {
+    /// As people write them.
+    #[default]
+    Demangled,
+    /// As the linker knows them.
+    Mangled,
+}
+
+impl Spelling {
+    fn of(self, symbol: &str) -> String {
+        match self {
+            Self::Demangled => shown(symbol).into_owned(),
+            Self::Mangled => symbol.to_owned(),
+        }
+    }
+}
+
 /// What a function is called.
 pub struct Name {
     /// Where it starts; of several places the first.
@@ -35,7 +54,7 @@ pub struct Name {
 
 impl Names {
     /// Names for all functions of the profiles; those of one name in a module are one, unless `by_address`.
-    pub fn of(merged: &Merged, symbols: &Symbols, roots: &Roots, by_address: bool) -> Self {
+    pub fn of(merged: &Merged, symbols: &Symbols, roots: &Roots, by_address: bool, spelling: Spelling) -> Self {
         let places: Vec<PlaceId> = merged.functions().collect();
         symbols.find_functions(&places.iter().map(|&id| merged.places[id as usize]).collect::<Vec<_>>());
         let outermost = roots.outermost(merged);
@@ -52,7 +71,7 @@ impl Names {
             let is_root = roots.contain(symbols, place) || outermost.contains(&id);
             let known = names.functions.entry(shared).or_insert_with(|| Name {
                 place,
-                name: symbol.map_or_else(|| Address(place.address).to_string(), |symbol| shown(symbol).into_owned()),
+                name: symbol.map_or_else(|| Address(place.address).to_string(), |symbol| spelling.of(symbol)),
                 symbol: symbol.map(str::to_owned),
                 addresses: 0,
                 is_root: false,

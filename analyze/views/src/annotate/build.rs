@@ -23,7 +23,12 @@ pub fn document(options: &Options, opened: &Opened, symbols: &Symbols) -> Result
     let trees = build(
         opened,
         symbols,
-        &calltree::Options { roots: options.functions.clone(), by_address: false, lines: Lines::None },
+        &calltree::Options {
+            roots: options.functions.clone(),
+            by_address: false,
+            spelling: options.spelling,
+            lines: Lines::None,
+        },
     )?;
     let mut builder = Builder { options, symbols, trees: &trees, warnings: trees.warnings.clone() };
     let reports = trees.trees.iter().map(|tree| builder.report(tree)).collect();

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 use crate::report::Format;
 use diytrace_profile::error::Error;
+use diytrace_profile::functions::Spelling;
 use diytrace_profile::opened::{Opened, Selection};
 pub use document::{Call, Document, Function, Instruction, Line, Report};
 
@@ -31,6 +32,8 @@ pub struct Options {
     pub context: Option<usize>,
     /// Whether to show machine code although there is a source.
     pub assembly: bool,
+    /// How names are written.
+    pub spelling: Spelling,
     /// Times as measured, without correction.
     pub raw: bool,
     /// How it is written.

@@ -11,7 +11,7 @@ use diytrace_profile::correct::{PathTimes, correct};
 use diytrace_profile::error::Error;
 use diytrace_profile::functions::Names;
 use diytrace_profile::functions::Roots;
-use diytrace_profile::functions::{Call, Calls};
+use diytrace_profile::functions::{Call, Calls, Spelling};
 use diytrace_profile::functions::{FunctionId, functions};
 use diytrace_profile::merge::{Group, PathId};
 use diytrace_profile::opened::Opened;
@@ -25,6 +25,8 @@ pub struct Options {
     pub roots: Vec<String>,
     /// Whether functions of one name but several addresses stay apart.
     pub by_address: bool,
+    /// How names are written.
+    pub spelling: Spelling,
     /// Which lines are looked up.
     pub lines: Lines,
 }
@@ -44,7 +46,7 @@ pub enum Lines {
 /// Builds the call trees of profiles.
 pub fn build(opened: &Opened, symbols: &Symbols, options: &Options) -> Result<CallTrees, Error> {
     let roots = Roots::of(&options.roots, &opened.loaded.profiles);
-    let names = Names::of(&opened.merged, symbols, &roots, options.by_address);
+    let names = Names::of(&opened.merged, symbols, &roots, options.by_address, options.spelling);
     roots.check(symbols, &names.places())?;
     let builder = Builder { symbols, calls: Calls::new(&opened.merged, symbols), names };
     let trees = opened.merged.groups.iter().map(|group| builder.tree(group)).collect();

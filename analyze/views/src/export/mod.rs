@@ -58,8 +58,11 @@ pub fn profile(options: &Options) -> Result<Profile, Error> {
     let by = by.unwrap_or(options.format.by());
     let opened = Opened::open(&Selection { profiles: profiles.clone(), pid: *pid, by })?;
     let symbols = opened.symbols();
-    let wanted = calltree::Options { roots: roots.clone(), by_address: true, lines: Lines::All };
-    let trees = calltree::build(&opened, &symbols, &wanted)?;
+    let names = options.names.unwrap_or(options.format.names());
+    let wanted =
+        calltree::Options { roots: roots.clone(), by_address: true, spelling: names.spelling(), lines: Lines::All };
+    let mut trees = calltree::build(&opened, &symbols, &wanted)?;
+    names.apply(&mut trees);
     let choice = prepare::Choice { is_raw: *raw, only_roots: !roots.is_empty() };
     let profile = prepare::prepare(&trees, choice);
     if profile.parts.is_empty() {

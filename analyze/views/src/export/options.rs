@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::names::Names;
 use diytrace_profile::merge::By;
 
 /// What to export, and where to.
@@ -17,6 +18,8 @@ pub struct Options {
     pub pid: Option<u32>,
     /// What is exported apart. `None`: what suits the format.
     pub by: Option<By>,
+    /// How functions are named. `None`: as suits the format.
+    pub names: Option<Names>,
     /// Times as measured, without correction.
     pub raw: bool,
     /// The file to write; none: stdout.
@@ -45,6 +48,14 @@ pub enum Format {
 }
 
 impl Format {
+    /// How functions are named if nobody says so: short in pictures.
+    pub fn names(self) -> Names {
+        match self {
+            Self::Flamegraph | Self::Dot | Self::Html => Names::Short,
+            Self::Folded | Self::Pprof | Self::Callgrind | Self::Speedscope | Self::Firefox => Names::Full,
+        }
+    }
+
     /// Whether its bytes are no text.
     pub fn is_binary(self) -> bool {
         self == Self::Pprof

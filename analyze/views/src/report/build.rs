@@ -25,7 +25,7 @@ use diytrace_profile::units::Address;
 pub fn build(options: &Options, loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Result<Document, Error> {
     let roots = Roots::of(&options.roots, &loaded.profiles);
     let by_address = options.by_address || options.format == Format::Json;
-    let names = Names::of(merged, symbols, &roots, by_address);
+    let names = Names::of(merged, symbols, &roots, by_address, options.spelling);
     roots.check(symbols, &names.places())?;
     let named = Roots::named(&options.filter.functions);
     named.check(symbols, &names.places())?;

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use diytrace_profile::functions::Spelling;
+
 use super::{Column, Filter};
 pub use diytrace_profile::merge::By;
 
@@ -32,6 +34,8 @@ pub struct Options {
     pub limit: Option<usize>,
     /// How it is written.
     pub format: Format,
+    /// How names are written.
+    pub spelling: Spelling,
     /// Keep functions of one name but several addresses apart in tables, too.
     pub by_address: bool,
 }

@@ -18,6 +18,7 @@ use crate::calltree::{self, CallTree, CallTrees, Lines};
 use crate::report::Format;
 pub use branches::{Branch, Branches, What};
 use diytrace_profile::error::Error;
+use diytrace_profile::functions::Spelling;
 use diytrace_profile::opened::{Opened, Selection};
 pub use document::{Document, Hidden, Node, Site, Tree};
 pub use downward::{Recursion, downward};
@@ -38,6 +39,8 @@ pub struct Options {
     pub sites: bool,
     /// Whether functions of one name but several addresses stay apart.
     pub by_address: bool,
+    /// How names are written.
+    pub spelling: Spelling,
     /// Levels of a recursion that are shown before the others are folded into them.
     pub recursion: Recursion,
     /// Least share of the tree's time, in percent, that a branch must have to be shown; by default one that suits the
@@ -78,6 +81,7 @@ pub fn document(options: &Options) -> Result<Document, Error> {
     let tree_options = calltree::Options {
         roots: options.roots.clone(),
         by_address: options.by_address || options.format == Format::Json,
+        spelling: options.spelling,
         lines: if is_table && !options.sites { Lines::None } else { Lines::All },
     };
     // What was merged may be large, and is not needed any more.

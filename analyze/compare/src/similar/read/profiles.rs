@@ -8,6 +8,7 @@ use super::{Run, Side};
 use crate::runs::{self, Runs};
 use crate::similar::Error;
 use crate::similar::metric::{Kind, Metric, Value};
+use diytrace_profile::functions::Spelling;
 use diytrace_profile::merge::By;
 use diytrace_views::report::{self, Column, Function};
 
@@ -65,6 +66,7 @@ fn document(run: &runs::Run) -> Result<report::Document, Error> {
         sort: Some(report::Sort::Name),
         limit: None,
         format: report::Format::Table,
+        spelling: Spelling::Demangled,
         by_address: false,
     };
     report::document(&options).map_err(|source| Error::Profile { run: title(run), source })
