@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::each_build;
+use common::{Build, diytrace, each_build, fixture, run_to_end};
 
 #[test]
 fn are_demangled() {
@@ -46,4 +46,35 @@ fn lambdas_have_a_name() {
             report.functions.iter().find(|function| function.name.contains("lambda") || function.name.contains("$_"));
         assert_eq!(lambda.map(|lambda| lambda.calls), Some(1), "{:#?}", report.counts());
     });
+}
+
+#[test]
+fn are_short_for_people_and_whole_for_programs() {
+    let recorded = fixture("names.cc", Build::GCC_O0).record().run();
+    let shown = |options: &[&str]| {
+        let mut report = diytrace(recorded.folder());
+        let output = run_to_end(report.arg("report").args(options).arg(recorded.out()));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let short = shown(&[]);
+    let has = |text: &str, name: &str| text.lines().any(|line| line.trim_end().ends_with(name));
+    for name in [
+        "geometry::Square::area",
+        "geometry::Square::operator()",
+        "geometry::Square::~Square",
+        "(anonymous)::hidden",
+        // Nothing but that tells these apart.
+        "geometry::scale(int)",
+        "geometry::scale(int, long)",
+        "geometry::twice‹…›(int)",
+        "geometry::twice‹…›(double)",
+    ] {
+        assert!(has(&short, name), "{name}\n{short}");
+    }
+    let full = shown(&["--names", "full"]);
+    assert!(has(&full, "geometry::Square::area() const") && has(&full, "(anonymous namespace)::hidden()"), "{full}");
+    let mangled = shown(&["--names", "mangled"]);
+    assert!(has(&mangled, "_ZNK8geometry6Square4areaEv"), "{mangled}");
+    assert!(shown(&["--format", "csv"]).contains("geometry::Square::area() const"), "programs get all there is");
+    assert!(shown(&["--format", "csv", "--names", "short"]).contains(",geometry::Square::area,"));
 }
