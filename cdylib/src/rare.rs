@@ -429,6 +429,17 @@ pub unsafe fn clock_stepped_back(thread: &Thread, began: u64, now: u64) {
     unsafe { arch::add(&raw mut (*thread.arena.get()).backward_calls, 1) };
 }
 
+/// Closes the latest open call, a plain one that has ended before it began.
+#[cold]
+#[inline(never)]
+pub unsafe fn close_backwards(thread: &Thread, frame: *mut Frame, now: u64) {
+    // SAFETY: the caller's frame.
+    unsafe {
+        clock_stepped_back(thread, (*frame).start, now);
+        hooks::close_after(thread, frame, now, 0);
+    }
+}
+
 /// Closes the latest open call, whatever it is.
 #[cold]
 #[inline(never)]
