@@ -98,6 +98,19 @@ fn a_child_of_a_child() {
     });
 }
 
+/// Its calls were counted as calls of `split`.
+#[test]
+fn a_child_that_is_forked_below_the_depth() {
+    each_build("fork.c", |program| {
+        let recorded = program.record().arg("grandchild").roots("main").set("DEPTH", "1").run();
+        recorded.report().assert_calls(
+            "1 main
+             1 main → split
+             1 split",
+        );
+    });
+}
+
 #[test]
 fn a_child_of_another_thread() {
     each_build("fork.c", |program| {

@@ -197,6 +197,32 @@ fn files_that_may_not_grow_from_the_start() {
     });
 }
 
+/// 8,191 new paths, for which there is no room, or no descriptor: the kernel is asked now and then, not for each of them.
+fn assert_asks_rarely(program: &Program, before: &str) {
+    let tracer = fixture("system-calls.c", Build::GCC_O2).path;
+    let script = format!("{before} exec '{}' \"$PROGRAM\"", tracer.display());
+    let recorded = program.wrapped(&script).record().with_output_of_its_own().run();
+    assert_eq!(recorded.status.code(), Some(0), "{}", recorded.stderr);
+    let counts: Vec<_> = recorded.stdout.lines().filter_map(|line| line.split_once(' ')).collect();
+    let count = |name: &str| -> u64 {
+        let found = counts.iter().find(|(kind, _)| *kind == name);
+        found.unwrap_or_else(|| panic!("{name} is not in {}", recorded.stdout)).1.parse().unwrap()
+    };
+    assert!(count("openat") > 2 && count("mmap") > 2, "nothing was counted: {}", recorded.stdout);
+    // Ten a second: a thousand take a minute and a half.
+    for kind in ["openat", "prlimit64", "fallocate", "mmap"] {
+        assert!(count(kind) < 1000, "{kind} was called {} times", count(kind));
+    }
+    let document = recorded.document(&[]);
+    assert_eq!(lost(&document), 0);
+}
+
+#[test]
+fn room_that_cannot_be_had_is_asked_for_rarely() {
+    each_build("paths.c", |program| assert_asks_rarely(program, "ulimit -f 200 &&"));
+    each_build("no-descriptors.c", |program| assert_asks_rarely(program, ""));
+}
+
 #[needs(mounts)]
 #[test]
 fn a_disk_that_may_not_be_written_to() {

@@ -15,7 +15,7 @@
 #   every    at all instructions of one trial, for handlers that return
 #   ptrace   a parent steps and sends a signal. Slow: take a stride
 #
-# A row that fails is looked into by hand: `stepped SCENARIO ACTION signal STEP 1 1 own` under the preload is one trial, and
+# What came out of it is kept in tests/stepped/. A row that fails is looked into by hand: `stepped SCENARIO ACTION signal STEP 1 1 own` under the preload is one trial, and
 # `stepped list` tells the variables that a scenario needs.
 set -euo pipefail
 

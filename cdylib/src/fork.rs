@@ -46,8 +46,9 @@ unsafe fn inherit_frame(thread: &Thread, frame: *mut Frame) {
             below = &*ptr::from_ref(below).sub(1);
         }
         let position = if below.position == 0 { ROOT } else { below.position };
-        if frame.bits & bits::UNTIMED != 0 && frame.position == SKIPPED {
-            frame.node = below.node;
+        let is_skipped = frame.bits & bits::UNTIMED != 0 && frame.position == SKIPPED;
+        if is_skipped && position == SKIPPED {
+            frame.node = below.node; // of the first call below `DIYTRACE_DEPTH`, which counts for all of them
             return;
         }
         let parent = if position == SKIPPED { path::recorded_position(thread, below) } else { position };

@@ -376,9 +376,17 @@ pub(crate) unsafe fn close(thread: &Thread, frame: *mut Frame, now: u64) {
     unsafe {
         let start = (*frame).start;
         if now < start {
-            rare::clock_stepped_back(thread, start, now);
+            return rare::close_backwards(thread, frame, now);
         }
-        let elapsed = now.saturating_sub(start);
+        close_after(thread, frame, now, now - start);
+    }
+}
+
+/// Closes the latest open call, a plain one, which took so long.
+#[inline(always)]
+pub(crate) unsafe fn close_after(thread: &Thread, frame: *mut Frame, now: u64, elapsed: u64) {
+    // SAFETY: as above.
+    unsafe {
         let descendants = thread.count.get() - (*frame).count;
         let node = thread.node((*frame).node);
         // A byte and no more: it was written as such a moment ago, and a longer read would wait for that.
@@ -389,8 +397,9 @@ pub(crate) unsafe fn close(thread: &Thread, frame: *mut Frame, now: u64) {
         thread.last.set(now);
         let record = (*node).record;
         let cost = (thread.inner.get() + descendants * thread.pair.get()) >> 10;
-        distribution::file_later(thread, record, elapsed.saturating_sub(cost));
         pop_at(thread, frame);
+        // Last, so that nothing has to be kept over its calls.
+        distribution::file_later(thread, record, elapsed.saturating_sub(cost));
     }
 }
 

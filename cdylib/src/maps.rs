@@ -1,7 +1,10 @@
 //! `/proc/self/maps`: what is where in this process. Unlike the loader's list it can be read at any time, without a
 //! lock, and knows libraries however they were loaded.
 
+use crate::clock;
+use crate::family::Family;
 use crate::sys::{self, Fd};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 /// One mapping.
 pub struct Mapping<'a> {
@@ -21,6 +24,22 @@ pub struct Mapping<'a> {
 
 const FIRST_SIZE: usize = 256 << 10;
 const LARGEST_SIZE: usize = 64 << 20;
+
+/// When the file is read again, in ticks, after it could not be (without a free descriptor, say); 0 = it could.
+static UNREADABLE_UNTIL: AtomicU64 = AtomicU64::new(0);
+
+/// As [`each`], for what would ask at every call: after a failure it asks the kernel again only some time later.
+pub fn each_now_and_then(family: &Family, visit: impl FnMut(&Mapping)) -> bool {
+    let until = UNREADABLE_UNTIL.load(Ordering::Relaxed);
+    if until != 0 && clock::now(family.clock) < until {
+        return false;
+    }
+    let is_read = each(visit);
+    if until != 0 || !is_read {
+        UNREADABLE_UNTIL.store(if is_read { 0 } else { family.later() }, Ordering::Relaxed);
+    }
+    is_read
+}
 
 /// Calls `each` for every mapping, lowest address first. False if the file could not be read.
 pub fn each(mut each: impl FnMut(&Mapping)) -> bool {

@@ -54,15 +54,12 @@ pub fn number(family: &Family, address: usize) -> u32 {
     known(family).and_then(|known| known.find(address)).map_or(0, |range| range.number)
 }
 
-/// Makes sure that the module at an address is known.
-pub fn meet(family: &Family, address: usize) {
+/// Makes sure that the module at an address is known. False if it could not be looked for just now.
+pub fn meet(family: &Family, address: usize) -> bool {
     if family.file.is_none() {
-        return; // a rehearsal; nothing in it is real
+        return true; // a rehearsal; nothing in it is real
     }
-    if known(family).is_some_and(|known| known.holds(address) || known.len == MOST) {
-        return;
-    }
-    scan(family, address, None);
+    known(family).is_some_and(|known| known.holds(address) || known.len == MOST) || scan(family, address, None)
 }
 
 /// Forgets modules that are no longer mapped. True if there are any.
@@ -108,10 +105,10 @@ pub fn any_instrumented() -> bool {
 }
 
 /// Records all modules that are loaded and not known yet. An address that lies in none of them will not be asked
-/// about again.
-pub fn scan(family: &Family, address: usize, program: Option<usize>) {
+/// about again. False if nothing could be read just now.
+pub fn scan(family: &Family, address: usize, program: Option<usize>) -> bool {
     let before = family.modules.load(Ordering::Acquire);
-    let Ok(memory) = sys::map_memory(size_of::<Known>() + size_of::<Found>()) else { return };
+    let Ok(memory) = sys::map_memory(size_of::<Known>() + size_of::<Found>()) else { return false };
     // SAFETY: the mapping is new, zeroed and large enough for both; zeros are valid for both.
     let (known, found) = unsafe {
         let known = memory.cast::<Known>();
@@ -122,7 +119,7 @@ pub fn scan(family: &Family, address: usize, program: Option<usize>) {
         (&mut *known, &mut *memory.add(size_of::<Known>()).cast::<Found>())
     };
     let mut around = nothing_at(address & !(GRANULE - 1), (address | (GRANULE - 1)) + 1);
-    maps::each(|mapping| {
+    let is_read = maps::each_now_and_then(family, |mapping| {
         if (mapping.start..mapping.end).contains(&address) {
             around = nothing_at(mapping.start, mapping.end);
         }
@@ -135,7 +132,7 @@ pub fn scan(family: &Family, address: usize, program: Option<usize>) {
         }
     });
     known.take(family, found, program);
-    if !known.holds(address) {
+    if is_read && !known.holds(address) {
         known.push(around);
     }
     // SAFETY: what was published stays.
@@ -148,6 +145,7 @@ pub fn scan(family: &Family, address: usize, program: Option<usize>) {
         // SAFETY: nobody has seen the memory.
         unsafe { sys::unmap(memory, size_of::<Known>() + size_of::<Found>()) };
     }
+    is_read
 }
 
 impl Known {

@@ -256,10 +256,10 @@ pub unsafe fn enter_from_nowhere<W: Way>(thread: &Thread, function: usize, site:
             return enter_after_unwinding::<W>(thread, function, site, hook, sp);
         }
         if (*below).position == SKIPPED && !is_root(thread, function) {
-            if below == thread.bottom.get() {
-                thread.outsiders[(function >> 4) % OUTSIDERS].set(function);
-            } else {
+            if below != thread.bottom.get() {
                 skip(thread, &*below, function, site, hook, sp);
+            } else if thread.knows(function) {
+                thread.outsiders[(function >> 4) % OUTSIDERS].set(function);
             }
             return;
         }
@@ -272,9 +272,10 @@ unsafe fn is_root(thread: &Thread, function: usize) -> bool {
     if !thread.knows(function)
         && let Some(_busy) = Busy::begin(thread)
     {
-        modules::meet(thread.family, function);
+        if modules::meet(thread.family, function) {
+            thread.known_pages[(function >> 12) % KNOWN_PAGES].set(function >> 12);
+        }
         thread.use_filter();
-        thread.known_pages[(function >> 12) % KNOWN_PAGES].set(function >> 12);
     }
     thread.is_root(function)
 }
@@ -427,6 +428,17 @@ pub unsafe fn clock_stepped_back(thread: &Thread, began: u64, now: u64) {
     }
     // SAFETY: the thread has an arena.
     unsafe { arch::add(&raw mut (*thread.arena.get()).backward_calls, 1) };
+}
+
+/// Closes the latest open call, a plain one that has ended before it began.
+#[cold]
+#[inline(never)]
+pub unsafe fn close_backwards(thread: &Thread, frame: *mut Frame, now: u64) {
+    // SAFETY: the caller's frame.
+    unsafe {
+        clock_stepped_back(thread, (*frame).start, now);
+        hooks::close_after(thread, frame, now, 0);
+    }
 }
 
 /// Closes the latest open call, whatever it is.
