@@ -8,6 +8,10 @@ use crate::merge::{Merged, Module, ModuleId};
 use crate::nearest::{nearest_names, nearest_sentence};
 use crate::symbolize::Symbols;
 
+/// What to do where a profile could not grow. Which limit it has met, it does not tell.
+const MORE_ROOM: &str = "record with a larger DIYTRACE_MEMORY, or, if its folder's disk was full or files may not grow further \
+                         (ulimit -f), elsewhere";
+
 /// Everything, once.
 pub fn all(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<String> {
     let mut said = loaded.warnings.clone();
@@ -112,8 +116,7 @@ fn uncounted(merged: &Merged) -> Vec<String> {
     }
     if folded > 0 {
         said.push(format!(
-            "{folded} calls are counted by function only, as the profile had no room for their paths: record with a \
-             larger DIYTRACE_MEMORY"
+            "{folded} calls are counted by function only, as the profile had no room for their paths: {MORE_ROOM}"
         ));
     }
     said

@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_path_that_is_its_own_ancestor_has_no_caller() {
-        let mut profile = Profile::new();
+        let mut profile = Profile::default();
         profile.arena(&diytrace_format::Arena::new_zeroed(), |first| {
             vec![
                 raw_node(0x40_0100, first, first, slot(1, 10, 0)),
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_record_that_many_name_is_read_once() {
-        let mut profile = Profile::new();
+        let mut profile = Profile::default();
         profile.arena(&diytrace_format::Arena::new_zeroed(), |first| {
             let mut nodes = vec![raw_node(0, ROOT, first, slot(1, 10, 0)); 20];
             for (index, node) in nodes.iter_mut().enumerate() {
@@ -222,7 +222,7 @@ mod tests {
     /// Beginnings for the fuzzer, by name.
     fn seeds() -> Vec<(&'static str, Vec<u8>)> {
         let whole = sample();
-        let mut cycle = Profile::new();
+        let mut cycle = Profile::default();
         cycle.arena(&diytrace_format::Arena::new_zeroed(), |first| {
             let mut nodes = vec![raw_node(0x40_0100, first + 2, first + 2, slot(1, 10, 0)); 3];
             nodes[1].flags = diytrace_format::node::flag::RECURSION;

@@ -1,7 +1,7 @@
 //! What became of the processes in a profile: this machine may still run them.
 //!
-//! Whoever said goodbye has exited, and whose profile nobody has mapped any more ([`lease`](super::lease)) was killed. Of the
-//! others, those are running that are seen to have it mapped ([`holders`](super::holders)), by the number they have in their own
+//! Whoever said goodbye has exited, and whose profile nobody has mapped any more (`lease`) was killed. Of the
+//! others, those are running that are seen to have it mapped ([`super::holders`]), by the number they have in their own
 //! PID namespace; and those that cannot be seen from here, as long as somebody has it mapped: nobody is called killed
 //! without evidence.
 

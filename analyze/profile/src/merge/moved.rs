@@ -62,9 +62,7 @@ fn take_out(paths: &mut [CallPath], between: &[PathId], path: PathId) {
     let moved = paths[path as usize].counts.inclusive;
     for above in between {
         let counts = &mut paths[*above as usize].counts;
-        for slot in 0..2 {
-            counts.inclusive[slot] = counts.inclusive[slot] - moved[slot];
-        }
+        counts.inclusive = [counts.inclusive[0] - moved[0], counts.inclusive[1] - moved[1]];
         counts.closed_time = (counts.closed_time - moved[0] - moved[1]).at_least_zero();
     }
 }

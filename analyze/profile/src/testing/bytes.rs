@@ -14,9 +14,9 @@ pub struct Profile {
     bytes: Vec<u8>,
 }
 
-impl Profile {
+impl Default for Profile {
     /// A profile without blocks.
-    pub fn new() -> Self {
+    fn default() -> Self {
         let mut header = Header::new_zeroed();
         header.magic = MAGIC;
         header.version = VERSION;
@@ -26,7 +26,9 @@ impl Profile {
         header.processes = 1;
         Self { header, bytes: vec![0; BLOCKS_START] }
     }
+}
 
+impl Profile {
     /// The finished bytes.
     pub fn finish(mut self) -> Vec<u8> {
         self.header.used = self.bytes.len() as u64;
@@ -132,7 +134,7 @@ pub fn raw_node(function: u64, parent: Ref, position: Ref, slot: Slot) -> Node {
 /// A profile with one of everything: two threads, a further block, recursion folded and not, an open call, an
 /// excluded function, a histogram, texts and modules.
 pub fn sample() -> Vec<u8> {
-    let mut profile = Profile::new();
+    let mut profile = Profile::default();
     profile.text(text::kind::EXE, "/nonexistent/program");
     profile.text(text::kind::CMDLINE, "program\0--flag\0");
     profile.text(text::kind::ROOT, "main,nothing");
