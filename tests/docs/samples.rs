@@ -42,7 +42,10 @@ fn answer(folder: &Path, line: &str) -> String {
     assert_eq!(words[0], "diytrace", "{line}");
     let output = run_to_end(diytrace(folder).args(&words[1..]));
     let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code().is_some_and(|code| code < 2) && errors.is_empty(), "{line}: {errors}");
+    // A source that was checked out today is younger than the program that was recorded, and the same.
+    let errors: Vec<&str> =
+        errors.lines().filter(|line| !line.contains(" was changed after server was made: ")).collect();
+    assert!(output.status.code().is_some_and(|code| code < 2) && errors.is_empty(), "{line}: {errors:?}");
     String::from_utf8(output.stdout).unwrap()
 }
 
