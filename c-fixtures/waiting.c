@@ -31,13 +31,11 @@ APART static void wait_deeper(int depth) { wait_here(depth); sum++; }
 
 APART static void wait_here(int depth)
 {
+    if (depth) answer();
     for (;;) {
         char told = next();
         switch (told) {
-        case 'd':
-            answer();
-            wait_deeper(depth + 1);
-            break; /* what led back here is answered below */
+        case 'd': wait_deeper(depth + 1); break; /* answered down there; what led back here is answered below */
         case 'w': work(); break;
         case 'f': {
             pid_t child = fork();

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::By;
 use super::measure::Measured;
 use super::modules::{PlaceId, Resolver};
-use super::part::{Filed, GrowingPart, Overhead, Part, PartKey};
+use super::part::{Calibrated, Calibration, Filed, GrowingPart, Overhead, Part, PartKey};
 use super::since::Counted;
 use super::tree::{Growing, Key, PathId, Tree};
 use crate::histogram::{Histogram, Refinement};
@@ -227,6 +227,7 @@ impl Growth {
         arena: &Arena,
         counted: Counted,
         resolver: &mut Resolver,
+        calibration: &mut Calibration,
     ) {
         let facts = &arena.facts;
         let process = (index, facts.process);
@@ -242,8 +243,7 @@ impl Growth {
         let mut ids: Vec<PathId> = Vec::with_capacity(arena.nodes.len());
         let (mut calls, mut folded_calls) = (0u64, 0u64);
         let mut is_folded: Vec<bool> = Vec::with_capacity(arena.nodes.len());
-        let part = self.parts.entry(PartKey::of(family)).or_insert_with(GrowingPart::new);
-        part.add_family(index, family);
+        let part = self.parts.entry(PartKey::of(family)).or_default();
         let of_loop = family.evidence.of_loop();
         self.tree.expect(arena.nodes.len());
         let nodes = (0..).step_by(PART).zip(arena.nodes.chunks(PART)).flat_map(|(start, nodes)| {
@@ -281,7 +281,7 @@ impl Growth {
                     self.functions.entry(key.function).or_default().processes.add(process);
                 }
                 if node.has_histogram {
-                    part.file(key.function, &filed(family, &of_loop, &measured));
+                    calibration.file(key.function, &filed(family, &of_loop, &measured));
                 }
             }
         }
@@ -313,8 +313,8 @@ impl Growth {
         self.group.was_reset |= family.resets > 0;
     }
 
-    /// The finished group; `places` are the final numbers of places.
-    pub fn finish(self, key: GroupKey, places: &[PlaceId]) -> Group {
+    /// The finished group; `places` are the final numbers of places, and `calibrated` tells what the hooks of all groups cost.
+    pub fn finish(self, key: GroupKey, places: &[PlaceId], calibrated: &FxHashMap<PartKey, Calibrated>) -> Group {
         let processes = self.family_processes.max(self.processes.count);
         let is_one = match key {
             GroupKey::Shared => processes == 1,
@@ -327,7 +327,10 @@ impl Growth {
             (places[place as usize], FunctionTimes { histogram, returned, open_before, processes, timelines })
         });
         let (tree, paths) = self.tree.finish(places);
-        let parts = self.parts.into_iter().map(|(key, part)| part.finish(key, &paths, places));
+        let parts = self.parts.into_iter().map(|(key, part)| {
+            let calibrated = &calibrated[&key];
+            part.finish(key, calibrated, &paths)
+        });
         let mut parts: Vec<Part> = parts.collect();
         parts.sort_by(|a, b| a.key.cmp(&b.key));
         Group {

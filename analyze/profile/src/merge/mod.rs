@@ -33,6 +33,7 @@ pub use modules::{Module, ModuleId, Place, PlaceId};
 use modules::{ModuleTable, PlaceTable, Resolver};
 pub use moved::Move;
 pub use pairs::{Pairs, PathPairs};
+use part::Calibration;
 pub use part::{Filed, Overhead, Part, PartKey};
 use since::Earlier;
 pub use tree::{CallPath, Counts, Key, PathId, Tree};
@@ -86,6 +87,7 @@ pub struct Merging {
     modules: ModuleTable,
     places: PlaceTable,
     groups: FxHashMap<GroupKey, Growth>,
+    calibrations: FxHashMap<PartKey, Calibration>,
     whole_timelines: bool,
 }
 
@@ -93,7 +95,8 @@ impl Merging {
     /// Nothing so far; with `pid`, only what that process has recorded will count.
     pub fn new(by: By, pid: Option<u32>) -> Self {
         let (modules, places) = (ModuleTable::default(), PlaceTable::default());
-        Self { by, pid, families: 0, modules, places, groups: FxHashMap::default(), whole_timelines: false }
+        let (groups, calibrations) = Default::default();
+        Self { by, pid, families: 0, modules, places, groups, calibrations, whole_timelines: false }
     }
 
     /// The same, but timelines are of all that was recorded, also where all else is what has come since an earlier reading.
@@ -121,6 +124,7 @@ impl Merging {
         if let Some(earlier) = &earlier {
             earlier.outlive(family, &mut latest);
         }
+        let mut is_new = true;
         for arenas in processes.values() {
             for &(number, arena) in arenas {
                 if self.pid.is_some_and(|pid| arena.is_merged() || arena.facts.pid != pid) {
@@ -131,7 +135,11 @@ impl Merging {
                 if self.whole_timelines {
                     counted.timelines = since::timelines(family, arena, latest[number]);
                 }
-                group.add_arena(index, family, arena, counted, &mut resolver);
+                let calibration = self.calibrations.entry(PartKey::of(family)).or_default();
+                if std::mem::take(&mut is_new) {
+                    calibration.add_family(family);
+                }
+                group.add_arena(index, family, arena, counted, &mut resolver, calibration);
             }
         }
         let is_shared = self.by == By::All || family.lost_calls > 0 || family.arenas.iter().any(Arena::is_merged);
@@ -153,7 +161,9 @@ impl Merging {
             place.module = place.module.map(|module| new_modules[module as usize]);
         }
         let (places, new_places) = sorted(renamed, Ord::cmp);
-        let mut groups: Vec<_> = self.groups.into_iter().map(|(key, growth)| growth.finish(key, &new_places)).collect();
+        let calibrated = self.calibrations.into_iter().map(|(key, all)| (key, all.finish(&new_places))).collect();
+        let groups = self.groups.into_iter().map(|(key, growth)| growth.finish(key, &new_places, &calibrated));
+        let mut groups: Vec<_> = groups.collect();
         groups.sort_by(|a, b| {
             let order = |group: &Group| (group.process.is_none(), group.thread.is_none());
             // The kernel uses numbers of threads again; what these have recorded tells them apart.

@@ -2,8 +2,9 @@
 //! what tells the cost is of them all.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::modules::PlaceId;
@@ -39,14 +40,14 @@ pub struct Part {
     pub key: PartKey,
     /// Calls entered.
     pub calls: u64,
-    /// What tells the cost, in nanoseconds.
-    pub evidence: Evidence,
+    /// What tells the cost, in nanoseconds: of all that was merged, whatever of it is in this group.
+    pub evidence: Arc<Evidence>,
     /// What that comes to.
     pub costs: Costs,
     /// The pairs in the times of paths, in the paths' order.
     pub paths: Vec<(PathId, PathPairs)>,
-    /// Of the calls that are in the histograms of functions.
-    pub filed: BTreeMap<PlaceId, Filed>,
+    /// Of the calls that are in the histograms of functions; likewise, so that the longest call of all is the longest of a process.
+    pub filed: Arc<BTreeMap<PlaceId, Filed>>,
 }
 
 /// What hook pairs cost.
@@ -132,36 +133,49 @@ impl Part {
     }
 }
 
-/// A part that grows.
-pub(super) struct GrowingPart {
-    calls: u64,
+/// What tells the cost of hooks in a part, over all groups, while it grows.
+#[derive(Default)]
+pub(super) struct Calibration {
     evidence: Evidence,
-    families: FxHashSet<usize>,
-    paths: Vec<(PathId, PathPairs)>,
-    /// Where a path's pairs are in the list.
-    places: FxHashMap<PathId, u32>,
     filed: FxHashMap<PlaceId, Filed>,
 }
 
-impl GrowingPart {
-    pub fn new() -> Self {
-        Self {
-            calls: 0,
-            evidence: Evidence::default(),
-            families: FxHashSet::default(),
-            paths: Vec::new(),
-            places: FxHashMap::default(),
-            filed: FxHashMap::default(),
-        }
-    }
+/// The same, finished.
+pub(super) struct Calibrated {
+    evidence: Arc<Evidence>,
+    costs: Costs,
+    filed: Arc<BTreeMap<PlaceId, Filed>>,
+}
 
+impl Calibration {
     /// Adds what tells the cost of a family's hooks.
-    pub fn add_family(&mut self, index: usize, family: &Family) {
-        if self.families.insert(index) {
-            self.evidence.add(&family.evidence.scaled(family.clock.ns_per_tick()));
-        }
+    pub fn add_family(&mut self, family: &Family) {
+        self.evidence.add(&family.evidence.scaled(family.clock.ns_per_tick()));
     }
 
+    /// Adds calls that are in a function's histogram.
+    pub fn file(&mut self, function: PlaceId, filed: &Filed) {
+        self.filed.entry(function).or_default().add(filed);
+    }
+
+    /// What it comes to; `places` are the final numbers.
+    pub fn finish(self, places: &[PlaceId]) -> Calibrated {
+        let evidence = self.evidence.sorted();
+        let filed = self.filed.into_iter().map(|(place, filed)| (places[place as usize], filed)).collect();
+        Calibrated { costs: evidence.costs(), evidence: Arc::new(evidence), filed: Arc::new(filed) }
+    }
+}
+
+/// A part that grows.
+#[derive(Default)]
+pub(super) struct GrowingPart {
+    calls: u64,
+    paths: Vec<(PathId, PathPairs)>,
+    /// Where a path's pairs are in the list.
+    places: FxHashMap<PathId, u32>,
+}
+
+impl GrowingPart {
     pub fn add_calls(&mut self, calls: u64) {
         self.calls = self.calls.saturating_add(calls);
     }
@@ -174,16 +188,10 @@ impl GrowingPart {
         }
     }
 
-    pub fn file(&mut self, function: PlaceId, filed: &Filed) {
-        self.filed.entry(function).or_default().add(filed);
-    }
-
-    /// The finished part; `paths` and `places` are the final numbers.
-    pub fn finish(self, key: PartKey, paths: &[PathId], places: &[PlaceId]) -> Part {
-        let Self { calls, evidence, paths: pairs, filed, .. } = self;
-        let evidence = evidence.sorted();
-        let costs = evidence.costs();
-        let filed = filed.into_iter().map(|(place, filed)| (places[place as usize], filed)).collect();
-        Part { key, calls, evidence, costs, paths: pairs, filed }.renumbered(paths)
+    /// The finished part; `paths` are the final numbers.
+    pub fn finish(self, key: PartKey, calibrated: &Calibrated, paths: &[PathId]) -> Part {
+        let Calibrated { evidence, costs, filed } = calibrated;
+        let (evidence, costs, filed) = (Arc::clone(evidence), *costs, Arc::clone(filed));
+        Part { key, calls: self.calls, evidence, costs, paths: self.paths, filed }.renumbered(paths)
     }
 }
