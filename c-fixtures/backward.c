@@ -1,4 +1,4 @@
-/* A clock that steps back: a library's clock_gettime takes a millisecond off every 101st reading.
+/* A clock that steps back: a library's clock_gettime takes a millisecond off every 11th reading.
  *
  *   cc -shared -fPIC -DCLOCK -o libclock.so backward.c
  *   cc -g -finstrument-functions -o backward backward.c -L. -lclock -Wl,-rpath,'$ORIGIN'
@@ -15,7 +15,7 @@ int steps;
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
     long result = syscall(SYS_clock_gettime, clock, time);
-    if (clock == CLOCK_MONOTONIC && ++steps % 101 == 0 && time->tv_nsec >= 1000000) time->tv_nsec -= 1000000;
+    if (clock == CLOCK_MONOTONIC && ++steps % 11 == 0 && time->tv_nsec >= 1000000) time->tv_nsec -= 1000000;
     return (int)result;
 }
 #else
