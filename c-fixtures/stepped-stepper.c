@@ -306,7 +306,7 @@ int step_by_ptrace(int pid, long steps)
         if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status)) return status;
         struct user_regs_struct registers;
         if (ptrace(PTRACE_GETREGS, pid, 0, &registers)) return 0;
-        if (sp && registers.rsp > sp) sp = 0, shared->waiting_for = 0;
+        if (sp && registers.rsp > sp) sp = 0; /* the hook is done, and the function has not counted itself yet */
         if (!sp && registers.rip == enter_hook) sp = registers.rsp, shared->waiting_for = (long)registers.rdi;
     }
     if (!shared->is_window_over) syscall(SYS_tgkill, pid, pid, SIGUSR1);

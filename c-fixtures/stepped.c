@@ -59,9 +59,9 @@ static int is_alternate, failures, hung;
 
 void count_call(int function)
 {
-    if (weight == UNSEEN) return;
-    __atomic_add_fetch(&shared->calls[function].most, 1, __ATOMIC_RELAXED);
+    if (weight != UNSEEN) __atomic_add_fetch(&shared->calls[function].most, 1, __ATOMIC_RELAXED);
     if (weight == SEEN) __atomic_add_fetch(&shared->calls[function].least, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&shared->waiting_for, 0, __ATOMIC_RELAXED); /* last: until here, it may not have been counted */
 }
 
 static int number_of(void *address)

@@ -59,7 +59,7 @@ struct shared {
     long steps;      /* at which a handler could have come in this trial */
     long acts;       /* of the handler in this trial */
     int is_window_over, grandchild, growth;
-    long waiting_for; /* the function whose enter hook runs, as the parent that steps has seen it */
+    long waiting_for; /* the function that was entered and has not counted itself, as the parent that steps has seen it */
     long walked, instructions; /* the last step of the first walk, and how many instructions there were */
     int may_leap, has_leapt, tripped;
     struct place places[STEPS];
