@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use diytrace_profile::error::Error;
 use diytrace_views::annotate::{self, Options};
-use diytrace_views::report;
 use diytrace_views::view::{self, Screen};
 
 use super::choice::{Colors, Naming};
@@ -62,14 +61,14 @@ impl Arguments {
         let (options, screen) = (Options::from(self.clone()), Screen::of(self.colors.into()));
         let mut document = annotate::document(&options)?;
         self.naming.of(options.format).apply(&mut document);
-        show(out, &document.warnings, |out| {
-            match options.format {
-                report::Format::Json => view::json::write(&document, out)?,
-                report::Format::Csv => view::annotate::csv(&document, out)?,
-                report::Format::Table => view::annotate::text(&document, &screen, out)?,
-            }
-            Ok(())
-        })
+        let shown = (&document, &document.warnings[..]);
+        show(
+            out,
+            options.format,
+            shown,
+            |out| view::annotate::csv(&document, out),
+            |out| view::annotate::text(&document, &screen, out),
+        )
     }
 }
 

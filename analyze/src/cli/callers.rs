@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use diytrace_profile::error::Error;
-use diytrace_views::report;
 use diytrace_views::tree::{self, Options, Recursion};
 use diytrace_views::view::{self, Screen};
 
@@ -68,14 +67,14 @@ impl Arguments {
         let (options, screen) = (Options::from(self.clone()), Screen::of(self.colors.into()));
         let mut document = tree::document(&options)?;
         self.naming.of(options.format).apply(&mut document);
-        show(out, &document.warnings, |out| {
-            match options.format {
-                report::Format::Json => view::json::write(&document, out)?,
-                report::Format::Csv => view::tree::csv(&document, out)?,
-                report::Format::Table => view::tree::callers(&document, &screen, out)?,
-            }
-            Ok(())
-        })
+        let shown = (&document, &document.warnings[..]);
+        show(
+            out,
+            options.format,
+            shown,
+            |out| view::tree::csv(&document, out),
+            |out| view::tree::callers(&document, &screen, out),
+        )
     }
 }
 

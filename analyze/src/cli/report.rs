@@ -95,14 +95,14 @@ impl Arguments {
         let (options, screen) = (Options::from(self.clone()), Screen::of(self.colors.into()));
         let mut document = report::document(&options)?;
         self.naming.of(options.format).apply(&mut document);
-        show(out, &document.warnings, |out| {
-            match options.format {
-                report::Format::Json => view::json::write(&document, out)?,
-                report::Format::Csv => view::csv::write(&document, out)?,
-                report::Format::Table => view::table::write(&document, &screen, out)?,
-            }
-            Ok(())
-        })
+        let shown = (&document, &document.warnings[..]);
+        show(
+            out,
+            options.format,
+            shown,
+            |out| view::csv::write(&document, out),
+            |out| view::table::write(&document, &screen, out),
+        )
     }
 }
 

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use diytrace_compare::similar::{self, Cutoff, Options, Patterns, Scheme as Compared, Since};
-use diytrace_views::report;
-use diytrace_views::view::{self, Screen};
+use diytrace_views::view::Screen;
 use jiff::Zoned;
 
 use super::Error;
@@ -123,14 +122,14 @@ impl Arguments {
         let screen = Screen::of(self.colors.into());
         let document = similar::document(&self.into())?;
         let shown = document.warnings.len().min(MOST_WARNINGS);
-        show::<Error>(out, &document.warnings[..shown], |out| {
-            match report::Format::from(format) {
-                report::Format::Json => view::json::write(&document, out)?,
-                report::Format::Csv => similar::view::csv::write(&document, out)?,
-                report::Format::Table => similar::view::table::write(&document, limit, &screen, out)?,
-            }
-            Ok(())
-        })?;
+        let shown_document = (&document, &document.warnings[..shown]);
+        show::<Error>(
+            out,
+            format.into(),
+            shown_document,
+            |out| similar::view::csv::write(&document, out),
+            |out| similar::view::table::write(&document, limit, &screen, out),
+        )?;
         if let more @ 1.. = document.warnings.len() - shown {
             eprintln!("warning: … and {more} more; --format json has them all");
         }

@@ -4,7 +4,6 @@ use std::io::Write;
 
 use clap::ValueEnum;
 use diytrace_profile::error::Error;
-use diytrace_views::report;
 use diytrace_views::tree::{self, Options, Recursion};
 use diytrace_views::view::{self, Screen};
 
@@ -85,14 +84,14 @@ impl Arguments {
         let (options, screen) = (Options::from(self.clone()), Screen::of(self.colors.into()));
         let mut document = tree::document(&options)?;
         self.naming.of(options.format).apply(&mut document);
-        show(out, &document.warnings, |out| {
-            match options.format {
-                report::Format::Json => view::json::write(&document, out)?,
-                report::Format::Csv => view::tree::csv(&document, out)?,
-                report::Format::Table => view::tree::table(&document, &screen, out)?,
-            }
-            Ok(())
-        })
+        let shown = (&document, &document.warnings[..]);
+        show(
+            out,
+            options.format,
+            shown,
+            |out| view::tree::csv(&document, out),
+            |out| view::tree::table(&document, &screen, out),
+        )
     }
 }
 
