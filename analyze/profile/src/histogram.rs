@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use diytrace_format::histogram::{SUBS, middle, range};
+use serde::{Deserialize, Serialize};
 
 use crate::load;
 use crate::time::Time;
@@ -14,7 +15,7 @@ use crate::time::Time;
 const SAME_RATE: f64 = 1e-3;
 
 /// Calls by their time. Histograms merge in any order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Histogram {
     /// Bins by kind of clock.
     clocks: BTreeMap<i32, Bins>,
@@ -26,7 +27,7 @@ pub struct Histogram {
 /// What is known of the calls' cost beyond what the recorder has taken off them: a part of each for its own hooks, and of the
 /// rest as much of each as it is of all, as if calls inside a call came as densely in all of them. Where the recorder has taken
 /// off too much, many calls were filed as next to nothing: then each gets back the same. Of sums, so that it is added in any order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Refinement {
     /// Calls.
     pub calls: u64,
@@ -64,7 +65,7 @@ impl Refinement {
 }
 
 /// Bins in ticks of clocks of nearly one rate.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Bins {
     /// Rates in ticks per second, each as often as there are calls, for their mean.
     rates: u128,

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 pub use diytrace_format::timeline::SLICES;
 use diytrace_format::timeline::{Slice, parts, width_for};
+use serde::{Deserialize, Serialize};
 
 use crate::time::Time;
 use crate::units::nanoseconds;
@@ -15,11 +16,12 @@ use crate::units::nanoseconds;
 const WIDEST: u32 = 57;
 
 /// Slices of one width, from the beginning of their family on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slices {
     /// A slice is two to this power of ticks wide.
     width: u32,
     /// At most [`SLICES`].
+    #[serde(with = "pairs")]
     slices: Vec<Slice>,
 }
 
@@ -70,8 +72,31 @@ impl Slices {
     }
 }
 
+/// How slices are written: calls and ticks of each, up to the last that is not empty.
+mod pairs {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Slice;
+
+    pub fn serialize<S: Serializer>(slices: &[Slice], to: S) -> Result<S::Ok, S::Error> {
+        let pairs: Vec<(u64, u64)> = slices.iter().map(|slice| (slice.calls, slice.ticks)).collect();
+        (slices.len(), pairs.iter().rposition(|pair| *pair != (0, 0)).map_or(&pairs[..0], |last| &pairs[..=last]))
+            .serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Slice>, D::Error> {
+        let (len, pairs) = <(usize, Vec<(u64, u64)>)>::deserialize(from)?;
+        if len.max(pairs.len()) > super::SLICES {
+            return Err(serde::de::Error::custom("more slices than a timeline has"));
+        }
+        let mut slices: Vec<Slice> = pairs.into_iter().map(|(calls, ticks)| Slice { calls, ticks }).collect();
+        slices.resize(len.max(slices.len()), Slice::default());
+        Ok(slices)
+    }
+}
+
 /// Where and how fast the ticks of a family's timelines go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Origin {
     /// Their beginning, in nanoseconds since 1970.
     started_unix_ns: u64,
@@ -87,7 +112,7 @@ impl Origin {
 }
 
 /// Timelines of one function.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timelines(BTreeMap<Origin, Slices>);
 
 impl Timelines {

@@ -2,6 +2,7 @@
 
 use diytrace_format::Header;
 use diytrace_format::header::{Anchor, clock};
+use serde::{Deserialize, Serialize};
 
 /// Anchors nearer to each other than this say less of the rate than the estimate made at load.
 const LEAST_INTERVAL_NS: u64 = 1_000_000_000;
@@ -13,18 +14,19 @@ const MOST_DRIFT: f64 = 0.02;
 const SANE_HZ: std::ops::RangeInclusive<f64> = 1e6..=1e11;
 
 /// Where ticks come from and how many make a second.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Clock {
     /// The clock.
     pub source: Source,
     /// Ticks per second.
     pub hz: f64,
-    /// A moment on it and on `CLOCK_MONOTONIC`.
+    /// A moment on it and on `CLOCK_MONOTONIC`: where it was read only.
+    #[serde(skip)]
     pub anchor: Anchor,
 }
 
 /// Clocks that recorders have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Source {
     /// The processor's invariant time stamp counter.
     Tsc,

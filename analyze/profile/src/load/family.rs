@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use diytrace_format::histogram::{SUBS, bin};
 use diytrace_format::{Ref, Sample, Slot, arena, node};
+use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use super::costs::Evidence;
@@ -66,7 +67,7 @@ pub struct Family {
 }
 
 /// A pattern of `DIYTRACE_ROOT`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Root {
     /// As it was written.
     pub pattern: String,

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use super::clock::Clock;
 use super::family::{Family, Root};
 use super::timed::Timing;
 
 /// What is told of a profile as a whole.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The profile's file.
     pub path: PathBuf,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use diytrace_format::node;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::By;
 use super::measure::Measured;
@@ -21,8 +22,10 @@ use crate::time::Time;
 use crate::timeline::{Origin, Timelines};
 
 /// What is reported together.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Group {
+    /// What sets it apart from others, if that is neither a process nor a thread.
+    pub label: Option<String>,
     /// The process, if it is one.
     pub process: Option<Process>,
     /// The thread, if it is one.
@@ -87,7 +90,7 @@ impl Group {
 }
 
 /// A process.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Process {
     /// When it began to record, in nanoseconds since 1970.
     pub started_unix_ns: u64,
@@ -106,7 +109,7 @@ pub struct Process {
 }
 
 /// A thread.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Thread {
     /// Its number.
     pub tid: u32,
@@ -115,7 +118,7 @@ pub struct Thread {
 }
 
 /// The distribution of a function's calls.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionTimes {
     /// Times of calls that returned, as the recorder has filed them: see [`Group::distribution`].
     pub histogram: Histogram,
@@ -138,6 +141,8 @@ pub(super) enum GroupKey {
     Process { family: usize, process: u32 },
     /// A thread, by its arena too; or several that cannot be told apart.
     Thread { family: usize, process: u32, arena: Option<usize> },
+    /// Whatever has a label, by its number.
+    Labelled(usize),
 }
 
 /// Paths of an arena that are measured before they are added.
@@ -313,11 +318,55 @@ impl Growth {
         self.group.was_reset |= family.resets > 0;
     }
 
+    /// Adds what was merged before; `places` are the numbers here of its places.
+    pub fn add_group(&mut self, group: &Group, places: &[PlaceId]) {
+        let sum = &mut self.group;
+        sum.programs.extend(group.programs.iter().cloned());
+        sum.calls = sum.calls.saturating_add(group.calls);
+        sum.lost_calls = sum.lost_calls.saturating_add(group.lost_calls);
+        sum.folded_calls = sum.folded_calls.saturating_add(group.folded_calls);
+        sum.unwound = sum.unwound.saturating_add(group.unwound);
+        sum.left_out = sum.left_out.saturating_add(group.left_out);
+        sum.was_reset |= group.was_reset;
+        sum.timing.extend(&group.timing);
+        self.family_processes = self.family_processes.saturating_add(group.processes);
+        self.process = group.process.clone();
+        self.thread = group.thread.clone();
+
+        self.tree.expect(group.tree.paths.len());
+        let mut ids: Vec<PathId> = Vec::with_capacity(group.tree.paths.len());
+        for path in &group.tree.paths {
+            let (place, merged) = (|place: PlaceId| places[place as usize], |path: PathId| ids[path as usize]);
+            let key = Key {
+                parent: path.key.parent.map(merged),
+                function: place(path.key.function),
+                site: place(path.key.site),
+                hook: place(path.key.hook),
+                flags: path.key.flags,
+                folded_into: path.key.folded_into.map(merged),
+            };
+            ids.push(self.tree.add(key, path.target.map(place), &path.counts));
+        }
+        for part in &group.parts {
+            let sum = self.parts.entry(part.key.clone()).or_default();
+            sum.add_calls(part.calls);
+            part.paths.iter().for_each(|(path, pairs)| sum.add_path(ids[*path as usize], pairs));
+        }
+        for (place, times) in &group.functions {
+            let sum = self.functions.entry(places[*place as usize]).or_default();
+            sum.histogram.merge(&times.histogram);
+            sum.returned = sum.returned.saturating_add(times.returned);
+            sum.open_before = sum.open_before.saturating_add(times.open_before);
+            sum.processes.count = sum.processes.count.saturating_add(times.processes);
+            sum.timelines.merge(&times.timelines);
+        }
+    }
+
     /// The finished group; `places` are the final numbers of places, and `calibrated` tells what the hooks of all groups cost.
     pub fn finish(self, key: GroupKey, places: &[PlaceId], calibrated: &FxHashMap<PartKey, Calibrated>) -> Group {
         let processes = self.family_processes.max(self.processes.count);
         let is_one = match key {
-            GroupKey::Shared => processes == 1,
+            GroupKey::Shared | GroupKey::Labelled(_) => processes == 1,
             GroupKey::Process { .. } | GroupKey::Thread { .. } => true,
         };
         let one_thread = matches!(key, GroupKey::Thread { arena: Some(_), .. });

@@ -19,9 +19,10 @@ mod part;
 mod since;
 mod tree;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::load::{Arena, Family};
 pub use crate::module::ModuleFile;
@@ -50,8 +51,8 @@ pub enum By {
     Thread,
 }
 
-/// Profiles, merged.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Profiles, merged: a value that can be written and read (by serde), and added to others ([`Merging::add_merged`]).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Merged {
     /// Programs and libraries.
     pub modules: Vec<Module>,
@@ -62,6 +63,23 @@ pub struct Merged {
 }
 
 impl Merged {
+    /// Whether all numbers in it stand for something that is there, as they do unless its bytes were damaged.
+    pub fn is_sound(&self) -> bool {
+        let (modules, places) = (self.modules.len() as u64, self.places.len() as u64);
+        let is_place = |place: PlaceId| u64::from(place) < places;
+        let is_sound = |group: &Group| {
+            let paths = group.tree.paths.len() as u64;
+            let are_functions = group.functions.keys().all(|place| is_place(*place));
+            let is_part = |part: &Part| {
+                let are_paths = part.paths.iter().all(|(path, _)| u64::from(*path) < paths);
+                are_paths && part.paths.is_sorted_by_key(|(path, _)| *path) && part.filed.keys().all(|at| is_place(*at))
+            };
+            are_functions && group.tree.is_sound(is_place) && group.parts.iter().all(is_part)
+        };
+        let are_modules = self.places.iter().all(|place| place.module.is_none_or(|id| u64::from(id) < modules));
+        are_modules && self.groups.iter().all(is_sound)
+    }
+
     /// The places of all functions that paths lead to.
     pub fn functions(&self) -> impl Iterator<Item = PlaceId> {
         let mut is_function = vec![false; self.places.len()];
@@ -87,6 +105,7 @@ pub struct Merging {
     modules: ModuleTable,
     places: PlaceTable,
     groups: FxHashMap<GroupKey, Growth>,
+    labels: Vec<String>,
     calibrations: FxHashMap<PartKey, Calibration>,
     whole_timelines: bool,
 }
@@ -95,8 +114,8 @@ impl Merging {
     /// Nothing so far; with `pid`, only what that process has recorded will count.
     pub fn new(by: By, pid: Option<u32>) -> Self {
         let (modules, places) = (ModuleTable::default(), PlaceTable::default());
-        let (groups, calibrations) = Default::default();
-        Self { by, pid, families: 0, modules, places, groups, calibrations, whole_timelines: false }
+        let (groups, labels, calibrations) = Default::default();
+        Self { by, pid, families: 0, modules, places, groups, labels, calibrations, whole_timelines: false }
     }
 
     /// The same, but timelines are of all that was recorded, also where all else is what has come since an earlier reading.
@@ -152,6 +171,31 @@ impl Merging {
         }
     }
 
+    /// Adds what was merged before, of everything, to everything, or to what has this label.
+    ///
+    /// What it holds must be sound: see [`Merged::is_sound`].
+    pub fn add_merged(&mut self, merged: &Merged, label: Option<&str>) {
+        let modules: Vec<ModuleId> = merged.modules.iter().map(|module| self.modules.add(module.clone())).collect();
+        let here = |place: &Place| Place { module: place.module.map(|module| modules[module as usize]), ..*place };
+        let places: Vec<PlaceId> = merged.places.iter().map(|place| self.places.find_or_add(here(place))).collect();
+        let key = label.map_or(GroupKey::Shared, |label| GroupKey::Labelled(self.number_of(label)));
+        let mut known = BTreeSet::new();
+        for group in &merged.groups {
+            self.groups.entry(key).or_default().add_group(group, &places);
+            // Each group has the evidence of all.
+            for part in group.parts.iter().filter(|part| known.insert(&part.key)) {
+                self.calibrations.entry(part.key.clone()).or_default().add_part(part, &places);
+            }
+        }
+    }
+
+    fn number_of(&mut self, label: &str) -> usize {
+        self.labels.iter().position(|known| known == label).unwrap_or_else(|| {
+            self.labels.push(label.to_owned());
+            self.labels.len() - 1
+        })
+    }
+
     /// Numbers modules, places and groups by what they are, not by when they were met.
     pub fn finish(self) -> Merged {
         let (modules, new_modules) =
@@ -162,13 +206,16 @@ impl Merging {
         }
         let (places, new_places) = sorted(renamed, Ord::cmp);
         let calibrated = self.calibrations.into_iter().map(|(key, all)| (key, all.finish(&new_places))).collect();
-        let groups = self.groups.into_iter().map(|(key, growth)| growth.finish(key, &new_places, &calibrated));
+        let groups = self.groups.into_iter().map(|(key, growth)| {
+            let label = if let GroupKey::Labelled(number) = key { Some(self.labels[number].clone()) } else { None };
+            Group { label, ..growth.finish(key, &new_places, &calibrated) }
+        });
         let mut groups: Vec<_> = groups.collect();
         groups.sort_by(|a, b| {
             let order = |group: &Group| (group.process.is_none(), group.thread.is_none());
             // The kernel uses numbers of threads again; what these have recorded tells them apart.
-            (order(a), &a.process, &a.thread)
-                .cmp(&(order(b), &b.process, &b.thread))
+            (&a.label, order(a), &a.process, &a.thread)
+                .cmp(&(&b.label, order(b), &b.process, &b.thread))
                 .then_with(|| a.tree.cmp(&b.tree))
                 .then_with(|| a.distributions().cmp(b.distributions()))
                 .then_with(|| a.pairs().cmp(b.pairs()))
@@ -384,6 +431,41 @@ mod tests {
                 let mut expected = Histogram::default();
                 whole.functions.values().for_each(|times| expected.merge(&times.histogram));
                 prop_assert_eq!(histogram, expected);
+            }
+        }
+
+        #[test]
+        fn what_was_merged_adds_up_and_is_the_same_when_it_was_written_and_read(
+            families in prop::collection::vec(any_family(), 1..5),
+            cuts in prop::collection::vec(1usize..3, 4),
+        ) {
+            let mut adding = Merging::new(By::All, None);
+            let mut rest = &families[..];
+            for cut in cuts {
+                let (here, others) = rest.split_at(cut.min(rest.len()));
+                rest = others;
+                let bytes = postcard::to_stdvec(&merge(here, By::All, None)).unwrap();
+                let read: Merged = postcard::from_bytes(&bytes).unwrap();
+                prop_assert!(read.is_sound());
+                adding.add_merged(&read, None);
+            }
+            adding.add_merged(&merge(rest, By::All, None), None);
+            prop_assert_eq!(adding.finish(), merge(&families, By::All, None));
+        }
+
+        #[test]
+        fn damage_is_found_before_it_is_added(
+            family in any_family(),
+            at in any::<prop::sample::Index>(),
+            byte in any::<u8>(),
+        ) {
+            let mut bytes = postcard::to_stdvec(&merge(&[family], By::All, None)).unwrap();
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+            if let Ok(read) = postcard::from_bytes::<Merged>(&bytes) && read.is_sound() {
+                let mut adding = Merging::new(By::All, None);
+                adding.add_merged(&read, Some("host=a"));
+                adding.finish().groups.iter().for_each(|group| drop(correct(group)));
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::load;
 use crate::module::{ModuleFile, ModuleKey};
@@ -14,7 +15,7 @@ pub type ModuleId = u32;
 pub type PlaceId = u32;
 
 /// An ELF virtual address in a module; or an address that lies in none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
     /// The module.
     pub module: Option<ModuleId>,
@@ -23,7 +24,7 @@ pub struct Place {
 }
 
 /// A program or library that was in use at one time or several.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Module {
     /// Build ID; empty if it has none.
     pub build_id: Vec<u8>,
@@ -66,24 +67,26 @@ impl ModuleTable {
     fn find_or_add(&mut self, module: &load::Module) -> ModuleId {
         let file =
             ModuleFile { path: module.path.clone(), size: module.file_size, modified_unix_ns: module.modified_unix_ns };
-        let identity = match module.build_id.is_empty() {
-            true => ModuleKey::File(file.clone()),
-            false => ModuleKey::BuildId(module.build_id.clone()),
-        };
+        self.add(Module {
+            build_id: module.build_id.clone(),
+            files: BTreeSet::from([file]),
+            is_instrumented: module.is_instrumented,
+            is_program: module.is_program,
+        })
+    }
+
+    /// Adds what is told of a module to what is known of it.
+    pub fn add(&mut self, module: Module) -> ModuleId {
         let next = self.list.len() as ModuleId;
-        let id = *self.by_identity.entry(identity).or_insert(next);
-        if id == next {
-            self.list.push(Module {
-                build_id: module.build_id.clone(),
-                files: BTreeSet::new(),
-                is_instrumented: false,
-                is_program: false,
-            });
+        let id = module.key().map_or(next, |key| *self.by_identity.entry(key).or_insert(next));
+        match self.list.get_mut(id as usize) {
+            Some(known) => {
+                known.files.extend(module.files);
+                known.is_instrumented |= module.is_instrumented;
+                known.is_program |= module.is_program;
+            }
+            None => self.list.push(module),
         }
-        let known = &mut self.list[id as usize];
-        known.files.insert(file);
-        known.is_instrumented |= module.is_instrumented;
-        known.is_program |= module.is_program;
         id
     }
 }
@@ -96,7 +99,7 @@ pub(super) struct PlaceTable {
 }
 
 impl PlaceTable {
-    fn find_or_add(&mut self, place: Place) -> PlaceId {
+    pub fn find_or_add(&mut self, place: Place) -> PlaceId {
         *self.ids.entry(place).or_insert_with(|| {
             self.list.push(place);
             self.list.len() as PlaceId - 1

@@ -34,7 +34,7 @@ impl PartKey {
 }
 
 /// The hook pairs of a part, and what tells what they cost.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Part {
     /// Which it is.
     pub key: PartKey,
@@ -151,6 +151,12 @@ impl Calibration {
     /// Adds what tells the cost of a family's hooks.
     pub fn add_family(&mut self, family: &Family) {
         self.evidence.add(&family.evidence.scaled(family.clock.ns_per_tick()));
+    }
+
+    /// Adds what tells the cost in a part that was merged before; `places` are the numbers here of its places.
+    pub fn add_part(&mut self, part: &Part, places: &[PlaceId]) {
+        self.evidence.add(&part.evidence);
+        part.filed.iter().for_each(|(place, filed)| self.file(places[*place as usize], filed));
     }
 
     /// Adds calls that are in a function's histogram.

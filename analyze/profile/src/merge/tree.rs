@@ -83,6 +83,20 @@ pub struct Counts {
 }
 
 impl Tree {
+    /// Whether each path comes after the one above it and those below it end where they can, and all its places are some.
+    pub(super) fn is_sound(&self, is_place: impl Fn(PlaceId) -> bool) -> bool {
+        let mut open: Vec<(PathId, PathId)> = Vec::new(); // a path that others may be below, and where those end
+        (0..).zip(&self.paths).all(|(id, path): (PathId, _)| {
+            let CallPath { key, end, target, .. } = path;
+            while open.pop_if(|(_, end)| *end <= id).is_some() {}
+            let fits = open.last().map_or(self.paths.len() as u64, |(_, end)| u64::from(*end)) >= u64::from(*end);
+            let above = key.parent == open.last().map(|(above, _)| *above);
+            open.push((id, *end));
+            let are_places = [key.function, key.site, key.hook].into_iter().chain(*target).all(&is_place);
+            above && fits && *end > id && key.folded_into.is_none_or(|into| into < id) && are_places
+        })
+    }
+
     /// The paths directly below one.
     pub fn children(&self, id: PathId) -> impl Iterator<Item = PathId> {
         let end = self.paths[id as usize].end;
