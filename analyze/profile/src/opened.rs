@@ -32,10 +32,19 @@ pub struct Opened {
 impl Opened {
     /// Reads and merges profiles.
     pub fn open(selection: &Selection) -> Result<Self, Error> {
-        let mut merging = Merging::new(selection.by, selection.pid);
-        let loaded = read(&selection.profiles, |from, to| merging.add_since(from, to))?;
+        Self::merge(selection.by, selection.pid, |take| read(&selection.profiles, take))
+    }
+
+    /// Merges families, wherever they come from: `read` hands them over, of a difference with the earlier reading.
+    pub fn merge(
+        by: By,
+        pid: Option<u32>,
+        read: impl FnOnce(&mut dyn FnMut(Option<&Family>, &Family)) -> Result<Loaded, Error>,
+    ) -> Result<Self, Error> {
+        let mut merging = Merging::new(by, pid);
+        let loaded = read(&mut |from, to| merging.add_since(from, to))?;
         let merged = merging.finish();
-        if let Some(pid) = selection.pid.filter(|_| merged.groups.is_empty()) {
+        if let Some(pid) = pid.filter(|_| merged.groups.is_empty()) {
             return Err(Error::UnknownProcess { pid, known: pids(&loaded) });
         }
         let mut opened = Self::of(loaded, merged);
@@ -62,7 +71,7 @@ impl Opened {
 }
 
 /// Reads profiles and hands over each family: of `A..B` both readings, the earlier first.
-fn read(paths: &[PathBuf], mut take: impl FnMut(Option<&Family>, &Family)) -> Result<Loaded, Error> {
+pub fn read(paths: &[PathBuf], take: &mut dyn FnMut(Option<&Family>, &Family)) -> Result<Loaded, Error> {
     let mut loaded = Loaded::default();
     let (mut profiles, mut intervals) = (Vec::new(), Vec::new());
     for path in paths {

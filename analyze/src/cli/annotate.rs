@@ -1,15 +1,14 @@
 //! The options of `annotate`.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use diytrace_profile::error::Error;
 use diytrace_views::annotate::{self, Options};
-use diytrace_views::view::{self, Screen};
+use diytrace_views::view;
 
-use super::choice::{Colors, Naming};
-use super::selection::{Format, Selected, patterns};
-use super::shown::show;
+use super::pager::Output;
+use super::selection::{Selected, patterns};
+use super::shown::Shown;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,50 +39,35 @@ pub struct Arguments {
     #[arg(long)]
     assembly: bool,
 
-    /// Times as measured: do not subtract the profiler's overhead
-    #[arg(long)]
-    raw: bool,
-
-    /// How it is written
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    format: Format,
-
     #[command(flatten)]
-    naming: Naming,
-
-    #[command(flatten)]
-    colors: Colors,
+    shown: Shown,
 }
 
 impl Arguments {
     /// Runs the command.
-    pub fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let (options, screen) = (Options::from(self.clone()), Screen::of(self.colors.into()));
-        let mut document = annotate::document(&options)?;
-        self.naming.of(options.format).apply(&mut document);
+    pub fn run(self, out: &mut Output) -> Result<(), Error> {
+        let (opened, names) = (self.selected.open()?, self.selected.names(self.shown.format()));
+        let mut document = annotate::document(&self.options(), &opened)?;
+        names.apply(&mut document);
         let shown = (&document, &document.warnings[..]);
-        show(
+        let screen = self.shown.screen();
+        self.shown.show(
             out,
-            options.format,
             shown,
             |out| view::annotate::csv(&document, out),
             |out| view::annotate::text(&document, &screen, out),
         )
     }
-}
 
-impl From<Arguments> for Options {
-    fn from(arguments: Arguments) -> Self {
-        let Arguments { function, selected, sources, context, assembly, raw, format, naming, .. } = arguments;
-        Self {
-            selection: selected.into(),
-            functions: patterns(&[function]),
-            sources,
-            context,
-            assembly,
-            raw,
-            spelling: naming.of(format.into()).spelling(),
-            format: format.into(),
+    fn options(&self) -> Options {
+        Options {
+            functions: patterns(std::slice::from_ref(&self.function)),
+            sources: self.sources.clone(),
+            context: self.context,
+            assembly: self.assembly,
+            raw: self.selected.raw,
+            spelling: self.selected.names(self.shown.format()).spelling(),
+            format: self.shown.format(),
         }
     }
 }

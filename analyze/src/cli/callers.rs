@@ -1,14 +1,12 @@
 //! The options of `callers`.
 
-use std::io::Write;
-
 use diytrace_profile::error::Error;
 use diytrace_views::tree::{self, Options, Recursion};
-use diytrace_views::view::{self, Screen};
+use diytrace_views::view;
 
-use super::choice::{Colors, Naming};
-use super::selection::{Format, Selected, patterns};
-use super::shown::show;
+use super::pager::Output;
+use super::selection::{Selected, patterns};
+use super::shown::Shown;
 use super::tree::Sort;
 
 const EXAMPLES: &str = "\
@@ -42,60 +40,45 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
     sort: Sort,
 
-    /// Times as measured: do not subtract the profiler's overhead
-    #[arg(long)]
-    raw: bool,
-
     /// Do not merge functions of one name but several addresses, nor calls of one line
     #[arg(long)]
     by_address: bool,
 
-    /// How it is written
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    format: Format,
-
     #[command(flatten)]
-    naming: Naming,
-
-    #[command(flatten)]
-    colors: Colors,
+    shown: Shown,
 }
 
 impl Arguments {
     /// Runs the command.
-    pub fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let (options, screen) = (Options::from(self.clone()), Screen::of(self.colors.into()));
-        let mut document = tree::document(&options)?;
-        self.naming.of(options.format).apply(&mut document);
+    pub fn run(self, out: &mut Output) -> Result<(), Error> {
+        let (opened, names) = (self.selected.open()?, self.selected.names(self.shown.format()));
+        let mut document = tree::document(&self.options(), opened)?;
+        names.apply(&mut document);
         let shown = (&document, &document.warnings[..]);
-        show(
+        let screen = self.shown.screen();
+        self.shown.show(
             out,
-            options.format,
             shown,
             |out| view::tree::csv(&document, out),
             |out| view::tree::callers(&document, &screen, out),
         )
     }
-}
 
-impl From<Arguments> for Options {
-    fn from(arguments: Arguments) -> Self {
-        let Arguments { function, selected, depth, limit, sort, raw, by_address, format, naming, .. } = arguments;
-        Self {
-            selection: selected.into(),
-            roots: patterns(&[function]),
+    fn options(&self) -> Options {
+        Options {
+            roots: patterns(std::slice::from_ref(&self.function)),
             callers: true,
             sites: true,
-            by_address,
+            by_address: self.by_address,
             recursion: Recursion::default(),
             min_percent: Some(0.0),
-            depth: Some(depth),
+            depth: Some(self.depth),
             // The function itself is no caller.
-            limit: limit.map(|limit| limit.saturating_add(1)),
-            sort: sort.into(),
-            raw,
-            spelling: naming.of(format.into()).spelling(),
-            format: format.into(),
+            limit: self.limit.map(|limit| limit.saturating_add(1)),
+            sort: self.sort.into(),
+            raw: self.selected.raw,
+            spelling: self.selected.names(self.shown.format()).spelling(),
+            format: self.shown.format(),
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::check::{self, Options};
 use clap::ValueEnum;
 
 use super::choice::{Colors, choice};
+use super::pager::Paging;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,11 +31,14 @@ pub struct Arguments {
 
     #[command(flatten)]
     colors: Colors,
+
+    #[command(flatten)]
+    pub paging: Paging,
 }
 
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
-        let Arguments { program, format, colors } = arguments;
+        let Arguments { program, format, colors, .. } = arguments;
         Self { program, format: format.into(), color: colors.into() }
     }
 }

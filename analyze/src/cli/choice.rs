@@ -1,8 +1,7 @@
 //! Choices on the command line, and the one that all commands with text for people have.
 
 use clap::ValueEnum;
-use diytrace_views::names::Names;
-use diytrace_views::{report, view};
+use diytrace_views::view;
 
 /// A choice on the command line for each value of an option in the library.
 macro_rules! choice {
@@ -37,37 +36,5 @@ pub struct Colors {
 impl From<Colors> for view::Color {
     fn from(Colors { color }: Colors) -> Self {
         color.into()
-    }
-}
-
-choice!(Spelled for Names {
-    /// Demangled, with parameters and template arguments
-    Full,
-    /// Without them, as far as that tells functions apart
-    Short,
-    /// As the linker knows them
-    Mangled
-});
-
-/// How functions are named.
-#[derive(Clone, Copy, Debug, clap::Args)]
-pub struct Naming {
-    /// How C++ functions are named [default: short for people, full for programs]
-    #[arg(long, value_enum, value_name = "HOW")]
-    names: Option<Spelled>,
-}
-
-impl Naming {
-    /// What was asked for, if anything was.
-    pub fn chosen(self) -> Option<Names> {
-        self.names.map(Into::into)
-    }
-
-    /// What was asked for, or suits a format.
-    pub fn of(self, format: report::Format) -> Names {
-        self.chosen().unwrap_or(match format {
-            report::Format::Table => Names::Short,
-            report::Format::Json | report::Format::Csv => Names::Full,
-        })
     }
 }

@@ -7,7 +7,8 @@ use diytrace_compare::diff::{self, Command, How, Options};
 use diytrace_compare::statistics;
 
 use super::choice::{Colors, choice};
-use super::selection::Format;
+use super::pager::Paging;
+use super::shown::Format;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,6 +47,9 @@ pub struct Arguments {
 
     #[command(flatten)]
     how: Comparing,
+
+    #[command(flatten)]
+    pub paging: Paging,
 }
 
 /// How sets are compared, and how that is told.
@@ -101,7 +105,7 @@ pub struct Comparing {
 
 impl From<Arguments> for Command {
     fn from(arguments: Arguments) -> Self {
-        let Arguments { left, right, confirm, output, how } = arguments;
+        let Arguments { left, right, confirm, output, how, .. } = arguments;
         let pair = |sets: Vec<PathBuf>| <[PathBuf; 2]>::try_from(sets).ok().map(|[left, right]| (left, right));
         Self { left, right, confirm: confirm.and_then(pair), output, how: how.into() }
     }

@@ -1,12 +1,16 @@
 //! The options of `export`.
 
+use std::fs;
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use diytrace_profile::error::Error;
 use diytrace_views::export::{self, Options};
-use diytrace_views::report;
 
-use super::choice::{Naming, choice};
+use super::choice::choice;
+use super::selection::{Selected, patterns};
+use super::shown::warn;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,9 +34,8 @@ pub struct Arguments {
     #[arg(value_enum, value_name = "FORMAT")]
     format: Format,
 
-    /// A .diyt or .diya file, a folder of them, or A..B of two snapshots [default: diytrace.data]
-    #[arg(value_name = "PROFILE")]
-    profiles: Vec<PathBuf>,
+    #[command(flatten)]
+    selected: Selected,
 
     /// The file to write [default: stdout]
     #[arg(long, short, value_name = "FILE")]
@@ -41,39 +44,42 @@ pub struct Arguments {
     /// Only what happens inside this function: symbol or demangled name, * and ? (repeatable)
     #[arg(long = "root", value_name = "FUNCTION")]
     roots: Vec<String>,
-
-    /// Only this process, as it saw its own number
-    #[arg(long, value_name = "PID")]
-    pid: Option<u32>,
-
-    /// What is separated [default: all together; pprof: thread, as labels]
-    #[arg(long, value_enum, value_name = "WHAT")]
-    by: Option<By>,
-
-    #[command(flatten)]
-    naming: Naming,
-
-    /// Times as measured: do not subtract the profiler's overhead
-    #[arg(long)]
-    raw: bool,
 }
 
-impl From<Arguments> for Options {
-    fn from(arguments: Arguments) -> Self {
-        let Arguments { format, profiles, output, roots, pid, by, naming, raw } = arguments;
-        let roots = roots.iter().flat_map(|list| diytrace_format::pattern::split(list)).map(str::to_owned).collect();
-        Self {
-            format: format.into(),
-            profiles,
-            roots,
-            pid,
-            by: by.map(Into::into),
-            names: naming.chosen(),
-            raw,
-            output,
+impl Arguments {
+    /// Runs the command.
+    pub fn run(self) -> Result<(), Error> {
+        let options = self.options();
+        let format = options.format;
+        if format.is_binary() && self.output.is_none() && io::stdout().is_terminal() {
+            return Err(Error::BinaryToTerminal);
+        }
+        let opened = self.selected.open_by(format.by())?;
+        let profile = export::profile(&options, &opened)?;
+        let written = export::bytes(format, &profile).and_then(|bytes| self.write(&bytes));
+        warn(&profile.warnings);
+        written
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<(), Error> {
+        match &self.output {
+            Some(path) => fs::write(path, bytes).map_err(|source| Error::WriteTo { path: path.clone(), source }),
+            None => {
+                let mut out = io::stdout().lock();
+                out.write_all(bytes)?;
+                Ok(out.flush()?)
+            }
+        }
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            format: self.format.into(),
+            roots: patterns(&self.roots),
+            names: self.selected.chosen_names(),
+            raw: self.selected.raw,
         }
     }
 }
 
-choice!(By for report::By { All, Process, Thread });
 choice!(Format for export::Format { Flamegraph, Folded, Pprof, Callgrind, Speedscope, Firefox, Dot, Html });

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use diytrace_profile::pack::Options;
+use diytrace_profile::error::Error;
+use diytrace_profile::pack::{self, Options};
+
+use super::source::Source;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,17 +19,17 @@ The file reports as its parts do together, on this machine. For another, use `di
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// A .diyt or .diya file or a folder of them [default: diytrace.data]
-    #[arg(value_name = "PROFILE")]
-    profiles: Vec<PathBuf>,
+    #[command(flatten)]
+    source: Source,
 
     /// The archive to write; its name should end in .diya
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
 }
 
-impl From<Arguments> for Options {
-    fn from(Arguments { profiles, output }: Arguments) -> Self {
-        Self { profiles, output, symbols: false }
+impl Arguments {
+    /// Runs the command.
+    pub fn run(self) -> Result<(), Error> {
+        pack::run(&Options { profiles: self.source.paths()?, output: self.output, symbols: false })
     }
 }

@@ -17,6 +17,7 @@ mod report;
 mod selection;
 mod shown;
 mod similar;
+mod source;
 mod symbolize;
 mod top;
 mod tree;
@@ -28,6 +29,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
 use diytrace_compare::diff as comparing;
 use diytrace_profile::error;
+use pager::{Output, Paging};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Yellow.on_default())
@@ -64,9 +66,8 @@ pub struct Cli {
     #[command(subcommand)]
     command: Command,
 
-    /// Write to the terminal what is longer than it, without $PAGER
-    #[arg(long, global = true)]
-    no_pager: bool,
+    #[command(flatten)]
+    paging: Paging,
 }
 
 #[derive(Debug, Subcommand)]
@@ -118,7 +119,8 @@ pub enum Error {
 impl Cli {
     /// Runs the command and gives its exit status.
     pub fn run(self) -> Result<u8, Error> {
-        let out = &mut pager::Output::new(self.no_pager);
+        let out = &mut Output::new();
+        self.paging.of(out);
         match self.command {
             Command::Completions(arguments) => {
                 completions::run(arguments, &mut io::stdout().lock())?;
@@ -129,13 +131,19 @@ impl Cli {
                 Ok(0)
             }
             Command::Record(arguments) => Ok(recording::run(&arguments.into())?),
-            Command::Check(arguments) => Ok(checking::run(&arguments.into(), out)?),
+            Command::Check(arguments) => {
+                let out = arguments.paging.of(out);
+                Ok(checking::run(&arguments.into(), out)?)
+            }
             Command::Ctl(arguments) => {
                 let (action, target) = arguments.parts();
                 Ok(control::run(&action, target.as_ref(), &mut io::stdout().lock())?)
             }
             Command::Bench(arguments) => Ok(benching::run(&(*arguments).into(), &mut io::stdout().lock())?),
-            Command::Diff(arguments) => Ok(comparing::run(&(*arguments).into(), out)?),
+            Command::Diff(arguments) => {
+                let out = arguments.paging.of(out);
+                Ok(comparing::run(&(*arguments).into(), out)?)
+            }
             Command::Top(arguments) => {
                 crate::top::run(&arguments.into(), &mut io::stdout().lock())?;
                 Ok(0)
@@ -145,18 +153,9 @@ impl Cli {
             Command::Annotate(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Command::Report(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Command::Similar(arguments) => Ok(arguments.run(out)?),
-            Command::Symbolize(arguments) => {
-                diytrace_profile::pack::run(&arguments.into())?;
-                Ok(0)
-            }
-            Command::Merge(arguments) => {
-                diytrace_profile::pack::run(&arguments.into())?;
-                Ok(0)
-            }
-            Command::Export(arguments) => {
-                diytrace_views::export::run(&arguments.into())?;
-                Ok(0)
-            }
+            Command::Symbolize(arguments) => Ok(arguments.run().map(|()| 0)?),
+            Command::Merge(arguments) => Ok(arguments.run().map(|()| 0)?),
+            Command::Export(arguments) => Ok(arguments.run().map(|()| 0)?),
         }
     }
 }

@@ -13,10 +13,28 @@ pub struct Output {
     held: Option<Vec<u8>>,
 }
 
+/// Whether there is a pager.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Paging {
+    /// Write to the terminal what is longer than it, without $PAGER
+    #[arg(long)]
+    no_pager: bool,
+}
+
+impl Paging {
+    /// The output as it was asked for.
+    pub fn of(self, out: &mut Output) -> &mut Output {
+        if self.no_pager {
+            out.held = None;
+        }
+        out
+    }
+}
+
 impl Output {
-    /// Standard output, without a pager if that was asked for.
-    pub fn new(no_pager: bool) -> Self {
-        let is_paged = !no_pager && io::stdout().is_terminal() && io::stdin().is_terminal() && command().is_some();
+    /// Standard output, through a pager where there is one.
+    pub fn new() -> Self {
+        let is_paged = io::stdout().is_terminal() && io::stdin().is_terminal() && command().is_some();
         Self { held: is_paged.then(Vec::new) }
     }
 }

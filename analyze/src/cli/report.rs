@@ -1,16 +1,14 @@
 //! The options of `report`.
 
-use std::io::Write;
-
 use clap::ValueEnum;
 use diytrace_profile::error::Error;
-use diytrace_profile::opened::Selection;
 use diytrace_views::report::{self, Filter, Options};
-use diytrace_views::view::{self, Screen};
+use diytrace_views::view;
 
-use super::choice::{Colors, Naming, choice};
-use super::selection::{Format, Selected, patterns};
-use super::shown::show;
+use super::choice::choice;
+use super::pager::Output;
+use super::selection::{Selected, patterns};
+use super::shown::Shown;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,10 +31,6 @@ pub struct Arguments {
     /// Report this function and its callees: symbol or demangled name, * and ? (repeatable) [default: as recorded]
     #[arg(long = "root", value_name = "FUNCTION")]
     roots: Vec<String>,
-
-    /// Times as measured: do not subtract the profiler's overhead
-    #[arg(long)]
-    raw: bool,
 
     /// Order of functions; the largest first [default: self, or total under a root]
     #[arg(long, value_enum, value_name = "COLUMN")]
@@ -78,54 +72,42 @@ pub struct Arguments {
     #[arg(long)]
     by_address: bool,
 
-    /// How the report is written
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    format: Format,
-
     #[command(flatten)]
-    naming: Naming,
-
-    #[command(flatten)]
-    colors: Colors,
+    shown: Shown,
 }
 
 impl Arguments {
     /// Runs the command.
-    pub fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let (options, screen) = (Options::from(self.clone()), Screen::of(self.colors.into()));
-        let mut document = report::document(&options)?;
-        self.naming.of(options.format).apply(&mut document);
+    pub fn run(self, out: &mut Output) -> Result<(), Error> {
+        let (opened, names) = (self.selected.open()?, self.selected.names(self.shown.format()));
+        let mut document = report::document(&self.options(), &opened)?;
+        names.apply(&mut document);
         let shown = (&document, &document.warnings[..]);
-        show(
+        let screen = self.shown.screen();
+        self.shown.show(
             out,
-            options.format,
             shown,
             |out| view::csv::write(&document, out),
             |out| view::table::write(&document, &screen, out),
         )
     }
-}
 
-impl From<Arguments> for Options {
-    fn from(arguments: Arguments) -> Self {
-        let Arguments { selected, roots, raw, sort, columns, functions, modules, files, min_time, .. } = arguments;
-        let Arguments { histogram, timeline, limit, by_address, format, naming, .. } = arguments;
-        let Selection { profiles, pid, by } = selected.into();
+    fn options(&self) -> Options {
+        let Self { selected, roots, sort, columns, functions, modules, files, min_time, .. } = self.clone();
+        let Self { histogram, timeline, limit, by_address, shown, .. } = *self;
+        let format = shown.format();
         let filter = Filter { functions: patterns(&functions), modules, files, min_ns: min_time };
-        Self {
-            profiles,
+        Options {
             roots: patterns(&roots),
-            pid,
-            by,
-            raw,
+            raw: selected.raw,
             filter,
             columns: columns.into_iter().map(Into::into).collect(),
             histogram,
             timeline,
             sort: sort.map(Into::into),
             limit,
-            spelling: naming.of(format.into()).spelling(),
-            format: format.into(),
+            spelling: selected.names(format).spelling(),
+            format,
             by_address,
         }
     }

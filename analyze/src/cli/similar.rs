@@ -1,17 +1,15 @@
 //! The options of `similar`.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use diytrace_compare::similar::{self, Cutoff, Options, Patterns, Scheme as Compared, Since};
-use diytrace_views::view::Screen;
 use jiff::Zoned;
 
 use super::Error;
-use super::choice::Colors;
-use super::selection::{Format, patterns};
-use super::shown::show;
+use super::pager::Output;
+use super::selection::patterns;
+use super::shown::{Shown, warn};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -89,12 +87,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
-    /// How the result is written
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    format: Format,
-
     #[command(flatten)]
-    colors: Colors,
+    shown: Shown,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -117,21 +111,20 @@ const MOST_WARNINGS: usize = 10;
 
 impl Arguments {
     /// Runs the command and gives its exit status: 0 similar, 1 not.
-    pub fn run(self, out: &mut dyn Write) -> Result<u8, Error> {
-        let Self { limit, format, .. } = self;
-        let screen = Screen::of(self.colors.into());
+    pub fn run(self, out: &mut Output) -> Result<u8, Error> {
+        let Self { limit, shown, .. } = self;
+        let screen = shown.screen();
         let document = similar::document(&self.into())?;
-        let shown = document.warnings.len().min(MOST_WARNINGS);
-        let shown_document = (&document, &document.warnings[..shown]);
-        show::<Error>(
+        let warned = document.warnings.len().min(MOST_WARNINGS);
+        let shown_document = (&document, &document.warnings[..warned]);
+        shown.show::<Error>(
             out,
-            format.into(),
             shown_document,
             |out| similar::view::csv::write(&document, out),
             |out| similar::view::table::write(&document, limit, &screen, out),
         )?;
-        if let more @ 1.. = document.warnings.len() - shown {
-            eprintln!("warning: … and {more} more; --format json has them all");
+        if let more @ 1.. = document.warnings.len() - warned {
+            warn(&[format!("… and {more} more; --format json has them all")]);
         }
         Ok(if document.pass { 0 } else { 1 })
     }

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use diytrace_profile::pack::Options;
+use diytrace_profile::error::Error;
+use diytrace_profile::pack::{self, Options};
+
+use super::source::Source;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,17 +21,17 @@ Names, lines, forms of calls and the code of functions that call go with the pro
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// A .diyt or .diya file or a folder of them [default: diytrace.data]
-    #[arg(value_name = "PROFILE")]
-    profiles: Vec<PathBuf>,
+    #[command(flatten)]
+    source: Source,
 
     /// The archive to write; its name should end in .diya
     #[arg(long, short, value_name = "ARCHIVE")]
     output: PathBuf,
 }
 
-impl From<Arguments> for Options {
-    fn from(Arguments { profiles, output }: Arguments) -> Self {
-        Self { profiles, output, symbols: true }
+impl Arguments {
+    /// Runs the command.
+    pub fn run(self) -> Result<(), Error> {
+        pack::run(&Options { profiles: self.source.paths()?, output: self.output, symbols: true })
     }
 }

@@ -1,15 +1,14 @@
 //! The options of `tree`.
 
-use std::io::Write;
-
 use clap::ValueEnum;
 use diytrace_profile::error::Error;
 use diytrace_views::tree::{self, Options, Recursion};
-use diytrace_views::view::{self, Screen};
+use diytrace_views::view;
 
-use super::choice::{Colors, Naming, choice};
-use super::selection::{Format, Selected, patterns};
-use super::shown::show;
+use super::choice::choice;
+use super::pager::Output;
+use super::selection::{Selected, patterns};
+use super::shown::Shown;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,52 +58,35 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
     sort: Sort,
 
-    /// Times as measured: do not subtract the profiler's overhead
-    #[arg(long)]
-    raw: bool,
-
     /// Do not merge functions of one name but several addresses
     #[arg(long)]
     by_address: bool,
 
-    /// How the tree is written
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    format: Format,
-
     #[command(flatten)]
-    naming: Naming,
-
-    #[command(flatten)]
-    colors: Colors,
+    shown: Shown,
 }
 
 impl Arguments {
     /// Runs the command.
-    pub fn run(self, out: &mut dyn Write) -> Result<(), Error> {
-        let (options, screen) = (Options::from(self.clone()), Screen::of(self.colors.into()));
-        let mut document = tree::document(&options)?;
-        self.naming.of(options.format).apply(&mut document);
+    pub fn run(self, out: &mut Output) -> Result<(), Error> {
+        let (opened, names) = (self.selected.open()?, self.selected.names(self.shown.format()));
+        let mut document = tree::document(&self.options(), opened)?;
+        names.apply(&mut document);
         let shown = (&document, &document.warnings[..]);
-        show(
+        let screen = self.shown.screen();
+        self.shown.show(
             out,
-            options.format,
             shown,
             |out| view::tree::csv(&document, out),
             |out| view::tree::table(&document, &screen, out),
         )
     }
-}
 
-choice!(pub Sort for tree::Sort { Total, Self_ = "self", Calls, Name });
-
-impl From<Arguments> for Options {
-    fn from(arguments: Arguments) -> Self {
-        let Arguments { selected, roots, callers, sites, min_percent, depth, recursion, .. } = arguments;
-        let Arguments { limit, sort, raw, by_address, format, naming, .. } = arguments;
+    fn options(&self) -> Options {
+        let Self { callers, sites, min_percent, depth, recursion, limit, sort, by_address, shown, .. } = *self;
         let recursion = recursion.map(|levels| Recursion { direct: levels, through_others: levels });
-        Self {
-            selection: selected.into(),
-            roots: patterns(&roots),
+        Options {
+            roots: patterns(&self.roots),
             callers,
             sites,
             by_address,
@@ -113,12 +95,14 @@ impl From<Arguments> for Options {
             depth,
             limit,
             sort: sort.into(),
-            raw,
-            spelling: naming.of(format.into()).spelling(),
-            format: format.into(),
+            raw: self.selected.raw,
+            spelling: self.selected.names(shown.format()).spelling(),
+            format: shown.format(),
         }
     }
 }
+
+choice!(pub Sort for tree::Sort { Total, Self_ = "self", Calls, Name });
 
 fn percent(text: &str) -> Result<f64, &'static str> {
     let percent = text.strip_suffix('%').unwrap_or(text).parse().ok();

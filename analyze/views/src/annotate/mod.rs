@@ -16,14 +16,12 @@ use std::path::PathBuf;
 use crate::report::Format;
 use diytrace_profile::error::Error;
 use diytrace_profile::functions::Spelling;
-use diytrace_profile::opened::{Opened, Selection};
+use diytrace_profile::opened::Opened;
 pub use document::{Call, Document, Function, Instruction, Line, Report};
 
 /// What to annotate and how.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which profiles, and what of them.
-    pub selection: Selection,
     /// Patterns of the functions.
     pub functions: Vec<String>,
     /// Where sources are, if not where they were compiled.
@@ -41,8 +39,6 @@ pub struct Options {
 }
 
 /// Annotated functions as data.
-pub fn document(options: &Options) -> Result<Document, Error> {
-    let opened = Opened::open(&options.selection)?;
-    let symbols = opened.symbols();
-    build::document(options, &opened, &symbols)
+pub fn document(options: &Options, opened: &Opened) -> Result<Document, Error> {
+    build::document(options, opened, &opened.symbols())
 }

@@ -22,58 +22,29 @@ mod sample;
 mod speedscope;
 mod sums;
 
-use std::fs;
-use std::io::{IsTerminal, Write};
-
 use crate::calltree::{self, Lines};
 use diytrace_profile::error::Error;
-use diytrace_profile::opened::{Opened, Selection};
+use diytrace_profile::opened::Opened;
 pub use options::{Format, Options};
 pub use profile::Profile;
 
-/// Writes an export; warnings go to stderr.
-pub fn run(options: &Options) -> Result<(), Error> {
-    if options.format.is_binary() && options.output.is_none() && std::io::stdout().is_terminal() {
-        return Err(Error::BinaryToTerminal);
-    }
-    let profile = profile(options)?;
-    let bytes = bytes(options.format, &profile)?;
-    match &options.output {
-        Some(path) => fs::write(path, bytes).map_err(|source| Error::WriteTo { path: path.clone(), source })?,
-        None => {
-            let mut out = std::io::stdout().lock();
-            out.write_all(&bytes)?;
-            out.flush()?;
-        }
-    }
-    for warning in &profile.warnings {
-        eprintln!("warning: {warning}");
-    }
-    Ok(())
-}
-
-/// What is exported, as data.
-pub fn profile(options: &Options) -> Result<Profile, Error> {
-    let Options { profiles, pid, by, roots, raw, .. } = options;
-    let by = by.unwrap_or(options.format.by());
-    let opened = Opened::open(&Selection { profiles: profiles.clone(), pid: *pid, by })?;
+/// What is exported, as data. Without parts, nothing was called that was asked for.
+pub fn profile(options: &Options, opened: &Opened) -> Result<Profile, Error> {
+    let Options { roots, raw, .. } = options;
     let symbols = opened.symbols();
     let names = options.names.unwrap_or(options.format.names());
     let wanted =
         calltree::Options { roots: roots.clone(), by_address: true, spelling: names.spelling(), lines: Lines::All };
-    let mut trees = calltree::build(&opened, &symbols, &wanted)?;
+    let mut trees = calltree::build(opened, &symbols, &wanted)?;
     names.apply(&mut trees);
-    let choice = prepare::Choice { is_raw: *raw, only_roots: !roots.is_empty() };
-    let profile = prepare::prepare(&trees, choice);
-    if profile.parts.is_empty() {
-        profile.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
-        return Err(Error::NothingToExport);
-    }
-    Ok(profile)
+    Ok(prepare::prepare(&trees, prepare::Choice { is_raw: *raw, only_roots: !roots.is_empty() }))
 }
 
 /// The profile in a format.
 pub fn bytes(format: Format, profile: &Profile) -> Result<Vec<u8>, Error> {
+    if profile.parts.is_empty() {
+        return Err(Error::NothingToExport);
+    }
     if format == Format::Flamegraph && profile.total_ns() == 0 {
         return Err(Error::NoTimeToDraw);
     }

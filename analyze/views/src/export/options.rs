@@ -1,29 +1,19 @@
-//! What to export, and where to.
-
-use std::path::PathBuf;
+//! What to export, and how.
 
 use crate::names::Names;
 use diytrace_profile::merge::By;
 
-/// What to export, and where to.
+/// What to export, and how.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// In which format.
     pub format: Format,
-    /// Profiles, and folders of them. Empty: `diytrace.data` here.
-    pub profiles: Vec<PathBuf>,
     /// Patterns of functions: only what happened inside them. Empty: everything.
     pub roots: Vec<String>,
-    /// Only this process, as it saw its own number.
-    pub pid: Option<u32>,
-    /// What is exported apart. `None`: what suits the format.
-    pub by: Option<By>,
     /// How functions are named. `None`: as suits the format.
     pub names: Option<Names>,
     /// Times as measured, without correction.
     pub raw: bool,
-    /// The file to write; none: stdout.
-    pub output: Option<PathBuf>,
 }
 
 /// A format that other tools read.

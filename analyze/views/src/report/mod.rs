@@ -1,7 +1,7 @@
 //! The report: functions, or roots with what they call.
 //!
 //! ```text
-//! [`Options`] ──load, merge──▶ [`Merged`] ──correct, symbolize──▶ [`build`] ──▶ [`Document`] ──▶ a view
+//! [`Opened`] ──correct, symbolize──▶ [`build`] ──▶ [`Document`] ──▶ a view
 //! ```
 //!
 //! The document is plain data; views only write it.
@@ -16,16 +16,14 @@ mod order;
 
 pub use columns::Column;
 use diytrace_profile::error::Error;
-use diytrace_profile::opened::{Opened, Selection};
+use diytrace_profile::opened::Opened;
 use diytrace_profile::warnings;
 pub use document::{Bar, Callee, Document, Function, InlinedInto, Layout, Report, Site};
 pub use filter::Filter;
 pub use options::{By, Format, Options, Sort};
 
 /// The report as data.
-pub fn document(options: &Options) -> Result<Document, Error> {
-    let Options { profiles, pid, by, .. } = options;
-    let opened = Opened::open(&Selection { profiles: profiles.clone(), pid: *pid, by: *by })?;
+pub fn document(options: &Options, opened: &Opened) -> Result<Document, Error> {
     let symbols = opened.symbols();
     let mut document = build::build(options, &opened.loaded, &opened.merged, &symbols)?;
     document.warnings = warnings::all(&opened.loaded, &opened.merged, &symbols);

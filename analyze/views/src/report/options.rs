@@ -1,7 +1,5 @@
 //! What to report and how.
 
-use std::path::PathBuf;
-
 use diytrace_profile::functions::Spelling;
 
 use super::{Column, Filter};
@@ -10,14 +8,8 @@ pub use diytrace_profile::merge::By;
 /// What to report and how.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Profiles, and folders of them. Empty: `diytrace.data` here.
-    pub profiles: Vec<PathBuf>,
     /// Patterns of the functions to report. Empty: those it was recorded with, or all.
     pub roots: Vec<String>,
-    /// Only this process, as it saw its own number.
-    pub pid: Option<u32>,
-    /// What is reported together.
-    pub by: By,
     /// Times as measured, without correction.
     pub raw: bool,
     /// Which functions are listed.

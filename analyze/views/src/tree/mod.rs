@@ -19,7 +19,7 @@ use crate::report::Format;
 pub use branches::{Branch, Branches, What};
 use diytrace_profile::error::Error;
 use diytrace_profile::functions::Spelling;
-use diytrace_profile::opened::{Opened, Selection};
+use diytrace_profile::opened::Opened;
 pub use document::{Document, Hidden, Node, Site, Tree};
 pub use downward::{Recursion, downward};
 pub use places::Places;
@@ -29,8 +29,6 @@ pub use upward::upward;
 /// What to show and how.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which profiles, and what of them.
-    pub selection: Selection,
     /// Patterns of the functions that trees begin at. Empty: those it was recorded with, or where recording began.
     pub roots: Vec<String>,
     /// Whether trees lead from functions to their callers.
@@ -75,8 +73,8 @@ const LEVELS_OF_CALLERS: u32 = 5;
 /// People see at a glance what has at least this share.
 const LEAST_PERCENT_OF_TABLE: f64 = 0.5;
 
-/// The trees as data.
-pub fn document(options: &Options) -> Result<Document, Error> {
+/// The trees as data. What was merged may be large, and goes once it is not needed any more.
+pub fn document(options: &Options, opened: Opened) -> Result<Document, Error> {
     let is_table = options.format == Format::Table;
     let tree_options = calltree::Options {
         roots: options.roots.clone(),
@@ -84,11 +82,8 @@ pub fn document(options: &Options) -> Result<Document, Error> {
         spelling: options.spelling,
         lines: if is_table && !options.sites { Lines::None } else { Lines::All },
     };
-    // What was merged may be large, and is not needed any more.
-    let trees = {
-        let opened = Opened::open(&options.selection)?;
-        calltree::build(&opened, &opened.symbols(), &tree_options)?
-    };
+    let trees = calltree::build(&opened, &opened.symbols(), &tree_options)?;
+    drop(opened);
     Ok(of_trees(options, &trees))
 }
 

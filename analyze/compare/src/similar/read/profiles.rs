@@ -9,7 +9,6 @@ use crate::runs::{self, Runs};
 use crate::similar::Error;
 use crate::similar::metric::{Kind, Metric, Value};
 use diytrace_profile::functions::Spelling;
-use diytrace_profile::merge::By;
 use diytrace_views::report::{self, Column, Function};
 
 /// What to know of addresses in place of names.
@@ -54,10 +53,7 @@ pub fn read(set: Runs, side: &mut Side) -> Result<(), Error> {
 /// The report on all functions of a run.
 fn document(run: &runs::Run) -> Result<report::Document, Error> {
     let options = report::Options {
-        profiles: run.profiles.clone(),
         roots: Vec::new(),
-        pid: None,
-        by: By::All,
         raw: false,
         filter: report::Filter::default(),
         columns: vec![Column::Calls], // all functions, also where roots were recorded
@@ -69,7 +65,9 @@ fn document(run: &runs::Run) -> Result<report::Document, Error> {
         spelling: Spelling::Demangled,
         by_address: false,
     };
-    report::document(&options).map_err(|source| Error::Profile { run: title(run), source })
+    run.profile()
+        .and_then(|opened| report::document(&options, &opened))
+        .map_err(|source| Error::Profile { run: title(run), source })
 }
 
 fn title(run: &runs::Run) -> String {

@@ -1,0 +1,33 @@
+//! Where a command's profiles come from: every command that reads profiles opens them here.
+
+use std::path::PathBuf;
+
+use diytrace_profile::error::Error;
+use diytrace_profile::load::{Family, Loaded};
+use diytrace_profile::merge::By;
+use diytrace_profile::opened::{self, Opened};
+
+/// Where a command's profiles come from.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Source {
+    /// A .diyt or .diya file, a folder of them, or A..B of two snapshots [default: diytrace.data]
+    #[arg(value_name = "PROFILE")]
+    profiles: Vec<PathBuf>,
+}
+
+impl Source {
+    /// Reads the profiles and merges them.
+    pub fn open(&self, by: By, pid: Option<u32>) -> Result<Opened, Error> {
+        Opened::merge(by, pid, |take| self.families(take))
+    }
+
+    /// Reads the profiles and hands over each family: of an interval both readings, the earlier first.
+    fn families(&self, take: &mut dyn FnMut(Option<&Family>, &Family)) -> Result<Loaded, Error> {
+        opened::read(&self.paths()?, take)
+    }
+
+    /// The files and folders they lie in. None: `diytrace.data` here.
+    pub fn paths(&self) -> Result<Vec<PathBuf>, Error> {
+        Ok(self.profiles.clone())
+    }
+}
