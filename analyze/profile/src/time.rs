@@ -40,6 +40,16 @@ impl Time {
         Self(rounded(ns * UNITS_PER_NS))
     }
 
+    /// In the unit that sums are exact in, 1/1024 ns.
+    pub fn units(self) -> i128 {
+        self.0
+    }
+
+    /// That many of them.
+    pub fn from_units(units: i128) -> Self {
+        Self(units)
+    }
+
     /// In nanoseconds.
     pub fn ns(self) -> f64 {
         float(self.0) / UNITS_PER_NS
@@ -69,6 +79,16 @@ impl Variance {
     /// That many squared nanoseconds.
     pub fn from_ns2(ns2: f64) -> Self {
         Self(rounded(ns2 * UNITS_PER_NS))
+    }
+
+    /// In the unit that sums are exact in, 1/1024 ns².
+    pub fn units(self) -> i128 {
+        self.0
+    }
+
+    /// That many of them.
+    pub fn from_units(units: i128) -> Self {
+        Self(units)
     }
 
     /// What was added since an earlier sum.

@@ -29,8 +29,9 @@ pub struct Summary {
     pub warnings: Vec<String>,
 }
 
-impl From<Family> for Summary {
-    fn from(family: Family) -> Self {
+impl Summary {
+    /// That of a profile.
+    pub fn of(family: &Family) -> Self {
         let apart = family.arenas.iter().filter(|arena| !arena.is_merged());
         let mut pids: Vec<u32> = apart.map(|arena| arena.facts.pid).collect();
         pids.sort_unstable();
@@ -39,11 +40,17 @@ impl From<Family> for Summary {
             pids,
             is_instrumented: family.modules.iter().any(|module| module.is_instrumented),
             has_calls: family.arenas.iter().any(|arena| !arena.nodes.is_empty()),
-            path: family.path,
+            path: family.path.clone(),
             clock: family.clock,
             timing: family.timing,
-            roots: family.roots,
-            warnings: family.warnings,
+            roots: family.roots.clone(),
+            warnings: family.warnings.clone(),
         }
+    }
+}
+
+impl From<Family> for Summary {
+    fn from(family: Family) -> Self {
+        Self::of(&family)
     }
 }

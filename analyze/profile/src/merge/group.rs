@@ -132,6 +132,17 @@ pub struct FunctionTimes {
     pub timelines: Timelines,
 }
 
+impl FunctionTimes {
+    /// Adds those of the same function elsewhere.
+    pub fn add(&mut self, other: &Self) {
+        self.histogram.merge(&other.histogram);
+        self.returned = self.returned.saturating_add(other.returned);
+        self.open_before = self.open_before.saturating_add(other.open_before);
+        self.processes = self.processes.saturating_add(other.processes);
+        self.timelines.merge(&other.timelines);
+    }
+}
+
 /// Which group an arena belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum GroupKey {

@@ -16,6 +16,7 @@ mod modules;
 mod moved;
 mod pairs;
 mod part;
+mod row;
 mod since;
 mod tree;
 
@@ -36,6 +37,7 @@ pub use moved::Move;
 pub use pairs::{Pairs, PathPairs};
 use part::Calibration;
 pub use part::{Filed, Overhead, Part, PartKey};
+pub use row::Row;
 use since::Earlier;
 pub use tree::{CallPath, Counts, Key, PathId, Tree};
 

@@ -28,7 +28,8 @@ pub struct PartKey {
 }
 
 impl PartKey {
-    pub(super) fn of(family: &Family) -> Self {
+    /// Where a family was recorded.
+    pub fn of(family: &Family) -> Self {
         Self { program: family.exe.clone(), boot_id: family.boot_id, timing: family.timing }
     }
 }

@@ -14,6 +14,7 @@ use crate::elf::debug::{self, DebugFile};
 use crate::elf::dwarf::{self, Dwarf};
 use crate::elf::{Mapped, Parsed};
 use crate::merge::{Module, ModuleFile, ModuleId};
+use crate::module::ModuleKey;
 
 /// The files of all modules, opened when they are first asked for.
 #[derive(Default)]
@@ -23,6 +24,14 @@ pub struct Files {
     pub(super) cache: Cache,
     /// What goes with the profiles.
     archives: Vec<Archive>,
+    /// Who else may know modules.
+    known: Option<Box<dyn Known>>,
+}
+
+/// Whoever has kept what is known of modules.
+pub trait Known: Send + Sync {
+    /// What is known of a module; or why that cannot be read, in a sentence.
+    fn module(&self, key: &ModuleKey) -> Result<Option<Portable>, String>;
 }
 
 /// What is left of a module.
@@ -52,7 +61,7 @@ impl Files {
 
     /// Files of that many modules.
     pub fn with_cache(modules: usize, cache: Cache) -> Self {
-        Self { modules: (0..modules).map(|_| OnceLock::new()).collect(), cache, archives: Vec::new() }
+        Self { modules: (0..modules).map(|_| OnceLock::new()).collect(), cache, archives: Vec::new(), known: None }
     }
 
     /// These, beside what archives have of them.
@@ -60,15 +69,29 @@ impl Files {
         Self { archives: archives.to_vec(), ..self }
     }
 
+    /// These, beside what somebody else knows of them.
+    pub fn with_known(self, known: Box<dyn Known>) -> Self {
+        Self { known: Some(known), ..self }
+    }
+
+    fn portable(&self, key: Option<&ModuleKey>) -> Result<Option<Portable>, String> {
+        let of_archives = Portable::of_archives(&self.archives, key).map_err(|error| error.to_string())?;
+        let (Some(key), Some(known)) = (key, &self.known) else { return Ok(of_archives) };
+        Ok(match (of_archives, known.module(key)?) {
+            (Some(one), Some(other)) => Some(one.and(other)),
+            (one, other) => one.or(other),
+        })
+    }
+
     /// The files of a module.
     pub fn module(&self, id: ModuleId, module: &Module) -> &ModuleFiles {
         self.modules[id as usize].get_or_init(|| {
             let mut files = ModuleFiles::open(module);
-            match Portable::of_archives(&self.archives, module.key().as_ref()) {
+            match self.portable(module.key().as_ref()) {
                 // Where the file is here and was not there, it tells more.
                 Ok(Some(portable)) if portable.has_code || files.code.is_none() => files.portable = Some(portable),
                 Ok(_) => {}
-                Err(error) => files.problem = files.problem.or(Some(error.to_string())),
+                Err(problem) => files.problem = files.problem.or(Some(problem)),
             }
             // The cache knows what is in files, and nothing else.
             files.key = if files.portable.is_none() { self.cache.key(module, files.by_role()) } else { None };

@@ -35,7 +35,7 @@ use crate::merge::{Module, ModuleId, Place};
 pub use answers::{Body, CallForm, Location, Probe, Symbol};
 use body::Bodies;
 pub use cache::Cache;
-pub use files::Files;
+pub use files::{Files, Known as KnownModules};
 pub use gather::gather;
 pub use inlined::Inlined;
 use known::Known;

@@ -1,0 +1,103 @@
+//! A path's sums one by one, for whoever writes them.
+
+use super::latest::Bound;
+use super::pairs::{Pairs, PathPairs};
+use super::tree::Counts;
+use crate::time::{Time, Variance};
+
+/// All that is summed up for a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// Its calls and times.
+    pub counts: Counts,
+    /// The hook pairs in those.
+    pub pairs: PathPairs,
+}
+
+impl Row {
+    /// How many sums there are.
+    pub const SUMS: usize = 27;
+    /// How many facts there are of calls that have not returned.
+    pub const OPEN: usize = 5;
+
+    /// Adds that of the same path elsewhere.
+    pub fn add(&mut self, other: &Self) {
+        self.counts.add(&other.counts);
+        self.pairs.add(&other.pairs);
+    }
+
+    /// What can be added up: times in [`Time::units`].
+    pub fn sums(&self) -> [i128; Self::SUMS] {
+        let Self { counts, pairs } = self;
+        let count = i128::from;
+        let of = |pairs: &Pairs| [pairs.inner, pairs.outer, pairs.counted, pairs.untimed].map(i128::from);
+        let [[a, b, c, d], [e, f, g, h]] = pairs.inclusive.map(|pairs| of(&pairs));
+        let ([i, j, k, l], [m, n, o, p]) = (of(&pairs.own), of(&pairs.closed));
+        let Counts { calls, closed, unwound, unbinned, without_times, own, inclusive, closed_time, variance, .. } =
+            *counts;
+        let ([inclusive, nested], variance) = (inclusive.map(Time::units), variance.units());
+        let [calls, closed, unwound, unbinned, without_times] =
+            [calls, closed, unwound, unbinned, without_times].map(count);
+        let (own, closed_time, all) = (own.units(), closed_time.units(), pairs.calls.into());
+        [
+            calls, closed, unwound, unbinned, without_times, own, inclusive, nested, closed_time, variance, i, j, k, l, a,
+            b, c, d, e, f, g, h, m, n, o, p, all,
+        ]
+    }
+
+    /// What there is of calls that have not returned: how many, those of them that were entered before a reset, their time so
+    /// far, up to what; and whether all this is what has come between two readings.
+    pub fn open(&self) -> [i128; Self::OPEN] {
+        let Counts { open, open_since_reset, so_far, bound, is_between, .. } = self.counts;
+        let bound = bound.map_or(0, |bound| 1 + bound as i128);
+        [open.into(), open_since_reset.into(), so_far.units(), bound, is_between.into()]
+    }
+
+    /// From both. `None` if they cannot be.
+    pub fn of(sums: &[i128; Self::SUMS], open: &[i128; Self::OPEN]) -> Option<Self> {
+        let pairs = |at: usize| -> Option<Pairs> {
+            let [inner, outer, counted, untimed] = [0, 1, 2, 3].map(|part: usize| i64::try_from(sums[at + part]).ok());
+            Some(Pairs { inner: inner?, outer: outer?, counted: counted?, untimed: untimed? })
+        };
+        let count = |at: usize| u64::try_from(sums[at]).ok();
+        let bounds = [None, Some(Bound::Running), Some(Bound::Exited), Some(Bound::SeenEnded), Some(Bound::LastSign)];
+        let counts = Counts {
+            calls: count(0)?,
+            closed: count(1)?,
+            unwound: count(2)?,
+            unbinned: count(3)?,
+            without_times: count(4)?,
+            own: Time::from_units(sums[5]),
+            inclusive: [6, 7].map(|at: usize| Time::from_units(sums[at])),
+            closed_time: Time::from_units(sums[8]),
+            variance: Variance::from_units(sums[9]),
+            open: open[0].try_into().ok()?,
+            open_since_reset: open[1].try_into().ok()?,
+            so_far: Time::from_units(open[2]),
+            bound: *bounds.get(usize::try_from(open[3]).ok()?)?,
+            is_between: open[4] != 0,
+        };
+        let calls = sums[26].try_into().ok()?;
+        let pairs = PathPairs { own: pairs(10)?, inclusive: [pairs(14)?, pairs(18)?], closed: pairs(22)?, calls };
+        Some(Self { counts, pairs })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_the_same_from_its_numbers() {
+        let mut sums = [0; Row::SUMS];
+        (1..).zip(&mut sums).for_each(|(value, sum)| *sum = value * value);
+        for bound in 0..5 {
+            let open = [3, 2, 700, bound, i128::from(bound > 2)];
+            let row = Row::of(&sums, &open).unwrap();
+            assert_eq!((row.sums(), row.open()), (sums, open));
+        }
+        assert_eq!(Row::of(&sums, &[0, 0, 0, 5, 0]), None);
+        sums[0] = -1;
+        assert_eq!(Row::of(&sums, &[0; Row::OPEN]), None);
+    }
+}

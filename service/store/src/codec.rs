@@ -1,0 +1,236 @@
+//! The sums of a frame's paths as bytes: few, as most follow from others.
+//!
+//! A leaf's inclusive time is its self time, and a caller's that and its callees'; the hook pairs in a time follow from the calls.
+//! So of each number only what it has beyond such an expectation is written, and which numbers have any.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | varint | how many paths |
+//! | for each, the last first: varint | the first one's number, then how many are left out down to the next |
+//! | varint | a bit for each number of it that is not as expected, in the order of [`ORDER`] |
+//! | for each of those: varint | by how much it is more, signs in the lowest bit |
+
+use diytrace_profile::merge::Row;
+
+/// Numbers of a path: what there is of open calls, then the sums.
+const NUMBERS: usize = Row::OPEN + Row::SUMS;
+
+/// In which order they are written: the usual ones first, so that the bits for them take a byte or two.
+const ORDER: [usize; NUMBERS] = {
+    const OPEN: usize = Row::SUMS;
+    [
+        0, 6, 5, 3, OPEN, OPEN + 2, OPEN + 3, 2, 1, // calls, inclusive and own time, in no histogram; open, left, closed
+        10, 11, 14, 15, 16, 17, 7, 8, 18, 19, 20, 21, 22, 23, 24, 25, 26, 12, 13, 9, 4, OPEN + 1, OPEN + 4,
+    ]
+};
+
+/// Why bytes are no paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damaged;
+
+/// Writes the rows of paths. `rows` are in the order of their paths; a path's parent has a lower number.
+pub fn encode(rows: &[(u32, Row)], parent: impl Fn(u32) -> Option<u32>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(rows.len() * 10);
+    put(&mut bytes, rows.len() as u128);
+    let mut below = Stack::default();
+    let mut before: Option<u32> = None;
+    for (path, row) in rows.iter().rev() {
+        put(&mut bytes, before.map_or(*path, |before| before - path - 1).into());
+        before = Some(*path);
+        let numbers = numbers(row);
+        let mut written = [0; NUMBERS];
+        let expectation = below.of(*path);
+        let (mut mask, mut rest) = (0u128, Vec::with_capacity(NUMBERS));
+        for (bit, &at) in ORDER.iter().enumerate() {
+            written[at] = numbers[at].wrapping_sub(expected(at, &written, &expectation));
+            if written[at] != 0 {
+                mask |= 1 << bit;
+                rest.push(written[at]);
+            }
+            written[at] = numbers[at];
+        }
+        put(&mut bytes, mask);
+        rest.into_iter().for_each(|number| put(&mut bytes, zigzag(number)));
+        below.add(parent(*path), &numbers);
+    }
+    bytes
+}
+
+/// Reads rows and hands them over, the last path first.
+pub fn decode(
+    bytes: &[u8],
+    parent: impl Fn(u32) -> Option<u32>,
+    paths: u32,
+    mut take: impl FnMut(u32, Row),
+) -> Result<(), Damaged> {
+    let mut rest = bytes;
+    let rows = get(&mut rest)?;
+    let mut below = Stack::default();
+    let mut before: Option<u32> = None;
+    for _ in 0..rows {
+        let gap = u32::try_from(get(&mut rest)?).map_err(|_| Damaged)?;
+        let path = match before {
+            None => gap,
+            Some(before) => before.checked_sub(gap).and_then(|path| path.checked_sub(1)).ok_or(Damaged)?,
+        };
+        before = Some(path);
+        if path >= paths {
+            return Err(Damaged);
+        }
+        let mask = get(&mut rest)?;
+        if mask >> NUMBERS != 0 {
+            return Err(Damaged);
+        }
+        let expectation = below.of(path);
+        let mut numbers = [0i128; NUMBERS];
+        for (bit, &at) in ORDER.iter().enumerate() {
+            let more = if mask >> bit & 1 != 0 { unzigzag(get(&mut rest)?) } else { 0 };
+            numbers[at] = expected(at, &numbers, &expectation).wrapping_add(more);
+        }
+        let (sums, open) = numbers.split_at(Row::SUMS);
+        let (Ok(sums), Ok(open)) = (sums.try_into(), open.try_into()) else { return Err(Damaged) };
+        take(path, Row::of(sums, open).ok_or(Damaged)?);
+        below.add(parent(path), &numbers);
+    }
+    if rest.is_empty() { Ok(()) } else { Err(Damaged) }
+}
+
+fn numbers(row: &Row) -> [i128; NUMBERS] {
+    let mut numbers = [0; NUMBERS];
+    numbers[..Row::SUMS].copy_from_slice(&row.sums());
+    numbers[Row::SUMS..].copy_from_slice(&row.open());
+    numbers
+}
+
+/// What a number is if nothing is unusual, from those that were written before it.
+fn expected(at: usize, known: &[i128; NUMBERS], below: &[i128; NUMBERS]) -> i128 {
+    let open = known[Row::SUMS];
+    match at {
+        1 => known[0].wrapping_sub(open),                           // closed: those that are not open
+        5 => known[6].wrapping_sub(below[6]),                       // own: inclusive without callees
+        8 => known[6].wrapping_add(known[7]),                       // closed time: all of it
+        10 => known[0].wrapping_sub(open),                          // a pair's inner part for each call that has ended
+        11 => below[0],                                             // and the outer one for each callee's
+        14 => known[10].wrapping_add(below[14]),                    // in the inclusive time those of callees, too
+        15 => below[0].wrapping_add(below[15]),
+        16 | 17 => below[at],
+        22 => known[14].wrapping_add(known[18]),
+        23 => known[15].wrapping_add(known[19]),
+        26 => known[0].wrapping_sub(open).wrapping_add(below[26]),
+        _ => 0,
+    }
+}
+
+/// Sums over the paths below each of those that are still to come.
+#[derive(Default)]
+struct Stack {
+    sums: rustc_hash::FxHashMap<u32, [i128; NUMBERS]>,
+}
+
+impl Stack {
+    fn of(&mut self, path: u32) -> [i128; NUMBERS] {
+        self.sums.remove(&path).unwrap_or([0; NUMBERS])
+    }
+
+    fn add(&mut self, parent: Option<u32>, numbers: &[i128; NUMBERS]) {
+        let Some(parent) = parent else { return };
+        let sums = self.sums.entry(parent).or_insert([0; NUMBERS]);
+        for at in [0, 6, 14, 15, 16, 17, 26] {
+            sums[at] = sums[at].wrapping_add(numbers[at]);
+        }
+    }
+}
+
+fn zigzag(number: i128) -> u128 {
+    ((number << 1) ^ (number >> 127)) as u128
+}
+
+fn unzigzag(number: u128) -> i128 {
+    (number >> 1) as i128 ^ -((number & 1) as i128)
+}
+
+fn put(bytes: &mut Vec<u8>, mut number: u128) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn get(rest: &mut &[u8]) -> Result<u128, Damaged> {
+    let mut number = 0u128;
+    for shift in (0..128).step_by(7) {
+        let (&byte, after) = rest.split_first().ok_or(Damaged)?;
+        *rest = after;
+        let part = u128::from(byte & 0x7f);
+        if part << shift >> shift != part {
+            return Err(Damaged);
+        }
+        number |= part << shift;
+        if byte < 0x80 {
+            return Ok(number);
+        }
+    }
+    Err(Damaged)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A leaf below a caller, called and timed as calls usually are.
+    fn usual() -> Vec<(u32, Row)> {
+        let row = |calls: i128, own: i128, below: [i128; 2]| {
+            let mut sums = [0; Row::SUMS];
+            let inclusive = own + below[1];
+            (sums[0], sums[1], sums[5], sums[6], sums[8]) = (calls, calls, own, inclusive, inclusive);
+            (sums[10], sums[11], sums[14], sums[15]) = (calls, below[0], calls + below[0], below[0]);
+            (sums[22], sums[23], sums[26]) = (sums[14], sums[15], calls + below[0]);
+            Row::of(&sums, &[0; Row::OPEN]).unwrap()
+        };
+        vec![(3, row(1, 5000, [100, 9000])), (7, row(100, 9000, [0, 0]))]
+    }
+
+    fn parent(path: u32) -> Option<u32> {
+        (path == 7).then_some(3)
+    }
+
+    #[test]
+    fn what_follows_from_other_numbers_takes_no_room() {
+        let bytes = encode(&usual(), parent);
+        // How many; of each its number, which bits, calls and time.
+        assert_eq!(bytes.len(), 1 + (2 + 2 + 3) + (2 + 1 + 3), "{bytes:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_rows_are_read_as_they_were_written(
+            rows in prop::collection::btree_map(0u32..50, (any::<[i32; Row::SUMS]>(), any::<[u16; 4]>(), 0i128..5), 0..40),
+        ) {
+            let row = |(sums, open, bound): &([i32; Row::SUMS], [u16; 4], i128)| {
+                let mut sums = sums.map(i128::from);
+                sums[..5].iter_mut().for_each(|count| *count = count.abs());
+                let [a, b, c, d] = open.map(i128::from);
+                Row::of(&sums, &[a, b, c, *bound, d & 1]).unwrap()
+            };
+            let rows: Vec<(u32, Row)> = rows.iter().map(|(path, numbers)| (*path, row(numbers))).collect();
+            let parent = |path: u32| path.checked_sub(1).map(|above| above / 2);
+            let mut read = Vec::new();
+            decode(&encode(&rows, parent), parent, 50, |path, row| read.push((path, row))).unwrap();
+            read.reverse();
+            prop_assert_eq!(read, rows);
+        }
+
+        #[test]
+        fn damage_is_told(bytes in prop::collection::vec(any::<u8>(), 0..200), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+            let _ = decode(&bytes, parent, 50, |path, _| assert!(path < 50));
+            let mut bytes = encode(&usual(), parent);
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+            let _ = decode(&bytes, parent, 50, |path, _| assert!(path < 50));
+            prop_assert_eq!(decode(&bytes[..at], parent, 50, |_, _| ()), Err(Damaged));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What the numbers of places and paths in frames stand for: those of one build of a program, in the order in which they came.
+
+use diytrace_profile::merge::{Key, Merged, PathId, PlaceId};
+use rustc_hash::FxHashMap;
+
+/// A module's number in the store.
+pub type ModuleNumber = i64;
+
+/// An address in a module, if it is in one.
+pub type Place = (Option<ModuleNumber>, u64);
+
+/// A path: what makes it one, and what its call's target is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// Its parent's number is lower than its own.
+    pub key: Key,
+    pub target: Option<PlaceId>,
+}
+
+/// Places and paths of one build.
+#[derive(Debug, Default)]
+pub struct Dictionary {
+    places: Vec<Place>,
+    place_numbers: FxHashMap<Place, PlaceId>,
+    paths: Vec<Path>,
+    path_numbers: FxHashMap<Key, PathId>,
+}
+
+/// The numbers in a dictionary of what has others elsewhere.
+pub struct Numbers {
+    pub places: Vec<PlaceId>,
+    pub paths: Vec<PathId>,
+}
+
+impl Dictionary {
+    /// All places.
+    pub fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// All paths.
+    pub fn paths(&self) -> &[Path] {
+        &self.paths
+    }
+
+    /// The path above one.
+    pub fn parent(&self, path: PathId) -> Option<PathId> {
+        self.paths.get(path as usize)?.key.parent
+    }
+
+    /// Adds a place as it is read, the next in order.
+    pub fn push_place(&mut self, place: Place) {
+        self.place_numbers.insert(place, self.places.len() as PlaceId);
+        self.places.push(place);
+    }
+
+    /// Adds a path as it is read, the next in order. Whether it can be.
+    pub fn push_path(&mut self, path: Path) -> bool {
+        let (next, places) = (self.paths.len() as PathId, self.places.len() as PlaceId);
+        let key = &path.key;
+        let mut all = [key.function, key.site, key.hook].into_iter().chain(path.target);
+        let are_places = all.all(|place| place < places);
+        let are_above = key.parent.into_iter().chain(key.folded_into).all(|above| above < next);
+        self.path_numbers.insert(path.key, next);
+        self.paths.push(path);
+        are_places && are_above
+    }
+
+    /// Numbers all that was merged; what is new comes behind what is known. `modules`: those of the modules there.
+    pub fn number(&mut self, merged: &Merged, modules: &[ModuleNumber]) -> Numbers {
+        let mut places = Vec::with_capacity(merged.places.len());
+        for place in &merged.places {
+            let place = (place.module.map(|module| modules[module as usize]), place.address);
+            places.push(*self.place_numbers.entry(place).or_insert_with(|| {
+                self.places.push(place);
+                self.places.len() as PlaceId - 1
+            }));
+        }
+        let mut paths: Vec<PathId> = Vec::new();
+        for path in merged.groups.iter().flat_map(|group| &group.tree.paths) {
+            let (place, number) = (|place: PlaceId| places[place as usize], |path: PathId| paths[path as usize]);
+            let key = Key {
+                parent: path.key.parent.map(number),
+                function: place(path.key.function),
+                site: place(path.key.site),
+                hook: place(path.key.hook),
+                flags: path.key.flags,
+                folded_into: path.key.folded_into.map(number),
+            };
+            let target = path.target.map(place);
+            let id = *self.path_numbers.entry(key).or_insert_with(|| {
+                self.paths.push(Path { key, target });
+                self.paths.len() as PathId - 1
+            });
+            paths.push(id);
+        }
+        Numbers { places, paths }
+    }
+}

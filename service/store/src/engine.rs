@@ -1,0 +1,66 @@
+//! What a store can do, whichever engine keeps it.
+
+use diytrace_profile::module::ModuleKey;
+use diytrace_profile::symbolize::Portable;
+
+use crate::select::Selected;
+use crate::sqlite::Sqlite;
+use crate::{Address, Error, Frame, Labels, Query};
+
+/// What became of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// It is new.
+    Added,
+    /// It has more than it had when it was put in last, and stands in its place.
+    Grown,
+    /// It was there.
+    Known,
+}
+
+/// A series, and what is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeriesFacts {
+    /// Its labels.
+    pub labels: Labels,
+    /// Recordings.
+    pub sessions: u64,
+    /// Frames of those.
+    pub frames: u64,
+    /// When the first began, in nanoseconds since 1970.
+    pub first: i64,
+    /// When the last ended.
+    pub last: i64,
+    /// Calls in them.
+    pub calls: u64,
+    /// Bytes that they take.
+    pub bytes: u64,
+}
+
+/// A store.
+pub trait Engine {
+    /// Puts a frame in; one that is there already counts once.
+    fn put(&mut self, frame: &Frame) -> Result<Put, Error>;
+
+    /// Adds what is known of a module.
+    fn put_symbols(&mut self, module: &ModuleKey, symbols: Portable) -> Result<(), Error>;
+
+    /// Its series.
+    fn series(&self) -> Result<Vec<SeriesFacts>, Error>;
+
+    /// The sums of what is asked for, apart by the value of a label if one is named.
+    fn select(&self, query: &Query, by: Option<&str>) -> Result<Selected, Error>;
+
+    /// What is known of a module.
+    fn symbols(&self, module: &ModuleKey) -> Result<Option<Portable>, Error>;
+}
+
+/// A store where something was.
+pub type Stored = Box<dyn Engine + Send>;
+
+/// Opens a store; makes it where there is none and `create` is asked for.
+pub fn open(address: &Address, create: bool) -> Result<Stored, Error> {
+    match address {
+        Address::Sqlite(path) => Ok(Box::new(Sqlite::open(path, create)?)),
+    }
+}

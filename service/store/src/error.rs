@@ -1,0 +1,123 @@
+//! What can go wrong with a store, as one sentence for the user.
+
+use std::path::PathBuf;
+
+/// Why a store has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It is no address of a store.
+    #[error("`{text}` is no store: name a file, sqlite:FILE or clickhouse://HOST:PORT/DATABASE")]
+    Address {
+        /// What was written.
+        text: String,
+    },
+    /// It is one that this program cannot talk to.
+    #[error("{text}: stores on ClickHouse are not built yet; use a file")]
+    Engine {
+        /// What was written.
+        text: String,
+    },
+    /// There is none, and nothing is to be put in.
+    #[error("there is no store {}: `diytrace push --store {} PROFILE…` makes it", path.display(), path.display())]
+    Missing {
+        /// Where.
+        path: PathBuf,
+    },
+    /// Some other file.
+    #[error("{} is no store of diytrace", path.display())]
+    Foreign {
+        /// Where.
+        path: PathBuf,
+    },
+    /// Of a later version of this program.
+    #[error("{} is a store of version {version}, made by a newer diytrace; this one reads version {known}", path.display())]
+    Newer {
+        /// Where.
+        path: PathBuf,
+        /// Its version.
+        version: i64,
+        /// Ours.
+        known: i64,
+    },
+    /// Bytes that cannot be.
+    #[error("{store}: {what} is damaged: restore the store from a copy, or put the recordings into a new one")]
+    Damaged {
+        /// Which store.
+        store: String,
+        /// What of it.
+        what: String,
+    },
+    /// What SQLite says.
+    #[error("{store}: {source}")]
+    Sqlite {
+        /// Which store.
+        store: String,
+        /// Why.
+        source: rusqlite::Error,
+    },
+    /// A label that cannot be.
+    #[error("`{text}` is no label: write NAME=VALUE, the name of letters, digits and _, at most {most} bytes of each")]
+    Label {
+        /// What was written.
+        text: String,
+        /// How long each may be.
+        most: usize,
+    },
+    /// A label that the store knows in no series.
+    #[error("no series has a label `{name}`; there are {known}")]
+    UnknownLabel {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// Nothing has a label like that.
+    #[error("nothing in the store has {name}={pattern}; {name} is {known}")]
+    UnknownValue {
+        /// The label.
+        name: String,
+        /// What was asked for.
+        pattern: String,
+        /// Values that there are, the nearest first.
+        known: String,
+    },
+    /// Nothing in the store at all.
+    #[error("{store} is empty: `diytrace push --store {store} PROFILE…` puts recordings in")]
+    Empty {
+        /// Which store.
+        store: String,
+    },
+    /// Each label has values that are asked for, but no series has all of them; or not in that time.
+    #[error("nothing is selected: {why}")]
+    Nothing {
+        /// Why.
+        why: String,
+    },
+    /// No moment.
+    #[error("`{text}` is no time: write an age such as 90s, 1h or 2d, `now`, or a moment such as 2026-11-20T14:00:00Z")]
+    Moment {
+        /// What was written.
+        text: String,
+    },
+    /// An empty range.
+    #[error("--since is not before --until: there is no time between {since} and {until}")]
+    Backwards {
+        /// From.
+        since: String,
+        /// To.
+        until: String,
+    },
+    /// More than is allowed.
+    #[error("the store has {most} {what}, the most that it takes: {advice}")]
+    Full {
+        /// How many.
+        most: u64,
+        /// Of what.
+        what: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// A recording could not be read.
+    #[error(transparent)]
+    Load(#[from] diytrace_profile::load::Error),
+}

@@ -1,0 +1,66 @@
+//! Labels: what a series is told from others by.
+
+use std::collections::BTreeMap;
+
+use crate::Error;
+
+/// How long a label's name or value may be, in bytes.
+const MOST_BYTES: usize = 256;
+
+/// Labels of a series.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Labels(BTreeMap<String, String>);
+
+impl Labels {
+    /// From `NAME=VALUE`.
+    pub fn parse(text: &str) -> Result<(String, String), Error> {
+        let wrong = || Error::Label { text: text.to_owned(), most: MOST_BYTES };
+        let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+        let is_name = |name: &str| {
+            let mut letters = name.chars();
+            let starts = letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
+            starts && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+        };
+        let fits = |text: &str| (1..=MOST_BYTES).contains(&text.len()) && !text.contains(char::is_control);
+        (is_name(name) && fits(name) && fits(value)).then(|| (name.to_owned(), value.to_owned())).ok_or_else(wrong)
+    }
+
+    /// Sets one.
+    pub fn set(&mut self, name: &str, value: String) {
+        self.0.insert(name.to_owned(), value);
+    }
+
+    /// A label's value.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// All, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// As a JSON object, names in order.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(&self.0).unwrap_or_default() // of text only
+    }
+
+    /// From that.
+    pub fn of_json(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok().map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_a_name_and_a_value() {
+        assert_eq!(Labels::parse("commit=a=b").unwrap(), ("commit".to_owned(), "a=b".to_owned()));
+        for text in ["commit", "=b", "a=", "1a=b", "a-b=c", "a=\n"] {
+            assert!(Labels::parse(text).is_err(), "{text}");
+        }
+        assert!(Labels::parse(&format!("a={}", "x".repeat(257))).is_err());
+    }
+}

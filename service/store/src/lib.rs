@@ -1,0 +1,40 @@
+//! The profile store: what many recordings counted, by labels and time.
+//!
+//! A selection of it is a profile like any other. Everything up to the correction is sums, so they are kept as they were merged,
+//! uncorrected, and what is asked for is added up and corrected once.
+//!
+//! ```text
+//! *.diyt ──[recording]──▶ [`Frame`]: labels, time, Merged ──▶ [`Engine`] ◀── [`Query`]: labels, range
+//!                                                               │
+//!                                        Loaded, Merged, symbols: what reading files gives, too
+//! ```
+//!
+//! | words | |
+//! |---|---|
+//! | series | what is labelled alike: `service`, `host` and `build`, and what `--label` adds |
+//! | session | one recording: a family of processes; what is told of it as a whole |
+//! | frame | what a session counted in one span of time: the sums of the paths that changed |
+//! | dictionary | what the numbers of paths and places in frames stand for: one for each build of a program |
+
+pub mod address;
+pub mod codec;
+mod dictionary;
+mod engine;
+mod error;
+mod frame;
+mod label;
+mod moment;
+mod query;
+mod recording;
+mod select;
+mod sqlite;
+
+pub use address::Address;
+pub use engine::{Engine, Put, SeriesFacts, Stored, open};
+pub use error::Error;
+pub use frame::Frame;
+pub use label::Labels;
+pub use moment::Range;
+pub use query::Query;
+pub use recording::{Labelled, push};
+pub use select::Selected;

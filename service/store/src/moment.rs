@@ -1,0 +1,66 @@
+//! Moments and ranges of time, as people write them.
+
+use jiff::{Span, Timestamp, Zoned};
+
+use crate::Error;
+
+/// A span of time, in nanoseconds since 1970: after the one moment, up to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// What ended then is not in it.
+    pub since: i64,
+    /// What ended then is.
+    pub until: i64,
+}
+
+impl Default for Range {
+    fn default() -> Self {
+        Self { since: i64::MIN, until: i64::MAX }
+    }
+}
+
+impl Range {
+    /// From `--since` and `--until`, where they are told.
+    pub fn parse(since: Option<&str>, until: Option<&str>, now: &Zoned) -> Result<Self, Error> {
+        let moment = |text: Option<&str>| text.map(|text| nanoseconds(text, now)).transpose();
+        let range = Self { since: moment(since)?.unwrap_or(i64::MIN), until: moment(until)?.unwrap_or(i64::MAX) };
+        if range.since >= range.until {
+            let shown = |text: Option<&str>| text.unwrap_or("now").to_owned();
+            return Err(Error::Backwards { since: shown(since), until: shown(until) });
+        }
+        Ok(range)
+    }
+}
+
+fn nanoseconds(text: &str, now: &Zoned) -> Result<i64, Error> {
+    let wrong = || Error::Moment { text: text.to_owned() };
+    let moment: Timestamp = match text {
+        "now" => now.timestamp(),
+        _ => match text.parse::<Span>() {
+            Ok(age) if !age.is_negative() => now.checked_sub(age).map_err(|_| wrong())?.timestamp(),
+            Ok(_) => return Err(wrong()),
+            Err(_) => text.parse().map_err(|_| wrong())?,
+        },
+    };
+    i64::try_from(moment.as_nanosecond()).map_err(|_| wrong())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_ages_or_moments() {
+        let now: Zoned = "2026-11-20T14:00:00[UTC]".parse().unwrap();
+        let at = |text: &str| nanoseconds(text, &now).map(|ns| (now.timestamp().as_nanosecond() as i64 - ns) / 1_000_000_000);
+        for (text, age) in [("now", 0), ("90s", 90), ("1h", 3600), ("2d", 172_800), ("1h30m", 5400), ("2026-11-20T13:59:00Z", 60)]
+        {
+            assert_eq!(at(text).unwrap(), age, "{text}");
+        }
+        for text in ["", "1", "yesterday", "-1h", "2026-13-01T00:00:00Z"] {
+            assert!(at(text).is_err(), "{text}");
+        }
+        assert!(Range::parse(Some("1h"), Some("2h"), &now).is_err());
+        assert!(Range::parse(Some("2h"), Some("1h"), &now).is_ok());
+    }
+}

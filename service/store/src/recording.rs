@@ -1,0 +1,119 @@
+//! Recordings as frames, with the labels that they have by themselves.
+
+use std::path::PathBuf;
+
+use diytrace_profile::load::{Family, Loaded, Sources, Summary, read_all};
+use diytrace_profile::merge::{By, Merging, PartKey};
+use diytrace_profile::opened::Opened;
+use diytrace_profile::symbolize::gather;
+
+use crate::engine::{Engine, Put};
+use crate::{Error, Frame, Labels};
+
+/// What recordings are labelled with.
+#[derive(Clone, Debug, Default)]
+pub struct Labelled {
+    /// By `--label`: they go before those that recordings have by themselves.
+    pub labels: Vec<(String, String)>,
+}
+
+/// What became of recordings that were put in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pushed {
+    /// New ones.
+    pub added: u64,
+    /// Those that have counted more since they were put in last.
+    pub grown: u64,
+    /// Those that were there already.
+    pub known: u64,
+    /// Call paths in all of these.
+    pub paths: u64,
+}
+
+/// Puts recordings in: profiles, archives, and folders of them.
+pub fn push(engine: &mut dyn Engine, profiles: &[PathBuf], labelled: &Labelled) -> Result<(Pushed, Vec<String>), Error> {
+    let mut pushed = Pushed::default();
+    let mut whole = Merging::new(By::All, None);
+    let loaded: Loaded = read_all(Sources::find(profiles)?, |family, bytes| {
+        drop(bytes);
+        let frame = frame(&family, labelled);
+        pushed.paths += frame.merged.groups.iter().map(|group| group.tree.paths.len() as u64).sum::<u64>();
+        match engine.put(&frame)? {
+            Put::Added => pushed.added += 1,
+            Put::Grown => pushed.grown += 1,
+            Put::Known => pushed.known += 1,
+        }
+        whole.add_merged(&frame.merged, None);
+        Ok::<Summary, Error>(family.into())
+    })?;
+    let warnings = loaded.warnings.clone();
+    let opened = Opened::of(loaded, whole.finish());
+    let symbols = opened.symbols();
+    for (module, portable) in gather(&opened.merged, &symbols) {
+        if let Some(key) = opened.merged.modules[module as usize].key() {
+            engine.put_symbols(&key, portable)?;
+        }
+    }
+    Ok((pushed, warnings))
+}
+
+/// A recording as a whole.
+fn frame(family: &Family, labelled: &Labelled) -> Frame {
+    let mut merging = Merging::new(By::All, None);
+    merging.add(family);
+    let merged = merging.finish();
+    let summary = Summary::of(family);
+    let part = PartKey::of(family);
+    let mut frame = Frame {
+        labels: Labels::default(),
+        session: session(family),
+        sequence: 0,
+        start: signed(family.started_unix_ns),
+        end: signed(end(family)),
+        part,
+        summary,
+        merged,
+    };
+    let build = match frame.build() {
+        diytrace_profile::module::ModuleKey::BuildId(id) => id.iter().map(|byte| format!("{byte:02x}")).collect(),
+        diytrace_profile::module::ModuleKey::File(file) => format!("unidentified-{}", file.modified_unix_ns),
+    };
+    let service = family.exe.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("unknown");
+    frame.labels.set("service", service.to_owned());
+    frame.labels.set("host", host());
+    frame.labels.set("build", build);
+    for (name, value) in &labelled.labels {
+        frame.labels.set(name, value.clone());
+    }
+    frame
+}
+
+/// What tells a recording from all others.
+fn session(family: &Family) -> String {
+    let boot: String = family.boot_id.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{boot}-{}-{}", family.pid, family.started_unix_ns)
+}
+
+/// When it counted last.
+fn end(family: &Family) -> u64 {
+    let latest = [family.read_ticks, family.last_anchor_ticks, family.end_ticks].into_iter().max().unwrap_or(0);
+    let marks = family.arenas.iter().flat_map(|arena| &arena.nodes).flat_map(|node| &node.slots);
+    let marks = marks.map(|slot| slot.mark & !diytrace_format::node::mark::BITS).max().unwrap_or(0);
+    family.unix_ns(latest.max(marks)).max(family.started_unix_ns)
+}
+
+fn signed(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}
+
+/// This host's name.
+fn host() -> String {
+    let mut name = [0u8; 256];
+    // SAFETY: the buffer is as long as it is said to be, and its last byte stays 0.
+    let result = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
+    let len = name.iter().position(|&byte| byte == 0).unwrap_or(0);
+    match result {
+        0 if len > 0 => String::from_utf8_lossy(&name[..len]).into_owned(),
+        _ => "unknown".to_owned(),
+    }
+}

@@ -1,0 +1,82 @@
+//! The store in a file that SQLite keeps: one writer at a time, readers beside it.
+
+mod blob;
+mod names;
+mod put;
+mod schema;
+mod select;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use diytrace_profile::module::ModuleKey;
+use diytrace_profile::symbolize::Portable;
+use rusqlite::{Connection, OpenFlags};
+use rustc_hash::FxHashMap;
+
+use crate::dictionary::Dictionary;
+use crate::engine::{Engine, Put, SeriesFacts};
+use crate::select::Selected;
+use crate::{Error, Frame, Query};
+
+/// How long a writer waits for another.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A store in a file.
+pub struct Sqlite {
+    path: PathBuf,
+    connection: Connection,
+    /// What was read of dictionaries, by their numbers: they only grow.
+    dictionaries: FxHashMap<i64, Dictionary>,
+}
+
+impl Sqlite {
+    /// Opens a store; makes it if there is none and `create` is asked for.
+    pub fn open(path: &Path, create: bool) -> Result<Self, Error> {
+        if !create && !path.exists() {
+            return Err(Error::Missing { path: path.to_owned() });
+        }
+        let failed = |source| Error::Sqlite { store: path.display().to_string(), source };
+        let flags = if create {
+            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE
+        } else {
+            OpenFlags::SQLITE_OPEN_READ_WRITE // a reader takes part in the log, where it may
+        };
+        let mut connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failed)?;
+        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        schema::make(&mut connection, path, create)?;
+        Ok(Self { path: path.to_owned(), connection, dictionaries: FxHashMap::default() })
+    }
+
+    fn failed(&self, source: rusqlite::Error) -> Error {
+        Error::Sqlite { store: self.path.display().to_string(), source }
+    }
+
+    fn damaged(&self, what: impl Into<String>) -> Error {
+        Error::Damaged { store: self.path.display().to_string(), what: what.into() }
+    }
+}
+
+impl Engine for Sqlite {
+    fn put(&mut self, frame: &Frame) -> Result<Put, Error> {
+        put::frame(self, frame)
+    }
+
+    fn put_symbols(&mut self, module: &ModuleKey, symbols: Portable) -> Result<(), Error> {
+        names::put(self, module, symbols)
+    }
+
+    fn series(&self) -> Result<Vec<SeriesFacts>, Error> {
+        select::series(self)
+    }
+
+    fn select(&self, query: &Query, by: Option<&str>) -> Result<Selected, Error> {
+        select::select(self, query, by)
+    }
+
+    fn symbols(&self, module: &ModuleKey) -> Result<Option<Portable>, Error> {
+        names::get(self, module)
+    }
+}

@@ -1,0 +1,61 @@
+//! What is known of modules.
+
+use diytrace_profile::module::ModuleKey;
+use diytrace_profile::symbolize::Portable;
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+
+use super::{Sqlite, blob};
+use crate::Error;
+
+/// A module's number; it gets one if it has none.
+pub fn number_of(connection: &Connection, key: &ModuleKey, path: &str) -> rusqlite::Result<i64> {
+    let bytes = bytes_of(key);
+    let known = "SELECT id FROM module WHERE key = ?1";
+    if let Some(number) = connection.prepare_cached(known)?.query_row([&bytes], |row| row.get(0)).optional()? {
+        return Ok(number);
+    }
+    let build_id: String = match key {
+        ModuleKey::BuildId(id) => id.iter().map(|byte| format!("{byte:02x}")).collect(),
+        ModuleKey::File(_) => String::new(),
+    };
+    connection
+        .prepare_cached("INSERT INTO module (key, build_id, path) VALUES (?1, ?2, ?3)")?
+        .execute(params![bytes, build_id, path])?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// A key as it is written.
+pub fn bytes_of(key: &ModuleKey) -> Vec<u8> {
+    postcard::to_stdvec(key).unwrap_or_default() // into memory: it cannot fail
+}
+
+/// Adds what is known of a module to what is there.
+pub fn put(store: &mut Sqlite, key: &ModuleKey, symbols: Portable) -> Result<(), Error> {
+    let known = get(store, key)?;
+    let all = match known {
+        Some(known) if known == symbols => return Ok(()),
+        Some(known) => known.and(symbols),
+        None => symbols,
+    };
+    let bytes = blob::write(&all);
+    let failed = |source| Error::Sqlite { store: store.path.display().to_string(), source };
+    let transaction = store.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    let path = match key {
+        ModuleKey::File(file) => file.path.as_str(),
+        ModuleKey::BuildId(_) => "",
+    };
+    let id = number_of(&transaction, key, path).map_err(failed)?;
+    transaction.execute("UPDATE module SET symbols = ?2 WHERE id = ?1", params![id, bytes]).map_err(failed)?;
+    transaction.commit().map_err(failed)
+}
+
+/// What is known of a module.
+pub fn get(store: &Sqlite, key: &ModuleKey) -> Result<Option<Portable>, Error> {
+    let select = "SELECT symbols FROM module WHERE key = ?1";
+    let bytes: Option<Option<Vec<u8>>> = (store.connection)
+        .query_row(select, [bytes_of(key)], |row| row.get(0))
+        .optional()
+        .map_err(|source| store.failed(source))?;
+    let Some(Some(bytes)) = bytes else { return Ok(None) };
+    blob::read(&bytes).map(Some).ok_or_else(|| store.damaged("what it knows of a module"))
+}

@@ -1,0 +1,112 @@
+//! The store's tables. `docs/store.md` tells people of them.
+
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::Error;
+
+/// What marks a file as a store: "diyt".
+const APPLICATION: i64 = 0x6469_7974;
+
+/// The version of the tables.
+pub const VERSION: i64 = 1;
+
+const TABLES: &str = "
+CREATE TABLE build (
+  id INTEGER PRIMARY KEY,
+  key BLOB NOT NULL UNIQUE                -- of the program's module
+);
+CREATE TABLE series (
+  id INTEGER PRIMARY KEY,
+  labels TEXT NOT NULL,                   -- a JSON object
+  program TEXT NOT NULL,                  -- path of the program's file
+  boot BLOB NOT NULL,                     -- of the machine
+  timing TEXT NOT NULL,                   -- which calls are timed: all, sampled or off
+  build INTEGER NOT NULL REFERENCES build,
+  UNIQUE (labels, program, boot, timing, build)
+);
+CREATE TABLE session (
+  id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL UNIQUE,               -- the recording, wherever it is read
+  series INTEGER NOT NULL REFERENCES series,
+  head BLOB NOT NULL                      -- what is told of it as a whole
+);
+CREATE INDEX session_of_series ON session (series);
+CREATE TABLE frame (
+  id INTEGER PRIMARY KEY,
+  session INTEGER NOT NULL REFERENCES session,
+  sequence INTEGER NOT NULL,
+  started INTEGER NOT NULL,               -- ns since 1970
+  ended INTEGER NOT NULL,
+  calls INTEGER NOT NULL,
+  raw_ns INTEGER NOT NULL,                -- self times of all calls as they were measured
+  paths INTEGER NOT NULL,                 -- that changed in it
+  bytes INTEGER NOT NULL,                 -- that its sums take
+  UNIQUE (session, sequence)
+);
+CREATE INDEX frame_by_end ON frame (ended, session);
+CREATE TABLE frame_data (
+  frame INTEGER PRIMARY KEY REFERENCES frame,
+  totals BLOB NOT NULL,
+  path_sums BLOB NOT NULL,
+  function_sums BLOB NOT NULL
+);
+CREATE TABLE module (
+  id INTEGER PRIMARY KEY,
+  key BLOB NOT NULL UNIQUE,
+  build_id TEXT NOT NULL,                 -- in hexadecimal digits, empty if it has none
+  path TEXT NOT NULL,
+  symbols BLOB                            -- names, lines and code
+);
+CREATE TABLE place (
+  build INTEGER NOT NULL, id INTEGER NOT NULL,
+  module INTEGER REFERENCES module,       -- of a place in none: null
+  address INTEGER NOT NULL,               -- ELF virtual address in it, 64 bits
+  PRIMARY KEY (build, id)
+) WITHOUT ROWID;
+CREATE TABLE path (
+  build INTEGER NOT NULL, id INTEGER NOT NULL,
+  parent INTEGER,                         -- lower than its own number
+  function INTEGER NOT NULL,              -- places
+  site INTEGER NOT NULL,
+  hook INTEGER NOT NULL,
+  flags INTEGER NOT NULL,
+  folded_into INTEGER,
+  target INTEGER,
+  PRIMARY KEY (build, id)
+) WITHOUT ROWID;
+";
+
+/// Makes the tables of a new file, and refuses what is no store, or a later one.
+pub fn make(connection: &mut Connection, path: &Path, create: bool) -> Result<(), Error> {
+    let failed = |source: rusqlite::Error| match source.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) => Error::Foreign { path: path.to_owned() },
+        _ => Error::Sqlite { store: path.display().to_string(), source },
+    };
+    let number = |connection: &Connection, what: &str| {
+        connection.pragma_query_value(None, what, |row| row.get::<_, i64>(0)).map_err(failed)
+    };
+    let is_empty = |connection: &Connection| number(connection, "schema_version").map(|version| version == 0);
+    if is_empty(connection)? && create {
+        connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+        // Two programs may come to a new file at once.
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        if is_empty(&transaction)? {
+            transaction.execute_batch(TABLES).map_err(failed)?;
+            transaction.pragma_update(None, "application_id", APPLICATION).map_err(failed)?;
+            transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
+        }
+        transaction.commit().map_err(failed)?;
+    }
+    if number(connection, "application_id")? != APPLICATION {
+        return Err(Error::Foreign { path: path.to_owned() });
+    }
+    match number(connection, "user_version")? {
+        VERSION => {}
+        version => return Err(Error::Newer { path: path.to_owned(), version, known: VERSION }),
+    }
+    // A commit that a crash of the machine undoes is put in again: it is known by its number.
+    connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
+    Ok(())
+}

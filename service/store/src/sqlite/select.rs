@@ -1,0 +1,392 @@
+//! Adds up what is asked for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use diytrace_profile::load::Loaded;
+use diytrace_profile::load::costs::Evidence;
+use diytrace_profile::merge::{By, Filed, FunctionTimes, Group, Merged, Merging, Module, Part, PartKey, PathPairs};
+use diytrace_profile::merge::{CallPath, Key, PathId, Place, PlaceId, Row, Tree};
+use diytrace_profile::module::ModuleKey;
+use rusqlite::params;
+use rustc_hash::FxHashMap;
+
+use super::put::{Head, OfFunction, Totals, read_more};
+use super::{Sqlite, blob};
+use crate::dictionary::{self, Dictionary, Path};
+use crate::engine::SeriesFacts;
+use crate::select::Selected;
+use crate::{Error, Labels, Query, codec};
+
+/// A series as it stands in the store.
+struct Series {
+    id: i64,
+    labels: Labels,
+    part: PartKey,
+    build: i64,
+}
+
+fn all_series(store: &Sqlite) -> Result<Vec<Series>, Error> {
+    let failed = |source| store.failed(source);
+    let all = "SELECT id, labels, program, boot, timing, build FROM series ORDER BY id";
+    let mut all = store.connection.prepare_cached(all).map_err(failed)?;
+    let rows = all.query_map([], |row| {
+        let (labels, boot, timing): (String, Vec<u8>, String) = (row.get(1)?, row.get(3)?, row.get(4)?);
+        Ok((row.get(0)?, labels, row.get(2)?, boot, timing, row.get(5)?))
+    });
+    let series = rows.map_err(failed)?.map(|row| {
+        use diytrace_profile::load::timed::Timing;
+        let (id, labels, program, boot, timing, build) = row.map_err(failed)?;
+        let timing = [Timing::All, Timing::Sampled, Timing::Off]
+            .into_iter()
+            .find(|known| super::put::timing_name(*known) == timing);
+        match (Labels::of_json(&labels), <[u8; 16]>::try_from(&boot[..]), timing) {
+            (Some(labels), Ok(boot_id), Some(timing)) => {
+                Ok(Series { id, labels, part: PartKey { program, boot_id, timing }, build })
+            }
+            _ => Err(store.damaged("a series")),
+        }
+    });
+    series.collect()
+}
+
+/// All series, and what is in each.
+pub fn series(store: &Sqlite) -> Result<Vec<SeriesFacts>, Error> {
+    let failed = |source| store.failed(source);
+    let facts = "SELECT count(DISTINCT session), count(*), min(started), max(ended), sum(calls), sum(bytes) \
+                 FROM frame WHERE session IN (SELECT id FROM session WHERE series = ?1)";
+    let mut facts = store.connection.prepare_cached(facts).map_err(failed)?;
+    let mut found = Vec::new();
+    for series in all_series(store)? {
+        let of_series = facts.query_row([series.id], |row| {
+            Ok(SeriesFacts {
+                labels: series.labels,
+                sessions: row.get(0)?,
+                frames: row.get(1)?,
+                first: row.get::<_, Option<i64>>(2)?.unwrap_or(0),
+                last: row.get::<_, Option<i64>>(3)?.unwrap_or(0),
+                calls: row.get::<_, Option<u64>>(4)?.unwrap_or(0),
+                bytes: row.get::<_, Option<u64>>(5)?.unwrap_or(0),
+            })
+        });
+        found.push(of_series.map_err(failed)?);
+    }
+    Ok(found)
+}
+
+/// The sums of what is asked for.
+pub fn select(store: &Sqlite, query: &Query, by: Option<&str>) -> Result<Selected, Error> {
+    // One moment of the store, whoever writes.
+    let moment = store.connection.unchecked_transaction().map_err(|source| store.failed(source))?;
+    let all = all_series(store)?;
+    let labels: Vec<&Labels> = all.iter().map(|series| &series.labels).collect();
+    query.check(&labels, by, &store.path.display().to_string())?;
+    let mut merging = Merging::new(By::All, None);
+    let mut loaded = Loaded::default();
+    let mut dictionaries: FxHashMap<i64, Dictionary> = FxHashMap::default();
+    let mut modules = Modules::default();
+    for series in all.iter().filter(|series| query.selects(&series.labels)) {
+        let mut sums = OfSeries::default();
+        if !dictionaries.contains_key(&series.build) {
+            let mut dictionary = Dictionary::default();
+            read_more(&store.connection, series.build, &mut dictionary)
+                .map_err(|source| store.failed(source))?
+                .ok_or_else(|| store.damaged("a table of paths"))?;
+            dictionaries.insert(series.build, dictionary);
+        }
+        let dictionary = &dictionaries[&series.build];
+        sums.read(store, series, query, dictionary)?;
+        if sums.groups.is_empty() {
+            continue;
+        }
+        loaded.profiles.append(&mut sums.profiles);
+        let merged = sums.merged(&series.part, dictionary, |number| modules.key(store, number))?;
+        if !merged.is_sound() {
+            return Err(store.damaged("a frame"));
+        }
+        let label = by.map(|by| format!("{by}={}", series.labels.get(by).unwrap_or_default()));
+        merging.add_merged(&merged, label.as_deref());
+    }
+    drop(moment);
+    if loaded.profiles.is_empty() {
+        return Err(Error::Nothing { why: query.why_nothing() });
+    }
+    loaded.profiles.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(Selected { loaded, merged: merging.finish() })
+}
+
+/// Keys of modules, by their numbers.
+#[derive(Default)]
+struct Modules(FxHashMap<i64, ModuleKey>);
+
+impl Modules {
+    fn key(&mut self, store: &Sqlite, number: i64) -> Result<ModuleKey, Error> {
+        if let Some(key) = self.0.get(&number) {
+            return Ok(key.clone());
+        }
+        let bytes: Vec<u8> = (store.connection)
+            .query_row("SELECT key FROM module WHERE id = ?1", [number], |row| row.get(0))
+            .map_err(|source| store.failed(source))?;
+        let key: ModuleKey = postcard::from_bytes(&bytes).map_err(|_| store.damaged("a module"))?;
+        self.0.insert(number, key.clone());
+        Ok(key)
+    }
+}
+
+/// What the frames of a series add up to.
+#[derive(Default)]
+struct OfSeries {
+    profiles: Vec<diytrace_profile::load::Summary>,
+    modules: Vec<Module>,
+    /// Of each session.
+    groups: Vec<Group>,
+    evidence: Evidence,
+    totals: Totals,
+    rows: Rows,
+    functions: BTreeMap<PlaceId, FunctionTimes>,
+    filed: BTreeMap<PlaceId, Filed>,
+}
+
+impl OfSeries {
+    fn read(&mut self, store: &Sqlite, series: &Series, query: &Query, dictionary: &Dictionary) -> Result<(), Error> {
+        let failed = |source| store.failed(source);
+        let frames = "SELECT session, totals, path_sums, function_sums FROM frame, frame_data WHERE frame = id \
+                      AND session IN (SELECT id FROM session WHERE series = ?1) AND ended > ?2 AND ended <= ?3 \
+                      ORDER BY session, sequence";
+        let mut frames = store.connection.prepare_cached(frames).map_err(failed)?;
+        let range = query.range;
+        let mut frames = frames.query(params![series.id, range.since, range.until]).map_err(failed)?;
+        let mut latest = None;
+        while let Some(frame) = frames.next().map_err(failed)? {
+            let session: i64 = frame.get(0).map_err(failed)?;
+            if latest.replace(session) != Some(session) {
+                self.add_session(store, session)?;
+            }
+            let column = |at: usize| frame.get_ref(at).and_then(|value| Ok(value.as_blob()?)).map_err(failed);
+            let damaged = || store.damaged("a frame");
+            let totals: Totals = postcard::from_bytes(column(1)?).map_err(|_| damaged())?;
+            self.add_totals(&totals);
+            let paths = dictionary.paths().len() as u32;
+            let add = |path, row: Row| self.rows.add(path, &row);
+            codec::decode(column(2)?, |path| dictionary.parent(path), paths, add).map_err(|_| damaged())?;
+            let functions: Vec<OfFunction> = blob::read(column(3)?).ok_or_else(damaged)?;
+            functions.into_iter().for_each(|function| self.add_function(function));
+        }
+        Ok(())
+    }
+
+    fn add_session(&mut self, store: &Sqlite, session: i64) -> Result<(), Error> {
+        let head: Vec<u8> = (store.connection)
+            .prepare_cached("SELECT head FROM session WHERE id = ?1")
+            .and_then(|mut head| head.query_row([session], |row| row.get(0)))
+            .map_err(|source| store.failed(source))?;
+        let head: Head = blob::read(&head).ok_or_else(|| store.damaged("what is told of a recording"))?;
+        self.profiles.push(head.summary);
+        self.modules.extend(head.modules);
+        self.groups.extend(head.group);
+        if let Some(evidence) = &head.evidence {
+            self.evidence.add(evidence);
+        }
+        Ok(())
+    }
+
+    fn add_totals(&mut self, other: &Totals) {
+        let sums = &mut self.totals;
+        sums.calls = sums.calls.saturating_add(other.calls);
+        sums.lost_calls = sums.lost_calls.saturating_add(other.lost_calls);
+        sums.folded_calls = sums.folded_calls.saturating_add(other.folded_calls);
+        sums.unwound = sums.unwound.saturating_add(other.unwound);
+        sums.left_out = sums.left_out.saturating_add(other.left_out);
+        if let Some(calls) = other.part_calls {
+            sums.part_calls = Some(sums.part_calls.unwrap_or(0).saturating_add(calls));
+        }
+    }
+
+    fn add_function(&mut self, function: OfFunction) {
+        let OfFunction { place, times, filed } = function;
+        if let Some(times) = times {
+            self.functions.entry(place).or_default().add(&times);
+        }
+        if let Some(filed) = filed {
+            self.filed.entry(place).or_default().add(&filed);
+        }
+    }
+
+    /// The same as what merging the recordings gives.
+    fn merged(
+        self,
+        part: &PartKey,
+        dictionary: &Dictionary,
+        mut key: impl FnMut(i64) -> Result<ModuleKey, Error>,
+    ) -> Result<Merged, Error> {
+        let (mut modules, mut numbers) = (Vec::new(), FxHashMap::default());
+        for module in self.modules {
+            let Some(key) = module.key() else { continue };
+            let number = *numbers.entry(key).or_insert(modules.len() as u32);
+            match modules.get_mut(number as usize) {
+                None => modules.push(module),
+                Some(known) => {
+                    let known: &mut Module = known;
+                    known.files.extend(module.files);
+                    known.is_instrumented |= module.is_instrumented;
+                    known.is_program |= module.is_program;
+                }
+            }
+        }
+        let mut places = Places::new(dictionary);
+        let (tree, pairs) = self.rows.tree(dictionary, &mut places);
+        let functions = self.functions.into_iter().map(|(place, times)| (places.number(place), times)).collect();
+        let filed = self.filed.into_iter().map(|(place, filed)| (places.number(place), filed)).collect();
+        let mut known: FxHashMap<i64, Option<u32>> = FxHashMap::default();
+        for module in places.modules() {
+            known.insert(module, numbers.get(&key(module)?).copied());
+        }
+        let places = places.list.iter().map(|&(module, address)| {
+            Place { module: module.and_then(|module| known[&module]), address }
+        });
+        let places = places.collect();
+        let group = self.groups.iter().fold(Group::default(), |sum, group| Group {
+            process: group.process.clone(),
+            processes: sum.processes.saturating_add(group.processes),
+            programs: sum.programs.union(&group.programs).cloned().collect::<BTreeSet<_>>(),
+            was_reset: sum.was_reset || group.was_reset,
+            timing: sum.timing.union(&group.timing).copied().collect(),
+            ..Group::default()
+        });
+        let part = self.totals.part_calls.map(|calls| Part {
+            key: part.clone(),
+            calls,
+            costs: self.evidence.costs(),
+            evidence: Arc::new(self.evidence),
+            paths: pairs,
+            filed: Arc::new(filed),
+        });
+        let Totals { calls, lost_calls, folded_calls, unwound, left_out, .. } = self.totals;
+        let group = Group {
+            calls,
+            lost_calls,
+            folded_calls,
+            unwound,
+            left_out,
+            tree,
+            parts: part.into_iter().collect(),
+            functions,
+            ..group
+        };
+        Ok(Merged { modules, places, groups: vec![group] })
+    }
+}
+
+/// Sums of paths, which there may be millions of.
+#[derive(Default)]
+struct Rows {
+    /// Where a path's sums are, and 1; 0: it has none.
+    places: Vec<u32>,
+    sums: Vec<(PathId, Row)>,
+}
+
+impl Rows {
+    fn add(&mut self, path: PathId, row: &Row) {
+        if self.places.len() <= path as usize {
+            self.places.resize(path as usize + 1, 0);
+        }
+        match &mut self.places[path as usize] {
+            0 => {
+                self.sums.push((path, *row));
+                self.places[path as usize] = self.sums.len() as u32;
+            }
+            place => self.sums[*place as usize - 1].1.add(row),
+        }
+    }
+
+    /// The tree of the paths, with those that they are below, and the hook pairs in their times.
+    fn tree(mut self, dictionary: &Dictionary, places: &mut Places) -> (Tree, Vec<(PathId, PathPairs)>) {
+        let mut at = 0;
+        while let Some((path, _)) = self.sums.get(at) {
+            let key = &dictionary.paths()[*path as usize].key;
+            for above in key.parent.into_iter().chain(key.folded_into) {
+                if self.places.get(above as usize) == Some(&0) {
+                    self.add(above, &Row::default());
+                }
+            }
+            at += 1;
+        }
+        // A path's number is higher than that of the one above it: so its place below that is known when it comes.
+        let Self { mut sums, .. } = self;
+        sums.sort_unstable_by_key(|(path, _)| *path);
+        let order = preorder(&sums, dictionary);
+        let mut numbers: FxHashMap<PathId, PathId> = FxHashMap::default();
+        let (mut paths, mut pairs) = (Vec::with_capacity(order.len()), Vec::with_capacity(order.len()));
+        for &at in &order {
+            let (path, row) = &sums[at as usize];
+            let Path { key, target } = &dictionary.paths()[*path as usize];
+            let number = paths.len() as PathId;
+            numbers.insert(*path, number);
+            let new = |path: PathId| numbers[&path];
+            let key = Key {
+                parent: key.parent.map(new),
+                folded_into: key.folded_into.map(new),
+                function: places.number(key.function),
+                site: places.number(key.site),
+                hook: places.number(key.hook),
+                flags: key.flags,
+            };
+            let target = target.map(|target| places.number(target));
+            paths.push(CallPath { key, end: number + 1, target, counts: row.counts });
+            pairs.push((number, row.pairs));
+        }
+        for number in (0..paths.len()).rev() {
+            let CallPath { key, end, .. } = paths[number];
+            if let Some(parent) = key.parent {
+                let above: &mut CallPath = &mut paths[parent as usize];
+                above.end = above.end.max(end);
+            }
+        }
+        (Tree { paths }, pairs)
+    }
+}
+
+/// Places of a dictionary that are in use, numbered as they come.
+struct Places<'a> {
+    dictionary: &'a Dictionary,
+    numbers: FxHashMap<PlaceId, PlaceId>,
+    list: Vec<dictionary::Place>,
+}
+
+impl<'a> Places<'a> {
+    fn new(dictionary: &'a Dictionary) -> Self {
+        Self { dictionary, numbers: FxHashMap::default(), list: Vec::new() }
+    }
+
+    fn number(&mut self, place: PlaceId) -> PlaceId {
+        *self.numbers.entry(place).or_insert_with(|| {
+            // One that is nowhere is damage that the check of the whole finds: all that is in frames was numbered.
+            self.list.push(self.dictionary.places().get(place as usize).copied().unwrap_or((None, u64::MAX)));
+            self.list.len() as PlaceId - 1
+        })
+    }
+
+    fn modules(&self) -> BTreeSet<i64> {
+        self.list.iter().filter_map(|(module, _)| *module).collect()
+    }
+}
+
+/// The order of paths, each directly before those below it: their places in `sums`, which are by number.
+fn preorder(sums: &[(PathId, Row)], dictionary: &Dictionary) -> Vec<u32> {
+    let place_of = |path: PathId| sums.binary_search_by_key(&path, |(path, _)| *path).ok();
+    let mut below: Vec<Vec<u32>> = vec![Vec::new(); sums.len()];
+    let mut next = Vec::new();
+    for (at, (path, _)) in (0u32..).zip(sums) {
+        match dictionary.parent(*path).and_then(place_of) {
+            Some(above) => below[above].push(at),
+            None => next.push(at),
+        }
+    }
+    next.reverse();
+    let mut order = Vec::with_capacity(sums.len());
+    while let Some(at) = next.pop() {
+        order.push(at);
+        next.extend(below[at as usize].iter().rev());
+    }
+    order
+}
