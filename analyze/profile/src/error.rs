@@ -32,6 +32,12 @@ pub enum Error {
         /// What there is.
         known: Vec<u32>,
     },
+    /// Options that do not go together.
+    #[error("{0}")]
+    Usage(String),
+    /// Whoever keeps profiles elsewhere has none.
+    #[error(transparent)]
+    Elsewhere(Box<dyn std::error::Error + Send + Sync>),
     /// There are no calls, or none inside the roots that were asked for.
     #[error("there is nothing to export: no call was recorded, or none of those that were asked for")]
     NothingToExport,

@@ -7,7 +7,7 @@ use crate::left;
 use crate::load::interval::Interval;
 use crate::load::{self, Family, Loaded};
 use crate::merge::{By, Merged, Merging};
-use crate::symbolize::{Files, Symbols};
+use crate::symbolize::{Files, KnownModules, Symbols};
 
 /// Which profiles, and what of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,6 +50,14 @@ impl Opened {
         let mut opened = Self::of(loaded, merged);
         opened.settle();
         Ok(opened)
+    }
+
+    /// What was read and merged elsewhere, by whoever also knows its modules.
+    pub fn known(loaded: Loaded, merged: Merged, modules: Box<dyn KnownModules>) -> Self {
+        let files = Files::new(merged.modules.len()).with_known(modules);
+        let mut opened = Self { loaded, merged, files };
+        opened.settle();
+        opened
     }
 
     /// Puts calls where they belong, as far as the files tell more of that than the recorder could know.

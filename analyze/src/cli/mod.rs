@@ -12,12 +12,15 @@ mod export;
 mod man;
 mod merge;
 mod pager;
+mod push;
 mod record;
 mod report;
 mod selection;
+mod series;
 mod shown;
 mod similar;
 mod source;
+mod stored;
 mod symbolize;
 mod top;
 mod tree;
@@ -53,6 +56,7 @@ Examples:
   diytrace top                           # what a running program does now, live
   diytrace bench --a ./old --b ./new     # two versions in turn: which functions became slower, and why
   diytrace diff before after             # the same of two sets of runs that there are already
+  diytrace push --store runs.db          # many runs in one place: `report --store runs.db --since 2d`, and so on
   diytrace similar real/ simulated/      # do two environments perform alike?
 
 What reports find out about programs is cached in ~/.cache/diytrace; DIYTRACE_CACHE names another folder, or is `off`.
@@ -88,6 +92,8 @@ enum Command {
     Top(top::Arguments),
     Similar(similar::Arguments),
     Bench(Box<bench::Arguments>),
+    Push(push::Arguments),
+    Series(series::Arguments),
 }
 
 /// Why a command failed.
@@ -111,6 +117,9 @@ pub enum Error {
     /// `diff` could not compare.
     #[error(transparent)]
     Diff(#[from] comparing::Error),
+    /// `push` could not put it in.
+    #[error(transparent)]
+    Store(#[from] diytrace_store::Error),
     /// Another command.
     #[error(transparent)]
     Analyze(#[from] error::Error),
@@ -153,6 +162,8 @@ impl Cli {
             Command::Annotate(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Command::Report(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Command::Similar(arguments) => Ok(arguments.run(out)?),
+            Command::Push(arguments) => Ok(arguments.run().map(|()| 0)?),
+            Command::Series(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Command::Symbolize(arguments) => Ok(arguments.run().map(|()| 0)?),
             Command::Merge(arguments) => Ok(arguments.run().map(|()| 0)?),
             Command::Export(arguments) => Ok(arguments.run().map(|()| 0)?),
@@ -165,7 +176,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Record(error) => error.exit_code(),
-            Self::Check(_) | Self::Ctl(_) | Self::Similar(_) => 2,
+            Self::Store(_) | Self::Check(_) | Self::Ctl(_) | Self::Similar(_) => 2,
             Self::Bench(_) | Self::Diff(_) | Self::Analyze(_) => 2,
         }
     }
@@ -173,7 +184,7 @@ impl Error {
     /// Whether the reader of our output has closed it (`diytrace report | head`), which is no error of ours.
     pub fn is_broken_pipe(&self) -> bool {
         match self {
-            Self::Record(_) | Self::Similar(_) => false,
+            Self::Record(_) | Self::Store(_) | Self::Similar(_) => false,
             Self::Check(error) => error.is_broken_pipe(),
             Self::Ctl(error) => error.is_broken_pipe(),
             Self::Bench(error) => error.is_broken_pipe(),

@@ -19,8 +19,9 @@ const NUMBERS: usize = Row::OPEN + Row::SUMS;
 const ORDER: [usize; NUMBERS] = {
     const OPEN: usize = Row::SUMS;
     [
-        0, 6, 5, 3, OPEN, OPEN + 2, OPEN + 3, 2, 1, // calls, inclusive and own time, in no histogram; open, left, closed
-        10, 11, 14, 15, 16, 17, 7, 8, 18, 19, 20, 21, 22, 23, 24, 25, 26, 12, 13, 9, 4, OPEN + 1, OPEN + 4,
+        0, 6, 7, 5, 18, 19, 3, // calls, inclusive time, of it inside recursion, own, pairs inside recursion, in no histogram
+        OPEN, OPEN + 2, OPEN + 3, 2, 1, // open calls, left ones, closed ones
+        10, 11, 14, 15, 16, 17, 8, 20, 21, 22, 23, 24, 25, 26, 12, 13, 9, 4, OPEN + 1, OPEN + 4,
     ]
 };
 
@@ -106,17 +107,20 @@ fn numbers(row: &Row) -> [i128; NUMBERS] {
 fn expected(at: usize, known: &[i128; NUMBERS], below: &[i128; NUMBERS]) -> i128 {
     let open = known[Row::SUMS];
     match at {
-        1 => known[0].wrapping_sub(open),                           // closed: those that are not open
-        5 => known[6].wrapping_sub(below[6]),                       // own: inclusive without callees
-        8 => known[6].wrapping_add(known[7]),                       // closed time: all of it
-        10 => known[0].wrapping_sub(open),                          // a pair's inner part for each call that has ended
-        11 => below[0],                                             // and the outer one for each callee's
-        14 => known[10].wrapping_add(below[14]),                    // in the inclusive time those of callees, too
-        15 => below[0].wrapping_add(below[15]),
-        16 | 17 => below[at],
+        1 => known[0].wrapping_sub(open), // closed: those that are not open
+        // Own time: all inclusive time, without that of callees.
+        5 => known[6].wrapping_add(known[7]).wrapping_sub(below[6]).wrapping_sub(below[7]),
+        8 => known[6].wrapping_add(known[7]), // closed time: all of it
+        10 => known[0].wrapping_sub(open),    // a pair's inner part for each call that has ended
+        11 => below[0],                       // and the outer one for each callee's
+        // In inclusive time those of callees, too.
+        14 => known[10].wrapping_add(below[14]).wrapping_add(below[18]).wrapping_sub(known[18]),
+        15 => known[11].wrapping_add(below[15]).wrapping_add(below[19]).wrapping_sub(known[19]),
+        16 => known[12].wrapping_add(below[16]),
+        17 => known[13].wrapping_add(below[17]),
         22 => known[14].wrapping_add(known[18]),
         23 => known[15].wrapping_add(known[19]),
-        26 => known[0].wrapping_sub(open).wrapping_add(below[26]),
+        26 => known[10],
         _ => 0,
     }
 }
@@ -135,7 +139,7 @@ impl Stack {
     fn add(&mut self, parent: Option<u32>, numbers: &[i128; NUMBERS]) {
         let Some(parent) = parent else { return };
         let sums = self.sums.entry(parent).or_insert([0; NUMBERS]);
-        for at in [0, 6, 14, 15, 16, 17, 26] {
+        for at in [0, 6, 7, 14, 15, 16, 17, 18, 19] {
             sums[at] = sums[at].wrapping_add(numbers[at]);
         }
     }
@@ -187,7 +191,7 @@ mod tests {
             let inclusive = own + below[1];
             (sums[0], sums[1], sums[5], sums[6], sums[8]) = (calls, calls, own, inclusive, inclusive);
             (sums[10], sums[11], sums[14], sums[15]) = (calls, below[0], calls + below[0], below[0]);
-            (sums[22], sums[23], sums[26]) = (sums[14], sums[15], calls + below[0]);
+            (sums[22], sums[23], sums[26]) = (sums[14], sums[15], calls);
             Row::of(&sums, &[0; Row::OPEN]).unwrap()
         };
         vec![(3, row(1, 5000, [100, 9000])), (7, row(100, 9000, [0, 0]))]

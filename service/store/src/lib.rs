@@ -36,5 +36,5 @@ pub use frame::Frame;
 pub use label::Labels;
 pub use moment::Range;
 pub use query::Query;
-pub use recording::{Labelled, push};
-pub use select::Selected;
+pub use recording::{Labelled, Pushed, push};
+pub use select::{Selected, open as open_selection};

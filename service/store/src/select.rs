@@ -1,7 +1,15 @@
 //! What was selected, as if its recordings had been read from files.
 
+use std::sync::Mutex;
+
 use diytrace_profile::load::Loaded;
 use diytrace_profile::merge::Merged;
+use diytrace_profile::module::ModuleKey;
+use diytrace_profile::opened::Opened;
+use diytrace_profile::symbolize::{KnownModules, Portable};
+
+use crate::engine::{Engine, Stored};
+use crate::{Error, Query};
 
 /// What was selected.
 #[derive(Debug)]
@@ -10,4 +18,21 @@ pub struct Selected {
     pub loaded: Loaded,
     /// What they counted.
     pub merged: Merged,
+}
+
+/// What a store knows of modules.
+struct Modules(Mutex<Stored>);
+
+impl KnownModules for Modules {
+    fn module(&self, key: &ModuleKey) -> Result<Option<Portable>, String> {
+        // Only reading goes on in there: whoever panicked has left nothing half done.
+        let store = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        store.symbols(key).map_err(|error| error.to_string())
+    }
+}
+
+/// What is asked for, ready for every view of a profile; apart by the values of a label, if one is named.
+pub fn open(store: Stored, query: &Query, by: Option<&str>) -> Result<Opened, Error> {
+    let Selected { loaded, merged } = Engine::select(&*store, query, by)?;
+    Ok(Opened::known(loaded, merged, Box::new(Modules(Mutex::new(store)))))
 }

@@ -1,0 +1,57 @@
+//! The command `push`: recordings into a profile store.
+
+use std::path::PathBuf;
+
+use diytrace_profile::human::count;
+use diytrace_store::{self as store, Address, Error, Labelled, Labels};
+
+const EXAMPLES: &str = "\
+Examples:
+  diytrace push --store runs.db                                 # diytrace.data here
+  diytrace push --store runs.db --label commit=ab12 pg.data     # a label more than service, host and build
+  diytrace report --store runs.db --select 'service=postgres'   # every view takes a selection in place of PROFILE
+  diytrace report --store runs.db --since 2d --by build
+  diytrace series --store runs.db                               # what there is
+
+A recording that is pushed twice counts once; one that has grown since counts as it is now. What its functions are called goes
+with it, so the store needs no program nor any of its builds.";
+
+/// Put recordings into a profile store, with labels
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Recordings: .diyt files, archives, or folders of them [default: diytrace.data]
+    #[arg(value_name = "PROFILE")]
+    profiles: Vec<PathBuf>,
+
+    /// The store; a file that is made if there is none
+    #[arg(long, value_name = "URL")]
+    store: String,
+
+    /// A label of the series (repeatable); service, host and build are the program's, this host's and its build ID's unless told
+    #[arg(long = "label", value_name = "NAME=VALUE")]
+    labels: Vec<String>,
+}
+
+impl Arguments {
+    /// Runs the command.
+    pub fn run(self) -> Result<(), Error> {
+        let labels = self.labels.iter().map(|label| Labels::parse(label)).collect::<Result<_, _>>()?;
+        let mut store = store::open(&self.store.parse::<Address>()?, true)?;
+        let (pushed, warnings) = store::push(&mut *store, &self.profiles, &Labelled { labels })?;
+        for warning in warnings {
+            eprintln!("warning: left out: {warning}");
+        }
+        let store::Pushed { added, grown, known, paths } = pushed;
+        let recordings = |count: u64| if count == 1 { "1 recording".to_owned() } else { format!("{count} recordings") };
+        let mut said = vec![format!("{} put in", recordings(added))];
+        if grown > 0 {
+            said.push(format!("{grown} that had grown"));
+        }
+        if known > 0 {
+            said.push(format!("{known} there already"));
+        }
+        eprintln!("{}: {} ({} call paths)", self.store, said.join(", "), count(paths));
+        Ok(())
+    }
+}
