@@ -24,6 +24,9 @@ pub struct Clock {
 /// What is reported together: everything, a process or a thread.
 #[derive(Clone, Debug, Serialize)]
 pub struct Subject {
+    /// What sets it apart from others in a store: a label and its value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// The process, if it is one.
     pub process: Option<Process>,
     /// The thread, if it is one.
@@ -115,6 +118,7 @@ pub fn subject(group: &Group) -> Subject {
     let mean = |sum: Time| if group.calls == 0 { 0.0 } else { sum.ns() / group.calls as f64 };
     let overhead = group.overhead();
     Subject {
+        label: group.label.clone(),
         process: group.process.as_ref().map(process),
         thread: group.thread.as_ref().map(|thread| Thread { tid: thread.tid, name: thread.name.clone() }),
         processes: group.processes,

@@ -173,6 +173,7 @@ fn name(subject: &Subject) -> String {
     let programs: Vec<&str> = subject.programs.iter().map(|program| file_name(program)).collect();
     let program = subject.process.as_ref().map_or_else(|| programs.join(", "), |of| file_name(&of.exe).to_owned());
     match (&subject.process, &subject.thread) {
+        _ if subject.label.is_some() => format!("{program} {}", subject.label.as_deref().unwrap_or_default()),
         (Some(process), Some(thread)) if thread.tid == process.pid => format!("{program} {}", process.pid),
         (Some(process), Some(thread)) => format!("{program} {} thread {} {}", process.pid, thread.tid, thread.name),
         (Some(process), None) => format!("{program} {}", process.pid),

@@ -36,6 +36,7 @@ pub fn document(roots: &[&str]) -> Document {
         state: "exited",
     };
     let subject = Subject {
+        label: None,
         process: Some(process),
         thread: None,
         processes: 1,

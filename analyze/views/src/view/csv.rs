@@ -22,9 +22,7 @@ pub fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn functions(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::Result<()> {
-    writer.write_record([
-        "pid",
-        "tid",
+    let fields = [
         "name",
         "module",
         "address",
@@ -43,11 +41,12 @@ fn functions(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::R
         "p99_ns",
         "p999_ns",
         "max_ns",
-    ])?;
+    ];
+    writer.write_record(header(document, fields))?;
     for report in &document.reports {
         for function in &report.functions {
-            let [pid, tid] = identity(&report.subject);
-            let mut record = vec![pid, tid, function.name.clone(), function.module.clone()];
+            let mut record: Vec<String> = identity(&report.subject).collect();
+            record.extend([function.name.clone(), function.module.clone()]);
             record.extend([function.address.to_string(), function.calls.to_string(), function.open.to_string()]);
             record.push(function.inlined_calls.to_string());
             record.extend(times(function));
@@ -60,10 +59,9 @@ fn functions(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::R
 /// Columns that were asked for.
 fn chosen(document: &Document, columns: &[Column], writer: &mut Writer<&mut dyn Write>) -> csv::Result<()> {
     let fields = columns.iter().map(|column| column.field());
-    writer.write_record(["pid", "tid", "name"].into_iter().chain(fields))?;
+    writer.write_record(header(document, ["name"].into_iter().chain(fields)))?;
     for report in &document.reports {
         for function in &report.functions {
-            let [pid, tid] = identity(&report.subject);
             let text = |column: &Column| match (column, column.value(function)) {
                 (Column::Address, _) => function.address.to_string(),
                 (_, Value::Count(number)) => number.to_string(),
@@ -73,7 +71,8 @@ fn chosen(document: &Document, columns: &[Column], writer: &mut Writer<&mut dyn 
                 (_, Value::Text(text)) => text.to_owned(),
                 (_, Value::Line(line)) => line.map(|(file, line)| format!("{file}:{line}")).unwrap_or_default(),
             };
-            writer.write_record([pid, tid, function.name.clone()].into_iter().chain(columns.iter().map(text)))?;
+            let name = [function.name.clone()];
+            writer.write_record(identity(&report.subject).chain(name).chain(columns.iter().map(text)))?;
         }
     }
     Ok(())
@@ -95,9 +94,7 @@ fn times(function: &Function) -> impl Iterator<Item = String> {
 }
 
 fn roots(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::Result<()> {
-    writer.write_record([
-        "pid",
-        "tid",
+    let fields = [
         "root",
         "root_calls",
         "root_total_ns",
@@ -110,11 +107,12 @@ fn roots(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::Resul
         "total_ns",
         "self_ns",
         "total_raw_ns",
-    ])?;
+    ];
+    writer.write_record(header(document, fields))?;
     for report in &document.reports {
         for root in report.functions.iter().filter(|function| function.root) {
-            let [pid, tid] = identity(&report.subject);
-            let of_root = [pid, tid, root.name.clone(), root.calls.to_string(), number(root.total_ns)];
+            let of_root = [root.name.clone(), root.calls.to_string(), number(root.total_ns)];
+            let of_root: Vec<String> = identity(&report.subject).chain(of_root).collect();
             writer.write_record(of_root.iter().cloned().chain([
                 root.name.clone(),
                 root.module.clone(),
@@ -146,27 +144,14 @@ fn roots(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::Resul
 
 /// Slices of timelines, the first of each is 0.
 fn slices(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::Result<()> {
-    writer.write_record([
-        "pid",
-        "tid",
-        "name",
-        "module",
-        "address",
-        "slice",
-        "start_unix_ns",
-        "slice_ns",
-        "calls",
-        "total_ns",
-    ])?;
+    let fields = ["name", "module", "address", "slice", "start_unix_ns", "slice_ns", "calls", "total_ns"];
+    writer.write_record(header(document, fields))?;
     for report in &document.reports {
         for function in &report.functions {
             let Some(timeline) = &function.timeline else { continue };
             for (index, slice) in timeline.slices.iter().enumerate() {
-                let [pid, tid] = identity(&report.subject);
                 let start = timeline.start_unix_ns.saturating_add((timeline.slice_ns * index as f64).round() as u64);
-                writer.write_record([
-                    pid,
-                    tid,
+                writer.write_record(identity(&report.subject).chain([
                     function.name.clone(),
                     function.module.clone(),
                     function.address.to_string(),
@@ -175,18 +160,28 @@ fn slices(document: &Document, writer: &mut Writer<&mut dyn Write>) -> csv::Resu
                     number(timeline.slice_ns),
                     number(slice.calls),
                     number(slice.total_ns),
-                ])?;
+                ]))?;
             }
         }
     }
     Ok(())
 }
 
-/// Process and thread, if it is one.
-pub(super) fn identity(subject: &Subject) -> [String; 2] {
-    let pid = subject.process.as_ref().map(|process| process.pid.to_string());
-    let tid = subject.thread.as_ref().map(|thread| thread.tid.to_string());
-    [pid, tid].map(Option::unwrap_or_default)
+/// What subjects are told apart by, as a header: the label if they have one, process and thread.
+pub(super) fn identities<'a>(mut subjects: impl Iterator<Item = &'a Subject>) -> Vec<&'static str> {
+    let label = subjects.any(|subject| subject.label.is_some()).then_some("label");
+    label.into_iter().chain(["pid", "tid"]).collect()
+}
+
+/// The same of one: process and thread, if it is one.
+pub(super) fn identity(subject: &Subject) -> impl Iterator<Item = String> {
+    let pid = subject.process.as_ref().map(|process| process.pid.to_string()).unwrap_or_default();
+    let tid = subject.thread.as_ref().map(|thread| thread.tid.to_string()).unwrap_or_default();
+    subject.label.clone().into_iter().chain([pid, tid])
+}
+
+fn header<'a>(document: &Document, fields: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
+    identities(document.reports.iter().map(|report| &report.subject)).into_iter().chain(fields)
 }
 
 /// A time, to the picosecond.

@@ -5,11 +5,9 @@ use std::io::{self, Write};
 use csv::Writer;
 
 use crate::annotate::{Call, Document, Function};
-use crate::view::csv::{identity, number};
+use crate::view::csv::{identities, identity, number};
 
-const HEADER: [&str; 15] = [
-    "pid",
-    "tid",
+const HEADER: [&str; 13] = [
     "function",
     "file",
     "line",
@@ -28,13 +26,14 @@ const HEADER: [&str; 15] = [
 /// Writes annotated functions as CSV.
 pub fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = Writer::from_writer(out);
-    writer.write_record(HEADER)?;
+    let told_apart = identities(document.reports.iter().map(|report| &report.subject));
+    writer.write_record(told_apart.into_iter().chain(HEADER))?;
     for report in &document.reports {
         for function in &report.functions {
             let lines = function.lines.iter().flat_map(|line| &line.calls);
             let instructions = function.instructions.iter().flat_map(|instruction| &instruction.calls);
             for call in lines.chain(instructions).chain(&function.elsewhere) {
-                writer.write_record(identity(&report.subject).into_iter().chain(record(function, call)))?;
+                writer.write_record(identity(&report.subject).chain(record(function, call)))?;
             }
         }
     }

@@ -50,6 +50,9 @@ pub(super) fn title(subject: &Subject) -> String {
         [one, two, three, _, ..] => format!("{one}, {two}, {three} and {} more", programs.len() - 3),
         few => few.join(", "),
     };
+    if let Some(label) = &subject.label {
+        title.push_str(&format!(" · {label}"));
+    }
     match &subject.process {
         Some(process) => title.push_str(&format!(" · process {}, {}", process.pid, process.state)),
         None => title.push_str(&format!(" · {}", counted(subject.processes, "process", "processes"))),

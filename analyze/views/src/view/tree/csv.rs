@@ -5,11 +5,9 @@ use std::io::{self, Write};
 use csv::Writer;
 
 use crate::tree::{Document, Node};
-use crate::view::csv::{identity, number};
+use crate::view::csv::{identities, identity, number};
 
-const HEADER: [&str; 23] = [
-    "pid",
-    "tid",
+const HEADER: [&str; 21] = [
     "node",
     "parent",
     "depth",
@@ -36,10 +34,11 @@ const HEADER: [&str; 23] = [
 /// Writes trees as CSV. `file` and `line` are where the call is written, if it is one place.
 pub fn write(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = Writer::from_writer(out);
-    writer.write_record(HEADER)?;
+    let told_apart = identities(document.trees.iter().map(|tree| &tree.subject));
+    writer.write_record(told_apart.into_iter().chain(HEADER))?;
     for tree in &document.trees {
         for (id, node) in tree.nodes.iter().enumerate() {
-            writer.write_record(identity(&tree.subject).into_iter().chain(record(id, node)))?;
+            writer.write_record(identity(&tree.subject).chain(record(id, node)))?;
         }
     }
     writer.flush()

@@ -1,0 +1,185 @@
+//! The profile store: what is selected from it tells the same as the recordings themselves, and each counts once.
+
+mod common;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::Output;
+
+use common::{Build, Program, builds, copy_program, diytrace, fixture, run_to_end};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder with recordings, and a store that they are put into.
+struct Story {
+    folder: TempDir,
+}
+
+impl Story {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Records a program, a copy of its own, into a folder of that name.
+    fn record(&self, source: &str, build: Build, name: &str) -> Program {
+        let mut program = fixture(source, build);
+        let copy = self.path().join(program.path.file_name().unwrap());
+        if !copy.exists() {
+            copy_program(&program.path, &copy);
+        }
+        program.path = copy;
+        let recorded = program.record().run();
+        fs::rename(recorded.out(), self.path().join(name)).unwrap();
+        program
+    }
+
+    fn run(&self, line: &str) -> Output {
+        let mut command = diytrace(self.path());
+        run_to_end(command.args(line.split(' ')).env("DIYTRACE_CACHE", "off"))
+    }
+
+    fn done(&self, line: &str) -> Output {
+        let output = self.run(line);
+        assert!(output.status.success(), "{line}: {}", text(&output.stderr));
+        output
+    }
+
+    fn json(&self, line: &str) -> Value {
+        serde_json::from_slice(&self.done(line).stdout).unwrap()
+    }
+
+    /// What is said, and how it ends.
+    fn refused(&self, line: &str) -> String {
+        let output = self.run(line);
+        assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""), "{line}");
+        let said = text(&output.stderr);
+        assert_eq!(said.lines().count(), 1, "{line}: one sentence, not {said}");
+        said
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+const VIEWS: [&str; 14] = [
+    "report --format json",
+    "report --format csv --timeline",
+    "report --columns calls,open,unwound,total,error,self,mean,min,p50,p99,max,processes,call,source --histogram",
+    "report --root main --format json",
+    "report --root mian",
+    "tree --format json",
+    "tree --callers --sites",
+    "callers leaf --format json",
+    "annotate main --format json",
+    "export callgrind",
+    "export pprof --by all",
+    "export speedscope",
+    "export html",
+    "export folded",
+];
+
+/// What each view tells: stdout, stderr and status.
+fn answers(story: &Story, source: &str) -> Vec<(&'static str, Option<i32>, String, String)> {
+    let ask = |view: &&'static str| {
+        let output = story.run(&format!("{view} {source}"));
+        let stdout = format!("{:?}", OsStr::from_bytes(&output.stdout)); // what pprof packs is no text
+        (*view, output.status.code(), stdout, text(&output.stderr))
+    };
+    VIEWS.iter().map(ask).collect()
+}
+
+#[test]
+fn every_view_tells_of_a_selection_what_it_tells_of_the_recordings() {
+    for &build in builds() {
+        for source in ["forks.c", "names.cc", "recursion.c", "left-inline.cc"] {
+            let story = Story::new();
+            story.record(source, build, "one");
+            let program = story.record(source, build, "two");
+            story.done("push --store s.db one two");
+            let of_files = answers(&story, "one two");
+            assert!(of_files.iter().any(|(_, status, ..)| *status == Some(0)));
+            // Neither recordings nor programs are needed any more.
+            fs::remove_file(program.path).unwrap();
+            fs::remove_dir_all(story.path().join("one")).unwrap();
+            fs::remove_dir_all(story.path().join("two")).unwrap();
+            for (of_store, of_files) in answers(&story, "--store s.db").iter().zip(&of_files) {
+                assert_eq!(of_store, of_files, "{source} {build:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_recording_that_is_put_in_twice_counts_once() {
+    let story = Story::new();
+    story.record("forks.c", builds()[0], "one");
+    let calls = |story: &Story| story.json("report --store s.db --format json")["reports"][0]["calls"].clone();
+    assert!(text(&story.done("push --store s.db one").stderr).contains("1 recording put in"));
+    let once = calls(&story);
+    assert!(text(&story.done("push --store s.db one").stderr).contains("1 there already"));
+    // An archive of it is the same recording.
+    story.done("symbolize one -o one.diya");
+    story.done("push --store s.db one.diya");
+    assert_eq!(calls(&story), once);
+    assert_eq!(story.json("series --store s.db --format json")["series"][0]["recordings"], 1);
+}
+
+#[test]
+fn series_are_told_apart_by_labels() {
+    let story = Story::new();
+    for (name, label) in [("one", "commit=aa1"), ("two", "commit=ab2"), ("three", "commit=ab2")] {
+        story.record("forks.c", builds()[0], name);
+        story.done(&format!("push --store s.db --label {label} --label host=h-{name} {name}"));
+    }
+    let calls = |select: &str| {
+        let report = story.json(&format!("report --store s.db --select {select} --format json"));
+        report["reports"][0]["calls"].as_u64().unwrap()
+    };
+    let of_one = calls("commit=aa1");
+    assert_eq!((calls("commit=a*"), calls("commit=ab2,host=h-t*")), (3 * of_one, 2 * of_one));
+    let apart = story.json("report --store s.db --by commit --format json");
+    let labels: Vec<_> = apart["reports"].as_array().unwrap().iter().map(|report| &report["label"]).collect();
+    assert_eq!(labels, ["commit=aa1", "commit=ab2"]);
+    let table = text(&story.done("report --store s.db --by commit").stdout);
+    assert!(table.contains("commit=aa1") && table.contains("commit=ab2"), "{table}");
+    let series = text(&story.done("series --store s.db --select commit=aa1").stdout);
+    assert!(series.contains("host=h-one") && !series.contains("h-two"), "{series}");
+    // In a range of time is what was recorded in it.
+    assert_eq!(calls("commit=a* --since 1h --until now"), 3 * of_one);
+    assert!(story.refused("report --store s.db --until 1h").contains("in that time"));
+}
+
+#[test]
+fn bad_use_is_one_sentence() {
+    let story = Story::new();
+    assert!(story.refused("report --store s.db").contains("diytrace push --store s.db"));
+    story.record("forks.c", builds()[0], "one");
+    story.done("push --store s.db one");
+    for (line, says) in [
+        ("report --store s.db --select servcie=forks", "build, host, service"),
+        ("report --store s.db --select service=frks", "nothing in the store has service=frks; service is forks"),
+        ("report --store s.db --select service", "NAME=VALUE"),
+        ("report --store s.db --since yesterday", "is no time"),
+        ("report --store s.db --since 1h --until 2h", "no time between"),
+        ("report --store s.db --by commit", "no series has a label `commit`"),
+        ("report --store s.db --by process", "by a label"),
+        ("report --by host one", "--store"),
+        ("report --store clickhouse://host/d", "clickhouse"),
+        ("push --store s.db missing", "missing"),
+        ("push --store s.db --label 1=2 one", "is no label"),
+    ] {
+        let said = story.refused(line);
+        assert!(said.contains(says), "{line}: {said}");
+    }
+    fs::write(story.path().join("text"), "no store").unwrap();
+    assert!(story.refused("report --store text").contains("is no store of diytrace"));
+    fs::write(story.path().join("empty"), "").unwrap();
+    assert!(story.refused("report --store empty").contains("is no store of diytrace"));
+}
