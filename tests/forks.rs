@@ -146,6 +146,17 @@ fn assert_served(report: &Report, children: u64) {
 }
 
 #[test]
+fn time_without_a_call_says_why() {
+    let recorded = fixture("fork.c", Build::GCC_O0).record().arg("return").run();
+    let output = recorded.diytrace(&["report", "--by", "process"]);
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let (_, child) = shown.split_once("\n\nfork · process ").expect("two processes");
+    let line = child.lines().find(|line| line.split_whitespace().any(|word| word == "split")).unwrap();
+    assert!(line.starts_with("      0") && line.ends_with("called before the fork, by the parent"), "{line}");
+    assert_eq!(shown.matches("called before").count(), child.matches("called before").count(), "{shown}");
+}
+
+#[test]
 fn a_thousand_children() {
     each_build("forks.c", |program| {
         let recorded = program.record().args(&["1000", "1"]).logged().run();

@@ -4,6 +4,7 @@ mod common;
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -56,6 +57,43 @@ fn there_are_colours_at_a_terminal_unless_somebody_minds() {
         assert!(!is_coloured(&[("NO_COLOR", "1")], command), "{command}");
     }
     assert!(!is_coloured(&[("NO_COLOR", "1")], "--help"));
+}
+
+/// A pipe whose reader has left.
+fn left_pipe() -> io::PipeWriter {
+    io::pipe().unwrap().1
+}
+
+#[test]
+fn warnings_that_nobody_reads_are_no_error() {
+    let recorded = fixture("small.c", builds()[0]).record().set("DEPTH", "x").complaining().run();
+    let warned = run(recorded.folder(), &["report", "out"]);
+    assert!(text(&warned.stderr).contains("warning: "), "{}", text(&warned.stderr));
+    for command in [
+        "report out",
+        "tree out",
+        "callers main out",
+        "annotate main out",
+        "export folded out",
+        "diff out out",
+        "similar out out",
+    ] {
+        let output = run_to_end(diytrace(recorded.folder()).args(command.split(' ')).stderr(left_pipe()));
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        assert!(!output.stdout.is_empty(), "{command}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_had_enough_is_no_error() {
+    let recorded = fixture("small.c", builds()[0]).record().run();
+    let views = ["report out", "tree out", "callers main out", "annotate main out", "diff out out", "similar out out"];
+    let in_formats = |view: &&str| ["table", "json", "csv"].map(|format| format!("{view} --format {format}"));
+    let others = ["export folded out", "export pprof out", "completions bash"].map(str::to_owned);
+    for line in views.iter().flat_map(in_formats).chain(others) {
+        let output = run_to_end(diytrace(recorded.folder()).args(line.split(' ')).stdout(left_pipe()));
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()), "{line}");
+    }
 }
 
 #[test]

@@ -345,6 +345,16 @@ fn instrumented_but_nothing_recorded() {
 }
 
 #[test]
+fn a_folder_that_is_removed_meanwhile() {
+    let here = folder();
+    compile(&here.path().join("server"), PROGRAM, INSTRUMENTED);
+    write_script(&here.path().join("run"), "#!/bin/sh\n./server; rm -r diytrace.data\n");
+    let said = stderr(&record(&here, &["./run"]));
+    assert!(said.contains("its folder diytrace.data was removed while run ran"), "{said}");
+    assert!(!said.contains("cannot read") && !said.contains("not instrumented"), "{said}");
+}
+
+#[test]
 fn a_folder_that_cannot_be_made() {
     let here = folder();
     fs::write(here.path().join("file"), "").unwrap();

@@ -39,6 +39,20 @@ fn deep() {
 }
 
 #[test]
+fn its_mean_is_one_number() {
+    let program = fixture("recursion.c", Build::GCC_O0);
+    let recorded = program.record().arg("fib").arg("12").run();
+    let json = |line: &str| -> serde_json::Value {
+        serde_json::from_slice(&recorded.diytrace(&line.split(' ').collect::<Vec<_>>()).stdout).unwrap()
+    };
+    let report = json("report --function fib --format json");
+    let callers = json("callers fib --format json");
+    let mean = &report["reports"][0]["functions"][0]["mean_ns"];
+    assert!(mean.is_number());
+    assert_eq!(&callers["trees"][0]["nodes"][0]["mean_ns"], mean);
+}
+
+#[test]
 fn branching() {
     each_build("recursion.c", |program| {
         let recorded = recorded(program, "fib", 20);

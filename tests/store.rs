@@ -5,10 +5,12 @@ mod common;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
-use common::{Build, Program, builds, copy_program, diytrace, fixture, run_to_end};
+use common::{Build, Program, builds, copy_program, diytrace, fixture, is_root, run_to_end};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -110,7 +112,10 @@ fn every_view_tells_of_a_selection_what_it_tells_of_the_recordings() {
             fs::remove_dir_all(story.path().join("one")).unwrap();
             fs::remove_dir_all(story.path().join("two")).unwrap();
             for (of_store, of_files) in answers(&story, "--store s.db").iter().zip(&of_files) {
-                assert_eq!(of_store, of_files, "{source} {build:?}");
+                let differs =
+                    of_store.2.split("\\n").zip(of_files.2.split("\\n")).find(|(store, files)| store != files);
+                assert_eq!(differs, None, "{source} {build:?}: {}", of_store.0);
+                assert!(of_store == of_files, "{source} {build:?}: {}: {}, not {}", of_store.0, of_store.3, of_files.3);
             }
         }
     }
@@ -182,4 +187,112 @@ fn bad_use_is_one_sentence() {
     assert!(story.refused("report --store text").contains("is no store of diytrace"));
     fs::write(story.path().join("empty"), "").unwrap();
     assert!(story.refused("report --store empty").contains("is no store of diytrace"));
+}
+
+#[test]
+fn a_writer_that_is_killed_leaves_nothing_half_done() {
+    let story = Story::new();
+    for name in ["one", "two", "three"] {
+        story.record("forks.c", builds()[0], name);
+    }
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let report = "report --format json one two three";
+    let expected = text(&story.done(report).stdout);
+    for round in 0..100 {
+        let name = ["one", "two", "three"][round % 3];
+        if round % 10 == 0 {
+            for file in ["s.db", "s.db-wal", "s.db-shm"] {
+                let _ = fs::remove_file(story.path().join(file));
+            }
+        }
+        let mut command = diytrace(story.path());
+        let mut writer = command.args(["push", "--store", "s.db", name]).stderr(Stdio::null()).spawn().unwrap();
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        std::thread::sleep(Duration::from_micros(random >> 33 & 0x7fff));
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+        if round % 10 == 9 {
+            story.done("push --store s.db one two three");
+            assert_eq!(text(&story.done("report --format json --store s.db").stdout), expected, "round {round}");
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_and_loses_nothing_that_was_in() {
+    let story = Story::new();
+    story.record("forks.c", builds()[0], "one");
+    story.record("paths.c", builds()[0], "large");
+    story.done("push --store s.db one");
+    let before = text(&story.done("report --format json --store s.db").stdout);
+    let blocks = fs::metadata(story.path().join("s.db")).unwrap().len().div_ceil(1024);
+    let program = diytrace(story.path()).get_program().to_owned();
+    let mut shell = Command::new("bash");
+    // Files may not grow beyond what is there.
+    let line = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" push --store s.db large");
+    let output = run_to_end(shell.current_dir(story.path()).args(["-c", &line]).arg(program));
+    let said = text(&output.stderr);
+    assert_eq!((output.status.code(), said.lines().count()), (Some(2), 1), "{said}");
+    assert!(said.contains("s.db"), "{said}");
+    assert_eq!(text(&story.done("report --format json --store s.db").stdout), before);
+}
+
+#[test]
+fn a_damaged_store_is_told_or_does_not_matter() {
+    let story = Story::new();
+    story.record("forks.c", builds()[0], "one");
+    story.done("push --store s.db one");
+    let expected = text(&story.done("report --format json --store s.db").stdout);
+    let sound = fs::read(story.path().join("s.db")).unwrap();
+    let mut random = 7_u64;
+    let mut told = 0;
+    for round in 0..60 {
+        let mut damaged = sound.clone();
+        // Many bytes, so that some of them matter; or the end is missing.
+        for _ in 0..damaged.len() / 200 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let at = (random >> 20) as usize % damaged.len();
+            damaged[at] ^= 1 << (random >> 60 & 7);
+        }
+        if round % 4 == 0 {
+            damaged = sound[..sound.len() / 61 * round].to_vec();
+        }
+        fs::write(story.path().join("d.db"), damaged).unwrap();
+        let output = story.run("report --format json --store d.db");
+        let (status, said) = (output.status.code(), text(&output.stderr));
+        match status {
+            Some(0) => assert_eq!(text(&output.stdout), expected, "round {round}"),
+            _ => told += 1,
+        }
+        assert!(matches!(status, Some(0 | 2)) && !said.contains("panicked"), "round {round}: {status:?} {said}");
+    }
+    assert!(told > 10, "{told}");
+}
+
+#[test]
+fn a_store_that_cannot_be_written_can_be_read() {
+    let story = Story::new();
+    story.record("forks.c", builds()[0], "one");
+    story.done("push --store s.db one");
+    let expected = text(&story.done("report --format json --store s.db").stdout);
+    let program = story.path().join("diytrace");
+    copy_program(Path::new(diytrace(story.path()).get_program()), &program);
+    fs::set_permissions(story.path(), fs::Permissions::from_mode(0o555)).unwrap();
+    fs::set_permissions(story.path().join("s.db"), fs::Permissions::from_mode(0o444)).unwrap();
+    let ask = |words: &[&str]| {
+        // Who may do everything may write, too.
+        let mut command = match is_root() {
+            true => Command::new("setpriv"),
+            false => Command::new("env"),
+        };
+        if is_root() {
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"]);
+        }
+        command.arg(&program);
+        run_to_end(command.args(words).current_dir(story.path()).env("DIYTRACE_CACHE", "off"))
+    };
+    let read = ask(&["report", "--format", "json", "--store", "s.db"]);
+    assert_eq!((read.status.code(), text(&read.stdout)), (Some(0), expected), "{}", text(&read.stderr));
+    let written = ask(&["push", "--store", "s.db", "one"]);
+    assert_eq!((written.status.code(), text(&written.stderr).lines().count()), (Some(2), 1));
 }

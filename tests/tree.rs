@@ -225,7 +225,7 @@ fn what_was_folded_is_in_the_tree_as_in_the_report_or_the_tree_says_why_not() {
         ),
         (
             deep,
-            "some recursion was recorded in sum only: totals inside it are not the report's; calls and self times are",
+            "levels of a deep recursion were not recorded apart: totals inside it may differ from the report's, calls and self times do not",
         ),
     ] {
         let json = |command: &str| -> Value {

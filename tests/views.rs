@@ -32,6 +32,23 @@ fn csv_of_roots() {
     golden("roots.csv", &shape_of_csv(&report(&recorded(), &[&ROOTS[..], &["--format", "csv"]].concat())));
 }
 
+#[test]
+fn no_rows_are_asked_for() {
+    let shown = report(&recorded(), &["--limit", "0"]);
+    assert!(shown.contains("… and 6 more functions") && !shown.contains("no functions"), "{shown}");
+}
+
+#[test]
+fn a_column_that_was_asked_for_is_there() {
+    let shown = report(&recorded(), &["--columns", "calls,unwound,p50", "--raw", "--function", "main"]);
+    let line = |at: usize| shown.lines().nth(at).unwrap().split_whitespace().collect::<Vec<_>>();
+    assert_eq!(
+        (line(2), line(4)),
+        (vec!["calls", "unwound", "p50", "function"], vec!["1", "0", "–", "main"]),
+        "{shown}"
+    );
+}
+
 fn recorded() -> Recorded {
     fixture("roots.c", Build::GCC_O0).record().run()
 }

@@ -27,7 +27,6 @@ use clap::Parser;
 fn main() -> ExitCode {
     match cli::Cli::parse().run() {
         Ok(code) => code.into(),
-        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "diytrace: {error}");
             error.exit_code().into()

@@ -63,13 +63,6 @@ pub enum Error {
     Write(#[from] io::Error),
 }
 
-impl Error {
-    /// Whether the reader of our output has closed it (`diytrace report | head`), which is no error of ours.
-    pub fn is_broken_pipe(&self) -> bool {
-        matches!(self, Self::Write(source) if source.kind() == io::ErrorKind::BrokenPipe)
-    }
-}
-
 fn numbers(all: &[u32]) -> String {
     const SHOWN: usize = 8;
     let mut text = all.iter().take(SHOWN).map(u32::to_string).collect::<Vec<_>>().join(", ");

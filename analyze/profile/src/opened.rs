@@ -78,6 +78,13 @@ impl Opened {
     }
 }
 
+/// What was merged, with calls put where they belong as far as the modules' files are here: for whoever keeps it without them.
+pub fn settled(mut merged: Merged) -> Merged {
+    let (modules, files) = (merged.modules.clone(), Files::new(merged.modules.len()));
+    left::settle(&mut merged, &Symbols::new(&modules, &files));
+    merged
+}
+
 /// Reads profiles and hands over each family: of `A..B` both readings, the earlier first.
 pub fn read(paths: &[PathBuf], take: &mut dyn FnMut(Option<&Family>, &Family)) -> Result<Loaded, Error> {
     let mut loaded = Loaded::default();

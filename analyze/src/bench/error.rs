@@ -132,14 +132,3 @@ pub enum Error {
     #[error("cannot write the result: {0}")]
     Write(#[from] io::Error),
 }
-
-impl Error {
-    /// Whether the reader of our output has closed it, which is no error of ours.
-    pub fn is_broken_pipe(&self) -> bool {
-        match self {
-            Self::Write(source) => source.kind() == io::ErrorKind::BrokenPipe,
-            Self::Diff(error) => error.is_broken_pipe(),
-            _ => false,
-        }
-    }
-}

@@ -40,7 +40,8 @@ fn keep(run: &mut Run, folder: &Path, number: usize) -> Result<(), Error> {
     if run.profiles.iter().all(|profile| Interval::names(profile).is_none()) {
         let output = folder.join(format!("{number:04}.diya"));
         let profiles = std::mem::replace(&mut run.profiles, vec![output.clone()]);
-        pack::run(&pack::Options { profiles, output, symbols: true })?;
+        let said = pack::run(&pack::Options { profiles, output, symbols: true })?;
+        said.iter().for_each(|warning| super::say(&format!("warning: {warning}")));
         return Ok(());
     }
     for profile in &mut run.profiles {

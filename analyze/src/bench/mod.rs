@@ -69,7 +69,7 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<u8, Error> {
     let mut status = 0;
     match &measured.sides[..] {
         [left, right] if !left.runs.is_empty() && !right.runs.is_empty() => {
-            summary::write(&measured.sides, &mut io::stderr())?;
+            let _ = summary::write(&measured.sides, &mut io::stderr());
             let mut comparison = diff::compare(left, right, &judging)?;
             if options.confirms && interrupt.is_none() {
                 let changed = changed(&comparison, &plan);

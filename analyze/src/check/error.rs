@@ -17,10 +17,3 @@ pub enum Error {
     #[error("cannot write the checkup: {0}")]
     Write(#[from] io::Error),
 }
-
-impl Error {
-    /// Whether the reader of our output has closed it (`diytrace check | head`), which is no error of ours.
-    pub fn is_broken_pipe(&self) -> bool {
-        matches!(self, Self::Write(source) if source.kind() == io::ErrorKind::BrokenPipe)
-    }
-}

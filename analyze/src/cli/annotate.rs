@@ -12,9 +12,9 @@ use super::shown::Shown;
 
 const EXAMPLES: &str = "\
 Examples:
-  diytrace annotate eval_windowaggregates           # its source, with what each line calls
+  diytrace annotate handle_request   # its source, with what each line calls
   diytrace annotate parse --context 2 --source ~/src/server-1.4
-  diytrace annotate parse --assembly                # its machine code around the calls";
+  diytrace annotate parse --assembly       # its machine code around calls";
 
 /// Show a function's source with what each line calls, how often and how long
 #[derive(Clone, Debug, clap::Args)]

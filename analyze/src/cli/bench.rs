@@ -12,32 +12,36 @@ use super::record::Recorder;
 const EXAMPLES: &str = "\
 Examples:
   diytrace bench --a './old sort.lua' --b './new sort.lua'
-  diytrace bench --a ./old --b ./new --root 'Parser::*' --runs 20 --prepare 'rm -rf cache'
+  diytrace bench --a ./old --b ./new --root 'Parser::*' --prepare 'rm -r cache'
   diytrace bench --a ./old --b ./new --precision 1 --time-limit 5m
-  diytrace bench --a ./old --save main     # one side, to compare others with
-  diytrace bench servers.toml              # two running servers, and queries for both
+  diytrace bench --a ./old --save main  # one side, for later comparisons
+  diytrace bench servers.toml           # two servers, and queries for both
 
-A run is a fresh process under the recorder, and the sides take turns: A B B A. Commands run in a shell and see
-DIYTRACE_SIDE (left or right). Ctrl-C ends it with what is complete. What looks changed is run again, as often, in fresh
-processes, and must be confirmed. DIR/left and DIR/right are sets of runs, for `diff` and `similar`; DIR/report is what `diff -o`
-writes. Of an earlier bench, DIR is kept as DIR.old.
+A run is a fresh process under the recorder, and the sides take turns: A B B A. Commands run in a shell and see \
+DIYTRACE_SIDE (left or right). Ctrl-C ends it with what is complete. What looks changed is run again, as often, in \
+fresh processes, and must be confirmed. DIR/left and DIR/right are sets of runs, for `diff` and `similar`; \
+DIR/report is what `diff -o` writes. Of an earlier bench, DIR is kept as DIR.old.
 
 A scenario:
-  restart_after = 1               # rounds after which both servers are started afresh, 0: never; what one start is like
-                                  # may be shared by all it does. Warm-ups follow each start
-  [left]                          # and [right]
-  start = \"old/server\"            # or command = \"…\", without queries; or neither: the queries are the programs
-  ready = \"ping $PORT\"            # repeated until it succeeds, for at most time_limit seconds [60]
-  stop = \"old/stop\"               # else it is sent SIGTERM
-  settle = 2                      # most seconds to wait, after a query, until it counts no more
-  env = { PORT = \"5001\" }         # for all commands of this side; setup and cleanup may be there, too
+  restart_after = 1              # rounds until both servers start afresh
+  [left]                         # and [right]
+  start = \"old/server\"          # or command, without queries; or neither
+  ready = \"ping $PORT\"          # repeated until it succeeds
+  stop = \"old/stop\"             # else it is sent SIGTERM
+  settle = 2                     # most seconds to wait until it counts no more
+  env = { PORT = \"5001\" }       # for all commands of this side
   [[query]]
   name = \"sort\"
-  command = \"client $PORT sort\"   # what the server does for it is the difference of two snapshots; also: prepare
+  command = \"client $PORT sort\" # the difference of two snapshots is its profile
   [record]
-  root = [\"handle_*\"]             # depth and exclude, too
+  root = [\"handle_*\"]           # depth and exclude, too
 
-Exit status: 0 nothing slower, 1 a function or all together take longer (--fail-on chooses), 2 bad use, or a run that failed.";
+What one start of a server is like may be shared by all that it does; warm-ups follow each start. Without start and \
+command, the queries are the programs. `ready` has time_limit seconds [60]. A side may have setup and cleanup, a query \
+prepare.
+
+Exit status: 0 nothing slower, 1 a function or all together take longer (--fail-on chooses), 2 bad use, or a run \
+that failed.";
 
 /// Run two sides in turn, and tell which functions changed
 #[derive(Debug, clap::Args)]

@@ -11,7 +11,7 @@ use super::tree::Sort;
 
 const EXAMPLES: &str = "\
 Examples:
-  diytrace callers spool_tuples                # who calls it, from which lines, how often and how long
+  diytrace callers spool_tuples  # who, from which lines, how often and long
   diytrace callers 'palloc*' /tmp/pg --depth 3  # and who calls those
   diytrace callers spool_tuples --format csv
 

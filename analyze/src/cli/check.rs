@@ -10,8 +10,8 @@ use super::pager::Paging;
 
 const EXAMPLES: &str = "\
 Examples:
-  diytrace check ./server           # can it be recorded, and how much of it?
-  diytrace check ./plugin.so        # a library that is loaded later
+  diytrace check ./server     # can it be recorded, and how much of it?
+  diytrace check ./plugin.so  # a library that is loaded later
   diytrace check postgres && diytrace record postgres -D data
   diytrace check ./server --format json | jq '.modules[] | {path, functions}'
 

@@ -11,8 +11,8 @@ use super::choice::choice;
 
 const EXAMPLES: &str = "\
 Examples:
-  diytrace completions bash > ~/.local/share/bash-completion/completions/diytrace
-  diytrace completions zsh > ~/.zfunc/_diytrace            # a folder of $fpath
+  diytrace completions bash >~/.local/share/bash-completion/completions/diytrace
+  diytrace completions zsh > ~/.zfunc/_diytrace  # a folder of $fpath
   diytrace completions fish > ~/.config/fish/completions/diytrace.fish";
 
 /// Write completions for a shell to stdout

@@ -11,15 +11,15 @@ use super::choice::choice;
 
 const EXAMPLES: &str = "\
 Examples:
-  diytrace ctl status                # what is recorded here, and how far it has got
-  diytrace ctl pause 4711            # process 4711 and all of its family count nothing from now on
+  diytrace ctl status      # what is recorded here, and how far it is
+  diytrace ctl pause 4711  # that process and its family count nothing
   diytrace ctl resume
-  diytrace ctl reset                 # what was counted so far is forgotten: now for the query that matters
+  diytrace ctl reset       # forgets what was counted so far
   diytrace ctl snapshot -o before.diyt
-  diytrace report before.diyt..after.diyt  # what happened between two snapshots
+  diytrace report before.diyt..after.diyt  # what happened between
 
-A PID is looked for in the profiles of $DIYTRACE_OUT, or of diytrace.data here. Without PID or PROFILE it is the program
-that is running there. Exit status of `status`: 1 if nothing is running any more.";
+A PID is looked for in the profiles of $DIYTRACE_OUT, or of diytrace.data here. Without PID or PROFILE it is the \
+program that is running there. Exit status of `status`: 1 if nothing is running any more.";
 
 /// Pause, resume, reset or copy a recording that is running, or show its status
 #[derive(Debug, clap::Args)]

@@ -12,16 +12,17 @@ use super::shown::Format;
 
 const EXAMPLES: &str = "\
 Examples:
-  diytrace diff before after                    # two folders, one run in each of their subfolders or files
-  diytrace diff before after -o report          # report.html, report.json and every number behind them as tables
-  diytrace diff before after --confirm before2 after2   # what changed must do so again in fresh runs
-  diytrace diff before after --against main     # what is usual for a function, as saved by `bench --save main`
+  diytrace diff before after  # folders with a file or folder each run
+  diytrace diff before after -o report  # report.html, .json, and tables
+  diytrace diff before after --confirm before2 after2  # in fresh runs, too
+  diytrace diff before after --against main            # what usually varies
   diytrace diff before after --fail-on changed --min-change 2 --correction holm
-  diytrace diff before after --format json | jq '.queries[].functions[] | select(.verdict == \"changed\") | .name'
+  diytrace diff before after --format json | jq '.queries[].functions[].verdict'
 
-A set is a folder with runs.json, as `diytrace bench` writes it, or one whose subfolders (or files) are a run's profiles each.
-Self times of functions are tested, and counts compared exactly. A change of time is significant at 1% in a randomisation test,
-at least 5%, above the uncertainty of the correction, and significant when adjusted for all functions tested.
+A set is a folder with runs.json, as `diytrace bench` writes it, or one whose subfolders (or files) are a run's \
+profiles each. Self times of functions are tested, and counts compared exactly. A change of time is significant at \
+1% in a randomisation test, at least 5%, above the uncertainty of the correction, and significant when adjusted for \
+all functions tested.
 
 Exit status: 0 nothing slower, 1 a function or all together take longer (--fail-on chooses), 2 bad use or input.";
 

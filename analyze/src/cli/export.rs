@@ -9,22 +9,23 @@ use diytrace_profile::error::Error;
 use diytrace_views::export::{self, Options};
 
 use super::choice::choice;
+use super::pager::Output;
 use super::selection::{Selected, patterns};
 use super::shown::warn;
 
 const EXAMPLES: &str = "\
 Examples:
-  diytrace export flamegraph -o pg.svg          # open it in a browser: click to zoom, Ctrl-F to search
-  diytrace export html -o pg.html               # table, flame graph, tree and percentiles in one page
+  diytrace export flamegraph -o pg.svg   # for a browser: click to zoom
+  diytrace export html -o pg.html        # one page with everything
   diytrace export pprof -o pg.pb.gz && go tool pprof -http : pg.pb.gz
   diytrace export callgrind -o callgrind.out.pg && kcachegrind callgrind.out.pg
-  diytrace export speedscope -o pg.json         # drop it on https://www.speedscope.app
-  diytrace export firefox -o pg.json            # drop it on https://profiler.firefox.com
+  diytrace export speedscope -o pg.json  # for www.speedscope.app
+  diytrace export firefox -o pg.json     # for profiler.firefox.com
   diytrace export dot | dot -Tsvg > pg.svg
-  diytrace export folded --root eval_windowaggregates | inferno-flamegraph > pg.svg
+  diytrace export folded --root handle_request | inferno-flamegraph > pg.svg
 
-Calls are exact. Times are whole nanoseconds, corrected for the profiler's overhead; the sum of
-all self times is the report's. Processes and threads that --by separates are each corrected on their own.";
+Calls are exact. Times are whole nanoseconds, corrected for the profiler's overhead; the sum of all self times is \
+the report's. Processes and threads that --by separates are each corrected on their own.";
 
 /// Write a profile for another tool: flame graph, pprof, Callgrind, speedscope, Firefox Profiler, Graphviz, or a page
 #[derive(Debug, clap::Args)]
@@ -48,7 +49,7 @@ pub struct Arguments {
 
 impl Arguments {
     /// Runs the command.
-    pub fn run(self) -> Result<(), Error> {
+    pub fn run(self, out: &mut Output) -> Result<(), Error> {
         let options = self.options();
         let format = options.format;
         if format.is_binary() && self.output.is_none() && io::stdout().is_terminal() {
@@ -56,16 +57,15 @@ impl Arguments {
         }
         let opened = self.selected.open_by(format.by())?;
         let profile = export::profile(&options, &opened)?;
-        let written = export::bytes(format, &profile).and_then(|bytes| self.write(&bytes));
+        let written = export::bytes(format, &profile).and_then(|bytes| self.write(&bytes, out));
         warn(&profile.warnings);
         written
     }
 
-    fn write(&self, bytes: &[u8]) -> Result<(), Error> {
+    fn write(&self, bytes: &[u8], out: &mut Output) -> Result<(), Error> {
         match &self.output {
             Some(path) => fs::write(path, bytes).map_err(|source| Error::WriteTo { path: path.clone(), source }),
             None => {
-                let mut out = io::stdout().lock();
                 out.write_all(bytes)?;
                 Ok(out.flush()?)
             }

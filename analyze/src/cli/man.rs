@@ -10,7 +10,7 @@ use super::Cli;
 
 const EXAMPLES: &str = "\
 Examples:
-  diytrace man ~/.local/share/man/man1    # then: man diytrace, man diytrace-report
+  diytrace man ~/.local/share/man/man1  # then: man diytrace-report
   diytrace man debian/tmp/usr/share/man/man1";
 
 /// Write manual pages of all commands into a folder

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use diytrace_profile::error::Error;
 use diytrace_profile::pack::{self, Options};
 
+use super::shown::warn;
 use super::source::Source;
 
 const EXAMPLES: &str = "\
 Examples:
-  diytrace merge -o all.diya                        # all profiles in diytrace.data, in one file
-  diytrace merge web1.diya web2.diya -o web.diya    # archives of two machines, with their symbols
-  diytrace merge old/ new/ -o both.diya && diytrace report --by process both.diya
+  diytrace merge -o all.diya                      # all of diytrace.data
+  diytrace merge web1.diya web2.diya -o web.diya  # archives of two machines
+  diytrace merge old/ new/ -o all.diya && diytrace report --by process all.diya
 
 The file reports as its parts do together, on this machine. For another, use `diytrace symbolize`.";
 
@@ -30,6 +31,7 @@ pub struct Arguments {
 impl Arguments {
     /// Runs the command.
     pub fn run(self) -> Result<(), Error> {
-        pack::run(&Options { profiles: self.source.paths()?, output: self.output, symbols: false })
+        warn(&pack::run(&Options { profiles: self.source.paths()?, output: self.output, symbols: false })?);
+        Ok(())
     }
 }

@@ -25,8 +25,6 @@ mod symbolize;
 mod top;
 mod tree;
 
-use std::io;
-
 use crate::{bench as benching, check as checking, ctl as control, record as recording};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
@@ -43,23 +41,24 @@ const STYLES: Styles = Styles::styled()
 const EXAMPLES: &str = "\
 Examples:
   gcc -finstrument-functions -g server.c -o server
-  diytrace check ./server                # what of it can be recorded?
-  diytrace record ./server               # writes a profile to ./diytrace.data
-  diytrace report                        # functions, most expensive first
+  diytrace check ./server             # what of it can be recorded?
+  diytrace record ./server            # writes a profile to ./diytrace.data
+  diytrace report                     # functions, most expensive first
   diytrace report --root handle_request  # one function and what it calls
-  diytrace export flamegraph -o fg.svg   # for a browser; `diytrace export --help` has more
-  diytrace tree                          # who calls whom, and where the time goes
-  diytrace callers parse                 # who calls a function, from which lines
-  diytrace annotate parse                # its source, with what each line calls
-  diytrace symbolize -o server.diya      # one file that reports the same on any machine
-  diytrace ctl status                    # what is running, and how far it has got
-  diytrace top                           # what a running program does now, live
-  diytrace bench --a ./old --b ./new     # two versions in turn: which functions became slower, and why
-  diytrace diff before after             # the same of two sets of runs that there are already
-  diytrace push --store runs.db          # many runs in one place: `report --store runs.db --since 2d`, and so on
-  diytrace similar real/ simulated/      # do two environments perform alike?
+  diytrace export flamegraph -o fg.svg  # for a browser; or for other tools
+  diytrace tree                       # who calls whom, and where the time goes
+  diytrace callers parse              # who calls a function, from which lines
+  diytrace annotate parse             # its source, with what each line calls
+  diytrace symbolize -o server.diya   # one file for any machine
+  diytrace ctl status                 # what is running, and how far it has got
+  diytrace top                        # what a running program does now, live
+  diytrace bench --a ./old --b ./new  # what became slower, and why
+  diytrace diff before after          # the same of runs that there are
+  diytrace push --store runs.db       # many runs in one place
+  diytrace similar real/ simulated/   # do two environments perform alike?
 
-What reports find out about programs is cached in ~/.cache/diytrace; DIYTRACE_CACHE names another folder, or is `off`.
+What reports find out about programs is cached in ~/.cache/diytrace; DIYTRACE_CACHE names another folder, or is \
+`off`.
 
 Exit status: 0 done, 1 the answer is \"no\", 2 bad use or input; `record` has its command's.";
 
@@ -128,45 +127,43 @@ pub enum Error {
 impl Cli {
     /// Runs the command and gives its exit status.
     pub fn run(self) -> Result<u8, Error> {
-        let out = &mut Output::new();
-        self.paging.of(out);
-        match self.command {
-            Command::Completions(arguments) => {
-                completions::run(arguments, &mut io::stdout().lock())?;
-                Ok(0)
-            }
-            Command::Man(arguments) => {
-                man::run(arguments)?;
-                Ok(0)
-            }
-            Command::Record(arguments) => Ok(recording::run(&arguments.into())?),
-            Command::Check(arguments) => {
+        let mut out = Output::new();
+        let ended = self.command.run(self.paging.of(&mut out));
+        // That its reader has had enough of it is no error of ours.
+        if ended.is_err() && out.is_closed() { Ok(0) } else { ended }
+    }
+}
+
+impl Command {
+    fn run(self, out: &mut Output) -> Result<u8, Error> {
+        match self {
+            Self::Completions(arguments) => Ok(completions::run(arguments, out.unpaged()).map(|()| 0)?),
+            Self::Man(arguments) => Ok(man::run(arguments).map(|()| 0)?),
+            Self::Record(arguments) => Ok(recording::run(&arguments.into())?),
+            Self::Check(arguments) => {
                 let out = arguments.paging.of(out);
                 Ok(checking::run(&arguments.into(), out)?)
             }
-            Command::Ctl(arguments) => {
+            Self::Ctl(arguments) => {
                 let (action, target) = arguments.parts();
-                Ok(control::run(&action, target.as_ref(), &mut io::stdout().lock())?)
+                Ok(control::run(&action, target.as_ref(), out.unpaged())?)
             }
-            Command::Bench(arguments) => Ok(benching::run(&(*arguments).into(), &mut io::stdout().lock())?),
-            Command::Diff(arguments) => {
+            Self::Bench(arguments) => Ok(benching::run(&(*arguments).into(), out.unpaged())?),
+            Self::Diff(arguments) => {
                 let out = arguments.paging.of(out);
                 Ok(comparing::run(&(*arguments).into(), out)?)
             }
-            Command::Top(arguments) => {
-                crate::top::run(&arguments.into(), &mut io::stdout().lock())?;
-                Ok(0)
-            }
-            Command::Tree(arguments) => Ok(arguments.run(out).map(|()| 0)?),
-            Command::Callers(arguments) => Ok(arguments.run(out).map(|()| 0)?),
-            Command::Annotate(arguments) => Ok(arguments.run(out).map(|()| 0)?),
-            Command::Report(arguments) => Ok(arguments.run(out).map(|()| 0)?),
-            Command::Similar(arguments) => Ok(arguments.run(out)?),
-            Command::Push(arguments) => Ok(arguments.run().map(|()| 0)?),
-            Command::Series(arguments) => Ok(arguments.run(out).map(|()| 0)?),
-            Command::Symbolize(arguments) => Ok(arguments.run().map(|()| 0)?),
-            Command::Merge(arguments) => Ok(arguments.run().map(|()| 0)?),
-            Command::Export(arguments) => Ok(arguments.run().map(|()| 0)?),
+            Self::Top(arguments) => Ok(crate::top::run(&arguments.into(), out.unpaged()).map(|()| 0)?),
+            Self::Tree(arguments) => Ok(arguments.run(out).map(|()| 0)?),
+            Self::Callers(arguments) => Ok(arguments.run(out).map(|()| 0)?),
+            Self::Annotate(arguments) => Ok(arguments.run(out).map(|()| 0)?),
+            Self::Report(arguments) => Ok(arguments.run(out).map(|()| 0)?),
+            Self::Similar(arguments) => Ok(arguments.run(out)?),
+            Self::Push(arguments) => Ok(arguments.run().map(|()| 0)?),
+            Self::Series(arguments) => Ok(arguments.run(out).map(|()| 0)?),
+            Self::Symbolize(arguments) => Ok(arguments.run().map(|()| 0)?),
+            Self::Merge(arguments) => Ok(arguments.run().map(|()| 0)?),
+            Self::Export(arguments) => Ok(arguments.run(out.unpaged()).map(|()| 0)?),
         }
     }
 }
@@ -178,18 +175,6 @@ impl Error {
             Self::Record(error) => error.exit_code(),
             Self::Store(_) | Self::Check(_) | Self::Ctl(_) | Self::Similar(_) => 2,
             Self::Bench(_) | Self::Diff(_) | Self::Analyze(_) => 2,
-        }
-    }
-
-    /// Whether the reader of our output has closed it (`diytrace report | head`), which is no error of ours.
-    pub fn is_broken_pipe(&self) -> bool {
-        match self {
-            Self::Record(_) | Self::Store(_) | Self::Similar(_) => false,
-            Self::Check(error) => error.is_broken_pipe(),
-            Self::Ctl(error) => error.is_broken_pipe(),
-            Self::Bench(error) => error.is_broken_pipe(),
-            Self::Diff(error) => error.is_broken_pipe(),
-            Self::Analyze(error) => error.is_broken_pipe(),
         }
     }
 }
@@ -224,6 +209,22 @@ mod tests {
         }
         words.extend(word);
         words
+    }
+
+    /// Lines that are broken by hand for one terminal are broken again by a narrower one.
+    #[test]
+    fn help_is_broken_once() {
+        let whole = Cli::command();
+        for command in whole.get_subcommands().chain([&whole]) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let is_text = |line: &&str| !line.is_empty() && !line.starts_with(' ');
+            for line in help.lines().filter(|line| line.starts_with(' ')) {
+                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+            }
+            for pair in help.lines().collect::<Vec<_>>().windows(2) {
+                assert!(!pair.iter().all(is_text), "{}: {pair:?}", command.get_name());
+            }
+        }
     }
 
     #[test]

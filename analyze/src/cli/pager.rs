@@ -1,4 +1,4 @@
-//! Standard output; at a terminal, what is longer than the screen goes through a pager.
+//! Standard output, and whether anybody reads it; at a terminal, what is longer than the screen goes through a pager.
 //!
 //! `$PAGER`, or `less` as git uses it: colours, and nothing stays in its way if it fits the screen after all.
 
@@ -11,6 +11,8 @@ use std::process::{Command, ExitStatus, Stdio};
 pub struct Output {
     /// What was written since the last flush; `None` if it goes on as it comes.
     held: Option<Vec<u8>>,
+    /// Whether its reader has left.
+    is_closed: bool,
 }
 
 /// Whether there is a pager.
@@ -24,10 +26,7 @@ pub struct Paging {
 impl Paging {
     /// The output as it was asked for.
     pub fn of(self, out: &mut Output) -> &mut Output {
-        if self.no_pager {
-            out.held = None;
-        }
-        out
+        if self.no_pager { out.unpaged() } else { out }
     }
 }
 
@@ -35,7 +34,24 @@ impl Output {
     /// Standard output, through a pager where there is one.
     pub fn new() -> Self {
         let is_paged = io::stdout().is_terminal() && io::stdin().is_terminal() && command().is_some();
-        Self { held: is_paged.then(Vec::new) }
+        Self { held: is_paged.then(Vec::new), is_closed: false }
+    }
+
+    /// The same without a pager.
+    pub fn unpaged(&mut self) -> &mut Self {
+        self.held = None;
+        self
+    }
+
+    /// Whether its reader has had enough (`diytrace report | head`). Writers of formats wrap errors in their own: nobody
+    /// could tell by the error that comes of it.
+    pub fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    fn noting(&mut self, done: io::Result<usize>) -> io::Result<usize> {
+        self.is_closed |= done.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
+        done
     }
 }
 
@@ -43,7 +59,10 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.held {
             Some(held) => held.write(bytes),
-            None => io::stdout().write(bytes),
+            None => {
+                let done = io::stdout().write(bytes);
+                self.noting(done)
+            }
         }
     }
 
@@ -52,10 +71,12 @@ impl Write for Output {
             let text = std::mem::take(held);
             let fits = rows().is_none_or(|rows| text.iter().filter(|&&byte| byte == b'\n').count() < rows);
             if fits || !page(&text) {
-                io::stdout().write_all(&text)?;
+                let done = io::stdout().write_all(&text);
+                self.noting(done.map(|()| text.len()))?;
             }
         }
-        io::stdout().flush()
+        let done = io::stdout().flush();
+        self.noting(done.map(|()| 0)).map(drop)
     }
 }
 

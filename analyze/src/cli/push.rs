@@ -1,20 +1,24 @@
 //! The command `push`: recordings into a profile store.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use diytrace_profile::human::count;
 use diytrace_store::{self as store, Address, Error, Labelled, Labels};
 
+use super::shown::warn;
+
 const EXAMPLES: &str = "\
 Examples:
-  diytrace push --store runs.db                                 # diytrace.data here
-  diytrace push --store runs.db --label commit=ab12 pg.data     # a label more than service, host and build
-  diytrace report --store runs.db --select 'service=postgres'   # every view takes a selection in place of PROFILE
+  diytrace push --store runs.db               # diytrace.data here
+  diytrace push --store runs.db --label commit=ab12 pg.data
+  diytrace report --store runs.db --select service=postgres,commit=ab12
   diytrace report --store runs.db --since 2d --by build
-  diytrace series --store runs.db                               # what there is
+  diytrace series --store runs.db             # what there is
 
-A recording that is pushed twice counts once; one that has grown since counts as it is now. What its functions are called goes
-with it, so the store needs no program nor any of its builds.";
+A recording that is pushed twice counts once; one that has grown since then
+counts as it is now. The names and lines of its functions go with it, so a
+store needs no program, nor its debug information.";
 
 /// Put recordings into a profile store, with labels
 #[derive(Clone, Debug, clap::Args)]
@@ -39,9 +43,7 @@ impl Arguments {
         let labels = self.labels.iter().map(|label| Labels::parse(label)).collect::<Result<_, _>>()?;
         let mut store = store::open(&self.store.parse::<Address>()?, true)?;
         let (pushed, warnings) = store::push(&mut *store, &self.profiles, &Labelled { labels })?;
-        for warning in warnings {
-            eprintln!("warning: left out: {warning}");
-        }
+        warn(&warnings.iter().map(|warning| format!("left out: {warning}")).collect::<Vec<_>>());
         let store::Pushed { added, grown, known, paths } = pushed;
         let recordings = |count: u64| if count == 1 { "1 recording".to_owned() } else { format!("{count} recordings") };
         let mut said = vec![format!("{} put in", recordings(added))];
@@ -51,7 +53,8 @@ impl Arguments {
         if known > 0 {
             said.push(format!("{known} there already"));
         }
-        eprintln!("{}: {} ({} call paths)", self.store, said.join(", "), count(paths));
+        let said = said.join(", ");
+        let _ = writeln!(io::stderr(), "diytrace: {}: {said} ({} call paths)", self.store, count(paths));
         Ok(())
     }
 }

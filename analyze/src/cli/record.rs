@@ -14,11 +14,11 @@ const EXAMPLES: &str = "\
 Examples:
   diytrace record ./server --port 8080
   diytrace record --root handle_request --depth 3 -- ./server
-  diytrace record --root 'Parser::*' --exclude 'Parser::peek' --out parse.data ./compile big.txt
-  sudo -u postgres diytrace record --out /tmp/pg postgres -D data   # as the user that the server runs as
+  diytrace record --root 'Parser::*' --exclude 'Parser::peek' ./compile big.txt
+  sudo -u postgres diytrace record -o /tmp/pg postgres -D data  # as its user
 
-The program must be compiled with -finstrument-functions (gcc or clang), at least the folder of interest.
-FUNCTION is a symbol or a demangled name, with or without parameters; * and ? match as in file names.";
+The program must be compiled with -finstrument-functions (gcc or clang), at least the folder of interest. FUNCTION \
+is a symbol or a demangled name, with or without parameters; * and ? match as in file names.";
 
 /// What is recorded, and how.
 #[derive(Debug, clap::Args)]

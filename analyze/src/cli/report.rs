@@ -12,13 +12,13 @@ use super::shown::Shown;
 
 const EXAMPLES: &str = "\
 Examples:
-  diytrace report                               # diytrace.data here, functions by self time
+  diytrace report                               # functions by self time
   diytrace report --root eval_windowaggregates  # a function and what it calls
   diytrace report --by process --sort p99 --limit 10 /tmp/pg
   diytrace report --columns calls,self,p50,p99,p99.9,source --file 'nodeAgg.c'
   diytrace report --module 'libpq*' --min-time 1ms --histogram
-  diytrace report --timeline --root handle      # when it ran, as a line of blocks
-  diytrace report --timeline --format csv       # the same for a spreadsheet: a row for each slice of time
+  diytrace report --timeline --root handle  # when it ran, as a line of blocks
+  diytrace report --timeline --format csv       # a row for each slice of time
   diytrace report --format json | jq '.reports[0].functions[0]'";
 
 /// Show functions, or for roots what they call, with counts, times and percentiles

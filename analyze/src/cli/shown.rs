@@ -58,9 +58,9 @@ impl Shown {
     }
 }
 
-/// Writes warnings to stderr.
+/// Writes warnings to stderr. If nobody listens there, the answer is worth no less.
 pub fn warn(warnings: &[String]) {
     for warning in warnings {
-        eprintln!("warning: {warning}");
+        let _ = writeln!(io::stderr(), "warning: {warning}");
     }
 }

@@ -13,21 +13,23 @@ use super::shown::{Shown, warn};
 
 const EXAMPLES: &str = "\
 Examples:
-  diytrace similar real/ simulated/                    # two sets of profiles: count, p50, p90, p99 of each function
-  diytrace similar real/ simulated/ --metrics 'eval_*:p99,*:count' --cutoff '*:p99=10us'
-  diytrace similar gce/ kubemark/ --last 20            # folders of perf-dashboard JSON, a file or folder a run
+  diytrace similar real/ simulated/          # two sets of profiles
+  diytrace similar a/ b/ --metrics 'eval_*:p99,*:count' --cutoff '*:p99=10us'
+  diytrace similar gce/ kubemark/ --last 20  # perf-dashboard JSON
   diytrace similar gce/ kubemark/ --scheme ks --significance 0.01 --since 24h
-  diytrace similar a/ b/ --metrics 'benchmarks.*.real_time'   # any numbers in JSON, by their paths
-  diytrace similar --left monday.json tuesday.json --right friday.json saturday.json --pass 95
+  diytrace similar a/ b/ --metrics 'benchmarks.*.real_time'  # any JSON
+  diytrace similar --left mon.json tue.json --right fri.json sat.json --pass 95
 
-A side is a folder of runs: profiles (a file or folder each, or what `diytrace bench` wrote), or JSON (a file or folder
-each). Metrics are FUNCTION:FIELD with count, mean, min, p50, p75, p90, p95, p99, p99.9, max, total or self; wall_ns and the
-like of `diytrace bench`; ITEM:FIELD of perf-dashboard, such as 'GET pods:Perc99'; or the path of a number. Without
---metrics: what is usual for each kind. Values below a metric's cutoff are raised to it; without --cutoff that is 1us for
-functions' times, and as in Kubemark 50ms for API requests and 1s for the start of pods ('*=0': none).
+A side is a folder of runs: profiles (a file or folder each, or what `diytrace bench` wrote), or JSON (a file or \
+folder each). Metrics are FUNCTION:FIELD with count, mean, min, p50, p75, p90, p95, p99, p99.9, max, total or self; \
+wall_ns and the like of `diytrace bench`; ITEM:FIELD of perf-dashboard, such as 'GET pods:Perc99'; or the path of a \
+number. Without --metrics: what is usual for each kind. Values below a metric's cutoff are raised to it; without \
+--cutoff that is 1us for functions' times, and as in Kubemark 50ms for API requests and 1s for the start of pods \
+('*=0': none).
 
-A metric that one side lacks counts as mismatched. Similarity is the smaller average over the larger, or 1 - D with ks;
-the total is the mean of all metrics'. A run in JSON began when the started.json in its folder says, or when it was written.
+A metric that one side lacks counts as mismatched. Similarity is the smaller average over the larger, or 1 - D with \
+ks; the total is the mean of all metrics'. A run in JSON began when the started.json in its folder says, or when it \
+was written.
 
 Exit status: 0 similar (PASS), 1 not (FAIL), 2 bad use or input.";
 

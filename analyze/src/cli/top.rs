@@ -12,13 +12,13 @@ use super::choice::choice;
 
 const EXAMPLES: &str = "\
 Examples:
-  diytrace top                    # the program that is running here, in the terminal
+  diytrace top                    # the program that is running here
   diytrace top 4711 --sort calls  # that of process 4711
   diytrace top --once             # one frame as text
   diytrace top --json --frames 4 | jq '.functions[0]'
 
-Rates are of the last interval, a second of time on the wall: a thread that is always in a function adds 1 s/s to its
-total. Mean and p99 are of the calls that returned in it. The program is neither stopped nor signalled.";
+Rates are of the last interval, a second of time on the wall: a thread that is always in a function adds 1 s/s to \
+its total. Mean and p99 are of the calls that returned in it. The program is neither stopped nor signalled.";
 
 /// Show live what a running program does: calls, time, mean and p99 of each function
 #[derive(Debug, clap::Args)]

@@ -12,12 +12,12 @@ use super::shown::Shown;
 
 const EXAMPLES: &str = "\
 Examples:
-  diytrace tree                                   # from where recording began, down to what takes 0.5%
+  diytrace tree            # down to what takes 0.5%
   diytrace tree --root ExecutorRun --min-percent 2
-  diytrace tree --root handle_request --depth 3 --sites   # with the lines that call
-  diytrace tree --callers                         # the functions that take the most, and who calls them
+  diytrace tree --root handle_request --depth 3 --sites  # with lines
+  diytrace tree --callers  # who calls what takes the most
   diytrace tree --callers --root malloc_wrapper
-  diytrace tree --format json | jq '.trees[0].nodes[] | select(.share > 0.1) | .name'";
+  diytrace tree --format json | jq '.trees[0].nodes[] | {name, share}'";
 
 /// Show the call tree: who calls whom below whom, and where the time goes
 #[derive(Clone, Debug, clap::Args)]

@@ -68,13 +68,6 @@ pub enum Error {
     Write(#[from] io::Error),
 }
 
-impl Error {
-    /// Whether the reader of our output has closed it, which is no error of ours.
-    pub fn is_broken_pipe(&self) -> bool {
-        matches!(self, Self::Write(source) if source.kind() == io::ErrorKind::BrokenPipe)
-    }
-}
-
 fn names(paths: &[PathBuf]) -> String {
     let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     paths.iter().map(name).collect::<Vec<_>>().join(", ")

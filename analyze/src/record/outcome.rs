@@ -14,8 +14,9 @@ pub fn sentence(path: &Path, program: &Program, library: &Path, folder: &Folder,
     let new = folder.new_profiles();
     let files = match new.as_slice() {
         [] => {
+            let why = why_none(path, program, library, folder, status);
             folder.remove_if_unused();
-            return format!("no profile was recorded: {}", why_none(path, program, library, folder, status));
+            return format!("no profile was recorded: {why}");
         }
         [one] => format!("1 file, {one}"),
         [first, second] => format!("2 files, {first} and {second}"),
@@ -32,6 +33,9 @@ pub fn sentence(path: &Path, program: &Program, library: &Path, folder: &Folder,
 /// Why a command left no profile, and what to do.
 fn why_none(path: &Path, program: &Program, library: &Path, folder: &Folder, status: ExitStatus) -> String {
     let given = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    if !folder.path.is_dir() {
+        return format!("its folder {} was removed while {given} ran", folder.given.display());
+    }
     let Some(elf) = &program.elf else {
         return format!("{given} is no program that can be looked into");
     };

@@ -19,9 +19,38 @@ const NUMBERS: usize = Row::OPEN + Row::SUMS;
 const ORDER: [usize; NUMBERS] = {
     const OPEN: usize = Row::SUMS;
     [
-        0, 6, 7, 5, 18, 19, 3, // calls, inclusive time, of it inside recursion, own, pairs inside recursion, in no histogram
-        OPEN, OPEN + 2, OPEN + 3, 2, 1, // open calls, left ones, closed ones
-        10, 11, 12, 13, 14, 15, 16, 17, 8, 20, 21, 22, 23, 24, 25, 26, 9, 4, OPEN + 1, OPEN + 4,
+        0,
+        6,
+        7,
+        5,
+        18,
+        19,
+        3, // calls, inclusive time, of it inside recursion, own, pairs inside recursion, in no histogram
+        OPEN,
+        OPEN + 2,
+        OPEN + 3,
+        2,
+        1, // open calls, left ones, closed ones
+        10,
+        11,
+        12,
+        13,
+        14,
+        15,
+        16,
+        17,
+        8,
+        20,
+        21,
+        22,
+        23,
+        24,
+        25,
+        26,
+        9,
+        4,
+        OPEN + 1,
+        OPEN + 4,
     ]
 };
 

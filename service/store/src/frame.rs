@@ -35,11 +35,8 @@ impl Frame {
             programs.max_by_key(|module| module.files.iter().any(|file| file.path == program))
         };
         let unknown = || {
-            let file = diytrace_profile::merge::ModuleFile {
-                path: self.part.program.clone(),
-                size: 0,
-                modified_unix_ns: 0,
-            };
+            let file =
+                diytrace_profile::merge::ModuleFile { path: self.part.program.clone(), size: 0, modified_unix_ns: 0 };
             ModuleKey::File(file)
         };
         of_program(&self.part.program).and_then(|module| module.key()).unwrap_or_else(unknown)

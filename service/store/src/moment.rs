@@ -52,8 +52,11 @@ mod tests {
     #[test]
     fn times_are_ages_or_moments() {
         let now: Zoned = "2026-11-20T14:00:00[UTC]".parse().unwrap();
-        let at = |text: &str| nanoseconds(text, &now).map(|ns| (now.timestamp().as_nanosecond() as i64 - ns) / 1_000_000_000);
-        for (text, age) in [("now", 0), ("90s", 90), ("1h", 3600), ("2d", 172_800), ("1h30m", 5400), ("2026-11-20T13:59:00Z", 60)]
+        let at = |text: &str| {
+            nanoseconds(text, &now).map(|ns| (now.timestamp().as_nanosecond() as i64 - ns) / 1_000_000_000)
+        };
+        for (text, age) in
+            [("now", 0), ("90s", 90), ("1h", 3600), ("2d", 172_800), ("1h30m", 5400), ("2026-11-20T13:59:00Z", 60)]
         {
             assert_eq!(at(text).unwrap(), age, "{text}");
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use diytrace_profile::load::{Family, Loaded, Sources, Summary, read_all};
 use diytrace_profile::merge::{By, Merging, PartKey};
-use diytrace_profile::opened::Opened;
+use diytrace_profile::opened::{Opened, settled};
 use diytrace_profile::symbolize::gather;
 
 use crate::engine::{Engine, Put};
@@ -31,7 +31,11 @@ pub struct Pushed {
 }
 
 /// Puts recordings in: profiles, archives, and folders of them.
-pub fn push(engine: &mut dyn Engine, profiles: &[PathBuf], labelled: &Labelled) -> Result<(Pushed, Vec<String>), Error> {
+pub fn push(
+    engine: &mut dyn Engine,
+    profiles: &[PathBuf],
+    labelled: &Labelled,
+) -> Result<(Pushed, Vec<String>), Error> {
     let mut pushed = Pushed::default();
     let mut whole = Merging::new(By::All, None);
     let loaded: Loaded = read_all(Sources::find(profiles)?, |family, bytes| {
@@ -61,7 +65,7 @@ pub fn push(engine: &mut dyn Engine, profiles: &[PathBuf], labelled: &Labelled) 
 fn frame(family: &Family, labelled: &Labelled) -> Frame {
     let mut merging = Merging::new(By::All, None);
     merging.add(family);
-    let merged = merging.finish();
+    let merged = settled(merging.finish());
     let summary = Summary::of(family);
     let part = PartKey::of(family);
     let mut frame = Frame {

@@ -1,7 +1,7 @@
 //! The command: from options to a written comparison and an exit status.
 
 use std::env;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::comparison::{Comparison, On, Verdict};
@@ -50,7 +50,7 @@ impl How {
         }
         out.flush()?;
         for warning in comparison.errors.iter().chain(&comparison.warnings) {
-            eprintln!("warning: {warning}");
+            let _ = writeln!(io::stderr(), "warning: {warning}"); // if nobody listens there, the answer is worth no less
         }
         Ok(comparison.exit_status(self.fail_on))
     }

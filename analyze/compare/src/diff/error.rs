@@ -68,10 +68,3 @@ pub enum Error {
     #[error("cannot write the comparison: {0}")]
     Write(#[from] io::Error),
 }
-
-impl Error {
-    /// Whether the reader of our output has closed it, which is no error of ours.
-    pub fn is_broken_pipe(&self) -> bool {
-        matches!(self, Self::Write(source) if source.kind() == io::ErrorKind::BrokenPipe)
-    }
-}

@@ -104,10 +104,31 @@ pub fn draw(folded: &[String], picture: Picture, title: &str) -> io::Result<Opti
     options.text_truncate_direction = TextTruncateDirection::Right;
     let mut svg = Vec::new();
     from_lines(&mut options, lines.iter().map(String::as_str), &mut svg)?;
-    Ok(Some(svg))
+    Ok(Some(only_where_there_is_room(String::from_utf8_lossy(&svg).into_owned()).into_bytes()))
+}
+
+/// Before a frame of the page is laid out, a picture in it has no width, and its frames would have less than that. Its
+/// program comes back when the width changes.
+fn only_where_there_is_room(svg: String) -> String {
+    const FITTING: &str = "var update_for_width_change = function() {";
+    svg.replace(FITTING, &format!("{FITTING}\n            if (svg.width.baseVal.value <= xpad * 2) return;"))
 }
 
 /// A name without what separates frames and lines.
 fn frame_name(name: &str) -> String {
     name.replace(';', ":").replace(['\n', '\r'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_picture_gets_a_negative_width() {
+        let svg = draw(&["main;work 10 20".to_owned()], Picture::Difference, "before → after").unwrap().unwrap();
+        let svg = String::from_utf8(svg).unwrap();
+        let (_, fitting) =
+            svg.split_once("var update_for_width_change = function() {").expect("a picture fits its frame");
+        assert!(fitting.trim_start().starts_with("if (svg.width.baseVal.value <= xpad * 2) return;"), "{fitting}");
+    }
 }

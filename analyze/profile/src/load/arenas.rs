@@ -59,6 +59,7 @@ impl Reading {
             let folded_into = (raw.flags & flag::RECURSION != 0 && is_timed)
                 .then(|| self.position(raw.position, &mut damage.positions))
                 .flatten();
+            let (unwound, slots) = damage.sound(raw.unwound, raw.slots);
             self.arena.names.push(reference);
             self.arena.nodes.push(Node {
                 function: raw.function,
@@ -73,9 +74,9 @@ impl Reading {
                 is_root: raw.flags & flag::ROOT != 0,
                 has_histogram: function.is_some(),
                 is_open_since_reset: false,
-                unwound: raw.unwound,
+                unwound,
                 timed: Timed::of(&raw, timing, file, &mut self.arena.samples),
-                slots: raw.slots,
+                slots,
             });
         }
     }

@@ -1,5 +1,13 @@
 //! What is wrong with a file, counted and then told in a few sentences.
 
+use diytrace_format::Slot;
+
+/// More calls than one path can have had: a thread that does nothing else would need forty years.
+const TOO_MANY: u64 = 1 << 58;
+
+/// More ticks than all calls of a path can have taken: thirty years of a fast clock.
+const TOO_LONG: u64 = 1 << 62;
+
 /// What is wrong with a file.
 #[derive(Default)]
 pub struct Damage {
@@ -15,9 +23,21 @@ pub struct Damage {
     pub records: usize,
     /// Blocks of no arena.
     pub chunks: usize,
+    /// Paths whose counters cannot be what the recorder wrote.
+    pub counters: usize,
 }
 
 impl Damage {
+    /// The counters of a path; none where they cannot be.
+    pub fn sound(&mut self, unwound: u64, slots: [Slot; 2]) -> (u64, [Slot; 2]) {
+        let is_sound = |slot: &Slot| slot.calls.max(slot.descendants) < TOO_MANY && slot.ticks < TOO_LONG;
+        if unwound < TOO_MANY && slots.iter().all(is_sound) {
+            return (unwound, slots);
+        }
+        self.counters += 1;
+        Default::default()
+    }
+
     /// It in sentences.
     pub fn describe(&self) -> Vec<String> {
         let mut said = Vec::new();
@@ -30,6 +50,12 @@ impl Damage {
         let nodes = self.parents + self.positions;
         if nodes > 0 {
             said.push(format!("the file is damaged: the callers of {nodes} call paths are lost"));
+        }
+        if self.counters > 0 {
+            said.push(format!(
+                "the file is damaged: the counters of {} call paths cannot be, and these calls are left out",
+                self.counters
+            ));
         }
         if self.records > 0 {
             said.push(format!("the file is damaged: the percentiles of {} functions are lost", self.records));

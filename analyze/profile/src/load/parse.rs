@@ -206,6 +206,19 @@ mod tests {
     }
 
     #[test]
+    fn counters_that_cannot_be_are_damage() {
+        let mut profile = Profile::default();
+        profile.arena(&diytrace_format::Arena::new_zeroed(), |first| {
+            let garbled = raw_node(0x40_0200, ROOT, first + 4, slot(u64::MAX - 5, 5, 0));
+            vec![raw_node(0x40_0100, ROOT, first, slot(7, 10, 0)), garbled]
+        });
+        let family = parse(&profile.finish()).unwrap();
+        assert_eq!(family.arenas[0].nodes.iter().map(|node| node.calls()).collect::<Vec<_>>(), [7, 0]);
+        let told = "the file is damaged: the counters of 1 call paths cannot be, and these calls are left out";
+        assert_eq!(family.warnings, [told]);
+    }
+
+    #[test]
     fn a_record_that_many_name_is_read_once() {
         let mut profile = Profile::default();
         profile.arena(&diytrace_format::Arena::new_zeroed(), |first| {

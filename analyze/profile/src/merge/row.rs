@@ -40,8 +40,33 @@ impl Row {
             [calls, closed, unwound, unbinned, without_times].map(count);
         let (own, closed_time, all) = (own.units(), closed_time.units(), pairs.calls.into());
         [
-            calls, closed, unwound, unbinned, without_times, own, inclusive, nested, closed_time, variance, i, j, k, l, a,
-            b, c, d, e, f, g, h, m, n, o, p, all,
+            calls,
+            closed,
+            unwound,
+            unbinned,
+            without_times,
+            own,
+            inclusive,
+            nested,
+            closed_time,
+            variance,
+            i,
+            j,
+            k,
+            l,
+            a,
+            b,
+            c,
+            d,
+            e,
+            f,
+            g,
+            h,
+            m,
+            n,
+            o,
+            p,
+            all,
         ]
     }
 

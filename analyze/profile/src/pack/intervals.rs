@@ -24,7 +24,7 @@ fn story() -> tempfile::TempDir {
 fn pack(here: &Path, names: &[&str]) -> Result<(), String> {
     let profiles = names.iter().map(|name| here.join(name)).collect();
     let options = Options { profiles, output: here.join("a.diya"), symbols: false };
-    run(&options).map_err(|error| error.to_string())
+    run(&options).map(drop).map_err(|error| error.to_string())
 }
 
 fn open(here: &Path, name: impl AsRef<Path>) -> Result<Opened, String> {

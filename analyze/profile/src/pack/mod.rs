@@ -30,8 +30,8 @@ pub struct Options {
     pub symbols: bool,
 }
 
-/// Writes an archive: whole or not at all, and for its owner's eyes only. Warnings go to stderr.
-pub fn run(options: &Options) -> Result<(), Error> {
+/// Writes an archive: whole or not at all, and for its owner's eyes only. Gives what its reader should know.
+pub fn run(options: &Options) -> Result<Vec<String>, Error> {
     let path = &options.output;
     let mut writer = Writer::beside(path).map_err(|source| cannot(path, source))?;
     let mut merging = options.symbols.then(|| Merging::new(By::All, None));
@@ -42,9 +42,7 @@ pub fn run(options: &Options) -> Result<(), Error> {
         }
         Ok::<Summary, Error>(family.into())
     })?;
-    for warning in &loaded.warnings {
-        eprintln!("warning: left out: {warning}");
-    }
+    let mut said: Vec<String> = loaded.warnings.iter().map(|warning| format!("left out: {warning}")).collect();
     match merging {
         Some(merging) => {
             let opened = Opened::of(loaded, merging.finish());
@@ -55,13 +53,14 @@ pub fn run(options: &Options) -> Result<(), Error> {
                     writer.symbols(key, &portable).map_err(|source| cannot(path, source))?;
                 }
                 if let Some(problem) = &portable.problem {
-                    eprintln!("warning: {problem}: the archive explains it no better");
+                    said.push(format!("{problem}: the archive explains it no better"));
                 }
             }
         }
         None => copy_symbols(&loaded, &mut writer, path)?,
     }
-    writer.finish(path).map_err(|source| cannot(path, source))
+    writer.finish(path).map_err(|source| cannot(path, source))?;
+    Ok(said)
 }
 
 /// Copies what archives know of modules, one at a time.

@@ -78,6 +78,16 @@ fn bar((from, to, calls): (Time, Time, u64)) -> Bar {
     Bar { from_ns: from.ns(), to_ns: to.ns(), calls }
 }
 
+/// What came between a call and the time of it that is told here, if the call itself is told elsewhere.
+fn entered_before(function: &functions::Function, group: &Group) -> Option<&'static str> {
+    let is_elsewhere = function.calls == 0 && function.raw.total > Time::ZERO;
+    is_elsewhere.then_some(match () {
+        () if function.open_before > 0 => "interval",
+        () if group.was_reset => "reset",
+        () => "fork",
+    })
+}
+
 struct Builder<'a, 'f> {
     options: &'a Options,
     merged: &'a Merged,
@@ -118,7 +128,10 @@ impl Builder<'_, '_> {
 
         let rows = there.iter().zip(edges);
         let mut rows: Vec<Function> = rows
-            .map(|((id, function), edges)| self.function(**id, function, edges, ways.remove(*id).unwrap_or_default()))
+            .map(|((id, function), edges)| Function {
+                entered_before: entered_before(function, group),
+                ..self.function(**id, function, edges, ways.remove(*id).unwrap_or_default())
+            })
             .collect();
         rows.retain(|function| self.options.filter.allows(function));
         let called = |calls: u64| calls > 0;
@@ -220,6 +233,7 @@ impl Builder<'_, '_> {
             open: function.open(),
             open_ns: function.so_far.min(sums.total).ns(),
             open_bound: function.bound.filter(|_| function.open() > 0),
+            entered_before: None,
             unwound: function.unwound,
             inlined_calls: function.inlined_calls,
             total_ns: sums.total.ns(),

@@ -89,6 +89,9 @@ pub struct Function {
     /// notice, or the last that it recorded before; `seen ended`, when `diytrace record` saw that their process had ended; or
     /// `last sign of life`, the last that is known of a process that ended without a word. Of several, the last of these.
     pub open_bound: Option<Bound>,
+    /// Where it has time and no call of its own here, what came between: `fork`, and the process that has forked has the call;
+    /// `reset` of the counters; or the first of two readings (`interval`).
+    pub entered_before: Option<&'static str>,
     /// Calls left without an exit.
     pub unwound: u64,
     /// Calls of bodies that are inlined in other functions.

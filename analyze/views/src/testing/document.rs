@@ -75,6 +75,7 @@ fn function(name: &str, address: u64, calls: u64) -> Function {
         open: 0,
         open_ns: 0.0,
         open_bound: None,
+        entered_before: None,
         unwound: 0,
         inlined_calls: 0,
         total_ns: 3_000_000.0,

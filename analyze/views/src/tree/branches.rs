@@ -72,6 +72,8 @@ pub struct Branch {
     pub ended: u64,
     /// Calls left without an exit.
     pub unwound: u64,
+    /// Whether some calls lie inside others: the total has the time of these once.
+    pub has_nested: bool,
     /// Times, corrected.
     pub corrected: NodeTimes,
     /// Times, as measured.
@@ -127,6 +129,7 @@ impl Branches {
             open: 0,
             ended: 0,
             unwound: 0,
+            has_nested: false,
             corrected: NodeTimes::default(),
             raw: NodeTimes::default(),
             error: Time::ZERO,
@@ -161,7 +164,11 @@ impl Branch {
             return None; // recursive calls have their time elsewhere
         }
         let times = self.times(raw);
-        let all = if self.open == 0 { times.total } else { times.closed.min(times.total) };
+        let all = match (self.has_nested, self.open) {
+            (true, _) => times.closed,
+            (false, 0) => times.total,
+            (false, _) => times.closed.min(times.total),
+        };
         Some(Time::from_ns(all.ns() / self.ended as f64))
     }
 }

@@ -221,12 +221,22 @@ impl Builder<'_> {
             total_error_ns: ns(branch.error),
             total_raw_ns: ns(branch.raw.total),
             self_raw_ns: ns(branch.raw.own),
-            mean_ns: branch.mean(raw).map(Time::ns).filter(|_| self.is_timed()),
+            mean_ns: self.mean(branch, of_function.filter(|_| has_all)).filter(|_| self.is_timed()),
             p99_ns: p99.filter(|_| has_all),
             function_p99_ns: p99,
             share: share(self.thresholds.weight(branch), self.shown.wholes[id]),
             hidden: self.hidden(&branch.below, depth + 1),
         }
+    }
+
+    /// Mean time of the calls that have ended: where they are all that the function has, the report's.
+    fn mean(&self, branch: &Branch, all: Option<&functions::Function>) -> Option<f64> {
+        let raw = self.thresholds.raw;
+        match all {
+            Some(function) => function.mean(if raw { &function.raw } else { &function.corrected }),
+            None => branch.mean(raw),
+        }
+        .map(Time::ns)
     }
 
     fn is_timed(&self) -> bool {

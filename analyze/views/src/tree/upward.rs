@@ -70,6 +70,7 @@ pub fn upward(trees: &CallTrees, tree: &CallTree, places: &Places, wanted: &Want
 fn add(branches: &mut Branches, id: usize, node: &Node, site: SiteId, is_outermost: bool) {
     let branch = &mut branches.list[id];
     branch.add_calls(node, site);
+    branch.has_nested |= !is_outermost;
     for (sums, times) in [(&mut branch.corrected, &node.corrected), (&mut branch.raw, &node.raw)] {
         sums.own += times.own;
         sums.closed += times.closed;

@@ -8,12 +8,15 @@ mod select;
 #[cfg(test)]
 mod tests;
 
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustc_hash::FxHashMap;
 
 use crate::dictionary::Dictionary;
@@ -44,9 +47,18 @@ impl Sqlite {
         } else {
             OpenFlags::SQLITE_OPEN_READ_WRITE // a reader takes part in the log, where it may
         };
-        let mut connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failed)?;
+        let mut connection =
+            Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
-        schema::make(&mut connection, path, create)?;
+        match schema::make(&mut connection, path, create) {
+            Err(Error::Sqlite { source, .. }) if !create && needs_to_write(&source) && !has_log(path) => {
+                // Readers of a log want to write beside the file. Where there is none, nobody writes.
+                connection =
+                    Connection::open_with_flags(as_it_is(path), flags | OpenFlags::SQLITE_OPEN_URI).map_err(failed)?;
+                schema::make(&mut connection, path, create)?;
+            }
+            made => made?,
+        }
         Ok(Self { path: path.to_owned(), connection, dictionaries: FxHashMap::default() })
     }
 
@@ -57,6 +69,30 @@ impl Sqlite {
     fn damaged(&self, what: impl Into<String>) -> Error {
         Error::Damaged { store: self.path.display().to_string(), what: what.into() }
     }
+}
+
+fn needs_to_write(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+}
+
+/// Whether a store has a log of what is not yet in its file.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    fs::metadata(log).is_ok_and(|facts| facts.len() > 0)
+}
+
+/// A file that nobody writes, as SQLite names it.
+fn as_it_is(path: &Path) -> OsString {
+    let mut name = OsString::from("file:");
+    for &byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'%' | b'?' | b'#' => name.push(format!("%{byte:02x}")),
+            byte => name.push(OsStr::from_bytes(&[byte])),
+        }
+    }
+    name.push("?immutable=1");
+    name
 }
 
 impl Engine for Sqlite {

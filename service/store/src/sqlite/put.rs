@@ -235,10 +235,21 @@ fn add(
             bytes
         ])?;
     let id = transaction.last_insert_rowid();
-    transaction
-        .prepare_cached("INSERT INTO frame_data (frame, totals, path_sums, function_sums) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![id, totals_bytes, paths, functions])?;
+    transaction.prepare_cached("INSERT INTO frame_data VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
+        id,
+        totals_bytes,
+        paths,
+        functions,
+        checksum([&totals_bytes, &paths, &functions])
+    ])?;
     Ok(outcome)
+}
+
+/// The checksum of a frame's sums.
+pub fn checksum(columns: [&[u8]; 3]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    columns.iter().for_each(|column| hasher.update(column));
+    hasher.finalize()
 }
 
 /// The number of the frame's session, of which it now is told what this frame knows.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use crate::Error;
 
@@ -50,7 +50,8 @@ CREATE TABLE frame_data (
   frame INTEGER PRIMARY KEY REFERENCES frame,
   totals BLOB NOT NULL,
   path_sums BLOB NOT NULL,
-  function_sums BLOB NOT NULL
+  function_sums BLOB NOT NULL,
+  checksum INTEGER NOT NULL               -- CRC-32 of the three, one after the other
 );
 CREATE TABLE module (
   id INTEGER PRIMARY KEY,
@@ -81,7 +82,7 @@ CREATE TABLE path (
 /// Makes the tables of a new file, and refuses what is no store, or a later one.
 pub fn make(connection: &mut Connection, path: &Path, create: bool) -> Result<(), Error> {
     let failed = |source: rusqlite::Error| match source.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::NotADatabase) => Error::Foreign { path: path.to_owned() },
+        Some(ErrorCode::NotADatabase) => Error::Foreign { path: path.to_owned() },
         _ => Error::Sqlite { store: path.display().to_string(), source },
     };
     let number = |connection: &Connection, what: &str| {
@@ -105,6 +106,9 @@ pub fn make(connection: &mut Connection, path: &Path, create: bool) -> Result<()
     match number(connection, "user_version")? {
         VERSION => {}
         version => return Err(Error::Newer { path: path.to_owned(), version, known: VERSION }),
+    }
+    if !create {
+        return Ok(());
     }
     // A commit that a crash of the machine undoes is put in again: it is known by its number.
     connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;

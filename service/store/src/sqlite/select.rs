@@ -11,7 +11,7 @@ use diytrace_profile::module::ModuleKey;
 use rusqlite::params;
 use rustc_hash::FxHashMap;
 
-use super::put::{Head, OfFunction, Totals, read_more};
+use super::put::{Head, OfFunction, Totals, checksum, read_more};
 use super::{Sqlite, blob};
 use crate::dictionary::{self, Dictionary, Path};
 use crate::engine::SeriesFacts;
@@ -150,7 +150,7 @@ struct OfSeries {
 impl OfSeries {
     fn read(&mut self, store: &Sqlite, series: &Series, query: &Query, dictionary: &Dictionary) -> Result<(), Error> {
         let failed = |source| store.failed(source);
-        let frames = "SELECT session, totals, path_sums, function_sums FROM frame, frame_data WHERE frame = id \
+        let frames = "SELECT session, totals, path_sums, function_sums, checksum FROM frame, frame_data WHERE frame = id \
                       AND session IN (SELECT id FROM session WHERE series = ?1) AND ended > ?2 AND ended <= ?3 \
                       ORDER BY session, sequence";
         let mut frames = store.connection.prepare_cached(frames).map_err(failed)?;
@@ -164,6 +164,9 @@ impl OfSeries {
             }
             let column = |at: usize| frame.get_ref(at).and_then(|value| Ok(value.as_blob()?)).map_err(failed);
             let damaged = || store.damaged("a frame");
+            if frame.get::<_, u32>(4).map_err(failed)? != checksum([column(1)?, column(2)?, column(3)?]) {
+                return Err(damaged());
+            }
             let totals: Totals = postcard::from_bytes(column(1)?).map_err(|_| damaged())?;
             self.add_totals(&totals);
             let paths = dictionary.paths().len() as u32;
@@ -241,9 +244,10 @@ impl OfSeries {
         for module in places.modules() {
             known.insert(module, numbers.get(&key(module)?).copied());
         }
-        let places = places.list.iter().map(|&(module, address)| {
-            Place { module: module.and_then(|module| known[&module]), address }
-        });
+        let places = places
+            .list
+            .iter()
+            .map(|&(module, address)| Place { module: module.and_then(|module| known[&module]), address });
         let places = places.collect();
         let group = self.groups.iter().fold(Group::default(), |sum, group| Group {
             process: group.process.clone(),

@@ -88,7 +88,8 @@ pub fn metric(name: &str, value: f64) -> String {
     match name {
         _ if name.ends_with("_ns") => time(value),
         _ if name.ends_with("_bytes") => bytes(value.max(0.0) as u64),
-        _ if value.fract() == 0.0 && value >= 0.0 => count(value as u64),
+        // A median of whole numbers may lie between two: of large ones nobody wants to know that.
+        _ if value >= 0.0 && (value.fract() == 0.0 || value >= 1e4) => count(value.round() as u64),
         _ => format!("{value:.4}"),
     }
 }
@@ -119,6 +120,8 @@ mod tests {
         assert_eq!(ratios((0.001, 25_251.5)), ["1.00e-3", "25,252"]);
         assert_eq!(ratios((0.9981, 0.9984)), ["0.9981", "0.9984"]);
         assert_eq!(ratios((25_251.5, 25_251.75)), ["25251.5", "25251.8"]);
+        let counts = [198_865_597.5, 12.0, 12.5, 0.25].map(|value| metric("instructions", value));
+        assert_eq!(counts, ["198,865,598", "12", "12.5000", "0.2500"]);
         assert_eq!(
             (metric("wall_ns", 1.5e6), metric_name("peak_memory_bytes")),
             ("1.50 ms".into(), "peak memory".into())

@@ -37,8 +37,13 @@ pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &S
     let title = axis.as_ref().map(Axis::title);
     let columns = if chosen.is_empty() { &USUAL[..] } else { chosen };
     let has_modules = modules.len() > 1 && !columns.contains(&Column::Module);
+    let number = |function: &Function, column: Column| match text(document, report, function, column) {
+        // Of what somebody has asked for, nothing is an answer.
+        text if text.is_empty() && !chosen.is_empty() && !column.is_text() => none(column.value(function)).to_owned(),
+        text => text,
+    };
     let row = |function: &&Function| {
-        let mut numbers: Vec<String> = columns.iter().map(|&column| text(document, report, function, column)).collect();
+        let mut numbers: Vec<String> = columns.iter().map(|&column| number(function, column)).collect();
         if let Some(axis) = &axis {
             numbers.push(axis.cells(function.histogram.as_deref().unwrap_or_default()));
         }
@@ -59,7 +64,7 @@ pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &S
             counted(report.unlisted, "function that was not asked for is", "functions that were not asked for are")
         )
     });
-    if rows.is_empty() {
+    if called.is_empty() {
         return [String::new(), "  no functions".to_owned()].into_iter().chain(unlisted).collect();
     }
     let mut columns: Vec<grid::Column> =
@@ -67,7 +72,9 @@ pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &S
     columns.extend(title.as_deref().map(|title| grid::Column::text(title, 0)));
     let grid = Grid { columns, name_title: "function", least_name: LEAST_NAME, rows };
     let mut lines = vec![String::new()];
-    lines.extend(grid.lines(screen));
+    if !grid.rows.is_empty() {
+        lines.extend(grid.lines(screen));
+    }
     if called.len() > limit {
         lines.push(format!("  … and {}", counted((called.len() - limit) as u64, "more function", "more functions")));
     }
@@ -86,7 +93,7 @@ fn grid_column(column: Column, is_chosen: bool) -> grid::Column<'static> {
         Column::Max => 4,
         _ => 0,
     };
-    grid::Column { title: column.title(), dispensable, is_text: column.is_text() }
+    grid::Column { title: column.title(), dispensable, is_text: column.is_text(), is_chosen }
 }
 
 fn text(document: &Document, report: &Report, function: &Function, column: Column) -> String {
@@ -114,6 +121,14 @@ fn text(document: &Document, report: &Report, function: &Function, column: Colum
     }
 }
 
+/// What a column says that has nothing of a function.
+fn none(value: Value) -> &'static str {
+    match value {
+        Value::Count(_) => "0",
+        _ => "–",
+    }
+}
+
 fn remark(function: &Function, has_modules: bool, has_namesakes: bool) -> String {
     let mut remarks = Vec::new();
     if has_namesakes {
@@ -128,6 +143,7 @@ fn remark(function: &Function, has_modules: bool, has_namesakes: bool) -> String
     if function.open > 0 {
         remarks.push(open::remark(function.open, function.open_bound));
     }
+    remarks.extend(open::entered_before(function.entered_before));
     if !function.inlined_into.is_empty() {
         remarks.push(match function.inlined_calls == function.calls {
             true => "inlined".to_owned(),

@@ -26,17 +26,19 @@ pub struct Column<'a> {
     pub dispensable: u8,
     /// Whether it has words, which stand to the left.
     pub is_text: bool,
+    /// Whether it stays although no row has anything in it: somebody has asked for it.
+    pub is_chosen: bool,
 }
 
 impl<'a> Column<'a> {
     /// A column of numbers.
     pub const fn number(title: &'a str, dispensable: u8) -> Self {
-        Self { title, dispensable, is_text: false }
+        Self { title, dispensable, is_text: false, is_chosen: false }
     }
 
     /// A column of words.
     pub const fn text(title: &'a str, dispensable: u8) -> Self {
-        Self { title, dispensable, is_text: true }
+        Self { title, dispensable, is_text: true, is_chosen: false }
     }
 }
 
@@ -124,8 +126,9 @@ impl Grid<'_> {
     /// The columns that fit.
     fn shown(&self, widths: &[usize], screen_width: Option<usize>) -> Vec<usize> {
         let mut shown: Vec<usize> = (0..self.columns.len()).collect();
-        // A column in which no row has anything says nothing.
-        shown.retain(|&index| self.rows.iter().any(|row| !row.numbers[index].is_empty()));
+        // A column in which no row has anything says nothing, unless that is the answer.
+        let has_any = |index: usize| self.rows.iter().any(|row| !row.numbers[index].is_empty());
+        shown.retain(|&index| self.columns[index].is_chosen || has_any(index));
         let names = self.rows.iter().map(|row| row.named(None).chars().count()).max().unwrap_or(0).min(self.least_name);
         while let Some(width) = screen_width {
             let needed = INDENT.len() + shown.iter().map(|&index| widths[index] + GAP).sum::<usize>() + names;

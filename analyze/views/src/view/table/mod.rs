@@ -16,7 +16,7 @@ use super::Screen;
 use crate::report::{Document, Layout, Report};
 use crate::subject::{Overhead, Subject};
 pub(super) use diytrace_profile::human::resolved;
-use diytrace_profile::human::{count, counted, time};
+use diytrace_profile::human::{counted, time};
 use diytrace_profile::merge::Bound;
 pub(super) use roots::wrapped;
 
@@ -96,14 +96,13 @@ pub(super) fn footer(subject: &Subject, raw: bool) -> Vec<String> {
             false => format!("overhead subtracted: {cost} a call ± {}", time(overhead.error_ns)),
         });
     }
-    let uncounted = [(subject.lost_calls, "lost"), (subject.folded_calls, "folded"), (subject.unwound, "unwound")];
-    let uncounted: Vec<_> = uncounted
-        .iter()
-        .filter(|(calls, _)| *calls > 0)
-        .map(|(calls, what)| format!("{} {what}", count(*calls)))
-        .collect();
-    if !uncounted.is_empty() {
-        lines.push(format!("calls {}", uncounted.join(", ")));
+    let uncounted = [
+        (subject.lost_calls, "counted nowhere (lost)"),
+        (subject.folded_calls, "counted by function only (folded)"),
+        (subject.unwound, "left without a return (unwound), by longjmp, an exception or the like"),
+    ];
+    for (calls, what) in uncounted.into_iter().filter(|(calls, _)| *calls > 0) {
+        lines.push(format!("{} {what}", counted(calls, "call was", "calls were")));
     }
     lines.extend(subject.open_bounds.iter().filter_map(|&bound| open::note(bound)));
     lines

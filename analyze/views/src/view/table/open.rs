@@ -8,6 +8,14 @@ pub fn remark(open: u64, bound: Option<Bound>) -> String {
     format!("{} open{}", count(open), bound.and_then(mark).map(|mark| format!(" {mark}")).unwrap_or_default())
 }
 
+/// Why a function has time and no call.
+pub fn entered_before(what: Option<&str>) -> Option<String> {
+    what.map(|what| match what {
+        "fork" => "called before the fork, by the parent".to_owned(),
+        what => format!("called before the {what}"),
+    })
+}
+
 /// What the mark says, if there is one.
 pub fn note(bound: Bound) -> Option<String> {
     let says = match bound {

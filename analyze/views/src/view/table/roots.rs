@@ -2,7 +2,7 @@
 
 use super::grid::{Column, Grid, LEAST_NAME, Row, Style};
 use super::histogram;
-use super::{dim, error_of_call, resolved, short, strong, sums};
+use super::{dim, error_of_call, open, resolved, short, strong, sums};
 use crate::report::{Callee, Document, Function, Report};
 use crate::view::{Screen, timeline};
 use diytrace_profile::functions::CallKind;
@@ -51,6 +51,7 @@ fn heading(document: &Document, report: &Report, root: &Function, screen: &Scree
     let source = format!("{} {source}", short(&root.module));
     let mut sums =
         sums(document.raw, root.calls, (root.open, root.open_bound), root.total_ns, root.total_error_ns, root.self_ns);
+    sums.extend(open::entered_before(root.entered_before));
     if root.inlined_calls > 0 {
         sums.push(format!("{} inlined", count(root.inlined_calls)));
     }

@@ -23,7 +23,8 @@ const COLUMNS: [Column<'static>; 6] = [
 const HOT: f64 = 0.25;
 
 /// What to know of times where not all levels of a recursion have been told apart.
-const FOLDED: &str = "some recursion was recorded in sum only: the totals of the functions in it are at least these";
+const FOLDED: &str =
+    "levels of a deep recursion were not recorded apart: totals of the functions in it are lower bounds";
 
 /// Writes functions and their callers.
 pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {

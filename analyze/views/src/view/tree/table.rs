@@ -187,7 +187,8 @@ fn notes(document: &Document, tree: &Tree, has_p99: bool) -> Vec<String> {
     }
     if !document.callers && tree.has_folded_recursion {
         notes.push(
-            "some recursion was recorded in sum only: totals inside it are not the report's; calls and self times are"
+            "levels of a deep recursion were not recorded apart: totals inside it may differ from the report's, calls and \
+             self times do not"
                 .to_owned(),
         );
     }

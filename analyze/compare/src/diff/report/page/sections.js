@@ -133,11 +133,18 @@ const SECTIONS = [
       const pictures = [["difference", "Difference"], ["left", comparison.left.name], ["right", comparison.right.name]]
         .filter(([key]) => data.flames[number][key]);
       const frame = element("iframe", { title: "Flame graph" });
+      let seen = null;
       const show = (key, button) => {
         const svg = data.flames[number][key];
         const height = Number(/<svg[^>]* height="([0-9.]+)"/.exec(svg)?.[1] ?? 600);
-        frame.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+        const draw = () => { frame.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" })); };
         frame.height = height + 8;
+        // A frame has no width before somebody sees it, and a flame graph is drawn for the width that it has when it is read.
+        seen?.disconnect();
+        seen = new IntersectionObserver(([{ isIntersecting }]) => {
+          if (isIntersecting) { seen.disconnect(); draw(); }
+        });
+        seen.observe(frame);
         for (const other of buttons) other.setAttribute("aria-pressed", other === button);
       };
       const buttons = pictures.map(([key, title]) => {

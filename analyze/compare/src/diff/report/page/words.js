@@ -61,7 +61,7 @@ function metricName(name) {
 function metricValue(name, value) {
   if (name.endsWith("_ns")) return time(value);
   if (name.endsWith("_bytes")) return `${count(Math.round(value / 1024))} KiB`;
-  return Number.isInteger(value) ? count(value) : value.toPrecision(4);
+  return Number.isInteger(value) ? count(value) : value >= 1e4 ? count(Math.round(value)) : value.toPrecision(4);
 }
 
 /** A function's name, with what tells it from others of that name. */
