@@ -62,7 +62,7 @@ pub struct Damaged;
 pub fn encode(rows: &[(u32, Row)], parent: impl Fn(u32) -> Option<u32>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(rows.len() * 10);
     put(&mut bytes, rows.len() as u128);
-    let mut below = Stack::default();
+    let mut below = Below::default();
     let mut before: Option<u32> = None;
     for (path, row) in rows.iter().rev() {
         put(&mut bytes, before.map_or(*path, |before| before - path - 1).into());
@@ -86,16 +86,35 @@ pub fn encode(rows: &[(u32, Row)], parent: impl Fn(u32) -> Option<u32>) -> Vec<u
     bytes
 }
 
-/// Reads rows and hands them over, the last path first.
+/// The numbers of a path: they add up, see [`add`].
+pub type Numbers = [i128; NUMBERS];
+
+/// Adds the numbers of the same path elsewhere.
+pub fn add(sums: &mut Numbers, others: &Numbers) {
+    const BOUND: usize = Row::SUMS + 3;
+    const IS_BETWEEN: usize = Row::SUMS + 4;
+    let latest = [BOUND, IS_BETWEEN].map(|at| sums[at].max(others[at]));
+    sums.iter_mut().zip(others).for_each(|(sum, other)| *sum = sum.saturating_add(*other));
+    [sums[BOUND], sums[IS_BETWEEN]] = latest;
+}
+
+/// The row that numbers are. `None` if they cannot be.
+pub fn row(numbers: &Numbers) -> Option<Row> {
+    let (sums, open) = numbers.split_at(Row::SUMS);
+    Row::of(sums.try_into().ok()?, open.try_into().ok()?)
+}
+
+/// Reads the numbers of paths and hands them over, the last path first. `below`: for one frame after the other.
 pub fn decode(
     bytes: &[u8],
     parent: impl Fn(u32) -> Option<u32>,
     paths: u32,
-    mut take: impl FnMut(u32, Row),
+    below: &mut Below,
+    mut take: impl FnMut(u32, &Numbers),
 ) -> Result<(), Damaged> {
+    below.clear();
     let mut rest = bytes;
     let rows = get(&mut rest)?;
-    let mut below = Stack::default();
     let mut before: Option<u32> = None;
     for _ in 0..rows {
         let gap = u32::try_from(get(&mut rest)?).map_err(|_| Damaged)?;
@@ -112,41 +131,48 @@ pub fn decode(
             return Err(Damaged);
         }
         let expectation = below.of(path);
+        let mask = mask as u64;
         let mut numbers = [0i128; NUMBERS];
         for (bit, &at) in ORDER.iter().enumerate() {
-            let more = if mask >> bit & 1 != 0 { unzigzag(get(&mut rest)?) } else { 0 };
-            numbers[at] = expected(at, &numbers, &expectation).wrapping_add(more);
+            let mut number = expected(at, &numbers, &expectation);
+            if mask >> bit & 1 != 0 {
+                number = number.wrapping_add(unzigzag(get(&mut rest)?));
+            }
+            numbers[at] = number;
         }
-        let (sums, open) = numbers.split_at(Row::SUMS);
-        let (Ok(sums), Ok(open)) = (sums.try_into(), open.try_into()) else { return Err(Damaged) };
-        take(path, Row::of(sums, open).ok_or(Damaged)?);
+        take(path, &numbers);
         below.add(parent(path), &numbers);
     }
     if rest.is_empty() { Ok(()) } else { Err(Damaged) }
 }
 
-fn numbers(row: &Row) -> [i128; NUMBERS] {
+fn numbers(row: &Row) -> Numbers {
     let mut numbers = [0; NUMBERS];
     numbers[..Row::SUMS].copy_from_slice(&row.sums());
     numbers[Row::SUMS..].copy_from_slice(&row.open());
     numbers
 }
 
-/// What a number is if nothing is unusual, from those that were written before it.
-fn expected(at: usize, known: &[i128; NUMBERS], below: &[i128; NUMBERS]) -> i128 {
-    let open = known[Row::SUMS];
+/// What a number is if nothing is unusual, from those that come before it in [`ORDER`].
+#[inline(always)]
+fn expected(at: usize, known: &Numbers, below: &Sums) -> i128 {
+    let [calls, inclusive, nested, inner, outer, counted, untimed, nested_inner, nested_outer] = *below;
+    let ended = known[0].wrapping_sub(known[Row::SUMS]);
     match at {
-        1 => known[0].wrapping_sub(open), // closed: those that are not open
+        // Closed calls: those that are not open.
+        1 => ended,
         // Own time: all inclusive time, without that of callees.
-        5 => known[6].wrapping_add(known[7]).wrapping_sub(below[6]).wrapping_sub(below[7]),
-        8 => known[6].wrapping_add(known[7]), // closed time: all of it
-        10 => known[0].wrapping_sub(open),    // a pair's inner part for each call that has ended
-        11 => below[0],                       // and the outer one for each callee's
+        5 => known[6].wrapping_add(known[7]).wrapping_sub(inclusive).wrapping_sub(nested),
+        // The time of closed calls: all of it.
+        8 => known[6].wrapping_add(known[7]),
+        // In own time, the inner part of a pair for each call that has ended, and the outer one for each callee's.
+        10 => ended,
+        11 => calls,
         // In inclusive time those of callees, too.
-        14 => known[10].wrapping_add(below[14]).wrapping_add(below[18]).wrapping_sub(known[18]),
-        15 => known[11].wrapping_add(below[15]).wrapping_add(below[19]).wrapping_sub(known[19]),
-        16 => known[12].wrapping_add(below[16]),
-        17 => known[13].wrapping_add(below[17]),
+        14 => known[10].wrapping_add(inner).wrapping_add(nested_inner).wrapping_sub(known[18]),
+        15 => known[11].wrapping_add(outer).wrapping_add(nested_outer).wrapping_sub(known[19]),
+        16 => known[12].wrapping_add(counted),
+        17 => known[13].wrapping_add(untimed),
         22 => known[14].wrapping_add(known[18]),
         23 => known[15].wrapping_add(known[19]),
         26 => known[10],
@@ -154,22 +180,39 @@ fn expected(at: usize, known: &[i128; NUMBERS], below: &[i128; NUMBERS]) -> i128
     }
 }
 
-/// Sums over the paths below each of those that are still to come.
+/// Sums over the paths below each of those that are still to come, by path.
 #[derive(Default)]
-struct Stack {
-    sums: rustc_hash::FxHashMap<u32, [i128; NUMBERS]>,
+pub struct Below {
+    sums: Vec<Sums>,
+    /// Paths that have some.
+    touched: Vec<u32>,
 }
 
-impl Stack {
-    fn of(&mut self, path: u32) -> [i128; NUMBERS] {
-        self.sums.remove(&path).unwrap_or([0; NUMBERS])
+/// Of numbers that those of the path above follow from: [`SUMMED`], in their order.
+type Sums = [i128; SUMMED.len()];
+
+/// Calls; inclusive time, and that inside recursion; the pairs in both.
+const SUMMED: [usize; 9] = [0, 6, 7, 14, 15, 16, 17, 18, 19];
+
+impl Below {
+    fn clear(&mut self) {
+        for path in self.touched.drain(..) {
+            self.sums[path as usize] = Sums::default();
+        }
     }
 
-    fn add(&mut self, parent: Option<u32>, numbers: &[i128; NUMBERS]) {
+    fn of(&self, path: u32) -> Sums {
+        self.sums.get(path as usize).copied().unwrap_or_default()
+    }
+
+    fn add(&mut self, parent: Option<u32>, numbers: &Numbers) {
         let Some(parent) = parent else { return };
-        let sums = self.sums.entry(parent).or_insert([0; NUMBERS]);
-        for at in [0, 6, 7, 14, 15, 16, 17, 18, 19] {
-            sums[at] = sums[at].wrapping_add(numbers[at]);
+        if self.sums.len() <= parent as usize {
+            self.sums.resize(parent as usize + 1, Sums::default());
+        }
+        self.touched.push(parent);
+        for (sum, at) in self.sums[parent as usize].iter_mut().zip(SUMMED) {
+            *sum = sum.wrapping_add(numbers[at]);
         }
     }
 }
@@ -190,7 +233,22 @@ fn put(bytes: &mut Vec<u8>, mut number: u128) {
     bytes.push(number as u8);
 }
 
+#[inline]
 fn get(rest: &mut &[u8]) -> Result<u128, Damaged> {
+    // Most numbers take a few bytes, and fit a register.
+    let mut number = 0u64;
+    for (at, &byte) in rest.iter().take(9).enumerate() {
+        number |= u64::from(byte & 0x7f) << (7 * at);
+        if byte < 0x80 {
+            *rest = &rest[at + 1..];
+            return Ok(number.into());
+        }
+    }
+    get_long(rest)
+}
+
+#[cold]
+fn get_long(rest: &mut &[u8]) -> Result<u128, Damaged> {
     let mut number = 0u128;
     for shift in (0..128).step_by(7) {
         let (&byte, after) = rest.split_first().ok_or(Damaged)?;
@@ -242,28 +300,30 @@ mod tests {
         fn any_rows_are_read_as_they_were_written(
             rows in prop::collection::btree_map(0u32..50, (any::<[i32; Row::SUMS]>(), any::<[u16; 4]>(), 0i128..5), 0..40),
         ) {
-            let row = |(sums, open, bound): &([i32; Row::SUMS], [u16; 4], i128)| {
+            let made = |(sums, open, bound): &([i32; Row::SUMS], [u16; 4], i128)| {
                 let mut sums = sums.map(i128::from);
                 sums[..5].iter_mut().for_each(|count| *count = count.abs());
                 let [a, b, c, d] = open.map(i128::from);
                 Row::of(&sums, &[a, b, c, *bound, d & 1]).unwrap()
             };
-            let rows: Vec<(u32, Row)> = rows.iter().map(|(path, numbers)| (*path, row(numbers))).collect();
+            let rows: Vec<(u32, Row)> = rows.iter().map(|(path, numbers)| (*path, made(numbers))).collect();
             let parent = |path: u32| path.checked_sub(1).map(|above| above / 2);
             let mut read = Vec::new();
-            decode(&encode(&rows, parent), parent, 50, |path, row| read.push((path, row))).unwrap();
+            let take = |path, numbers: &Numbers| read.push((path, row(numbers).unwrap()));
+            decode(&encode(&rows, parent), parent, 50, &mut Below::default(), take).unwrap();
             read.reverse();
             prop_assert_eq!(read, rows);
         }
 
         #[test]
         fn damage_is_told(bytes in prop::collection::vec(any::<u8>(), 0..200), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
-            let _ = decode(&bytes, parent, 50, |path, _| assert!(path < 50));
+            let mut below = Below::default();
+            let _ = decode(&bytes, parent, 50, &mut below, |path, _| assert!(path < 50));
             let mut bytes = encode(&usual(), parent);
             let at = at.index(bytes.len());
             bytes[at] = byte;
-            let _ = decode(&bytes, parent, 50, |path, _| assert!(path < 50));
-            prop_assert_eq!(decode(&bytes[..at], parent, 50, |_, _| ()), Err(Damaged));
+            let _ = decode(&bytes, parent, 50, &mut below, |path, _| assert!(path < 50));
+            prop_assert_eq!(decode(&bytes[..at], parent, 50, &mut below, |_, _| ()), Err(Damaged));
         }
     }
 }

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use diytrace_profile::load::Loaded;
 use diytrace_profile::load::costs::Evidence;
 use diytrace_profile::merge::{By, Filed, FunctionTimes, Group, Merged, Merging, Module, Part, PartKey, PathPairs};
-use diytrace_profile::merge::{CallPath, Key, PathId, Place, PlaceId, Row, Tree};
+use diytrace_profile::merge::{CallPath, Key, PathId, Place, PlaceId, Tree};
 use diytrace_profile::module::ModuleKey;
 use rusqlite::params;
 use rustc_hash::FxHashMap;
 
 use super::put::{Head, OfFunction, Totals, checksum, read_more};
 use super::{Sqlite, blob};
+use crate::codec::{Below, Numbers};
 use crate::dictionary::{self, Dictionary, Path};
 use crate::engine::SeriesFacts;
 use crate::select::Selected;
@@ -100,9 +101,10 @@ pub fn select(store: &Sqlite, query: &Query, by: Option<&str>) -> Result<Selecte
             continue;
         }
         loaded.profiles.append(&mut sums.profiles);
-        let merged = sums.merged(&series.part, dictionary, |number| modules.key(store, number))?;
+        let damaged = || store.damaged("a frame");
+        let merged = sums.merged(&series.part, dictionary, damaged, |number| modules.key(store, number))?;
         if !merged.is_sound() {
-            return Err(store.damaged("a frame"));
+            return Err(damaged());
         }
         let label = by.map(|by| format!("{by}={}", series.labels.get(by).unwrap_or_default()));
         merging.add_merged(&merged, label.as_deref());
@@ -143,6 +145,7 @@ struct OfSeries {
     evidence: Evidence,
     totals: Totals,
     rows: Rows,
+    below: Below,
     functions: BTreeMap<PlaceId, FunctionTimes>,
     filed: BTreeMap<PlaceId, Filed>,
 }
@@ -170,8 +173,9 @@ impl OfSeries {
             let totals: Totals = postcard::from_bytes(column(1)?).map_err(|_| damaged())?;
             self.add_totals(&totals);
             let paths = dictionary.paths().len() as u32;
-            let add = |path, row: Row| self.rows.add(path, &row);
-            codec::decode(column(2)?, |path| dictionary.parent(path), paths, add).map_err(|_| damaged())?;
+            let (rows, below) = (&mut self.rows, &mut self.below);
+            let add = |path, numbers: &Numbers| rows.add(path, numbers);
+            codec::decode(column(2)?, |path| dictionary.parent(path), paths, below, add).map_err(|_| damaged())?;
             let functions: Vec<OfFunction> = blob::read(column(3)?).ok_or_else(damaged)?;
             functions.into_iter().for_each(|function| self.add_function(function));
         }
@@ -220,6 +224,7 @@ impl OfSeries {
         self,
         part: &PartKey,
         dictionary: &Dictionary,
+        damaged: impl Fn() -> Error,
         mut key: impl FnMut(i64) -> Result<ModuleKey, Error>,
     ) -> Result<Merged, Error> {
         let (mut modules, mut numbers) = (Vec::new(), FxHashMap::default());
@@ -237,7 +242,7 @@ impl OfSeries {
             }
         }
         let mut places = Places::new(dictionary);
-        let (tree, pairs) = self.rows.tree(dictionary, &mut places);
+        let (tree, pairs) = self.rows.tree(dictionary, &mut places).ok_or_else(damaged)?;
         let functions = self.functions.into_iter().map(|(place, times)| (places.number(place), times)).collect();
         let filed = self.filed.into_iter().map(|(place, filed)| (places.number(place), filed)).collect();
         let mut known: FxHashMap<i64, Option<u32>> = FxHashMap::default();
@@ -286,31 +291,32 @@ impl OfSeries {
 struct Rows {
     /// Where a path's sums are, and 1; 0: it has none.
     places: Vec<u32>,
-    sums: Vec<(PathId, Row)>,
+    sums: Vec<(PathId, Numbers)>,
 }
 
 impl Rows {
-    fn add(&mut self, path: PathId, row: &Row) {
+    fn add(&mut self, path: PathId, numbers: &Numbers) {
         if self.places.len() <= path as usize {
             self.places.resize(path as usize + 1, 0);
         }
         match &mut self.places[path as usize] {
             0 => {
-                self.sums.push((path, *row));
+                self.sums.push((path, *numbers));
                 self.places[path as usize] = self.sums.len() as u32;
             }
-            place => self.sums[*place as usize - 1].1.add(row),
+            place => codec::add(&mut self.sums[*place as usize - 1].1, numbers),
         }
     }
 
     /// The tree of the paths, with those that they are below, and the hook pairs in their times.
-    fn tree(mut self, dictionary: &Dictionary, places: &mut Places) -> (Tree, Vec<(PathId, PathPairs)>) {
+    /// `None` if they cannot be.
+    fn tree(mut self, dictionary: &Dictionary, places: &mut Places) -> Option<(Tree, Vec<(PathId, PathPairs)>)> {
         let mut at = 0;
         while let Some((path, _)) = self.sums.get(at) {
             let key = &dictionary.paths()[*path as usize].key;
             for above in key.parent.into_iter().chain(key.folded_into) {
                 if self.places.get(above as usize) == Some(&0) {
-                    self.add(above, &Row::default());
+                    self.add(above, &[0; _]);
                 }
             }
             at += 1;
@@ -322,7 +328,8 @@ impl Rows {
         let mut numbers: FxHashMap<PathId, PathId> = FxHashMap::default();
         let (mut paths, mut pairs) = (Vec::with_capacity(order.len()), Vec::with_capacity(order.len()));
         for &at in &order {
-            let (path, row) = &sums[at as usize];
+            let (path, numbers_of_path) = &sums[at as usize];
+            let row = codec::row(numbers_of_path)?;
             let Path { key, target } = &dictionary.paths()[*path as usize];
             let number = paths.len() as PathId;
             numbers.insert(*path, number);
@@ -346,7 +353,7 @@ impl Rows {
                 above.end = above.end.max(end);
             }
         }
-        (Tree { paths }, pairs)
+        Some((Tree { paths }, pairs))
     }
 }
 
@@ -376,7 +383,7 @@ impl<'a> Places<'a> {
 }
 
 /// The order of paths, each directly before those below it: their places in `sums`, which are by number.
-fn preorder(sums: &[(PathId, Row)], dictionary: &Dictionary) -> Vec<u32> {
+fn preorder(sums: &[(PathId, Numbers)], dictionary: &Dictionary) -> Vec<u32> {
     let place_of = |path: PathId| sums.binary_search_by_key(&path, |(path, _)| *path).ok();
     let mut below: Vec<Vec<u32>> = vec![Vec::new(); sums.len()];
     let mut next = Vec::new();
