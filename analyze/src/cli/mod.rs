@@ -5,10 +5,12 @@ mod bench;
 mod callers;
 mod check;
 mod choice;
+mod clean;
 mod completions;
 mod ctl;
 mod diff;
 mod export;
+mod list;
 mod man;
 mod merge;
 mod pager;
@@ -40,6 +42,7 @@ Examples:
   gcc -finstrument-functions -g server.c -o server
   diytrace check ./server             # what of it can be recorded?
   diytrace record ./server            # writes a profile to ./diytrace.data
+  diytrace list                       # the runs that were recorded here
   diytrace report                     # functions, most expensive first
   diytrace report --root handle_request  # one function and what it calls
   diytrace export flamegraph -o fg.svg  # for a browser; or for other tools
@@ -72,6 +75,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Record(record::Arguments),
+    List(list::Arguments),
     Report(report::Arguments),
     Export(export::Arguments),
     Tree(tree::Arguments),
@@ -80,6 +84,7 @@ enum Command {
     Check(check::Arguments),
     Symbolize(symbolize::Arguments),
     Merge(merge::Arguments),
+    Clean(clean::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
     Ctl(ctl::Arguments),
@@ -129,6 +134,8 @@ impl Command {
     fn run(self, out: &mut Output) -> Result<u8, Error> {
         match self {
             Self::Completions(arguments) => Ok(completions::run(arguments, out.unpaged()).map(|()| 0)?),
+            Self::Clean(arguments) => Ok(crate::clean::run(&arguments.into(), out.unpaged()).map(|()| 0)?),
+            Self::List(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Self::Man(arguments) => Ok(man::run(arguments).map(|()| 0)?),
             Self::Record(arguments) => Ok(recording::run(&arguments.into())?),
             Self::Check(arguments) => {
