@@ -72,7 +72,7 @@ pub struct Arguments {
     cleanup: Option<String>,
 
     /// Runs of each side
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, short = 'r', value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
 
     /// Run until the 95% confidence intervals of both medians of the run time are within so many percent (six runs or more)

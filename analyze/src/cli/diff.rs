@@ -93,7 +93,7 @@ pub struct Comparing {
     splits: u64,
 
     /// Most functions to list in each section
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
     limit: usize,
 
     /// How the result is written

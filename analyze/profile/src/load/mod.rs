@@ -42,7 +42,7 @@ use crate::archive::{self, Archive};
 use crate::progress::Progress;
 pub use bytes::{Bytes, family_again, family_of, read, read_into};
 pub use family::{Arena, Family, Function, Module, Node, Root};
-pub use find::{DEFAULT_FOLDER, find};
+pub use find::{DEFAULT_FOLDER, find, find_below};
 pub use parse::parse;
 pub use source::{Source, Sources};
 pub use summary::Summary;
@@ -204,15 +204,6 @@ pub struct Loaded {
     pub warnings: Vec<String>,
     /// Archives that some came from, which may have symbols.
     pub archives: Vec<Archive>,
-}
-
-/// Reads all profiles at these paths, or in `diytrace.data` if there are none, and hands them over.
-pub fn load(paths: &[PathBuf], mut take: impl FnMut(&Family)) -> Result<Loaded, Error> {
-    read_all(Sources::find(paths)?, |family, bytes| {
-        drop(bytes); // as many as merging will need
-        take(&family);
-        Ok(Some(family.into()))
-    })
 }
 
 /// Reads all profiles of these sources and hands them over with their bytes, as many at a time as there are cores. `take`

@@ -16,7 +16,7 @@ use crate::load::{self, snapshot};
 /// The runs at these paths, or in `diytrace.data` if there are none, the oldest first. Snapshots are copies and no runs.
 pub fn find(paths: &[PathBuf]) -> Result<Vec<Run>, Error> {
     let mut runs: BTreeMap<(Option<PathBuf>, String), Run> = BTreeMap::new();
-    for found in load::find(paths)? {
+    for found in load::find_below(paths)? {
         let path = found.path;
         let is_archive = Archive::is_at(&path);
         if !is_archive && !found.is_named && snapshot::is_at(&path) {
