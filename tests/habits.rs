@@ -164,3 +164,42 @@ fn shells_and_man_know_every_command() {
         assert!(help.status.success() && text(&help.stdout).contains("Examples:"), "{command}");
     }
 }
+
+#[test]
+fn an_answer_may_go_to_a_file() {
+    let recorded = fixture("small.c", builds()[0]).record().run();
+    let here = recorded.folder();
+    for line in ["report out", "tree out", "callers main out", "annotate main out", "list out", "export folded out"] {
+        let written = run(here, &line.split(' ').chain(["-o", "answer"]).collect::<Vec<_>>());
+        assert!(written.status.success() && written.stdout.is_empty(), "{line}: {}", text(&written.stderr));
+        let plain = run(here, &line.split(' ').collect::<Vec<_>>());
+        assert_eq!(text(&fs::read(here.join("answer")).unwrap()), text(&plain.stdout), "{line}");
+    }
+    let refused = run(here, &["report", "out", "-o", "no/such/folder"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("cannot write no/such/folder"), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn n_is_the_limit_everywhere() {
+    let recorded = fixture("roots.c", builds()[0]).record().run();
+    for line in ["report out --format csv", "tree out --format csv", "callers helper out --format csv", "list out"] {
+        let with = |option: &str| run(recorded.folder(), &line.split(' ').chain([option, "1"]).collect::<Vec<_>>());
+        assert_eq!(text(&with("-n").stdout), text(&with("--limit").stdout), "{line}");
+        assert!(with("-n").status.success(), "{line}");
+    }
+}
+
+#[test]
+fn runs_in_folders_of_a_folder_are_found() {
+    let recorded = fixture("small.c", builds()[0]).record().run();
+    let here = recorded.folder();
+    for run in ["left/q/001", "left/q/002"] {
+        fs::create_dir_all(here.join(run)).unwrap();
+    }
+    fs::copy(&recorded.profiles()[0], here.join("left/q/001/a.diyt")).unwrap();
+    let report = |path: &str| text(&run(here, &["report", path]).stdout);
+    assert_eq!(report("left"), report("out"));
+    let empty = run(here, &["report", "left/q/002"]);
+    assert!(text(&empty.stderr).contains("no profile in left/q/002"), "{}", text(&empty.stderr));
+}

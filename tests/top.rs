@@ -179,3 +179,18 @@ fn it_ends_when_its_terminal_is_gone() {
     }
     endless.stop();
 }
+
+#[test]
+fn formats() {
+    let mut endless = Endless::start();
+    let said =
+        |format: &str| text(&endless.run(&["top", "out", "--frames", "2", "--format", format, "-n", "1"]).stdout);
+    let csv = said("csv");
+    let lines: Vec<&str> = csv.lines().collect();
+    assert!(lines[0].starts_with("at_unix_ns,pid,name,module,calls,calls_per_s,self_ns_per_s"), "{csv}");
+    assert_eq!((lines.len(), lines[1].split(',').count()), (3, lines[0].split(',').count()), "{csv}");
+    let json: Vec<Value> = said("json").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((json.len(), json[0]["functions"].as_array().unwrap().len()), (2, 1));
+    assert!(said("table").contains("calls/s"));
+    endless.stop();
+}

@@ -4,6 +4,7 @@
 //! cli      the command line: options, and which of the below they run
 //! record   runs a program under the recorder
 //! check    tells what of a program can be recorded
+//! list     tells which runs there are, and clean removes old ones
 //! ctl      steers recorders that are running: pause, reset, snapshots
 //! top      shows what they count, live
 //! bench    runs two versions in turn, for a comparison
@@ -13,8 +14,10 @@
 
 mod bench;
 mod check;
+mod clean;
 mod cli;
 mod ctl;
+mod list;
 mod record;
 mod signals;
 mod top;

@@ -4,6 +4,7 @@ use std::io;
 
 use crate::load;
 use crate::nearest::nearest_sentence;
+use crate::run;
 
 /// Why a command has no result.
 #[derive(Debug, thiserror::Error)]
@@ -11,6 +12,9 @@ pub enum Error {
     /// There is no profile to read, or none that can be read.
     #[error(transparent)]
     Load(#[from] load::Error),
+    /// The run that was asked for is not there.
+    #[error(transparent)]
+    Run(#[from] run::Error),
     /// A pattern names no function that the profile knows.
     #[error(
         "nothing in the profile is called `{pattern}`{}",
@@ -53,6 +57,14 @@ pub enum Error {
     /// A file could not be written.
     #[error("cannot write {}: {source}", path.display())]
     WriteTo {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file could not be removed.
+    #[error("cannot remove {}: {source}", path.display())]
+    Remove {
         /// The file.
         path: std::path::PathBuf,
         /// Why.

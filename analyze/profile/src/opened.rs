@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use crate::error::Error;
 use crate::left;
 use crate::load::interval::Interval;
-use crate::load::{self, Family, Loaded};
+use crate::load::{self, Family, Loaded, Sources, read_all};
 use crate::merge::{By, Merged, Merging};
+use crate::once::Once;
+use crate::run;
 use crate::symbolize::{Files, KnownModules, Symbols};
 
 /// Which profiles, and what of them.
@@ -24,6 +26,8 @@ pub struct Selection {
 pub struct Opened {
     /// What was read.
     pub loaded: Loaded,
+    /// How many runs that was.
+    pub runs: usize,
     /// Its calls.
     pub merged: Merged,
     files: Files,
@@ -48,6 +52,7 @@ impl Opened {
             return Err(Error::UnknownProcess { pid, known: pids(&loaded) });
         }
         let mut opened = Self::of(loaded, merged);
+        opened.runs = run::count(opened.loaded.profiles.iter().map(|profile| &*profile.path));
         opened.settle();
         Ok(opened)
     }
@@ -55,7 +60,8 @@ impl Opened {
     /// What was read and merged elsewhere, by whoever also knows its modules.
     pub fn known(loaded: Loaded, merged: Merged, modules: Box<dyn KnownModules>) -> Self {
         let files = Files::new(merged.modules.len()).with_known(modules);
-        let mut opened = Self { loaded, merged, files };
+        let runs = run::count(loaded.profiles.iter().map(|profile| &*profile.path));
+        let mut opened = Self { loaded, runs, merged, files };
         opened.settle();
         opened
     }
@@ -69,7 +75,7 @@ impl Opened {
     /// What was read and merged.
     pub fn of(loaded: Loaded, merged: Merged) -> Self {
         let files = Files::new(merged.modules.len()).with_archives(&loaded.archives);
-        Self { loaded, merged, files }
+        Self { runs: loaded.profiles.len(), loaded, merged, files }
     }
 
     /// What its addresses mean, found out when it is asked for.
@@ -101,9 +107,17 @@ pub fn read(paths: &[PathBuf], take: &mut dyn FnMut(Option<&Family>, &Family)) -
         loaded.profiles.push(to.into());
     }
     if !profiles.is_empty() || intervals.is_empty() {
-        let more = load::load(&profiles, |family| take(None, family))?;
+        let mut once = Once::default();
+        let more = read_all(Sources::find(&profiles)?, |family, bytes| {
+            drop(bytes); // as many as merging will need
+            let is_first = once.is_first(&family)?;
+            if is_first {
+                take(None, &family);
+            }
+            Ok::<_, load::Error>(is_first.then(|| family.into()))
+        })?;
         loaded.profiles.extend(more.profiles);
-        loaded.warnings.extend(more.warnings);
+        loaded.warnings.extend(more.warnings.into_iter().chain(once.warnings));
         loaded.archives = more.archives;
     }
     Ok(loaded)

@@ -210,6 +210,7 @@ impl<'a> Work<'a> {
                     profiles: measured.profiles.into_iter().map(moved).collect(),
                     status: measured.status,
                     metrics: measured.metrics,
+                    elsewhere: None,
                 };
                 self.sides[side].runs.push(run);
                 self.sides[side].write().map_err(Error::from)?;

@@ -72,7 +72,7 @@ pub struct Arguments {
     cleanup: Option<String>,
 
     /// Runs of each side
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, short = 'r', value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
 
     /// Run until the 95% confidence intervals of both medians of the run time are within so many percent (six runs or more)
@@ -146,13 +146,15 @@ fn percent(text: &str) -> Result<f64, &'static str> {
     number.filter(|percent| (0.01..=100.0).contains(percent)).ok_or("it must be a number of percent, from 0.01 to 100")
 }
 
-fn duration(text: &str) -> Result<Duration, &'static str> {
-    const EXPECTED: &str = "it must be a time such as 90s, 5m or 2h";
+/// A time with its unit.
+pub fn duration(text: &str) -> Result<Duration, &'static str> {
+    const EXPECTED: &str = "it must be a time such as 90s, 5m, 2h or 7d";
     let digits = text.trim_end_matches(|letter: char| letter.is_alphabetic());
     let factor = match &text[digits.len()..] {
         "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
+        "d" => 86_400.0,
         _ => return Err(EXPECTED),
     };
     let number = digits.trim().parse().ok().filter(|number: &f64| *number > 0.0);
@@ -165,10 +167,10 @@ mod tests {
 
     #[test]
     fn limits_have_units_and_precisions_are_percent() {
-        for (text, expected) in [("90s", 90), ("5m", 300), ("1.5h", 5400)] {
+        for (text, expected) in [("90s", 90), ("5m", 300), ("1.5h", 5400), ("2d", 172_800)] {
             assert_eq!(duration(text), Ok(Duration::from_secs(expected)), "{text}");
         }
-        for text in ["", "90", "s", "-1s", "0s", "1d", "infs", "nans", "1e300h"] {
+        for text in ["", "90", "s", "-1s", "0s", "1y", "infs", "nans", "1e300h"] {
             assert!(duration(text).is_err(), "{text}");
         }
         assert_eq!((percent("2"), percent("0.5%")), (Ok(2.0), Ok(0.5)));

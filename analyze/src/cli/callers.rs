@@ -33,7 +33,7 @@ pub struct Arguments {
     depth: u32,
 
     /// Show the largest N callers
-    #[arg(long, value_name = "N")]
+    #[arg(long, short = 'n', value_name = "N")]
     limit: Option<usize>,
 
     /// Order of callers; the largest first

@@ -6,9 +6,12 @@ use clap::ValueEnum;
 use diytrace_compare::diff::{self, Command, How, Options};
 use diytrace_compare::statistics;
 
+use diytrace_profile::error::Error;
+
 use super::choice::{Colors, choice};
 use super::pager::Paging;
 use super::shown::Format;
+use super::stored::Compared;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,13 +33,16 @@ Exit status: 0 nothing slower, 1 a function or all together take longer (--fail-
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The set before
+    /// The set before; with --store its labels: service=pg,build=ab*
     #[arg(value_name = "BEFORE")]
     left: PathBuf,
 
-    /// The set after
+    /// The set after; with --store its labels
     #[arg(value_name = "AFTER")]
     right: PathBuf,
+
+    #[command(flatten)]
+    stored: Compared,
 
     /// Fresh runs of both: a change that they do not confirm is not called one
     #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"])]
@@ -93,7 +99,7 @@ pub struct Comparing {
     splits: u64,
 
     /// Most functions to list in each section
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
     limit: usize,
 
     /// How the result is written
@@ -104,11 +110,13 @@ pub struct Comparing {
     colors: Colors,
 }
 
-impl From<Arguments> for Command {
-    fn from(arguments: Arguments) -> Self {
-        let Arguments { left, right, confirm, output, how, .. } = arguments;
+impl Arguments {
+    /// The command that they ask for.
+    pub fn command(self) -> Result<Command, Error> {
+        let Self { left, right, stored, confirm, output, how, .. } = self;
+        let (left, right) = (stored.set(left)?, stored.set(right)?);
         let pair = |sets: Vec<PathBuf>| <[PathBuf; 2]>::try_from(sets).ok().map(|[left, right]| (left, right));
-        Self { left, right, confirm: confirm.and_then(pair), output, how: how.into() }
+        Ok(Command { left, right, confirm: confirm.and_then(pair), output, how: how.into() })
     }
 }
 

@@ -1,6 +1,5 @@
 //! The options of `export`.
 
-use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -11,7 +10,7 @@ use diytrace_views::export::{self, Options};
 use super::choice::choice;
 use super::pager::Output;
 use super::selection::{Selected, patterns};
-use super::shown::warn;
+use super::shown::{warn, write_file};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -64,7 +63,7 @@ impl Arguments {
 
     fn write(&self, bytes: &[u8], out: &mut Output) -> Result<(), Error> {
         match &self.output {
-            Some(path) => fs::write(path, bytes).map_err(|source| Error::WriteTo { path: path.clone(), source }),
+            Some(path) => write_file(path, |file| file.write_all(bytes)),
             None => {
                 out.write_all(bytes)?;
                 Ok(out.flush()?)

@@ -5,10 +5,12 @@ mod bench;
 mod callers;
 mod check;
 mod choice;
+mod clean;
 mod completions;
 mod ctl;
 mod diff;
 mod export;
+mod list;
 mod man;
 mod merge;
 mod pager;
@@ -43,6 +45,7 @@ Examples:
   gcc -finstrument-functions -g server.c -o server
   diytrace check ./server             # what of it can be recorded?
   diytrace record ./server            # writes a profile to ./diytrace.data
+  diytrace list                       # the runs that were recorded here
   diytrace report                     # functions, most expensive first
   diytrace report --root handle_request  # one function and what it calls
   diytrace export flamegraph -o fg.svg  # for a browser; or for other tools
@@ -76,6 +79,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Record(record::Arguments),
+    List(list::Arguments),
     Report(report::Arguments),
     Export(export::Arguments),
     Tree(tree::Arguments),
@@ -84,6 +88,7 @@ enum Command {
     Check(check::Arguments),
     Symbolize(symbolize::Arguments),
     Merge(merge::Arguments),
+    Clean(clean::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
     Ctl(ctl::Arguments),
@@ -116,9 +121,6 @@ pub enum Error {
     /// `diff` could not compare.
     #[error(transparent)]
     Diff(#[from] comparing::Error),
-    /// `push` could not put it in.
-    #[error(transparent)]
-    Store(#[from] diytrace_store::Error),
     /// Another command.
     #[error(transparent)]
     Analyze(#[from] error::Error),
@@ -138,6 +140,8 @@ impl Command {
     fn run(self, out: &mut Output) -> Result<u8, Error> {
         match self {
             Self::Completions(arguments) => Ok(completions::run(arguments, out.unpaged()).map(|()| 0)?),
+            Self::Clean(arguments) => Ok(crate::clean::run(&arguments.into(), out.unpaged()).map(|()| 0)?),
+            Self::List(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Self::Man(arguments) => Ok(man::run(arguments).map(|()| 0)?),
             Self::Record(arguments) => Ok(recording::run(&arguments.into())?),
             Self::Check(arguments) => {
@@ -151,7 +155,7 @@ impl Command {
             Self::Bench(arguments) => Ok(benching::run(&(*arguments).into(), out.unpaged())?),
             Self::Diff(arguments) => {
                 let out = arguments.paging.of(out);
-                Ok(comparing::run(&(*arguments).into(), out)?)
+                Ok(comparing::run(&arguments.command()?, out)?)
             }
             Self::Top(arguments) => Ok(crate::top::run(&arguments.into(), out.unpaged()).map(|()| 0)?),
             Self::Tree(arguments) => Ok(arguments.run(out).map(|()| 0)?),
@@ -173,7 +177,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Record(error) => error.exit_code(),
-            Self::Store(_) | Self::Check(_) | Self::Ctl(_) | Self::Similar(_) => 2,
+            Self::Check(_) | Self::Ctl(_) | Self::Similar(_) => 2,
             Self::Bench(_) | Self::Diff(_) | Self::Analyze(_) => 2,
         }
     }

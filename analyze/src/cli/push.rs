@@ -3,10 +3,12 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use diytrace_profile::error::Error as Whole;
 use diytrace_profile::human::count;
 use diytrace_store::{self as store, Address, Error, Labelled, Labels};
 
 use super::shown::warn;
+use super::source::Source;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,9 +26,8 @@ store needs no program, nor its debug information.";
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Recordings: .diyt files, archives, or folders of them [default: diytrace.data]
-    #[arg(value_name = "PROFILE")]
-    profiles: Vec<PathBuf>,
+    #[command(flatten)]
+    source: Source,
 
     /// The store; a file that is made if there is none
     #[arg(long, value_name = "URL")]
@@ -39,10 +40,15 @@ pub struct Arguments {
 
 impl Arguments {
     /// Runs the command.
-    pub fn run(self) -> Result<(), Error> {
+    pub fn run(self) -> Result<(), Whole> {
+        let profiles = self.source.paths()?;
+        self.put(&profiles).map_err(|error| Whole::Elsewhere(error.into()))
+    }
+
+    fn put(&self, profiles: &[PathBuf]) -> Result<(), Error> {
         let labels = self.labels.iter().map(|label| Labels::parse(label)).collect::<Result<_, _>>()?;
         let mut store = store::open(&self.store.parse::<Address>()?, true)?;
-        let (pushed, warnings) = store::push(&mut *store, &self.profiles, &Labelled { labels })?;
+        let (pushed, warnings) = store::push(&mut *store, profiles, &Labelled { labels })?;
         warn(&warnings.iter().map(|warning| format!("left out: {warning}")).collect::<Vec<_>>());
         let store::Pushed { added, grown, known, paths } = pushed;
         let recordings = |count: u64| if count == 1 { "1 recording".to_owned() } else { format!("{count} recordings") };

@@ -59,6 +59,10 @@ pub struct Arguments {
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
 
+    /// What to call this run: `diytrace list` shows it, and --run takes it
+    #[arg(long, value_name = "TEXT")]
+    label: Option<String>,
+
     /// Start paused
     #[arg(long)]
     paused: bool,
@@ -76,8 +80,8 @@ impl From<Recorder> for Options {
 }
 
 impl From<Arguments> for Options {
-    fn from(Arguments { recorder, out, paused, command }: Arguments) -> Self {
-        Self { out, paused, command, ..recorder.into() }
+    fn from(Arguments { recorder, out, label, paused, command }: Arguments) -> Self {
+        Self { out, label, paused, command, ..recorder.into() }
     }
 }
 

@@ -65,7 +65,7 @@ pub struct Arguments {
     timeline: bool,
 
     /// Most functions to show
-    #[arg(long, value_name = "N")]
+    #[arg(long, short = 'n', value_name = "N")]
     limit: Option<usize>,
 
     /// Do not merge functions of one name but several addresses
@@ -94,8 +94,8 @@ impl Arguments {
 
     fn options(&self) -> Options {
         let Self { selected, roots, sort, columns, functions, modules, files, min_time, .. } = self.clone();
-        let Self { histogram, timeline, limit, by_address, shown, .. } = *self;
-        let format = shown.format();
+        let Self { histogram, timeline, limit, by_address, .. } = *self;
+        let format = self.shown.format();
         let filter = Filter { functions: patterns(&functions), modules, files, min_ns: min_time };
         Options {
             roots: patterns(&roots),

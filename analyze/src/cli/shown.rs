@@ -1,6 +1,8 @@
 //! How commands show a document: it goes to stdout, and what its reader should know to stderr.
 
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use diytrace_profile::error::Error;
@@ -14,11 +16,15 @@ use super::pager::{Output, Paging};
 choice!(pub Format for report::Format { Table, Json, Csv });
 
 /// How an answer is written.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Shown {
     /// How it is written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     format: Format,
+
+    /// The file to write it to [default: stdout]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
 
     #[command(flatten)]
     colors: Colors,
@@ -29,33 +35,48 @@ pub struct Shown {
 
 impl Shown {
     /// The format.
-    pub fn format(self) -> report::Format {
+    pub fn format(&self) -> report::Format {
         self.format.into()
     }
 
-    /// What tables are written to.
-    pub fn screen(self) -> Screen {
-        Screen::of(self.colors.into())
+    /// What tables are written to. A file is as wide as it takes.
+    pub fn screen(&self) -> Screen {
+        match self.output {
+            Some(_) => Screen::of_file(self.colors.into()),
+            None => Screen::of(self.colors.into()),
+        }
     }
 
     /// Writes a document in the format, of which JSON is the same for all, and then its warnings.
     pub fn show<E: From<Error>>(
-        self,
+        &self,
         out: &mut Output,
         (document, warnings): (&impl Serialize, &[String]),
         csv: impl FnOnce(&mut dyn Write) -> io::Result<()>,
         table: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), E> {
-        let mut out = BufWriter::new(self.paging.of(out)); // standard output itself writes line by line
-        let written = match self.format() {
-            report::Format::Json => view::json::write(document, &mut out),
-            report::Format::Csv => csv(&mut out),
-            report::Format::Table => table(&mut out),
+        let write = |out: &mut dyn Write| {
+            let mut out = BufWriter::new(out); // standard output itself writes line by line
+            match self.format() {
+                report::Format::Json => view::json::write(document, &mut out)?,
+                report::Format::Csv => csv(&mut out)?,
+                report::Format::Table => table(&mut out)?,
+            }
+            out.flush()
         };
-        written.and_then(|()| out.flush()).map_err(Error::from)?;
+        match &self.output {
+            Some(path) => write_file(path, |file| write(file))?,
+            None => write(self.paging.of(out)).map_err(Error::from)?,
+        }
         warn(warnings);
         Ok(())
     }
+}
+
+/// Writes a file that somebody has named.
+pub fn write_file(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Error> {
+    let written = File::create(path).and_then(|mut file| write(&mut file));
+    written.map_err(|source| Error::WriteTo { path: path.to_owned(), source })
 }
 
 /// Writes warnings to stderr. If nobody listens there, the answer is worth no less.

@@ -86,7 +86,7 @@ pub struct Arguments {
     pass: f64,
 
     /// Most metrics to show in the table
-    #[arg(long, value_name = "N")]
+    #[arg(long, short = 'n', value_name = "N")]
     limit: Option<usize>,
 
     #[command(flatten)]
@@ -114,7 +114,7 @@ const MOST_WARNINGS: usize = 10;
 impl Arguments {
     /// Runs the command and gives its exit status: 0 similar, 1 not.
     pub fn run(self, out: &mut Output) -> Result<u8, Error> {
-        let Self { limit, shown, .. } = self;
+        let (limit, shown) = (self.limit, self.shown.clone());
         let screen = shown.screen();
         let document = similar::document(&self.into())?;
         let warned = document.warnings.len().min(MOST_WARNINGS);

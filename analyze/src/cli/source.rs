@@ -6,6 +6,7 @@ use diytrace_profile::error::Error;
 use diytrace_profile::load::{Family, Loaded};
 use diytrace_profile::merge::By;
 use diytrace_profile::opened::{self, Opened};
+use diytrace_profile::run;
 
 /// Where a command's profiles come from.
 #[derive(Clone, Debug, clap::Args)]
@@ -13,6 +14,11 @@ pub struct Source {
     /// A .diyt or .diya file, a folder of them, or A..B of two snapshots [default: diytrace.data]
     #[arg(value_name = "PROFILE")]
     profiles: Vec<PathBuf>,
+
+    /// Only this run of those there: the latest, the Nth that `diytrace list` shows, or those whose label or program is like
+    /// PATTERN (repeatable)
+    #[arg(long = "run", value_name = "latest|N|PATTERN")]
+    runs: Vec<String>,
 }
 
 impl Source {
@@ -28,6 +34,14 @@ impl Source {
 
     /// The files and folders they lie in. None: `diytrace.data` here.
     pub fn paths(&self) -> Result<Vec<PathBuf>, Error> {
-        Ok(self.profiles.clone())
+        if self.runs.is_empty() {
+            return Ok(self.profiles.clone());
+        }
+        let there = run::find(&self.profiles)?;
+        let mut paths = Vec::new();
+        for wanted in &self.runs {
+            paths.extend(run::choose(&there, wanted)?.into_iter().flat_map(|run| run.files.iter().cloned()));
+        }
+        Ok(paths)
     }
 }

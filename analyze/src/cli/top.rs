@@ -6,16 +6,17 @@ use std::time::Duration;
 use crate::top::{self, Options};
 use clap::ValueEnum;
 use diytrace_profile::merge;
-use diytrace_views::names;
+use diytrace_views::{names, report};
 
 use super::choice::choice;
+use super::shown::Format;
 
 const EXAMPLES: &str = "\
 Examples:
   diytrace top                    # the program that is running here
   diytrace top 4711 --sort calls  # that of process 4711
   diytrace top --once             # one frame as text
-  diytrace top --json --frames 4 | jq '.functions[0]'
+  diytrace top --format json --frames 4 | jq '.functions[0]'
 
 Rates are of the last interval, a second of time on the wall: a thread that is always in a function adds 1 s/s to \
 its total. Mean and p99 are of the calls that returned in it. The program is neither stopped nor signalled.";
@@ -32,7 +33,7 @@ pub struct Arguments {
     #[arg(long, value_name = "MS", default_value_t = 250, value_parser = clap::value_parser!(u64).range(10..=3_600_000))]
     interval: u64,
 
-    /// Write one frame as text, or with --json
+    /// Write one frame, as text unless --format says otherwise
     #[arg(long, conflicts_with = "frames")]
     once: bool,
 
@@ -40,8 +41,12 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     frames: Option<u64>,
 
-    /// Write frames as JSON, one a line
-    #[arg(long)]
+    /// How frames are written: as text, as JSON, one a line, or as CSV; by itself at a terminal it is live
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<Format>,
+
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
     json: bool,
 
     /// What one list is about: all together, or each process
@@ -57,7 +62,7 @@ pub struct Arguments {
     names: Option<Names>,
 
     /// Most functions of a frame [default: 20 as text, all as JSON]
-    #[arg(long, value_name = "N")]
+    #[arg(long, short = 'n', value_name = "N")]
     limit: Option<usize>,
 }
 
@@ -72,10 +77,12 @@ choice!(Sort for top::Sort { Self_ = "self", Total, Calls, Mean, P99, Name });
 
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
-        let Arguments { target, interval, once, frames, json, by, sort, names, limit } = arguments;
+        let Arguments { target, interval, once, frames, format, json, by, sort, names, limit } = arguments;
+        let format = if json { Some(report::Format::Json) } else { format.map(Into::into) };
+        let is_for_programs = matches!(format, Some(report::Format::Json | report::Format::Csv));
         let frames = if once { Some(1) } else { frames };
         let interval = Duration::from_millis(interval);
-        let names = names.unwrap_or(if json { Names::Full } else { Names::Short }).into();
-        Self { target, interval, frames, json, by: by.into(), sort: sort.into(), names, limit }
+        let names = names.unwrap_or(if is_for_programs { Names::Full } else { Names::Short }).into();
+        Self { target, interval, frames, format, by: by.into(), sort: sort.into(), names, limit }
     }
 }

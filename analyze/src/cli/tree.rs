@@ -51,7 +51,7 @@ pub struct Arguments {
     recursion: Option<u32>,
 
     /// Show the largest N branches
-    #[arg(long, value_name = "N")]
+    #[arg(long, short = 'n', value_name = "N")]
     limit: Option<usize>,
 
     /// Order of branches; the largest first
@@ -83,7 +83,7 @@ impl Arguments {
     }
 
     fn options(&self) -> Options {
-        let Self { callers, sites, min_percent, depth, recursion, limit, sort, by_address, shown, .. } = *self;
+        let Self { callers, sites, min_percent, depth, recursion, limit, sort, by_address, .. } = *self;
         let recursion = recursion.map(|levels| Recursion { direct: levels, through_others: levels });
         Options {
             roots: patterns(&self.roots),
@@ -96,8 +96,8 @@ impl Arguments {
             limit,
             sort: sort.into(),
             raw: self.selected.raw,
-            spelling: self.selected.names(shown.format()).spelling(),
-            format: shown.format(),
+            spelling: self.selected.names(self.shown.format()).spelling(),
+            format: self.shown.format(),
         }
     }
 }

@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{self, Path, PathBuf};
+use std::process;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::Error;
+use diytrace_profile::run::note::Note;
 
 /// The folder, and what lay in it before the command.
 #[derive(Debug)]
@@ -36,6 +39,19 @@ impl Folder {
     /// Names of the profiles that have come since.
     pub fn new_profiles(&self) -> Vec<String> {
         profiles(&self.path).difference(&self.before).cloned().collect()
+    }
+
+    /// Notes beside the profiles that have come since that they are of one run, and what that is called.
+    pub fn note_run(&self, label: Option<&str>) {
+        let new = self.new_profiles();
+        if label.is_none() && new.len() < 2 {
+            return; // a profile by itself is a run
+        }
+        let at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let note = Note { run: format!("{}-{at}", process::id()), label: label.map(str::to_owned) };
+        for name in new {
+            let _ = note.write(&self.path.join(name)); // without it, each is a run of its own
+        }
     }
 
     /// Removes the folder if it was made for nothing.

@@ -38,6 +38,8 @@ pub struct Options {
     pub excludes: Vec<String>,
     /// Folder for the profile (`DIYTRACE_OUT`).
     pub out: Option<PathBuf>,
+    /// What the run is called.
+    pub label: Option<String>,
     /// Most bytes of a family's file (`DIYTRACE_MEMORY`).
     pub memory: Option<u64>,
     /// Ended processes kept apart (`DIYTRACE_KEEP`).
@@ -88,6 +90,7 @@ pub fn run(options: &Options) -> Result<u8, Error> {
     let ended = child::run(name, &path, arguments, variables::all(options, &library, &folder))
         .map_err(|source| program::not_started(&path, source))?;
     ending::note(&folder, &ended);
+    folder.note_run(options.label.as_deref());
     say(&outcome::sentence(&path, &program, &library, &folder, ended.status));
     Ok(child::exit_code(ended.status))
 }

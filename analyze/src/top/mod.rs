@@ -25,6 +25,7 @@ pub use view::Sort;
 use crate::ctl::{Error, Watched};
 use diytrace_profile::merge::By;
 use diytrace_views::names::Names;
+use diytrace_views::report::Format;
 use reader::Reader;
 
 /// What to show.
@@ -36,15 +37,15 @@ pub struct Options {
     pub interval: Duration,
     /// As many frames, and no terminal.
     pub frames: Option<u64>,
-    /// Frames as JSON, one a line.
-    pub json: bool,
+    /// How frames are written; `None`: at a terminal live, else as text.
+    pub format: Option<Format>,
     /// What is told together.
     pub by: By,
     /// Order of functions.
     pub sort: Sort,
     /// How functions are named.
     pub names: Names,
-    /// Most functions of a frame; `None`: all in JSON, twenty as text.
+    /// Most functions of a frame; `None`: twenty as text, else all.
     pub limit: Option<usize>,
 }
 
@@ -55,7 +56,7 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<(), Error> {
         return Err(Error::Finished { path: watched.family.path });
     }
     let reader = Reader::new(watched.family.path);
-    if options.json || options.frames.is_some() || !std::io::stdout().is_terminal() {
+    if options.format.is_some() || options.frames.is_some() || !std::io::stdout().is_terminal() {
         return stream::run(options, reader, out);
     }
     terminal::run(options, reader)

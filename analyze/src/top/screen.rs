@@ -23,7 +23,26 @@ const LEAST_HEIGHT: u16 = 10;
 /// Numbers stand to the right and names to the left: this more is between them.
 const GAP: &str = " ";
 
-const HELP: &str = "q quit · ↑↓ · ⏎ callees · ← back · sort c s t m 9 n · / search · space hold · r rebase · p pids";
+const HELP: &str =
+    "? help · q quit · ↑↓ · ⏎ callees · ← back · sort c s t m 9 n · / search · space hold · r rebase · p pids";
+
+/// What `?` shows.
+const EXPLAINED: &str = "\
+ calls/s   calls entered in a second
+ self/s    time without callees, in a second of time on the wall: of 4 busy threads up to 4 s
+ total/s   the same with callees; of a recursion the outermost call's
+ mean      of the calls that returned in the interval
+ p99       99% of these took at most this
+ < x       below what the correction for the profiler's overhead can resolve
+
+ s t c m 9 n      sort by self, total, calls, mean, p99, name; ▾ marks the column
+ ↑ ↓ PgUp PgDn    move; Home and End
+ ⏎ →              what the function calls; ← Esc: back
+ /                only names that have a word in them; Esc: all
+ p                processes apart, or together
+ space            hold the display, and go on
+ r                rates since now; i: of the last interval again
+ q                quit";
 
 /// What a frame tells of all functions together.
 pub fn headline(frame: &Frame) -> String {
@@ -95,6 +114,10 @@ pub fn draw(canvas: &mut Canvas, frame: Option<&Frame>, view: &View) {
     }
     canvas.render_widget(Paragraph::new(when.into_iter().map(Line::raw).collect::<Vec<_>>()), over_time);
     canvas.render_widget(Line::raw(standing(view)), state);
+    if view.is_explaining {
+        canvas.render_widget(Paragraph::new(EXPLAINED), middle);
+        return;
+    }
     let rows = view.rows(frame);
     if rows.is_empty() {
         let what = if view.search.is_empty() { "no calls in this time" } else { "no function is called like that" };
@@ -117,7 +140,7 @@ pub fn draw(canvas: &mut Canvas, frame: Option<&Frame>, view: &View) {
     };
     let right = |text: String| Cell::new(Line::from(text).right_aligned());
     let heading = |(index, name): (usize, &'static str)| {
-        let name = if index == sorted { Span::raw(name).underlined() } else { Span::raw(name) };
+        let name = if index == sorted { Span::raw(format!("▾{name}")).underlined() } else { Span::raw(name) };
         Cell::new(if index < COLUMNS.len() {
             Line::from(name).right_aligned()
         } else {
@@ -258,6 +281,23 @@ mod tests {
         press(&mut view, &[KeyCode::Esc, KeyCode::Char('/'), KeyCode::Char('P'), KeyCode::Char('a')], &frame);
         golden("search.txt", &shown(&view, Some(&frame), 100));
         golden("nothing-yet.txt", &shown(&view, None, 100));
+    }
+
+    #[test]
+    fn a_question_mark_explains_keys_and_columns() {
+        let frame = frame(None);
+        let mut view = View::default();
+        press(&mut view, &[KeyCode::Char('?')], &frame);
+        let mut terminal = Terminal::new(TestBackend::new(100, 24)).unwrap();
+        terminal.draw(|canvas| draw(canvas, Some(&frame), &view)).unwrap();
+        let text = terminal.backend().to_string();
+        for word in
+            ["calls/s   calls entered", "self/s    time without callees", "p99       99%", "q                quit"]
+        {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+        press(&mut view, &[KeyCode::Char('t')], &frame);
+        assert_eq!((view.is_explaining, view.sort), (false, Sort::Self_), "a key leads back, and does nothing else");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Frames for a pipe: as text, or as JSON, one a line.
+//! Frames for a pipe: as text, as JSON, one a line, or as CSV.
 
 use std::io::{self, Write};
 use std::thread::sleep;
@@ -11,6 +11,7 @@ use super::view::{Sort, order, sort};
 use super::{Options, screen};
 use crate::ctl::Error;
 use diytrace_profile::human::shorten;
+use diytrace_views::report::Format;
 
 /// Functions of a frame as text, unless told otherwise.
 const LISTED: usize = 20;
@@ -20,7 +21,7 @@ pub fn run(options: &Options, mut reader: Reader, out: &mut dyn Write) -> Result
     let mut builder = Builder::default();
     let mut began = Instant::now();
     let mut earlier = reader.read()?;
-    let mut left = options.frames.unwrap_or(u64::MAX);
+    let (mut left, mut is_first) = (options.frames.unwrap_or(u64::MAX), true);
     while left > 0 {
         sleep((began + options.interval).saturating_duration_since(Instant::now()));
         began = Instant::now();
@@ -28,9 +29,10 @@ pub fn run(options: &Options, mut reader: Reader, out: &mut dyn Write) -> Result
         let mut frame = builder.frame(&earlier, &later, options.by);
         options.names.apply(&mut frame);
         let running = frame.running;
-        match options.json {
-            true => write_json(frame, options, out)?,
-            false => write_text(&frame, options.sort, options.limit.unwrap_or(LISTED), out)?,
+        match options.format.unwrap_or_default() {
+            Format::Json => write_json(frame, options, out)?,
+            Format::Csv => write_csv(&frame, options, std::mem::take(&mut is_first), out)?,
+            Format::Table => write_text(&frame, options.sort, options.limit.unwrap_or(LISTED), out)?,
         }
         out.flush()?;
         left -= 1;
@@ -50,6 +52,44 @@ fn write_json(mut frame: Frame, options: &Options, out: &mut dyn Write) -> io::R
     }
     serde_json::to_writer(&mut *out, &frame)?;
     writeln!(out)
+}
+
+/// A frame as rows; the columns' names are before the first.
+fn write_csv(frame: &Frame, options: &Options, is_first: bool, out: &mut dyn Write) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    if is_first {
+        writer.write_record([
+            "at_unix_ns",
+            "pid",
+            "name",
+            "module",
+            "calls",
+            "calls_per_s",
+            "self_ns_per_s",
+            "total_ns_per_s",
+            "mean_ns",
+            "p99_ns",
+        ])?;
+    }
+    let mut rows: Vec<_> = frame.functions.iter().collect();
+    sort(&mut rows, options.sort);
+    rows.truncate(options.limit.unwrap_or(usize::MAX));
+    let known = |ns: Option<f64>| ns.map(|ns| format!("{ns:.3}")).unwrap_or_default();
+    for row in rows {
+        writer.write_record([
+            frame.at_unix_ns.to_string(),
+            row.pid.map(|pid| pid.to_string()).unwrap_or_default(),
+            row.name.clone(),
+            row.module.clone(),
+            row.calls.to_string(),
+            known(Some(row.calls_per_s)),
+            known(Some(row.self_ns_per_s)),
+            known(Some(row.total_ns_per_s)),
+            known(row.mean_ns),
+            known(row.p99_ns),
+        ])?;
+    }
+    writer.flush()
 }
 
 /// A frame for people.

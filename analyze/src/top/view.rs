@@ -55,6 +55,8 @@ pub struct View {
     pub search: String,
     /// Whether keys go into `search`.
     pub is_searching: bool,
+    /// Whether keys and columns are explained in place of rows.
+    pub is_explaining: bool,
     /// Whether the display stands still.
     pub is_held: bool,
     /// Whether rates are since a moment that was chosen, not of the last interval.
@@ -111,6 +113,9 @@ impl View {
             }
             return None;
         }
+        if std::mem::take(&mut self.is_explaining) {
+            return (key.code == KeyCode::Char('q')).then_some(Wish::Quit); // any other key leads back
+        }
         let rows = frame.map_or_else(Vec::new, |frame| self.rows(frame));
         let cursor = self.cursor(&rows);
         let id = |index: usize| rows.get(index.min(rows.len().saturating_sub(1))).map(|row| row.id());
@@ -120,6 +125,7 @@ impl View {
             KeyCode::Char('i') => (self.has_baseline, self.is_held) = (false, false),
             KeyCode::Char(' ') => self.is_held = !self.is_held,
             KeyCode::Char('/') => self.is_searching = true,
+            KeyCode::Char('?') | KeyCode::Char('h') => self.is_explaining = true,
             KeyCode::Char('p') => {
                 self.by = if self.by == By::All { By::Process } else { By::All };
                 (self.inside, self.selected) = (Vec::new(), None);

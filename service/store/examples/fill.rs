@@ -108,18 +108,18 @@ fn vary(merged: &Merged, paths: usize, random: &mut Random) -> Merged {
 fn ask(address: &Address, series: usize, frames: i64, random: &mut Random) -> Result<(), Box<dyn Error>> {
     type Ask = fn(&Address, usize, Range) -> Result<usize, Box<dyn Error>>;
     let whole: Ask = |address, service, range| {
-        let query = Query { labels: vec![("service".to_owned(), format!("s{service}"))], range };
+        let query = Query { labels: vec![("service".to_owned(), format!("s{service}"))], range, session: None };
         let opened = open_selection(open(address, false)?, &query, None)?;
         Ok(opened.merged.groups.iter().map(|group| correct(group).corrected.len()).sum())
     };
     let one: Ask = |address, service, range| {
         let labels = [("service", format!("s{service}")), ("host", "h3".to_owned())];
         let labels = labels.map(|(name, value)| (name.to_owned(), value)).to_vec();
-        let opened = open_selection(open(address, false)?, &Query { labels, range }, None)?;
+        let opened = open_selection(open(address, false)?, &Query { labels, range, session: None }, None)?;
         Ok(opened.merged.groups.iter().map(|group| correct(group).corrected.len()).sum())
     };
     let by_build: Ask = |address, service, range| {
-        let query = Query { labels: vec![("service".to_owned(), format!("s{service}"))], range };
+        let query = Query { labels: vec![("service".to_owned(), format!("s{service}"))], range, session: None };
         let opened = open_selection(open(address, false)?, &query, Some("build"))?;
         Ok(opened.merged.groups.iter().map(|group| correct(group).corrected.len()).sum())
     };

@@ -37,6 +37,19 @@ pub struct SeriesFacts {
     pub bytes: u64,
 }
 
+/// A frame that there is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameFacts {
+    /// Its series.
+    pub labels: Labels,
+    /// Its recording.
+    pub session: String,
+    /// When it began, in nanoseconds since 1970.
+    pub started: i64,
+    /// When it ended.
+    pub ended: i64,
+}
+
 /// A store.
 pub trait Engine {
     /// Puts a frame in; one that is there already counts once.
@@ -47,6 +60,9 @@ pub trait Engine {
 
     /// Its series.
     fn series(&self) -> Result<Vec<SeriesFacts>, Error>;
+
+    /// The frames of what is asked for.
+    fn frames(&self, query: &Query) -> Result<Vec<FrameFacts>, Error>;
 
     /// The sums of what is asked for, apart by the value of a label if one is named.
     fn select(&self, query: &Query, by: Option<&str>) -> Result<Selected, Error>;

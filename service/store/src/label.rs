@@ -4,24 +4,24 @@ use std::collections::BTreeMap;
 
 use crate::Error;
 
-/// How long a label's name or value may be, in bytes.
-const MOST_BYTES: usize = 256;
-
 /// Labels of a series.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Labels(BTreeMap<String, String>);
 
 impl Labels {
+    /// How long a label's name or value may be, in bytes.
+    pub const MOST_BYTES: usize = 256;
+
     /// From `NAME=VALUE`.
     pub fn parse(text: &str) -> Result<(String, String), Error> {
-        let wrong = || Error::Label { text: text.to_owned(), most: MOST_BYTES };
+        let wrong = || Error::Label { text: text.to_owned(), most: Self::MOST_BYTES };
         let (name, value) = text.split_once('=').ok_or_else(wrong)?;
         let is_name = |name: &str| {
             let mut letters = name.chars();
             let starts = letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
             starts && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
         };
-        let fits = |text: &str| (1..=MOST_BYTES).contains(&text.len()) && !text.contains(char::is_control);
+        let fits = |text: &str| (1..=Self::MOST_BYTES).contains(&text.len()) && !text.contains(char::is_control);
         (is_name(name) && fits(name) && fits(value)).then(|| (name.to_owned(), value.to_owned())).ok_or_else(wrong)
     }
 

@@ -26,15 +26,17 @@ mod label;
 mod moment;
 mod query;
 mod recording;
+mod replicate;
 mod select;
 mod sqlite;
 
 pub use address::Address;
-pub use engine::{Engine, Put, SeriesFacts, Stored, open};
+pub use engine::{Engine, FrameFacts, Put, SeriesFacts, Stored, open};
 pub use error::Error;
 pub use frame::Frame;
 pub use label::Labels;
 pub use moment::Range;
 pub use query::Query;
 pub use recording::{Labelled, Pushed, push};
+pub use replicate::{Replicate, replicates};
 pub use select::{Selected, open as open_selection};

@@ -18,13 +18,15 @@ pub struct Query {
     pub labels: Vec<(String, String)>,
     /// The time.
     pub range: Range,
+    /// Only this recording.
+    pub session: Option<String>,
 }
 
 impl Query {
     /// From `k=v,k2=a*`.
     pub fn parse(select: &str, range: Range) -> Result<Self, Error> {
         let labels = select.split(',').map(str::trim).filter(|one| !one.is_empty()).map(Labels::parse);
-        Ok(Self { labels: labels.collect::<Result<_, _>>()?, range })
+        Ok(Self { labels: labels.collect::<Result<_, _>>()?, range, session: None })
     }
 
     /// Whether a series is asked for.

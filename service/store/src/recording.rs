@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use diytrace_profile::load::{Family, Loaded, Sources, Summary, read_all};
 use diytrace_profile::merge::{By, Merging, PartKey};
 use diytrace_profile::opened::{Opened, settled};
+use diytrace_profile::run::note::Note;
 use diytrace_profile::symbolize::gather;
 
 use crate::engine::{Engine, Put};
@@ -48,7 +49,7 @@ pub fn push(
             Put::Known => pushed.known += 1,
         }
         whole.add_merged(&frame.merged, None);
-        Ok::<Summary, Error>(family.into())
+        Ok::<_, Error>(Some(Summary::from(family)))
     })?;
     let warnings = loaded.warnings.clone();
     let opened = Opened::of(loaded, whole.finish());
@@ -86,6 +87,9 @@ fn frame(family: &Family, labelled: &Labelled) -> Frame {
     frame.labels.set("service", service.to_owned());
     frame.labels.set("host", host());
     frame.labels.set("build", build);
+    if let Some(label) = Note::read(&family.path).and_then(|note| note.label) {
+        frame.labels.set("label", label.chars().take(Labels::MOST_BYTES / 4).collect());
+    }
     for (name, value) in &labelled.labels {
         frame.labels.set(name, value.clone());
     }

@@ -14,7 +14,7 @@ use diytrace_views::view::{self, Screen};
 
 /// Compares, writes, and gives the exit status; warnings go to stderr.
 pub fn run(command: &Command, out: &mut dyn Write) -> Result<u8, Error> {
-    let [left, right] = [Runs::open(&command.left)?, Runs::open(&command.right)?];
+    let [left, right] = [command.left.open()?, command.right.open()?];
     let mut comparison = compare(&left, &right, &command.how.with_history()?)?;
     if let Some((left, right)) = &command.confirm {
         confirm(&mut comparison, &Runs::open(left)?, &Runs::open(right)?)?;

@@ -39,5 +39,5 @@ pub use comparison::{
 pub use confirm::{confirm, to_confirm};
 pub use error::Error;
 pub use history::{History, is_name as is_history_name};
-pub use options::{Command, FailOn, How, Options};
+pub use options::{Command, FailOn, How, Options, Set};
 pub use overlay::{Course, Overlay};

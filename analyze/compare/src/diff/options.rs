@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::Error;
+use crate::runs::Runs;
 use crate::statistics::Correction;
 use diytrace_views::report::Format;
 use diytrace_views::view::Color;
@@ -42,13 +44,32 @@ impl Default for Options {
     }
 }
 
+/// A side of a comparison.
+#[derive(Clone, Debug)]
+pub enum Set {
+    /// Its folder, or whatever [`Runs::open`] takes.
+    At(PathBuf),
+    /// Its runs.
+    Of(Runs),
+}
+
+impl Set {
+    /// Its runs.
+    pub fn open(&self) -> Result<Runs, Error> {
+        match self {
+            Self::At(path) => Ok(Runs::open(path)?),
+            Self::Of(runs) => Ok(runs.clone()),
+        }
+    }
+}
+
 /// The command `diff`.
 #[derive(Clone, Debug)]
 pub struct Command {
     /// The set before.
-    pub left: PathBuf,
+    pub left: Set,
     /// The set after.
-    pub right: PathBuf,
+    pub right: Set,
     /// Fresh runs of both, in which changes must repeat.
     pub confirm: Option<(PathBuf, PathBuf)>,
     /// A folder for the report and every number behind it.

@@ -23,6 +23,7 @@ pub fn find(path: &Path) -> Result<Runs, Error> {
         number: index as u32 + 1,
         started_unix_ns: started(&profile),
         profiles: vec![profile],
+        elsewhere: None,
         status: 0,
         metrics: Metrics::new(),
     };

@@ -102,7 +102,7 @@ impl Entry {
             }
             profiles.push(path);
         }
-        Ok(Run { query, number, started_unix_ns, profiles, status, metrics })
+        Ok(Run { query, number, started_unix_ns, profiles, elsewhere: None, status, metrics })
     }
 }
 

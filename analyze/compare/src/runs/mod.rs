@@ -17,7 +17,9 @@ mod find;
 mod json;
 pub mod metric;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use diytrace_profile::error::Error as Whole;
 use diytrace_profile::merge::By;
@@ -56,6 +58,8 @@ pub struct Run {
     pub started_unix_ns: Option<u64>,
     /// What [`Selection::profiles`] takes; never empty in a set that was opened.
     pub profiles: Vec<PathBuf>,
+    /// Where its calls are, if not in profiles.
+    pub elsewhere: Option<Elsewhere>,
     /// Its exit status as a shell has it.
     pub status: u8,
     /// What was measured beside its profile; see [`metric`].
@@ -98,7 +102,26 @@ impl Runs {
 impl Run {
     /// Its profiles, read and merged into one group.
     pub fn profile(&self) -> Result<Opened, Whole> {
+        if let Some(elsewhere) = &self.elsewhere {
+            return elsewhere.0();
+        }
         Opened::open(&Selection { profiles: self.profiles.clone(), pid: None, by: By::default() })
+    }
+}
+
+/// A run that is not kept as profiles: how it is read.
+#[derive(Clone)]
+pub struct Elsewhere(pub Arc<dyn Fn() -> Result<Opened, Whole> + Send + Sync>);
+
+impl fmt::Debug for Elsewhere {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        to.write_str("Elsewhere")
+    }
+}
+
+impl PartialEq for Elsewhere {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 

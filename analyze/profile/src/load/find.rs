@@ -32,12 +32,55 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
         }
     }
     found.sort();
-    found.dedup_by(|next, kept| {
-        let same = next.path == kept.path;
-        kept.is_named |= same && next.is_named;
-        same
-    });
+    found.dedup_by(merge_named);
     Ok(found)
+}
+
+/// Folders in a folder of runs are looked into down to here: `diytrace.bench/left/QUERY/001`.
+const DEEPEST: usize = 4;
+
+/// The same; of a folder that has no profiles itself, those in its folders.
+pub fn find_below(paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
+    let default = [PathBuf::from(DEFAULT_FOLDER)];
+    let mut found = Vec::new();
+    for path in if paths.is_empty() { &default } else { paths } {
+        match find(std::slice::from_ref(path)) {
+            Err(Error::Empty { .. }) => {
+                let below = below(path, DEEPEST)?;
+                if below.is_empty() {
+                    return Err(Error::Empty { path: path.clone() });
+                }
+                found.extend(below);
+            }
+            other => found.extend(other?),
+        }
+    }
+    found.sort();
+    found.dedup_by(merge_named);
+    Ok(found)
+}
+
+fn below(folder: &Path, levels: usize) -> Result<Vec<Found>, Error> {
+    let unreadable = |source| Error::Unreadable { path: folder.to_owned(), source };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if levels == 0 || !path.is_dir() || path.is_symlink() {
+            continue;
+        }
+        match in_folder(&path) {
+            Err(Error::Empty { .. }) => found.extend(below(&path, levels - 1)?),
+            other => found.extend(other?),
+        }
+    }
+    Ok(found)
+}
+
+/// Whether two are one file, which was named if one of them was.
+fn merge_named(next: &mut Found, kept: &mut Found) -> bool {
+    let same = next.path == kept.path;
+    kept.is_named |= same && next.is_named;
+    same
 }
 
 fn in_folder(folder: &Path) -> Result<Vec<Found>, Error> {

@@ -42,7 +42,7 @@ use crate::archive::{self, Archive};
 use crate::progress::Progress;
 pub use bytes::{Bytes, family_again, family_of, read, read_into};
 pub use family::{Arena, Family, Function, Module, Node, Root};
-pub use find::{DEFAULT_FOLDER, find};
+pub use find::{DEFAULT_FOLDER, find, find_below};
 pub use parse::parse;
 pub use source::{Source, Sources};
 pub use summary::Summary;
@@ -162,6 +162,17 @@ pub enum Error {
         /// What was named.
         path: PathBuf,
     },
+    /// One family, as it was at two moments: what came before the first is in both.
+    #[error(
+        "{} and {} are of one run at two moments, and what both have would count twice: name one of them, or A..B for what \
+         lies between", one.display(), other.display()
+    )]
+    Twice {
+        /// The first that was met.
+        one: PathBuf,
+        /// The other.
+        other: PathBuf,
+    },
     /// The recorder died early.
     #[error("{} has no data: its program ended before the recorder had made the file", path.display())]
     Unfinished {
@@ -195,19 +206,11 @@ pub struct Loaded {
     pub archives: Vec<Archive>,
 }
 
-/// Reads all profiles at these paths, or in `diytrace.data` if there are none, and hands them over.
-pub fn load(paths: &[PathBuf], mut take: impl FnMut(&Family)) -> Result<Loaded, Error> {
-    read_all(Sources::find(paths)?, |family, bytes| {
-        drop(bytes); // as many as merging will need
-        take(&family);
-        Ok(family.into())
-    })
-}
-
-/// Reads all profiles of these sources and hands them over with their bytes, as many at a time as there are cores.
+/// Reads all profiles of these sources and hands them over with their bytes, as many at a time as there are cores. `take`
+/// gives what is told of those that it has taken.
 pub fn read_all<E: From<Error>>(
     sources: Sources,
-    mut take: impl FnMut(Family, Vec<u8>) -> Result<Summary, E>,
+    mut take: impl FnMut(Family, Vec<u8>) -> Result<Option<Summary>, E>,
 ) -> Result<Loaded, E> {
     let Sources { list, archives, mut warnings, mut first_error } = sources;
     let progress = Progress::new("reading profiles", list.len());
@@ -226,7 +229,7 @@ pub fn read_all<E: From<Error>>(
                     warnings.push(error.to_string());
                     first_error.get_or_insert(error);
                 }
-                Ok((family, bytes)) => profiles.push(take(family, bytes)?),
+                Ok((family, bytes)) => profiles.extend(take(family, bytes)?),
                 Err(error) if is_named => return Err(error.into()),
                 Err(error) => {
                     warnings.push(error.to_string());

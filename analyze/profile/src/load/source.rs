@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::find::{Found, find};
+use super::find::{Found, find_below};
 use super::interval::Interval;
 use super::{Error, Family, bytes};
 use crate::archive::Archive;
@@ -36,7 +36,7 @@ impl Sources {
             return Err(Error::IntervalInArchive { path: path.clone() });
         }
         let mut sources = Self::default();
-        for found in find(paths)? {
+        for found in find_below(paths)? {
             if !Archive::is_at(&found.path) {
                 sources.list.push(Source::File(found));
                 continue;

@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::load::{Loaded, Sources, Summary, read_all};
 use crate::merge::{By, Merging};
 use crate::module::ModuleKey;
+use crate::once::Once;
 use crate::opened::Opened;
 use crate::symbolize::{Portable, gather};
 
@@ -35,14 +36,19 @@ pub fn run(options: &Options) -> Result<Vec<String>, Error> {
     let path = &options.output;
     let mut writer = Writer::beside(path).map_err(|source| cannot(path, source))?;
     let mut merging = options.symbols.then(|| Merging::new(By::All, None));
+    let mut once = Once::default();
     let loaded = read_all(Sources::find(&options.profiles)?, |family, bytes| {
+        if !once.is_first(&family)? {
+            return Ok(None);
+        }
         writer.profile(Kept::of(&family), &bytes).map_err(|source| cannot(path, source))?;
         if let Some(merging) = &mut merging {
             merging.add(&family);
         }
-        Ok::<Summary, Error>(family.into())
+        Ok::<_, Error>(Some(Summary::from(family)))
     })?;
-    let mut said: Vec<String> = loaded.warnings.iter().map(|warning| format!("left out: {warning}")).collect();
+    let left_out = loaded.warnings.iter().chain(&once.warnings);
+    let mut said: Vec<String> = left_out.map(|warning| format!("left out: {warning}")).collect();
     match merging {
         Some(merging) => {
             let opened = Opened::of(loaded, merging.finish());

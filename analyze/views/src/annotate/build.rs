@@ -35,7 +35,7 @@ pub fn document(options: &Options, opened: &Opened, symbols: &Symbols) -> Result
     let mut warnings = builder.warnings;
     warnings.dedup();
     let context = options.context;
-    Ok(Document { schema: SCHEMA, clock: trees.clock, warnings, raw: options.raw, context, reports })
+    Ok(Document { schema: SCHEMA, clock: trees.clock, warnings, runs: trees.runs, raw: options.raw, context, reports })
 }
 
 struct Builder<'a, 'f> {

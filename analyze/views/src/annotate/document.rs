@@ -18,6 +18,8 @@ pub struct Document {
     pub clock: Clock,
     /// What the reader should know.
     pub warnings: Vec<String>,
+    /// How many runs are added up.
+    pub runs: usize,
     /// Whether times are as measured.
     pub raw: bool,
     /// Lines around each that calls that text for people shows; `None`: all.

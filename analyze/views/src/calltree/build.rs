@@ -54,6 +54,7 @@ pub fn build(opened: &Opened, symbols: &Symbols, options: &Options) -> Result<Ca
     builder.find_lines(options.lines, &sites);
     Ok(CallTrees {
         clock: clock(&opened.loaded),
+        runs: opened.runs,
         warnings: warnings::all(&opened.loaded, &opened.merged, symbols),
         roots: roots.patterns,
         modules: opened.merged.modules.clone(),

@@ -36,6 +36,8 @@ pub struct CallTrees {
     pub clock: Clock,
     /// What the reader should know.
     pub warnings: Vec<String>,
+    /// How many runs are added up.
+    pub runs: usize,
     /// Patterns of functions: asked for, or else those that the recording was limited to; empty: there are none.
     pub roots: Vec<String>,
     /// Programs and libraries.

@@ -52,6 +52,7 @@ fn title(trees: &CallTrees, choice: Choice) -> String {
     let programs = trees.trees.iter().flat_map(|tree| &tree.subject.programs);
     let programs: BTreeSet<&str> = programs.map(|program| file_name(program)).collect();
     let programs = programs.into_iter().collect::<Vec<_>>().join(", ");
+    let programs = if trees.runs > 1 { format!("{programs}, {} runs", trees.runs) } else { programs };
     if choice.only_roots { format!("{programs}, inside {}", trees.roots.join(", ")) } else { programs }
 }
 

@@ -15,14 +15,15 @@ use diytrace_profile::error::Error;
 use diytrace_profile::functions::{
     self, Call, CallId, CallKind, Calls, Edge, FunctionId, Kinds, Names, Roots, functions,
 };
-use diytrace_profile::load::Loaded;
 use diytrace_profile::merge::{Group, Merged, PathId, Place};
+use diytrace_profile::opened::Opened;
 use diytrace_profile::symbolize::{Probe, Symbols};
 use diytrace_profile::time::Time;
 use diytrace_profile::units::Address;
 
 /// Builds the document, all but its warnings.
-pub fn build(options: &Options, loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Result<Document, Error> {
+pub fn build(options: &Options, opened: &Opened, symbols: &Symbols) -> Result<Document, Error> {
+    let Opened { loaded, merged, .. } = opened;
     let roots = Roots::of(&options.roots, &loaded.profiles);
     let by_address = options.by_address || options.format == Format::Json;
     let names = Names::of(merged, symbols, &roots, by_address, options.spelling);
@@ -43,6 +44,7 @@ pub fn build(options: &Options, loaded: &Loaded, merged: &Merged, symbols: &Symb
         schema: SCHEMA,
         clock: clock(loaded),
         warnings: Vec::new(),
+        runs: opened.runs,
         roots: roots.patterns,
         raw: options.raw,
         reports,

@@ -21,6 +21,8 @@ pub struct Document {
     pub clock: Clock,
     /// What the reader should know.
     pub warnings: Vec<String>,
+    /// How many runs are added up.
+    pub runs: usize,
     /// Patterns that select the functions, or the roots of the recording; empty: there are none.
     pub roots: Vec<String>,
     /// Whether times are as measured.

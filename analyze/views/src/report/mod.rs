@@ -25,7 +25,7 @@ pub use options::{By, Format, Options, Sort};
 /// The report as data.
 pub fn document(options: &Options, opened: &Opened) -> Result<Document, Error> {
     let symbols = opened.symbols();
-    let mut document = build::build(options, &opened.loaded, &opened.merged, &symbols)?;
+    let mut document = build::build(options, opened, &symbols)?;
     document.warnings = warnings::all(&opened.loaded, &opened.merged, &symbols);
     Ok(document)
 }

@@ -64,6 +64,7 @@ pub fn annotated() -> Document {
     Document {
         schema: "diytrace-annotate/1",
         clock: Clock { source: "tsc", hz: 2e9 },
+        runs: 1,
         warnings: Vec::new(),
         raw: false,
         context: None,

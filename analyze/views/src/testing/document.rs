@@ -53,6 +53,7 @@ pub fn document(roots: &[&str]) -> Document {
     Document {
         schema: "diytrace-report/1",
         clock: Clock { source: "tsc", hz: 2e9 },
+        runs: 1,
         warnings: vec!["something is odd".to_owned()],
         roots: roots.iter().map(|&root| root.to_owned()).collect(),
         raw: false,

@@ -22,6 +22,7 @@ pub fn tree_document() -> Document {
     Document {
         schema: "diytrace-tree/1",
         clock: Clock { source: "tsc", hz: 2e9 },
+        runs: 1,
         warnings: Vec::new(),
         roots: Vec::new(),
         raw: false,

@@ -24,6 +24,8 @@ pub struct Document {
     pub clock: Clock,
     /// What the reader should know.
     pub warnings: Vec<String>,
+    /// How many runs are added up.
+    pub runs: usize,
     /// Patterns of the functions that trees begin at; empty: there are none.
     pub roots: Vec<String>,
     /// Whether times are as measured.

@@ -124,6 +124,7 @@ pub fn of_trees(options: &Options, trees: &CallTrees) -> Document {
         schema: document::SCHEMA,
         clock: trees.clock,
         warnings: trees.warnings.clone(),
+        runs: trees.runs,
         roots: trees.roots.clone(),
         raw: options.raw,
         callers: options.callers,

@@ -24,6 +24,11 @@ pub struct Screen {
 }
 
 impl Screen {
+    /// A file: as wide as it takes, and without colours unless they are asked for.
+    pub fn of_file(color: Color) -> Self {
+        Self { width: None, color: color == Color::Always }
+    }
+
     /// Standard output.
     pub fn of(color: Color) -> Self {
         let is_terminal = std::io::stdout().is_terminal();

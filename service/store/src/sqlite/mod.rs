@@ -20,7 +20,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustc_hash::FxHashMap;
 
 use crate::dictionary::Dictionary;
-use crate::engine::{Engine, Put, SeriesFacts};
+use crate::engine::{Engine, FrameFacts, Put, SeriesFacts};
 use crate::select::Selected;
 use crate::{Error, Frame, Query};
 
@@ -106,6 +106,10 @@ impl Engine for Sqlite {
 
     fn series(&self) -> Result<Vec<SeriesFacts>, Error> {
         select::series(self)
+    }
+
+    fn frames(&self, query: &Query) -> Result<Vec<FrameFacts>, Error> {
+        select::frames(self, query)
     }
 
     fn select(&self, query: &Query, by: Option<&str>) -> Result<Selected, Error> {

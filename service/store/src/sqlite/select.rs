@@ -15,7 +15,7 @@ use super::put::{Head, OfFunction, Totals, checksum, read_more};
 use super::{Sqlite, blob};
 use crate::codec::{Below, Numbers};
 use crate::dictionary::{self, Dictionary, Path};
-use crate::engine::SeriesFacts;
+use crate::engine::{FrameFacts, SeriesFacts};
 use crate::select::Selected;
 use crate::{Error, Labels, Query, codec};
 
@@ -73,6 +73,29 @@ pub fn series(store: &Sqlite) -> Result<Vec<SeriesFacts>, Error> {
         found.push(of_series.map_err(failed)?);
     }
     Ok(found)
+}
+
+/// The recordings of what is asked for, by the moments at which their frames ended.
+pub fn frames(store: &Sqlite, query: &Query) -> Result<Vec<FrameFacts>, Error> {
+    let failed = |source| store.failed(source);
+    let all = all_series(store)?;
+    let labels: Vec<&Labels> = all.iter().map(|series| &series.labels).collect();
+    query.check(&labels, None, &store.path.display().to_string())?;
+    let frames = "SELECT key, started, ended FROM frame JOIN session ON session.id = session \
+                  WHERE series = ?1 AND ended > ?2 AND ended <= ?3 ORDER BY ended, key";
+    let mut frames = store.connection.prepare_cached(frames).map_err(failed)?;
+    let mut found = Vec::new();
+    for series in all.iter().filter(|series| query.selects(&series.labels)) {
+        let facts = frames.query_map(params![series.id, query.range.since, query.range.until], |row| {
+            let (session, started, ended) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(FrameFacts { labels: series.labels.clone(), session, started, ended })
+        });
+        found.extend(facts.map_err(failed)?.collect::<Result<Vec<_>, _>>().map_err(failed)?);
+    }
+    match found.is_empty() {
+        true => Err(Error::Nothing { why: query.why_nothing() }),
+        false => Ok(found),
+    }
 }
 
 /// The sums of what is asked for.
@@ -154,11 +177,12 @@ impl OfSeries {
     fn read(&mut self, store: &Sqlite, series: &Series, query: &Query, dictionary: &Dictionary) -> Result<(), Error> {
         let failed = |source| store.failed(source);
         let frames = "SELECT session, totals, path_sums, function_sums, checksum FROM frame, frame_data WHERE frame = id \
-                      AND session IN (SELECT id FROM session WHERE series = ?1) AND ended > ?2 AND ended <= ?3 \
+                      AND session IN (SELECT id FROM session WHERE series = ?1 AND (?4 IS NULL OR key = ?4)) \
+                      AND ended > ?2 AND ended <= ?3 \
                       ORDER BY session, sequence";
         let mut frames = store.connection.prepare_cached(frames).map_err(failed)?;
         let range = query.range;
-        let mut frames = frames.query(params![series.id, range.since, range.until]).map_err(failed)?;
+        let mut frames = frames.query(params![series.id, range.since, range.until, query.session]).map_err(failed)?;
         let mut latest = None;
         while let Some(frame) = frames.next().map_err(failed)? {
             let session: i64 = frame.get(0).map_err(failed)?;

@@ -72,7 +72,7 @@ proptest! {
         for host in ["*", "a"] {
             let chosen = families.iter().filter(|(_, on, end)| (host == "*" || hosts[*on] == host) && *end > since);
             let chosen: Vec<&(Family, usize, i64)> = chosen.collect();
-            let query = Query { labels: vec![("host".to_owned(), host.to_owned())], range };
+            let query = Query { labels: vec![("host".to_owned(), host.to_owned())], range, session: None };
             match store.select(&query, None) {
                 Ok(found) => {
                     let families: Vec<Family> = chosen.iter().map(|(family, ..)| family.clone()).collect();

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::annotate::{Call, Document, Function, Report};
 use crate::view::Screen;
-use crate::view::table::{dim, footer, resolved, short, strong, sums, title, wrapped};
+use crate::view::table::{dim, footer, resolved, short, strong, sums, title, together, wrapped};
 use diytrace_profile::functions::CallKind;
 use diytrace_profile::human::{count, share};
 
@@ -16,6 +16,7 @@ const TAB: usize = 4;
 
 /// Writes annotated functions.
 pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
+    together(document.runs, screen, out)?;
     for (index, report) in document.reports.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;

@@ -22,6 +22,7 @@ pub(super) use roots::wrapped;
 
 /// Writes a document as tables.
 pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
+    together(document.runs, screen, out)?;
     for (index, report) in document.reports.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
@@ -38,6 +39,16 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         for line in footer(&report.subject, document.raw) {
             writeln!(out, "{}", dim(&line, screen))?;
         }
+    }
+    Ok(())
+}
+
+/// That several runs are added up, where they are: what is below is of no single one.
+pub(super) fn together(runs: usize, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
+    if runs > 1 {
+        let said =
+            format!("{} runs added up; --run latest shows the last alone, and `diytrace list` has them all", runs);
+        writeln!(out, "{}\n", dim(&said, screen))?;
     }
     Ok(())
 }

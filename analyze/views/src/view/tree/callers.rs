@@ -7,7 +7,7 @@ use super::table::{of_call, place};
 use crate::tree::{Document, Node, Tree};
 use crate::view::Screen;
 use crate::view::table::grid::{Column, Grid, LEAST_NAME, Row, Style};
-use crate::view::table::{dim, footer, resolved, short, strong, sums, title, wrapped};
+use crate::view::table::{dim, footer, resolved, short, strong, sums, title, together, wrapped};
 use diytrace_profile::human::{count, counted, percent, time};
 
 const COLUMNS: [Column<'static>; 6] = [
@@ -28,6 +28,7 @@ const FOLDED: &str =
 
 /// Writes functions and their callers.
 pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
+    together(document.runs, screen, out)?;
     for (index, tree) in document.trees.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;

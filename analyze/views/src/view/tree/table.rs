@@ -6,7 +6,7 @@ use super::guides::{Guides, has_row};
 use crate::tree::{Document, Hidden, Node, Site, Tree};
 use crate::view::Screen;
 use crate::view::table::grid::{Column, Grid, Row, Style};
-use crate::view::table::{dim, footer, open, resolved, short, strong, title};
+use crate::view::table::{dim, footer, open, resolved, short, strong, title, together};
 use diytrace_profile::functions::CallKind;
 use diytrace_profile::human::{count, counted, percent, time};
 
@@ -32,6 +32,7 @@ const LEAST_TREE: usize = 36;
 
 /// Writes trees.
 pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
+    together(document.runs, screen, out)?;
     for (index, tree) in document.trees.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
