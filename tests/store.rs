@@ -162,6 +162,40 @@ fn series_are_told_apart_by_labels() {
 }
 
 #[test]
+fn two_selections_are_compared_recording_by_recording() {
+    let story = Story::new();
+    let build = builds()[0];
+    for (name, requests) in [("a1", "100"), ("a2", "100"), ("b1", "130"), ("b2", "130")] {
+        let recorded = fixture("changes.c", build).record().arg(requests).run();
+        fs::rename(recorded.out(), story.path().join(name)).unwrap();
+        story.done(&format!("push --store s.db --label commit={} {name}", &name[..1]));
+    }
+    let compare = |line: &str| {
+        let output = story.run(line);
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{line}: {}", text(&output.stderr));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let calls = |comparison: &Value, name: &str| {
+        let functions = comparison["queries"][0]["functions"].as_array().unwrap().clone();
+        let function = functions.into_iter().find(|function| function["name"] == name).unwrap();
+        ["left_median", "right_median"].map(|side| function["calls"][side].as_f64().unwrap())
+    };
+    let comparison = compare("diff --store s.db commit=a commit=b --format json");
+    assert_eq!(comparison["queries"][0]["functions"][0]["calls"]["left"].as_array().unwrap().len(), 2);
+    assert_eq!(calls(&comparison, "handle"), [100.0, 130.0]);
+    // Of files it tells the same.
+    for side in ["a", "b"] {
+        fs::create_dir(story.path().join(side)).unwrap();
+        for run in ["1", "2"] {
+            fs::rename(story.path().join(format!("{side}{run}")), story.path().join(side).join(run)).unwrap();
+        }
+    }
+    let of_files = compare("diff a b --format json");
+    assert_eq!(comparison["queries"][0]["functions"], of_files["queries"][0]["functions"]);
+    assert!(story.refused("diff --store s.db commit=a commit=c").contains("commit=c"));
+}
+
+#[test]
 fn bad_use_is_one_sentence() {
     let story = Story::new();
     assert!(story.refused("report --store s.db").contains("diytrace push --store s.db"));
