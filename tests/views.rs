@@ -35,7 +35,7 @@ fn csv_of_roots() {
 #[test]
 fn no_rows_are_asked_for() {
     let shown = report(&recorded(), &["--limit", "0"]);
-    assert!(shown.contains("… and 6 more functions") && !shown.contains("no functions"), "{shown}");
+    assert!(shown.contains("… and 7 more functions") && !shown.contains("no functions"), "{shown}");
 }
 
 #[test]

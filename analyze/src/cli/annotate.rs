@@ -27,6 +27,10 @@ pub struct Arguments {
     #[command(flatten)]
     selected: Selected,
 
+    /// Only calls inside this function: symbol or demangled name, * and ? (repeatable)
+    #[arg(long = "root", value_name = "FUNCTION")]
+    roots: Vec<String>,
+
     /// Where the sources are, if not where they were compiled: the longest end of a path that is there counts (repeatable)
     #[arg(long = "source", value_name = "DIR")]
     sources: Vec<PathBuf>,
@@ -62,6 +66,7 @@ impl Arguments {
     fn options(&self) -> Options {
         Options {
             functions: patterns(std::slice::from_ref(&self.function)),
+            inside: patterns(&self.roots),
             sources: self.sources.clone(),
             context: self.context,
             assembly: self.assembly,

@@ -7,7 +7,7 @@ use diytrace_views::view;
 use super::pager::Output;
 use super::selection::{Selected, patterns};
 use super::shown::Shown;
-use super::tree::Sort;
+use super::tree::{Sort, percent};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,6 +27,18 @@ pub struct Arguments {
 
     #[command(flatten)]
     selected: Selected,
+
+    /// Only calls inside this function: symbol or demangled name, * and ? (repeatable)
+    #[arg(long = "root", value_name = "FUNCTION")]
+    roots: Vec<String>,
+
+    /// Show only callers that one of these functions is among: symbol or demangled name, * and ? (repeatable)
+    #[arg(long = "function", value_name = "GLOB")]
+    functions: Vec<String>,
+
+    /// Leave out callers with a smaller share
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value_t = 0.0)]
+    min_percent: f64,
 
     /// Levels of callers
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
@@ -67,11 +79,13 @@ impl Arguments {
     fn options(&self) -> Options {
         Options {
             roots: patterns(std::slice::from_ref(&self.function)),
+            inside: patterns(&self.roots),
+            functions: patterns(&self.functions),
             callers: true,
             sites: true,
             by_address: self.by_address,
             recursion: Recursion::default(),
-            min_percent: Some(0.0),
+            min_percent: Some(self.min_percent),
             depth: Some(self.depth),
             // The function itself is no caller.
             limit: self.limit.map(|limit| limit.saturating_add(1)),

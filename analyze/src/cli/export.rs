@@ -11,6 +11,7 @@ use super::choice::choice;
 use super::pager::Output;
 use super::selection::{Selected, patterns};
 use super::shown::{warn, write_file};
+use super::tree::percent;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,6 +45,18 @@ pub struct Arguments {
     /// Only what happens inside this function: symbol or demangled name, * and ? (repeatable)
     #[arg(long = "root", value_name = "FUNCTION")]
     roots: Vec<String>,
+
+    /// Only call paths that one of these functions is on: symbol or demangled name, * and ? (repeatable)
+    #[arg(long = "function", value_name = "GLOB")]
+    functions: Vec<String>,
+
+    /// Leave out call paths with a smaller share of all time
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value_t = 0.0)]
+    min_percent: f64,
+
+    /// Levels of calls to export [default: all]
+    #[arg(long, value_name = "N")]
+    depth: Option<u32>,
 }
 
 impl Arguments {
@@ -75,6 +88,9 @@ impl Arguments {
         Options {
             format: self.format.into(),
             roots: patterns(&self.roots),
+            functions: patterns(&self.functions),
+            min_percent: self.min_percent,
+            depth: self.depth,
             names: self.selected.chosen_names(),
             raw: self.selected.raw,
         }

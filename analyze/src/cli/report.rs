@@ -9,6 +9,7 @@ use super::choice::choice;
 use super::pager::Output;
 use super::selection::{Selected, patterns};
 use super::shown::Shown;
+use super::tree::percent;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,6 +57,10 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = nanoseconds)]
     min_time: Option<f64>,
 
+    /// List only functions whose total is at least this share of all time
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    min_percent: Option<f64>,
+
     /// Show how the times of a function's calls are distributed
     #[arg(long)]
     histogram: bool,
@@ -94,9 +99,9 @@ impl Arguments {
 
     fn options(&self) -> Options {
         let Self { selected, roots, sort, columns, functions, modules, files, min_time, .. } = self.clone();
-        let Self { histogram, timeline, limit, by_address, .. } = *self;
+        let Self { min_percent, histogram, timeline, limit, by_address, .. } = *self;
         let format = self.shown.format();
-        let filter = Filter { functions: patterns(&functions), modules, files, min_ns: min_time };
+        let filter = Filter { functions: patterns(&functions), modules, files, min_ns: min_time, min_percent };
         Options {
             roots: patterns(&roots),
             raw: selected.raw,

@@ -30,6 +30,10 @@ pub struct Arguments {
     #[arg(long = "root", value_name = "FUNCTION")]
     roots: Vec<String>,
 
+    /// Show only branches that one of these functions is on: symbol or demangled name, * and ? (repeatable)
+    #[arg(long = "function", value_name = "GLOB")]
+    functions: Vec<String>,
+
     /// Invert the tree: from functions to their callers; without --root, from those with the most self time
     #[arg(long)]
     callers: bool,
@@ -87,6 +91,8 @@ impl Arguments {
         let recursion = recursion.map(|levels| Recursion { direct: levels, through_others: levels });
         Options {
             roots: patterns(&self.roots),
+            functions: patterns(&self.functions),
+            inside: Vec::new(),
             callers,
             sites,
             by_address,
@@ -104,7 +110,7 @@ impl Arguments {
 
 choice!(pub Sort for tree::Sort { Total, Self_ = "self", Calls, Name });
 
-fn percent(text: &str) -> Result<f64, &'static str> {
+pub fn percent(text: &str) -> Result<f64, &'static str> {
     let percent = text.strip_suffix('%').unwrap_or(text).parse().ok();
     percent.filter(|percent| (0.0..=100.0).contains(percent)).ok_or("it must be a share in percent, from 0 to 100")
 }

@@ -13,6 +13,7 @@ use diytrace_profile::functions::FunctionId;
 use diytrace_profile::merge::Place;
 use diytrace_profile::opened::Opened;
 use diytrace_profile::symbolize::{Body, Symbols};
+use diytrace_profile::time::Time;
 use diytrace_profile::units::Address;
 
 /// Instructions before each call that are shown.
@@ -25,6 +26,8 @@ pub fn document(options: &Options, opened: &Opened, symbols: &Symbols) -> Result
         symbols,
         &calltree::Options {
             roots: options.functions.clone(),
+            inside: options.inside.clone(),
+            functions: Vec::new(),
             by_address: false,
             spelling: options.spelling,
             lines: Lines::None,
@@ -56,7 +59,7 @@ impl Builder<'_, '_> {
 
     fn function(&mut self, tree: &CallTree, id: FunctionId) -> Function {
         let function = &self.trees.functions[&id];
-        let sums = &tree.functions[&id];
+        let sums = &Sums::of(tree, id, self.options.raw);
         let is_timed = tree.subject.timing != "off";
         let known = |ns: f64| if is_timed { ns } else { f64::NAN };
         let place = Place { module: function.module, address: function.address };
@@ -93,7 +96,7 @@ impl Builder<'_, '_> {
                 is_recursion: callee_id == id,
             });
         }
-        let own = if self.options.raw { sums.raw.own.ns() } else { sums.corrected.own.ns() };
+        let own = sums.own.ns();
         let mut annotated = Function {
             name: function.name.clone(),
             module: self.module(function.module),
@@ -102,7 +105,7 @@ impl Builder<'_, '_> {
             line: body.as_ref().map(|body| body.first),
             source: None,
             calls: sums.calls,
-            open: sums.open(),
+            open: sums.open,
             // Where recursion is folded, this is more than could be told of the outermost calls alone.
             total_ns: own + calls.iter().map(|call| call.total_ns).sum::<f64>(),
             self_ns: known(own),
@@ -158,6 +161,33 @@ impl Builder<'_, '_> {
 
     fn module(&self, module: Option<diytrace_profile::merge::ModuleId>) -> String {
         module.map(|module| self.trees.modules[module as usize].path()).unwrap_or_default().to_owned()
+    }
+}
+
+/// What is told of a function as a whole.
+struct Sums {
+    calls: u64,
+    open: u64,
+    own: Time,
+    error: Time,
+}
+
+impl Sums {
+    /// As the report has it; where only some of its calls are wanted, what these add up to.
+    fn of(tree: &CallTree, id: FunctionId, raw: bool) -> Self {
+        if !tree.is_narrowed {
+            let function = &tree.functions[&id];
+            let own = if raw { function.raw.own } else { function.corrected.own };
+            return Self { calls: function.calls, open: function.open(), own, error: function.error };
+        }
+        let mut sums = Self { calls: 0, open: 0, own: Time::ZERO, error: Time::ZERO };
+        for node in tree.nodes.iter().filter(|node| node.function == id) {
+            sums.calls = sums.calls.saturating_add(node.calls);
+            sums.open = sums.open.saturating_add(node.open);
+            sums.own += if raw { node.raw.own } else { node.corrected.own };
+            sums.error += node.error;
+        }
+        sums
     }
 }
 

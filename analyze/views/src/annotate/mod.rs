@@ -24,6 +24,8 @@ pub use document::{Call, Document, Function, Instruction, Line, Report};
 pub struct Options {
     /// Patterns of the functions.
     pub functions: Vec<String>,
+    /// Patterns of functions: only calls inside these. Empty: all.
+    pub inside: Vec<String>,
     /// Where sources are, if not where they were compiled.
     pub sources: Vec<PathBuf>,
     /// Lines, or instructions, to show around each that calls. By default all lines, and a few instructions.

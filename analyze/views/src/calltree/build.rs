@@ -17,12 +17,17 @@ use diytrace_profile::merge::{Group, PathId};
 use diytrace_profile::opened::Opened;
 use diytrace_profile::symbolize::{Probe, Symbols};
 use diytrace_profile::warnings;
+use rustc_hash::FxHashSet;
 
 /// What goes into call trees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Patterns of functions of interest. Empty: those it was recorded with, or none.
     pub roots: Vec<String>,
+    /// Patterns of functions: only calls inside these are in the trees. Empty: all.
+    pub inside: Vec<String>,
+    /// Patterns of functions to mark as named.
+    pub functions: Vec<String>,
     /// Whether functions of one name but several addresses stay apart.
     pub by_address: bool,
     /// How names are written.
@@ -48,7 +53,16 @@ pub fn build(opened: &Opened, symbols: &Symbols, options: &Options) -> Result<Ca
     let roots = Roots::of(&options.roots, &opened.loaded.profiles);
     let names = Names::of(&opened.merged, symbols, &roots, options.by_address, options.spelling);
     roots.check(symbols, &names.places())?;
-    let builder = Builder { symbols, calls: Calls::new(&opened.merged, symbols), names };
+    let [inside, named] = [&options.inside, &options.functions].map(|patterns| Roots::named(patterns));
+    inside.check(symbols, &names.places())?;
+    named.check(symbols, &names.places())?;
+    let of = |roots: &Roots| -> FxHashSet<FunctionId> {
+        let functions = names.functions.iter().filter(|(_, name)| roots.contain(symbols, name.place));
+        functions.map(|(&id, _)| id).collect()
+    };
+    let (is_narrowed, inside, named) = (!options.inside.is_empty(), of(&inside), of(&named));
+    let calls = Calls::new(&opened.merged, symbols);
+    let builder = Builder { symbols, calls, names, inside: is_narrowed.then_some(inside), named };
     let trees = opened.merged.groups.iter().map(|group| builder.tree(group)).collect();
     let sites = builder.calls.all();
     builder.find_lines(options.lines, &sites);
@@ -68,6 +82,10 @@ struct Builder<'a, 'f> {
     symbols: &'a Symbols<'f>,
     calls: Calls<'a, 'f>,
     names: Names,
+    /// If only what is inside some functions is wanted: those.
+    inside: Option<FxHashSet<FunctionId>>,
+    /// Functions that somebody has named.
+    named: FxHashSet<FunctionId>,
 }
 
 impl Builder<'_, '_> {
@@ -85,6 +103,11 @@ impl Builder<'_, '_> {
             }
             let id_of = |path: PathId| ids[path as usize];
             let parent = path.key.parent.and_then(id_of);
+            let function = self.names.ids[&path.key.function];
+            if parent.is_none() && self.inside.as_ref().is_some_and(|inside| !inside.contains(&function)) {
+                ids.push(None);
+                continue;
+            }
             let timed = |times: &PathTimes| {
                 let PathTimes { own, closed, .. } = *times;
                 NodeTimes { own, total: own, closed: closed.at_least_zero() }
@@ -93,7 +116,7 @@ impl Builder<'_, '_> {
                 parent,
                 end: nodes.len() as NodeId + 1,
                 depth: parent.map_or(0, |parent| nodes[parent as usize].depth + 1),
-                function: self.names.ids[&path.key.function],
+                function,
                 site: self.calls.id(&group.tree, path),
                 fold: match path.key.folded_into.and_then(id_of) {
                     Some(head) => Fold::Recursion(head),
@@ -112,7 +135,7 @@ impl Builder<'_, '_> {
             nodes.push(node);
         }
         sum_up(&mut nodes);
-        CallTree { subject: subject(group), nodes, functions }
+        CallTree { subject: subject(group), is_narrowed: self.inside.is_some(), nodes, functions }
     }
 
     fn find_lines(&self, lines: Lines, sites: &[Rc<Call>]) {
@@ -137,6 +160,7 @@ impl Builder<'_, '_> {
                 line: line.as_ref().map(|line| line.line),
                 file: line.map(|line| line.file),
                 is_root: name.is_root,
+                is_named: self.named.contains(&id),
             };
             (id, function)
         };

@@ -69,6 +69,8 @@ pub struct Function {
     pub line: Option<u32>,
     /// Whether it is one of the roots.
     pub is_root: bool,
+    /// Whether somebody has asked for functions of its name.
+    pub is_named: bool,
 }
 
 /// Where and how a call was made.
@@ -97,6 +99,8 @@ pub struct Site {
 pub struct CallTree {
     /// Whose calls these are.
     pub subject: Subject,
+    /// Whether only what is inside some functions is here; `functions` tell of all calls nevertheless.
+    pub is_narrowed: bool,
     /// Call paths, in preorder.
     pub nodes: Vec<Node>,
     /// Sums by function, with histograms; recursion is counted once.

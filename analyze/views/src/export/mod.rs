@@ -17,6 +17,7 @@ mod options;
 mod pprof;
 mod prepare;
 mod profile;
+mod prune;
 #[cfg(test)]
 mod sample;
 mod speedscope;
@@ -27,17 +28,27 @@ use diytrace_profile::error::Error;
 use diytrace_profile::opened::Opened;
 pub use options::{Format, Options};
 pub use profile::Profile;
+pub use prune::Wanted;
 
 /// What is exported, as data. Without parts, nothing was called that was asked for.
 pub fn profile(options: &Options, opened: &Opened) -> Result<Profile, Error> {
     let Options { roots, raw, .. } = options;
     let symbols = opened.symbols();
     let names = options.names.unwrap_or(options.format.names());
-    let wanted =
-        calltree::Options { roots: roots.clone(), by_address: true, spelling: names.spelling(), lines: Lines::All };
-    let mut trees = calltree::build(opened, &symbols, &wanted)?;
+    let tree_options = calltree::Options {
+        roots: roots.clone(),
+        functions: options.functions.clone(),
+        by_address: true,
+        spelling: names.spelling(),
+        lines: Lines::All,
+        ..calltree::Options::default()
+    };
+    let mut trees = calltree::build(opened, &symbols, &tree_options)?;
     names.apply(&mut trees);
-    Ok(prepare::prepare(&trees, prepare::Choice { is_raw: *raw, only_roots: !roots.is_empty() }))
+    Ok(prepare::prepare(
+        &trees,
+        prepare::Choice { is_raw: *raw, only_roots: !roots.is_empty(), wanted: options.wanted() },
+    ))
 }
 
 /// The profile in a format.

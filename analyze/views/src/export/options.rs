@@ -1,5 +1,6 @@
 //! What to export, and how.
 
+use super::prune::Wanted;
 use crate::names::Names;
 use diytrace_profile::merge::By;
 
@@ -10,10 +11,24 @@ pub struct Options {
     pub format: Format,
     /// Patterns of functions: only what happened inside them. Empty: everything.
     pub roots: Vec<String>,
+    /// Patterns of functions: only paths that one of them is on. Empty: all.
+    pub functions: Vec<String>,
+    /// Least share of all time that a path has, in percent.
+    pub min_percent: f64,
+    /// Most levels below where paths begin.
+    pub depth: Option<u32>,
     /// How functions are named. `None`: as suits the format.
     pub names: Option<Names>,
     /// Times as measured, without correction.
     pub raw: bool,
+}
+
+impl Options {
+    /// What of call paths is wanted.
+    pub fn wanted(&self) -> Wanted {
+        let Self { min_percent, depth, functions, .. } = self;
+        Wanted { min_percent: *min_percent, depth: *depth, only_named: !functions.is_empty() }
+    }
 }
 
 /// A format that other tools read.

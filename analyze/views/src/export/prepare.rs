@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::profile::{Frame, Function, Line, Module, Part, Profile, Site, whole};
+use super::prune::{LeftOut, Wanted};
 use super::sums;
 use crate::calltree::{self, CallTree, CallTrees, Node};
 use crate::subject::Subject;
@@ -13,29 +14,38 @@ use diytrace_profile::merge::ModuleId;
 use diytrace_profile::time::Time;
 
 /// Which times, and of what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Choice {
     /// Times as measured.
     pub is_raw: bool,
     /// Only what happened inside the trees' roots.
     pub only_roots: bool,
+    /// What of call paths.
+    pub wanted: Wanted,
 }
 
 /// What is exported of call trees.
 pub fn prepare(trees: &CallTrees, choice: Choice) -> Profile {
     let (modules, module_ids) = modules(trees);
-    let (functions, function_ids) = functions(trees, &module_ids);
+    let (mut functions, function_ids) = functions(trees, &module_ids);
+    let mut sites: Vec<Site> = trees.sites.iter().map(|of| site(of, &module_ids)).collect();
+    let left_out = (!choice.wanted.is_all()).then(|| {
+        functions.push(Function { name: LEFT_OUT.to_owned(), ..Function::default() });
+        sites.push(Site::default());
+        LeftOut { function: functions.len() - 1, site: sites.len() - 1 }
+    });
+    let count = functions.len();
     let profile = Profile {
         title: title(trees, choice),
         is_raw: choice.is_raw,
-        is_part: choice.only_roots,
+        is_part: choice.only_roots || left_out.is_some(),
         warnings: warnings(trees),
         functions: labelled(functions, &modules),
         modules,
-        sites: trees.sites.iter().map(|of| site(of, &module_ids)).collect(),
+        sites,
         parts: Vec::new(),
     };
-    let with = With { trees, choice, functions: &function_ids };
+    let with = With { trees, choice, functions: &function_ids, count, left_out };
     let mut parts: Vec<Part> = trees.trees.iter().map(|tree| part(tree, &with)).collect();
     parts.retain(|part| !part.frames.is_empty());
     Profile { parts, ..profile }
@@ -46,7 +56,13 @@ struct With<'a> {
     trees: &'a CallTrees,
     choice: Choice,
     functions: &'a HashMap<FunctionId, usize>,
+    /// How many functions there are, with what stands for what is left out.
+    count: usize,
+    left_out: Option<LeftOut>,
 }
+
+/// The function that stands for all that is left out.
+const LEFT_OUT: &str = "(left out)";
 
 fn title(trees: &CallTrees, choice: Choice) -> String {
     let programs = trees.trees.iter().flat_map(|tree| &tree.subject.programs);
@@ -146,12 +162,12 @@ fn site(site: &calltree::Site, modules: &HashMap<ModuleId, usize>) -> Site {
 
 fn part(tree: &CallTree, with: &With) -> Part {
     let (frames, error) = frames(tree, with);
-    let mut sums = sums::of_frames(&frames, with.functions.values().max().map_or(0, |last| last + 1));
+    let mut sums = sums::of_frames(&frames, with.count);
     if !with.choice.is_raw {
         sums::add_spreads(&mut sums, tree, with.functions); // there is no other way to have them than corrected
     }
     sums::add_timelines(&mut sums, tree, with.functions, with.choice.is_raw);
-    if !with.choice.only_roots {
+    if !with.choice.only_roots && with.left_out.is_none() {
         sums::set_totals(&mut sums, tree, with.functions, with.choice.is_raw);
     }
     let Subject { process, thread, processes, timing, .. } = &tree.subject;
@@ -190,6 +206,7 @@ fn frames(tree: &CallTree, with: &With) -> (Vec<Frame>, Time) {
     let mut frames: Vec<Frame> = Vec::with_capacity(tree.nodes.len());
     let mut new_ids: Vec<Option<usize>> = vec![None; tree.nodes.len()];
     let (mut sum, mut error, mut wanted_to) = (Time::ZERO, Time::ZERO, 0);
+    let mut is_named = Vec::new();
     for (id, node) in tree.nodes.iter().enumerate() {
         if id >= wanted_to {
             if with.choice.only_roots && !with.trees.functions[&node.function].is_root {
@@ -201,6 +218,7 @@ fn frames(tree: &CallTree, with: &With) -> (Vec<Frame>, Time) {
         let before = whole(sum);
         sum += own(node, with.choice.is_raw);
         new_ids[id] = Some(frames.len());
+        is_named.push(with.trees.functions[&node.function].is_named);
         frames.push(Frame {
             parent: node.parent.and_then(|parent| new_ids[parent as usize]),
             end: frames.len() + (node.end as usize - id),
@@ -218,6 +236,9 @@ fn frames(tree: &CallTree, with: &With) -> (Vec<Frame>, Time) {
         if let Some(parent) = frames[id].parent {
             frames[parent].total_ns += below;
         }
+    }
+    if let Some(left_out) = with.left_out {
+        frames = with.choice.wanted.of(&frames, &is_named, left_out);
     }
     (frames, if with.choice.is_raw { Time::ZERO } else { error })
 }

@@ -135,7 +135,14 @@ impl Builder<'_, '_> {
                 ..self.function(**id, function, edges, ways.remove(*id).unwrap_or_default())
             })
             .collect();
-        rows.retain(|function| self.options.filter.allows(function));
+        let own =
+            |function: &functions::Function| if self.options.raw { function.raw.own } else { function.corrected.own };
+        let all_self_ns = all.values().map(own).sum::<Time>().ns();
+        rows.retain(|function| self.options.filter.allows(function, all_self_ns));
+        let listed = |value: fn(&Function) -> u64| rows.iter().map(value).fold(0, u64::saturating_add);
+        let all_calls = all.values().map(|function| function.calls).fold(0, u64::saturating_add);
+        let unlisted_calls = all_calls.saturating_sub(listed(|function| function.calls));
+        let unlisted_self_ns = (all_self_ns - rows.iter().map(|function| function.self_ns).sum::<f64>()).max(0.0);
         let called = |calls: u64| calls > 0;
         let unlisted = all.values().filter(|function| called(function.calls)).count()
             - rows.iter().filter(|function| called(function.calls)).count();
@@ -152,14 +159,7 @@ impl Builder<'_, '_> {
         if self.options.format != Format::Table {
             rows.truncate(self.options.limit.unwrap_or(usize::MAX));
         }
-        let own =
-            |function: &functions::Function| if self.options.raw { function.raw.own } else { function.corrected.own };
-        Report {
-            subject,
-            all_self_ns: all.values().map(own).sum::<Time>().ns(),
-            unlisted: unlisted as u64,
-            functions: rows,
-        }
+        Report { subject, all_self_ns, unlisted: unlisted as u64, unlisted_calls, unlisted_self_ns, functions: rows }
     }
 
     /// From where an edge's calls were made, the most calls first.

@@ -59,6 +59,11 @@ pub struct Report {
     pub all_self_ns: f64,
     /// Functions that were called, but not asked for.
     pub unlisted: u64,
+    /// Their calls.
+    pub unlisted_calls: u64,
+    /// Their self time.
+    #[serde(serialize_with = "nanoseconds")]
+    pub unlisted_self_ns: f64,
     /// Functions, or roots.
     pub functions: Vec<Function>,
 }

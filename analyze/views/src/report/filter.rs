@@ -15,6 +15,8 @@ pub struct Filter {
     pub files: Vec<String>,
     /// Least total time in nanoseconds.
     pub min_ns: Option<f64>,
+    /// Least share of all time, in percent, that its total is.
+    pub min_percent: Option<f64>,
 }
 
 impl Filter {
@@ -24,13 +26,14 @@ impl Filter {
     }
 
     /// Whether a function is like that; its name was looked at before.
-    pub fn allows(&self, function: &Function) -> bool {
+    pub fn allows(&self, function: &Function, all_ns: f64) -> bool {
         let is_any = |patterns: &[String], path: Option<&str>| {
             patterns.is_empty() || path.is_some_and(|path| patterns.iter().any(|pattern| ends_like(pattern, path)))
         };
         is_any(&self.modules, Some(&function.module))
             && is_any(&self.files, function.file.as_deref())
             && self.min_ns.is_none_or(|least| function.total_ns >= least)
+            && self.min_percent.is_none_or(|least| function.total_ns * 100.0 >= all_ns * least)
     }
 }
 

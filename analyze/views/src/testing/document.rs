@@ -57,7 +57,14 @@ pub fn document(roots: &[&str]) -> Document {
         warnings: vec!["something is odd".to_owned()],
         roots: roots.iter().map(|&root| root.to_owned()).collect(),
         raw: false,
-        reports: vec![Report { subject, all_self_ns: 3_000_000.0, unlisted: 0, functions }],
+        reports: vec![Report {
+            subject,
+            all_self_ns: 3_000_000.0,
+            unlisted: 0,
+            unlisted_calls: 0,
+            unlisted_self_ns: 0.0,
+            functions,
+        }],
         limit: None,
         layout: if roots.is_empty() { Layout::Functions(Vec::new()) } else { Layout::Roots },
     }

@@ -31,6 +31,10 @@ pub use upward::upward;
 pub struct Options {
     /// Patterns of the functions that trees begin at. Empty: those it was recorded with, or where recording began.
     pub roots: Vec<String>,
+    /// Patterns of functions: only branches that one of them is on. Empty: all.
+    pub functions: Vec<String>,
+    /// Patterns of functions: only calls inside these. Empty: all.
+    pub inside: Vec<String>,
     /// Whether trees lead from functions to their callers.
     pub callers: bool,
     /// Whether calls from several places stay apart.
@@ -78,6 +82,8 @@ pub fn document(options: &Options, opened: Opened) -> Result<Document, Error> {
     let is_table = options.format == Format::Table;
     let tree_options = calltree::Options {
         roots: options.roots.clone(),
+        inside: options.inside.clone(),
+        functions: options.functions.clone(),
         by_address: options.by_address || options.format == Format::Json,
         spelling: options.spelling,
         lines: if is_table && !options.sites { Lines::None } else { Lines::All },
@@ -98,6 +104,7 @@ pub fn of_trees(options: &Options, trees: &CallTrees) -> Document {
         limit: options.limit,
         sort: options.sort,
         raw: options.raw,
+        only_named: !options.functions.is_empty(),
         // Without a function that was asked for, the question is where time is spent.
         by_own: options.callers && options.roots.is_empty(),
         tops_are_wholes: !trees.roots.is_empty() && (!options.callers || !options.roots.is_empty()),

@@ -20,6 +20,8 @@ pub struct Thresholds {
     pub sort: Sort,
     /// Whether times are as measured.
     pub raw: bool,
+    /// Whether only branches are shown that a named function is on.
+    pub only_named: bool,
     /// Whether shares are of own times.
     pub by_own: bool,
     /// Whether shares are those of the branch's own top, not of all tops.
@@ -76,6 +78,9 @@ impl Thresholds {
             let is_recursion = matches!(branch.what, super::What::Recursion(_));
             is_shown.push((is_thick || is_recursion) && !is_deep && branch.above.is_none_or(|above| is_shown[above]));
         }
+        if self.only_named {
+            keep_named(trees, branches, &mut is_shown);
+        }
         self.limit(branches, &mut is_shown);
         let sorted = |ids: &[usize]| {
             let shown = ids.iter().copied().filter(|&id| is_shown[id]);
@@ -122,5 +127,23 @@ impl Thresholds {
         };
         ids.sort_by(|&a, &b| order(&branches.list[a], &branches.list[b]));
         ids
+    }
+}
+
+/// Leaves the branches that a named function is on: above, below, or itself.
+fn keep_named(trees: &CallTrees, branches: &Branches, is_shown: &mut [bool]) {
+    let is_named = |branch: &Branch| branch.what.function().is_some_and(|id| trees.functions[&id].is_named);
+    let mut is_below: Vec<bool> = Vec::with_capacity(branches.list.len());
+    for branch in &branches.list {
+        is_below.push(is_named(branch) || branch.above.is_some_and(|above| is_below[above]));
+    }
+    let mut is_above: Vec<bool> = branches.list.iter().map(is_named).collect();
+    for (id, branch) in branches.list.iter().enumerate().rev() {
+        if let Some(above) = branch.above {
+            is_above[above] |= is_above[id];
+        }
+    }
+    for (id, is_shown) in is_shown.iter_mut().enumerate() {
+        *is_shown &= is_below[id] || is_above[id];
     }
 }

@@ -59,10 +59,9 @@ pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &S
     };
     let rows: Vec<Row> = shown.iter().map(row).collect();
     let unlisted = (report.unlisted > 0).then(|| {
-        format!(
-            "  {} left out",
-            counted(report.unlisted, "function that was not asked for is", "functions that were not asked for are")
-        )
+        let functions =
+            counted(report.unlisted, "function that was not asked for is", "functions that were not asked for are");
+        format!("  {functions} left out: {}", amount(report, report.unlisted_calls, report.unlisted_self_ns))
     });
     if called.is_empty() {
         return [String::new(), "  no functions".to_owned()].into_iter().chain(unlisted).collect();
@@ -76,10 +75,24 @@ pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &S
         lines.extend(grid.lines(screen));
     }
     if called.len() > limit {
-        lines.push(format!("  … and {}", counted((called.len() - limit) as u64, "more function", "more functions")));
+        let rest = &called[limit..];
+        let calls = rest.iter().fold(0u64, |sum, function| sum.saturating_add(function.calls));
+        let own: f64 = rest.iter().map(|function| function.self_ns).sum();
+        let functions = counted(rest.len() as u64, "more function", "more functions");
+        lines.push(format!("  … and {functions}: {}", amount(report, calls, own)));
     }
     lines.extend(unlisted);
     lines
+}
+
+/// Calls and self time of functions that have no row.
+fn amount(report: &Report, calls: u64, own_ns: f64) -> String {
+    let calls = counted(calls, "call", "calls");
+    match share(own_ns, report.all_self_ns) {
+        _ if own_ns.is_nan() => calls,
+        share if share.is_empty() => format!("{calls}, self {}", time(own_ns)),
+        share => format!("{calls}, self {} ({share})", time(own_ns)),
+    }
 }
 
 /// Columns that were chosen are shown, whatever it takes.

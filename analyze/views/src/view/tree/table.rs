@@ -199,11 +199,15 @@ fn notes(document: &Document, tree: &Tree, has_p99: bool) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let hidden = tree.nodes.iter().filter_map(|node| node.hidden).chain(tree.hidden).filter(|hidden| !hidden.is_deeper);
-    let hidden: u64 = hidden.map(|hidden| hidden.nodes).sum();
-    if hidden > 0 {
-        let branches = counted(hidden, "branch is", "branches are");
-        notes.push(format!("{branches} left out, with what is below: --min-percent and --limit say how much to show"));
+    let hidden = || tree.nodes.iter().filter_map(|node| node.hidden).chain(tree.hidden);
+    for (is_deeper, options) in [(false, "--min-percent, --function, --limit"), (true, "--depth")] {
+        let of_kind = || hidden().filter(|hidden| hidden.is_deeper == is_deeper);
+        let branches: u64 = of_kind().map(|hidden| hidden.nodes).sum();
+        if branches > 0 {
+            let total: f64 = of_kind().map(|hidden| hidden.total_ns).sum();
+            let branches = counted(branches, "branch is", "branches are");
+            notes.push(format!("{branches} left out, with all below: {} ({options})", time(total)));
+        }
     }
     notes
 }

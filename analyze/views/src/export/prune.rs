@@ -1,0 +1,165 @@
+//! Leaves out of exported call paths what is not wanted: of each path, all of that becomes one frame, so that sums stay.
+
+use super::profile::Frame;
+
+/// What is wanted of call paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Wanted {
+    /// Least share of its top's time that a path has, in percent.
+    pub min_percent: f64,
+    /// Most levels below a top.
+    pub depth: Option<u32>,
+    /// Whether only paths are wanted that some named function is on.
+    pub only_named: bool,
+}
+
+/// What stands for paths that are left out.
+#[derive(Clone, Copy, Debug)]
+pub struct LeftOut {
+    /// Its place among the functions.
+    pub function: usize,
+    /// Its place among the sites.
+    pub site: usize,
+}
+
+impl Wanted {
+    /// Whether it is everything.
+    pub fn is_all(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The frames that are wanted, and one below each of them for all those that are not. `is_named` says which frames'
+    /// functions are named.
+    pub fn of(&self, frames: &[Frame], is_named: &[bool], left_out: LeftOut) -> Vec<Frame> {
+        let is_kept = self.kept(frames, is_named);
+        let mut ids: Vec<Option<usize>> = vec![None; frames.len()];
+        let mut kept: Vec<Frame> = Vec::new();
+        // The frames that are open, by their old numbers, each with what is left out below it.
+        let mut open: Vec<(Option<usize>, Frame)> = vec![(None, Frame::default())];
+        let mut skipped_to = 0;
+        for (id, frame) in frames.iter().enumerate() {
+            while open.last().is_some_and(|(above, _)| above.is_some_and(|above| frames[above].end <= id)) {
+                close(&mut open, &mut kept, &ids, left_out);
+            }
+            if id < skipped_to {
+                if let Some((_, rest)) = open.last_mut() {
+                    rest.calls = rest.calls.saturating_add(frame.calls);
+                }
+                continue;
+            }
+            if !is_kept[id] {
+                skipped_to = frame.end;
+                if let Some((_, rest)) = open.last_mut() {
+                    rest.calls = rest.calls.saturating_add(frame.calls);
+                    rest.self_ns += frame.total_ns;
+                    rest.error_ns += frame.error_ns;
+                }
+                continue;
+            }
+            ids[id] = Some(kept.len());
+            kept.push(Frame { parent: frame.parent.and_then(|parent| ids[parent]), ..frame.clone() });
+            open.push((Some(id), Frame::default()));
+        }
+        while !open.is_empty() {
+            close(&mut open, &mut kept, &ids, left_out);
+        }
+        kept
+    }
+
+    fn kept(&self, frames: &[Frame], is_named: &[bool]) -> Vec<bool> {
+        let mut levels: Vec<u32> = Vec::with_capacity(frames.len());
+        let mut wholes: Vec<u64> = Vec::with_capacity(frames.len());
+        let all: u64 = frames.iter().filter(|frame| frame.parent.is_none()).map(|frame| frame.total_ns).sum();
+        // Whether a named function is on the way to a frame, or beyond it.
+        let mut is_on_way: Vec<bool> = Vec::with_capacity(frames.len());
+        for (id, frame) in frames.iter().enumerate() {
+            levels.push(frame.parent.map_or(0, |parent| levels[parent] + 1));
+            wholes.push(all);
+            is_on_way.push(is_named[id] || frame.parent.is_some_and(|parent| is_on_way[parent]));
+        }
+        let mut leads_there = is_named.to_vec();
+        for (id, frame) in frames.iter().enumerate().rev() {
+            if let Some(parent) = frame.parent {
+                leads_there[parent] |= leads_there[id];
+            }
+        }
+        let is_kept = |id: usize| {
+            let frame: &Frame = &frames[id];
+            frame.total_ns as f64 * 100.0 >= wholes[id] as f64 * self.min_percent
+                && self.depth.is_none_or(|depth| levels[id] <= depth)
+                && (!self.only_named || is_on_way[id] || leads_there[id])
+        };
+        (0..frames.len()).map(is_kept).collect()
+    }
+}
+
+/// Ends the last open frame: behind all below it comes what was left out there.
+fn close(open: &mut Vec<(Option<usize>, Frame)>, kept: &mut Vec<Frame>, ids: &[Option<usize>], left_out: LeftOut) {
+    let Some((above, rest)) = open.pop() else { return };
+    let parent = above.and_then(|above| ids[above]);
+    if rest.calls > 0 || rest.self_ns > 0 {
+        let end = kept.len() + 1;
+        let LeftOut { function, site } = left_out;
+        kept.push(Frame { parent, end, function, site, total_ns: rest.self_ns, ..rest });
+    }
+    if let Some(parent) = parent {
+        kept[parent].end = kept.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// main ─▶ handle ─▶ parse, write; main ─▶ log
+    fn frames() -> Vec<Frame> {
+        let frame = |parent, end, function, self_ns, total_ns| Frame {
+            parent,
+            end,
+            function,
+            calls: 1,
+            self_ns,
+            total_ns,
+            ..Frame::default()
+        };
+        vec![
+            frame(None, 5, 0, 1, 100),
+            frame(Some(0), 4, 1, 9, 90),
+            frame(Some(1), 3, 2, 60, 60),
+            frame(Some(1), 4, 3, 21, 21),
+            frame(Some(0), 5, 4, 9, 9),
+        ]
+    }
+
+    fn left(wanted: Wanted, named: usize) -> Vec<(usize, Option<usize>, usize, u64, u64)> {
+        let all = frames();
+        let is_named: Vec<bool> = all.iter().map(|frame| frame.function == named).collect();
+        let kept = wanted.of(&all, &is_named, LeftOut { function: 9, site: 0 });
+        assert_eq!(kept.iter().map(|frame| frame.self_ns).sum::<u64>(), 100, "no time is lost");
+        assert_eq!(kept.iter().map(|frame| frame.calls).sum::<u64>(), 5, "and no call");
+        kept.iter().map(|frame| (frame.function, frame.parent, frame.end, frame.self_ns, frame.calls)).collect()
+    }
+
+    #[test]
+    fn what_is_left_out_is_one_frame() {
+        let whole = left(Wanted::default(), 0);
+        assert_eq!(whole.len(), 5);
+        let thick = left(Wanted { min_percent: 30.0, ..Wanted::default() }, 0);
+        assert_eq!(
+            thick,
+            [
+                (0, None, 5, 1, 1),
+                (1, Some(0), 4, 9, 1),
+                (2, Some(1), 3, 60, 1),
+                (9, Some(1), 4, 21, 1),
+                (9, Some(0), 5, 9, 1)
+            ]
+        );
+        let flat = left(Wanted { depth: Some(1), ..Wanted::default() }, 0);
+        assert_eq!(flat, [(0, None, 4, 1, 1), (1, Some(0), 3, 9, 1), (9, Some(1), 3, 81, 2), (4, Some(0), 4, 9, 1)]);
+        let of_handle = left(Wanted { only_named: true, ..Wanted::default() }, 1);
+        assert_eq!(of_handle.iter().map(|frame| frame.0).collect::<Vec<_>>(), [0, 1, 2, 3, 9]);
+        let nothing = left(Wanted { min_percent: 100.0, depth: Some(0), only_named: true }, 7);
+        assert_eq!(nothing, [(9, None, 1, 100, 5)]);
+    }
+}

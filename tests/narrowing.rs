@@ -1,0 +1,125 @@
+//! `--root`, `--function`, `--min-percent` and `--depth` mean the same in every view and export, and what they leave out is told.
+
+mod common;
+
+use common::{Build, Recorded, fixture};
+use serde_json::Value;
+
+/// main ─▶ hidden_step (4), outer (2) ─▶ middle (6) ─▶ inner (12) ─▶ helper (12), setup (1); the first, the second and the last
+/// call `helper`, too.
+fn recorded() -> Recorded {
+    fixture("roots.c", Build::GCC_O0).record().run()
+}
+
+fn said(recorded: &Recorded, line: &str) -> String {
+    let output = recorded.diytrace(&line.split(' ').collect::<Vec<_>>());
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(recorded: &Recorded, line: &str) -> Value {
+    serde_json::from_str(&said(recorded, &format!("{line} --format json"))).unwrap()
+}
+
+/// Names and calls of a tree's nodes.
+fn nodes(document: &Value) -> Vec<(String, u64)> {
+    let nodes = document["trees"][0]["nodes"].as_array().unwrap();
+    nodes.iter().map(|node| (node["name"].as_str().unwrap().to_owned(), node["calls"].as_u64().unwrap())).collect()
+}
+
+fn names(document: &Value) -> Vec<String> {
+    nodes(document).into_iter().map(|(name, _)| name).collect()
+}
+
+/// The stacks of an export, and the sum of their times.
+fn stacks(recorded: &Recorded, options: &str) -> (Vec<String>, u64) {
+    let folded = said(recorded, &format!("export folded --raw{options}"));
+    let lines = folded.lines().map(|line| line.rsplit_once(' ').unwrap());
+    let sum = lines.clone().map(|(_, time)| time.parse::<u64>().unwrap()).sum();
+    (lines.map(|(stack, _)| stack.to_owned()).collect(), sum)
+}
+
+#[test]
+fn only_ways_that_a_function_is_on() {
+    let recorded = recorded();
+    let tree = json(&recorded, "tree --function middle --sort name");
+    assert_eq!(names(&tree), ["main", "outer", "middle", "inner", "helper"]);
+    let hidden = &tree["trees"][0]["nodes"][0]["hidden"];
+    assert_eq!((hidden["nodes"].as_u64(), hidden["calls"].as_u64()), (Some(2), Some(5)), "hidden_step and setup");
+    let table = said(&recorded, "tree --function middle --min-percent 0");
+    assert!(table.contains("left out, with all below: ") && table.contains("--function"), "{table}");
+
+    let (all, whole) = stacks(&recorded, "");
+    assert!(!all.iter().any(|stack| stack.contains("left out")));
+    let (some, sum) = stacks(&recorded, " --function middle");
+    assert_eq!(sum, whole, "no time is lost");
+    let is_told = |stack: &String| stack.contains(";middle") || stack.ends_with("(left out)");
+    let on_the_way = ["main", "main;outer"];
+    assert!(some.iter().all(|stack| is_told(stack) || on_the_way.contains(&&**stack)), "{some:?}");
+    assert!(some.contains(&"main;(left out)".to_owned()) && some.contains(&"main;outer;(left out)".to_owned()));
+
+    assert_eq!(json(&recorded, "report --function middle")["reports"][0]["unlisted"], 6);
+    let unknown = recorded.diytrace(&["tree", "--function", "midle"]);
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("nothing in the profile is called `midle`"));
+}
+
+#[test]
+fn only_what_happens_inside_a_function() {
+    let recorded = recorded();
+    let callers = json(&recorded, "callers helper --root middle --sort name");
+    assert_eq!(nodes(&callers)[..2], [("helper".to_owned(), 12), ("inner".to_owned(), 12)]);
+    let annotated = json(&recorded, "annotate helper --root middle");
+    assert_eq!(annotated["reports"][0]["functions"][0]["calls"], 12);
+    let tree = json(&recorded, "tree --root middle --sort name");
+    assert_eq!(nodes(&tree)[0], ("middle".to_owned(), 6));
+    let (stacks, _) = stacks(&recorded, " --root middle");
+    assert!(stacks.iter().all(|stack| stack.starts_with("middle")), "{stacks:?}");
+}
+
+#[test]
+fn levels_below_where_it_begins() {
+    let recorded = recorded();
+    let (_, whole) = stacks(&recorded, "");
+    let (flat, sum) = stacks(&recorded, " --depth 1");
+    assert_eq!(sum, whole, "no time is lost");
+    assert!(flat.contains(&"main;outer;(left out)".to_owned()), "{flat:?}");
+    assert!(flat.iter().all(|stack| stack.split(';').count() <= 3), "{flat:?}");
+    assert_eq!(names(&json(&recorded, "tree --depth 1 --sort name")), ["main", "hidden_step", "outer", "setup"]);
+    let table = said(&recorded, "tree --depth 1");
+    assert!(table.contains("left out, with all below: ") && table.contains("(--depth)"), "{table}");
+}
+
+#[test]
+fn what_takes_too_little() {
+    let recorded = recorded();
+    let (_, whole) = stacks(&recorded, "");
+    let (thick, sum) = stacks(&recorded, " --min-percent 100");
+    assert_eq!((thick, sum), (vec!["main".to_owned(), "main;(left out)".to_owned()], whole));
+    assert_eq!(names(&json(&recorded, "tree --min-percent 100 --raw")), ["main"]);
+    let document = json(&recorded, "report --min-percent 100 --raw");
+    let report = &document["reports"][0];
+    let [main] = &report["functions"].as_array().unwrap()[..] else { panic!("main alone takes as long as all") };
+    assert_eq!(main["name"], "main");
+    let number = |value: &Value| value.as_f64().unwrap();
+    assert_eq!(number(&report["unlisted_calls"]) + number(&main["calls"]), number(&report["calls"]));
+    let own = number(&report["unlisted_self_ns"]) + number(&main["self_ns"]);
+    assert!((own - number(&report["all_self_ns"])).abs() < 1.0, "{report}");
+    let table = said(&recorded, "report --min-percent 100 --raw");
+    assert!(
+        table.contains("6 functions that were not asked for are left out: ") && table.contains(" calls, self "),
+        "{table}"
+    );
+    let limited = said(&recorded, "report --limit 1");
+    assert!(limited.contains("… and 6 more functions: ") && limited.contains("self "), "{limited}");
+}
+
+#[test]
+fn every_export_can_leave_out() {
+    let recorded = recorded();
+    for format in ["flamegraph", "folded", "pprof", "callgrind", "speedscope", "firefox", "dot", "html"] {
+        let line = ["export", format, "--raw", "--depth", "1", "--min-percent", "1", "--function", "outer"];
+        let output = recorded.diytrace(&line);
+        assert!(output.status.success(), "{format}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(format == "pprof" || String::from_utf8_lossy(&output.stdout).contains("(left out)"), "{format}");
+    }
+}
