@@ -224,6 +224,24 @@ fn room_that_cannot_be_had_is_asked_for_rarely() {
     assert_asks_rarely(&fixture("no-descriptors.c", Build::GCC_O0), "");
 }
 
+#[test]
+fn a_library_that_could_not_be_looked_up_for_a_moment_has_its_names_later() {
+    each_build("unreadable.c", |program| {
+        let recorded = program.record().arg(program.folder.join("red.so")).run();
+        let report = recorded.report();
+        assert_eq!((report.function("plugin_run").calls, report.function("red_step").calls), (1001, 1005));
+    });
+}
+
+#[test]
+fn a_root_that_could_not_be_looked_up_for_a_moment_is_one_later() {
+    each_build("unreadable.c", |program| {
+        let recorded = program.record().roots("plugin_run").arg(program.folder.join("red.so")).run();
+        let report = recorded.report();
+        assert_eq!((report.function("plugin_run").calls, report.function("red_step").calls), (1000, 1000));
+    });
+}
+
 #[needs(mounts)]
 #[test]
 fn a_disk_that_may_not_be_written_to() {
