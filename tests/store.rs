@@ -196,6 +196,34 @@ fn two_selections_are_compared_recording_by_recording() {
 }
 
 #[test]
+fn what_is_deleted_gives_its_room_back_and_the_rest_stays() {
+    let story = Story::new();
+    for (name, source) in [("one", "forks.c"), ("two", "paths.c"), ("three", "names.cc")] {
+        story.record(source, builds()[0], name);
+        story.done(&format!("push --store s.db {name}"));
+    }
+    let size = || fs::metadata(story.path().join("s.db")).unwrap().len();
+    let report =
+        |select: &str| text(&story.done(&format!("report --store s.db --format json --select {select}")).stdout);
+    let (before, forks, names) = (size(), report("service=forks"), report("service=names"));
+    assert!(story.refused("delete --store s.db --select service=other").contains("service is"));
+    let said = text(&story.done("delete --store s.db --select service=paths").stderr);
+    assert!(said.contains("1 recording deleted"), "{said}");
+    assert!(size() < before, "{} of {before}", size());
+    assert_eq!((report("service=forks"), report("service=names")), (forks.clone(), names));
+    assert!(story.refused("report --store s.db --select service=paths").contains("service is forks or names"));
+    // It can come back.
+    story.done("push --store s.db two");
+    assert_eq!(report("service=forks"), forks);
+    // The oldest go first; nothing that is asked for is older than an hour.
+    assert!(story.refused("delete --store s.db --until 1h").contains("in that time"));
+    story.done("delete --store s.db --until now --down-to 10G");
+    assert_eq!(report("service=forks"), forks);
+    story.done("delete --store s.db --until now --down-to 1k");
+    assert!(story.refused("report --store s.db").contains("s.db is empty"));
+}
+
+#[test]
 fn bad_use_is_one_sentence() {
     let story = Story::new();
     assert!(story.refused("report --store s.db").contains("diytrace push --store s.db"));

@@ -8,6 +8,7 @@ mod choice;
 mod clean;
 mod completions;
 mod ctl;
+mod delete;
 mod diff;
 mod export;
 mod list;
@@ -21,6 +22,7 @@ mod selection;
 mod series;
 mod shown;
 mod similar;
+mod size;
 mod source;
 mod stored;
 mod symbolize;
@@ -97,6 +99,7 @@ enum Command {
     Similar(similar::Arguments),
     Bench(Box<bench::Arguments>),
     Push(push::Arguments),
+    Delete(delete::Arguments),
     Series(series::Arguments),
 }
 
@@ -163,6 +166,7 @@ impl Command {
             Self::Annotate(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Self::Report(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Self::Similar(arguments) => Ok(arguments.run(out)?),
+            Self::Delete(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Push(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Series(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Self::Symbolize(arguments) => Ok(arguments.run().map(|()| 0)?),

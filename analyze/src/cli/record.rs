@@ -7,6 +7,7 @@ use crate::record::{self, Options};
 use clap::ValueEnum;
 
 use super::choice::choice;
+use super::size::size;
 
 choice!(Timing for record::Timing { All, Sampled, Off });
 
@@ -96,16 +97,7 @@ fn function(text: &str) -> Result<String, &'static str> {
 fn memory(text: &str) -> Result<u64, &'static str> {
     const ALLOWED: std::ops::RangeInclusive<u64> = 1 << 20..=1 << 37;
     const EXPECTED: &str = "it must be a size from 1M to 128G, such as 64M or 1G";
-    let digits = text.trim_end_matches(['k', 'K', 'm', 'M', 'g', 'G']);
-    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" => 0,
-        "k" => 10,
-        "m" => 20,
-        "g" => 30,
-        _ => return Err(EXPECTED),
-    };
-    let bytes = digits.parse().ok().and_then(|number: u64| number.checked_mul(1 << shift));
-    bytes.filter(|bytes| ALLOWED.contains(bytes)).ok_or(EXPECTED)
+    size(text).filter(|bytes| ALLOWED.contains(bytes)).ok_or(EXPECTED)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use std::time::Instant;
 use diytrace_profile::correct::correct;
 use diytrace_profile::load;
 use diytrace_profile::merge::{By, Merged, Merging, PartKey};
+use diytrace_profile::opened;
 use diytrace_store::{Address, Frame, Labels, Query, Range, open, open_selection};
 
 const SECOND: i64 = 1_000_000_000;
@@ -23,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (series, frames, paths) = (series.parse::<usize>()?, frames.parse::<i64>()?, paths.parse()?);
     let mut first = None;
-    load::load(&[profile.into()], |family| {
+    opened::read(&[profile.into()], &mut |_, family| {
         first.get_or_insert_with(|| {
             let mut merging = Merging::new(By::All, None);
             merging.add(family);

@@ -37,6 +37,17 @@ pub struct SeriesFacts {
     pub bytes: u64,
 }
 
+/// What was deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deleted {
+    /// Recordings of which nothing is left.
+    pub sessions: u64,
+    /// Frames.
+    pub frames: u64,
+    /// Bytes that the store is smaller by.
+    pub bytes: u64,
+}
+
 /// A frame that there is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameFacts {
@@ -66,6 +77,12 @@ pub trait Engine {
 
     /// The sums of what is asked for, apart by the value of a label if one is named.
     fn select(&self, query: &Query, by: Option<&str>) -> Result<Selected, Error>;
+
+    /// Deletes what is asked for, and what nothing needs then.
+    fn delete(&mut self, query: &Query) -> Result<Deleted, Error>;
+
+    /// Deletes the oldest frames of what is asked for until the store takes no more than so many bytes.
+    fn shrink(&mut self, query: &Query, bytes: u64) -> Result<Deleted, Error>;
 
     /// What is known of a module.
     fn symbols(&self, module: &ModuleKey) -> Result<Option<Portable>, Error>;

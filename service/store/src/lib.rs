@@ -31,7 +31,7 @@ mod select;
 mod sqlite;
 
 pub use address::Address;
-pub use engine::{Engine, FrameFacts, Put, SeriesFacts, Stored, open};
+pub use engine::{Deleted, Engine, FrameFacts, Put, SeriesFacts, Stored, open};
 pub use error::Error;
 pub use frame::Frame;
 pub use label::Labels;

@@ -1,6 +1,7 @@
 //! The store in a file that SQLite keeps: one writer at a time, readers beside it.
 
 mod blob;
+mod delete;
 mod names;
 mod put;
 mod schema;
@@ -20,7 +21,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustc_hash::FxHashMap;
 
 use crate::dictionary::Dictionary;
-use crate::engine::{Engine, FrameFacts, Put, SeriesFacts};
+use crate::engine::{Deleted, Engine, FrameFacts, Put, SeriesFacts};
 use crate::select::Selected;
 use crate::{Error, Frame, Query};
 
@@ -114,6 +115,14 @@ impl Engine for Sqlite {
 
     fn select(&self, query: &Query, by: Option<&str>) -> Result<Selected, Error> {
         select::select(self, query, by)
+    }
+
+    fn delete(&mut self, query: &Query) -> Result<Deleted, Error> {
+        delete::delete(self, query)
+    }
+
+    fn shrink(&mut self, query: &Query, bytes: u64) -> Result<Deleted, Error> {
+        delete::shrink(self, query, bytes)
     }
 
     fn symbols(&self, module: &ModuleKey) -> Result<Option<Portable>, Error> {

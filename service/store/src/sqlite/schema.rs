@@ -90,6 +90,8 @@ pub fn make(connection: &mut Connection, path: &Path, create: bool) -> Result<()
     };
     let is_empty = |connection: &Connection| number(connection, "schema_version").map(|version| version == 0);
     if is_empty(connection)? && create {
+        // What is deleted gives its room back.
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
         connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
         // Two programs may come to a new file at once.
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;

@@ -93,3 +93,61 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_store_of_a_later_version_is_refused() {
+    let (folder, store) = store();
+    store.connection.pragma_update(None, "user_version", 99).unwrap();
+    drop(store);
+    let path = folder.path().join("store.db");
+    for create in [false, true] {
+        let Err(error) = Sqlite::open(&path, create) else { panic!("it was opened") };
+        assert!(matches!(error, Error::Newer { version: 99, .. }), "{error}");
+    }
+}
+
+#[test]
+fn paths_are_numbered_once_whoever_puts_them_in() {
+    let (folder, mut one) = store();
+    let mut other = Sqlite::open(&folder.path().join("store.db"), true).unwrap();
+    let call = |function: u64| diytrace_profile::testing::Call { function, own: 10, callees: Vec::new() };
+    let of = |functions: &[u64]| {
+        let calls: Vec<_> = functions.iter().map(|&function| call(function)).collect();
+        family(vec![arena(record(&calls, Costs::default(), 3))])
+    };
+    let all = [of(&[0x1000]), of(&[0x1100, 0x1000]), of(&[0x1200, 0x1100]), of(&[0x1000, 0x1200])];
+    for (number, family) in all.iter().enumerate() {
+        let store = if number % 2 == 0 { &mut one } else { &mut other };
+        store.put(&frame(number, family, &[("service", "s")], 1)).unwrap();
+    }
+    let found = one.select(&Query::default(), None).unwrap();
+    assert_eq!(found.merged, merge(&all, By::All, None));
+    let paths: i64 = one.connection.query_row("SELECT count(*) FROM path", [], |row| row.get(0)).unwrap();
+    assert_eq!(paths, 3);
+}
+
+#[test]
+fn the_oldest_are_thrown_away_first_and_others_stay_as_they_were() {
+    let (_folder, mut store) = store();
+    let call = |function: u64| diytrace_profile::testing::Call { function, own: 10, callees: Vec::new() };
+    let all: Vec<Family> = (0..40u64)
+        .map(|number| {
+            let calls: Vec<_> = (0..200).map(|function| call(0x1000 + number % 8 * 0x10000 + function * 16)).collect();
+            let mut family = family(vec![arena(record(&calls, Costs::default(), 3))]);
+            family.modules[0].build_id = vec![number as u8 % 8];
+            family
+        })
+        .collect();
+    for (number, family) in all.iter().enumerate() {
+        store.put(&frame(number, family, &[("service", "s")], number as i64)).unwrap();
+    }
+    let size = |store: &Sqlite| {
+        let pages: u64 = store.connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+        pages * 4096
+    };
+    let half = size(&store) / 2;
+    let deleted = store.shrink(&Query::default(), half).unwrap();
+    assert!(size(&store) <= half && deleted.frames > 0 && deleted.frames < 40, "{deleted:?}");
+    let found = store.select(&Query::default(), None).unwrap();
+    assert_eq!(found.merged, merge(&all[deleted.frames as usize..], By::All, None));
+}

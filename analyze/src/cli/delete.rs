@@ -1,0 +1,73 @@
+//! The command `delete`: what is old or not wanted goes out of a profile store.
+
+use std::io::{self, Write};
+
+use diytrace_profile::error::Error;
+use diytrace_profile::human::{bytes, counted};
+use diytrace_store::{self as store, Address, Deleted, Query, Range};
+use jiff::Zoned;
+
+use super::size::size;
+
+const EXAMPLES: &str = "\
+Examples:
+  diytrace delete --store runs.db --select service=old
+  diytrace delete --store runs.db --until 30d      # what is older
+  diytrace delete --store runs.db --until now --down-to 2G
+
+The names of functions that no recording needs any more go, too, and the file
+gets smaller.";
+
+/// Delete recordings from a profile store: by labels, age or size
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group(clap::ArgGroup::new("what").required(true).multiple(true).args(["select", "until"])))]
+pub struct Arguments {
+    /// The store
+    #[arg(long, value_name = "URL")]
+    store: String,
+
+    /// Labels of the series, with * and ?: service=pg,build=ab*
+    #[arg(long, value_name = "LABELS")]
+    select: Option<String>,
+
+    /// What ended since then: an age such as 90s, 1h or 2d, or a moment such as 2026-11-20T14:00:00Z
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+
+    /// And until then
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+
+    /// Only the oldest of it, until the store takes no more than that
+    #[arg(long, value_name = "SIZE", value_parser = bytes_of)]
+    down_to: Option<u64>,
+}
+
+impl Arguments {
+    /// Runs the command.
+    pub fn run(self) -> Result<(), Error> {
+        let Deleted { sessions, frames, bytes: freed } =
+            self.delete().map_err(|error| Error::Elsewhere(error.into()))?;
+        let recordings = counted(sessions, "recording", "recordings");
+        let frames = counted(frames, "span of time", "spans of time");
+        // If nobody listens, it is deleted all the same.
+        let _ =
+            writeln!(io::stderr(), "diytrace: {}: {recordings} deleted ({frames}), {} freed", self.store, bytes(freed));
+        Ok(())
+    }
+
+    fn delete(&self) -> Result<Deleted, store::Error> {
+        let range = Range::parse(self.since.as_deref(), self.until.as_deref(), &Zoned::now())?;
+        let query = Query::parse(self.select.as_deref().unwrap_or_default(), range)?;
+        let mut store = store::open(&self.store.parse::<Address>()?, false)?;
+        match self.down_to {
+            Some(most) => store.shrink(&query, most),
+            None => store.delete(&query),
+        }
+    }
+}
+
+fn bytes_of(text: &str) -> Result<u64, &'static str> {
+    size(text).ok_or("it must be a size, such as 64M or 2G")
+}
