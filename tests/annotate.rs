@@ -80,6 +80,25 @@ fn lines_and_own_time_make_the_total_whatever_recurs() {
 }
 
 #[test]
+fn a_line_has_the_time_of_all_its_calls_and_own_time_has_none() {
+    let recorded = fixture("roots.c", Build::GCC_O0).record().run();
+    let outer = annotate(&recorded, &["outer", "--raw"]);
+    let number = |value: &Value| value.as_f64().unwrap();
+    let mut lines = 0.0;
+    for line in outer["lines"].as_array().unwrap() {
+        let calls = line["calls"].as_array().unwrap();
+        for field in ["total_ns", "self_ns"] {
+            assert!((calls.iter().map(|call| number(&call[field])).sum::<f64>() - number(&line[field])).abs() < 0.1);
+        }
+        lines += number(&line["total_ns"]);
+    }
+    assert!((lines + number(&outer["self_ns"]) - number(&outer["total_ns"])).abs() < 1.0, "{outer:#}");
+    let table = String::from_utf8(recorded.diytrace(&["annotate", "outer", "--raw"]).stdout).unwrap();
+    let own = table.lines().find(|line| line.ends_with("│ (self)")).expect("its own time");
+    assert!(own.contains('%') && table.contains("(self) is spent between the calls"), "{table}");
+}
+
+#[test]
 fn sources_may_lie_elsewhere() {
     let recorded = fixture("roots.c", Build::GCC_O0).record().run();
     let folder = tempfile::tempdir().unwrap();

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use diytrace_profile::error::Error;
 use diytrace_profile::human::{bytes, counted};
+use diytrace_profile::load::DEFAULT_FOLDER;
 use diytrace_profile::process::State;
 use diytrace_profile::run::{self, Facts, Run, note};
 
@@ -25,7 +26,8 @@ pub struct Options {
 
 /// Removes them; what was removed goes to `out`, one file a line, and the sum to stderr. What runs stays.
 pub fn run(options: &Options, out: &mut dyn Write) -> Result<(), Error> {
-    let runs = run::find(&options.profiles)?;
+    let runs: Vec<Run> =
+        run::find(&options.profiles)?.into_iter().filter(|run| is_of(run, &options.profiles)).collect();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let old = chosen(&runs, options, now);
     let facts = Facts::of_all(&old);
@@ -52,6 +54,16 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<(), Error> {
     Ok(())
 }
 
+/// Whether a run lies in the very folders that are meant, or was named: what lies deeper belongs to somebody's set of runs, and
+/// an archive was made to be kept.
+fn is_of(run: &Run, paths: &[PathBuf]) -> bool {
+    let default = [PathBuf::from(DEFAULT_FOLDER)];
+    let paths = if paths.is_empty() { &default } else { paths };
+    let is_profile = |file: &Path| file.extension().is_some_and(|extension| extension == "diyt");
+    let is_in = |file: &Path, folder: &Path| file.parent() == Some(folder) && is_profile(file);
+    run.files.iter().all(|file| paths.iter().any(|path| path == file || is_in(file, path)))
+}
+
 /// The runs that shall go.
 fn chosen(runs: &[Run], options: &Options, now: Duration) -> Vec<Run> {
     let beyond = runs.len().saturating_sub(options.keep.unwrap_or(0));
@@ -73,6 +85,15 @@ fn remove(profile: &Path) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sets_of_runs_and_archives_stay_unless_they_are_named() {
+        let run = |file: &str| Run { files: vec![file.into()], ..Run::default() };
+        let goes = |file: &str, path: &str| is_of(&run(file), &[path.into()]);
+        assert!(goes("out/a-1-2.diyt", "out") && goes("out/a-1-2.diyt", "out/") && goes("kept.diya", "kept.diya"));
+        assert!(is_of(&run("diytrace.data/a-1-2.diyt"), &[]));
+        assert!(!goes("bench/left/001/a-1-2.diyt", "bench") && !goes("out/kept.diya", "out"));
+    }
 
     #[test]
     fn the_last_stay_and_the_young() {

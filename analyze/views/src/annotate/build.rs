@@ -208,7 +208,7 @@ fn with_lines(function: &mut Function, source: &Source, body: &Body, calls: Vec<
         .map(|number| {
             let mut calls = by_line.remove(&number).unwrap_or_default();
             sort(&mut calls);
-            Line { number, text: source.lines[number as usize - 1].clone(), calls }
+            Line::new(number, source.lines[number as usize - 1].clone(), calls)
         })
         .collect();
     sort(&mut function.elsewhere);

@@ -82,8 +82,22 @@ pub struct Line {
     pub number: u32,
     /// The line.
     pub text: String,
+    /// Time of what it calls, as a part of the function's. The function's own time is on no line: only calls are recorded.
+    #[serde(serialize_with = "diytrace_profile::units::nanoseconds")]
+    pub total_ns: f64,
+    /// The own time of what it calls.
+    #[serde(serialize_with = "diytrace_profile::units::nanoseconds")]
+    pub self_ns: f64,
     /// What it calls, what takes the most first.
     pub calls: Vec<Call>,
+}
+
+impl Line {
+    /// A line with what it calls.
+    pub fn new(number: u32, text: String, calls: Vec<Call>) -> Self {
+        let sum = |time: fn(&Call) -> f64| calls.iter().map(time).sum();
+        Self { number, text, total_ns: sum(|call| call.total_ns), self_ns: sum(|call| call.self_ns), calls }
+    }
 }
 
 /// An instruction.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::profile::{Frame, Function, Line, Module, Part, Profile, Site, whole};
-use super::prune::{LeftOut, Wanted};
+use super::prune::{LeftOut, Wanted, without_unused};
 use super::sums;
 use crate::calltree::{self, CallTree, CallTrees, Node};
 use crate::subject::Subject;
@@ -48,7 +48,8 @@ pub fn prepare(trees: &CallTrees, choice: Choice) -> Profile {
     let with = With { trees, choice, functions: &function_ids, count, left_out };
     let mut parts: Vec<Part> = trees.trees.iter().map(|tree| part(tree, &with)).collect();
     parts.retain(|part| !part.frames.is_empty());
-    Profile { parts, ..profile }
+    let profile = Profile { parts, ..profile };
+    if left_out.is_some() { without_unused(profile) } else { profile }
 }
 
 /// What all trees have in common.

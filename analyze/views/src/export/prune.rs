@@ -1,6 +1,6 @@
 //! Leaves out of exported call paths what is not wanted: of each path, all of that becomes one frame, so that sums stay.
 
-use super::profile::Frame;
+use super::profile::{Frame, Profile, Sums};
 
 /// What is wanted of call paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -93,6 +93,40 @@ impl Wanted {
     }
 }
 
+/// Takes functions and sites out of a profile that no frame has any more: they would be most of it.
+pub fn without_unused(mut profile: Profile) -> Profile {
+    let frames = || profile.parts.iter().flat_map(|part| &part.frames);
+    let functions = numbers(profile.functions.len(), frames().map(|frame| frame.function));
+    let sites = numbers(profile.sites.len(), frames().map(|frame| frame.site));
+    for part in &mut profile.parts {
+        for frame in &mut part.frames {
+            frame.function = functions[frame.function].unwrap_or_default();
+            frame.site = sites[frame.site].unwrap_or_default();
+        }
+        let sums = std::mem::take(&mut part.sums).into_iter();
+        let mut sums: Vec<Sums> = kept(sums, &functions);
+        for edge in sums.iter_mut().flat_map(|sums| &mut sums.callees) {
+            edge.callee = functions[edge.callee].unwrap_or_default();
+        }
+        part.sums = sums;
+    }
+    profile.functions = kept(profile.functions.into_iter(), &functions);
+    profile.sites = kept(profile.sites.into_iter(), &sites);
+    profile
+}
+
+/// The new numbers of those of so many that are used.
+fn numbers(count: usize, used: impl Iterator<Item = usize>) -> Vec<Option<usize>> {
+    let mut is_used = vec![false; count];
+    used.for_each(|number| is_used[number] = true);
+    let mut next = 0..;
+    is_used.into_iter().map(|is_used| if is_used { next.next() } else { None }).collect()
+}
+
+fn kept<T>(all: impl Iterator<Item = T>, numbers: &[Option<usize>]) -> Vec<T> {
+    all.zip(numbers).filter(|(_, number)| number.is_some()).map(|(one, _)| one).collect()
+}
+
 /// Ends the last open frame: behind all below it comes what was left out there.
 fn close(open: &mut Vec<(Option<usize>, Frame)>, kept: &mut Vec<Frame>, ids: &[Option<usize>], left_out: LeftOut) {
     let Some((above, rest)) = open.pop() else { return };
@@ -138,6 +172,26 @@ mod tests {
         assert_eq!(kept.iter().map(|frame| frame.self_ns).sum::<u64>(), 100, "no time is lost");
         assert_eq!(kept.iter().map(|frame| frame.calls).sum::<u64>(), 5, "and no call");
         kept.iter().map(|frame| (frame.function, frame.parent, frame.end, frame.self_ns, frame.calls)).collect()
+    }
+
+    #[test]
+    fn what_is_used_by_no_frame_is_gone() {
+        use crate::export::sample::server;
+        let mut profile = server();
+        let part = &mut profile.parts[0];
+        part.frames.truncate(2); // main, handle
+        part.frames.iter_mut().for_each(|frame| frame.end = 2);
+        part.sums[0].callees.retain(|edge| edge.callee == 1);
+        part.sums[1].callees.clear();
+        let names = |profile: &Profile| profile.functions.iter().map(|of| of.name.clone()).collect::<Vec<_>>();
+        profile.functions.swap(0, 5);
+        profile.parts[0].sums.swap(0, 5);
+        profile.parts[0].frames[0].function = 5;
+        let small = without_unused(profile);
+        assert_eq!((names(&small), small.sites.len()), (vec!["handle".to_owned(), "main".to_owned()], 2));
+        let part = &small.parts[0];
+        assert_eq!(part.frames.iter().map(|frame| frame.function).collect::<Vec<_>>(), [1, 0]);
+        assert_eq!((part.sums.len(), part.sums[1].callees[0].callee), (2, 0));
     }
 
     #[test]

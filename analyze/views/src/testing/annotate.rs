@@ -39,11 +39,7 @@ pub fn annotated() -> Document {
         ),
         ("}", vec![]),
     ];
-    let line = |(index, (text, calls)): (usize, (&str, Vec<Call>))| Line {
-        number: index as u32 + 7,
-        text: text.to_owned(),
-        calls,
-    };
+    let line = |(index, (text, calls)): (usize, (&str, Vec<Call>))| Line::new(index as u32 + 7, text.to_owned(), calls);
     let function = Function {
         name: "handle".to_owned(),
         module: "/srv/server".to_owned(),

@@ -6,10 +6,13 @@ use crate::annotate::{Call, Document, Function, Report};
 use crate::view::Screen;
 use crate::view::table::{dim, footer, resolved, short, strong, sums, title, together, wrapped};
 use diytrace_profile::functions::CallKind;
-use diytrace_profile::human::{count, share};
+use diytrace_profile::human::{count, share, time};
 
 /// A line with this share of the function's time stands out.
 const HOT: f64 = 0.25;
+
+/// What is said of the function's own time.
+const OWN: &str = "  (self) is spent between the calls: on which lines, calls do not tell";
 
 /// Columns of a tabulator.
 const TAB: usize = 4;
@@ -69,6 +72,8 @@ struct Row<'a> {
     place: String,
     text: String,
     call: Option<&'a Call>,
+    /// Calls, time and own time of several calls together, or of the function itself.
+    sum: Option<(Option<u64>, f64, f64)>,
     /// Whether the text is the call, and not what is written there.
     is_callee: bool,
     follows_gap: bool,
@@ -90,22 +95,35 @@ fn body(document: &Document, function: &Function, screen: &Screen) -> Vec<String
     for call in &function.elsewhere {
         let line = call.file.as_ref().zip(call.line).map(|(file, line)| format!("  {}:{line}", short(file)));
         let text = callee(call) + &line.unwrap_or_default();
-        rows.push(Row { place: String::new(), text, call: Some(call), is_callee: true, follows_gap: false });
+        rows.push(Row { place: String::new(), text, call: Some(call), sum: None, is_callee: true, follows_gap: false });
     }
     if rows.is_empty() {
         return vec!["  it calls nothing that is recorded".to_owned()];
     }
     let elsewhere = rows.len() - function.elsewhere.len();
+    if function.self_ns > 0.0 {
+        rows.push(Row {
+            place: String::new(),
+            text: "(self)".to_owned(),
+            call: None,
+            sum: Some((None, function.self_ns, function.self_ns)),
+            is_callee: false,
+            follows_gap: false,
+        });
+    }
     let widths = Widths::of(document, function, &rows);
     let mut lines = vec![dim(&widths.title(), screen)];
     for (index, row) in rows.iter().enumerate() {
         if row.follows_gap {
             lines.push(dim(&format!("{}⋮", " ".repeat(widths.numbers() + 1)), screen));
         }
-        if index == elsewhere {
+        if index == elsewhere && !function.elsewhere.is_empty() {
             lines.push(dim("  calls that are on none of these lines:", screen));
         }
         lines.push(widths.line(document, function, row, screen));
+    }
+    if function.self_ns > 0.0 {
+        lines.push(dim(OWN, screen));
     }
     lines
 }
@@ -127,15 +145,20 @@ fn add<'a>(rows: &mut Vec<Row<'a>>, place: String, text: String, calls: &'a [Cal
     if let [call] = calls {
         let is_plain = call.via.is_none() && call.call != CallKind::Inlined && !call.is_recursion;
         if is_plain && text.contains(plain_name(&call.name)) {
-            rows.push(Row { place, text, call: Some(call), is_callee: false, follows_gap });
+            rows.push(Row { place, text, call: Some(call), sum: None, is_callee: false, follows_gap });
             return;
         }
     }
     let indent: String = text.chars().take_while(|letter| *letter == ' ').collect();
-    rows.push(Row { place, text, call: None, is_callee: false, follows_gap });
+    let sum = (calls.len() > 1).then(|| {
+        let time = |of: fn(&Call) -> f64| calls.iter().map(of).sum();
+        let made = calls.iter().fold(0u64, |sum, call| sum.saturating_add(call.calls));
+        (Some(made), time(|call| call.total_ns), time(|call| call.self_ns))
+    });
+    rows.push(Row { place, text, call: None, sum, is_callee: false, follows_gap });
     rows.extend(calls.iter().map(|call| {
         let text = format!("{indent}{}", callee(call));
-        Row { place: String::new(), text, call: Some(call), is_callee: true, follows_gap: false }
+        Row { place: String::new(), text, call: Some(call), sum: None, is_callee: true, follows_gap: false }
     }));
 }
 
@@ -175,12 +198,12 @@ fn untabbed(text: &str) -> String {
     untabbed
 }
 
-/// Widths of the columns: calls, total, share, place.
-struct Widths([usize; 4]);
+/// Widths of the columns: calls, total, self, share, place.
+struct Widths([usize; 5]);
 
 impl Widths {
     fn of(document: &Document, function: &Function, rows: &[Row]) -> Self {
-        let mut widths = ["calls", "total", "share", "line"].map(str::len);
+        let mut widths = ["calls", "total", "self", "share", "line"].map(str::len);
         for row in rows {
             for (width, cell) in widths.iter_mut().zip(cells(document, function, row)) {
                 *width = cell.chars().count().max(*width);
@@ -191,20 +214,21 @@ impl Widths {
 
     /// Columns before the place.
     fn numbers(&self) -> usize {
-        let [calls, total, share, place] = self.0;
-        2 + calls + 2 + total + 2 + share + 2 + place
+        let [calls, total, own, share, place] = self.0;
+        2 + calls + 2 + total + 2 + own + 2 + share + 2 + place
     }
 
     fn title(&self) -> String {
-        let [calls, total, share, place] = self.0;
-        format!("  {:>calls$}  {:>total$}  {:>share$}  {:>place$}", "calls", "total", "share", "line")
+        let [calls, total, own, share, place] = self.0;
+        let titles = ["calls", "total", "self", "share", "line"];
+        let [a, b, c, d, e] = titles;
+        format!("  {a:>calls$}  {b:>total$}  {c:>own$}  {d:>share$}  {e:>place$}")
     }
 
     fn line(&self, document: &Document, function: &Function, row: &Row, screen: &Screen) -> String {
-        let [calls, total, share, place] = self.0;
-        let cells = cells(document, function, row);
-        let before =
-            format!("  {:>calls$}  {:>total$}  {:>share$}  {:>place$}", cells[0], cells[1], cells[2], cells[3]);
+        let [calls, total, own, share, place] = self.0;
+        let [a, b, c, d, e] = cells(document, function, row);
+        let before = format!("  {a:>calls$}  {b:>total$}  {c:>own$}  {d:>share$}  {e:>place$}");
         let room = screen.width.map_or(usize::MAX, |width| width.saturating_sub(self.numbers() + 3).max(20));
         let mut text: String = row.text.chars().take(room).collect();
         if row.text.chars().nth(room).is_some() {
@@ -222,13 +246,22 @@ impl Widths {
     }
 }
 
-fn cells(document: &Document, function: &Function, row: &Row) -> [String; 4] {
-    let Some(call) = row.call else { return [String::new(), String::new(), String::new(), row.place.clone()] };
+fn cells(document: &Document, function: &Function, row: &Row) -> [String; 5] {
+    if let Some((calls, total, own)) = row.sum {
+        let calls = calls.map(count).unwrap_or_default();
+        return [calls, time(total), time(own), share(total, function.total_ns), row.place.clone()];
+    }
+    let Some(call) = row.call else {
+        return [String::new(), String::new(), String::new(), String::new(), row.place.clone()];
+    };
     let error = if document.raw { 0.0 } else { call.total_error_ns };
+    // The self time is within the total, so it cannot be told better.
+    let own_error = if call.total_ns < error { error } else { 0.0 };
     let timed = |text: String| if call.is_recursion { String::new() } else { text };
     [
         count(call.calls),
         timed(resolved(call.total_ns, error)),
+        timed(resolved(call.self_ns, own_error)),
         timed(share(call.total_ns, function.total_ns)),
         row.place.clone(),
     ]
