@@ -166,7 +166,7 @@ fn add(
         rows.push((*at, Row { counts: path.counts, pairs }));
     }
     rows.sort_unstable_by_key(|(path, _)| *path);
-    let paths = codec::encode(&rows, |path| dictionary.parent(path));
+    let paths = blob::deflated(&codec::encode(&rows, |path| dictionary.parent(path)));
 
     let mut places: Vec<PlaceId> = Vec::new();
     places.extend(group.iter().flat_map(|group| group.functions.keys()));

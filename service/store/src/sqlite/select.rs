@@ -183,7 +183,7 @@ impl OfSeries {
         let mut frames = store.connection.prepare_cached(frames).map_err(failed)?;
         let range = query.range;
         let mut frames = frames.query(params![series.id, range.since, range.until, query.session]).map_err(failed)?;
-        let mut latest = None;
+        let (mut latest, mut bytes) = (None, Vec::new());
         while let Some(frame) = frames.next().map_err(failed)? {
             let session: i64 = frame.get(0).map_err(failed)?;
             if latest.replace(session) != Some(session) {
@@ -199,7 +199,8 @@ impl OfSeries {
             let paths = dictionary.paths().len() as u32;
             let (rows, below) = (&mut self.rows, &mut self.below);
             let add = |path, numbers: &Numbers| rows.add(path, numbers);
-            codec::decode(column(2)?, |path| dictionary.parent(path), paths, below, add).map_err(|_| damaged())?;
+            blob::inflate(column(2)?, &mut bytes).ok_or_else(damaged)?;
+            codec::decode(&bytes, |path| dictionary.parent(path), paths, below, add).map_err(|_| damaged())?;
             let functions: Vec<OfFunction> = blob::read(column(3)?).ok_or_else(damaged)?;
             functions.into_iter().for_each(|function| self.add_function(function));
         }
