@@ -71,7 +71,7 @@ fn the_runs_of_a_folder() {
 
     let table = done(here.path(), &["list"]);
     let last = table.lines().last().unwrap();
-    assert!(last.trim_start().starts_with("3 ") && last.ends_with("recursion down 5  after"), "{table}");
+    assert!(last.trim_start().starts_with("3 ") && last.ends_with("  after           recursion down 5"), "{table}");
     let csv = done(here.path(), &["list", "--format", "csv", "-n", "1"]);
     assert!(csv.starts_with("run,label,started_unix_ns,program,") && csv.contains("\n3,after,"), "{csv}");
     assert_eq!(csv.lines().count(), 2);

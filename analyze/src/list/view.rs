@@ -8,7 +8,7 @@ use diytrace_views::view::Screen;
 use diytrace_views::view::table::dim;
 use diytrace_views::view::table::grid::{Column, Grid, LEAST_NAME, Row, Style};
 
-const COLUMNS: [Column<'static>; 7] = [
+const COLUMNS: [Column<'static>; 8] = [
     Column::number("run", 0),
     Column::text("when", 2),
     Column::text("state", 1),
@@ -16,6 +16,7 @@ const COLUMNS: [Column<'static>; 7] = [
     Column::number("processes", 3),
     Column::number("calls", 0),
     Column::number("size", 4),
+    Column::text("label", 0),
 ];
 
 /// Writes runs as a table.
@@ -42,9 +43,9 @@ fn row(run: &Run) -> Row {
             count(run.processes),
             count(run.calls),
             bytes(run.bytes),
+            run.label.clone().unwrap_or_default(),
         ],
         name: command(run),
-        remark: run.label.clone().unwrap_or_default(),
         style: if run.state == Some("running") { Style::Strong } else { Style::Plain },
         ..Row::default()
     }
