@@ -162,7 +162,7 @@ pub fn first_countdown(family: &Family) -> u16 {
 /// The ancestor that a recursive call is folded into, if its function has enough paths of its own.
 fn fold(thread: &Thread, parent: Ref, function: usize, record: Ref) -> Option<Ref> {
     let mut ancestor = parent;
-    while ancestor != ROOT {
+    while ancestor > ROOT {
         // SAFETY: ancestors are nodes of the arena, and end at the root.
         let node = unsafe { &*thread.node(ancestor) };
         if node.function == function as u64 {

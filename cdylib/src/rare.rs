@@ -187,14 +187,18 @@ pub unsafe fn enter_new_path<W: Way>(thread: &Thread, function: usize, site: usi
 /// Opens a call of a path that may have no node yet, made from the call of a frame.
 unsafe fn enter_from<W: Way>(
     thread: &Thread,
-    frame: *const Frame,
+    mut frame: *const Frame,
     function: usize,
     site: usize,
     hook: usize,
     sp: usize,
 ) {
-    // SAFETY: the caller's frame.
+    // SAFETY: the caller's frame, and those below it.
     unsafe {
+        // A signal handler that has come since the caller looked may have left calls on top that are counted by function only.
+        while (*frame).position == 0 && frame > thread.bottom.get().cast_const() {
+            frame = frame.sub(1);
+        }
         let parent = match (*frame).position {
             SKIPPED if frame == thread.bottom.get() => ROOT,
             SKIPPED => path::recorded_position(thread, &*frame),
