@@ -61,6 +61,15 @@ fn a_hook_goes_on_from_its_own_caller_when_a_handler_has_thrown() {
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
 
+/// A handler's call takes the reset up before the hook that it interrupted does: what it has counted stays.
+#[test]
+fn a_reset_that_a_handler_has_taken_up_is_not_taken_up_again() {
+    let mut reset = cases(&fixture("stepped.c", builds()[0]));
+    reset.retain(|case| case.scenario.name == "reset" && case.action.name == "call");
+    let failures = each(reset, |case| take_all(case, "signal", 0, 6));
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
 /// A parent steps and sends a signal: the kernel alone decides when it comes.
 #[test]
 fn signals_that_a_parent_sends() {

@@ -14,6 +14,9 @@ pub fn start_anew(thread: &Thread) -> bool {
     let Some(_busy) = Busy::begin(thread) else { return false };
     let began = clock::now(thread.family.clock);
     let epoch = thread.family.epoch();
+    if thread.epoch() == epoch {
+        return true; // a signal handler has come since the caller looked, and its calls are there already
+    }
     // SAFETY: the thread has an arena.
     unsafe { arena::clear(thread, epoch) };
     thread.last.set(began);

@@ -27,6 +27,7 @@ fn run(folder: &Path, query: &str, number: u32, profiles: &[&str]) -> Run {
         profiles: profiles.iter().map(|name| folder.join(name)).collect(),
         status: 3,
         metrics: [(metric::WALL.to_owned(), 12_345.5)].into(),
+        elsewhere: None,
     }
 }
 

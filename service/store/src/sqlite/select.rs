@@ -1,5 +1,6 @@
 //! Adds up what is asked for.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -111,14 +112,16 @@ pub fn select(store: &Sqlite, query: &Query, by: Option<&str>) -> Result<Selecte
     let mut modules = Modules::default();
     for series in all.iter().filter(|series| query.selects(&series.labels)) {
         let mut sums = OfSeries::default();
-        if !dictionaries.contains_key(&series.build) {
-            let mut dictionary = Dictionary::default();
-            read_more(&store.connection, series.build, &mut dictionary)
-                .map_err(|source| store.failed(source))?
-                .ok_or_else(|| store.damaged("a table of paths"))?;
-            dictionaries.insert(series.build, dictionary);
-        }
-        let dictionary = &dictionaries[&series.build];
+        let dictionary = match dictionaries.entry(series.build) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let mut dictionary = Dictionary::default();
+                read_more(&store.connection, series.build, &mut dictionary)
+                    .map_err(|source| store.failed(source))?
+                    .ok_or_else(|| store.damaged("a table of paths"))?;
+                place.insert(dictionary)
+            }
+        };
         sums.read(store, series, query, dictionary)?;
         if sums.groups.is_empty() {
             continue;
