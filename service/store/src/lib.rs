@@ -16,8 +16,8 @@
 //! | frame | what a session counted in one span of time: the sums of the paths that changed |
 //! | dictionary | what the numbers of paths and places in frames stand for: one for each build of a program |
 
-pub mod address;
-pub mod codec;
+mod address;
+mod codec;
 mod dictionary;
 mod engine;
 mod error;
