@@ -2,7 +2,8 @@
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::{Sqlite, select};
+use super::file::Sqlite;
+use super::select;
 use crate::engine::Deleted;
 use crate::{Error, Query};
 

@@ -4,7 +4,8 @@ use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use super::{Sqlite, blob};
+use super::blob;
+use super::file::Sqlite;
 use crate::Error;
 
 /// A module's number; it gets one if it has none.

@@ -8,7 +8,8 @@ use diytrace_profile::time::Time;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 
-use super::{Sqlite, blob, names};
+use super::file::Sqlite;
+use super::{blob, names};
 use crate::dictionary::{Dictionary, Path};
 use crate::engine::Put;
 use crate::{Error, Frame, codec};

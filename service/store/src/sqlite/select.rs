@@ -12,8 +12,9 @@ use diytrace_profile::module::ModuleKey;
 use rusqlite::params;
 use rustc_hash::FxHashMap;
 
+use super::blob;
+use super::file::Sqlite;
 use super::put::{Head, OfFunction, Totals, checksum, read_more};
-use super::{Sqlite, blob};
 use crate::codec::{Below, Numbers};
 use crate::dictionary::{self, Dictionary, Path};
 use crate::engine::{FrameFacts, SeriesFacts};
