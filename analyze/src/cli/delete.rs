@@ -15,8 +15,7 @@ Examples:
   diytrace delete --store runs.db --until 30d      # what is older
   diytrace delete --store runs.db --until now --down-to 2G
 
-The names of functions that no recording needs any more go, too, and the file
-gets smaller.";
+The names of functions that no recording needs any more go, too, and the file gets smaller.";
 
 /// Delete recordings from a profile store: by labels, age or size
 #[derive(Clone, Debug, clap::Args)]

@@ -18,9 +18,8 @@ Examples:
   diytrace report --store runs.db --since 2d --by build
   diytrace series --store runs.db             # what there is
 
-A recording that is pushed twice counts once; one that has grown since then
-counts as it is now. The names and lines of its functions go with it, so a
-store needs no program, nor its debug information.";
+A recording that is pushed twice counts once; one that has grown since then counts as it is now. The names and lines \
+of its functions go with it, so a store needs no program, nor its debug information.";
 
 /// Put recordings into a profile store, with labels
 #[derive(Clone, Debug, clap::Args)]
