@@ -1,11 +1,11 @@
 //! What a store can do, whichever engine keeps it.
 
+use diytrace_profile::load::Loaded;
+use diytrace_profile::merge::Merged;
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 
-use crate::select::Selected;
-use crate::sqlite::Sqlite;
-use crate::{Address, Error, Frame, Labels, Query};
+use crate::{Error, Frame, Labels, Query};
 
 /// What became of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +61,15 @@ pub struct FrameFacts {
     pub ended: i64,
 }
 
+/// What was selected, as if its recordings had been read from files.
+#[derive(Debug)]
+pub struct Selected {
+    /// What is told of the recordings.
+    pub loaded: Loaded,
+    /// What they counted.
+    pub merged: Merged,
+}
+
 /// A store.
 pub trait Engine {
     /// Puts a frame in; one that is there already counts once.
@@ -90,10 +99,3 @@ pub trait Engine {
 
 /// A store where something was.
 pub type Stored = Box<dyn Engine + Send>;
-
-/// Opens a store; makes it where there is none and `create` is asked for.
-pub fn open(address: &Address, create: bool) -> Result<Stored, Error> {
-    match address {
-        Address::Sqlite(path) => Ok(Box::new(Sqlite::open(path, create)?)),
-    }
-}

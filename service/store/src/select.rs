@@ -1,24 +1,13 @@
-//! What was selected, as if its recordings had been read from files.
+//! A selection as a profile like any other.
 
 use std::sync::Mutex;
 
-use diytrace_profile::load::Loaded;
-use diytrace_profile::merge::Merged;
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::opened::Opened;
 use diytrace_profile::symbolize::{KnownModules, Portable};
 
-use crate::engine::{Engine, Stored};
+use crate::engine::{Engine, Selected, Stored};
 use crate::{Error, Query};
-
-/// What was selected.
-#[derive(Debug)]
-pub struct Selected {
-    /// What is told of the recordings.
-    pub loaded: Loaded,
-    /// What they counted.
-    pub merged: Merged,
-}
 
 /// What a store knows of modules.
 struct Modules(Mutex<Stored>);

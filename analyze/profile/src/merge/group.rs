@@ -190,11 +190,9 @@ pub(super) struct Growth {
 /// Of one function.
 #[derive(Default)]
 struct Distribution {
-    histogram: Histogram,
-    returned: u64,
-    open_before: i64,
+    times: FunctionTimes,
+    /// Those that are counted here.
     processes: Processes,
-    timelines: Timelines,
 }
 
 /// Distinct processes, whose arenas come one process after the other.
@@ -302,24 +300,24 @@ impl Growth {
             }
         }
         for (node, entered) in arena.nodes.iter().zip(&counted.entered_before).filter(|(node, _)| !node.is_untimed()) {
-            let distribution = self.functions.entry(resolver.place(node.function, node.module)).or_default();
-            distribution.open_before = distribution.open_before.saturating_add_unsigned(*entered);
+            let times = &mut self.functions.entry(resolver.place(node.function, node.module)).or_default().times;
+            times.open_before = times.open_before.saturating_add_unsigned(*entered);
         }
         for function in counted.functions_before.iter().filter(|_| family.timing == Timing::All) {
-            let distribution = self.functions.entry(resolver.place(function.address, function.module)).or_default();
-            distribution.open_before = distribution.open_before.saturating_sub_unsigned(function.returned());
+            let times = &mut self.functions.entry(resolver.place(function.address, function.module)).or_default().times;
+            times.open_before = times.open_before.saturating_sub_unsigned(function.returned());
         }
         for function in counted.functions.iter() {
             let place = resolver.place(function.address, function.module);
-            let distribution = self.functions.entry(place).or_default();
-            distribution.histogram.add(function, family.clock.hz);
+            let times = &mut self.functions.entry(place).or_default().times;
+            times.histogram.add(function, family.clock.hz);
             if family.timing == Timing::All {
-                distribution.returned = distribution.returned.saturating_add(function.returned());
+                times.returned = times.returned.saturating_add(function.returned());
             }
         }
         let origin = Origin::new(family.started_unix_ns, family.clock.hz);
         for (&(address, module), slices) in &counted.timelines {
-            self.functions.entry(resolver.place(address, module)).or_default().timelines.add(origin, slices);
+            self.functions.entry(resolver.place(address, module)).or_default().times.timelines.add(origin, slices);
         }
         self.group.calls = self.group.calls.saturating_add(calls);
         // The tree knows as well; the recorder need not count what it can be asked.
@@ -364,12 +362,7 @@ impl Growth {
             part.paths.iter().for_each(|(path, pairs)| sum.add_path(ids[*path as usize], pairs));
         }
         for (place, times) in &group.functions {
-            let sum = self.functions.entry(places[*place as usize]).or_default();
-            sum.histogram.merge(&times.histogram);
-            sum.returned = sum.returned.saturating_add(times.returned);
-            sum.open_before = sum.open_before.saturating_add(times.open_before);
-            sum.processes.count = sum.processes.count.saturating_add(times.processes);
-            sum.timelines.merge(&times.timelines);
+            self.functions.entry(places[*place as usize]).or_default().times.add(times);
         }
     }
 
@@ -381,10 +374,9 @@ impl Growth {
             GroupKey::Process { .. } | GroupKey::Thread { .. } => true,
         };
         let one_thread = matches!(key, GroupKey::Thread { arena: Some(_), .. });
-        let functions = self.functions.into_iter().map(|(place, distribution)| {
-            let Distribution { histogram, returned, open_before, processes, timelines } = distribution;
-            let processes = processes.count;
-            (places[place as usize], FunctionTimes { histogram, returned, open_before, processes, timelines })
+        let functions = self.functions.into_iter().map(|(place, Distribution { mut times, processes })| {
+            times.processes = times.processes.saturating_add(processes.count);
+            (places[place as usize], times)
         });
         let (tree, paths) = self.tree.finish(places);
         let parts = self.parts.into_iter().map(|(key, part)| {

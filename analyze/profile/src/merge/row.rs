@@ -20,12 +20,6 @@ impl Row {
     /// How many facts there are of calls that have not returned.
     pub const OPEN: usize = 5;
 
-    /// Adds that of the same path elsewhere.
-    pub fn add(&mut self, other: &Self) {
-        self.counts.add(&other.counts);
-        self.pairs.add(&other.pairs);
-    }
-
     /// What can be added up: times in [`Time::units`].
     pub fn sums(&self) -> [i128; Self::SUMS] {
         let Self { counts, pairs } = self;

@@ -106,8 +106,7 @@ impl Tree {
 }
 
 impl Counts {
-    /// Adds those of the same path elsewhere.
-    pub fn add(&mut self, other: &Self) {
+    fn add(&mut self, other: &Self) {
         self.calls = self.calls.saturating_add(other.calls);
         self.open = self.open.saturating_add(other.open);
         self.open_since_reset = self.open_since_reset.saturating_add(other.open_since_reset);

@@ -13,8 +13,7 @@ mod tests;
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 
-use crate::engine::{Deleted, Engine, FrameFacts, Put, SeriesFacts};
-use crate::select::Selected;
+use crate::engine::{Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts};
 use crate::{Error, Frame, Query};
 pub use file::Sqlite;
 

@@ -17,8 +17,7 @@ use super::file::Sqlite;
 use super::put::{Head, OfFunction, Totals, checksum, read_more};
 use crate::codec::{Below, Numbers};
 use crate::dictionary::{self, Dictionary, Path};
-use crate::engine::{FrameFacts, SeriesFacts};
-use crate::select::Selected;
+use crate::engine::{FrameFacts, Selected, SeriesFacts};
 use crate::{Error, Labels, Query, codec};
 
 /// A series as it stands in the store.
@@ -256,19 +255,11 @@ impl OfSeries {
         damaged: impl Fn() -> Error,
         mut key: impl FnMut(i64) -> Result<ModuleKey, Error>,
     ) -> Result<Merged, Error> {
-        let (mut modules, mut numbers) = (Vec::new(), FxHashMap::default());
-        for module in self.modules {
-            let Some(key) = module.key() else { continue };
-            let number = *numbers.entry(key).or_insert(modules.len() as u32);
-            match modules.get_mut(number as usize) {
-                None => modules.push(module),
-                Some(known) => {
-                    let known: &mut Module = known;
-                    known.files.extend(module.files);
-                    known.is_instrumented |= module.is_instrumented;
-                    known.is_program |= module.is_program;
-                }
-            }
+        // Each session tells of its own; merging makes one of those that are.
+        let modules = self.modules;
+        let mut numbers: FxHashMap<ModuleKey, u32> = FxHashMap::default();
+        for (number, module) in (0..).zip(&modules) {
+            module.key().map(|key| numbers.entry(key).or_insert(number));
         }
         let mut places = Places::new(dictionary);
         let (tree, pairs) = self.rows.tree(dictionary, &mut places).ok_or_else(damaged)?;
