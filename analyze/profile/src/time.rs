@@ -32,6 +32,9 @@ fn float(value: i128) -> f64 {
 impl Time {
     /// None.
     pub const ZERO: Self = Self(0);
+
+    /// Longer than any.
+    pub const LONGEST: Self = Self(i128::MAX);
     /// As long as can be.
     pub const MAX: Self = Self(i128::MAX);
 

@@ -50,6 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     labels,
                     session,
                     sequence,
+                    holds_later: false,
                     start: end - 10 * SECOND,
                     end,
                     part,

@@ -14,7 +14,7 @@ pub enum Put {
     Added,
     /// It has more than it had when it was put in last, and stands in its place.
     Grown,
-    /// It was there.
+    /// It was there, or something later of the same recording that has it.
     Known,
 }
 
@@ -72,7 +72,8 @@ pub struct Selected {
 
 /// A store.
 pub trait Engine {
-    /// Puts a frame in; one that is there already counts once.
+    /// Puts a frame in; one that is there already counts once. What comes late, after something newer of the same recording,
+    /// changes nothing.
     fn put(&mut self, frame: &Frame) -> Result<Put, Error>;
 
     /// Adds what is known of a module.

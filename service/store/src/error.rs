@@ -117,6 +117,20 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
+    /// A frame of a time that others have.
+    #[error(
+        "the store has frames of {session} up to a later time than this one's beginning: send all since the beginning"
+    )]
+    Overlap {
+        /// The recording.
+        session: String,
+    },
+    /// Bytes that are no frame.
+    #[error("this is no frame: {why}")]
+    Frame {
+        /// Why.
+        why: &'static str,
+    },
     /// A recording could not be read.
     #[error(transparent)]
     Load(#[from] diytrace_profile::load::Error),

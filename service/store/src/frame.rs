@@ -3,18 +3,21 @@
 use diytrace_profile::load::Summary;
 use diytrace_profile::merge::{Merged, PartKey};
 use diytrace_profile::module::ModuleKey;
+use serde::{Deserialize, Serialize};
 
 use crate::Labels;
 
 /// What one recording counted in one span of time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
     /// The series that it is in.
     pub labels: Labels,
     /// Which recording it is of, wherever it is read.
     pub session: String,
-    /// Its number among the frames of that; a whole recording is frame 0.
+    /// Its number among the frames of that; a whole recording is frame 0. One that is put in again has more than it had.
     pub sequence: u64,
+    /// Whether what later frames had is in it: they count no more.
+    pub holds_later: bool,
     /// When it began, in nanoseconds since 1970.
     pub start: i64,
     /// When it ended.

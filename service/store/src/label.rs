@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Error;
 
 /// Labels of a series.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Labels(BTreeMap<String, String>);
 
 impl Labels {
@@ -23,6 +25,11 @@ impl Labels {
         };
         let fits = |text: &str| (1..=Self::MOST_BYTES).contains(&text.len()) && !text.contains(char::is_control);
         (is_name(name) && fits(name) && fits(value)).then(|| (name.to_owned(), value.to_owned())).ok_or_else(wrong)
+    }
+
+    /// Whether all of them could have been written as `NAME=VALUE`.
+    pub fn are_sound(&self) -> bool {
+        self.iter().all(|(name, value)| Self::parse(&format!("{name}={value}")).is_ok())
     }
 
     /// Sets one.

@@ -30,6 +30,7 @@ mod recording;
 mod replicate;
 mod select;
 mod sqlite;
+mod wire;
 
 pub use address::Address;
 pub use engine::{Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Stored};
@@ -39,6 +40,7 @@ pub use label::Labels;
 pub use moment::Range;
 pub use open::open;
 pub use query::Query;
-pub use recording::{Labelled, Pushed, push};
+pub use recording::{Labelled, Pushed, frame, push, session};
 pub use replicate::{Replicate, replicates};
 pub use select::open as open_selection;
+pub use wire::{CONTENT_TYPE, Names, decode, decode_names, encode, encode_names};

@@ -41,7 +41,7 @@ pub fn push(
     let mut whole = Merging::new(By::All, None);
     let loaded: Loaded = read_all(Sources::find(profiles)?, |family, bytes| {
         drop(bytes);
-        let frame = frame(&family, labelled);
+        let frame = frame(None, &family, labelled);
         pushed.paths += frame.merged.groups.iter().map(|group| group.tree.paths.len() as u64).sum::<u64>();
         match engine.put(&frame)? {
             Put::Added => pushed.added += 1,
@@ -62,19 +62,21 @@ pub fn push(
     Ok((pushed, warnings))
 }
 
-/// A recording as a whole.
-fn frame(family: &Family, labelled: &Labelled) -> Frame {
-    let mut merging = Merging::new(By::All, None);
-    merging.add(family);
-    let merged = settled(merging.finish());
+/// A recording as a whole, frame 0; or what it has beyond an earlier reading, for its sender to number.
+pub fn frame(earlier: Option<&Family>, family: &Family, labelled: &Labelled) -> Frame {
+    let mut merging = Merging::new(By::All, None).with_whole_open_calls();
+    merging.add_since(earlier, family);
+    let merged = merging.finish();
+    let merged = settled(if earlier.is_some() { merged.without_idle() } else { merged });
     let summary = Summary::of(family);
     let part = PartKey::of(family);
     let mut frame = Frame {
         labels: Labels::default(),
         session: session(family),
         sequence: 0,
-        start: signed(family.started_unix_ns),
-        end: signed(end(family)),
+        holds_later: earlier.is_none(),
+        start: signed(earlier.map_or(family.started_unix_ns, ended)),
+        end: signed(ended(family)),
         part,
         summary,
         merged,
@@ -97,13 +99,13 @@ fn frame(family: &Family, labelled: &Labelled) -> Frame {
 }
 
 /// What tells a recording from all others.
-fn session(family: &Family) -> String {
+pub fn session(family: &Family) -> String {
     let boot: String = family.boot_id.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{boot}-{}-{}", family.pid, family.started_unix_ns)
 }
 
-/// When it counted last.
-fn end(family: &Family) -> u64 {
+/// When it counted last, in nanoseconds since 1970.
+fn ended(family: &Family) -> u64 {
     let latest = [family.read_ticks, family.last_anchor_ticks, family.end_ticks].into_iter().max().unwrap_or(0);
     let marks = family.arenas.iter().flat_map(|arena| &arena.nodes).flat_map(|node| &node.slots);
     let marks = marks.map(|slot| slot.mark & !diytrace_format::node::mark::BITS).max().unwrap_or(0);

@@ -28,9 +28,9 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// What has come since an earlier reading of the same path, which was so long ago.
-    pub fn since(&self, earlier: &Self, passed: Time) -> Self {
-        Self { counts: self.counts.since(&earlier.counts, passed), pairs: self.pairs.since(&earlier.pairs) }
+    /// What has come since an earlier reading of the same path. Open calls have taken at most `longest`.
+    pub fn since(&self, earlier: &Self, longest: Time) -> Self {
+        Self { counts: self.counts.since(&earlier.counts, longest), pairs: self.pairs.since(&earlier.pairs) }
     }
 }
 

@@ -10,6 +10,7 @@
 //! merged likewise ([`Merging::add_since`]): all that is summed up is first taken off path by path (`since`).
 
 mod group;
+mod idle;
 mod latest;
 mod measure;
 mod modules;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::load::{Arena, Family};
 pub use crate::module::ModuleFile;
+use crate::time::Time;
 pub use group::{FunctionTimes, Group, Process, Thread};
 use group::{GroupKey, Growth};
 pub use latest::Bound;
@@ -110,6 +112,7 @@ pub struct Merging {
     labels: Vec<String>,
     calibrations: FxHashMap<PartKey, Calibration>,
     whole_timelines: bool,
+    whole_open_calls: bool,
 }
 
 impl Merging {
@@ -117,12 +120,19 @@ impl Merging {
     pub fn new(by: By, pid: Option<u32>) -> Self {
         let (modules, places) = (ModuleTable::default(), PlaceTable::default());
         let (groups, labels, calibrations) = Default::default();
-        Self { by, pid, families: 0, modules, places, groups, labels, calibrations, whole_timelines: false }
+        let (whole_timelines, whole_open_calls) = (false, false);
+        Self { by, pid, families: 0, modules, places, groups, labels, calibrations, whole_timelines, whole_open_calls }
     }
 
     /// The same, but timelines are of all that was recorded, also where all else is what has come since an earlier reading.
     pub fn with_whole_timelines(self) -> Self {
         Self { whole_timelines: true, ..self }
+    }
+
+    /// The same, but what calls have taken that have not returned is told since they began, not since the earlier reading: for
+    /// whoever adds up what has come between many readings, of which only the last tells of those.
+    pub fn with_whole_open_calls(self) -> Self {
+        Self { whole_open_calls: true, ..self }
     }
 
     /// Adds a profile.
@@ -152,7 +162,8 @@ impl Merging {
                     continue;
                 }
                 let group = self.groups.entry(key(self.by, index, number, arena)).or_default();
-                let mut counted = since::counted(family, arena, latest[number], earlier.as_ref());
+                let longest = self.whole_open_calls.then_some(Time::LONGEST);
+                let mut counted = since::counted(family, arena, latest[number], earlier.as_ref(), longest);
                 if self.whole_timelines {
                     counted.timelines = since::timelines(family, arena, latest[number]);
                 }
@@ -263,7 +274,6 @@ mod tests {
     use crate::load::{Module, Node};
     use crate::process::State;
     use crate::testing::{arena, calls, family, function_of, module, node, record, slot};
-    use crate::time::Time;
 
     fn calls_by_address(merged: &Merged) -> Vec<(&str, u64, u64)> {
         let paths = merged.groups.iter().flat_map(|group| &group.tree.paths);

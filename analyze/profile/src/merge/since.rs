@@ -77,8 +77,15 @@ pub struct Counted<'a> {
     pub unwound: u64,
 }
 
-/// What an arena, whose open calls last until `latest`, has counted beyond what it had earlier.
-pub fn counted<'a>(family: &'a Family, arena: &'a Arena, latest: Latest, earlier: Option<&'a Earlier>) -> Counted<'a> {
+/// What an arena, whose open calls last until `latest`, has counted beyond what it had earlier. Open calls have taken no longer
+/// than `longest`, or than the time between.
+pub fn counted<'a>(
+    family: &'a Family,
+    arena: &'a Arena,
+    latest: Latest,
+    earlier: Option<&'a Earlier>,
+    longest: Option<Time>,
+) -> Counted<'a> {
     let Arena { facts, functions, .. } = arena;
     let (lost_calls, unwound) = (facts.lost_calls, facts.unwound);
     let number = earlier.and_then(|earlier| Some((earlier, *earlier.arenas.get(&arena.name)?)));
@@ -98,11 +105,12 @@ pub fn counted<'a>(family: &'a Family, arena: &'a Arena, latest: Latest, earlier
     let mut paths = Measures::of(family, &arena, latest).of_paths(0..arena.nodes.len());
     let mut entered_before = vec![0; paths.len()];
     let passed = latest.ticks.saturating_sub(latest_before.ticks) as f64 * family.clock.ns_per_tick();
+    let longest = longest.unwrap_or_else(|| Time::from_ns(passed));
     let measured_before = Measures::of(family, &before, latest_before).of_paths(0..before.nodes.len());
     for (name, measured) in before.names.iter().zip(measured_before) {
         if let Ok(index) = arena.names.binary_search(name) {
             let counts = &measured.counts;
-            paths[index] = paths[index].since(&measured, Time::from_ns(passed));
+            paths[index] = paths[index].since(&measured, longest);
             entered_before[index] = counts.calls.saturating_sub(counts.unwound).saturating_sub(counts.unbinned);
         }
     }

@@ -125,14 +125,14 @@ impl Counts {
         self.variance += other.variance;
     }
 
-    /// What has come since an earlier reading of the same path, which was so long ago; what is open is so now.
-    pub(super) fn since(&self, earlier: &Self, passed: Time) -> Self {
+    /// What has come since an earlier reading of the same path; what is open is so now, and has taken at most `longest`.
+    pub(super) fn since(&self, earlier: &Self, longest: Time) -> Self {
         Self {
             calls: self.calls.saturating_sub(earlier.calls),
             open: self.open,
             open_since_reset: self.open_since_reset,
             closed: self.closed.saturating_sub(earlier.closed),
-            so_far: self.so_far.min(passed),
+            so_far: self.so_far.min(longest),
             bound: self.bound,
             unwound: self.unwound.saturating_sub(earlier.unwound),
             unbinned: self.unbinned.saturating_sub(earlier.unbinned),

@@ -114,6 +114,7 @@ pub fn function_of(address: u64, ticks: &[u64]) -> load::Function {
         });
         octaves[index].1[sub] += 1;
     }
+    octaves.sort_unstable_by_key(|(octave, _)| *octave); // as they are read
     let extremes = ticks.iter().min().copied().zip(ticks.iter().max().copied());
     load::Function { address, module: 1, extremes, unbinned: 0, octaves, timeline: None }
 }

@@ -69,7 +69,8 @@ pub fn frame(store: &mut Sqlite, frame: &Frame) -> Result<Put, Error> {
         .ok_or_else(|| Error::Damaged { store: name.clone(), what: "a table of paths".to_owned() })?;
     let added = add(&transaction, series, build, dictionary, frame);
     match added.and_then(|put| transaction.commit().map(|()| put)) {
-        Ok(put) => Ok(put),
+        Ok(Some(put)) => Ok(put),
+        Ok(None) => Err(Error::Overlap { session: frame.session.clone() }),
         Err(source) => {
             dictionaries.remove(&build); // what was numbered is not there
             Err(failed(source))
@@ -142,13 +143,14 @@ pub fn read_more(connection: &Connection, build: i64, dictionary: &mut Dictionar
     Ok(Some(()))
 }
 
+/// `None` if others have a part of its time.
 fn add(
     transaction: &Transaction,
     series: i64,
     build: i64,
     dictionary: &mut Dictionary,
     frame: &Frame,
-) -> rusqlite::Result<Put> {
+) -> rusqlite::Result<Option<Put>> {
     let merged = &frame.merged;
     let modules = merged.modules.iter().map(|module| match module.key() {
         Some(key) => names::number_of(transaction, &key, module.path()),
@@ -200,25 +202,32 @@ fn add(
         }),
         evidence: part.map(|part| (*part.evidence).clone()),
     });
-    let session = put_session(transaction, series, frame, &head)?;
     let totals_bytes = postcard::to_stdvec(&totals).unwrap_or_default(); // into memory: it cannot fail
-    let old = "SELECT id, totals = ?3 AND path_sums = ?4 AND function_sums = ?5 FROM frame, frame_data \
-               WHERE frame = id AND session = ?1 AND sequence = ?2";
-    let old = transaction
-        .prepare_cached(old)?
-        .query_row(params![session, frame.sequence, totals_bytes, paths, functions], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, bool>(1)?))
-        })
+    let known = Known::of(transaction, frame)?;
+    if known.is_newer_than(frame, totals.calls) {
+        return Ok(Some(Put::Known));
+    }
+    if known.overlap(frame) {
+        return Ok(None);
+    }
+    let session = put_session(transaction, series, frame, &head)?;
+    let same = "SELECT totals = ?3 AND path_sums = ?4 AND function_sums = ?5 FROM frame, frame_data \
+                WHERE frame = id AND session = ?1 AND sequence = ?2";
+    let same: Option<bool> = transaction
+        .prepare_cached(same)?
+        .query_row(params![session, frame.sequence, totals_bytes, paths, functions], |row| row.get(0))
         .optional()?;
-    let outcome = match old {
-        Some((_, true)) => return Ok(Put::Known),
-        Some((id, false)) => {
-            transaction.execute("DELETE FROM frame_data WHERE frame = ?1", [id])?;
-            transaction.execute("DELETE FROM frame WHERE id = ?1", [id])?;
-            Put::Grown
-        }
-        None => Put::Added,
-    };
+    if same == Some(true) && known.later.is_none() {
+        let ended = "UPDATE frame SET ended = ?3 WHERE session = ?1 AND sequence = ?2";
+        transaction.prepare_cached(ended)?.execute(params![session, frame.sequence, frame.end])?;
+        return Ok(Some(Put::Known));
+    }
+    let replaced = "session = ?1 AND (sequence = ?2 OR ?3 AND sequence > ?2)";
+    let which = params![session, frame.sequence, frame.holds_later];
+    let data = format!("DELETE FROM frame_data WHERE frame IN (SELECT id FROM frame WHERE {replaced})");
+    transaction.prepare_cached(&data)?.execute(which)?;
+    transaction.prepare_cached(&format!("DELETE FROM frame WHERE {replaced}"))?.execute(which)?;
+    let outcome = if same.is_some() || known.later.is_some() { Put::Grown } else { Put::Added };
     let bytes = totals_bytes.len() + paths.len() + functions.len();
     transaction
         .prepare_cached(
@@ -243,7 +252,42 @@ fn add(
         functions,
         checksum([&totals_bytes, &paths, &functions])
     ])?;
-    Ok(outcome)
+    Ok(Some(outcome))
+}
+
+/// What there is of a frame's recording.
+struct Known {
+    /// When the frame of this number ended.
+    ended: Option<i64>,
+    /// If there are later ones: the calls in this and those.
+    later: Option<u64>,
+    /// When the last before it ended.
+    before: Option<i64>,
+}
+
+impl Known {
+    fn of(connection: &Connection, frame: &Frame) -> rusqlite::Result<Self> {
+        let facts = "SELECT max(CASE WHEN sequence = ?2 THEN ended END), \
+                     CASE WHEN max(sequence) > ?2 THEN sum(CASE WHEN sequence >= ?2 THEN calls END) END, \
+                     max(CASE WHEN sequence < ?2 THEN ended END) \
+                     FROM frame WHERE session = (SELECT id FROM session WHERE key = ?1)";
+        connection.prepare_cached(facts)?.query_row(params![frame.session, frame.sequence], |row| {
+            Ok(Self { ended: row.get(0)?, later: row.get(1)?, before: row.get(2)? })
+        })
+    }
+
+    /// Whether the frame tells nothing that is not there: it was sent before what is.
+    fn is_newer_than(&self, frame: &Frame, calls: u64) -> bool {
+        match self.later {
+            Some(there) => !frame.holds_later || calls <= there,
+            None => self.ended.is_some_and(|ended| ended > frame.end),
+        }
+    }
+
+    /// Whether a part of its time is in frames before it.
+    fn overlap(&self, frame: &Frame) -> bool {
+        self.before.is_some_and(|before| before > frame.start)
+    }
 }
 
 /// The checksum of a frame's sums.

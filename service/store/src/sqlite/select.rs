@@ -2,13 +2,17 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use diytrace_profile::load::Loaded;
 use diytrace_profile::load::costs::Evidence;
-use diytrace_profile::merge::{By, Filed, FunctionTimes, Group, Merged, Merging, Module, Part, PartKey, PathPairs};
+use diytrace_profile::merge::{
+    By, Filed, FunctionTimes, Group, Merged, Merging, Module, Part, PartKey, PathPairs, Row,
+};
 use diytrace_profile::merge::{CallPath, Key, PathId, Place, PlaceId, Tree};
 use diytrace_profile::module::ModuleKey;
+use diytrace_profile::time::Time;
 use rusqlite::params;
 use rustc_hash::FxHashMap;
 
@@ -174,24 +178,70 @@ struct OfSeries {
     below: Below,
     functions: BTreeMap<PlaceId, FunctionTimes>,
     filed: BTreeMap<PlaceId, Filed>,
+    /// How many processes of the present session have called a function, in any of its frames.
+    processes: BTreeMap<PlaceId, u64>,
+}
+
+/// Which of its recording's frames one is, of those that are selected.
+#[derive(Clone, Copy)]
+struct Among {
+    is_first: bool,
+    is_last: bool,
+    /// How long a call that is open can have been so.
+    longest: Option<Time>,
+}
+
+impl Among {
+    /// Whether it is the only one.
+    fn is_only(self) -> bool {
+        self.is_first && self.is_last
+    }
+
+    /// What of a path's numbers counts: of calls that have not returned, what the last frame knows; and that they are what has
+    /// come between two readings, if the first has no beginning.
+    fn counted(self, numbers: &Numbers) -> Numbers {
+        const OPEN: Range<usize> = Row::SUMS..Row::SUMS + 4;
+        const SO_FAR: usize = Row::SUMS + 2;
+        const IS_BETWEEN: usize = Row::SUMS + 4;
+        let mut counted = *numbers;
+        match self.longest {
+            _ if !self.is_last => counted[OPEN].fill(0),
+            Some(longest) => counted[SO_FAR] = counted[SO_FAR].min(longest.units()),
+            None => {}
+        }
+        if !self.is_first {
+            counted[IS_BETWEEN] = 0;
+        }
+        counted
+    }
 }
 
 impl OfSeries {
     fn read(&mut self, store: &Sqlite, series: &Series, query: &Query, dictionary: &Dictionary) -> Result<(), Error> {
         let failed = |source| store.failed(source);
-        let frames = "SELECT session, totals, path_sums, function_sums, checksum FROM frame, frame_data WHERE frame = id \
+        let frames = "SELECT session, totals, path_sums, function_sums, checksum, sequence, started, ended, \
+                      sequence = (SELECT max(sequence) FROM frame AS other WHERE other.session = frame.session \
+                      AND other.ended > ?2 AND other.ended <= ?3) FROM frame, frame_data WHERE frame = id \
                       AND session IN (SELECT id FROM session WHERE series = ?1 AND (?4 IS NULL OR key = ?4)) \
                       AND ended > ?2 AND ended <= ?3 \
                       ORDER BY session, sequence";
         let mut frames = store.connection.prepare_cached(frames).map_err(failed)?;
         let range = query.range;
         let mut frames = frames.query(params![series.id, range.since, range.until, query.session]).map_err(failed)?;
-        let (mut latest, mut bytes) = (None, Vec::new());
+        let (mut latest, mut began, mut bytes) = (None, None, Vec::new());
         while let Some(frame) = frames.next().map_err(failed)? {
             let session: i64 = frame.get(0).map_err(failed)?;
-            if latest.replace(session) != Some(session) {
+            let is_first = latest.replace(session) != Some(session);
+            if is_first {
                 self.add_session(store, session)?;
             }
+            let number = |at: usize| frame.get::<_, i64>(at).map_err(failed);
+            if is_first {
+                // A call that is open has lasted no longer than what is asked for, if that does not begin with the recording.
+                began = if number(5)? == 0 { None } else { Some(number(6)?) };
+            }
+            let longest = began.map(|began| Time::from_ns(number(7).unwrap_or(began).saturating_sub(began) as f64));
+            let place = Among { is_first, is_last: number(8)? != 0, longest };
             let column = |at: usize| frame.get_ref(at).and_then(|value| Ok(value.as_blob()?)).map_err(failed);
             let damaged = || store.damaged("a frame");
             if frame.get::<_, u32>(4).map_err(failed)? != checksum([column(1)?, column(2)?, column(3)?]) {
@@ -201,11 +251,14 @@ impl OfSeries {
             self.add_totals(&totals);
             let paths = dictionary.paths().len() as u32;
             let (rows, below) = (&mut self.rows, &mut self.below);
-            let add = |path, numbers: &Numbers| rows.add(path, numbers);
+            let add = |path, numbers: &Numbers| rows.add(path, &place.counted(numbers));
             blob::inflate(column(2)?, &mut bytes).ok_or_else(damaged)?;
             codec::decode(&bytes, |path| dictionary.parent(path), paths, below, add).map_err(|_| damaged())?;
             let functions: Vec<OfFunction> = blob::read(column(3)?).ok_or_else(damaged)?;
-            functions.into_iter().for_each(|function| self.add_function(function));
+            functions.into_iter().for_each(|function| self.add_function(function, place));
+            if place.is_last {
+                self.end_session();
+            }
         }
         Ok(())
     }
@@ -237,13 +290,29 @@ impl OfSeries {
         }
     }
 
-    fn add_function(&mut self, function: OfFunction) {
+    fn add_function(&mut self, function: OfFunction, among: Among) {
         let OfFunction { place, times, filed } = function;
-        if let Some(times) = times {
+        if let Some(mut times) = times {
+            if !among.is_first {
+                times.open_before = 0;
+            }
+            // Of one recording, frame after frame is of the same processes.
+            if !among.is_only() {
+                let processes = self.processes.entry(place).or_default();
+                *processes = times.processes.max(*processes);
+                times.processes = 0;
+            }
             self.functions.entry(place).or_default().add(&times);
         }
         if let Some(filed) = filed {
             self.filed.entry(place).or_default().add(&filed);
+        }
+    }
+
+    /// All frames of a recording were added.
+    fn end_session(&mut self) {
+        for (place, processes) in std::mem::take(&mut self.processes) {
+            self.functions.entry(place).or_default().add(&FunctionTimes { processes, ..FunctionTimes::default() });
         }
     }
 

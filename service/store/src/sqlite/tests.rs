@@ -1,10 +1,12 @@
 //! Laws of the store, on recordings that nobody thought of.
 
+use diytrace_format::Slot;
 use diytrace_format::node::mark;
-use diytrace_profile::load::Family;
 use diytrace_profile::load::costs::{Costs, Evidence};
+use diytrace_profile::load::{Family, Node};
 use diytrace_profile::merge::{By, Merging, PartKey, merge};
-use diytrace_profile::testing::{arena, calls, family, function_of, record};
+use diytrace_profile::process::State;
+use diytrace_profile::testing::{arena, calls, family, function_of, node, record, slot};
 use proptest::prelude::*;
 
 use super::Sqlite;
@@ -39,6 +41,7 @@ fn frame(number: usize, family: &Family, labels: &[(&str, &str)], end: i64) -> F
         labels: set,
         session: number.to_string(),
         sequence: 0,
+        holds_later: true,
         start: 0,
         end,
         part: PartKey::of(family),
@@ -92,6 +95,101 @@ proptest! {
             }
         }
     }
+}
+
+/// Readings of one recording as it goes on: its calls so far, of which one is open.
+fn any_readings() -> impl Strategy<Value = Vec<Family>> {
+    let times = prop::collection::vec(1u64..1 << 30, 0..20);
+    let cuts = prop::collection::vec(any::<prop::sample::Index>(), 1..5);
+    (calls(), times, cuts, any::<prop::sample::Index>()).prop_map(|(calls, times, cuts, open)| {
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(calls.len() + 1)).collect();
+        cuts.sort_unstable();
+        cuts.push(calls.len());
+        let ends = open.index(cuts.len() + 1);
+        let reading = |(number, cut): (usize, &usize)| {
+            let below = |path: u32| path + 1;
+            let nodes = record(&calls[..*cut], Costs::default(), 3).into_iter().map(|node| Node {
+                parent: node.parent.map(below),
+                folded_into: node.folded_into.map(below),
+                ..node
+            });
+            // A call that lasts until some reading.
+            let mark = if number < ends { 400 | mark::OPEN } else { 90_000 };
+            let slot = Slot { mark, ..slot(1, if number < ends { 0 } else { 5000 }, 0) };
+            let mut arena = arena(std::iter::once(node(0x9000, None, slot)).chain(nodes).collect());
+            (arena.facts.flags, arena.state) = (0, State::Running);
+            arena.functions = vec![function_of(0x1000, &times[..times.len().min(*cut)])];
+            let mut family = family(vec![arena]);
+            family.read_ticks = 20_000 + 10_000 * number as u64;
+            family
+        };
+        cuts.iter().enumerate().map(reading).collect()
+    })
+}
+
+fn slices(readings: &[Family]) -> Vec<Frame> {
+    let slice = |(number, family): (usize, &Family)| {
+        let mut merging = Merging::new(By::All, None).with_whole_open_calls();
+        merging.add_since(number.checked_sub(1).map(|before| &readings[before]), family);
+        let (sequence, merged) = (number as u64, merging.finish().without_idle());
+        let (start, end) = (number as i64 * 10, number as i64 * 10 + 10);
+        Frame { sequence, holds_later: number == 0, start, end, merged, ..frame(7, family, &[("service", "s")], end) }
+    };
+    readings.iter().enumerate().map(slice).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn slices_of_a_recording_add_up_to_it_whatever_is_sent_again(
+        readings in any_readings(),
+        again in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
+    ) {
+        let (_folder, mut store) = store();
+        let frames = slices(&readings);
+        for (number, frame) in frames.iter().enumerate() {
+            store.put(frame).unwrap();
+            for late in &again {
+                prop_assert_eq!(store.put(&frames[late.index(number + 1)]).unwrap(), Put::Known);
+            }
+        }
+        let last = &readings[readings.len() - 1..];
+        let mut whole = Merging::new(By::All, None);
+        whole.add_merged(&merge(last, By::All, None).without_idle(), None);
+        let found = store.select(&Query::default(), None).unwrap();
+        prop_assert_eq!(found.merged, whole.finish());
+        // A part of the time is what came in it.
+        let at = readings.len() / 2;
+        let part = Query { range: Range { since: at as i64 * 10, until: i64::MAX }, ..Query::default() };
+        let mut between = Merging::new(By::All, None);
+        between.add_since(at.checked_sub(1).map(|before| &readings[before]), &last[0]);
+        let calls = |merged: &diytrace_profile::merge::Merged| merged.groups[0].calls;
+        prop_assert_eq!(calls(&store.select(&part, None).unwrap().merged), calls(&between.finish()));
+        // The whole recording, put in beside its slices, counts once.
+        let whole = Frame { sequence: 0, end: frames.len() as i64 * 10, ..frame(7, &last[0], &[("service", "s")], 0) };
+        store.put(&whole).unwrap();
+        prop_assert_eq!(calls(&store.select(&Query::default(), None).unwrap().merged), calls(&whole.merged));
+    }
+}
+
+#[test]
+fn a_slice_of_a_time_that_the_whole_has_is_refused() {
+    let (_folder, mut store) = store();
+    let call = |function: u64| diytrace_profile::testing::Call { function, own: 10, callees: Vec::new() };
+    let reading = |calls: u64| {
+        let calls: Vec<_> = (0..calls).map(|_| call(0x1000)).collect();
+        let mut family = family(vec![arena(record(&calls, Costs::default(), 3))]);
+        family.read_ticks = 2000;
+        family
+    };
+    let frames = slices(&[reading(2), reading(5), reading(9)]);
+    store.put(&frames[0]).unwrap();
+    let whole = frame(7, &reading(7), &[("service", "s")], 25);
+    assert_eq!(store.put(&whole).unwrap(), Put::Grown);
+    assert!(matches!(store.put(&frames[2]), Err(Error::Overlap { .. })));
+    // Its sender then sends all that there is.
+    assert_eq!(store.put(&frame(7, &reading(9), &[("service", "s")], 30)).unwrap(), Put::Grown);
+    assert_eq!(store.select(&Query::default(), None).unwrap().merged.groups[0].calls, 9);
 }
 
 #[test]

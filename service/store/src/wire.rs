@@ -1,0 +1,88 @@
+//! Frames, and what is known of modules, as bytes between programs: deflated, of a version, and checked when they are read.
+
+use std::io::Read;
+
+use diytrace_profile::module::ModuleKey;
+use diytrace_profile::symbolize::Portable;
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Frame};
+
+/// What HTTP calls them.
+pub const CONTENT_TYPE: &str = "application/vnd.diytrace.frame";
+
+/// How a frame begins, with the version of what follows.
+const FRAME: &[u8; 8] = b"diytfrm1";
+
+/// How names begin.
+const NAMES: &[u8; 8] = b"diytnam1";
+
+/// Longest name of a recording, in bytes.
+const MOST_NAME: usize = 256;
+
+/// What is known of a module.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Names {
+    /// Which it is.
+    pub module: ModuleKey,
+    /// What is known.
+    pub symbols: Portable,
+}
+
+/// A frame as bytes.
+pub fn encode(frame: &Frame) -> Vec<u8> {
+    write(FRAME, frame)
+}
+
+/// What is known of a module, as bytes.
+pub fn encode_names(names: &Names) -> Vec<u8> {
+    write(NAMES, names)
+}
+
+/// A frame from bytes that anybody may have sent: at most so many when they are inflated.
+pub fn decode(bytes: &[u8], most: u64) -> Result<Frame, Error> {
+    let frame: Frame = read(FRAME, bytes, most)?;
+    let wrong = |why| Err(Error::Frame { why });
+    match frame {
+        _ if !frame.merged.is_sound() => wrong("its paths and places do not fit together"),
+        _ if frame.merged.groups.len() > 1 => wrong("its processes are not added up"),
+        _ if !frame.labels.are_sound() => wrong("its labels cannot be"),
+        _ if frame.session.is_empty() || frame.session.len() > MOST_NAME => wrong("its recording has no name"),
+        _ if i64::try_from(frame.sequence).is_err() || frame.start > frame.end => wrong("it ends before it begins"),
+        _ => Ok(frame),
+    }
+}
+
+/// What is known of a module, from bytes that anybody may have sent.
+pub fn decode_names(bytes: &[u8], most: u64) -> Result<Names, Error> {
+    read(NAMES, bytes, most)
+}
+
+fn write(kind: &[u8; 8], value: &impl Serialize) -> Vec<u8> {
+    let encoder = DeflateEncoder::new(kind.to_vec(), Compression::fast());
+    // Into memory, and of what has no maps of unknown length: neither can fail.
+    postcard::to_io(value, encoder)
+        .and_then(|encoder| encoder.finish().map_err(|_| postcard::Error::SerializeBufferFull))
+        .unwrap_or_default()
+}
+
+fn read<T: DeserializeOwned>(kind: &[u8; 8], bytes: &[u8], most: u64) -> Result<T, Error> {
+    let deflated = match bytes.strip_prefix(kind) {
+        Some(deflated) => deflated,
+        None if bytes.get(..7) == Some(&kind[..7]) => {
+            return Err(Error::Frame { why: "it is of another version of diytrace" });
+        }
+        None => return Err(Error::Frame { why: "it begins otherwise" }),
+    };
+    let mut inflated = Vec::new();
+    let wrong = |_| Error::Frame { why: "its bytes are damaged" };
+    DeflateDecoder::new(deflated).take(most + 1).read_to_end(&mut inflated).map_err(wrong)?;
+    if inflated.len() as u64 > most {
+        return Err(Error::Frame { why: "it is larger than this service takes" });
+    }
+    postcard::from_bytes(&inflated).map_err(|_| Error::Frame { why: "its bytes are damaged" })
+}
