@@ -36,7 +36,8 @@ impl Story {
             copy_program(&program.path, &copy);
         }
         program.path = copy;
-        let recorded = program.record().run();
+        let arguments: &[&str] = if source == "forks.c" { &["5", "2"] } else { &[] };
+        let recorded = program.record().args(arguments).run();
         fs::rename(recorded.out(), self.path().join(name)).unwrap();
         program
     }

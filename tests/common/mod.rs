@@ -12,6 +12,7 @@
 //! readers    programs of others that read exports
 //! report     what `diytrace report --format json` says of that; counts to compare
 //! invariants what must hold in every report
+//! service    agents and a service, and what lies between them
 //! simulated  runs whose times are made up
 //! eventlog   what an independent log of the same run says
 //! stepped    a program that has a handler come at every instruction of a hook
@@ -30,6 +31,7 @@ mod recording;
 mod release;
 mod report;
 mod rights;
+pub mod service;
 pub mod simulated;
 pub mod stepped;
 mod waiting;

@@ -1,5 +1,6 @@
 //! The options of `annotate`.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use diytrace_profile::error::Error;
@@ -50,17 +51,18 @@ pub struct Arguments {
 impl Arguments {
     /// Runs the command.
     pub fn run(self, out: &mut Output) -> Result<(), Error> {
+        let (document, screen) = (self.document()?, self.shown.screen());
+        let shown = (&document, &document.warnings[..]);
+        let csv = |out: &mut dyn Write| view::annotate::csv(&document, out);
+        self.shown.show(out, shown, csv, |out| view::annotate::text(&document, &screen, out))
+    }
+
+    /// What it tells.
+    pub fn document(&self) -> Result<annotate::Document, Error> {
         let (opened, names) = (self.selected.open()?, self.selected.names(self.shown.format()));
         let mut document = annotate::document(&self.options(), &opened)?;
         names.apply(&mut document);
-        let shown = (&document, &document.warnings[..]);
-        let screen = self.shown.screen();
-        self.shown.show(
-            out,
-            shown,
-            |out| view::annotate::csv(&document, out),
-            |out| view::annotate::text(&document, &screen, out),
-        )
+        Ok(document)
     }
 
     fn options(&self) -> Options {

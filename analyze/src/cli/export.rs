@@ -62,16 +62,24 @@ pub struct Arguments {
 impl Arguments {
     /// Runs the command.
     pub fn run(self, out: &mut Output) -> Result<(), Error> {
-        let options = self.options();
-        let format = options.format;
+        let format = self.options().format;
         if format.is_binary() && self.output.is_none() && io::stdout().is_terminal() {
             return Err(Error::BinaryToTerminal);
         }
-        let opened = self.selected.open_by(format.by())?;
-        let profile = export::profile(&options, &opened)?;
+        let profile = self.profile()?;
         let written = export::bytes(format, &profile).and_then(|bytes| self.write(&bytes, out));
         warn(&profile.warnings);
         written
+    }
+
+    /// What it exports, as bytes.
+    pub fn bytes(&self) -> Result<Vec<u8>, Error> {
+        export::bytes(self.options().format, &self.profile()?)
+    }
+
+    fn profile(&self) -> Result<export::Profile, Error> {
+        let options = self.options();
+        export::profile(&options, &self.selected.open_by(options.format.by())?)
     }
 
     fn write(&self, bytes: &[u8], out: &mut Output) -> Result<(), Error> {

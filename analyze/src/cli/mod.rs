@@ -1,6 +1,8 @@
 //! The command line: typed options of the library's commands.
 
+mod agent;
 mod annotate;
+mod answers;
 mod bench;
 mod callers;
 mod check;
@@ -11,7 +13,9 @@ mod ctl;
 mod delete;
 mod diff;
 mod export;
+mod home;
 mod list;
+mod log;
 mod man;
 mod merge;
 mod pager;
@@ -20,12 +24,14 @@ mod record;
 mod report;
 mod selection;
 mod series;
+mod serve;
 mod shown;
 mod similar;
 mod size;
 mod source;
 mod stored;
 mod symbolize;
+mod token;
 mod top;
 mod tree;
 
@@ -60,6 +66,7 @@ Examples:
   diytrace bench --a ./old --b ./new  # what became slower, and why
   diytrace diff before after          # the same of runs that there are
   diytrace push --store runs.db       # many runs in one place
+  diytrace serve                      # many hosts, live, in a browser
   diytrace similar real/ simulated/   # do two environments perform alike?
 
 What reports find out about programs is cached in ~/.cache/diytrace; DIYTRACE_CACHE names another folder, or is \
@@ -101,6 +108,8 @@ enum Command {
     Push(push::Arguments),
     Delete(delete::Arguments),
     Series(series::Arguments),
+    Serve(serve::Arguments),
+    Agent(agent::Arguments),
 }
 
 /// Why a command failed.
@@ -169,6 +178,8 @@ impl Command {
             Self::Delete(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Push(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Series(arguments) => Ok(arguments.run(out).map(|()| 0)?),
+            Self::Serve(arguments) => Ok(arguments.run().map(|()| 0)?),
+            Self::Agent(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Symbolize(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Merge(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Export(arguments) => Ok(arguments.run(out.unpaged()).map(|()| 0)?),

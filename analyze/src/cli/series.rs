@@ -35,7 +35,7 @@ pub struct Arguments {
 
 /// What there is.
 #[derive(Serialize)]
-struct Document {
+pub struct Document {
     schema: &'static str,
     series: Vec<Series>,
 }
@@ -77,9 +77,24 @@ impl Series {
 impl Arguments {
     /// Runs the command.
     pub fn run(self, out: &mut Output) -> Result<(), Error> {
-        let series = self.series().map_err(|error| Error::Elsewhere(error.into()))?;
-        let document = Document { schema: "diytrace-series/1", series };
+        let document = self.document()?;
         self.shown.show(out, (&document, &[]), |out| csv(&document, out), |out| table(&document, out))
+    }
+
+    /// What it tells.
+    pub fn document(&self) -> Result<Document, Error> {
+        let series = self.series().map_err(|error| Error::Elsewhere(error.into()))?;
+        Ok(Document { schema: "diytrace-series/1", series })
+    }
+
+    /// The same; of a store that nothing was put into yet, no series.
+    pub fn document_or_none(&self) -> Result<Document, Error> {
+        let series = match self.series() {
+            Err(store::Error::Empty { .. }) => Ok(Vec::new()),
+            series => series,
+        };
+        let series = series.map_err(|error| Error::Elsewhere(error.into()))?;
+        Ok(Document { schema: "diytrace-series/1", series })
     }
 
     fn series(&self) -> Result<Vec<Series>, store::Error> {

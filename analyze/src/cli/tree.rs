@@ -1,5 +1,7 @@
 //! The options of `tree`.
 
+use std::io::Write;
+
 use clap::ValueEnum;
 use diytrace_profile::error::Error;
 use diytrace_views::tree::{self, Options, Recursion};
@@ -73,17 +75,18 @@ pub struct Arguments {
 impl Arguments {
     /// Runs the command.
     pub fn run(self, out: &mut Output) -> Result<(), Error> {
+        let (document, screen) = (self.document()?, self.shown.screen());
+        let shown = (&document, &document.warnings[..]);
+        let csv = |out: &mut dyn Write| view::tree::csv(&document, out);
+        self.shown.show(out, shown, csv, |out| view::tree::table(&document, &screen, out))
+    }
+
+    /// What it tells.
+    pub fn document(&self) -> Result<tree::Document, Error> {
         let (opened, names) = (self.selected.open()?, self.selected.names(self.shown.format()));
         let mut document = tree::document(&self.options(), opened)?;
         names.apply(&mut document);
-        let shown = (&document, &document.warnings[..]);
-        let screen = self.shown.screen();
-        self.shown.show(
-            out,
-            shown,
-            |out| view::tree::csv(&document, out),
-            |out| view::tree::table(&document, &screen, out),
-        )
+        Ok(document)
     }
 
     fn options(&self) -> Options {

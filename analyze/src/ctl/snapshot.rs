@@ -6,13 +6,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use diytrace_format::MAGIC;
-use diytrace_format::node::mark;
 
 use super::Error;
 use super::target::Watched;
 use diytrace_profile::archive::Archive;
 use diytrace_profile::load::snapshot::Moment;
-use diytrace_profile::load::{self, Family, state};
+use diytrace_profile::load::{self, Family};
 
 /// Writes a snapshot, all of it or nothing, readable by its owner, and gives its path.
 pub fn take(watched: &Watched, output: Option<&Path>) -> Result<PathBuf, Error> {
@@ -22,7 +21,7 @@ pub fn take(watched: &Watched, output: Option<&Path>) -> Result<PathBuf, Error> 
     }
     let moment = match &family.snapshot {
         Some(moment) => moment.clone(),
-        None => Moment::of(family, ticks(family, bytes.read_monotonic_ns)),
+        None => Moment::read(family, bytes.read_monotonic_ns),
     };
     let path = output.map_or_else(|| default_name(family, &moment), Path::to_owned);
     if let Some(what) = recorded(&path) {
@@ -35,15 +34,6 @@ pub fn take(watched: &Watched, output: Option<&Path>) -> Result<PathBuf, Error> 
     file.write_all(&moment.bytes()).map_err(failed)?;
     file.persist(&path).map_err(|error| failed(error.error))?;
     Ok(path)
-}
-
-/// The moment that the bytes were read at, on the profile's clock; that clock is gone if the machine was started anew.
-fn ticks(family: &Family, read_monotonic_ns: u64) -> u64 {
-    if state::is_of_this_boot(family) {
-        return family.clock.ticks_at(read_monotonic_ns);
-    }
-    let slots = family.arenas.iter().flat_map(|arena| &arena.nodes).flat_map(|node| &node.slots);
-    slots.map(|slot| slot.mark & !mark::BITS).max().unwrap_or(family.first_ticks)
 }
 
 /// In the current folder: beside the profile it would only be in the way of reports on that folder.

@@ -3,11 +3,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::frame::{Frame, Row, SCHEMA};
-use super::reader::Reading;
 use diytrace_profile::correct::correct;
 use diytrace_profile::demangle::shown;
 use diytrace_profile::functions::{Function, FunctionId, functions};
 use diytrace_profile::load::Loaded;
+use diytrace_profile::load::reader::Reading;
 use diytrace_profile::merge::{By, Group, Merged, Merging, Place, PlaceId};
 use diytrace_profile::opened::Opened;
 use diytrace_profile::process::State;

@@ -1,8 +1,8 @@
 //! The command `top`: what a running program does now.
 //!
 //! ```text
-//! profile ──[reader]──▶ two readings ──[build]──▶ [`Frame`] ──┬─[stream]──▶ text, JSON
-//!                                                             └─[view], [screen], [terminal]──▶ a terminal
+//! profile ──[`Reader`]──▶ two readings ──[build]──▶ [`Frame`] ──┬─[stream]──▶ text, JSON
+//!                                                                └─[view], [screen], [terminal]──▶ a terminal
 //! ```
 //!
 //! A frame is plain data: rates between two readings of a profile. The program is not asked for anything: its file is
@@ -10,7 +10,6 @@
 
 mod build;
 mod frame;
-mod reader;
 mod screen;
 mod stream;
 mod terminal;
@@ -23,10 +22,10 @@ use std::time::Duration;
 pub use view::Sort;
 
 use crate::ctl::{Error, Watched};
+use diytrace_profile::load::reader::Reader;
 use diytrace_profile::merge::By;
 use diytrace_views::names::Names;
 use diytrace_views::report::Format;
-use reader::Reader;
 
 /// What to show.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use super::build::Builder;
 use super::frame::Frame;
-use super::reader::Reader;
 use super::view::{Sort, order, sort};
 use super::{Options, screen};
 use crate::ctl::Error;
 use diytrace_profile::human::shorten;
+use diytrace_profile::load::reader::Reader;
 use diytrace_views::report::Format;
 
 /// Functions of a frame as text, unless told otherwise.

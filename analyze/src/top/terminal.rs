@@ -9,10 +9,10 @@ use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
 use super::build::Builder;
 use super::frame::Frame;
-use super::reader::{Reader, Reading};
 use super::view::{View, Wish};
 use super::{Options, screen};
 use crate::ctl::Error;
+use diytrace_profile::load::reader::{Reader, Reading};
 use diytrace_views::names::Names;
 
 /// Whether a signal has asked us to end.

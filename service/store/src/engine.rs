@@ -76,6 +76,9 @@ pub trait Engine {
     /// changes nothing.
     fn put(&mut self, frame: &Frame) -> Result<Put, Error>;
 
+    /// One more than the number of a recording's last frame.
+    fn next_sequence(&self, session: &str) -> Result<u64, Error>;
+
     /// Adds what is known of a module.
     fn put_symbols(&mut self, module: &ModuleKey, symbols: Portable) -> Result<(), Error>;
 

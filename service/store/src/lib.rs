@@ -40,7 +40,7 @@ pub use label::Labels;
 pub use moment::Range;
 pub use open::open;
 pub use query::Query;
-pub use recording::{Labelled, Pushed, frame, push, session};
+pub use recording::{Labelled, Pushed, Sink, frame, push, session};
 pub use replicate::{Replicate, replicates};
 pub use select::open as open_selection;
 pub use wire::{CONTENT_TYPE, Names, decode, decode_names, encode, encode_names};

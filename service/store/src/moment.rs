@@ -36,6 +36,7 @@ fn nanoseconds(text: &str, now: &Zoned) -> Result<i64, Error> {
     let wrong = || Error::Moment { text: text.to_owned() };
     let moment: Timestamp = match text {
         "now" => now.timestamp(),
+        _ if text.starts_with('@') => return since_1970(&text[1..]).ok_or_else(wrong),
         _ => match text.parse::<Span>() {
             Ok(age) if !age.is_negative() => now.checked_sub(age).map_err(|_| wrong())?.timestamp(),
             Ok(_) => return Err(wrong()),
@@ -43,6 +44,17 @@ fn nanoseconds(text: &str, now: &Zoned) -> Result<i64, Error> {
         },
     };
     i64::try_from(moment.as_nanosecond()).map_err(|_| wrong())
+}
+
+/// Seconds since 1970, with or without a fraction, as `date` takes them.
+fn since_1970(text: &str) -> Option<i64> {
+    let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if seconds.is_empty() || fraction.len() > 9 || !are_digits(seconds) || !are_digits(fraction) {
+        return None;
+    }
+    let ns: i64 = format!("{fraction:0<9}").parse().ok()?;
+    seconds.parse::<i64>().ok()?.checked_mul(1_000_000_000)?.checked_add(ns)
 }
 
 #[cfg(test)]
@@ -60,7 +72,10 @@ mod tests {
         {
             assert_eq!(at(text).unwrap(), age, "{text}");
         }
-        for text in ["", "1", "yesterday", "-1h", "2026-13-01T00:00:00Z"] {
+        assert_eq!(nanoseconds("@1.25", &now).unwrap(), 1_250_000_000);
+        for text in
+            ["", "@", "@-1", "@1.0000000001", "@99999999999999", "1", "yesterday", "-1h", "2026-13-01T00:00:00Z"]
+        {
             assert!(at(text).is_err(), "{text}");
         }
         assert!(Range::parse(Some("1h"), Some("2h"), &now).is_err());

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use diytrace_profile::load::{Family, Loaded, Sources, Summary, read_all};
 use diytrace_profile::merge::{By, Merging, PartKey};
+use diytrace_profile::module::ModuleKey;
 use diytrace_profile::opened::{Opened, settled};
 use diytrace_profile::run::note::Note;
-use diytrace_profile::symbolize::gather;
+use diytrace_profile::symbolize::{Portable, gather};
 
 use crate::engine::{Engine, Put};
 use crate::{Error, Frame, Labels};
@@ -31,32 +32,56 @@ pub struct Pushed {
     pub paths: u64,
 }
 
+/// What recordings are put into: a store here, or a service that has one.
+pub trait Sink {
+    /// Why one cannot be put in.
+    type Error: From<Error> + From<diytrace_profile::load::Error>;
+
+    /// Puts a frame in.
+    fn put(&mut self, frame: &Frame) -> Result<Put, Self::Error>;
+
+    /// Adds what is known of a module.
+    fn put_symbols(&mut self, module: &ModuleKey, symbols: Portable) -> Result<(), Self::Error>;
+}
+
+impl Sink for dyn Engine + Send + '_ {
+    type Error = Error;
+
+    fn put(&mut self, frame: &Frame) -> Result<Put, Error> {
+        Engine::put(self, frame)
+    }
+
+    fn put_symbols(&mut self, module: &ModuleKey, symbols: Portable) -> Result<(), Error> {
+        Engine::put_symbols(self, module, symbols)
+    }
+}
+
 /// Puts recordings in: profiles, archives, and folders of them.
-pub fn push(
-    engine: &mut dyn Engine,
+pub fn push<S: Sink + ?Sized>(
+    sink: &mut S,
     profiles: &[PathBuf],
     labelled: &Labelled,
-) -> Result<(Pushed, Vec<String>), Error> {
+) -> Result<(Pushed, Vec<String>), S::Error> {
     let mut pushed = Pushed::default();
     let mut whole = Merging::new(By::All, None);
-    let loaded: Loaded = read_all(Sources::find(profiles)?, |family, bytes| {
+    let loaded: Loaded = read_all(Sources::find(profiles).map_err(S::Error::from)?, |family, bytes| {
         drop(bytes);
         let frame = frame(None, &family, labelled);
         pushed.paths += frame.merged.groups.iter().map(|group| group.tree.paths.len() as u64).sum::<u64>();
-        match engine.put(&frame)? {
+        match sink.put(&frame)? {
             Put::Added => pushed.added += 1,
             Put::Grown => pushed.grown += 1,
             Put::Known => pushed.known += 1,
         }
         whole.add_merged(&frame.merged, None);
-        Ok::<_, Error>(Some(Summary::from(family)))
+        Ok::<_, S::Error>(Some(Summary::from(family)))
     })?;
     let warnings = loaded.warnings.clone();
     let opened = Opened::of(loaded, whole.finish());
     let symbols = opened.symbols();
     for (module, portable) in gather(&opened.merged, &symbols) {
         if let Some(key) = opened.merged.modules[module as usize].key() {
-            engine.put_symbols(&key, portable)?;
+            sink.put_symbols(&key, portable)?;
         }
     }
     Ok((pushed, warnings))
@@ -82,8 +107,8 @@ pub fn frame(earlier: Option<&Family>, family: &Family, labelled: &Labelled) -> 
         merged,
     };
     let build = match frame.build() {
-        diytrace_profile::module::ModuleKey::BuildId(id) => id.iter().map(|byte| format!("{byte:02x}")).collect(),
-        diytrace_profile::module::ModuleKey::File(file) => format!("unidentified-{}", file.modified_unix_ns),
+        ModuleKey::BuildId(id) => id.iter().map(|byte| format!("{byte:02x}")).collect(),
+        ModuleKey::File(file) => format!("unidentified-{}", file.modified_unix_ns),
     };
     let service = family.exe.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("unknown");
     frame.labels.set("service", service.to_owned());

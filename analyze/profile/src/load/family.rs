@@ -207,6 +207,15 @@ impl Arena {
         self.facts.processes == 0 && self.is_merged()
     }
 
+    /// Calls that trials have left untimed.
+    pub fn left_out(&self) -> u64 {
+        let recorded = self.nodes.iter().filter(|node| !node.is_untimed());
+        recorded.fold(0, |sum, node| match node.timed {
+            Timed::AllBut(left_out) => sum.saturating_add(left_out),
+            _ => sum,
+        })
+    }
+
     /// The thread's name.
     pub fn thread_name(&self) -> String {
         let name = &self.facts.name;

@@ -24,6 +24,7 @@ mod kept;
 mod lease;
 mod moment;
 mod parse;
+pub mod reader;
 pub mod reset;
 pub mod snapshot;
 mod source;

@@ -15,7 +15,7 @@ use super::since::Counted;
 use super::tree::{Growing, Key, PathId, Tree};
 use crate::histogram::{Histogram, Refinement};
 use crate::load::costs::Costs;
-use crate::load::timed::{Timed, Timing};
+use crate::load::timed::Timing;
 use crate::load::{Arena, Family};
 use crate::process::State;
 use crate::time::Time;
@@ -288,9 +288,6 @@ impl Growth {
                 if is_folded[ids.len() - 1] {
                     folded_calls = folded_calls.saturating_add(counts.calls);
                 }
-                if let Timed::AllBut(left_out) = node.timed {
-                    self.group.left_out = self.group.left_out.saturating_add(left_out);
-                }
                 if counts.calls > 0 {
                     self.functions.entry(key.function).or_default().processes.add(process);
                 }
@@ -319,6 +316,8 @@ impl Growth {
         for (&(address, module), slices) in &counted.timelines {
             self.functions.entry(resolver.place(address, module)).or_default().times.timelines.add(origin, slices);
         }
+        let left_out = arena.left_out().saturating_sub(counted.left_out_before);
+        self.group.left_out = self.group.left_out.saturating_add(left_out);
         self.group.calls = self.group.calls.saturating_add(calls);
         // The tree knows as well; the recorder need not count what it can be asked.
         self.group.folded_calls = self.group.folded_calls.saturating_add(folded_calls);

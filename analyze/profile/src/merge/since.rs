@@ -67,6 +67,8 @@ pub struct Counted<'a> {
     pub paths: Paths<'a>,
     /// At the earlier reading, calls of each path that had neither been left nor returned outside of histograms.
     pub entered_before: Vec<u64>,
+    /// How many calls trials had left untimed then.
+    pub left_out_before: u64,
     /// And functions as they were then: with the calls that had returned.
     pub functions_before: &'a [Function],
     /// When roots ran, by the address and module of their functions.
@@ -93,7 +95,17 @@ pub fn counted<'a>(
         let (measures, timelines) = (Measures::of(family, arena, latest), timelines(family, arena, latest));
         let (entered_before, functions_before) = (Vec::new(), [].as_slice());
         let (functions, paths) = (functions.into(), Paths::Whole(measures));
-        return Counted { paths, entered_before, functions_before, timelines, functions, lost_calls, unwound };
+        let left_out_before = 0;
+        return Counted {
+            paths,
+            entered_before,
+            left_out_before,
+            functions_before,
+            timelines,
+            functions,
+            lost_calls,
+            unwound,
+        };
     };
     let (before, latest_before) = (&earlier.family.arenas[number], earlier.latest[number]);
     let functions_before = &before.functions;
@@ -122,6 +134,7 @@ pub fn counted<'a>(
     Counted {
         paths: Paths::Since(paths),
         entered_before,
+        left_out_before: before.left_out(),
         timelines,
         functions_before,
         functions: functions_since(functions, functions_before).into(),
@@ -252,6 +265,17 @@ mod tests {
         assert_eq!((times.returned, bounds[1]), (3, 300.0));
         assert!((96.0..=100.0).contains(&bounds[0]), "as well as its bin tells: {}", bounds[0]);
         assert_eq!(between(&later, &later).groups[0].calls, 0);
+    }
+
+    #[test]
+    fn calls_that_were_left_untimed_before_are_none_of_the_interval() {
+        let reading = |at: u64, calls: u64, left_out: u64| {
+            let mut node = node(0x1100, None, slot(calls, 10 * calls, 0));
+            node.timed = crate::load::timed::Timed::AllBut(left_out);
+            reading(at, vec![node], &[])
+        };
+        let merged = between(&reading(100, 50, 8), &reading(900, 90, 11));
+        assert_eq!((merged.groups[0].calls, merged.groups[0].left_out), (40, 3));
     }
 
     #[test]

@@ -22,6 +22,10 @@ impl Engine for Sqlite {
         put::frame(self, frame)
     }
 
+    fn next_sequence(&self, session: &str) -> Result<u64, Error> {
+        put::next_sequence(self, session)
+    }
+
     fn put_symbols(&mut self, module: &ModuleKey, symbols: Portable) -> Result<(), Error> {
         names::put(self, module, symbols)
     }

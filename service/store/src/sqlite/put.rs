@@ -78,6 +78,14 @@ pub fn frame(store: &mut Sqlite, frame: &Frame) -> Result<Put, Error> {
     }
 }
 
+/// One more than the number of a recording's last frame.
+pub fn next_sequence(store: &Sqlite, session: &str) -> Result<u64, Error> {
+    let next =
+        "SELECT coalesce(max(sequence) + 1, 0) FROM frame WHERE session = (SELECT id FROM session WHERE key = ?1)";
+    let next = store.connection.prepare_cached(next).and_then(|mut next| next.query_row([session], |row| row.get(0)));
+    next.map_err(|source| store.failed(source))
+}
+
 fn build_of(connection: &Connection, frame: &Frame) -> rusqlite::Result<i64> {
     let key = names::bytes_of(&frame.build());
     connection.execute("INSERT OR IGNORE INTO build (key) VALUES (?1)", [&key])?;
@@ -259,8 +267,8 @@ fn add(
 struct Known {
     /// When the frame of this number ended.
     ended: Option<i64>,
-    /// If there are later ones: the calls in this and those.
-    later: Option<u64>,
+    /// If there are later ones: the calls in this and those, and when the last ended.
+    later: Option<(u64, i64)>,
     /// When the last before it ended.
     before: Option<i64>,
 }
@@ -269,17 +277,18 @@ impl Known {
     fn of(connection: &Connection, frame: &Frame) -> rusqlite::Result<Self> {
         let facts = "SELECT max(CASE WHEN sequence = ?2 THEN ended END), \
                      CASE WHEN max(sequence) > ?2 THEN sum(CASE WHEN sequence >= ?2 THEN calls END) END, \
-                     max(CASE WHEN sequence < ?2 THEN ended END) \
+                     max(ended), max(CASE WHEN sequence < ?2 THEN ended END) \
                      FROM frame WHERE session = (SELECT id FROM session WHERE key = ?1)";
         connection.prepare_cached(facts)?.query_row(params![frame.session, frame.sequence], |row| {
-            Ok(Self { ended: row.get(0)?, later: row.get(1)?, before: row.get(2)? })
+            let later = row.get::<_, Option<u64>>(1)?.zip(row.get::<_, Option<i64>>(2)?);
+            Ok(Self { ended: row.get(0)?, later, before: row.get(3)? })
         })
     }
 
     /// Whether the frame tells nothing that is not there: it was sent before what is.
     fn is_newer_than(&self, frame: &Frame, calls: u64) -> bool {
         match self.later {
-            Some(there) => !frame.holds_later || calls <= there,
+            Some((there, ended)) => !frame.holds_later || (calls, frame.end) <= (there, ended),
             None => self.ended.is_some_and(|ended| ended > frame.end),
         }
     }

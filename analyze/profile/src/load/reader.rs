@@ -1,12 +1,13 @@
-//! Reads a profile again and again.
+//! Reads a profile again and again, while its program goes on.
 
 use std::path::PathBuf;
 
 use diytrace_format::reader::File;
 
-use diytrace_profile::load::holders::{Holders, Identity};
-use diytrace_profile::load::state::Seen;
-use diytrace_profile::load::{self, Error, Family};
+use super::holders::{Holders, Identity};
+use super::snapshot::Moment;
+use super::state::Seen;
+use super::{Error, Family, family_again, read_into};
 
 /// A profile's file.
 pub struct Reader {
@@ -40,10 +41,19 @@ impl Reader {
     /// Reads it.
     pub fn read(&mut self) -> Result<Reading, Error> {
         let failed = |source| Error::Unreadable { path: self.path.clone(), source };
-        let bytes = load::read_into(&self.path, std::mem::take(&mut self.buffer)).map_err(failed)?;
+        let bytes = read_into(&self.path, std::mem::take(&mut self.buffer)).map_err(failed)?;
         let paused = File::open(&bytes.profile).is_ok_and(|file| file.header().paused != 0);
-        let family = load::family_again(&bytes, &self.path, &self.seen)?;
+        let family = family_again(&bytes, &self.path, &self.seen)?;
         self.buffer = bytes.profile;
         Ok(Reading { family, at_ns: bytes.read_monotonic_ns, paused })
+    }
+
+    /// The file of a snapshot of the latest reading.
+    pub fn snapshot(&self, reading: &Reading) -> Vec<u8> {
+        let moment = match &reading.family.snapshot {
+            Some(moment) => moment.clone(),
+            None => Moment::read(&reading.family, reading.at_ns),
+        };
+        [&self.buffer[..], &moment.bytes()].concat()
     }
 }

@@ -1,0 +1,109 @@
+//! The command `agent`: what programs of this host count goes to a service, while they run.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use diytrace_agent::{Agent, Error, Options};
+use diytrace_profile::error::Error as Whole;
+use diytrace_profile::load::DEFAULT_FOLDER;
+use diytrace_store::{Labelled, Labels};
+
+use super::size::size;
+use super::{log, token};
+use crate::signals::Signals;
+
+const EXAMPLES: &str = "\
+Examples:
+  diytrace agent --to http://127.0.0.1:7070              # of diytrace.data here
+  diytrace agent --to http://db1:7070 --dir /var/lib/diytrace --label env=prod
+  diytrace agent --to http://127.0.0.1:7070 --every 250ms
+
+Files of programs are only read; the programs are not touched. What cannot be sent is sent later: nothing is lost, and \
+nothing counts twice, whatever ends in between. SIGTERM sends what there is, and ends it.";
+
+/// Send what programs of this host count to a service, while they run
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The service: http://HOST:PORT
+    #[arg(long, value_name = "URL")]
+    to: String,
+
+    /// A folder that programs record into (repeatable); it need not be there yet [default: diytrace.data]
+    #[arg(long = "dir", value_name = "DIR")]
+    folders: Vec<PathBuf>,
+
+    /// A label of all that is sent (repeatable); service, host and build are the program's, this host's and its build ID's unless told
+    #[arg(long = "label", value_name = "NAME=VALUE")]
+    labels: Vec<String>,
+
+    /// How often to send: 250ms, 10s, 1m [default: as the service wants it: 250ms while somebody watches, else 10s]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    every: Option<Duration>,
+
+    /// A file with the token that the service wants
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// Where it remembers how far it has got [default: diytrace/agent in $XDG_STATE_HOME or ~/.local/state]
+    #[arg(long, value_name = "DIR")]
+    spool: Option<PathBuf>,
+
+    /// Most bytes there; recordings beyond that are sent whole after it was started again
+    #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = bytes)]
+    spool_bytes: u64,
+}
+
+impl Arguments {
+    /// Runs the command.
+    pub fn run(self) -> Result<(), Whole> {
+        log::to_stderr();
+        // From here on a signal is taken between two rounds.
+        let signals = Signals::block(&[libc::SIGTERM, libc::SIGINT]);
+        let to = self.to.clone();
+        let mut agent = self.agent()?;
+        tracing::info!("sends to {to}");
+        let is_to_end = |signal: libc::siginfo_t| [libc::SIGTERM, libc::SIGINT].contains(&signal.si_signo);
+        let ended = agent.run(|until: Instant| signals.wait_until(Some(until)).is_some_and(is_to_end));
+        ended.map_err(|error: Error| Whole::Elsewhere(error.into()))
+    }
+
+    fn agent(self) -> Result<Agent, Whole> {
+        let labels = self.labels.iter().map(|label| Labels::parse(label)).collect::<Result<_, _>>();
+        let labels = labels.map_err(|error| Whole::Elsewhere(error.into()))?;
+        let folders = if self.folders.is_empty() { vec![PathBuf::from(DEFAULT_FOLDER)] } else { self.folders };
+        let absolute = |folder: PathBuf| std::path::absolute(&folder).unwrap_or(folder);
+        let options = Options {
+            to: self.to,
+            token: self.token_file.as_deref().map(token::read).transpose()?,
+            folders: folders.into_iter().map(absolute).collect(),
+            labelled: Labelled { labels },
+            every: self.every,
+            spool: match self.spool {
+                Some(spool) => spool,
+                None => {
+                    super::home::state("agent").ok_or_else(|| Whole::Usage("name a folder by --spool".to_owned()))?
+                }
+            },
+            spool_bytes: self.spool_bytes,
+        };
+        Agent::new(options).map_err(|error| Whole::Elsewhere(error.into()))
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, &'static str> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        _ => return Err("it must have a unit, such as 250ms, 10s or 1m"),
+    };
+    let ms = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    let ms = ms.filter(|ms| (50..=3_600_000).contains(ms)).ok_or("it must be a time from 50ms to 60m")?;
+    Ok(Duration::from_millis(ms))
+}
+
+fn bytes(text: &str) -> Result<u64, &'static str> {
+    size(text).ok_or("it must be a size, such as 64M or 2G")
+}

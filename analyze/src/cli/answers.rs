@@ -1,0 +1,173 @@
+//! Views over HTTP: the commands of the same names, asked by a request.
+
+use clap::Parser;
+use diytrace_profile::error::Error;
+use diytrace_serve::{Answer, Refusal, Views};
+use diytrace_views::view;
+use serde::Serialize;
+
+use super::{Cli, Command, comparing};
+
+/// Options that a request may set, as the command line has them: none names a file.
+const VALUES: [&str; 15] = [
+    "select",
+    "since",
+    "until",
+    "by",
+    "root",
+    "function",
+    "module",
+    "file",
+    "min-time",
+    "min-percent",
+    "depth",
+    "limit",
+    "sort",
+    "names",
+    "recursion",
+];
+
+/// Those that are there or not.
+const FLAGS: [&str; 6] = ["raw", "by-address", "timeline", "callers", "sites", "assembly"];
+
+/// Those of a comparison.
+const OF_COMPARISONS: [&str; 9] =
+    ["since", "until", "replicate", "min-change", "max-spread", "min-share", "level", "correction", "limit"];
+
+/// Answers of a store.
+pub struct Answers {
+    store: String,
+}
+
+impl Answers {
+    /// Of this one.
+    pub fn new(store: String) -> Self {
+        Self { store }
+    }
+}
+
+impl Views for Answers {
+    fn answer(&self, view: &str, parameters: &[(String, String)]) -> Result<Answer, Refusal> {
+        let words = words(view, &self.store, parameters)?;
+        let cli = Cli::try_parse_from(words).map_err(|error| refused(first_sentence(&error.to_string())))?;
+        let written = match cli.command {
+            Command::Report(arguments) => json(arguments.document()),
+            Command::Tree(arguments) => json(arguments.document()),
+            Command::Callers(arguments) => json(arguments.document()),
+            Command::Annotate(arguments) => json(arguments.document()),
+            Command::Series(arguments) => json(arguments.document_or_none()),
+            Command::Export(arguments) => arguments.bytes(),
+            Command::Diff(arguments) => {
+                let mut bytes = Vec::new();
+                let compared = arguments.command().map_err(Error::from);
+                let compared = compared.and_then(|command| {
+                    comparing::run(&command, &mut bytes).map_err(|error| Error::Elsewhere(error.into()))
+                });
+                compared.map(|_| bytes)
+            }
+            _ => return Err(no_view(view)),
+        };
+        match written {
+            Ok(body) => Ok(Answer { content_type: content_type(view), body }),
+            Err(error) => Err(Refusal { is_missing: is_missing(&error), sentence: error.to_string() }),
+        }
+    }
+}
+
+fn json<T: Serialize>(document: Result<T, Error>) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    view::json::write(&document?, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// The command line that a request stands for.
+fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec<String>, Refusal> {
+    let (command, format) = match view.split_once('/') {
+        Some(("export", format)) => ("export", Some(format)),
+        None => (if view == "timeline" { "report" } else { view }, None),
+        Some(_) => return Err(no_view(view)),
+    };
+    if !["report", "timeline", "tree", "callers", "annotate", "series", "compare", "export"].contains(&view)
+        && format.is_none()
+    {
+        return Err(no_view(view));
+    }
+    let command = if command == "compare" { "diff" } else { command };
+    let mut words = vec!["diytrace".to_owned(), command.to_owned()];
+    match format {
+        Some(format) if format.bytes().all(|byte| byte.is_ascii_lowercase()) => words.push(format.to_owned()),
+        Some(_) => return Err(no_view(view)),
+        None => words.push("--format=json".to_owned()),
+    }
+    words.push(format!("--store={store}"));
+    if view == "timeline" {
+        words.push("--timeline".to_owned());
+    }
+    let mut positional = Vec::new();
+    for (name, value) in parameters {
+        let option = name.replace('_', "-");
+        let is_positional = match command {
+            "callers" | "annotate" => option == "function",
+            "diff" => option == "left" || option == "right",
+            _ => false,
+        };
+        let known: &[&str] = if command == "diff" { &OF_COMPARISONS } else { &VALUES };
+        if is_positional {
+            positional.push((option, value.clone()));
+        } else if known.contains(&option.as_str()) {
+            words.push(format!("--{option}={value}"));
+        } else if command != "diff" && FLAGS.contains(&option.as_str()) {
+            match value.as_str() {
+                "" | "1" | "true" => words.push(format!("--{option}")),
+                "0" | "false" => {}
+                _ => return Err(refused(format!("{name} is 1 or 0, not `{value}`"))),
+            }
+        } else {
+            return Err(refused(format!("{view} has no parameter `{name}`")));
+        }
+    }
+    words.push("--".to_owned());
+    positional.sort(); // left, then right
+    words.extend(positional.into_iter().map(|(_, value)| value));
+    if words.last().is_some_and(|last| last == "--") {
+        words.pop();
+    }
+    Ok(words)
+}
+
+fn refused(sentence: String) -> Refusal {
+    Refusal { is_missing: false, sentence }
+}
+
+fn no_view(view: &str) -> Refusal {
+    Refusal { is_missing: true, sentence: format!("there is no view `{view}`") }
+}
+
+/// Of what the command line says to people.
+fn first_sentence(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+}
+
+/// Whether what is asked for could be there, but is not.
+fn is_missing(error: &Error) -> bool {
+    use diytrace_store::Error as Store;
+    match error {
+        Error::Elsewhere(error) => matches!(
+            error.downcast_ref::<Store>(),
+            Some(Store::UnknownLabel { .. } | Store::UnknownValue { .. } | Store::Nothing { .. } | Store::Empty { .. })
+        ),
+        Error::UnknownFunction { .. } | Error::NothingToExport => true,
+        _ => false,
+    }
+}
+
+fn content_type(view: &str) -> &'static str {
+    match view {
+        "export/flamegraph" => "image/svg+xml",
+        "export/html" => "text/html; charset=utf-8",
+        "export/folded" | "export/callgrind" | "export/dot" => "text/plain; charset=utf-8",
+        "export/pprof" => "application/octet-stream",
+        _ => "application/json",
+    }
+}

@@ -1,0 +1,78 @@
+//! The command `serve`: a service that takes what agents send and answers every view.
+
+use std::fs;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use diytrace_profile::error::Error;
+use diytrace_serve::{Options, Tokens};
+use diytrace_store::Address;
+
+use super::answers::Answers;
+use super::{home, log};
+
+const EXAMPLES: &str = "\
+Examples:
+  diytrace serve                                  # http://127.0.0.1:7070
+  diytrace serve --listen 0.0.0.0:7070 --token-file tokens
+  diytrace agent --to http://127.0.0.1:7070 &     # sends what is recorded here
+  curl 'http://127.0.0.1:7070/v1/report?select=service=postgres&since=1h&limit=10'
+  go tool pprof 'http://127.0.0.1:7070/debug/pprof/diytrace?seconds=10'
+
+Views under /v1/ (report, tree, callers, annotate, timeline, series, compare, export/FORMAT) take select, since, until, \
+root, function, limit and the other options of the command of that name, and answer with its JSON. A browser is shown \
+what there is at the service's address.";
+
+/// Take what agents send into a store, and answer every view over HTTP
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Where to listen; other addresses than this machine's own need --token-file
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
+    listen: SocketAddr,
+
+    /// The store; a file that is made if there is none [default: diytrace/store.db in $XDG_DATA_HOME or ~/.local/share]
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+
+    /// A file of lines `read TOKEN` and `write TOKEN`, one of which each request must show
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+}
+
+impl Arguments {
+    /// Runs the command.
+    pub fn run(self) -> Result<(), Error> {
+        log::to_stderr();
+        let store = match self.store {
+            Some(store) => store,
+            None => usual_store()?,
+        };
+        let elsewhere = |error: Box<dyn std::error::Error + Send + Sync>| Error::Elsewhere(error);
+        let options = Options {
+            listen: self.listen,
+            store: store.parse::<Address>().map_err(|error| elsewhere(error.into()))?,
+            tokens: self
+                .token_file
+                .as_deref()
+                .map(Tokens::read)
+                .transpose()
+                .map_err(|error| elsewhere(error.into()))?,
+        };
+        let ready = |address: SocketAddr| {
+            // Whoever has started it may wait for this line, or not listen.
+            let _ = writeln!(io::stderr(), "listening on http://{address}");
+        };
+        diytrace_serve::run(options, Arc::new(Answers::new(store)), ready).map_err(|error| elsewhere(error.into()))
+    }
+}
+
+fn usual_store() -> Result<String, Error> {
+    let path = home::data("store.db").ok_or_else(|| Error::Usage("name a store by --store".to_owned()))?;
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|source| Error::WriteTo { path: folder.to_owned(), source })?;
+    }
+    Ok(path.display().to_string())
+}

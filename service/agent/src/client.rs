@@ -1,0 +1,126 @@
+//! The service, as an agent talks to it.
+
+use std::time::Duration;
+
+use diytrace_profile::module::ModuleKey;
+use diytrace_profile::symbolize::Portable;
+use diytrace_store::{CONTENT_TYPE, Frame, Names, Put, Sink, encode, encode_names};
+use serde::{Deserialize, Deserializer};
+
+use crate::Error;
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What the service says of a frame.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Answer {
+    /// The number of the recording's next frame.
+    pub next: u64,
+    /// What became of it.
+    #[serde(deserialize_with = "put")]
+    pub put: Put,
+    /// How often frames are wanted, in milliseconds: more often while somebody watches.
+    pub every_ms: u64,
+}
+
+fn put<'a, D: Deserializer<'a>>(from: D) -> Result<Put, D::Error> {
+    Ok(match String::deserialize(from)?.as_str() {
+        "added" => Put::Added,
+        "grown" => Put::Grown,
+        _ => Put::Known,
+    })
+}
+
+/// What became of a frame.
+pub enum Sent {
+    /// The service has it.
+    Acknowledged(Answer),
+    /// Others have a part of its time: all since the beginning is needed.
+    Overlap,
+}
+
+impl Sink for Client {
+    type Error = Error;
+
+    fn put(&mut self, frame: &Frame) -> Result<Put, Error> {
+        match self.send(frame)? {
+            Sent::Acknowledged(answer) => Ok(answer.put),
+            Sent::Overlap => Ok(Put::Known), // of all since the beginning it cannot be
+        }
+    }
+
+    fn put_symbols(&mut self, module: &ModuleKey, symbols: Portable) -> Result<(), Error> {
+        self.send_names(&Names { module: module.clone(), symbols })
+    }
+}
+
+/// A service.
+pub struct Client {
+    agent: ureq::Agent,
+    service: String,
+    token: Option<String>,
+}
+
+impl Client {
+    /// At `http://HOST:PORT`.
+    pub fn new(service: &str, token: Option<String>) -> Result<Self, Error> {
+        let service = service.trim_end_matches('/').to_owned();
+        if !service.strip_prefix("http://").is_some_and(|host| !host.is_empty() && !host.contains('/')) {
+            return Err(Error::Address { text: service });
+        }
+        let config = ureq::Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false);
+        Ok(Self { agent: config.build().into(), service, token })
+    }
+
+    /// Its address.
+    pub fn service(&self) -> &str {
+        &self.service
+    }
+
+    /// Sends a frame.
+    pub fn send(&self, frame: &Frame) -> Result<Sent, Error> {
+        let (status, body) = self.post("/v1/frames", &encode(frame))?;
+        match status {
+            200 => serde_json::from_str(&body).map(Sent::Acknowledged).map_err(|error| self.away(&error)),
+            409 => Ok(Sent::Overlap),
+            _ => Err(self.not_taken(status, &body)),
+        }
+    }
+
+    /// Sends what is known of a module.
+    pub fn send_names(&self, names: &Names) -> Result<(), Error> {
+        match self.post("/v1/names", &encode_names(names))? {
+            (200, _) => Ok(()),
+            (status, body) => Err(self.not_taken(status, &body)),
+        }
+    }
+
+    fn post(&self, path: &str, body: &[u8]) -> Result<(u16, String), Error> {
+        let mut request = self.agent.post(format!("{}{path}", self.service)).content_type(CONTENT_TYPE);
+        if let Some(token) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let mut answer = request.send(body).map_err(|error| self.away(&error))?;
+        let status = answer.status().as_u16();
+        answer.body_mut().read_to_string().map(|body| (status, body)).map_err(|error| self.away(&error))
+    }
+
+    fn away(&self, why: &dyn std::error::Error) -> Error {
+        Error::Away { service: self.service.clone(), why: why.to_string() }
+    }
+
+    /// What a status other than that of success means.
+    fn not_taken(&self, status: u16, body: &str) -> Error {
+        #[derive(Deserialize)]
+        struct Said {
+            error: String,
+        }
+        let said = serde_json::from_str::<Said>(body).map_or_else(|_| format!("status {status}"), |said| said.error);
+        match status {
+            // It may take it later.
+            408 | 429 | 500..=599 => Error::Away { service: self.service.clone(), why: said },
+            _ => Error::Refused { service: self.service.clone(), said },
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Why an agent cannot go on, as one sentence for the user.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why an agent cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It is no address of a service.
+    #[error("`{text}` is no address of a service: write http://HOST:PORT")]
+    Address {
+        /// What was written.
+        text: String,
+    },
+    /// It cannot remember where it was.
+    #[error("{}: {source}: name another folder by --spool", folder.display())]
+    Spool {
+        /// Its folder.
+        folder: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The service says no, and would again.
+    #[error("{service} refuses frames: {said}")]
+    Refused {
+        /// Which.
+        service: String,
+        /// Its words.
+        said: String,
+    },
+    /// The service does not answer.
+    #[error("{service} does not answer: {why}")]
+    Away {
+        /// Which.
+        service: String,
+        /// Why.
+        why: String,
+    },
+    /// A label cannot be.
+    #[error(transparent)]
+    Store(#[from] diytrace_store::Error),
+    /// A recording cannot be read.
+    #[error(transparent)]
+    Load(#[from] diytrace_profile::load::Error),
+}

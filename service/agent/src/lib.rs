@@ -1,0 +1,22 @@
+//! The agent: sends what programs of a host count to a service, while they run.
+//!
+//! ```text
+//! folders ──▶ [`Tail`]: reading ── earlier reading ──▶ frame ──[`Client`]──▶ service
+//!                                      ▲                              │
+//!                                      └──── acknowledged ◀───────────┘
+//! ```
+//!
+//! A program's file is opened for reading only, as `top` does. A frame is what has come since the last reading whose frame the
+//! service has acknowledged: one that is lost, or whose answer is, is sent again with what has come since. So nothing is lost,
+//! and nothing counts twice; what cannot be sent in time makes slices longer.
+
+mod agent;
+mod client;
+mod error;
+mod memory;
+mod names;
+mod tail;
+
+pub use agent::{Agent, Options};
+pub use client::Client;
+pub use error::Error;

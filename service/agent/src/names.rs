@@ -1,0 +1,60 @@
+//! Names and lines of what frames tell of: each is sent once.
+
+use std::time::{Duration, Instant};
+
+use diytrace_profile::load::Loaded;
+use diytrace_profile::merge::Merged;
+use diytrace_profile::module::ModuleKey;
+use diytrace_profile::opened::Opened;
+use diytrace_profile::symbolize::gather;
+use diytrace_store::Names;
+
+use crate::Error;
+use crate::client::Client;
+use std::collections::{HashMap, HashSet};
+
+/// New ones are looked up no more often, as that takes long where a program is large.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// What a service knows by this agent.
+#[derive(Default)]
+pub struct KnownNames {
+    /// Addresses in modules.
+    known: HashMap<ModuleKey, HashSet<u64>>,
+    latest: Option<Instant>,
+    /// What has been met since.
+    rest: Option<Merged>,
+}
+
+impl KnownNames {
+    /// Sends what the service does not know yet of the places in a frame; all there is if there will be no later time.
+    pub fn send(&mut self, client: &Client, merged: &Merged, is_last: bool) -> Result<(), Error> {
+        let unknown = merged.places.iter().any(|place| {
+            let key = place.module.and_then(|module| merged.modules[module as usize].key());
+            key.is_some_and(|key| !self.known.get(&key).is_some_and(|known| known.contains(&place.address)))
+        });
+        if unknown {
+            let mut sum = diytrace_profile::merge::Merging::new(Default::default(), None);
+            self.rest.iter().chain([merged]).for_each(|merged| sum.add_merged(merged, None));
+            self.rest = Some(sum.finish());
+        }
+        let is_soon = self.latest.is_some_and(|latest| latest.elapsed() < PAUSE);
+        let Some(rest) = self.rest.take_if(|_| is_last || !is_soon) else { return Ok(()) };
+        let opened = Opened::of(Loaded::default(), rest);
+        let symbols = opened.symbols();
+        let sent = gather(&opened.merged, &symbols).try_for_each(|(module, symbols)| {
+            let Some(key) = opened.merged.modules[module as usize].key() else { return Ok(()) };
+            let names = Names { module: key, symbols };
+            client.send_names(&names)?;
+            let here = opened.merged.places.iter().filter(|place| place.module == Some(module));
+            self.known.entry(names.module).or_default().extend(here.map(|place| place.address));
+            Ok(())
+        });
+        drop(symbols);
+        self.latest = Some(Instant::now());
+        if sent.is_err() {
+            self.rest = Some(opened.merged);
+        }
+        sent
+    }
+}

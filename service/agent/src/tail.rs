@@ -1,0 +1,141 @@
+//! A recording that is followed.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use diytrace_profile::load::reader::{Reader, Reading};
+use diytrace_profile::load::{self, Family};
+use diytrace_profile::process::State;
+use diytrace_store::{Frame, Labelled, frame, session};
+
+use crate::Error;
+use crate::client::{Answer, Client, Sent};
+use crate::memory::{Memory, Remembered};
+use crate::names::KnownNames;
+
+/// Readings are remembered no more often: what was sent since is sent once more, as a part of one slice.
+const REMEMBERED_EVERY: Duration = Duration::from_secs(10);
+
+/// A recording that is followed.
+pub struct Tail {
+    path: PathBuf,
+    reader: Reader,
+    session: String,
+    /// The reading up to which the service has all; `None`: it has nothing.
+    acknowledged: Option<Family>,
+    /// The number of the next frame.
+    next: u64,
+    /// Whether frames of that number and later ones may be there: an agent before this one has sent them.
+    may_be_there: bool,
+    remembered: Option<Instant>,
+    is_done: bool,
+}
+
+impl Tail {
+    /// Follows a recording from where an agent before this one has left it.
+    pub fn new(path: &Path, memory: &Memory, client: &Client) -> Result<Self, Error> {
+        let mut reader = Reader::new(path.to_owned());
+        let session = session(&reader.read()?.family);
+        let (mut next, mut acknowledged, mut is_done) = (0, None, false);
+        if let Some((known, reading)) = memory.of(&session, client.service()) {
+            is_done = known.is_done;
+            if reading.is_some() {
+                (next, acknowledged) = (known.next, reading);
+            }
+        }
+        let path = path.to_owned();
+        Ok(Self { path, reader, session, acknowledged, next, may_be_there: true, remembered: None, is_done })
+    }
+
+    /// Whether all of it was sent, and there will be no more.
+    pub fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    /// The recording.
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
+    /// Whether its file is still there.
+    pub fn is_there(&self) -> bool {
+        self.path.exists()
+    }
+
+    /// Sends what has come since the last time; the service's answer, if there was anything to send.
+    pub fn send(
+        &mut self,
+        client: &Client,
+        labelled: &Labelled,
+        names: &mut KnownNames,
+        memory: &Memory,
+        is_last: bool,
+    ) -> Result<Option<Answer>, Error> {
+        let reading = self.reader.read()?;
+        // A snapshot is a copy of what is, or was, sent as itself.
+        if reading.family.snapshot.is_some() {
+            self.is_done = true;
+            return Ok(None);
+        }
+        let runs = reading.family.arenas.iter().any(|arena| arena.state == State::Running);
+        let has_ended = !runs && !self.reader.is_mapped();
+        let mut frame = self.frame(&reading.family, labelled);
+        if !has_ended && !tells_anything(&frame) {
+            return Ok(None);
+        }
+        let answer = match client.send(&frame)? {
+            Sent::Acknowledged(answer) => answer,
+            Sent::Overlap => {
+                (self.acknowledged, self.next) = (None, 0);
+                frame = self.frame(&reading.family, labelled);
+                match client.send(&frame)? {
+                    Sent::Acknowledged(answer) => answer,
+                    Sent::Overlap => {
+                        let said = "it takes no frame of this recording".to_owned();
+                        return Err(Error::Refused { service: client.service().to_owned(), said });
+                    }
+                }
+            }
+        };
+        names.send(client, &frame.merged, is_last || has_ended)?;
+        (self.next, self.may_be_there, self.is_done) = (answer.next, false, has_ended);
+        if is_last || has_ended || self.remembered.is_none_or(|at| at.elapsed() >= REMEMBERED_EVERY) {
+            self.remember(&reading, memory, client)?;
+        }
+        self.acknowledged = Some(reading.family);
+        Ok(Some(answer))
+    }
+
+    fn frame(&self, family: &Family, labelled: &Labelled) -> Frame {
+        let since = self.acknowledged.as_ref();
+        let holds_later = since.is_none() || self.may_be_there;
+        Frame { sequence: self.next, holds_later, ..frame(since, family, labelled) }
+    }
+
+    fn remember(&mut self, reading: &Reading, memory: &Memory, client: &Client) -> Result<(), Error> {
+        let known = Remembered::new(client.service(), self.next, &self.path, self.is_done);
+        let snapshot = (!self.is_done).then(|| self.reader.snapshot(reading));
+        memory.keep(&self.session, &known, snapshot.as_deref())?;
+        self.remembered = Some(Instant::now());
+        Ok(())
+    }
+}
+
+/// Whether a frame tells anything beyond that time has passed.
+fn tells_anything(frame: &Frame) -> bool {
+    let Some(group) = frame.merged.groups.first() else { return false };
+    group.calls + group.lost_calls > 0 || !group.tree.paths.is_empty()
+}
+
+/// Recordings in a folder. One that cannot be read now may be so later.
+pub fn recordings(folder: &Path) -> Result<Vec<PathBuf>, load::Error> {
+    match load::find(&[folder.to_owned()]) {
+        Ok(found) => Ok(found.into_iter().map(|found| found.path).filter(|path| is_profile(path)).collect()),
+        Err(load::Error::Empty { .. } | load::Error::Missing { .. }) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_profile(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "diyt")
+}

@@ -1,0 +1,28 @@
+//! Answers that every route has: errors as one sentence, and who is busy.
+
+use axum::body::Body;
+use axum::http::{StatusCode, header};
+use axum::response::Response;
+
+/// `{"error": "one sentence"}`.
+pub fn error(status: StatusCode, sentence: &str) -> Response {
+    let body = serde_json::json!({ "error": sentence }).to_string();
+    let mut answer = of(status, "application/json", body);
+    if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
+        answer.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
+    }
+    answer
+}
+
+/// A body of a type.
+pub fn of(status: StatusCode, content_type: &'static str, body: impl Into<Body>) -> Response {
+    let mut answer = Response::new(body.into());
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(content_type));
+    answer
+}
+
+/// JSON.
+pub fn json(value: &serde_json::Value) -> Response {
+    of(StatusCode::OK, "application/json", value.to_string())
+}

@@ -1,0 +1,26 @@
+//! The service: takes what agents send, keeps it in a store, and answers every view over HTTP.
+//!
+//! ```text
+//! POST /v1/frames ──[frames]──▶ store ──▶ GET /v1/live ──[live]──▶ who watches
+//!                                 ▲
+//! GET /v1/report … ──[views]──────┘──▶ the command line's JSON, by [`Views`]
+//! GET / ──[page]──▶ a browser
+//! ```
+//!
+//! What a request may do is decided in [`access`]. Whatever takes long (the store, a view) runs in threads of its own, as many
+//! at once as there are processors; who comes then is asked to come again.
+
+mod access;
+mod answer;
+mod error;
+mod frames;
+mod live;
+mod page;
+mod scraped;
+mod service;
+mod views;
+
+pub use access::Tokens;
+pub use error::Error;
+pub use service::{Options, run};
+pub use views::{Answer, Refusal, Views};

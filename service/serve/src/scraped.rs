@@ -1,0 +1,63 @@
+//! What others scrape: a pprof profile of some seconds, and the service's own metrics.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+
+use crate::live::Watcher;
+use crate::service::Service;
+use crate::{answer, views};
+
+/// Longest profile that is waited for, in seconds.
+const LONGEST: u64 = 600;
+
+/// Until frames of the last moment are there.
+const SETTLED: Duration = Duration::from_millis(600);
+
+/// `GET /debug/pprof/diytrace?seconds=N`: what is counted in the seconds from now on.
+pub async fn pprof(State(service): State<Arc<Service>>, Query(asked): Query<HashMap<String, String>>) -> Response {
+    let seconds = asked.get("seconds").map_or(Ok(10), |text| text.parse::<u64>());
+    let Some(seconds) = seconds.ok().filter(|seconds| (1..=LONGEST).contains(seconds)) else {
+        return answer::error(StatusCode::BAD_REQUEST, &format!("seconds is a number from 1 to {LONGEST}"));
+    };
+    // Agents send often while somebody watches.
+    let watcher = Watcher::of(service.clone());
+    let since = SystemTime::now();
+    tokio::time::sleep(Duration::from_secs(seconds) + SETTLED).await;
+    drop(watcher);
+    let range = [("since", moment(since)), ("until", moment(since + Duration::from_secs(seconds) + SETTLED))];
+    views::answered(&service, "export/pprof".to_owned(), views::with(asked, range)).await
+}
+
+/// In seconds since 1970, as the command line takes moments.
+fn moment(time: SystemTime) -> String {
+    let since_1970 = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("@{}.{:09}", since_1970.as_secs(), since_1970.subsec_nanos())
+}
+
+/// `GET /metrics`, in OpenMetrics.
+pub async fn metrics(State(service): State<Arc<Service>>) -> Response {
+    let counters = &service.counters;
+    let mut text = String::new();
+    for (name, help, value) in [
+        ("frames", "Frames taken from agents.", &counters.frames),
+        ("frame_bytes", "Bytes of those, as they came.", &counters.bytes),
+        ("calls", "Calls counted in those.", &counters.calls),
+        ("refused", "Frames and names not taken.", &counters.refused),
+    ] {
+        let value = value.load(Relaxed);
+        let _ = write!(
+            text,
+            "# TYPE diytrace_service_{name} counter\n# HELP diytrace_service_{name} {help}\n\
+             diytrace_service_{name}_total {value}\n"
+        );
+    }
+    text.push_str("# EOF\n");
+    answer::of(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", text)
+}

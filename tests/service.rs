@@ -1,0 +1,291 @@
+//! Agents and a service: nothing is lost and nothing counts twice, whatever ends in between, and views answer as commands do.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use common::service::{Agent, Between, Service, Way, ask};
+use common::{Document, Endless, builds, diytrace, fixture, run_to_end, wait_until};
+use serde_json::Value;
+
+fn said(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Calls of functions, and of each by its callers.
+fn counts(document: &Document) -> BTreeMap<(String, String), u64> {
+    let mut counts = BTreeMap::new();
+    for report in &document.reports {
+        counts.insert((String::new(), "lost".to_owned()), report.lost_calls);
+        for function in &report.functions {
+            counts.insert((function.name.clone(), String::new()), function.calls);
+            for callee in &function.callees {
+                *counts.entry((function.name.clone(), callee.name.clone())).or_default() += callee.calls;
+            }
+        }
+    }
+    counts
+}
+
+fn report(folder: &Path, source: &[&str]) -> Document {
+    let output = run_to_end(diytrace(folder).args(["report", "--format", "json"]).args(source));
+    assert!(output.status.success(), "{source:?}: {}", said(&output.stderr));
+    Document::parse(&output.stdout)
+}
+
+/// What the store has is what the recording has, by function, edge and, but for what the clock's rate was taken for, time.
+fn assert_nothing_is_lost(folder: &Path, what: &str) {
+    let (stored, recorded) = (report(folder, &["--store", "s.db"]), report(folder, &["out"]));
+    assert_eq!(counts(&stored), counts(&recorded), "{what}");
+    for (stored, recorded) in stored.reports[0].functions.iter().zip(&recorded.reports[0].functions) {
+        assert_eq!((&stored.name, stored.open), (&recorded.name, recorded.open), "{what}");
+        let difference = (stored.total_raw_ns - recorded.total_raw_ns).abs();
+        let near = recorded.total_raw_ns * 1e-3 + 1e4;
+        assert!(difference < near, "{what}: {}: {} and {}", stored.name, stored.total_raw_ns, recorded.total_raw_ns);
+    }
+}
+
+#[test]
+fn what_agents_send_counts_as_the_recordings_do() {
+    let mut program = Endless::start();
+    let folder = program.here.path().to_owned();
+    let mut service = Service::start(&folder, &[]);
+    let agent = Agent::start(&folder, &service.url());
+    wait_until("some slices are there", || {
+        let series = service.get("/v1/series").json();
+        series["series"][0]["calls"].as_u64().is_some_and(|calls| calls > 20_000)
+    });
+    program.stop();
+    agent.end();
+    assert_nothing_is_lost(&folder, "two programs");
+    // Names are there without the program; a file of it put in beside counts once.
+    let push = run_to_end(diytrace(&folder).args(["push", "--to", &service.url(), "out"]));
+    assert!(said(&push.stderr).contains("1 there already"), "{}", said(&push.stderr));
+    assert_nothing_is_lost(&folder, "and pushed");
+    assert_eq!(service.end(), Some(0));
+}
+
+/// A sequence that nobody has thought of.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end
+    }
+}
+
+fn history(seed: u64) {
+    let mut random = Random(seed | 1);
+    let what = format!("DIYTRACE_SEED={seed}");
+    let mut program = Endless::start();
+    let folder = program.here.path().to_owned();
+    let mut service = Service::start(&folder, &[]);
+    let between = Between::of(service.address);
+    let to = format!("http://{}", between.address);
+    let mut agent = Agent::start(&folder, &to);
+    let mut story = Vec::new();
+    for _ in 0..6 {
+        sleep(Duration::from_millis(20 + random.below(200)));
+        let event = random.below(7);
+        story.push(event);
+        match event {
+            0 => {
+                agent.kill();
+                agent = Agent::start(&folder, &to);
+            }
+            1 => {
+                service.kill();
+                sleep(Duration::from_millis(random.below(150)));
+                service.start_again();
+            }
+            2 => between.set(Way::NoAnswer),
+            3 => between.set(Way::Cut),
+            4 => between.set(Way::Open),
+            // The agent has forgotten all.
+            5 => {
+                agent.kill();
+                let _ = fs::remove_dir_all(folder.join("spool"));
+                agent = Agent::start(&folder, &to);
+            }
+            // Somebody puts the whole recording in meanwhile.
+            _ => drop(run_to_end(diytrace(&folder).args(["push", "--store", "s.db", "out"]))),
+        }
+    }
+    between.set(Way::Open);
+    program.stop();
+    agent.kill();
+    Agent::start(&folder, &to).end();
+    assert_nothing_is_lost(&folder, &format!("{what} {story:?}"));
+}
+
+#[test]
+fn whatever_is_killed_or_cut_nothing_is_lost_and_nothing_counts_twice() {
+    let number = |variable: &str| std::env::var(variable).ok().and_then(|text| text.parse().ok());
+    match number("DIYTRACE_SEED") {
+        Some(seed) => history(seed),
+        None => {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
+            (0..number("DIYTRACE_HISTORIES").unwrap_or(8)).for_each(|round| history(now.wrapping_add(round * 7919)));
+        }
+    }
+}
+
+#[test]
+fn views_answer_as_commands_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = fixture("forks.c", builds()[0]).record().args(&["5", "2"]).run();
+    let push = |store: &str| run_to_end(diytrace(folder.path()).args(["push", "--store", store]).arg(recorded.out()));
+    assert!(push("s.db").status.success());
+    let service = Service::start(folder.path(), &[]);
+    for (path, command) in [
+        ("report", "report --format json"),
+        ("report?root=main&limit=2", "report --format json --root main --limit 2"),
+        ("report?select=service=for*&raw=1&by=host", "report --format json --select service=for* --raw --by host"),
+        ("timeline?function=main", "report --format json --timeline --function main"),
+        ("tree?min_percent=1", "tree --format json --min-percent 1"),
+        ("tree?callers=1", "tree --format json --callers"),
+        ("callers?function=leaf", "callers leaf --format json"),
+        ("annotate?function=main", "annotate main --format json"),
+        ("series", "series --format json"),
+        ("export/folded", "export folded"),
+        ("export/html", "export html"),
+        ("export/pprof", "export pprof"),
+    ] {
+        let mut words: Vec<&str> = command.split(' ').collect();
+        words.extend(["--store", "s.db"]);
+        let output = run_to_end(diytrace(folder.path()).args(words));
+        let answer = service.get(&format!("/v1/{path}"));
+        assert_eq!((answer.status, output.status.code()), (200, Some(0)), "{path}: {}", said(&answer.body));
+        assert!(answer.body == output.stdout, "{path}: {}", said(&answer.body));
+    }
+}
+
+#[test]
+fn what_cannot_be_answered_is_said_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &[]);
+    assert!(service.get("/v1/report").error().contains("is empty"));
+    let recorded = fixture("forks.c", builds()[0]).record().args(&["5", "2"]).run();
+    let push = ["push".to_owned(), "--to".to_owned(), service.url()];
+    assert!(run_to_end(diytrace(folder.path()).args(push).arg(recorded.out())).status.success());
+    for (path, status, part) in [
+        ("/v1/report?select=service=nope", 404, "service is forks"),
+        ("/v1/report?select=srvice=forks", 404, "no series has a label `srvice`"),
+        ("/v1/report?root=mian", 404, "nothing in the profile is called `mian`; did you mean `main`?"),
+        ("/v1/report?limit=few", 400, "invalid value 'few'"),
+        ("/v1/report?output=/etc/passwd", 400, "no parameter `output`"),
+        ("/v1/report?store=/etc/passwd", 400, "no parameter `store`"),
+        ("/v1/annotate?function=main&source=/etc", 400, "no parameter `source`"),
+        ("/v1/report?since=tomorrow", 400, "`tomorrow` is no time"),
+        ("/v1/report?since=1h&until=2h", 400, "--since is not before --until"),
+        ("/v1/callers", 400, "required"),
+        ("/v1/record", 404, "no view `record`"),
+        ("/v1/export/exe", 400, "invalid value"),
+        ("/debug/pprof/diytrace?seconds=0", 400, "from 1 to 600"),
+        ("/page/../Cargo.toml", 404, "nothing of this name"),
+        ("/none", 404, "nothing of this name"),
+    ] {
+        let answer = service.get(path);
+        assert_eq!(answer.status, status, "{path}: {}", said(&answer.body));
+        assert!(answer.error().contains(part), "{path}: {}", answer.error());
+        assert_eq!(answer.error().lines().count(), 1, "{path}");
+    }
+    // What is no frame is refused, and does no harm.
+    let mut bytes = vec![0u8; 5000];
+    let mut random = Random(7);
+    for _ in 0..200 {
+        bytes.iter_mut().for_each(|byte| *byte = random.below(256) as u8);
+        for start in [&b""[..], b"diytfrm1", b"diytfrm9", b"diytnam1"] {
+            let body = [start, &bytes[..random.below(5000) as usize]].concat();
+            for path in ["/v1/frames", "/v1/names"] {
+                assert_eq!(ask(service.address, "POST", path, &[], &body).status, 400);
+            }
+        }
+    }
+    let huge = vec![0u8; (64 << 20) + 1];
+    assert_eq!(ask(service.address, "POST", "/v1/frames", &[], &huge).status, 413);
+    assert_eq!(service.get("/healthz").status, 200);
+}
+
+#[test]
+fn nobody_comes_in_who_does_not_belong() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = folder.path().join("tokens");
+    fs::write(&tokens, "# ours\nread aaaaaaaaaaaaaaaaaaaa\nwrite bbbbbbbbbbbbbbbbbbbb\n").unwrap();
+    let serve = |listen: &str, more: &[&str]| {
+        run_to_end(diytrace(folder.path()).args(["serve", "--store", "s.db", "--listen", listen]).args(more))
+    };
+    for (listen, more, part) in [
+        ("0.0.0.0:0", &[][..], "name a file of tokens by --token-file"),
+        ("0.0.0.0:0", &["--token-file", "none"], "none: No such file"),
+        ("0.0.0.0:0", &["--token-file", "tokens"], "others may read it: chmod 600"),
+    ] {
+        fs::set_permissions(&tokens, fs::Permissions::from_mode(0o644)).unwrap();
+        let output = serve(listen, more);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(said(&output.stderr).contains(part) && said(&output.stderr).lines().count() == 1, "{output:?}");
+    }
+    fs::set_permissions(&tokens, fs::Permissions::from_mode(0o600)).unwrap();
+    let service = Service::start(folder.path(), &["--token-file", "tokens"]);
+    let taken = serve(&service.address.to_string(), &[]);
+    assert_eq!(taken.status.code(), Some(2));
+    assert!(said(&taken.stderr).contains("cannot listen on"), "{taken:?}");
+    let status = |method: &str, path: &str, token: &str| {
+        let shown = format!("Bearer {token}");
+        ask(service.address, method, path, &[("authorization", &shown)], &[]).status
+    };
+    let (read, write) = ("a".repeat(20), "b".repeat(20));
+    assert_eq!(service.get("/v1/series").status, 401);
+    assert_eq!((status("GET", "/v1/series", &read), status("GET", "/v1/series", &write)), (200, 401));
+    assert_eq!((status("POST", "/v1/frames", &read), status("POST", "/v1/frames", &write)), (401, 400));
+    assert_eq!((service.get("/").status, service.get("/healthz").status), (200, 200));
+    let recorded = fixture("forks.c", builds()[0]).record().args(&["5", "2"]).run();
+    let push = |more: &[&str]| {
+        run_to_end(diytrace(folder.path()).args(["push", "--to", &service.url()]).args(more).arg(recorded.out()))
+    };
+    assert!(said(&push(&[]).stderr).contains("show a token that may write"));
+    assert!(push(&["--token-file", "tokens"]).status.success());
+    // Pages of others, and names that lead here.
+    let open = Service::start(folder.path(), &[]);
+    let get = |headers: &[(&str, &str)]| ask(open.address, "GET", "/v1/series", headers, &[]).status;
+    assert_eq!(get(&[]), 200);
+    assert_eq!(get(&[("host", "evil.example")]), 403);
+    assert_eq!(get(&[("origin", "http://evil.example")]), 403);
+    assert_eq!(get(&[("origin", &open.url())]), 200);
+}
+
+#[test]
+fn who_watches_sees_frames_as_they_come_and_a_profile_of_the_next_seconds() {
+    let mut program = Endless::start();
+    let folder = program.here.path().to_owned();
+    let service = Service::start(&folder, &[]);
+    let mut stream = TcpStream::connect(service.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    write!(stream, "GET /v1/live HTTP/1.1\r\nhost: {}\r\n\r\n", service.address).unwrap();
+    let agent = Agent::start(&folder, &service.url());
+    let mut heard = String::new();
+    let mut bytes = [0; 4096];
+    while heard.matches("event: frame").count() < 3 || !heard.ends_with('\n') {
+        let read = stream.read(&mut bytes).unwrap();
+        assert!(read > 0, "{heard}");
+        heard.push_str(&said(&bytes[..read]));
+    }
+    let event = heard.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
+    let event: Value = serde_json::from_str(event).unwrap();
+    assert_eq!(event["labels"]["service"], "endless");
+    let pprof = service.get("/debug/pprof/diytrace?seconds=1");
+    assert_eq!((pprof.status, &pprof.body[..2]), (200, &[0x1f, 0x8b][..]), "{}", said(&pprof.body));
+    assert!(said(&service.get("/metrics").body).ends_with("# EOF\n"));
+    program.stop();
+    agent.end();
+}
