@@ -59,7 +59,7 @@ impl Views for Answers {
             Command::Export(arguments) => arguments.bytes(),
             Command::Diff(arguments) => {
                 let mut bytes = Vec::new();
-                let compared = arguments.command().map_err(Error::from);
+                let compared = arguments.command();
                 let compared = compared.and_then(|command| {
                     comparing::run(&command, &mut bytes).map_err(|error| Error::Elsewhere(error.into()))
                 });

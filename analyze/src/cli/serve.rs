@@ -18,7 +18,7 @@ Examples:
   diytrace serve                                  # http://127.0.0.1:7070
   diytrace serve --listen 0.0.0.0:7070 --token-file tokens
   diytrace agent --to http://127.0.0.1:7070 &     # sends what is recorded here
-  curl 'http://127.0.0.1:7070/v1/report?select=service=postgres&since=1h&limit=10'
+  curl 'http://127.0.0.1:7070/v1/report?select=service=pg&since=1h&limit=10'
   go tool pprof 'http://127.0.0.1:7070/debug/pprof/diytrace?seconds=10'
 
 Views under /v1/ (report, tree, callers, annotate, timeline, series, compare, export/FORMAT) take select, since, until, \

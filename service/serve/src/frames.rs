@@ -74,8 +74,9 @@ fn refused(service: &Service, error: &Error) -> Response {
         Error::Sqlite { .. } => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
-    if status != StatusCode::CONFLICT {
-        tracing::warn!("a frame was not taken: {error}");
+    match status {
+        StatusCode::CONFLICT | StatusCode::BAD_REQUEST => tracing::debug!("a frame was not taken: {error}"),
+        _ => tracing::warn!("a frame was not taken: {error}"),
     }
     answer::error(status, &error.to_string())
 }

@@ -62,27 +62,31 @@ pub fn decode_names(bytes: &[u8], most: u64) -> Result<Names, Error> {
     read(NAMES, bytes, most)
 }
 
+/// The kind, a CRC-32 of what follows, and the value, deflated.
 fn write(kind: &[u8; 8], value: &impl Serialize) -> Vec<u8> {
-    let encoder = DeflateEncoder::new(kind.to_vec(), Compression::fast());
-    // Into memory, and of what has no maps of unknown length: neither can fail.
-    postcard::to_io(value, encoder)
-        .and_then(|encoder| encoder.finish().map_err(|_| postcard::Error::SerializeBufferFull))
-        .unwrap_or_default()
+    let encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+    let deflated = postcard::to_io(value, encoder).ok().and_then(|encoder| encoder.finish().ok());
+    let deflated = deflated.unwrap_or_default(); // into memory, and of what has no maps of unknown length: it cannot fail
+    [&kind[..], &crc32fast::hash(&deflated).to_le_bytes(), &deflated].concat()
 }
 
 fn read<T: DeserializeOwned>(kind: &[u8; 8], bytes: &[u8], most: u64) -> Result<T, Error> {
-    let deflated = match bytes.strip_prefix(kind) {
-        Some(deflated) => deflated,
+    let checked = match bytes.strip_prefix(kind) {
+        Some(checked) => checked,
         None if bytes.get(..7) == Some(&kind[..7]) => {
             return Err(Error::Frame { why: "it is of another version of diytrace" });
         }
         None => return Err(Error::Frame { why: "it begins otherwise" }),
     };
+    let damaged = || Error::Frame { why: "its bytes are damaged" };
+    let (checksum, deflated) = checked.split_first_chunk().ok_or_else(damaged)?;
+    if crc32fast::hash(deflated) != u32::from_le_bytes(*checksum) {
+        return Err(damaged());
+    }
     let mut inflated = Vec::new();
-    let wrong = |_| Error::Frame { why: "its bytes are damaged" };
-    DeflateDecoder::new(deflated).take(most + 1).read_to_end(&mut inflated).map_err(wrong)?;
+    DeflateDecoder::new(deflated).take(most + 1).read_to_end(&mut inflated).map_err(|_| damaged())?;
     if inflated.len() as u64 > most {
         return Err(Error::Frame { why: "it is larger than this service takes" });
     }
-    postcard::from_bytes(&inflated).map_err(|_| Error::Frame { why: "its bytes are damaged" })
+    postcard::from_bytes(&inflated).map_err(|_| damaged())
 }

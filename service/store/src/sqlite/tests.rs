@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::Sqlite;
 use crate::engine::{Engine, Put};
-use crate::{Error, Frame, Labels, Query, Range};
+use crate::{Error, Frame, Labels, Query, Range, decode, encode};
 
 fn any_family() -> impl Strategy<Value = Family> {
     let times = prop::collection::vec(1u64..1 << 30, 0..20);
@@ -148,7 +148,13 @@ proptest! {
         let (_folder, mut store) = store();
         let frames = slices(&readings);
         for (number, frame) in frames.iter().enumerate() {
+            // As it comes over the wire; one that was damaged there is none.
+            let mut bytes = encode(frame);
+            prop_assert_eq!(&decode(&bytes, 1 << 20).unwrap(), frame);
             store.put(frame).unwrap();
+            let at = number * 7 % bytes.len();
+            bytes[at] ^= 1;
+            prop_assert!(decode(&bytes, 1 << 20).is_err() && decode(&encode(frame), 10).is_err());
             for late in &again {
                 prop_assert_eq!(store.put(&frames[late.index(number + 1)]).unwrap(), Put::Known);
             }
