@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use diytrace_profile::error::Error;
-use diytrace_serve::{Options, Tokens};
+use diytrace_serve::{Options, Retention, Tokens};
 use diytrace_store::Address;
 
 use super::answers::Answers;
@@ -40,6 +40,11 @@ pub struct Arguments {
     /// A file of lines `read TOKEN` and `write TOKEN`, one of which each request must show
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+
+    /// How long slices stay as they came (fine), as minutes, and as hours: an age, a size, or both, as in fine=2h, minute=2d,
+    /// hour=90d|20G (repeatable) [default: fine=1h, minute=2d, and hours for ever]
+    #[arg(long, value_name = "TIER=AGE|BYTES")]
+    retention: Vec<String>,
 }
 
 impl Arguments {
@@ -51,7 +56,9 @@ impl Arguments {
             None => usual_store()?,
         };
         let elsewhere = |error: Box<dyn std::error::Error + Send + Sync>| Error::Elsewhere(error);
+        let retention = self.retention.iter().try_fold(Retention::default(), |sum, text| sum.with(text));
         let options = Options {
+            retention: retention.map_err(Error::Usage)?,
             listen: self.listen,
             store: store.parse::<Address>().map_err(|error| elsewhere(error.into()))?,
             tokens: self

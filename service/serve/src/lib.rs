@@ -16,11 +16,13 @@ mod error;
 mod frames;
 mod live;
 mod page;
+mod retention;
 mod scraped;
 mod service;
 mod views;
 
 pub use access::Tokens;
 pub use error::Error;
+pub use retention::Retention;
 pub use service::{Options, run};
 pub use views::{Answer, Refusal, Views};

@@ -17,7 +17,7 @@ use tokio::sync::{Semaphore, watch};
 use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::live::Live;
-use crate::{Error, Tokens, Views, access, answer, frames, live, page, scraped, views};
+use crate::{Error, Retention, Tokens, Views, access, answer, frames, live, page, retention, scraped, views};
 
 /// Most bytes of a request.
 const MOST_BODY: usize = 64 << 20;
@@ -36,6 +36,8 @@ pub struct Options {
     pub store: Address,
     /// What requests are to show; `None`: nothing, for who is on this machine.
     pub tokens: Option<Tokens>,
+    /// How long slices stay.
+    pub retention: Retention,
 }
 
 /// What has happened so far.
@@ -96,7 +98,7 @@ impl Service {
 
 /// Runs a service until SIGTERM or SIGINT; `ready` is told where it listens once it answers.
 pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAddr)) -> Result<(), Error> {
-    let Options { listen, store, tokens } = options;
+    let Options { listen, store, tokens, retention } = options;
     if tokens.is_none() && !listen.ip().is_loopback() {
         return Err(Error::Open { address: listen });
     }
@@ -122,6 +124,7 @@ pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAdd
         let listener = TcpListener::bind(listen).await.map_err(failed)?;
         ready(listener.local_addr().map_err(failed)?);
         let ending = service.ending.clone();
+        tokio::spawn(retention::keep(service.clone(), retention));
         let server = axum::serve(listener, routes(service)).with_graceful_shutdown(ending.clone().cancelled());
         let mut server = std::pin::pin!(server.into_future());
         tokio::select! {

@@ -61,6 +61,25 @@ pub struct FrameFacts {
     pub ended: i64,
 }
 
+/// How long slices are that were made of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    /// A minute.
+    Minute,
+    /// An hour.
+    Hour,
+}
+
+impl Tier {
+    /// Its slices' length, in nanoseconds.
+    pub fn span_ns(self) -> i64 {
+        match self {
+            Self::Minute => 60_000_000_000,
+            Self::Hour => 3_600_000_000_000,
+        }
+    }
+}
+
 /// What was selected, as if its recordings had been read from files.
 #[derive(Debug)]
 pub struct Selected {
@@ -96,6 +115,12 @@ pub trait Engine {
 
     /// Deletes the oldest frames of what is asked for until the store takes no more than so many bytes.
     fn shrink(&mut self, query: &Query, bytes: u64) -> Result<Deleted, Error>;
+
+    /// Makes slices of a tier of what ended before a moment, in nanoseconds since 1970. How many slices there are less.
+    fn compact(&mut self, tier: Tier, until: i64) -> Result<u64, Error>;
+
+    /// Of slices shorter than those of a tier: until when they ended that are more than so many bytes, the latest not counted.
+    fn beyond(&self, tier: Tier, bytes: u64) -> Result<Option<i64>, Error>;
 
     /// What is known of a module.
     fn symbols(&self, module: &ModuleKey) -> Result<Option<Portable>, Error>;

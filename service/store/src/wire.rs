@@ -1,6 +1,6 @@
 //! Frames, and what is known of modules, as bytes between programs: deflated, of a version, and checked when they are read.
 
-use std::io::Read;
+use std::io::{Read, Write};
 
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
@@ -64,9 +64,10 @@ pub fn decode_names(bytes: &[u8], most: u64) -> Result<Names, Error> {
 
 /// The kind, a CRC-32 of what follows, and the value, deflated.
 fn write(kind: &[u8; 8], value: &impl Serialize) -> Vec<u8> {
-    let encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
-    let deflated = postcard::to_io(value, encoder).ok().and_then(|encoder| encoder.finish().ok());
-    let deflated = deflated.unwrap_or_default(); // into memory, and of what has no maps of unknown length: it cannot fail
+    // Into memory, and of what has no maps of unknown length: neither can fail.
+    let bytes = postcard::to_stdvec(value).unwrap_or_default();
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+    let deflated = encoder.write_all(&bytes).and_then(|()| encoder.finish()).unwrap_or_default();
     [&kind[..], &crc32fast::hash(&deflated).to_le_bytes(), &deflated].concat()
 }
 

@@ -1,19 +1,21 @@
 //! The store in a file that SQLite keeps: one writer at a time, readers beside it.
 
 mod blob;
+mod compact;
 mod delete;
 mod file;
 mod names;
 mod put;
 mod schema;
 mod select;
+mod sums;
 #[cfg(test)]
 mod tests;
 
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 
-use crate::engine::{Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts};
+use crate::engine::{Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Tier};
 use crate::{Error, Frame, Query};
 pub use file::Sqlite;
 
@@ -48,6 +50,14 @@ impl Engine for Sqlite {
 
     fn shrink(&mut self, query: &Query, bytes: u64) -> Result<Deleted, Error> {
         delete::shrink(self, query, bytes)
+    }
+
+    fn compact(&mut self, tier: Tier, until: i64) -> Result<u64, Error> {
+        compact::compact(self, tier, until)
+    }
+
+    fn beyond(&self, tier: Tier, bytes: u64) -> Result<Option<i64>, Error> {
+        compact::beyond(self, tier, bytes)
     }
 
     fn symbols(&self, module: &ModuleKey) -> Result<Option<Portable>, Error> {

@@ -236,31 +236,57 @@ fn add(
     transaction.prepare_cached(&data)?.execute(which)?;
     transaction.prepare_cached(&format!("DELETE FROM frame WHERE {replaced}"))?.execute(which)?;
     let outcome = if same.is_some() || known.later.is_some() { Put::Grown } else { Put::Added };
-    let bytes = totals_bytes.len() + paths.len() + functions.len();
-    transaction
+    let (number, start, end) = (frame.sequence, frame.start, frame.end);
+    insert(
+        transaction,
+        &Slice { session, number, start, end },
+        &totals,
+        own,
+        rows.len(),
+        [&totals_bytes, &paths, &functions],
+    )?;
+    Ok(Some(outcome))
+}
+
+/// Which frame of which recording, of what time.
+pub struct Slice {
+    pub session: i64,
+    pub number: u64,
+    pub start: i64,
+    pub end: i64,
+}
+
+/// Writes a frame's row, and its sums.
+pub fn insert(
+    connection: &Connection,
+    slice: &Slice,
+    totals: &Totals,
+    own: Time,
+    paths: usize,
+    columns: [&[u8]; 3],
+) -> rusqlite::Result<()> {
+    let bytes: usize = columns.iter().map(|column| column.len()).sum();
+    connection
         .prepare_cached(
             "INSERT INTO frame (session, sequence, started, ended, calls, raw_ns, paths, bytes) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?
         .execute(params![
-            session,
-            frame.sequence,
-            frame.start,
-            frame.end,
+            slice.session,
+            slice.number,
+            slice.start,
+            slice.end,
             i64::try_from(totals.calls).unwrap_or(i64::MAX),
             own.ns() as i64,
-            rows.len(),
+            paths,
             bytes
         ])?;
-    let id = transaction.last_insert_rowid();
-    transaction.prepare_cached("INSERT INTO frame_data VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
-        id,
-        totals_bytes,
-        paths,
-        functions,
-        checksum([&totals_bytes, &paths, &functions])
-    ])?;
-    Ok(Some(outcome))
+    let id = connection.last_insert_rowid();
+    let [totals, paths, functions] = columns;
+    let checksum = checksum(columns);
+    let data = "INSERT INTO frame_data VALUES (?1, ?2, ?3, ?4, ?5)";
+    connection.prepare_cached(data)?.execute(params![id, totals, paths, functions, checksum])?;
+    Ok(())
 }
 
 /// What there is of a frame's recording.

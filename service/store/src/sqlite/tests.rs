@@ -10,7 +10,7 @@ use diytrace_profile::testing::{arena, calls, family, function_of, node, record,
 use proptest::prelude::*;
 
 use super::Sqlite;
-use crate::engine::{Engine, Put};
+use crate::engine::{Engine, Put, Tier};
 use crate::{Error, Frame, Labels, Query, Range, decode, encode};
 
 fn any_family() -> impl Strategy<Value = Family> {
@@ -176,6 +176,63 @@ proptest! {
         store.put(&whole).unwrap();
         prop_assert_eq!(calls(&store.select(&Query::default(), None).unwrap().merged), calls(&whole.merged));
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    #[test]
+    fn coarser_slices_have_the_same_sums(readings in any_readings(), seconds in 1i64..100) {
+        let (_folder, mut store) = store();
+        let at = |moment: i64| moment * seconds * 100_000_000;
+        for frame in slices(&readings) {
+            store.put(&Frame { start: at(frame.start), end: at(frame.end), ..frame }).unwrap();
+        }
+        let fine = store.select(&Query::default(), None).unwrap().merged;
+        let frames = |store: &Sqlite| store.frames(&Query::default()).unwrap().len() as u64;
+        for tier in [Tier::Minute, Tier::Hour] {
+            let before = frames(&store);
+            let less = store.compact(tier, i64::MAX).unwrap();
+            prop_assert_eq!(frames(&store), before - less);
+            prop_assert_eq!(store.compact(tier, i64::MAX).unwrap(), 0);
+            prop_assert_eq!(&store.select(&Query::default(), None).unwrap().merged, &fine);
+        }
+        // What is sent again is known; the next slice goes on from the last.
+        let mut next = slices(&readings).pop().unwrap();
+        prop_assert_eq!(store.put(&Frame { end: at(next.end), start: at(next.start), ..next.clone() }).unwrap(), Put::Known);
+        next.sequence += 1;
+        next.holds_later = false;
+        next.merged.groups.clear();
+        let put = store.put(&Frame { start: at(next.end), end: at(next.end + 1), ..next }).unwrap();
+        prop_assert_eq!(put, Put::Added);
+    }
+}
+
+#[test]
+fn old_slices_become_minutes_and_the_latest_stay() {
+    let (_folder, mut store) = store();
+    let reading = |calls: u64| {
+        let call = || diytrace_profile::testing::Call { function: 0x1000, own: 10, callees: Vec::new() };
+        let calls: Vec<_> = (0..calls).map(|_| call()).collect();
+        let mut family = family(vec![arena(record(&calls, Costs::default(), 3))]);
+        family.read_ticks = 2000;
+        family
+    };
+    const SECOND: i64 = 1_000_000_000;
+    let readings: Vec<Family> = (1..=120).map(reading).collect();
+    for frame in slices(&readings) {
+        store.put(&Frame { start: frame.start * SECOND, end: frame.end * SECOND, ..frame }).unwrap();
+    }
+    let bytes: u64 = store.connection.query_row("SELECT sum(bytes) FROM frame", [], |row| row.get(0)).unwrap();
+    assert_eq!(store.beyond(Tier::Minute, bytes).unwrap(), None);
+    let half = store.beyond(Tier::Minute, bytes / 2).unwrap().unwrap() / SECOND;
+    assert!((500..700).contains(&half), "{half}");
+    // 20 minutes of slices of 10 s, of which the last 2 minutes stay.
+    assert_eq!(store.compact(Tier::Minute, i64::MAX).unwrap(), 18 * 5);
+    let minute = |since: i64, until: i64| {
+        let range = Range { since: since * SECOND, until: until * SECOND };
+        store.select(&Query { range, ..Query::default() }, None).unwrap().merged.groups[0].calls
+    };
+    assert_eq!([minute(0, 1200), minute(60, 120), minute(1190, 1200)], [120, 6, 1]);
 }
 
 #[test]

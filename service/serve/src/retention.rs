@@ -1,0 +1,134 @@
+//! How long slices stay as they came, and how long coarser ones stay at all.
+
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use diytrace_store::{Engine, Error, Query, Range, Tier};
+
+use crate::service::Service;
+
+/// How often slices are made coarser.
+const EVERY: Duration = Duration::from_secs(60);
+
+/// How much of something is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keep {
+    /// What is younger.
+    pub age: Option<Duration>,
+    /// The latest, up to so many bytes.
+    pub bytes: Option<u64>,
+}
+
+/// How much is kept of each tier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// Slices as they came: then they become minutes.
+    pub fine: Keep,
+    /// Minutes: then they become hours.
+    pub minute: Keep,
+    /// Hours: then they are deleted; bytes are those of the store.
+    pub hour: Keep,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        let age = |hours: u64| Keep { age: Some(Duration::from_secs(3600 * hours)), bytes: None };
+        Self { fine: age(1), minute: age(48), hour: Keep::default() }
+    }
+}
+
+impl Retention {
+    /// With what `TIER=AGE`, `TIER=BYTES` or `TIER=AGE|BYTES` says.
+    pub fn with(mut self, text: &str) -> Result<Self, String> {
+        let wrong =
+            || format!("`{text}` is no retention: write fine=2h, minute=2d or hour=90d|20G, an age, a size or both");
+        let (tier, keep) = text.split_once('=').ok_or_else(wrong)?;
+        let keep = keep.parse().map_err(|()| wrong())?;
+        match tier {
+            "fine" => self.fine = keep,
+            "minute" => self.minute = keep,
+            "hour" => self.hour = keep,
+            _ => return Err(wrong()),
+        }
+        Ok(self)
+    }
+}
+
+impl FromStr for Keep {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let mut keep = Self::default();
+        for word in text.split('|') {
+            let digits = word.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+            let number: u64 = digits.parse().map_err(|_| ())?;
+            let times = |unit: u64| number.checked_mul(unit).ok_or(());
+            match &word[digits.len()..] {
+                "s" => keep.age = Some(Duration::from_secs(number)),
+                "m" | "min" => keep.age = Some(Duration::from_secs(times(60)?)),
+                "h" => keep.age = Some(Duration::from_secs(times(3600)?)),
+                "d" => keep.age = Some(Duration::from_secs(times(86_400)?)),
+                "k" | "K" | "KB" | "kB" => keep.bytes = Some(times(1 << 10)?),
+                "M" | "MB" => keep.bytes = Some(times(1 << 20)?),
+                "G" | "GB" => keep.bytes = Some(times(1 << 30)?),
+                "T" | "TB" => keep.bytes = Some(times(1 << 40)?),
+                _ => return Err(()),
+            }
+        }
+        Ok(keep)
+    }
+}
+
+/// Makes old slices coarser, and deletes the oldest, for as long as the service runs.
+pub async fn keep(service: Arc<Service>, retention: Retention) {
+    loop {
+        tokio::time::sleep(EVERY).await;
+        let here = service.clone();
+        let done = service.busy(move || once(&mut **here.writer(), retention)).await;
+        if let Ok(Err(error)) = done {
+            tracing::warn!("old slices stay as they are: {error}");
+        }
+    }
+}
+
+fn once(store: &mut dyn Engine, retention: Retention) -> Result<(), Error> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let ago = |age: Duration| i64::try_from(now.saturating_sub(age).as_nanos()).unwrap_or(i64::MAX);
+    for (tier, keep) in [(Tier::Minute, retention.fine), (Tier::Hour, retention.minute)] {
+        let beyond = keep.bytes.map(|bytes| store.beyond(tier, bytes)).transpose()?.flatten();
+        if let Some(until) = keep.age.map(ago).max(beyond) {
+            store.compact(tier, until)?;
+        }
+    }
+    let nothing = |error: Error| match error {
+        Error::Nothing { .. } | Error::Empty { .. } => Ok(()),
+        error => Err(error),
+    };
+    if let Some(age) = retention.hour.age {
+        let range = Range { since: i64::MIN, until: ago(age) };
+        store.delete(&Query { range, ..Query::default() }).map(drop).or_else(nothing)?;
+    }
+    if let Some(bytes) = retention.hour.bytes {
+        store.shrink(&Query::default(), bytes).map(drop).or_else(nothing)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiers_are_kept_by_age_by_size_or_by_both() {
+        let of = |text: &str| Retention::default().with(text);
+        assert_eq!(of("fine=2h").unwrap().fine, Keep { age: Some(Duration::from_secs(7200)), bytes: None });
+        let both = Keep { age: Some(Duration::from_secs(172_800)), bytes: Some(20 << 30) };
+        assert_eq!(of("fine=2d|20GB").unwrap().fine, both);
+        assert_eq!(of("hour=512M").unwrap().hour, Keep { age: None, bytes: Some(512 << 20) });
+        assert_eq!(of("hour=512M").unwrap().minute, Retention::default().minute);
+        for text in ["", "fine", "fine=", "week=2d", "fine=2", "fine=2w", "fine=-1d", "fine=99999999999999999999d"] {
+            assert!(of(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Makes coarser slices of old ones: they add up, so nothing but the moments in between is lost.
+
+use rusqlite::{TransactionBehavior, params};
+
+use super::file::Sqlite;
+use super::put::{Slice, insert, read_more};
+use super::select::{Series, all_series};
+use super::sums::{Columns, OfSeries};
+use crate::dictionary::Dictionary;
+use crate::engine::Tier;
+use crate::{Error, Query, Range};
+
+/// The latest slices of a recording stay as they are: whoever sends them may send them again.
+const LATEST_NS: i64 = 120_000_000_000;
+
+/// Some frames of a recording, one after the other, that become one.
+struct Run {
+    session: i64,
+    key: String,
+    first: u64,
+    start: i64,
+    first_end: i64,
+    end: i64,
+    frames: u64,
+}
+
+/// Makes one slice of all that ended in the same span of a tier, if it ended before `until`. How many slices there are less.
+pub fn compact(store: &mut Sqlite, tier: Tier, until: i64) -> Result<u64, Error> {
+    let mut less = 0;
+    for series in all_series(store)? {
+        let runs = runs(store, &series, tier, until)?;
+        if runs.is_empty() {
+            continue;
+        }
+        let mut dictionary = Dictionary::default();
+        read_more(&store.connection, series.build, &mut dictionary)
+            .map_err(|source| store.failed(source))?
+            .ok_or_else(|| store.damaged("a table of paths"))?;
+        for run in runs {
+            less += run.frames - 1;
+            join(store, &series, &dictionary, &run)?;
+        }
+    }
+    Ok(less)
+}
+
+/// Until when slices shorter than those of a tier ended that are more than so many bytes, the latest not counted.
+pub fn beyond(store: &Sqlite, tier: Tier, bytes: u64) -> Result<Option<i64>, Error> {
+    let beyond = "SELECT max(ended) FROM (SELECT ended, sum(bytes) OVER (ORDER BY ended DESC ROWS UNBOUNDED PRECEDING) \
+                  AS taken FROM frame WHERE ended - started < ?1) WHERE taken > ?2";
+    let beyond = store.connection.prepare_cached(beyond);
+    let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+    beyond
+        .and_then(|mut beyond| beyond.query_row(params![tier.span_ns(), bytes], |row| row.get(0)))
+        .map_err(|source| store.failed(source))
+}
+
+/// What is more than one frame in a span of the tier.
+fn runs(store: &Sqlite, series: &Series, tier: Tier, until: i64) -> Result<Vec<Run>, Error> {
+    let failed = |source| store.failed(source);
+    let runs = "SELECT session, key, min(sequence), min(started), min(ended), max(ended), count(*) FROM frame \
+                JOIN session ON session.id = session WHERE series = ?1 AND ended <= ?2 \
+                AND ended <= (SELECT max(ended) FROM frame AS other WHERE other.session = frame.session) - ?3 \
+                GROUP BY session, (ended - 1) / ?4 HAVING count(*) > 1";
+    let mut runs = store.connection.prepare_cached(runs).map_err(failed)?;
+    let found = runs.query_map(params![series.id, until, LATEST_NS, tier.span_ns()], |row| {
+        Ok(Run {
+            session: row.get(0)?,
+            key: row.get(1)?,
+            first: row.get(2)?,
+            start: row.get(3)?,
+            first_end: row.get(4)?,
+            end: row.get(5)?,
+            frames: row.get(6)?,
+        })
+    });
+    found.map_err(failed)?.collect::<Result<_, _>>().map_err(failed)
+}
+
+fn join(store: &mut Sqlite, series: &Series, dictionary: &Dictionary, run: &Run) -> Result<(), Error> {
+    let range = Range { since: run.first_end - 1, until: run.end };
+    let query = Query { range, session: Some(run.key.clone()), ..Query::default() };
+    let mut sums = OfSeries::to_keep();
+    sums.read(store, series, &query, dictionary)?;
+    let Columns { totals, own, paths, path_sums, function_sums } =
+        sums.columns(dictionary).ok_or_else(|| store.damaged("a frame"))?;
+    let totals_bytes = postcard::to_stdvec(&totals).unwrap_or_default(); // into memory: it cannot fail
+    let name = store.path.display().to_string();
+    let failed = |source| Error::Sqlite { store: name.clone(), source };
+    let transaction = store.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    let which = params![run.session, run.first_end, run.end];
+    let of = "WHERE session = ?1 AND ended BETWEEN ?2 AND ?3";
+    // Somebody may have put in more, or deleted some, since they were added up.
+    let there: u64 =
+        transaction.query_row(&format!("SELECT count(*) FROM frame {of}"), which, |row| row.get(0)).map_err(failed)?;
+    if there != run.frames {
+        return Ok(());
+    }
+    let data = format!("DELETE FROM frame_data WHERE frame IN (SELECT id FROM frame {of})");
+    transaction.execute(&data, which).map_err(failed)?;
+    transaction.execute(&format!("DELETE FROM frame {of}"), which).map_err(failed)?;
+    let slice = Slice { session: run.session, number: run.first, start: run.start, end: run.end };
+    insert(&transaction, &slice, &totals, own, paths, [&totals_bytes, &path_sums, &function_sums]).map_err(failed)?;
+    transaction.commit().map_err(failed)
+}

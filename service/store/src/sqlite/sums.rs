@@ -1,0 +1,393 @@
+//! Adds frames up.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use diytrace_profile::load::costs::Evidence;
+use diytrace_profile::merge::{CallPath, Key, PathId, Place, PlaceId, Tree};
+use diytrace_profile::merge::{Filed, FunctionTimes, Group, Merged, Module, Part, PartKey, PathPairs, Row};
+use diytrace_profile::module::ModuleKey;
+use diytrace_profile::time::Time;
+use rusqlite::params;
+use rustc_hash::FxHashMap;
+
+use super::blob;
+use super::file::Sqlite;
+use super::put::{Head, OfFunction, Totals, checksum};
+use super::select::Series;
+use crate::codec::{Below, Numbers};
+use crate::dictionary::{self, Dictionary, Path};
+use crate::{Error, Query, codec};
+
+/// What the frames of a series add up to.
+#[derive(Default)]
+pub struct OfSeries {
+    pub profiles: Vec<diytrace_profile::load::Summary>,
+    modules: Vec<Module>,
+    /// Of each session.
+    pub groups: Vec<Group>,
+    evidence: Evidence,
+    totals: Totals,
+    rows: Rows,
+    below: Below,
+    functions: BTreeMap<PlaceId, FunctionTimes>,
+    filed: BTreeMap<PlaceId, Filed>,
+    /// Whether it is to be kept, for others to ask for a part of the time: open calls are told since they began.
+    is_to_keep: bool,
+    /// How many processes of the present session have called a function, in any of its frames.
+    processes: BTreeMap<PlaceId, u64>,
+}
+
+/// A frame, as it is kept.
+pub struct Columns {
+    pub totals: Totals,
+    pub own: Time,
+    pub paths: usize,
+    pub path_sums: Vec<u8>,
+    pub function_sums: Vec<u8>,
+}
+
+/// Which of its recording's frames one is, of those that are selected.
+#[derive(Clone, Copy)]
+struct Among {
+    is_first: bool,
+    is_last: bool,
+    /// How long a call that is open can have been so.
+    longest: Option<Time>,
+}
+
+impl Among {
+    /// Whether it is the only one.
+    fn is_only(self) -> bool {
+        self.is_first && self.is_last
+    }
+
+    /// What of a path's numbers counts: of calls that have not returned, what the last frame knows; and that they are what has
+    /// come between two readings, if the first has no beginning.
+    fn counted(self, numbers: &Numbers) -> Numbers {
+        const OPEN: Range<usize> = Row::SUMS..Row::SUMS + 4;
+        const SO_FAR: usize = Row::SUMS + 2;
+        const IS_BETWEEN: usize = Row::SUMS + 4;
+        let mut counted = *numbers;
+        match self.longest {
+            _ if !self.is_last => counted[OPEN].fill(0),
+            Some(longest) => counted[SO_FAR] = counted[SO_FAR].min(longest.units()),
+            None => {}
+        }
+        if !self.is_first {
+            counted[IS_BETWEEN] = 0;
+        }
+        counted
+    }
+}
+
+impl OfSeries {
+    /// Nothing yet; what it comes to is to be kept.
+    pub fn to_keep() -> Self {
+        Self { is_to_keep: true, ..Self::default() }
+    }
+
+    /// Adds what is asked for.
+    pub fn read(
+        &mut self,
+        store: &Sqlite,
+        series: &Series,
+        query: &Query,
+        dictionary: &Dictionary,
+    ) -> Result<(), Error> {
+        let failed = |source| store.failed(source);
+        let frames = "SELECT session, totals, path_sums, function_sums, checksum, sequence, started, ended, \
+                      sequence = (SELECT max(sequence) FROM frame AS other WHERE other.session = frame.session \
+                      AND other.ended > ?2 AND other.ended <= ?3) FROM frame, frame_data WHERE frame = id \
+                      AND session IN (SELECT id FROM session WHERE series = ?1 AND (?4 IS NULL OR key = ?4)) \
+                      AND ended > ?2 AND ended <= ?3 \
+                      ORDER BY session, sequence";
+        let mut frames = store.connection.prepare_cached(frames).map_err(failed)?;
+        let range = query.range;
+        let mut frames = frames.query(params![series.id, range.since, range.until, query.session]).map_err(failed)?;
+        let (mut latest, mut began, mut bytes) = (None, None, Vec::new());
+        while let Some(frame) = frames.next().map_err(failed)? {
+            let session: i64 = frame.get(0).map_err(failed)?;
+            let is_first = latest.replace(session) != Some(session);
+            if is_first {
+                self.add_session(store, session)?;
+            }
+            let number = |at: usize| frame.get::<_, i64>(at).map_err(failed);
+            if is_first {
+                // A call that is open has lasted no longer than what is asked for, if that does not begin with the recording.
+                began = if number(5)? == 0 || self.is_to_keep { None } else { Some(number(6)?) };
+            }
+            let longest = began.map(|began| Time::from_ns(number(7).unwrap_or(began).saturating_sub(began) as f64));
+            let place = Among { is_first, is_last: number(8)? != 0, longest };
+            let column = |at: usize| frame.get_ref(at).and_then(|value| Ok(value.as_blob()?)).map_err(failed);
+            let damaged = || store.damaged("a frame");
+            if frame.get::<_, u32>(4).map_err(failed)? != checksum([column(1)?, column(2)?, column(3)?]) {
+                return Err(damaged());
+            }
+            let totals: Totals = postcard::from_bytes(column(1)?).map_err(|_| damaged())?;
+            self.add_totals(&totals);
+            let paths = dictionary.paths().len() as u32;
+            let (rows, below) = (&mut self.rows, &mut self.below);
+            let add = |path, numbers: &Numbers| rows.add(path, &place.counted(numbers));
+            blob::inflate(column(2)?, &mut bytes).ok_or_else(damaged)?;
+            codec::decode(&bytes, |path| dictionary.parent(path), paths, below, add).map_err(|_| damaged())?;
+            let functions: Vec<OfFunction> = blob::read(column(3)?).ok_or_else(damaged)?;
+            functions.into_iter().for_each(|function| self.add_function(function, place));
+            if place.is_last {
+                self.end_session();
+            }
+        }
+        Ok(())
+    }
+
+    fn add_session(&mut self, store: &Sqlite, session: i64) -> Result<(), Error> {
+        let head: Vec<u8> = (store.connection)
+            .prepare_cached("SELECT head FROM session WHERE id = ?1")
+            .and_then(|mut head| head.query_row([session], |row| row.get(0)))
+            .map_err(|source| store.failed(source))?;
+        let head: Head = blob::read(&head).ok_or_else(|| store.damaged("what is told of a recording"))?;
+        self.profiles.push(head.summary);
+        self.modules.extend(head.modules);
+        self.groups.extend(head.group);
+        if let Some(evidence) = &head.evidence {
+            self.evidence.add(evidence);
+        }
+        Ok(())
+    }
+
+    fn add_totals(&mut self, other: &Totals) {
+        let sums = &mut self.totals;
+        sums.calls = sums.calls.saturating_add(other.calls);
+        sums.lost_calls = sums.lost_calls.saturating_add(other.lost_calls);
+        sums.folded_calls = sums.folded_calls.saturating_add(other.folded_calls);
+        sums.unwound = sums.unwound.saturating_add(other.unwound);
+        sums.left_out = sums.left_out.saturating_add(other.left_out);
+        if let Some(calls) = other.part_calls {
+            sums.part_calls = Some(sums.part_calls.unwrap_or(0).saturating_add(calls));
+        }
+    }
+
+    fn add_function(&mut self, function: OfFunction, among: Among) {
+        let OfFunction { place, times, filed } = function;
+        if let Some(mut times) = times {
+            if !among.is_first {
+                times.open_before = 0;
+            }
+            // Of one recording, frame after frame is of the same processes.
+            if !among.is_only() {
+                let processes = self.processes.entry(place).or_default();
+                *processes = times.processes.max(*processes);
+                times.processes = 0;
+            }
+            self.functions.entry(place).or_default().add(&times);
+        }
+        if let Some(filed) = filed {
+            self.filed.entry(place).or_default().add(&filed);
+        }
+    }
+
+    /// As the columns of one frame, with what they say in short; nothing if sums cannot be.
+    pub fn columns(self, dictionary: &Dictionary) -> Option<Columns> {
+        let rows = self.rows.sums.into_iter().map(|(path, numbers)| Some((path, codec::row(&numbers)?)));
+        let mut rows: Vec<(PathId, Row)> = rows.collect::<Option<_>>()?;
+        rows.sort_unstable_by_key(|(path, _)| *path);
+        let mut functions = self.functions;
+        let mut all: BTreeMap<PlaceId, OfFunction> = BTreeMap::new();
+        for (place, filed) in self.filed {
+            let times = functions.remove(&place);
+            all.insert(place, OfFunction { place, times, filed: Some(filed) });
+        }
+        for (place, times) in functions {
+            all.insert(place, OfFunction { place, times: Some(times), filed: None });
+        }
+        Some(Columns {
+            totals: self.totals,
+            own: rows.iter().map(|(_, row)| row.counts.own).sum(),
+            paths: rows.len(),
+            path_sums: blob::deflated(&codec::encode(&rows, |path| dictionary.parent(path))),
+            function_sums: blob::write(&all.into_values().collect::<Vec<_>>()),
+        })
+    }
+
+    /// All frames of a recording were added.
+    fn end_session(&mut self) {
+        for (place, processes) in std::mem::take(&mut self.processes) {
+            self.functions.entry(place).or_default().add(&FunctionTimes { processes, ..FunctionTimes::default() });
+        }
+    }
+
+    /// The same as what merging the recordings gives.
+    pub fn merged(
+        self,
+        part: &PartKey,
+        dictionary: &Dictionary,
+        damaged: impl Fn() -> Error,
+        mut key: impl FnMut(i64) -> Result<ModuleKey, Error>,
+    ) -> Result<Merged, Error> {
+        // Each session tells of its own; merging makes one of those that are.
+        let modules = self.modules;
+        let mut numbers: FxHashMap<ModuleKey, u32> = FxHashMap::default();
+        for (number, module) in (0..).zip(&modules) {
+            module.key().map(|key| numbers.entry(key).or_insert(number));
+        }
+        let mut places = Places::new(dictionary);
+        let (tree, pairs) = self.rows.tree(dictionary, &mut places).ok_or_else(damaged)?;
+        let functions = self.functions.into_iter().map(|(place, times)| (places.number(place), times)).collect();
+        let filed = self.filed.into_iter().map(|(place, filed)| (places.number(place), filed)).collect();
+        let mut known: FxHashMap<i64, Option<u32>> = FxHashMap::default();
+        for module in places.modules() {
+            known.insert(module, numbers.get(&key(module)?).copied());
+        }
+        let places = places
+            .list
+            .iter()
+            .map(|&(module, address)| Place { module: module.and_then(|module| known[&module]), address });
+        let places = places.collect();
+        let group = self.groups.iter().fold(Group::default(), |sum, group| Group {
+            process: group.process.clone(),
+            processes: sum.processes.saturating_add(group.processes),
+            programs: sum.programs.union(&group.programs).cloned().collect::<BTreeSet<_>>(),
+            was_reset: sum.was_reset || group.was_reset,
+            timing: sum.timing.union(&group.timing).copied().collect(),
+            ..Group::default()
+        });
+        let part = self.totals.part_calls.map(|calls| Part {
+            key: part.clone(),
+            calls,
+            costs: self.evidence.costs(),
+            evidence: Arc::new(self.evidence),
+            paths: pairs,
+            filed: Arc::new(filed),
+        });
+        let Totals { calls, lost_calls, folded_calls, unwound, left_out, .. } = self.totals;
+        let group = Group {
+            calls,
+            lost_calls,
+            folded_calls,
+            unwound,
+            left_out,
+            tree,
+            parts: part.into_iter().collect(),
+            functions,
+            ..group
+        };
+        Ok(Merged { modules, places, groups: vec![group] })
+    }
+}
+
+/// Sums of paths, which there may be millions of.
+#[derive(Default)]
+struct Rows {
+    /// Where a path's sums are, and 1; 0: it has none.
+    places: Vec<u32>,
+    sums: Vec<(PathId, Numbers)>,
+}
+
+impl Rows {
+    fn add(&mut self, path: PathId, numbers: &Numbers) {
+        if self.places.len() <= path as usize {
+            self.places.resize(path as usize + 1, 0);
+        }
+        match &mut self.places[path as usize] {
+            0 => {
+                self.sums.push((path, *numbers));
+                self.places[path as usize] = self.sums.len() as u32;
+            }
+            place => codec::add(&mut self.sums[*place as usize - 1].1, numbers),
+        }
+    }
+
+    /// The tree of the paths, with those that they are below, and the hook pairs in their times.
+    /// `None` if they cannot be.
+    fn tree(mut self, dictionary: &Dictionary, places: &mut Places) -> Option<(Tree, Vec<(PathId, PathPairs)>)> {
+        let mut at = 0;
+        while let Some((path, _)) = self.sums.get(at) {
+            let key = &dictionary.paths()[*path as usize].key;
+            for above in key.parent.into_iter().chain(key.folded_into) {
+                if self.places.get(above as usize) == Some(&0) {
+                    self.add(above, &[0; _]);
+                }
+            }
+            at += 1;
+        }
+        // A path's number is higher than that of the one above it: so its place below that is known when it comes.
+        let Self { mut sums, .. } = self;
+        sums.sort_unstable_by_key(|(path, _)| *path);
+        let order = preorder(&sums, dictionary);
+        let mut numbers: FxHashMap<PathId, PathId> = FxHashMap::default();
+        let (mut paths, mut pairs) = (Vec::with_capacity(order.len()), Vec::with_capacity(order.len()));
+        for &at in &order {
+            let (path, numbers_of_path) = &sums[at as usize];
+            let row = codec::row(numbers_of_path)?;
+            let Path { key, target } = &dictionary.paths()[*path as usize];
+            let number = paths.len() as PathId;
+            numbers.insert(*path, number);
+            let new = |path: PathId| numbers[&path];
+            let key = Key {
+                parent: key.parent.map(new),
+                folded_into: key.folded_into.map(new),
+                function: places.number(key.function),
+                site: places.number(key.site),
+                hook: places.number(key.hook),
+                flags: key.flags,
+            };
+            let target = target.map(|target| places.number(target));
+            paths.push(CallPath { key, end: number + 1, target, counts: row.counts });
+            pairs.push((number, row.pairs));
+        }
+        for number in (0..paths.len()).rev() {
+            let CallPath { key, end, .. } = paths[number];
+            if let Some(parent) = key.parent {
+                let above: &mut CallPath = &mut paths[parent as usize];
+                above.end = above.end.max(end);
+            }
+        }
+        Some((Tree { paths }, pairs))
+    }
+}
+
+/// Places of a dictionary that are in use, numbered as they come.
+struct Places<'a> {
+    dictionary: &'a Dictionary,
+    numbers: FxHashMap<PlaceId, PlaceId>,
+    list: Vec<dictionary::Place>,
+}
+
+impl<'a> Places<'a> {
+    fn new(dictionary: &'a Dictionary) -> Self {
+        Self { dictionary, numbers: FxHashMap::default(), list: Vec::new() }
+    }
+
+    fn number(&mut self, place: PlaceId) -> PlaceId {
+        *self.numbers.entry(place).or_insert_with(|| {
+            // One that is nowhere is damage that the check of the whole finds: all that is in frames was numbered.
+            self.list.push(self.dictionary.places().get(place as usize).copied().unwrap_or((None, u64::MAX)));
+            self.list.len() as PlaceId - 1
+        })
+    }
+
+    fn modules(&self) -> BTreeSet<i64> {
+        self.list.iter().filter_map(|(module, _)| *module).collect()
+    }
+}
+
+/// The order of paths, each directly before those below it: their places in `sums`, which are by number.
+fn preorder(sums: &[(PathId, Numbers)], dictionary: &Dictionary) -> Vec<u32> {
+    let place_of = |path: PathId| sums.binary_search_by_key(&path, |(path, _)| *path).ok();
+    let mut below: Vec<Vec<u32>> = vec![Vec::new(); sums.len()];
+    let mut next = Vec::new();
+    for (at, (path, _)) in (0u32..).zip(sums) {
+        match dictionary.parent(*path).and_then(place_of) {
+            Some(above) => below[above].push(at),
+            None => next.push(at),
+        }
+    }
+    next.reverse();
+    let mut order = Vec::with_capacity(sums.len());
+    while let Some(at) = next.pop() {
+        order.push(at);
+        next.extend(below[at as usize].iter().rev());
+    }
+    order
+}
