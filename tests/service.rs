@@ -155,7 +155,7 @@ fn views_answer_as_commands_do() {
         ("tree?min_percent=1", "tree --format json --min-percent 1"),
         ("tree?callers=1", "tree --format json --callers"),
         ("callers?function=leaf", "callers leaf --format json"),
-        ("annotate?function=main", "annotate main --format json"),
+        ("annotate?function=main", "annotate main --assembly --format json"),
         ("series", "series --format json"),
         ("export/folded", "export folded"),
         ("export/html", "export html"),

@@ -359,3 +359,30 @@ fn a_store_that_cannot_be_written_can_be_read() {
     let written = ask(&["push", "--store", "s.db", "one"]);
     assert_eq!((written.status.code(), text(&written.stderr).lines().count()), (Some(2), 1));
 }
+
+#[test]
+fn a_store_is_asked_in_sql_and_nothing_changes() {
+    let story = Story::new();
+    story.record("forks.c", builds()[0], "one");
+    story.done("push --store runs.db one");
+    let ask = |query: &str| run_to_end(diytrace(story.path()).args(["sql", "--store", "runs.db", query]));
+    let documented = include_str!("../docs/store.md").lines().filter_map(|line| {
+        let query = line.strip_prefix("diytrace sql --store runs.db ")?;
+        Some(query.trim_matches(|quote| quote == '\'' || quote == '"'))
+    });
+    let queries: Vec<&str> = documented.collect();
+    assert!(queries.len() >= 10);
+    for query in queries {
+        let output = ask(query);
+        assert!(output.status.success(), "{query}: {}", text(&output.stderr));
+        assert!(text(&output.stdout).lines().count() >= 2, "{query}: {}", text(&output.stdout));
+    }
+    let calls = story.json("report --store runs.db --format json")["reports"][0]["calls"].to_string();
+    assert_eq!(text(&ask("SELECT sum(calls) AS calls FROM slices").stdout), format!("calls\n{calls}\n"));
+    for query in ["DELETE FROM frame", "SELECT", "SELECT x FROM slices", "DROP TABLE frame"] {
+        let output = ask(query);
+        assert_eq!(output.status.code(), Some(2), "{query}");
+        assert_eq!(text(&output.stderr).lines().count(), 1, "{query}: {}", text(&output.stderr));
+    }
+    assert_eq!(text(&ask("SELECT sum(calls) AS calls FROM slices").stdout), format!("calls\n{calls}\n"));
+}

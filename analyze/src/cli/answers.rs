@@ -28,7 +28,7 @@ const VALUES: [&str; 15] = [
 ];
 
 /// Those that are there or not.
-const FLAGS: [&str; 6] = ["raw", "by-address", "timeline", "callers", "sites", "assembly"];
+const FLAGS: [&str; 5] = ["raw", "by-address", "timeline", "callers", "sites"];
 
 /// Those of a comparison.
 const OF_COMPARISONS: [&str; 9] =
@@ -100,8 +100,11 @@ fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec
         None => words.push("--format=json".to_owned()),
     }
     words.push(format!("--store={store}"));
-    if view == "timeline" {
-        words.push("--timeline".to_owned());
+    match view {
+        "timeline" => words.push("--timeline".to_owned()),
+        // Frames say which source a function has: it is not theirs to have files of this machine read.
+        "annotate" => words.push("--assembly".to_owned()),
+        _ => {}
     }
     let mut positional = Vec::new();
     for (name, value) in parameters {

@@ -29,6 +29,7 @@ mod shown;
 mod similar;
 mod size;
 mod source;
+mod sql;
 mod stored;
 mod symbolize;
 mod token;
@@ -110,6 +111,7 @@ enum Command {
     Series(series::Arguments),
     Serve(serve::Arguments),
     Agent(agent::Arguments),
+    Sql(sql::Arguments),
 }
 
 /// Why a command failed.
@@ -178,6 +180,7 @@ impl Command {
             Self::Delete(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Push(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Series(arguments) => Ok(arguments.run(out).map(|()| 0)?),
+            Self::Sql(arguments) => Ok(arguments.run(out.unpaged()).map(|()| 0)?),
             Self::Serve(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Agent(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Symbolize(arguments) => Ok(arguments.run().map(|()| 0)?),

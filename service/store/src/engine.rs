@@ -61,6 +61,34 @@ pub struct FrameFacts {
     pub ended: i64,
 }
 
+/// A value in a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// None.
+    Null,
+    /// A whole number.
+    Whole(i64),
+    /// Another.
+    Real(f64),
+    /// Text.
+    Text(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+}
+
+impl Cell {
+    /// As text; bytes in hexadecimal digits.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Null => String::new(),
+            Self::Whole(number) => number.to_string(),
+            Self::Real(number) => number.to_string(),
+            Self::Text(text) => text.clone(),
+            Self::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        }
+    }
+}
+
 /// How long slices are that were made of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
@@ -121,6 +149,9 @@ pub trait Engine {
 
     /// Of slices shorter than those of a tier: until when they ended that are more than so many bytes, the latest not counted.
     fn beyond(&self, tier: Tier, bytes: u64) -> Result<Option<i64>, Error>;
+
+    /// Asks in the store's own language: first the names of columns, then rows, until `take` has had enough. Nothing changes.
+    fn sql(&self, query: &str, take: &mut dyn FnMut(&[Cell]) -> bool) -> Result<(), Error>;
 
     /// What is known of a module.
     fn symbols(&self, module: &ModuleKey) -> Result<Option<Portable>, Error>;

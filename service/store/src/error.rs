@@ -125,6 +125,12 @@ pub enum Error {
         /// The recording.
         session: String,
     },
+    /// A question that the store does not understand.
+    #[error("the query cannot be answered: {why}")]
+    Sql {
+        /// Why.
+        why: String,
+    },
     /// Bytes that are no frame.
     #[error("this is no frame: {why}")]
     Frame {

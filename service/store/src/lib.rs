@@ -33,7 +33,7 @@ mod sqlite;
 mod wire;
 
 pub use address::Address;
-pub use engine::{Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Stored, Tier};
+pub use engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Stored, Tier};
 pub use error::Error;
 pub use frame::Frame;
 pub use label::Labels;

@@ -8,6 +8,7 @@ mod names;
 mod put;
 mod schema;
 mod select;
+mod sql;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,7 @@ mod tests;
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 
-use crate::engine::{Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Tier};
+use crate::engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Tier};
 use crate::{Error, Frame, Query};
 pub use file::Sqlite;
 
@@ -58,6 +59,10 @@ impl Engine for Sqlite {
 
     fn beyond(&self, tier: Tier, bytes: u64) -> Result<Option<i64>, Error> {
         compact::beyond(self, tier, bytes)
+    }
+
+    fn sql(&self, query: &str, take: &mut dyn FnMut(&[Cell]) -> bool) -> Result<(), Error> {
+        sql::ask(self, query, take)
     }
 
     fn symbols(&self, module: &ModuleKey) -> Result<Option<Portable>, Error> {
