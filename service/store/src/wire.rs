@@ -10,7 +10,10 @@ use flate2::write::DeflateEncoder;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use self::columns::PathColumns;
 use crate::{Error, Frame};
+
+mod columns;
 
 /// What HTTP calls them.
 pub const CONTENT_TYPE: &str = "application/vnd.diytrace.frame";
@@ -35,7 +38,12 @@ pub struct Names {
 
 /// A frame as bytes.
 pub fn encode(frame: &Frame) -> Vec<u8> {
-    write(FRAME, frame)
+    let mut rest = frame.clone();
+    let paths = match &mut rest.merged.groups[..] {
+        [group] if group.parts.len() <= 1 => PathColumns::take(group),
+        _ => PathColumns::default(),
+    };
+    write(FRAME, &(rest, paths))
 }
 
 /// What is known of a module, as bytes.
@@ -45,8 +53,13 @@ pub fn encode_names(names: &Names) -> Vec<u8> {
 
 /// A frame from bytes that anybody may have sent: at most so many when they are inflated.
 pub fn decode(bytes: &[u8], most: u64) -> Result<Frame, Error> {
-    let frame: Frame = read(FRAME, bytes, most)?;
+    let (mut frame, paths): (Frame, PathColumns) = read(FRAME, bytes, most)?;
     let wrong = |why| Err(Error::Frame { why });
+    if let [group] = &mut frame.merged.groups[..]
+        && paths.put_back(group).is_none()
+    {
+        return wrong("its paths cannot be");
+    }
     match frame {
         _ if !frame.merged.is_sound() => wrong("its paths and places do not fit together"),
         _ if frame.merged.groups.len() > 1 => wrong("its processes are not added up"),

@@ -25,7 +25,7 @@ pub fn ask(store: &Sqlite, query: &str, take: &mut dyn FnMut(&[Cell]) -> bool) -
     if !statement.readonly() {
         return Err(Error::Sql { why: "it would change the store".to_owned() });
     }
-    let names: Vec<Cell> = statement.column_names().into_iter().map(|name| Cell::Text(name.to_owned())).collect();
+    let names: Vec<Cell> = statement.column_names().map(|name| Cell::Text(name.to_owned())).collect();
     let columns = names.len();
     let mut goes_on = take(&names);
     let mut rows = statement.query([]).map_err(wrong)?;
