@@ -7,7 +7,7 @@
 //! GET / ──[page]──▶ a browser
 //! ```
 //!
-//! What a request may do is decided in [`access`]. Whatever takes long (the store, a view) runs in threads of its own, as many
+//! What a request may do is decided in `access`. Whatever takes long (the store, a view) runs in threads of its own, as many
 //! at once as there are processors; who comes then is asked to come again.
 
 mod access;
