@@ -87,6 +87,19 @@ static void paths_stepped(int from, int to)
 static void to_512_paths(void) { paths_stepped(491, 497); }
 static void to_1024_paths(void) { paths_stepped(986, 992); }
 
+/* What a thread remembers of paths lately met gets more room at the 257th. */
+static void to_256_paths(void) { paths_stepped(242, 248); }
+
+/* Known paths of a parent with more children than are remembered at once: some are found at once, some by a search, some by the
+ * index, and each changes what is remembered. */
+static void among_siblings(void)
+{
+    new_paths(0, 90);
+    start_stepping();
+    for (int i = 4; i < 24; i += 5) new_paths(i, i + 1);
+    stop_stepping();
+}
+
 static void to_512_functions(void)
 {
     for (int i = 0; i < 509; i++) one_of_many(i);
@@ -375,6 +388,8 @@ const struct scenario scenarios[] = {
     {"frames-512", "", 0, 0, 0, to_512_frames, SEEN, SEEN, 0, ""},
     {"frames-1024", "", 0, 0, 0, to_1024_frames, SEEN, SEEN, 0, ""},
     {"folding", "", 0, 0, 0, to_folding, SEEN, SEEN, 0, ""},
+    {"siblings", "", 0, 0, 0, among_siblings, SEEN, SEEN, 0, ""},
+    {"paths-256", "", 0, 0, 0, to_256_paths, SEEN, SEEN, 0, ""},
     {"paths-512", "", 0, 0, 0, to_512_paths, SEEN, SEEN, 0, ""},
     {"paths-1024", "", 0, 0, 0, to_1024_paths, SEEN, SEEN, 0, ""},
     {"functions-512", "", 0, 0, 0, to_512_functions, SEEN, SEEN, 0, ""},

@@ -61,6 +61,21 @@ fn a_hook_goes_on_from_its_own_caller_when_a_handler_has_thrown() {
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
 
+/// Between two children of one parent that are looked up, and in the middle of each, a handler looks up others, makes new ones,
+/// leaves for good, or forks.
+#[test]
+fn siblings_are_found_whatever_a_handler_makes_of_them() {
+    let build = *builds().last().unwrap();
+    let mut siblings = cases(&fixture("stepped.c", build));
+    siblings.retain(|case| {
+        ["siblings", "paths-256"].contains(&&*case.scenario.name)
+            && ["call", "paths", "jump", "fork"].contains(&&*case.action.name)
+    });
+    assert!(siblings.len() >= 6, "{}", siblings.len());
+    let failures = each(siblings, |case| take_all(case, "signal", 3, 61));
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
 /// A handler's call takes the reset up before the hook that it interrupted does: what it has counted stays.
 #[test]
 fn a_reset_that_a_handler_has_taken_up_is_not_taken_up_again() {

@@ -16,7 +16,8 @@
 //!                         └▶ left, stack, code (did `longjmp` leave calls open?)
 //! ```
 //!
-//! A `frame` is an open call, a `table` an index of what an arena holds, and `busy` what protects a thread's state from its own
+//! A `frame` is an open call, a `table` an index of what an arena holds, `near` what is
+//! looked at before that, and `busy` what protects a thread's state from its own
 //! signal handlers, word by word (`field`). `life` is called when the library is loaded
 //! and when threads and processes end, `seal` before a program restricts its system calls; `creation` makes a family, and `cost` measures the hooks; `sys`, `memory`, `clock`
 //! and `settings` are what it stands on.
@@ -49,6 +50,7 @@ mod mapped_file;
 mod maps;
 mod memory;
 mod modules;
+mod near;
 mod path;
 mod rare;
 mod reading;

@@ -8,8 +8,10 @@ use crate::family::Family;
 use crate::filter;
 use crate::frame::Frame;
 use crate::modules;
+use crate::near::Place;
 use crate::sys;
-use crate::thread::{PATH_CACHE, READABLE_PAGES, Thread};
+use crate::table;
+use crate::thread::{READABLE_PAGES, Thread};
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::header::timing;
 use profile::node::{NOT_TIMED_MAX, ROOT, SKIPPED, flag};
@@ -25,13 +27,10 @@ pub fn key(parent: Ref, function: usize, site: usize, hook: usize) -> u64 {
     function as u64 ^ (site.wrapping_add(hook as u32 as usize) as u64) << 20 ^ (parent as u64) << 40
 }
 
-/// The place of a call path in [`Thread::path_cache`]: a cache line for the parent, in it one for the child.
+/// What tells the children of a parent apart in [`Thread::near`].
 #[inline(always)]
-pub fn cache_place(parent: Ref, function: usize, site: usize, hook: usize) -> usize {
-    const LINE: usize = 16;
-    let child = (function >> 4).wrapping_add(site).wrapping_add(hook);
-    // Nodes are two units long.
-    (parent as usize / 2 * LINE) % PATH_CACHE + (child ^ child >> 4) % LINE
+fn child_number(function: usize, site: usize, hook: usize) -> usize {
+    (function >> 4).wrapping_add(site).wrapping_add(hook)
 }
 
 /// Whether a node is that path.
@@ -45,7 +44,44 @@ pub unsafe fn is(node: *const NodeRecord, parent: Ref, function: usize, site: us
     node.function == function as u64 && node.site == site as u64 && node.hook == hook as u32 && node.parent == parent
 }
 
-/// The node for a call from `parent`, if there is one.
+/// The node for a call from `parent`, if it is where it is looked for first.
+#[inline(always)]
+pub fn find_at_once(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
+    let near = &thread.near;
+    let node = near.first(near.place(parent, child_number(function, site, hook)));
+    // SAFETY: it holds nodes of the thread's arena only; 0 is the header, which is no path.
+    unsafe { is(thread.node(node), parent, function, site, hook) }.then_some(node)
+}
+
+/// The node for a call from `parent`, if there is one, which is not where it is looked for first. It will be from now on.
+#[inline(always)]
+pub fn find_near(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
+    let arena = thread.arena_ref.get();
+    let place = thread.near.place(parent, child_number(function, site, hook));
+    let hash = table::hash(key(parent, function, site, hook));
+    // SAFETY: as above.
+    let is_it = |node| unsafe { is(thread.node(node), parent, function, site, hook) };
+    let mut found = thread.near.find(place, hash, is_it);
+    if found.is_none() {
+        found = find(thread, parent, function, site, hook);
+        if let Some(node) = found {
+            remember(thread, place, hash, node);
+        }
+    }
+    // In the child of a handler that has forked in the middle of this, what was written since is the parent's.
+    if thread.arena_ref.get() != arena {
+        thread.near.clear();
+    }
+    found
+}
+
+/// Has a node found in [`Thread::near`]. Calls so far tell which other one goes, as good as by chance.
+#[inline(always)]
+fn remember(thread: &Thread, place: Place, hash: u64, node: Ref) {
+    thread.near.keep(place, hash, node, thread.count.get().wrapping_add(thread.counted.get()));
+}
+
+/// The node for a call from `parent`, if there is one, by the index.
 #[inline(always)]
 pub fn find(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
     // SAFETY: the index holds nodes of the thread's arena only.
@@ -117,6 +153,9 @@ fn make(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize)
         arena::publish_node(node, parent);
     }
     index(thread, reference, node);
+    thread.near.make_room(thread.nodes.len());
+    let place = thread.near.place(parent, child_number(function, site, hook));
+    remember(thread, place, table::hash(key(parent, function, site, hook)), reference);
     Some(reference)
 }
 

@@ -144,20 +144,15 @@ unsafe fn exit_while_busy(thread: &Thread, function: usize, sp: usize) {
     }
 }
 
-/// Entry of a call whose path is not among those met lately.
+/// Entry of a call whose path is not where it is looked for first.
 #[inline(never)]
 pub unsafe fn enter_uncached<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the top frame is there.
     unsafe {
         let top = thread.top.get();
         let (parent, inside) = ((*top).position, (*top).inside);
-        match path::find(thread, parent, function, site, hook) {
-            Some(node) => {
-                let place = path::cache_place(parent, function, site, hook);
-                thread.path_cache[place ^ 1].set(thread.path_cache[place].get());
-                thread.path_cache[place].set(node);
-                hooks::open::<W>(thread, node, inside, function, site, hook, sp);
-            }
+        match path::find_near(thread, parent, function, site, hook) {
+            Some(node) => hooks::open::<W>(thread, node, inside, function, site, hook, sp),
             None => enter_new_path::<W>(thread, function, site, hook, sp),
         }
     }

@@ -293,8 +293,8 @@ pub unsafe fn commit_memory(address: *mut u8, size: usize) -> Result<()> {
 ///
 /// # Safety
 /// The range must be private memory of the recorder's whose contents nobody needs.
-pub unsafe fn forget_pages(address: *mut u8, size: usize) {
-    let _ = call!(SYS_madvise, address, size, libc::MADV_DONTNEED);
+pub unsafe fn forget_pages(address: *mut u8, size: usize) -> Result<()> {
+    call!(SYS_madvise, address, size, libc::MADV_DONTNEED).map(drop)
 }
 
 /// Gives a mapping back.
@@ -305,12 +305,12 @@ pub unsafe fn unmap(address: *mut u8, size: usize) {
     let _ = call!(SYS_munmap, address, size);
 }
 
-/// Makes a page read as zeros in the child of every fork.
+/// Makes pages read as zeros in the child of every fork.
 ///
 /// # Safety
 /// The page must be private memory of the recorder's.
-pub unsafe fn wipe_on_fork(page: *mut u8, size: usize) -> Result<()> {
-    call!(SYS_madvise, page, size, libc::MADV_WIPEONFORK).map(drop)
+pub unsafe fn wipe_on_fork(pages: *mut u8, size: usize) -> Result<()> {
+    call!(SYS_madvise, pages, size, libc::MADV_WIPEONFORK).map(drop)
 }
 
 /// Lets the pages of a file's mapping come one by one: around each hole the kernel would read zeros far ahead.

@@ -75,7 +75,7 @@ impl Slots {
 
 /// What a key is found by: the first slot to look at in its high bits, and in its low half what the slot says.
 #[inline(always)]
-fn hash(key: u64) -> u64 {
+pub fn hash(key: u64) -> u64 {
     key.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
@@ -87,6 +87,11 @@ impl Table {
     pub fn start(&self, pages: *mut u8) {
         self.root.set(Slots::new(pages.cast(), FIRST).root());
         self.used.set(0);
+    }
+
+    /// How many records there are.
+    pub fn len(&self) -> usize {
+        self.used.get() as usize
     }
 
     /// The record that `is_it` says yes to.
@@ -131,7 +136,7 @@ impl Table {
         self.root.set(larger.root());
         // SAFETY: a lookup that a signal handler has interrupted may go on in the old slots, and finds nothing there: it
         // asks again. Nothing is inserted into them any more.
-        unsafe { sys::forget_pages(old.first.cast(), old.size()) };
+        let _ = unsafe { sys::forget_pages(old.first.cast(), old.size()) };
         true
     }
 

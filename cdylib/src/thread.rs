@@ -8,6 +8,7 @@ use crate::family::{self, Family};
 use crate::field::Field;
 use crate::fork;
 use crate::frame::{self, Frame, bits};
+use crate::near::Near;
 use crate::sys::{self, SignalsBlocked};
 use crate::table::Table;
 use crate::trial::{self, Trial};
@@ -47,9 +48,6 @@ pub const READABLE_PAGES: usize = 256;
 
 /// Functions known to be outside every root; each in the slot of its address.
 pub const OUTSIDERS: usize = 512;
-
-/// Nodes found lately. The children of one parent lie side by side, in one cache line.
-pub const PATH_CACHE: usize = 2048;
 
 /// Hooks of which is known how far above their stack pointer the return address lies.
 pub const DISTANCES: usize = 256;
@@ -151,8 +149,8 @@ pub struct Thread {
     pub pthread: Field<usize>,
     /// Whether a thread has it.
     pub in_use: AtomicBool,
-    /// See [`PATH_CACHE`].
-    pub path_cache: [Field<Ref>; PATH_CACHE],
+    /// Nodes found lately, by parent.
+    pub near: Near,
     /// See [`OUTSIDERS`].
     pub outsiders: [Field<usize>; OUTSIDERS],
     /// See [`KNOWN_PAGES`].
@@ -193,6 +191,7 @@ impl Thread {
             let state = &*thread;
             state.nodes.start(memory.add(size_of::<Thread>()));
             state.functions.start(memory.add(size_of::<Thread>() + Table::FIRST_SIZE));
+            state.near.start(family.mapped);
             let header = family.header();
             let (inner, outer) = ((*header).inner_cost, (*header).outer_cost);
             state.top.set(frames);
@@ -454,6 +453,7 @@ impl Thread {
             let state = &*thread;
             state.nodes.free();
             state.functions.free();
+            state.near.free();
             let (frames, reserved) = (state.bottom.get(), state.reserved.get());
             sys::unmap(frames.cast(), reserved.offset_from(frames) as usize * size_of::<Frame>());
             sys::unmap(thread.cast(), size_of::<Thread>());

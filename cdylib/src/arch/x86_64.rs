@@ -303,6 +303,23 @@ pub fn prefetch(address: *const u8) {
     unsafe { asm!("prefetcht0 [{}]", in(reg) address, options(nostack, preserves_flags, readonly)) };
 }
 
+/// Which of the sixteen words of a cache line are `wanted` in the bits of a mask: a bit for each.
+///
+/// # Safety
+/// The line must be valid for reads, and begin at a multiple of its size.
+#[inline(always)]
+pub unsafe fn equal_words(line: *const u32, mask: u32, wanted: u32) -> u32 {
+    use core::arch::x86_64::*;
+    // SAFETY: the caller's promise; every processor of this kind has these instructions.
+    unsafe {
+        let line = line.cast::<__m128i>();
+        let (mask, wanted) = (_mm_set1_epi32(mask as i32), _mm_set1_epi32(wanted as i32));
+        let four = |nth| _mm_cmpeq_epi32(_mm_and_si128(line.add(nth).read_volatile(), mask), wanted);
+        let (low, high) = (_mm_packs_epi32(four(0), four(1)), _mm_packs_epi32(four(2), four(3)));
+        _mm_movemask_epi8(_mm_packs_epi16(low, high)) as u32
+    }
+}
+
 /// Whether the processor says that its time stamp counter runs at one rate, whatever it does.
 pub fn has_invariant_ticks() -> bool {
     use core::arch::x86_64::__cpuid;
