@@ -4,7 +4,7 @@
 //! The index of all paths ([`crate::table`]) is one miss of the cache for a slot that lies anywhere, and another for the
 //! node. Here a line of the cache belongs to two nodes that were made one after the other, as those of one
 //! subtree are as a rule: where a program goes through millions of paths, a call finds its line where its caller or a
-//! sibling has just been. The child's address says which of the line's slots is looked at first; where another child is
+//! sibling has just been. The child's address says which two of the line's slots are looked at first; where other children are
 //! there, the line as a whole is searched, for a part of the hash, so that no other node has to be touched to see that it
 //! is another.
 //!
@@ -80,6 +80,12 @@ impl Near {
         self.node(place.line.0[place.first].get())
     }
 
+    /// The same for the slot beside it, which has what was there before.
+    #[inline(always)]
+    pub fn second(&self, place: Place) -> Ref {
+        self.node(place.line.0[place.first ^ 1].get())
+    }
+
     #[inline(always)]
     fn node(&self, slot: u32) -> Ref {
         (slot & self.numbers.get()) * NODE_UNITS as u32
@@ -95,7 +101,8 @@ impl Near {
         while found != 0 {
             let slot = line.0[found.trailing_zeros() as usize % SLOTS].get();
             if is_it(self.node(slot)) {
-                line.0[found.trailing_zeros() as usize % SLOTS].set(line.0[first].get());
+                line.0[found.trailing_zeros() as usize % SLOTS].set(line.0[first ^ 1].get());
+                line.0[first ^ 1].set(line.0[first].get());
                 line.0[first].set(slot);
                 return Some(self.node(slot));
             }
@@ -104,19 +111,20 @@ impl Near {
         None
     }
 
-    /// Has a node found from now on. What was in the slot that is looked at first goes to one that is empty, or that
-    /// `chance` tells.
+    /// Has a node found from now on. What was in the slot that is looked at first goes to the one beside it, and what was
+    /// there to one that is empty, or that `chance` tells.
     #[inline(always)]
     pub fn keep(&self, place: Place, hash: u64, node: Ref, chance: u64) {
         let Place { line, first } = place;
         let slot = part_of(hash) & !self.numbers.get() | node / NODE_UNITS as u32;
-        let before = line.0[first].get();
+        let before = line.0[first ^ 1].get();
         if before != 0 {
             // SAFETY: a line has sixteen words.
             let empty = unsafe { arch::equal_words(ptr::from_ref(line).cast(), u32::MAX, 0) };
             let other = if empty == 0 { chance } else { empty.trailing_zeros().into() };
             line.0[other as usize % SLOTS].set(before);
         }
+        line.0[first ^ 1].set(line.0[first].get());
         line.0[first].set(slot);
     }
 

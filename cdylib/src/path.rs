@@ -48,9 +48,17 @@ pub unsafe fn is(node: *const NodeRecord, parent: Ref, function: usize, site: us
 #[inline(always)]
 pub fn find_at_once(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
     let near = &thread.near;
-    let node = near.first(near.place(parent, child_number(function, site, hook)));
+    let place = near.place(parent, child_number(function, site, hook));
+    let mut node = near.first(place);
     // SAFETY: it holds nodes of the thread's arena only; 0 is the header, which is no path.
-    unsafe { is(thread.node(node), parent, function, site, hook) }.then_some(node)
+    unsafe {
+        if is(thread.node(node), parent, function, site, hook) {
+            return Some(node);
+        }
+        // Two calls of one parent may have one place.
+        node = near.second(place);
+        is(thread.node(node), parent, function, site, hook).then_some(node)
+    }
 }
 
 /// The node for a call from `parent`, if there is one, which is not where it is looked for first. It will be from now on.
