@@ -70,7 +70,7 @@ impl Near {
         let mask = self.mask.get();
         let lines = self.lines.get();
         // SAFETY: there are as many as the mask says, or more, and they stay mapped.
-        let line = unsafe { &*lines.add(parent as usize / (NODE_UNITS * PARENTS) & mask) };
+        let line = unsafe { &*lines.add((parent as usize / (NODE_UNITS * PARENTS)) & mask) };
         Place { line, first: (child ^ child >> 4) % SLOTS }
     }
 
@@ -116,7 +116,7 @@ impl Near {
     #[inline(always)]
     pub fn keep(&self, place: Place, hash: u64, node: Ref, chance: u64) {
         let Place { line, first } = place;
-        let slot = part_of(hash) & !self.numbers.get() | node / NODE_UNITS as u32;
+        let slot = part_of(hash) & !self.numbers.get() | (node / NODE_UNITS as u32);
         let before = line.0[first ^ 1].get();
         if before != 0 {
             // SAFETY: a line has sixteen words.
