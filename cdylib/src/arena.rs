@@ -56,6 +56,7 @@ pub fn claim(thread: &Thread) -> bool {
     let keep = keep(family);
     thread.nodes.clear();
     thread.functions.clear();
+    thread.path_cache.iter().for_each(|place| place.set(0));
     thread.near.clear();
     thread.directory.set(-1);
     thread.token.set(family.token());
@@ -248,6 +249,7 @@ unsafe fn clear_function(base: *mut u8, function: &mut Function) {
 pub fn index_what_is_there(thread: &Thread) {
     thread.nodes.clear();
     thread.functions.clear();
+    thread.path_cache.iter().for_each(|place| place.set(0));
     thread.near.clear();
     let family = thread.family;
     // SAFETY: the arena is the thread's.

@@ -170,9 +170,15 @@ pub unsafe fn enter_on<W: Way>(thread: &Thread, function: usize, site: usize, ho
         if parent < ROOT {
             return rare::enter_from_nowhere::<W>(thread, function, site, hook, sp);
         }
-        let Some(node) = path::find_at_once(thread, parent, function, site, hook) else {
-            return rare::enter_uncached::<W>(thread, function, site, hook, sp);
-        };
+        let place = path::cache_place(parent, function, site, hook);
+        let mut node = thread.path_cache[place].get();
+        if !path::is(thread.node(node), parent, function, site, hook) {
+            // Two calls of one parent may have one place.
+            node = thread.path_cache[place ^ 1].get();
+            if !path::is(thread.node(node), parent, function, site, hook) {
+                return rare::enter_uncached::<W>(thread, function, site, hook, sp);
+            }
+        }
         open::<W>(thread, node, top.inside, function, site, hook, sp);
     }
 }

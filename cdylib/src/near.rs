@@ -1,19 +1,17 @@
-//! What a thread looks a call's node up in first: the children that each parent has called lately, near those of its
+//! What a thread looks a call's node up in where it has many: the children that each parent has called, near those of its
 //! neighbours.
 //!
 //! The index of all paths ([`crate::table`]) is one miss of the cache for a slot that lies anywhere, and another for the
 //! node. Here a line of the cache belongs to two nodes that were made one after the other, as those of one
 //! subtree are as a rule: where a program goes through millions of paths, a call finds its line where its caller or a
-//! sibling has just been. The child's address says which two of the line's slots are looked at first; where other children are
-//! there, the line as a whole is searched, for a part of the hash, so that no other node has to be touched to see that it
-//! is another.
+//! sibling has just been. The line as a whole is searched for a part of the hash, so that no other node has to be touched to see
+//! that it is another.
 //!
 //! It forgets: whoever finds nothing here asks the index. So it may be lost or overwritten at any instruction. A slot is one
-//! word, which is written at once and names a node of the thread's arena, whose key is compared before it is used. A signal
-//! handler that comes between two writes, or a hook that goes on after one, leaves a child in two slots or in none. And each
+//! word, which is written at once and names a node of the thread's arena, whose key is compared before it is used. And each
 //! search looks at sixteen slots, whatever they hold.
 //!
-//! A thread begins with as many lines as its state has room for. When its arena has outgrown them, it gets more, in memory
+//! A thread begins without lines. It gets them when its arena has many nodes, and more when that has outgrown them, in memory
 //! that a fork wipes: a child has other nodes, and its parent need not copy a page at each call.
 
 use crate::arch;
@@ -26,13 +24,14 @@ const SLOTS: usize = 16;
 /// Parents that share a line. One for each would find a little more, in twice the memory.
 const PARENTS: usize = 2;
 const NODE_UNITS: usize = size_of::<NodeRecord>() / UNIT;
-const FIRST_LINES: usize = 128;
+/// Fewer nodes are found in the index as fast: it is in the cache, too.
+const FEW: usize = 4096;
 /// How many times more lines there are when there are too few.
 const GROWTH: usize = 4;
 
 /// Slots: a node's number, and above it a part of its hash; 0 = empty.
 #[repr(C, align(64))]
-struct Line([Field<u32>; SLOTS]);
+pub struct Line([Field<u32>; SLOTS]);
 
 /// A thread's lines.
 #[repr(C)]
@@ -44,46 +43,33 @@ pub struct Near {
     numbers: Field<u32>,
     /// With so many nodes there are too few.
     enough_for: Field<usize>,
-    first: [Line; FIRST_LINES],
-}
-
-/// Where a call is looked up: see [`Near::place`].
-#[derive(Clone, Copy)]
-pub struct Place<'a> {
-    line: &'a Line,
-    first: usize,
+    /// While there are few nodes; nothing is ever in it.
+    none: Line,
 }
 
 impl Near {
     /// Begins with nothing in it, in a state that stays where it is and is zeroed, for a file that may become so large.
     pub fn start(&self, file_size: usize) {
         self.numbers.set((file_size / (UNIT * NODE_UNITS)).next_power_of_two().wrapping_sub(1) as u32);
-        self.lines.set(self.first.as_ptr());
-        self.mask.set(FIRST_LINES - 1);
-        self.enough_for.set(FIRST_LINES * PARENTS);
+        self.lines.set(&raw const self.none);
+        self.mask.set(0);
+        self.enough_for.set(FEW);
     }
 
-    /// Where a call of a parent is looked up, by a number that differs among the parent's children.
+    /// Whether there are no lines yet.
     #[inline(always)]
-    pub fn place(&self, parent: Ref, child: usize) -> Place<'_> {
+    pub fn is_empty(&self) -> bool {
+        self.mask.get() == 0
+    }
+
+    /// The line that calls of a parent are looked up in.
+    #[inline(always)]
+    pub fn line(&self, parent: Ref) -> &Line {
         // In this order: a handler in between may make them more, and the smaller mask fits the new ones, too.
         let mask = self.mask.get();
         let lines = self.lines.get();
         // SAFETY: there are as many as the mask says, or more, and they stay mapped.
-        let line = unsafe { &*lines.add((parent as usize / (NODE_UNITS * PARENTS)) & mask) };
-        Place { line, first: (child ^ child >> 4) % SLOTS }
-    }
-
-    /// The node in the slot that is looked at first: of this call, as a rule, or of another; 0 for none.
-    #[inline(always)]
-    pub fn first(&self, place: Place) -> Ref {
-        self.node(place.line.0[place.first].get())
-    }
-
-    /// The same for the slot beside it, which has what was there before.
-    #[inline(always)]
-    pub fn second(&self, place: Place) -> Ref {
-        self.node(place.line.0[place.first ^ 1].get())
+        unsafe { &*lines.add((parent as usize / (NODE_UNITS * PARENTS)) & mask) }
     }
 
     #[inline(always)]
@@ -91,41 +77,30 @@ impl Near {
         (slot & self.numbers.get()) * NODE_UNITS as u32
     }
 
-    /// The node that `is_it` says yes to, wherever in the line. The next time it is found at once.
+    /// The node in a line that `is_it` says yes to.
     #[inline(always)]
-    pub fn find(&self, place: Place, hash: u64, is_it: impl Fn(Ref) -> bool) -> Option<Ref> {
-        let Place { line, first } = place;
+    pub fn find(&self, line: &Line, hash: u64, is_it: impl Fn(Ref) -> bool) -> Option<Ref> {
         let hashes = !self.numbers.get();
         // SAFETY: a line has sixteen words.
         let mut found = unsafe { arch::equal_words(ptr::from_ref(line).cast(), hashes, part_of(hash) & hashes) };
         while found != 0 {
-            let slot = line.0[found.trailing_zeros() as usize % SLOTS].get();
-            if is_it(self.node(slot)) {
-                line.0[found.trailing_zeros() as usize % SLOTS].set(line.0[first ^ 1].get());
-                line.0[first ^ 1].set(line.0[first].get());
-                line.0[first].set(slot);
-                return Some(self.node(slot));
+            let node = self.node(line.0[found.trailing_zeros() as usize % SLOTS].get());
+            if is_it(node) {
+                return Some(node);
             }
             found &= found - 1;
         }
         None
     }
 
-    /// Has a node found from now on. What was in the slot that is looked at first goes to the one beside it, and what was
-    /// there to one that is empty, or that `chance` tells.
+    /// Has a node found from now on: in a slot that is empty, or that `chance` tells.
     #[inline(always)]
-    pub fn keep(&self, place: Place, hash: u64, node: Ref, chance: u64) {
-        let Place { line, first } = place;
+    pub fn keep(&self, line: &Line, hash: u64, node: Ref, chance: u64) {
+        // SAFETY: a line has sixteen words.
+        let empty = unsafe { arch::equal_words(ptr::from_ref(line).cast(), u32::MAX, 0) };
+        let place = if empty == 0 { chance } else { empty.trailing_zeros().into() };
         let slot = part_of(hash) & !self.numbers.get() | (node / NODE_UNITS as u32);
-        let before = line.0[first ^ 1].get();
-        if before != 0 {
-            // SAFETY: a line has sixteen words.
-            let empty = unsafe { arch::equal_words(ptr::from_ref(line).cast(), u32::MAX, 0) };
-            let other = if empty == 0 { chance } else { empty.trailing_zeros().into() };
-            line.0[other as usize % SLOTS].set(before);
-        }
-        line.0[first ^ 1].set(line.0[first].get());
-        line.0[first].set(slot);
+        line.0[place as usize % SLOTS].set(slot);
     }
 
     /// Sees to it that there are lines enough for so many nodes, or as many as there is memory for.
@@ -160,7 +135,7 @@ impl Near {
         self.lines.set(lines.cast());
         self.mask.set(count - 1);
         self.enough_for.set(count * PARENTS);
-        if old != self.first.as_ptr() {
+        if old_count > 1 {
             // A hook that a signal handler has interrupted may go on in the old ones, so they stay mapped: it finds
             // nothing there, and what it writes is lost.
             // SAFETY: nobody needs what they hold.
@@ -170,23 +145,22 @@ impl Near {
 
     /// Forgets all nodes.
     pub fn clear(&self) {
-        let (lines, count) = (self.lines.get(), self.mask.get() + 1);
-        let size = count * size_of::<Line>();
-        if lines != self.first.as_ptr() {
-            // Without memory to each page, as in a forked child there is none: unless the program has locked it all.
-            // SAFETY: nobody needs what they hold.
-            if unsafe { sys::forget_pages(lines.cast_mut().cast(), size) }.is_ok() {
-                return;
-            }
+        if self.is_empty() {
+            return;
         }
-        // SAFETY: the lines are ours, and there are so many.
-        let lines = unsafe { core::slice::from_raw_parts(lines, count) };
-        lines.iter().flat_map(|line| &line.0).for_each(|slot| slot.set(0));
+        let (lines, count) = (self.lines.get(), self.mask.get() + 1);
+        // Without memory to each page, as in a forked child there is none: unless the program has locked it all.
+        // SAFETY: nobody needs what they hold.
+        if unsafe { sys::forget_pages(lines.cast_mut().cast(), count * size_of::<Line>()) }.is_err() {
+            // SAFETY: the lines are ours, and there are so many.
+            let lines = unsafe { core::slice::from_raw_parts(lines, count) };
+            lines.iter().flat_map(|line| &line.0).for_each(|slot| slot.set(0));
+        }
     }
 
     /// Gives memory back.
     pub fn free(&self) {
-        if self.lines.get() != self.first.as_ptr() {
+        if !self.is_empty() {
             // SAFETY: whoever frees the lines uses them no more.
             unsafe { sys::unmap(self.lines.get().cast_mut().cast(), (self.mask.get() + 1) * size_of::<Line>()) };
         }

@@ -8,10 +8,10 @@ use crate::family::Family;
 use crate::filter;
 use crate::frame::Frame;
 use crate::modules;
-use crate::near::Place;
+use crate::near::Line;
 use crate::sys;
 use crate::table;
-use crate::thread::{READABLE_PAGES, Thread};
+use crate::thread::{PATH_CACHE, READABLE_PAGES, Thread};
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::header::timing;
 use profile::node::{NOT_TIMED_MAX, ROOT, SKIPPED, flag};
@@ -27,10 +27,13 @@ pub fn key(parent: Ref, function: usize, site: usize, hook: usize) -> u64 {
     function as u64 ^ (site.wrapping_add(hook as u32 as usize) as u64) << 20 ^ (parent as u64) << 40
 }
 
-/// What tells the children of a parent apart in [`Thread::near`].
+/// The place of a call path in [`Thread::path_cache`]: a cache line for the parent, in it one for the child.
 #[inline(always)]
-fn child_number(function: usize, site: usize, hook: usize) -> usize {
-    (function >> 4).wrapping_add(site).wrapping_add(hook)
+pub fn cache_place(parent: Ref, function: usize, site: usize, hook: usize) -> usize {
+    const LINE: usize = 16;
+    let child = (function >> 4).wrapping_add(site).wrapping_add(hook);
+    // Nodes are two units long.
+    (parent as usize / 2 * LINE) % PATH_CACHE + (child ^ child >> 4) % LINE
 }
 
 /// Whether a node is that path.
@@ -44,36 +47,27 @@ pub unsafe fn is(node: *const NodeRecord, parent: Ref, function: usize, site: us
     node.function == function as u64 && node.site == site as u64 && node.hook == hook as u32 && node.parent == parent
 }
 
-/// The node for a call from `parent`, if it is where it is looked for first.
+/// The node for a call from `parent`, if there is one, which is not in the cache of paths: near its parent, or by the index.
 #[inline(always)]
-pub fn find_at_once(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
-    let near = &thread.near;
-    let place = near.place(parent, child_number(function, site, hook));
-    let mut node = near.first(place);
-    // SAFETY: it holds nodes of the thread's arena only; 0 is the header, which is no path.
-    unsafe {
-        if is(thread.node(node), parent, function, site, hook) {
-            return Some(node);
-        }
-        // Two calls of one parent may have one place.
-        node = near.second(place);
-        is(thread.node(node), parent, function, site, hook).then_some(node)
+pub fn find_near(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
+    match thread.near.is_empty() {
+        true => find(thread, parent, function, site, hook),
+        false => find_among_many(thread, parent, function, site, hook),
     }
 }
 
-/// The node for a call from `parent`, if there is one, which is not where it is looked for first. It will be from now on.
-#[inline(always)]
-pub fn find_near(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
+#[inline(never)]
+fn find_among_many(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
     let arena = thread.arena_ref.get();
-    let place = thread.near.place(parent, child_number(function, site, hook));
+    let line = thread.near.line(parent);
     let hash = table::hash(key(parent, function, site, hook));
-    // SAFETY: as above.
+    // SAFETY: it holds nodes of the thread's arena only.
     let is_it = |node| unsafe { is(thread.node(node), parent, function, site, hook) };
-    let mut found = thread.near.find(place, hash, is_it);
+    let mut found = thread.near.find(line, hash, is_it);
     if found.is_none() {
         found = find(thread, parent, function, site, hook);
         if let Some(node) = found {
-            remember(thread, place, hash, node);
+            remember(thread, line, hash, node);
         }
     }
     // In the child of a handler that has forked in the middle of this, what was written since is the parent's.
@@ -85,8 +79,8 @@ pub fn find_near(thread: &Thread, parent: Ref, function: usize, site: usize, hoo
 
 /// Has a node found in [`Thread::near`]. Calls so far tell which other one goes, as good as by chance.
 #[inline(always)]
-fn remember(thread: &Thread, place: Place, hash: u64, node: Ref) {
-    thread.near.keep(place, hash, node, thread.count.get().wrapping_add(thread.counted.get()));
+fn remember(thread: &Thread, line: &Line, hash: u64, node: Ref) {
+    thread.near.keep(line, hash, node, thread.count.get().wrapping_add(thread.counted.get()));
 }
 
 /// The node for a call from `parent`, if there is one, by the index.
@@ -162,8 +156,10 @@ fn make(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize)
     }
     index(thread, reference, node);
     thread.near.make_room(thread.nodes.len());
-    let place = thread.near.place(parent, child_number(function, site, hook));
-    remember(thread, place, table::hash(key(parent, function, site, hook)), reference);
+    if !thread.near.is_empty() {
+        let line = thread.near.line(parent);
+        remember(thread, line, table::hash(key(parent, function, site, hook)), reference);
+    }
     Some(reference)
 }
 

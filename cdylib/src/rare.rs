@@ -144,7 +144,7 @@ unsafe fn exit_while_busy(thread: &Thread, function: usize, sp: usize) {
     }
 }
 
-/// Entry of a call whose path is not where it is looked for first.
+/// Entry of a call whose path is not among those met lately.
 #[inline(never)]
 pub unsafe fn enter_uncached<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the top frame is there.
@@ -152,7 +152,12 @@ pub unsafe fn enter_uncached<W: Way>(thread: &Thread, function: usize, site: usi
         let top = thread.top.get();
         let (parent, inside) = ((*top).position, (*top).inside);
         match path::find_near(thread, parent, function, site, hook) {
-            Some(node) => hooks::open::<W>(thread, node, inside, function, site, hook, sp),
+            Some(node) => {
+                let place = path::cache_place(parent, function, site, hook);
+                thread.path_cache[place ^ 1].set(thread.path_cache[place].get());
+                thread.path_cache[place].set(node);
+                hooks::open::<W>(thread, node, inside, function, site, hook, sp);
+            }
             None => enter_new_path::<W>(thread, function, site, hook, sp),
         }
     }

@@ -49,6 +49,9 @@ pub const READABLE_PAGES: usize = 256;
 /// Functions known to be outside every root; each in the slot of its address.
 pub const OUTSIDERS: usize = 512;
 
+/// Nodes found lately. The children of one parent lie side by side, in one cache line.
+pub const PATH_CACHE: usize = 2048;
+
 /// Hooks of which is known how far above their stack pointer the return address lies.
 pub const DISTANCES: usize = 256;
 
@@ -149,7 +152,9 @@ pub struct Thread {
     pub pthread: Field<usize>,
     /// Whether a thread has it.
     pub in_use: AtomicBool,
-    /// Nodes found lately, by parent.
+    /// See [`PATH_CACHE`].
+    pub path_cache: [Field<Ref>; PATH_CACHE],
+    /// Where a node is looked for next, among many.
     pub near: Near,
     /// See [`OUTSIDERS`].
     pub outsiders: [Field<usize>; OUTSIDERS],
