@@ -25,6 +25,7 @@ mod lease;
 mod moment;
 mod parse;
 pub mod reset;
+mod ring;
 pub mod snapshot;
 mod source;
 pub mod state;
