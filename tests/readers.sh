@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Exports, opened by the programs they are for that are too heavy for every test run: the flame graph, the page and that of a
-# comparison in Chromium, clicked and searched; speedscope, as its npm package has it; the Firefox Profiler's own importer.
+# Exports, opened by the programs they are for that are too heavy for every test run: the flame graph, the page, that of a
+# comparison and the service's in Chromium, clicked and searched; speedscope, as its npm package has it; the Firefox Profiler's own importer.
 # (callgrind_annotate, dot and go tool pprof are asked by `cargo test --test export`.)
 #
 #   tests/readers.sh [PROFILE]          (default: a program of c-fixtures/ is recorded)
@@ -60,7 +60,8 @@ heading "readers from npm"
 cp "$repo"/tests/readers/*.mjs "$repo"/tests/readers/package.json "$folder"
 (cd "$folder" && npm install --silent --no-audit --no-fund --no-package-lock --ignore-scripts)
 
-for reader in flamegraph page diff speedscope firefox; do
+export DIYTRACE=$diytrace PROFILE=$profile
+for reader in flamegraph page diff service speedscope firefox; do
     heading "$reader"
     node "$folder/$reader.mjs"
 done

@@ -102,7 +102,10 @@ impl Tail {
         if is_last || has_ended || self.remembered.is_none_or(|at| at.elapsed() >= REMEMBERED_EVERY) {
             self.remember(&reading, memory, client)?;
         }
-        self.acknowledged = Some(reading.family);
+        self.acknowledged = Some(reading.family).filter(|_| !has_ended);
+        if has_ended {
+            self.reader = Reader::new(self.path.clone()); // without what it has read: there may be thousands
+        }
         Ok(Some(answer))
     }
 
