@@ -283,8 +283,12 @@ fn who_watches_sees_frames_as_they_come_and_a_profile_of_the_next_seconds() {
     let event = heard.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
     let event: Value = serde_json::from_str(event).unwrap();
     assert_eq!(event["labels"]["service"], "endless");
-    let pprof = service.get("/debug/pprof/diytrace?seconds=1");
-    assert_eq!((pprof.status, &pprof.body[..2]), (200, &[0x1f, 0x8b][..]), "{}", said(&pprof.body));
+    // On a busy machine a second may pass without a frame.
+    wait_until("a second has a profile", || {
+        let pprof = service.get("/debug/pprof/diytrace?seconds=1");
+        assert!([200, 404].contains(&pprof.status), "{}", said(&pprof.body));
+        pprof.body.starts_with(&[0x1f, 0x8b])
+    });
     assert!(said(&service.get("/metrics").body).ends_with("# EOF\n"));
     program.stop();
     agent.end();
