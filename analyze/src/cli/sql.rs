@@ -10,7 +10,7 @@ use super::pager::Output;
 
 const EXAMPLES: &str = "\
 Examples:
-  diytrace sql --store runs.db 'SELECT service, sum(calls) FROM slices GROUP BY 1'
+  diytrace sql --store runs.db 'SELECT host, sum(calls) FROM slices GROUP BY 1'
   diytrace sql --store runs.db    # the shell of SQLite, where that is installed
 
 The answer is CSV. `slices` has a row for each span of time of each recording: service, host, build, labels (JSON), \
