@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use diytrace_agent::{Agent, Error, Options};
 use diytrace_profile::error::Error as Whole;
 use diytrace_profile::load::DEFAULT_FOLDER;
+use diytrace_serve::Tokens;
 use diytrace_store::{Labelled, Labels};
 
+use super::log;
 use super::size::size;
-use super::{log, token};
 use crate::signals::Signals;
 
 const EXAMPLES: &str = "\
@@ -41,7 +42,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     every: Option<Duration>,
 
-    /// A file with the token that the service wants
+    /// A file with a line `write TOKEN`, if the service wants one
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
@@ -71,11 +72,12 @@ impl Arguments {
     fn agent(self) -> Result<Agent, Whole> {
         let labels = self.labels.iter().map(|label| Labels::parse(label)).collect::<Result<_, _>>();
         let labels = labels.map_err(|error| Whole::Elsewhere(error.into()))?;
+        let token = self.token_file.as_deref().map(Tokens::to_write).transpose();
         let folders = if self.folders.is_empty() { vec![PathBuf::from(DEFAULT_FOLDER)] } else { self.folders };
         let absolute = |folder: PathBuf| std::path::absolute(&folder).unwrap_or(folder);
         let options = Options {
             to: self.to,
-            token: self.token_file.as_deref().map(token::read).transpose()?,
+            token: token.map_err(|error| Whole::Elsewhere(error.into()))?,
             folders: folders.into_iter().map(absolute).collect(),
             labelled: Labelled { labels },
             every: self.every,

@@ -1,12 +1,13 @@
 //! Views over HTTP: the commands of the same names, asked by a request.
 
 use clap::Parser;
+use diytrace_compare::diff as comparing;
 use diytrace_profile::error::Error;
 use diytrace_serve::{Answer, Refusal, Views};
 use diytrace_views::view;
 use serde::Serialize;
 
-use super::{Cli, Command, comparing};
+use super::{annotate, callers, diff, export, report, series, tree};
 
 /// Options that a request may set, as the command line has them: none names a file.
 const VALUES: [&str; 15] = [
@@ -34,6 +35,19 @@ const FLAGS: [&str; 5] = ["raw", "by-address", "timeline", "callers", "sites"];
 const OF_COMPARISONS: [&str; 9] =
     ["since", "until", "replicate", "min-change", "max-spread", "min-share", "level", "correction", "limit"];
 
+/// The commands that a request may ask.
+#[derive(Parser)]
+#[command(name = "diytrace", disable_help_flag = true)]
+enum Asked {
+    Report(report::Arguments),
+    Tree(tree::Arguments),
+    Callers(callers::Arguments),
+    Annotate(annotate::Arguments),
+    Series(series::Arguments),
+    Export(export::Arguments),
+    Diff(Box<diff::Arguments>),
+}
+
 /// Answers of a store.
 pub struct Answers {
     store: String,
@@ -49,15 +63,15 @@ impl Answers {
 impl Views for Answers {
     fn answer(&self, view: &str, parameters: &[(String, String)]) -> Result<Answer, Refusal> {
         let words = words(view, &self.store, parameters)?;
-        let cli = Cli::try_parse_from(words).map_err(|error| refused(first_sentence(&error.to_string())))?;
-        let written = match cli.command {
-            Command::Report(arguments) => json(arguments.document()),
-            Command::Tree(arguments) => json(arguments.document()),
-            Command::Callers(arguments) => json(arguments.document()),
-            Command::Annotate(arguments) => json(arguments.document()),
-            Command::Series(arguments) => json(arguments.document_or_none()),
-            Command::Export(arguments) => arguments.bytes(),
-            Command::Diff(arguments) => {
+        let asked = Asked::try_parse_from(words).map_err(|error| refused(first_sentence(&error.to_string())))?;
+        let written = match asked {
+            Asked::Report(arguments) => json(arguments.document()),
+            Asked::Tree(arguments) => json(arguments.document()),
+            Asked::Callers(arguments) => json(arguments.document()),
+            Asked::Annotate(arguments) => json(arguments.document()),
+            Asked::Series(arguments) => json(arguments.document_or_none()),
+            Asked::Export(arguments) => arguments.bytes(),
+            Asked::Diff(arguments) => {
                 let mut bytes = Vec::new();
                 let compared = arguments.command();
                 let compared = compared.and_then(|command| {
@@ -65,7 +79,6 @@ impl Views for Answers {
                 });
                 compared.map(|_| bytes)
             }
-            _ => return Err(no_view(view)),
         };
         match written {
             Ok(body) => Ok(Answer { content_type: content_type(view), body }),
@@ -82,23 +95,16 @@ fn json<T: Serialize>(document: Result<T, Error>) -> Result<Vec<u8>, Error> {
 
 /// The command line that a request stands for.
 fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec<String>, Refusal> {
-    let (command, format) = match view.split_once('/') {
-        Some(("export", format)) => ("export", Some(format)),
-        None => (if view == "timeline" { "report" } else { view }, None),
-        Some(_) => return Err(no_view(view)),
+    let (command, how) = match view {
+        "timeline" => ("report", "--format=json"),
+        "compare" => ("diff", "--format=json"),
+        "report" | "tree" | "callers" | "annotate" | "series" => (view, "--format=json"),
+        _ => match view.strip_prefix("export/") {
+            Some(format) if format.bytes().all(|byte| byte.is_ascii_lowercase()) => ("export", format),
+            _ => return Err(no_view(view)),
+        },
     };
-    if !["report", "timeline", "tree", "callers", "annotate", "series", "compare", "export"].contains(&view)
-        && format.is_none()
-    {
-        return Err(no_view(view));
-    }
-    let command = if command == "compare" { "diff" } else { command };
-    let mut words = vec!["diytrace".to_owned(), command.to_owned()];
-    match format {
-        Some(format) if format.bytes().all(|byte| byte.is_ascii_lowercase()) => words.push(format.to_owned()),
-        Some(_) => return Err(no_view(view)),
-        None => words.push("--format=json".to_owned()),
-    }
+    let mut words = ["diytrace", command, how].map(str::to_owned).to_vec();
     words.push(format!("--store={store}"));
     match view {
         "timeline" => words.push("--timeline".to_owned()),

@@ -32,7 +32,6 @@ mod source;
 mod sql;
 mod stored;
 mod symbolize;
-mod token;
 mod top;
 mod tree;
 

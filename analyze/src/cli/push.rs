@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use diytrace_agent::Client;
 use diytrace_profile::error::Error as Whole;
 use diytrace_profile::human::count;
+use diytrace_serve::Tokens;
 use diytrace_store::{self as store, Address, Labelled, Labels};
 
 use super::shown::warn;
@@ -38,7 +39,7 @@ pub struct Arguments {
     #[arg(long, value_name = "URL", conflicts_with = "store")]
     to: Option<String>,
 
-    /// A file with the token that the service wants
+    /// A file with a line `write TOKEN`, if the service wants one
     #[arg(long, value_name = "FILE", requires = "to")]
     token_file: Option<PathBuf>,
 
@@ -64,7 +65,7 @@ impl Arguments {
             }
             (None, to) => {
                 let to = to.as_ref().ok_or("name a store or a service")?;
-                let token = self.token_file.as_deref().map(super::token::read).transpose()?;
+                let token = self.token_file.as_deref().map(Tokens::to_write).transpose()?;
                 (to, store::push(&mut Client::new(to, token)?, profiles, &labelled)?)
             }
         };

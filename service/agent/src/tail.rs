@@ -99,14 +99,14 @@ impl Tail {
         };
         names.send(client, &frame.merged, is_last || has_ended)?;
         (self.next, self.may_be_there, self.is_done) = (answer.next, false, has_ended);
-        if is_last || has_ended || self.remembered.is_none_or(|at| at.elapsed() >= REMEMBERED_EVERY) {
-            self.remember(&reading, memory, client)?;
-        }
+        let is_due = is_last || has_ended || self.remembered.is_none_or(|at| at.elapsed() >= REMEMBERED_EVERY);
+        let remembered = if is_due { self.remember(&reading, memory, client) } else { Ok(()) };
+        // The service has it, whether that can be remembered or not.
         self.acknowledged = Some(reading.family).filter(|_| !has_ended);
         if has_ended {
             self.reader = Reader::new(self.path.clone()); // without what it has read: there may be thousands
         }
-        Ok(Some(answer))
+        remembered.map(|()| Some(answer))
     }
 
     fn frame(&self, family: &Family, labelled: &Labelled) -> Frame {

@@ -10,7 +10,7 @@ use axum::response::Response;
 use diytrace_store::{Engine, Error, Put, decode, decode_names};
 
 use crate::answer;
-use crate::service::Service;
+use crate::shared::Service;
 
 /// Most bytes of a frame or names when they are inflated.
 const MOST_INFLATED: u64 = 1 << 30;

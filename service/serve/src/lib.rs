@@ -1,9 +1,9 @@
 //! The service: takes what agents send, keeps it in a store, and answers every view over HTTP.
 //!
 //! ```text
-//! POST /v1/frames ──[frames]──▶ store ──▶ GET /v1/live ──[live]──▶ who watches
+//! POST /v1/frames ──[frames]──▶ store ──[live]──▶ GET /v1/live ──[events]──▶ who watches
 //!                                 ▲
-//! GET /v1/report … ──[views]──────┘──▶ the command line's JSON, by [`Views`]
+//! GET /v1/report … ──[asked]──────┘──▶ the command line's JSON, by [`Views`]
 //! GET / ──[page]──▶ a browser
 //! ```
 //!
@@ -12,17 +12,21 @@
 
 mod access;
 mod answer;
+mod asked;
 mod error;
+mod events;
 mod frames;
 mod live;
 mod page;
 mod retention;
 mod scraped;
 mod service;
+mod shared;
+mod tokens;
 mod views;
 
-pub use access::Tokens;
 pub use error::Error;
 pub use retention::Retention;
 pub use service::{Options, run};
+pub use tokens::Tokens;
 pub use views::{Answer, Refusal, Views};

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use diytrace_store::{Engine, Error, Query, Range, Tier};
 
-use crate::service::Service;
+use crate::shared::Service;
 
 /// How often slices are made coarser.
 const EVERY: Duration = Duration::from_secs(60);

@@ -11,8 +11,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use crate::live::Watcher;
-use crate::service::Service;
-use crate::{answer, views};
+use crate::shared::Service;
+use crate::{answer, asked};
 
 /// Longest profile that is waited for, in seconds.
 const LONGEST: u64 = 600;
@@ -27,12 +27,12 @@ pub async fn pprof(State(service): State<Arc<Service>>, Query(asked): Query<Hash
         return answer::error(StatusCode::BAD_REQUEST, &format!("seconds is a number from 1 to {LONGEST}"));
     };
     // Agents send often while somebody watches.
-    let watcher = Watcher::of(service.clone());
+    let watcher = Watcher::of(service.live.clone());
     let since = SystemTime::now();
     tokio::time::sleep(Duration::from_secs(seconds) + SETTLED).await;
     drop(watcher);
     let range = [("since", moment(since)), ("until", moment(since + Duration::from_secs(seconds) + SETTLED))];
-    views::answered(&service, "export/pprof".to_owned(), views::with(asked, range)).await
+    asked::answered(&service, "export/pprof".to_owned(), asked::with(asked, range)).await
 }
 
 /// In seconds since 1970, as the command line takes moments.

@@ -1,8 +1,7 @@
-//! The service itself: what its routes share, from its start to its end.
+//! The service itself: its routes, from its start to its end.
 
 use std::net::SocketAddr;
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::DefaultBodyLimit;
@@ -10,20 +9,17 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
-use diytrace_store::{Address, Stored};
+use diytrace_store::Address;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tower_http::set_header::SetResponseHeaderLayer;
 
-use crate::live::Live;
-use crate::{Error, Retention, Tokens, Views, access, answer, frames, live, page, retention, scraped, views};
+use crate::shared::{Ending, Service};
+use crate::{Error, Retention, Tokens, Views, access, answer, asked, events, frames, page, retention, scraped};
 
 /// Most bytes of a request.
 const MOST_BODY: usize = 64 << 20;
-
-/// How many wait for a thread before others are asked to come again.
-const MOST_WAITING: usize = 64;
 
 /// How long open requests have when it ends.
 const GRACE: Duration = Duration::from_secs(5);
@@ -40,62 +36,6 @@ pub struct Options {
     pub retention: Retention,
 }
 
-/// What has happened so far.
-#[derive(Default)]
-pub struct Counters {
-    pub frames: AtomicU64,
-    pub bytes: AtomicU64,
-    pub calls: AtomicU64,
-    pub refused: AtomicU64,
-}
-
-/// That it ends.
-#[derive(Clone)]
-pub struct Ending(watch::Receiver<bool>);
-
-impl Ending {
-    /// Comes when it ends.
-    pub async fn cancelled(mut self) {
-        let _ = self.0.wait_for(|ends| *ends).await; // whoever would say so is gone: that is the end, too
-    }
-}
-
-/// What routes share.
-pub struct Service {
-    pub views: Arc<dyn Views>,
-    pub live: Live,
-    pub tokens: Option<Tokens>,
-    /// Whether only this machine can reach it.
-    pub is_local: bool,
-    pub counters: Counters,
-    pub ending: Ending,
-    store: Mutex<Stored>,
-    threads: Arc<Semaphore>,
-    waiting: Arc<Semaphore>,
-}
-
-impl Service {
-    /// The store, for who writes.
-    pub fn writer(&self) -> MutexGuard<'_, Stored> {
-        // What a writer that panicked had begun is undone by the store.
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Does what takes long in a thread of its own, if not too many wait for one.
-    pub async fn busy<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Response> {
-        let busy = || answer::error(StatusCode::SERVICE_UNAVAILABLE, "too much is asked at once: come again");
-        let place = self.waiting.clone().try_acquire_owned().map_err(|_| busy())?;
-        let thread = self.threads.clone().acquire_owned().await.map_err(|_| busy())?;
-        let done = tokio::task::spawn_blocking(move || {
-            let _held = (place, thread);
-            work()
-        });
-        done.await.map_err(|_| {
-            answer::error(StatusCode::INTERNAL_SERVER_ERROR, "the service has failed in this: see its log")
-        })
-    }
-}
-
 /// Runs a service until SIGTERM or SIGINT; `ready` is told where it listens once it answers.
 pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAddr)) -> Result<(), Error> {
     let Options { listen, store, tokens, retention } = options;
@@ -103,20 +43,10 @@ pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAdd
         return Err(Error::Open { address: listen });
     }
     let store = diytrace_store::open(&store, true)?;
-    let threads = std::thread::available_parallelism().map_or(2, usize::from);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Error::System)?;
     let (end, ending) = watch::channel(false);
-    let service = Arc::new(Service {
-        views,
-        live: Live::new(),
-        is_local: listen.ip().is_loopback() && tokens.is_none(),
-        tokens,
-        counters: Counters::default(),
-        ending: Ending(ending),
-        store: Mutex::new(store),
-        threads: Arc::new(Semaphore::new(threads)),
-        waiting: Arc::new(Semaphore::new(MOST_WAITING)),
-    });
+    let is_local = tokens.is_none();
+    let service = Arc::new(Service::new(store, views, tokens, is_local, Ending(ending)));
     let served = runtime.block_on(async move {
         let failed = |source| Error::Listen { address: listen, source };
         let mut term = signal(SignalKind::terminate()).map_err(Error::System)?;
@@ -160,9 +90,9 @@ fn routes(service: Arc<Service>) -> Router {
     Router::new()
         .route("/v1/frames", post(frames::frames))
         .route("/v1/names", post(frames::names))
-        .route("/v1/live", get(live::live))
-        .route("/v1/{view}", get(views::view))
-        .route("/v1/export/{format}", get(views::export))
+        .route("/v1/live", get(events::live))
+        .route("/v1/{view}", get(asked::view))
+        .route("/v1/export/{format}", get(asked::export))
         .route("/debug/pprof/diytrace", get(scraped::pprof))
         .route("/metrics", get(scraped::metrics))
         .route("/healthz", get(|| async { "ok\n" }))

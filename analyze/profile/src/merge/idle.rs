@@ -61,14 +61,7 @@ fn without_idle(group: Group, places: &mut Used) -> Group {
         let [function, site, hook] = [function, site, hook].map(|place| places.number(place));
         let key = Key { parent, function, site, hook, flags, folded_into };
         let target = path.target.map(|target| places.number(target));
-        paths.push(CallPath { key, end: new + 1, target, counts: path.counts });
-    }
-    for path in (0..paths.len()).rev() {
-        let CallPath { key, end, .. } = paths[path];
-        if let Some(parent) = key.parent {
-            let above: &mut CallPath = &mut paths[parent as usize];
-            above.end = above.end.max(end);
-        }
+        paths.push(CallPath { key, end: 0, target, counts: path.counts });
     }
     let parts = parts.into_iter().map(|part| {
         let kept = part.paths.into_iter().filter(|(path, _)| is_kept[*path as usize]);
@@ -82,7 +75,7 @@ fn without_idle(group: Group, places: &mut Used) -> Group {
     let parts = parts.collect();
     let functions = functions.into_iter().filter(|(_, times)| tells_anything(times));
     let functions = functions.map(|(place, times)| (places.number(place), times)).collect();
-    Group { tree: Tree { paths }, parts, functions, ..group }
+    Group { tree: Tree::of(paths), parts, functions, ..group }
 }
 
 fn counts_anything(counts: &Counts) -> bool {

@@ -83,6 +83,19 @@ pub struct Counts {
 }
 
 impl Tree {
+    /// Of paths in this order, each directly before all that lie below it; where those end is found here.
+    pub fn of(mut paths: Vec<CallPath>) -> Self {
+        for id in (0..paths.len()).rev() {
+            let end = paths[id].end.max(id as PathId + 1);
+            paths[id].end = end;
+            if let Some(parent) = paths[id].key.parent {
+                let above = &mut paths[parent as usize];
+                above.end = above.end.max(end);
+            }
+        }
+        Self { paths }
+    }
+
     /// Whether each path comes after the one above it and those below it end where they can, and all its places are some.
     pub(super) fn is_sound(&self, is_place: impl Fn(PlaceId) -> bool) -> bool {
         let mut open: Vec<(PathId, PathId)> = Vec::new(); // a path that others may be below, and where those end

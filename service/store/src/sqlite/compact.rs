@@ -4,7 +4,7 @@ use rusqlite::{TransactionBehavior, params};
 
 use super::file::Sqlite;
 use super::put::{Slice, insert, read_more};
-use super::select::{Series, all_series};
+use super::series::{Series, all_series};
 use super::sums::{Columns, OfSeries};
 use crate::dictionary::Dictionary;
 use crate::engine::Tier;

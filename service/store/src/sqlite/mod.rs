@@ -8,6 +8,7 @@ mod names;
 mod put;
 mod schema;
 mod select;
+mod series;
 mod sql;
 mod sums;
 #[cfg(test)]

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use super::blob;
 use super::file::Sqlite;
 use super::put::{Head, OfFunction, Totals, checksum};
-use super::select::Series;
+use super::series::Series;
 use crate::codec::{Below, Numbers};
 use crate::dictionary::{self, Dictionary, Path};
 use crate::{Error, Query, codec};
@@ -333,17 +333,10 @@ impl Rows {
                 flags: key.flags,
             };
             let target = target.map(|target| places.number(target));
-            paths.push(CallPath { key, end: number + 1, target, counts: row.counts });
+            paths.push(CallPath { key, end: 0, target, counts: row.counts });
             pairs.push((number, row.pairs));
         }
-        for number in (0..paths.len()).rev() {
-            let CallPath { key, end, .. } = paths[number];
-            if let Some(parent) = key.parent {
-                let above: &mut CallPath = &mut paths[parent as usize];
-                above.end = above.end.max(end);
-            }
-        }
-        Some((Tree { paths }, pairs))
+        Some((Tree::of(paths), pairs))
     }
 }
 

@@ -62,7 +62,7 @@ impl PathColumns {
             let number = at as usize;
             let [function, site, hook] = [functions[number], sites[number], hooks[number]];
             let key = Key { parent, function, site, hook, flags: flags[number], folded_into: folded_into[number] };
-            paths.push(CallPath { key, end: at + 1, target: targets[number], counts: Default::default() });
+            paths.push(CallPath { key, end: 0, target: targets[number], counts: Default::default() });
         }
         let mut pairs = vec![Default::default(); count];
         let (mut met, mut is_sound) = (0, true);
@@ -79,18 +79,11 @@ impl PathColumns {
         if !is_sound || met != count {
             return None;
         }
-        for number in (0..count).rev() {
-            paths[number].counts = counts[number];
-            let CallPath { key, end, .. } = paths[number];
-            if let Some(parent) = key.parent {
-                let above = &mut paths[parent as usize];
-                above.end = above.end.max(end);
-            }
-        }
+        paths.iter_mut().zip(counts).for_each(|(path, counts)| path.counts = counts);
         if let Some(part) = group.parts.first_mut() {
             part.paths = (0..).zip(pairs).collect();
         }
-        group.tree = Tree { paths };
+        group.tree = Tree::of(paths);
         Some(())
     }
 }

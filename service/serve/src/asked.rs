@@ -1,0 +1,50 @@
+//! Requests for views.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+
+use crate::answer;
+use crate::shared::Service;
+use crate::views::{Answer, Refusal};
+
+/// `GET /v1/VIEW`.
+pub async fn view(
+    State(service): State<Arc<Service>>,
+    Path(view): Path<String>,
+    Query(parameters): Query<Vec<(String, String)>>,
+) -> Response {
+    answered(&service, view, parameters).await
+}
+
+/// `GET /v1/export/FORMAT`.
+pub async fn export(
+    State(service): State<Arc<Service>>,
+    Path(format): Path<String>,
+    Query(parameters): Query<Vec<(String, String)>>,
+) -> Response {
+    answered(&service, format!("export/{format}"), parameters).await
+}
+
+/// A view's answer as that of a request.
+pub async fn answered(service: &Arc<Service>, view: String, parameters: Vec<(String, String)>) -> Response {
+    let views = service.views.clone();
+    let done = service.busy(move || views.answer(&view, &parameters)).await;
+    match done {
+        Err(busy) => busy,
+        Ok(Ok(Answer { content_type, body })) => answer::of(StatusCode::OK, content_type, body),
+        Ok(Err(Refusal { is_missing, sentence })) => {
+            let status = if is_missing { StatusCode::NOT_FOUND } else { StatusCode::BAD_REQUEST };
+            answer::error(status, &sentence)
+        }
+    }
+}
+
+/// What is told of a moment, for a view's parameters.
+pub fn with(parameters: HashMap<String, String>, more: [(&str, String); 2]) -> Vec<(String, String)> {
+    let more = more.into_iter().map(|(name, value)| (name.to_owned(), value));
+    parameters.into_iter().filter(|(name, _)| name == "select").chain(more).collect()
+}

@@ -1,0 +1,89 @@
+//! What all routes share.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use diytrace_store::Stored;
+use tokio::sync::{Semaphore, watch};
+
+use crate::answer;
+use crate::live::Live;
+use crate::tokens::Tokens;
+use crate::views::Views;
+
+/// How many wait for a thread before others are asked to come again.
+const MOST_WAITING: usize = 64;
+
+/// What has happened so far.
+#[derive(Default)]
+pub struct Counters {
+    pub frames: AtomicU64,
+    pub bytes: AtomicU64,
+    pub calls: AtomicU64,
+    pub refused: AtomicU64,
+}
+
+/// That it ends.
+#[derive(Clone)]
+pub struct Ending(pub watch::Receiver<bool>);
+
+impl Ending {
+    /// Comes when it ends.
+    pub async fn cancelled(mut self) {
+        let _ = self.0.wait_for(|ends| *ends).await; // whoever would say so is gone: that is the end, too
+    }
+}
+
+/// What routes share.
+pub struct Service {
+    pub views: Arc<dyn Views>,
+    pub live: Arc<Live>,
+    pub tokens: Option<Tokens>,
+    /// Whether only this machine can reach it.
+    pub is_local: bool,
+    pub counters: Counters,
+    pub ending: Ending,
+    store: Mutex<Stored>,
+    threads: Arc<Semaphore>,
+    waiting: Arc<Semaphore>,
+}
+
+impl Service {
+    /// With as many threads for what takes long as there are processors.
+    pub fn new(store: Stored, views: Arc<dyn Views>, tokens: Option<Tokens>, is_local: bool, ending: Ending) -> Self {
+        let threads = std::thread::available_parallelism().map_or(2, usize::from);
+        Self {
+            views,
+            live: Arc::new(Live::new()),
+            is_local,
+            tokens,
+            counters: Counters::default(),
+            ending,
+            store: Mutex::new(store),
+            threads: Arc::new(Semaphore::new(threads)),
+            waiting: Arc::new(Semaphore::new(MOST_WAITING)),
+        }
+    }
+
+    /// The store, for who writes.
+    pub fn writer(&self) -> MutexGuard<'_, Stored> {
+        // What a writer that panicked had begun is undone by the store.
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does what takes long in a thread of its own, if not too many wait for one.
+    pub async fn busy<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Response> {
+        let busy = || answer::error(StatusCode::SERVICE_UNAVAILABLE, "too much is asked at once: come again");
+        let place = self.waiting.clone().try_acquire_owned().map_err(|_| busy())?;
+        let thread = self.threads.clone().acquire_owned().await.map_err(|_| busy())?;
+        let done = tokio::task::spawn_blocking(move || {
+            let _held = (place, thread);
+            work()
+        });
+        done.await.map_err(|_| {
+            answer::error(StatusCode::INTERNAL_SERVER_ERROR, "the service has failed in this: see its log")
+        })
+    }
+}
