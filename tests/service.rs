@@ -72,6 +72,27 @@ fn what_agents_send_counts_as_the_recordings_do() {
     assert_eq!(service.end(), Some(0));
 }
 
+#[test]
+fn an_agent_that_cannot_remember_sends_slices_all_the_same() {
+    let (here, mut program) = (tempfile::tempdir().unwrap(), Endless::start());
+    let folder = here.path();
+    let service = Service::start(folder, &[]);
+    let agent = Agent::start(folder, &service.url());
+    // What it would remember in is no folder any more when the first recording comes.
+    fs::remove_dir(folder.join("spool")).unwrap();
+    fs::write(folder.join("spool"), "").unwrap();
+    std::os::unix::fs::symlink(program.here.path().join("out"), folder.join("out")).unwrap();
+    let slices = || {
+        let query = ["sql", "--store", "s.db", "SELECT count(*) FROM slices"];
+        let answer = said(&run_to_end(diytrace(folder).args(query)).stdout);
+        answer.lines().nth(1).and_then(|count| count.parse::<u64>().ok()).unwrap_or(0)
+    };
+    wait_until("there are several slices", || slices() > 3);
+    program.stop();
+    agent.end();
+    assert_nothing_is_lost(folder, "without a spool");
+}
+
 /// A sequence that nobody has thought of.
 struct Random(u64);
 

@@ -96,17 +96,18 @@ impl Agent {
                 Ok(None) => {}
                 Err(error @ Error::Refused { .. }) => return Err(error),
                 // The service is asked once a round.
-                Err(error @ (Error::Away { .. } | Error::Spool { .. })) => {
-                    trouble = Some(error.to_string());
+                Err(error @ Error::Away { .. }) => {
+                    trouble = Some(format!("{error}; what is counted meanwhile will be sent later"));
                     break;
                 }
+                Err(error @ Error::Spool { .. }) => trouble = Some(error.to_string()),
                 Err(error) => tracing::warn!("{}: {error}", path.display()),
             }
         }
         if trouble != self.trouble {
             match &trouble {
-                Some(trouble) => tracing::warn!("{trouble}; what is counted meanwhile will be sent later"),
-                None => tracing::info!("{} answers again", self.client.service()),
+                Some(trouble) => tracing::warn!("{trouble}"),
+                None => tracing::info!("{}: all is well again", self.client.service()),
             }
             self.trouble = trouble;
         }

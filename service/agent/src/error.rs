@@ -13,7 +13,7 @@ pub enum Error {
         text: String,
     },
     /// It cannot remember where it was.
-    #[error("{}: {source}: name another folder by --spool", folder.display())]
+    #[error("cannot remember what was sent in {} ({}): name another folder by --spool", folder.display(), source.kind())]
     Spool {
         /// Its folder.
         folder: PathBuf,
