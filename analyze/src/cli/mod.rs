@@ -15,6 +15,7 @@ mod diff;
 mod export;
 mod home;
 mod list;
+mod load;
 mod log;
 mod man;
 mod merge;
@@ -67,6 +68,7 @@ Examples:
   diytrace diff before after          # the same of runs that there are
   diytrace push --store runs.db       # many runs in one place
   diytrace serve                      # many hosts, live, in a browser
+  diytrace load http://127.0.0.1:8080  # latency, rate by rate
   diytrace similar real/ simulated/   # do two environments perform alike?
 
 What reports find out about programs is cached in ~/.cache/diytrace; DIYTRACE_CACHE names another folder, or is \
@@ -110,6 +112,7 @@ enum Command {
     Series(series::Arguments),
     Serve(serve::Arguments),
     Agent(agent::Arguments),
+    Load(Box<load::Arguments>),
     Sql(sql::Arguments),
 }
 
@@ -182,6 +185,7 @@ impl Command {
             Self::Sql(arguments) => Ok(arguments.run(out.unpaged()).map(|()| 0)?),
             Self::Serve(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Agent(arguments) => Ok(arguments.run().map(|()| 0)?),
+            Self::Load(arguments) => Ok(arguments.run(out)?),
             Self::Symbolize(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Merge(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Export(arguments) => Ok(arguments.run(out.unpaged()).map(|()| 0)?),

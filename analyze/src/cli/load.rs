@@ -1,0 +1,310 @@
+//! The command `load`: drives a server by a schedule, beside what its recording counts.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use diytrace_load::http::{Body, Mix, Request, Worker};
+use diytrace_load::{
+    Commands, Document, Driver, Error, Limit, Observer, Pace, Patience, Plan, Rates, Shared, Step, Target,
+};
+use diytrace_load::{http, view};
+use diytrace_profile::error::Error as Whole;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::pager::Output;
+use super::shown::Shown;
+use crate::signals::Signals;
+
+const EXAMPLES: &str = "\
+Examples:
+  diytrace load http://127.0.0.1:8080 --rate 100,200,400
+  diytrace load http://127.0.0.1:8080 --rate ramp --poisson --connections 50
+  diytrace load http://127.0.0.1:8080 --rate max --duration 30s
+  diytrace load http://127.0.0.1:8080 --requests mix.txt --fail-if 'p99>50ms'
+  diytrace load --command 'redis-cli get key:$DIYTRACE_REQUEST' --rate 20
+
+Each request has a planned time, which does not depend on answers, and its latency counts from there. `max` has no \
+plan: each connection sends when its answer is there. A rate may be written 2k. `ramp` doubles the rate from 100/s on \
+(`ramp:FROM`), until less than 90% of the requests are answered.
+
+A file of --requests has lines such as `9 GET /item/{random:1-1000}`: a weight, the method, the path, and a body or \
+@FILE. {seq} is the request's number, {random:LOW-HIGH} a number, {choice:A|B|C} one of these.
+
+Exit status: 0 done, 1 a --fail-if holds, 2 bad use, or nobody answers. Ctrl-C ends it with what there is.";
+
+/// Drive a server by a schedule: latency from plan at each rate
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The server: http://HOST:PORT/PATH
+    #[arg(value_name = "URL", required_unless_present = "command")]
+    url: Option<String>,
+
+    /// Run a shell command in place of each request; it sees the request's number as DIYTRACE_REQUEST
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["url", "method", "headers", "body", "requests", "no_keep_alive"])]
+    command: Option<String>,
+
+    /// Requests a second, one step for each; or ramp, ramp:FROM, max
+    #[arg(long, value_name = "R,…", default_value = "100", value_parser = rates)]
+    rate: Rates,
+
+    /// How long a step takes: 500ms, 10s, 5m
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    duration: Duration,
+
+    /// Load before each step, which does not count
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration_or_none)]
+    warm_up: Duration,
+
+    /// Requests come independently of each other, not at equal distances
+    #[arg(long)]
+    poisson: bool,
+
+    /// Connections, or commands at once
+    #[arg(long, short, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    connections: u32,
+
+    /// Threads that share them
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256), conflicts_with = "command")]
+    threads: u32,
+
+    /// An answer that takes longer is none
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    timeout: Duration,
+
+    /// A request that waits longer for a free connection is not sent [default: that of --timeout]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    too_late: Option<Duration>,
+
+    /// A new connection for each request
+    #[arg(long)]
+    no_keep_alive: bool,
+
+    /// The method [default: GET, or POST with a body]
+    #[arg(long, value_name = "METHOD", conflicts_with = "requests")]
+    method: Option<String>,
+
+    /// A header of all requests (repeatable)
+    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
+    headers: Vec<String>,
+
+    /// A file that each request carries
+    #[arg(long, value_name = "FILE", conflicts_with = "requests")]
+    body: Option<PathBuf>,
+
+    /// A file of requests, one a line, each with its weight
+    #[arg(long, value_name = "FILE")]
+    requests: Option<PathBuf>,
+
+    /// Random numbers come of this: the same seed, the same requests
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Exit with 1 if a step is beyond this, as in 'p99>50ms', 'errors>1%' or 'rate<1000' (repeatable)
+    #[arg(long, value_name = "LIMIT", value_parser = limit)]
+    fail_if: Vec<Limit>,
+
+    #[command(flatten)]
+    shown: Shown,
+}
+
+impl Arguments {
+    /// Runs the command; its exit status.
+    pub fn run(self, out: &mut Output) -> Result<u8, Whole> {
+        let document = self.document().map_err(|error| match error {
+            Error::Profile(error) => error,
+            error => Whole::Elsewhere(error.into()),
+        })?;
+        let screen = self.shown.screen();
+        self.shown.show::<Whole>(
+            out,
+            (&document, &document.warnings),
+            |out| view::write_csv(&document, out),
+            |out| view::write_table(&document, &screen, out),
+        )?;
+        let broken = document.steps.iter().flat_map(|step| self.fail_if.iter().filter_map(|limit| limit.broken(step)));
+        let broken: Vec<String> = broken.collect();
+        for sentence in &broken {
+            let _ = writeln!(io::stderr(), "diytrace: {sentence}");
+        }
+        Ok(u8::from(!broken.is_empty()))
+    }
+
+    fn document(&self) -> Result<Document, Error> {
+        let patience = Patience { timeout: self.timeout, for_connection: self.too_late.unwrap_or(self.timeout) };
+        match (&self.url, &self.command) {
+            (_, Some(command)) => {
+                let mut drivers = [Commands::new(command.clone(), self.connections as usize, patience)];
+                self.steps(command, &mut drivers)
+            }
+            (url, None) => {
+                let url = url.clone().unwrap_or_default();
+                let mut drivers = self.workers(&url, patience)?;
+                self.steps(&url, &mut drivers)
+            }
+        }
+    }
+
+    /// The threads of a server's load.
+    fn workers(&self, text: &str, patience: Patience) -> Result<Vec<Worker>, Error> {
+        let url: diytrace_load::Url = text.parse()?;
+        let keeps_alive = !self.no_keep_alive;
+        let mix = match &self.requests {
+            Some(path) => Mix::read(path, &self.headers, &url.host, keeps_alive)?,
+            None => {
+                let read =
+                    |path: &PathBuf| std::fs::read(path).map_err(|source| Error::Read { path: path.clone(), source });
+                let body = self.body.as_ref().map(read).transpose()?.map_or(Body::None, Body::Bytes);
+                let usual = if body == Body::None { "GET" } else { "POST" };
+                let method = self.method.clone().unwrap_or_else(|| usual.to_owned());
+                let request = Request { method, path: url.path.clone(), headers: self.headers.clone(), body };
+                Mix::one(&request, &url.host, keeps_alive)?
+            }
+        };
+        let address = url.connect(self.timeout)?;
+        let target = http::Target { address, mix: Arc::new(mix), keeps_alive, patience };
+        let connections = self.connections as usize;
+        let threads = (self.threads as usize).min(connections);
+        let share = |thread: usize| connections / threads + usize::from(thread < connections % threads);
+        let worker = |thread: usize| Worker::new(target.clone(), share(thread));
+        let made: io::Result<Vec<Worker>> = (0..threads).map(worker).collect();
+        made.map_err(|source| Error::System { what: "wait for connections", source })
+    }
+
+    fn steps<D: Driver>(&self, name: &str, drivers: &mut [D]) -> Result<Document, Error> {
+        let shared = Arc::new(Shared::new());
+        end_on_signals(&shared);
+        let plan = Plan {
+            rates: self.rate.clone(),
+            is_poisson: self.poisson,
+            duration: self.duration,
+            warm_up: self.warm_up,
+            seed: self.seed,
+        };
+        let target = Target {
+            target: name.to_owned(),
+            schedule: match (&plan.rates, plan.is_poisson) {
+                (Rates::Max, _) => "max",
+                (_, true) => "poisson",
+                (_, false) => "constant",
+            },
+            connections: self.connections as usize,
+            threads: drivers.len(),
+            keep_alive: !self.no_keep_alive,
+            timeout_ns: u64::try_from(self.timeout.as_nanos()).unwrap_or(u64::MAX),
+        };
+        let mut progress = Progress::new();
+        let steps = diytrace_load::run(&plan, drivers, &shared, &mut progress)?;
+        drop(progress);
+        Ok(Document::new(target, &steps))
+    }
+}
+
+/// From here on Ctrl-C and its like end the run with what there is; a second one ends it without.
+fn end_on_signals(shared: &Arc<Shared>) {
+    // Threads that are started later have them held back, too.
+    let signals = Signals::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP]);
+    let shared = shared.clone();
+    thread::spawn(move || {
+        loop {
+            let signal = signals.wait().si_signo;
+            if [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].contains(&signal)
+                && shared.is_over.swap(true, std::sync::atomic::Ordering::Relaxed)
+            {
+                std::process::exit(128 + signal);
+            }
+        }
+    });
+}
+
+/// How far it has got: a line on stderr, at a terminal only.
+struct Progress {
+    bar: ProgressBar,
+    number: u64,
+}
+
+impl Progress {
+    fn new() -> Self {
+        let style = ProgressStyle::with_template("{prefix} {wide_bar:.dim} {msg}");
+        let bar = ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::stderr());
+        let bar = bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_prefix("warm-up");
+        Self { bar, number: 0 }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Observer for Progress {
+    fn begin(&mut self, number: usize, pace: Pace) -> Result<(), Error> {
+        self.number = number as u64 + 1;
+        let what = pace.rate().map_or_else(|| "as fast as it goes".to_owned(), diytrace_load::rate);
+        self.bar.set_prefix(format!("step {}: {what}", self.number));
+        Ok(())
+    }
+
+    fn look(&mut self, done: u64, part: f64) -> Result<(), Error> {
+        self.bar.set_position((part * 100.0) as u64);
+        self.bar.set_message(format!("{} done", diytrace_profile::human::count(done)));
+        Ok(())
+    }
+
+    fn end(&mut self, _step: &Step) -> Result<(), Error> {
+        self.bar.set_prefix("warm-up");
+        Ok(())
+    }
+}
+
+fn rates(text: &str) -> Result<Rates, String> {
+    text.parse().map_err(|error: Error| error.to_string())
+}
+
+fn limit(text: &str) -> Result<Limit, String> {
+    text.parse().map_err(|error: Error| error.to_string())
+}
+
+/// A time with its unit.
+fn duration(text: &str) -> Result<Duration, &'static str> {
+    duration_or_none(text).and_then(|time| if time.is_zero() { Err("it must be more than nothing") } else { Ok(time) })
+}
+
+fn duration_or_none(text: &str) -> Result<Duration, &'static str> {
+    const EXPECTED: &str = "it must be a time such as 500ms, 10s or 5m";
+    if text == "0" {
+        return Ok(Duration::ZERO);
+    }
+    let digits = text.trim_end_matches(|letter: char| letter.is_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(EXPECTED),
+    };
+    let seconds = digits.trim().parse().ok().map(|number: f64| number * factor);
+    let seconds = seconds.filter(|seconds| (0.0..=86_400.0 * 30.0).contains(seconds)).ok_or(EXPECTED)?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| EXPECTED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        for (text, expected) in [("500ms", 500), ("10s", 10_000), ("1.5m", 90_000), ("1h", 3_600_000)] {
+            assert_eq!(duration(text), Ok(Duration::from_millis(expected)), "{text}");
+        }
+        for text in ["", "10", "s", "-1s", "1d", "nans", "infs", "0s", "0"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+        assert_eq!(duration_or_none("0"), Ok(Duration::ZERO));
+    }
+}

@@ -1,0 +1,106 @@
+//! Why load cannot be made, as one sentence for the user.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why load cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It is no address of a server.
+    #[error("`{text}` is no address of a server ({why}): write http://HOST:PORT/PATH")]
+    Url {
+        /// What was written.
+        text: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The host has no address.
+    #[error("{host} has no address ({source}): is its name right?")]
+    Unknown {
+        /// The host and its port.
+        host: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Nobody answers there.
+    #[error("cannot connect to {host} ({}): is the server running?", .source.kind())]
+    Away {
+        /// The host and its port.
+        host: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// A rate cannot be.
+    #[error("`{text}` is no rate: write requests a second, as in 100,200,400, or ramp, ramp:FROM, or max")]
+    Rate {
+        /// What was written.
+        text: String,
+    },
+    /// A limit cannot be.
+    #[error(
+        "`{text}` is no limit: write as in p99>50ms, mean>2ms, errors>0, not_sent>1% or rate<1000 \
+         (p50, p75, p90, p95, p99, p999, max, mean; errors, not_sent; rate)"
+    )]
+    Limit {
+        /// What was written.
+        text: String,
+    },
+    /// A header cannot be.
+    #[error("`{text}` is no header: write it as in 'Accept: text/html'")]
+    Header {
+        /// What was written.
+        text: String,
+    },
+    /// A method cannot be.
+    #[error("`{text}` is no method: write as in GET or POST")]
+    Method {
+        /// What was written.
+        text: String,
+    },
+    /// What stands in braces in a path is nothing that is replaced.
+    #[error("`{{{text}}}` in `{place}` stands for nothing: write {{seq}}, {{random:1-100}} or {{choice:a|b|c}}")]
+    Placeholder {
+        /// What is in the braces.
+        text: String,
+        /// Where.
+        place: String,
+    },
+    /// A line of a file of requests cannot be.
+    #[error("{}:{line}: {why}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// Which.
+        line: usize,
+        /// What is wrong with it, and what to write.
+        why: String,
+    },
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The system does not give what is needed.
+    #[error("cannot {what}: {source}")]
+    System {
+        /// What was to be done.
+        what: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+    /// The server's recording cannot be read.
+    #[error(transparent)]
+    Load(#[from] diytrace_profile::load::Error),
+    /// What it says cannot be told.
+    #[error(transparent)]
+    Profile(#[from] diytrace_profile::error::Error),
+    /// Nothing records there.
+    #[error("{} has no recording of a running program: start the server by `diytrace record -o {}`", folder.display(), folder.display())]
+    NothingRecorded {
+        /// The folder.
+        folder: PathBuf,
+    },
+}

@@ -1,0 +1,57 @@
+//! What becomes of requests that are not answered well.
+
+use std::fmt;
+
+/// Why a request has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Failure {
+    /// No connection could be made.
+    Connect,
+    /// No answer came in time.
+    Timeout,
+    /// The connection was closed before the answer was complete.
+    Closed,
+    /// The connection was reset.
+    Reset,
+    /// What came is no HTTP.
+    Malformed,
+    /// The system could not send or read.
+    System,
+    /// The server says that it cannot: a status of 400 or more.
+    Status(u16),
+    /// A command ended with this status; a signal counts as 128 and its number, as in shells.
+    Exit(i32),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connect => f.write_str("connect"),
+            Self::Timeout => f.write_str("timeout"),
+            Self::Closed => f.write_str("closed"),
+            Self::Reset => f.write_str("reset"),
+            Self::Malformed => f.write_str("malformed"),
+            Self::System => f.write_str("system"),
+            Self::Status(status) => write!(f, "status {status}"),
+            Self::Exit(status) => write!(f, "exit {status}"),
+        }
+    }
+}
+
+/// Why a planned request was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NotSent {
+    /// No connection was free before it would have been too late.
+    NoFreeConnection,
+    /// It still waited for one when the step ended.
+    AtEnd,
+}
+
+impl fmt::Display for NotSent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoFreeConnection => "no free connection",
+            Self::AtEnd => "at end",
+        })
+    }
+}

@@ -1,0 +1,347 @@
+//! A thread that drives its connections: it sends each request at its planned time, or as soon after as a connection is free.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use mio::{Events, Poll, Token};
+
+use super::connection::{Connection, Happened, Outcome, State};
+use super::mix::Mix;
+use super::wait::{be_punctual, wait};
+use crate::failure::{Failure, NotSent};
+use crate::pace::{Pace, Plan};
+use crate::phase::{Driver, GRACE, Patience, Phase, Shared};
+use crate::tally::{Sent, Tally};
+
+/// Events that are taken at once.
+const EVENTS: usize = 1024;
+
+/// Bytes that are read at once.
+const BUFFER: usize = 1 << 16;
+
+/// It looks after what takes too long, and whether the run is to end, no less often.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// A connection that cannot be made is tried again no sooner, where nothing else sets the pace.
+const REST: Duration = Duration::from_millis(10);
+
+/// Who is driven, and how.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Where it is.
+    pub address: SocketAddr,
+    /// What it is sent.
+    pub mix: Arc<Mix>,
+    /// Whether a connection is used again.
+    pub keeps_alive: bool,
+    /// How patient the run is.
+    pub patience: Patience,
+}
+
+/// A thread's part.
+pub struct Worker {
+    target: Target,
+    poll: Poll,
+    events: Events,
+    connections: Vec<Connection>,
+    /// Connections that may be free: open ones, the one that has rested longest first.
+    idle: VecDeque<usize>,
+    /// And those that are not open.
+    closed: VecDeque<usize>,
+    /// Those that could not be made, and when they are tried again.
+    resting: VecDeque<(u64, usize)>,
+    busy: usize,
+    buffer: Vec<u8>,
+    request: Vec<u8>,
+    body: Vec<u8>,
+    /// Requests that it has sent, in all phases.
+    number: u64,
+}
+
+impl Worker {
+    /// With so many connections, none of them open.
+    pub fn new(target: Target, connections: usize) -> io::Result<Self> {
+        Ok(Self {
+            target,
+            poll: Poll::new()?,
+            events: Events::with_capacity(EVENTS),
+            connections: (0..connections).map(|_| Connection::default()).collect(),
+            idle: VecDeque::new(),
+            closed: (0..connections).collect(),
+            resting: VecDeque::new(),
+            busy: 0,
+            buffer: vec![0; BUFFER],
+            request: Vec::new(),
+            body: Vec::new(),
+            number: 0,
+        })
+    }
+
+    /// Opens connections ahead of requests.
+    fn open_all(&mut self, tally: &mut Tally) {
+        for _ in 0..self.closed.len() {
+            let Some(index) = self.closed.pop_front() else { break };
+            let connection = &mut self.connections[index];
+            match connection.open(self.target.address, self.poll.registry(), Token(index)) {
+                Ok(()) => tally.connections += 1,
+                Err(_) => self.closed.push_back(index),
+            }
+        }
+    }
+
+    /// A connection that is free.
+    fn free(&mut self) -> Option<usize> {
+        while let Some(index) = self.idle.pop_front() {
+            if self.connections[index].state == State::Idle {
+                return Some(index);
+            }
+        }
+        while let Some(index) = self.closed.pop_front() {
+            if self.connections[index].state == State::Closed {
+                return Some(index);
+            }
+        }
+        None
+    }
+}
+
+impl Driver for Worker {
+    fn drive(&mut self, phase: &Phase, thread: u64, shared: &Shared) -> Tally {
+        be_punctual();
+        let random = fastrand::Rng::with_seed(phase.seed.wrapping_add(thread));
+        let plan = Plan::new(phase.pace, phase.begins_ns, (thread, phase.threads), random.clone());
+        let mut tally = Tally::new(phase.begins_ns);
+        if self.target.keeps_alive {
+            self.open_all(&mut tally);
+        }
+        let waiting = VecDeque::new();
+        // Other numbers than the plan has.
+        let random = fastrand::Rng::with_seed(!phase.seed.wrapping_add(thread));
+        let mut drive = Drive { worker: self, phase, shared, tally, plan, waiting, random, thread, next_look: 0 };
+        drive.run();
+        drive.tally
+    }
+}
+
+/// A phase that is being driven.
+struct Drive<'a> {
+    worker: &'a mut Worker,
+    phase: &'a Phase,
+    shared: &'a Shared,
+    tally: Tally,
+    plan: Plan,
+    /// When requests were planned for which no connection has been free yet.
+    waiting: VecDeque<u64>,
+    random: fastrand::Rng,
+    thread: u64,
+    next_look: u64,
+}
+
+impl Drive<'_> {
+    fn run(&mut self) {
+        let mut given_up = None;
+        loop {
+            let now = self.shared.now_ns();
+            if given_up.is_none() && self.shared.is_over.load(Ordering::Relaxed) {
+                given_up = Some(now + GRACE.as_nanos() as u64);
+            }
+            let is_open = now < self.phase.ends_ns && given_up.is_none();
+            if now < self.phase.begins_ns {
+                // Threads begin together.
+            } else if is_open {
+                self.send_what_is_due(now);
+            } else {
+                self.end(given_up.is_some());
+                if self.worker.busy == 0 {
+                    break;
+                }
+                if given_up.is_some_and(|given_up| now >= given_up) {
+                    self.cut_off();
+                    break;
+                }
+            }
+            self.look(now);
+            let next = match is_open {
+                true if now < self.phase.begins_ns => self.phase.begins_ns,
+                true => self.plan.peek().min(self.phase.ends_ns),
+                false => u64::MAX,
+            };
+            let most = next.min(self.next_look).saturating_sub(self.shared.now_ns());
+            let exactly = is_open && self.phase.pace != Pace::Max;
+            let worker = &mut *self.worker;
+            if wait(&mut worker.poll, &mut worker.events, Duration::from_nanos(most), exactly).is_err() {
+                // Without events nothing would ever end; that is a broken system.
+                self.cut_off();
+                break;
+            }
+            self.take_events();
+        }
+    }
+
+    fn send_what_is_due(&mut self, now: u64) {
+        if self.phase.pace == Pace::Max {
+            while let Some(index) = self.worker.free() {
+                let now = self.shared.now_ns();
+                self.tally.planned += 1;
+                // It has no plan to be late for.
+                self.send(index, now, true);
+            }
+            return;
+        }
+        let too_late = self.worker.target.patience.for_connection.as_nanos() as u64;
+        while let Some(&planned) = self.waiting.front() {
+            if now.saturating_sub(planned) > too_late {
+                self.tally.skip(planned, NotSent::NoFreeConnection);
+            } else if let Some(index) = self.worker.free() {
+                self.send(index, planned, true);
+            } else {
+                break;
+            }
+            self.waiting.pop_front();
+        }
+        let end = self.phase.ends_ns;
+        while self.plan.peek() <= now && self.plan.peek() < end {
+            let planned = self.plan.peek();
+            self.plan.advance();
+            self.tally.planned += 1;
+            match self.worker.free().filter(|_| self.waiting.is_empty()) {
+                Some(index) => self.send(index, planned, false),
+                None => self.waiting.push_back(planned),
+            }
+        }
+    }
+
+    /// The phase is over: what has not been sent is not.
+    fn end(&mut self, is_cut_short: bool) {
+        for planned in std::mem::take(&mut self.waiting) {
+            self.tally.skip(planned, NotSent::AtEnd);
+        }
+        while !is_cut_short && self.plan.peek() < self.phase.ends_ns {
+            self.tally.planned += 1;
+            self.tally.skip(self.plan.peek(), NotSent::AtEnd);
+            self.plan.advance();
+        }
+    }
+
+    fn send(&mut self, index: usize, planned_ns: u64, waited: bool) {
+        let worker = &mut *self.worker;
+        let kind = worker.target.mix.next(&mut self.random);
+        let prepared = worker.target.mix.of(kind);
+        // No two threads have one.
+        let number = worker.number * self.phase.threads + self.thread + 1;
+        worker.number += 1;
+        let bytes = match prepared.fixed() {
+            Some(bytes) => bytes,
+            None => {
+                worker.request.clear();
+                prepared.fill(number, &mut self.random, &mut worker.body, &mut worker.request);
+                &worker.request
+            }
+        };
+        let sent = Sent { planned_ns, sent_ns: self.shared.now_ns() };
+        self.tally.send(sent, waited);
+        worker.busy += 1;
+        let connection = &mut worker.connections[index];
+        (connection.sent, connection.is_head) = (sent, prepared.is_head);
+        let mut opened = Ok(());
+        if connection.state == State::Closed {
+            opened = connection.open(worker.target.address, worker.poll.registry(), Token(index));
+            self.tally.connections += u64::from(opened.is_ok());
+        }
+        if let Err(failure) = opened.and_then(|()| connection.send(bytes)) {
+            self.fail(index, failure);
+        }
+    }
+
+    fn fail(&mut self, index: usize, failure: Failure) {
+        let worker = &mut *self.worker;
+        let connection = &mut worker.connections[index];
+        self.tally.fail(connection.sent, failure);
+        self.shared.done.fetch_add(1, Ordering::Relaxed);
+        connection.close();
+        worker.busy -= 1;
+        if failure == Failure::Connect && self.phase.pace == Pace::Max {
+            worker.resting.push_back((self.shared.now_ns() + REST.as_nanos() as u64, index));
+        } else {
+            worker.closed.push_back(index);
+        }
+    }
+
+    fn take_events(&mut self) {
+        let events = std::mem::replace(&mut self.worker.events, Events::with_capacity(1));
+        for event in &events {
+            let index = event.token().0;
+            let happened =
+                Happened { is_readable: event.is_readable(), is_closed: event.is_read_closed() || event.is_error() };
+            let worker = &mut *self.worker;
+            match worker.connections[index].happen(happened, &mut worker.buffer, &mut self.tally.bytes) {
+                Outcome::Nothing => {}
+                Outcome::Opened => worker.idle.push_back(index),
+                Outcome::Left => {
+                    worker.connections[index].close();
+                    worker.closed.push_back(index);
+                }
+                Outcome::Failed(failure) => self.fail(index, failure),
+                Outcome::Answered { status, keeps_alive } => self.answered(index, status, keeps_alive),
+            }
+        }
+        self.worker.events = events;
+    }
+
+    fn answered(&mut self, index: usize, status: u16, keeps_alive: bool) {
+        let now = self.shared.now_ns();
+        let worker = &mut *self.worker;
+        let connection = &mut worker.connections[index];
+        *self.tally.statuses.entry(status).or_default() += 1;
+        if status < 400 {
+            self.tally.answer(connection.sent, now);
+        } else {
+            self.tally.fail(connection.sent, Failure::Status(status));
+        }
+        self.shared.done.fetch_add(1, Ordering::Relaxed);
+        worker.busy -= 1;
+        if keeps_alive && worker.target.keeps_alive {
+            connection.state = State::Idle;
+            worker.idle.push_back(index);
+        } else {
+            connection.close();
+            worker.closed.push_back(index);
+        }
+    }
+
+    /// Looks after what takes too long, now and then.
+    fn look(&mut self, now: u64) {
+        if now < self.next_look {
+            return;
+        }
+        self.next_look = now + LOOK.as_nanos() as u64;
+        while let Some((_, index)) = self.worker.resting.pop_front_if(|(until, _)| *until <= now) {
+            self.worker.closed.push_back(index);
+        }
+        let timeout = self.worker.target.patience.timeout.as_nanos() as u64;
+        for index in 0..self.worker.connections.len() {
+            let connection = &self.worker.connections[index];
+            let is_busy = matches!(connection.state, State::Busy | State::Opening { has_request: true });
+            if is_busy && now.saturating_sub(connection.sent.sent_ns) > timeout {
+                self.fail(index, Failure::Timeout);
+            }
+        }
+    }
+
+    /// Ends without the answers that are on their way.
+    fn cut_off(&mut self) {
+        let worker = &mut *self.worker;
+        for (index, connection) in worker.connections.iter_mut().enumerate() {
+            if matches!(connection.state, State::Busy | State::Opening { has_request: true }) {
+                self.tally.cut_off += 1;
+                connection.close();
+                worker.closed.push_back(index);
+            }
+        }
+        worker.busy = 0;
+    }
+}

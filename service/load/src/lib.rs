@@ -1,0 +1,41 @@
+//! Load: drives a server by a schedule, and tells what became of it.
+//!
+//! ```text
+//! [`Rates`] ─▶ [`Plan`]: steps ─▶ phases ─▶ threads: a [`Driver`] each ─▶ [`Tally`] ─▶ [`Document`] ─▶ table, CSV, JSON
+//!                                              │      http  or  commands     sums         ▲
+//!                                              ▼                                          │
+//!                              server ──▶ its recording ─[`profile`]─▶ cost of functions by step
+//! ```
+//!
+//! The loop is open: a request has a planned time that does not depend on answers, and its latency counts from there. So a server
+//! that stalls is seen as its users would see it, not as a driver that waits for it does. What is not sent, is counted.
+//!
+//! Nothing here reads the environment or writes to a terminal.
+
+mod commands;
+mod document;
+mod error;
+mod failure;
+mod histogram;
+pub mod http;
+mod limit;
+mod pace;
+mod phase;
+mod run;
+mod tally;
+mod timeline;
+mod url;
+pub mod view;
+
+pub use commands::Commands;
+pub use document::{Document, Load, Target, rate};
+pub use error::Error;
+pub use failure::{Failure, NotSent};
+pub use histogram::Histogram;
+pub use limit::Limit;
+pub use pace::{Pace, Rates};
+pub use phase::{Driver, Patience, Phase, Shared};
+pub use run::{Observer, Plan, Step, run};
+pub use tally::{Sent, Tally};
+pub use timeline::{Slice, Timeline};
+pub use url::Url;

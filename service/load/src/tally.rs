@@ -1,0 +1,127 @@
+//! What a phase of load has come to: sums, which add up over threads.
+
+use std::collections::BTreeMap;
+
+use crate::failure::{Failure, NotSent};
+use crate::histogram::Histogram;
+use crate::timeline::Timeline;
+
+/// What a phase has come to.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    /// When the phase began, in nanoseconds of the run's clock.
+    began_ns: u64,
+    /// Requests whose time had come.
+    pub planned: u64,
+    /// Those that were sent, or for which a connection was tried.
+    pub sent: u64,
+    /// Those that were answered well.
+    pub answered: u64,
+    /// Those that were sent, and the run was ended before the answer.
+    pub cut_off: u64,
+    /// Those that failed.
+    pub failures: BTreeMap<Failure, u64>,
+    /// Those that were not sent.
+    pub not_sent: BTreeMap<NotSent, u64>,
+    /// Answers by status.
+    pub statuses: BTreeMap<u16, u64>,
+    /// Bytes of answers, with their heads.
+    pub bytes: u64,
+    /// Connections that were made.
+    pub connections: u64,
+    /// From plan to answer.
+    pub latency: Histogram,
+    /// From send to answer.
+    pub from_send: Histogram,
+    /// From plan to send, of those for which a connection was free at the time: what the driver itself is late.
+    pub late: Histogram,
+    /// When.
+    pub timeline: Timeline,
+}
+
+/// A request that was sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sent {
+    /// When it was planned, in nanoseconds of the run's clock.
+    pub planned_ns: u64,
+    /// When it was sent.
+    pub sent_ns: u64,
+}
+
+impl Tally {
+    /// Of a phase that begins at this moment.
+    pub fn new(began_ns: u64) -> Self {
+        Self {
+            began_ns,
+            planned: 0,
+            sent: 0,
+            answered: 0,
+            cut_off: 0,
+            failures: BTreeMap::new(),
+            not_sent: BTreeMap::new(),
+            statuses: BTreeMap::new(),
+            bytes: 0,
+            connections: 0,
+            latency: Histogram::fine(),
+            from_send: Histogram::fine(),
+            late: Histogram::fine(),
+            timeline: Timeline::default(),
+        }
+    }
+
+    /// One was sent; `waited` for a connection, or not.
+    pub fn send(&mut self, sent: Sent, waited: bool) {
+        self.sent += 1;
+        if !waited {
+            self.late.add(sent.sent_ns.saturating_sub(sent.planned_ns));
+        }
+    }
+
+    /// One was answered well.
+    pub fn answer(&mut self, sent: Sent, now_ns: u64) {
+        let latency = now_ns.saturating_sub(sent.planned_ns);
+        self.answered += 1;
+        self.latency.add(latency);
+        self.from_send.add(now_ns.saturating_sub(sent.sent_ns));
+        self.timeline.at(sent.planned_ns.saturating_sub(self.began_ns)).latency.add(latency);
+    }
+
+    /// One has failed.
+    pub fn fail(&mut self, sent: Sent, failure: Failure) {
+        *self.failures.entry(failure).or_default() += 1;
+        self.timeline.at(sent.planned_ns.saturating_sub(self.began_ns)).errors += 1;
+    }
+
+    /// One was not sent.
+    pub fn skip(&mut self, planned_ns: u64, why: NotSent) {
+        *self.not_sent.entry(why).or_default() += 1;
+        self.timeline.at(planned_ns.saturating_sub(self.began_ns)).not_sent += 1;
+    }
+
+    /// How many have failed.
+    pub fn errors(&self) -> u64 {
+        self.failures.values().sum()
+    }
+
+    /// How many were not sent.
+    pub fn all_not_sent(&self) -> u64 {
+        self.not_sent.values().sum()
+    }
+
+    /// Adds what another thread has of the same phase.
+    pub fn merge(&mut self, other: Self) {
+        self.planned += other.planned;
+        self.sent += other.sent;
+        self.answered += other.answered;
+        self.cut_off += other.cut_off;
+        self.bytes += other.bytes;
+        self.connections += other.connections;
+        other.failures.into_iter().for_each(|(key, count)| *self.failures.entry(key).or_default() += count);
+        other.not_sent.into_iter().for_each(|(key, count)| *self.not_sent.entry(key).or_default() += count);
+        other.statuses.into_iter().for_each(|(key, count)| *self.statuses.entry(key).or_default() += count);
+        self.latency.merge(&other.latency);
+        self.from_send.merge(&other.from_send);
+        self.late.merge(&other.late);
+        self.timeline.merge(other.timeline);
+    }
+}
