@@ -3,6 +3,7 @@
 //! ```text
 //! release    the recorder and the command, built once as users have them
 //! compilers  gcc and clang, at -O0 and -O2
+//! faults     a server with a fault, and load that is made to it
 //! fixture    a program from c-fixtures/, compiled by the line at its top
 //! endless    a run that goes on until it is told to stop
 //! waiting    a run that does one step after the other, as it is told
@@ -24,6 +25,7 @@ mod compilers;
 mod endless;
 mod eventlog;
 mod executable;
+pub mod faults;
 mod fixture;
 mod invariants;
 mod readers;

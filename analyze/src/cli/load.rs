@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use diytrace_load::http::{Body, Mix, Request, Worker};
+use diytrace_load::profile::{Recording, Watch};
 use diytrace_load::{
     Commands, Document, Driver, Error, Limit, Observer, Pace, Patience, Plan, Rates, Shared, Step, Target,
 };
@@ -98,6 +99,10 @@ pub struct Arguments {
     /// A file of requests, one a line, each with its weight
     #[arg(long, value_name = "FILE")]
     requests: Option<PathBuf>,
+
+    /// Where the server is being recorded: a folder of profiles, or one; tells which functions cost a request more at which rate
+    #[arg(long, value_name = "DIR")]
+    profile: Option<PathBuf>,
 
     /// Random numbers come of this: the same seed, the same requests
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -197,9 +202,15 @@ impl Arguments {
             timeout_ns: u64::try_from(self.timeout.as_nanos()).unwrap_or(u64::MAX),
         };
         let mut progress = Progress::new();
-        let steps = diytrace_load::run(&plan, drivers, &shared, &mut progress)?;
+        let Some(folder) = &self.profile else {
+            let steps = diytrace_load::run(&plan, drivers, &shared, &mut progress)?;
+            return Ok(Document::new(target, &steps));
+        };
+        let mut watch = Watch::new(Recording::open(folder.clone())?, &mut progress);
+        let steps = diytrace_load::run(&plan, drivers, &shared, &mut watch)?;
+        let seen = watch.seen;
         drop(progress);
-        Ok(Document::new(target, &steps))
+        Document::new(target, &steps).beside(&seen)
     }
 }
 

@@ -6,7 +6,9 @@ use diytrace_profile::human;
 use diytrace_profile::units::{nanoseconds, optional_nanoseconds};
 use serde::Serialize;
 
+use crate::Error;
 use crate::histogram::Histogram;
+use crate::profile::{Response, Seen, bend, ends, sentence};
 use crate::run::Step;
 use crate::timeline::Timeline;
 
@@ -29,6 +31,9 @@ pub struct Document {
     pub interrupted: bool,
     /// One for each rate.
     pub steps: Vec<Load>,
+    /// How the server's functions respond, if its recording was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response: Option<Response>,
 }
 
 /// Who was driven, and how.
@@ -171,7 +176,22 @@ impl Document {
         let interrupted = steps.iter().any(|step| step.is_cut_short);
         let loads: Vec<Load> = steps.iter().map(Load::of).collect();
         let warnings = warnings(&loads);
-        Self { schema: SCHEMA, target, warnings, summary: String::new(), interrupted, steps: loads }
+        let summary = sentence(&loads, bend(&loads), None);
+        Self { schema: SCHEMA, target, warnings, summary, interrupted, steps: loads, response: None }
+    }
+
+    /// The same, with what the server has recorded meanwhile: one for each step.
+    pub fn beside(mut self, seen: &[Seen]) -> Result<Self, Error> {
+        if seen.len() != self.steps.len() || seen.is_empty() {
+            return Ok(self);
+        }
+        let bend = bend(&self.steps);
+        let (from, to) = bend.map_or_else(|| ends(&self.steps), |bend| (bend.base, bend.step));
+        let (response, warnings) = Response::of(seen, from, to)?;
+        self.summary = sentence(&self.steps, bend, Some(&response));
+        self.warnings.extend(warnings);
+        self.response = Some(response);
+        Ok(self)
     }
 }
 

@@ -21,6 +21,7 @@ pub mod http;
 mod limit;
 mod pace;
 mod phase;
+pub mod profile;
 mod run;
 mod tally;
 mod timeline;

@@ -80,7 +80,7 @@ enum Gaps {
         began_ns: u64,
         number: u64,
         of: u64,
-        ns: f64,
+        rate: f64,
     },
     Exponential {
         at: f64,

@@ -39,5 +39,8 @@ pub use comparison::{
 pub use confirm::{confirm, to_confirm};
 pub use error::Error;
 pub use history::{History, is_name as is_history_name};
+pub use identity::{Home, Identity};
+pub use observed::{Called, Measured, Observed};
 pub use options::{Command, FailOn, How, Options, Set};
 pub use overlay::{Course, Overlay};
+pub use uncertainty::{Code, OfDifference, Uncertainty};

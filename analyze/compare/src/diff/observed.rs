@@ -39,24 +39,32 @@ pub struct Observed {
 /// A function in a run. Times are in nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
+    /// Calls entered.
     pub calls: u64,
+    /// Time without callees.
     pub own: f64,
+    /// Time with callees, of outermost calls.
     pub total: f64,
     /// How far off `own` may be.
     pub own_error: Uncertainty,
     /// How far off `total` may be.
     pub total_error: f64,
+    /// Times of calls that have returned.
     pub histogram: Histogram,
     /// The build IDs of its module: empty ones, if it has none.
     pub builds: BTreeSet<Vec<u8>>,
+    /// When it ran.
     pub ran: Ran,
 }
 
 /// Calls of one function by another.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Called {
+    /// Calls entered.
     pub calls: u64,
+    /// Time without callees.
     pub own: f64,
+    /// Time with callees.
     pub total: f64,
     /// How far off `own` may be.
     pub own_error: Uncertainty,

@@ -319,7 +319,8 @@ impl Drive<'_> {
             return;
         }
         self.next_look = now + LOOK.as_nanos() as u64;
-        while let Some((_, index)) = self.worker.resting.pop_front_if(|(until, _)| *until <= now) {
+        while let Some(&(_, index)) = self.worker.resting.front().filter(|(until, _)| *until <= now) {
+            self.worker.resting.pop_front();
             self.worker.closed.push_back(index);
         }
         let timeout = self.worker.target.patience.timeout.as_nanos() as u64;

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use diytrace_profile::human::{count, counted, time};
+use diytrace_profile::human::{count, counted, percent, time};
 use diytrace_views::view::Screen;
-use diytrace_views::view::table::grid::{Column, Grid, Row};
+use diytrace_views::view::table::grid::{Column, Grid, Row, Style};
 
 use crate::document::{Document, Load, rate};
+use crate::profile::{Function, Response, why};
 
 /// Writes it.
 pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
@@ -22,7 +23,65 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         writeln!(out, "{line}")?;
     }
     errors(document, out)?;
+    if let Some(response) = &document.response {
+        writeln!(out)?;
+        let [from, to] = [response.from_step, response.to_step].map(|step| document.steps[step].title());
+        writeln!(out, "what a request costs at {to}, beside {from}")?;
+        writeln!(out)?;
+        for line in functions(response).lines(screen) {
+            writeln!(out, "{line}")?;
+        }
+    }
     Ok(())
+}
+
+/// Most functions that are listed.
+const LISTED: usize = 15;
+
+fn functions(response: &Response) -> Grid<'static> {
+    let columns = vec![
+        Column::number("added", 0),
+        Column::number("±", 2),
+        Column::number("share", 0),
+        Column::number("self", 0),
+        Column::number("before", 3),
+        Column::number("calls", 1),
+        Column::number("before", 4),
+        Column::number("p99", 2),
+        Column::number("before", 5),
+    ];
+    let rows = response.functions.iter().take(LISTED).map(|function| function_row(function, response)).collect();
+    Grid { columns, name_title: "function", least_name: 16, rows }
+}
+
+fn function_row(function: &Function, response: &Response) -> Row {
+    let (from, to) = (&function.steps[response.from_step], &function.steps[response.to_step]);
+    let growth = &function.growth;
+    let known = |ns: Option<f64>| ns.map_or_else(String::new, time);
+    let signed = |ns: f64| if ns < 0.0 { format!("-{}", time(-ns)) } else { time(ns) };
+    let per_request = |calls: f64| match calls {
+        _ if calls == 0.0 => "0".to_owned(),
+        _ if calls < 0.005 => "<0.01".to_owned(),
+        _ if calls >= 1000.0 => count(calls.round() as u64),
+        _ => format!("{calls:.2}"),
+    };
+    Row {
+        numbers: vec![
+            signed(growth.self_ns_per_request),
+            time(growth.error_ns_per_request),
+            if growth.is_certain { percent(growth.share) } else { String::new() },
+            time(to.self_ns_per_request),
+            time(from.self_ns_per_request),
+            per_request(to.calls_per_request),
+            per_request(from.calls_per_request),
+            known(to.p99_ns),
+            known(from.p99_ns),
+        ],
+        name: function.name.clone(),
+        remark: if growth.is_certain { why(function, response) } else { String::new() },
+        style: if growth.is_certain { Style::Plain } else { Style::Dim },
+        ..Row::default()
+    }
 }
 
 fn steps(document: &Document) -> Grid<'static> {

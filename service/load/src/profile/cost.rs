@@ -1,0 +1,49 @@
+//! What a request costs in each function, between two readings.
+
+use std::collections::BTreeMap;
+
+use diytrace_compare::diff::{Identity, Measured, Observed};
+use diytrace_profile::load::{Loaded, Summary};
+use diytrace_profile::merge::By;
+use diytrace_profile::opened::Opened;
+
+use super::recording::Reading;
+use crate::Error;
+
+/// What was counted between two readings.
+pub struct Costs {
+    /// Requests meanwhile.
+    pub requests: u64,
+    /// By function.
+    pub functions: BTreeMap<Identity, Measured>,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+}
+
+impl Costs {
+    /// Between these two, for so many requests.
+    pub fn between([from, to]: [&Reading; 2], requests: u64) -> Result<Self, Error> {
+        let opened = Opened::merge(By::All, None, |take| {
+            let mut loaded = Loaded::default();
+            for (path, family) in to {
+                take(from.get(path), family);
+                loaded.profiles.push(Summary::of(family));
+            }
+            Ok(loaded)
+        })?;
+        let observed = Observed::of(&opened)?;
+        let mut functions = BTreeMap::<Identity, Measured>::new();
+        for (identity, measured) in observed.functions {
+            if measured.calls > 0 || measured.own > 0.0 {
+                functions.entry(identity).or_default().add(&measured);
+            }
+        }
+        Ok(Self { requests, functions, warnings: observed.warnings })
+    }
+
+    /// Time without callees, in nanoseconds a request.
+    pub fn own(&self, function: &Identity) -> f64 {
+        let own = self.functions.get(function).map_or(0.0, |measured| measured.own);
+        own / self.requests.max(1) as f64
+    }
+}

@@ -1,0 +1,249 @@
+//! Of which functions the cost of a request grows with load, and why.
+
+use std::collections::BTreeSet;
+
+use diytrace_compare::diff::{Code, Identity, Measured, OfDifference};
+use diytrace_compare::statistics::{Correction, Ranks};
+use diytrace_profile::units::{nanoseconds, optional_nanoseconds};
+use serde::Serialize;
+
+use super::cost::Costs;
+use super::watch::Seen;
+use crate::Error;
+
+/// Chance alone shows something with at most this probability.
+const LEVEL: f64 = 0.05;
+
+/// A function whose cost has grown by a smaller part of itself has not, for anybody.
+const LEAST: f64 = 0.05;
+
+/// Nor has one that has grown by a smaller part of the whole request.
+const LEAST_OF_REQUEST: f64 = 0.02;
+
+/// Fewer slices a step decide nothing.
+const FEWEST: usize = 4;
+
+/// A part of a growth that is too small to be named as its cause.
+const MINOR: f64 = 0.1;
+
+/// How a server's functions respond to load.
+#[derive(Clone, Debug, Serialize)]
+pub struct Response {
+    /// The step that all are compared with: the lowest rate.
+    pub from_step: usize,
+    /// The step that is compared: where latency bends, or the highest rate.
+    pub to_step: usize,
+    /// By how much a request costs more in all functions that cost more, in nanoseconds.
+    #[serde(serialize_with = "nanoseconds")]
+    pub added_ns_per_request: f64,
+    /// Functions, those whose cost has grown most first.
+    pub functions: Vec<Function>,
+}
+
+/// A function.
+#[derive(Clone, Debug, Serialize)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// File name of its module.
+    pub module: String,
+    /// Its source file, where that is known.
+    pub file: Option<String>,
+    /// How its cost has grown.
+    pub growth: Growth,
+    /// What it cost in each step.
+    pub steps: Vec<OfStep>,
+}
+
+/// How the cost of a request in a function has grown. Times are in nanoseconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Growth {
+    /// Self time a request.
+    #[serde(serialize_with = "nanoseconds")]
+    pub self_ns_per_request: f64,
+    /// How far off that may be.
+    #[serde(serialize_with = "nanoseconds")]
+    pub error_ns_per_request: f64,
+    /// Its part of what all functions have grown by that have.
+    pub share: f64,
+    /// What of it comes from calls: more of them a request.
+    #[serde(serialize_with = "nanoseconds")]
+    pub calls_ns: f64,
+    /// What of it comes from the time of each call.
+    #[serde(serialize_with = "nanoseconds")]
+    pub cost_ns: f64,
+    /// `calls`: called more often; `cost`: each call slower; `both`; or `new`: not called at the lower rate.
+    pub why: Why,
+    /// How often chance alone would put the slices of both steps so far apart or farther, adjusted for all functions
+    /// (Benjamini-Hochberg); null where there are too few slices to tell.
+    pub p: Option<f64>,
+    /// Whether it has grown by more than it may be off, than chance explains, and than matters (2% of the request).
+    pub is_certain: bool,
+}
+
+/// Why a cost has grown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Why {
+    /// More calls a request.
+    Calls,
+    /// Each takes longer.
+    Cost,
+    /// Both.
+    Both,
+    /// It was not called.
+    New,
+}
+
+/// What a function cost in a step. Times are in nanoseconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct OfStep {
+    /// Calls entered.
+    pub calls: u64,
+    /// Calls entered for each request.
+    pub calls_per_request: f64,
+    /// Time without callees, of a call.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub self_ns_per_call: Option<f64>,
+    /// Time without callees, of a request.
+    #[serde(serialize_with = "nanoseconds")]
+    pub self_ns_per_request: f64,
+    /// How far off that may be.
+    #[serde(serialize_with = "nanoseconds")]
+    pub self_error_ns_per_request: f64,
+    /// Time with callees, of a request.
+    #[serde(serialize_with = "nanoseconds")]
+    pub total_ns_per_request: f64,
+    /// 99% of the calls that returned in the step took at most this.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub p99_ns: Option<f64>,
+}
+
+impl Response {
+    /// Of steps that were watched, from one to another; with what the reader should know.
+    pub fn of(seen: &[Seen], from_step: usize, to_step: usize) -> Result<(Self, Vec<String>), Error> {
+        let costs = seen.iter().map(|seen| Costs::between([&seen.ends[0], &seen.ends[1]], seen.requests));
+        let costs: Vec<Costs> = costs.collect::<Result<_, _>>()?;
+        let slices = |step: usize| -> Result<Vec<Costs>, Error> {
+            let slices = seen[step].slices.iter();
+            slices.map(|slice| Costs::between([&slice.ends[0], &slice.ends[1]], slice.requests)).collect()
+        };
+        let slices = [slices(from_step)?, slices(to_step)?];
+        let all: BTreeSet<&Identity> = costs.iter().flat_map(|costs| costs.functions.keys()).collect();
+        let mut functions: Vec<Function> =
+            all.iter().map(|identity| function(identity, &costs, from_step, to_step)).collect();
+        test(&all, &mut functions, &slices);
+        let added =
+            |function: &Function| if function.growth.is_certain { function.growth.self_ns_per_request } else { 0.0 };
+        let sum: f64 = functions.iter().map(added).sum();
+        for function in &mut functions {
+            function.growth.share = if sum > 0.0 { added(function) / sum } else { 0.0 };
+        }
+        let rank = |function: &Function| (function.growth.is_certain, function.growth.self_ns_per_request);
+        functions.sort_by(|a, b| {
+            let ((a_certain, a_ns), (b_certain, b_ns)) = (rank(a), rank(b));
+            b_certain.cmp(&a_certain).then(b_ns.total_cmp(&a_ns)).then_with(|| a.name.cmp(&b.name))
+        });
+        let mut warnings: Vec<String> = costs.into_iter().flat_map(|costs| costs.warnings).collect();
+        warnings.sort();
+        warnings.dedup();
+        Ok((Self { from_step, to_step, added_ns_per_request: sum, functions }, warnings))
+    }
+}
+
+fn function(identity: &Identity, costs: &[Costs], from_step: usize, to_step: usize) -> Function {
+    let nothing = Measured::default();
+    let of = |costs: &Costs| costs.functions.get(identity).cloned().unwrap_or_else(|| nothing.clone());
+    let requests = |step: usize| costs[step].requests.max(1) as f64;
+    let (before, after) = (of(&costs[from_step]), of(&costs[to_step]));
+    let [less, more] = [(&before, from_step), (&after, to_step)].map(|(measured, step)| measured.own / requests(step));
+    let error = OfDifference::of(
+        &before.own_error.part(1.0 / requests(from_step)),
+        &after.own_error.part(1.0 / requests(to_step)),
+        Code::Same,
+    );
+    let calls =
+        [(&before, from_step), (&after, to_step)].map(|(measured, step)| measured.calls as f64 / requests(step));
+    let (calls_ns, cost_ns, why) = split(calls, [less, more]);
+    let growth = more - less;
+    let request: f64 = costs[from_step].functions.values().map(|measured| measured.own).sum();
+    let least = (LEAST * less).max(LEAST_OF_REQUEST * request / requests(from_step));
+    let is_certain = growth > error.ns() && growth > least;
+    Function {
+        name: identity.name.clone(),
+        module: identity.home.file.clone(),
+        file: identity.file.clone(),
+        growth: Growth {
+            self_ns_per_request: growth,
+            error_ns_per_request: error.ns(),
+            share: 0.0,
+            calls_ns,
+            cost_ns,
+            why,
+            p: None,
+            is_certain,
+        },
+        steps: costs.iter().map(|costs| of_step(&of(costs), costs.requests)).collect(),
+    }
+}
+
+/// Δtime = Δcalls × mean cost + mean calls × Δcost.
+fn split(calls: [f64; 2], times: [f64; 2]) -> (f64, f64, Why) {
+    let difference = times[1] - times[0];
+    if calls[0] == 0.0 || calls[1] == 0.0 {
+        return (difference, 0.0, Why::New);
+    }
+    let [old, new] = [times[0] / calls[0], times[1] / calls[1]];
+    let by_calls = (calls[1] - calls[0]) * (old + new) / 2.0;
+    let by_cost = (calls[0] + calls[1]) / 2.0 * (new - old);
+    let part = by_calls.abs() / (by_calls.abs() + by_cost.abs()).max(f64::MIN_POSITIVE);
+    let why = match part {
+        _ if part < MINOR => Why::Cost,
+        _ if part > 1.0 - MINOR => Why::Calls,
+        _ => Why::Both,
+    };
+    (by_calls, by_cost, why)
+}
+
+fn of_step(measured: &Measured, requests: u64) -> OfStep {
+    let requests = requests.max(1) as f64;
+    OfStep {
+        calls: measured.calls,
+        calls_per_request: measured.calls as f64 / requests,
+        self_ns_per_call: (measured.calls > 0).then(|| measured.own / measured.calls as f64),
+        self_ns_per_request: measured.own / requests,
+        self_error_ns_per_request: measured.own_error.error() / requests,
+        total_ns_per_request: measured.total / requests,
+        p99_ns: measured.histogram.percentiles([0.99]).map(|[p99]| p99.ns()),
+    }
+}
+
+/// Whether slices of the two steps are further apart than chance puts them.
+fn test(all: &BTreeSet<&Identity>, functions: &mut [Function], slices: &[Vec<Costs>; 2]) {
+    let [from, to] = slices;
+    if from.len() < FEWEST || to.len() < FEWEST {
+        return;
+    }
+    let ranks = Ranks::new(from.len(), to.len());
+    let values = |identity: &Identity, slices: &[Costs]| -> Vec<f64> {
+        slices.iter().map(|costs| costs.own(identity)).collect()
+    };
+    let p: Vec<f64> = all.iter().map(|identity| ranks.p(&values(identity, from), &values(identity, to))).collect();
+    for (function, p) in functions.iter_mut().zip(Correction::Bh.adjust(&p)) {
+        function.growth.p = Some(p);
+        function.growth.is_certain &= p <= LEVEL;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_growth_is_split_into_calls_and_cost() {
+        assert_eq!(split([1.0, 1.0], [100.0, 310.0]), (0.0, 210.0, Why::Cost));
+        assert_eq!(split([1.0, 3.0], [100.0, 300.0]), (200.0, 0.0, Why::Calls));
+        assert_eq!(split([1.0, 2.0], [100.0, 400.0]), (150.0, 150.0, Why::Both));
+        assert_eq!(split([0.0, 2.0], [0.0, 400.0]), (400.0, 0.0, Why::New));
+    }
+}

@@ -1,0 +1,23 @@
+//! The server's own recording beside the load: what a request costs in each function, at each rate.
+//!
+//! ```text
+//! folder of .diyt ─[recording]─▶ readings at both ends of a step, and in between
+//!        ─[watch]─▶ what lies between two, and how many requests ─[cost]─▶ a request's cost by function
+//!        ─[growth]─▶ of which functions it grew with load, and why ─[sentence]─▶ one sentence
+//! ```
+//!
+//! Times are corrected as those of `diytrace report A..B`, and what they may be off by is that of `diff` for one build.
+
+mod cost;
+mod growth;
+mod recording;
+mod sentence;
+mod watch;
+
+pub use cost::Costs;
+pub use growth::{Function, Growth, OfStep, Response};
+pub use recording::Recording;
+pub use watch::{Seen, Watch};
+
+pub use growth::Why;
+pub(crate) use sentence::{bend, ends, sentence, why};
