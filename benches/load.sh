@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# How good `diytrace load` is: its rate beside wrk and h2load on one nginx, how late it sends, whether its percentiles are those of
+# a server with planted pauses, and whether it names the planted function.
+#
+#   benches/load.sh [max|late|stall|faults]… [--rounds N] [--seconds N] [--out FOLDER]
+#
+#   --rounds N    rounds of each (default 5); of the faults, runs (default 20)
+#   --seconds N   how long each takes (default 5)
+#   --out FOLDER  where load-*.tsv and load-machine.txt go (default: nothing is kept)
+#
+# It needs nginx, wrk and h2load (Debian: nginx-light, wrk, nghttp2-client) for max and late, jq and a C compiler for the rest. All
+# traffic goes to 127.0.0.1. Clients take turns, so that what else the machine does hits all; processor time is the client's own.
+set -euo pipefail
+export LC_ALL=C
+benches=$(cd "$(dirname "$0")" && pwd)
+what=() rounds='' seconds=5 results=''
+while (($#)); do
+    case $1 in
+        max | late | stall | faults) what+=("$1"); shift; continue ;;
+        --rounds) rounds=$2 ;;
+        --seconds) seconds=$2 ;;
+        --out) results=$2 ;;
+        *) sed -n '2,/^set -/{/^set -/d; s/^# \{0,1\}//; p}' "$0"; exit 2 ;;
+    esac
+    shift 2
+done
+((${#what[@]})) || what=(max late stall faults)
+# shellcheck source=lib/machine.sh
+. "$benches/lib/machine.sh"
+target=${CARGO_TARGET_DIR:-$benches/../target}
+cargo build --release --quiet --manifest-path "$benches/../Cargo.toml"
+diytrace=$target/release/diytrace
+work=$(mktemp -d)
+running=()
+clean_up() {
+    local one
+    for one in "${running[@]}"; do kill "$one" 2>/dev/null || true; done
+    wait 2>/dev/null || true
+    rm -rf "$work"
+}
+trap clean_up EXIT
+
+keep() { # keep NAME: what is told, also in a file
+    if [[ -n $results ]]; then mkdir -p "$results"; tee "$results/load-$1.tsv"; else cat; fi | column -t -s $'\t'
+}
+
+start_nginx() {
+    [[ ! -e $work/nginx.pid ]] || return 0
+    mkdir -p "$work/html"
+    head -c 600 /dev/zero | tr '\0' x >"$work/html/index.html"
+    cat >"$work/nginx.conf" <<END
+worker_processes 1; daemon off; pid $work/nginx.pid; error_log $work/error.log crit;
+events { worker_connections 4096; }
+http {
+    access_log off; keepalive_requests 100000000;
+    client_body_temp_path $work/a; proxy_temp_path $work/b; fastcgi_temp_path $work/c; uwsgi_temp_path $work/d; scgi_temp_path $work/e;
+    server { listen 127.0.0.1:18080; root $work/html; }
+}
+END
+    nginx -p "$work" -c "$work/nginx.conf" 2>/dev/null &
+    running+=($!)
+    local tries
+    for tries in {1..100}; do
+        if (exec 3<>/dev/tcp/127.0.0.1/18080) 2>/dev/null; then return 0; fi
+        sleep 0.05
+    done
+    echo "nginx does not start (after $tries tries): see $work/error.log" >&2
+    exit 1
+}
+nginx_url=http://127.0.0.1:18080/
+
+# timed COMMAND…: its output in $work/said, its processor time in $cpu.
+timed() {
+    local TIMEFORMAT='%U %S'
+    { time "$@" >"$work/said" 2>"$work/said.err"; } 2>"$work/cpu"
+    cpu=$(awk '{ print $1 + $2 }' "$work/cpu")
+}
+
+run_wrk() { timed wrk -t1 -c50 -d"${seconds}s" "$nginx_url"; requests=$(awk '/requests in/ { print $1 }' "$work/said"); }
+run_h2load() { timed h2load --h1 -t1 -c50 -D "$seconds" "$nginx_url"; requests=$(awk '/^requests:/ { print $8 }' "$work/said"); }
+run_diytrace() {
+    timed "$diytrace" load "$nginx_url" --rate max -c 50 --warm-up 0 --duration "${seconds}s" --format json
+    requests=$(jq '.steps[0].answered' "$work/said")
+}
+
+max() {
+    start_nginx
+    printf 'round\tclient\trequests\trequests/s\tclient cpu s\trequests/cpu s\n'
+    local round client order
+    for ((round = 1; round <= ${rounds:-5}; round++)); do
+        order=(wrk diytrace h2load)
+        ((round % 2)) || order=(h2load diytrace wrk)
+        for client in "${order[@]}"; do
+            "run_$client"
+            awk -v OFS='\t' -v r="$round" -v c="$client" -v n="$requests" -v s="$seconds" -v p="$cpu" 'BEGIN { print r, c, n, int(n / s), p, int(n / p) }'
+        done
+    done
+}
+
+late() {
+    start_nginx
+    printf 'round\toffered/s\tachieved/s\tlate p50 ns\tlate p99 ns\tlate p99.9 ns\tlate max ns\tload average\n'
+    local round rate
+    for ((round = 1; round <= ${rounds:-5}; round++)); do
+        for rate in 100 1000 20000; do
+            "$diytrace" load "$nginx_url" --rate "$rate" -c 50 --warm-up 500ms --duration "${seconds}s" --format json 2>/dev/null |
+                jq -r --arg round "$round" --arg load "$(cut -d' ' -f1 /proc/loadavg)" '.steps[0] |
+                    [$round, .offered_per_s, (.achieved_per_s | round), (.late_ns | .p50, .p99, .p999, .max | round), $load] | @tsv'
+        done
+    done
+}
+
+# start_faults FAULT [RECORDED]: the server, with its port in $port.
+start_faults() {
+    [[ -e $work/faults ]] || cc -O2 -g -pthread -finstrument-functions "$benches/../c-fixtures/faults.c" -o "$work/faults"
+    rm -rf "$work/out" "$work/input" "$work/port"
+    mkfifo "$work/input" "$work/port"
+    if [[ -n ${2:-} ]]; then
+        DIYTRACE_OUT=$work/out LD_PRELOAD=$target/release/libdiytrace.so "$work/faults" "$1" <"$work/input" >"$work/port" &
+    else
+        "$work/faults" "$1" <"$work/input" >"$work/port" &
+    fi
+    server=$!
+    exec 7>"$work/input" 8<"$work/port"
+    read -r port <&8
+}
+stop_faults() {
+    exec 7>&- 8<&-
+    wait "$server" 2>/dev/null || true
+}
+
+# A second's first 200 ms have no answer: by the plan, one in five requests waits for the rest of them.
+stall() {
+    printf 'round\tpercentile\ttrue ms\tfrom plan ms\toff by %%\tfrom send ms\twrk ms\n'
+    local round
+    for ((round = 1; round <= ${rounds:-5}; round++)); do
+        start_faults stall
+        "$diytrace" load "http://127.0.0.1:$port/" --rate 500 -c 10 --warm-up 0 --duration "${seconds}s" --format json 2>/dev/null >"$work/said"
+        wrk -t1 -c10 -d"${seconds}s" --latency "http://127.0.0.1:$port/" >"$work/wrk"
+        stop_faults
+        local share name true
+        for share in 90 95 99; do
+            name=p$share
+            true=$(awk -v share="$share" 'BEGIN { print 200 - 1000 * (100 - share) / 100 }')
+            jq -r --arg round "$round" --arg name "$name" --argjson true "$true" \
+                --arg wrk "$(awk -v share="$share%" '$1 == share { value = $2; ms = value ~ /us$/ ? value / 1000 : value ~ /ms$/ ? value + 0 : value * 1000; printf "%.2f", ms }' "$work/wrk")" \
+                '.steps[0] | (.latency_ns[$name] / 1e6) as $ms | (.from_send_ns[$name] / 1e6) as $send |
+                    [$round, $name, $true, ($ms * 100 | round / 100), (($ms / $true - 1) * 1000 | round / 10), ($send * 100 | round / 100), $wrk] | @tsv' "$work/said"
+        done
+    done
+}
+
+faults() {
+    printf 'fault\trun\tbends\tnamed\tshare %%\twhy\tplanted\tsummary\n'
+    local fault run
+    declare -A planted=([none]=- [lock]=update_totals [list]=find_session [cache]=read_page [pause]=collect)
+    for ((run = 1; run <= ${rounds:-20}; run++)); do
+        for fault in none lock list cache pause; do
+            start_faults "$fault" recorded
+            "$diytrace" load "http://127.0.0.1:$port/" --rate 40,240 --warm-up 500ms --duration "${seconds}s" --profile "$work/out" --format json 2>/dev/null >"$work/said"
+            stop_faults
+            jq -r --arg fault "$fault" --arg run "$run" --arg planted "${planted[$fault]}" '
+                (.response.functions[0]) as $first |
+                [$fault, $run, (if (.summary | contains(" bends at ")) then "yes" else "no" end)]
+                + (if $first.growth.is_certain then [$first.name, ($first.growth.share * 1000 | round / 10), $first.growth.why] else ["-", "-", "-"] end)
+                + [$planted, .summary] | @tsv' "$work/said"
+        done
+    done
+}
+
+if [[ -n $results ]]; then
+    mkdir -p "$results"
+    describe_machine "${what[@]}" >"$results/load-machine.txt"
+fi
+for one in "${what[@]}"; do
+    echo "== $one"
+    "$one" | keep "$one"
+done
