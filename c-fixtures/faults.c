@@ -182,8 +182,8 @@ static int handle_request(int from, const char *path) {
     return answer(from, 200, "");
 }
 
-/* One request after the other, as they come; a body is passed over. */
-QUIET static void *serve(void *argument) {
+/* One request after the other, as they come; a body is passed over. Most of its time it waits for them. */
+static void *serve(void *argument) {
     int from = (int)(long)argument, one = 1;
     char text[16384];
     size_t held = 0;

@@ -187,7 +187,8 @@ impl Document {
         }
         let bend = bend(&self.steps);
         let (from, to) = bend.map_or_else(|| ends(&self.steps), |bend| (bend.base, bend.step));
-        let (response, warnings) = Response::of(seen, from, to)?;
+        let request_ns = self.steps[from].from_send_ns.p50.unwrap_or(0.0);
+        let (response, warnings) = Response::of(seen, (from, to), request_ns)?;
         self.summary = sentence(&self.steps, bend, Some(&response));
         self.warnings.extend(warnings);
         self.response = Some(response);

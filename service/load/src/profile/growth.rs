@@ -17,7 +17,8 @@ const LEVEL: f64 = 0.05;
 /// A function whose cost has grown by a smaller part of itself has not, for anybody.
 const LEAST: f64 = 0.05;
 
-/// Nor has one that has grown by a smaller part of the whole request.
+/// Nor has one that has grown by a smaller part of what half the requests take at most at the lower rate. (What they cost in all
+/// functions is no measure: threads that wait for requests do so in functions, too.)
 const LEAST_OF_REQUEST: f64 = 0.02;
 
 /// Fewer slices a step decide nothing.
@@ -77,7 +78,8 @@ pub struct Growth {
     /// How often chance alone would put the slices of both steps so far apart or farther, adjusted for all functions
     /// (Benjamini-Hochberg); null where there are too few slices to tell.
     pub p: Option<f64>,
-    /// Whether it has grown by more than it may be off, than chance explains, and than matters (2% of the request).
+    /// Whether it has grown by more than it may be off, than chance explains, and than matters: 2% of a
+    /// request's median time.
     pub is_certain: bool,
 }
 
@@ -120,8 +122,13 @@ pub struct OfStep {
 }
 
 impl Response {
-    /// Of steps that were watched, from one to another; with what the reader should know.
-    pub fn of(seen: &[Seen], from_step: usize, to_step: usize) -> Result<(Self, Vec<String>), Error> {
+    /// Of steps that were watched, from one to another, if half the requests take no more than that at the first; with what the
+    /// reader should know.
+    pub fn of(
+        seen: &[Seen],
+        (from_step, to_step): (usize, usize),
+        request_ns: f64,
+    ) -> Result<(Self, Vec<String>), Error> {
         let costs = seen.iter().map(|seen| Costs::between([&seen.ends[0], &seen.ends[1]], seen.requests));
         let costs: Vec<Costs> = costs.collect::<Result<_, _>>()?;
         let slices = |step: usize| -> Result<Vec<Costs>, Error> {
@@ -131,7 +138,7 @@ impl Response {
         let slices = [slices(from_step)?, slices(to_step)?];
         let all: BTreeSet<&Identity> = costs.iter().flat_map(|costs| costs.functions.keys()).collect();
         let mut functions: Vec<Function> =
-            all.iter().map(|identity| function(identity, &costs, from_step, to_step)).collect();
+            all.iter().map(|identity| function(identity, &costs, (from_step, to_step), request_ns)).collect();
         test(&all, &mut functions, &slices);
         let added =
             |function: &Function| if function.growth.is_certain { function.growth.self_ns_per_request } else { 0.0 };
@@ -151,7 +158,7 @@ impl Response {
     }
 }
 
-fn function(identity: &Identity, costs: &[Costs], from_step: usize, to_step: usize) -> Function {
+fn function(identity: &Identity, costs: &[Costs], (from_step, to_step): (usize, usize), request_ns: f64) -> Function {
     let nothing = Measured::default();
     let of = |costs: &Costs| costs.functions.get(identity).cloned().unwrap_or_else(|| nothing.clone());
     let requests = |step: usize| costs[step].requests.max(1) as f64;
@@ -166,8 +173,7 @@ fn function(identity: &Identity, costs: &[Costs], from_step: usize, to_step: usi
         [(&before, from_step), (&after, to_step)].map(|(measured, step)| measured.calls as f64 / requests(step));
     let (calls_ns, cost_ns, why) = split(calls, [less, more]);
     let growth = more - less;
-    let request: f64 = costs[from_step].functions.values().map(|measured| measured.own).sum();
-    let least = (LEAST * less).max(LEAST_OF_REQUEST * request / requests(from_step));
+    let least = (LEAST * less).max(LEAST_OF_REQUEST * request_ns);
     let is_certain = growth > error.ns() && growth > least;
     Function {
         name: identity.name.clone(),

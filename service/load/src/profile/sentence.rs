@@ -130,7 +130,8 @@ pub fn why(function: &Function, response: &Response) -> String {
         _ => format!("{factor:.1} ×"),
     };
     match function.growth.why {
-        Why::New => "not called at the lower rate".to_owned(),
+        Why::New if from.calls == 0 => "not called at the lower rate".to_owned(),
+        Why::New => "not called at the higher rate".to_owned(),
         Why::Cost => format!("same calls, {} the time a call", times(cost)),
         Why::Calls => format!("{} the calls, same time a call", times(calls)),
         Why::Both => format!("{} the calls, {} the time a call", times(calls), times(cost)),
