@@ -325,6 +325,24 @@ fn beside_its_recording(fault: &str) -> Loaded {
     loaded
 }
 
+#[test]
+fn one_step_runs_unrecorded() {
+    let server = Faults::recorded("none");
+    let arguments = with_short(&["--rate", "60,30", "--profile", "out", "--unrecorded"]);
+    let loaded = server.load("/", &arguments);
+    let unrecorded = &loaded.json["unrecorded"];
+    assert_adds_up(unrecorded);
+    assert_eq!((&unrecorded["offered_per_s"], &unrecorded["planned"]), (&Value::from(30.0), &Value::from(15)));
+    // None of its calls is in the recording, and all later ones are.
+    let report = run_to_end(diytrace(server.here.path()).args(["report", "--format", "json", "out"]));
+    let report = common::Document::parse(&report.stdout).into_only_report();
+    let calls = report.functions.iter().find(|function| function.name == "handle_request").unwrap().calls;
+    assert_eq!(calls, loaded.sent());
+    let requests = loaded.sent()
+        + [&unrecorded["sent"], &unrecorded["warm_up"]["sent"]].map(|sent| sent.as_u64().unwrap()).iter().sum::<u64>();
+    assert_eq!(server.end().requests, requests);
+}
+
 fn assert_names(fault: &str, function: &str, why: &str) {
     let loaded = beside_its_recording(fault);
     let first = &loaded.json["response"]["functions"][0];

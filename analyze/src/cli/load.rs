@@ -1,7 +1,8 @@
 //! The command `load`: drives a server by a schedule, beside what its recording counts.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -17,6 +18,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::pager::Output;
 use super::shown::Shown;
+use crate::ctl::{self as control, Action};
 use crate::signals::Signals;
 
 const EXAMPLES: &str = "\
@@ -103,6 +105,10 @@ pub struct Arguments {
     /// Where the server is being recorded: a folder of profiles, or one; tells which functions cost a request more at which rate
     #[arg(long, value_name = "DIR")]
     profile: Option<PathBuf>,
+
+    /// Make load at the lowest rate while the recording is paused, too (`ctl pause`): what recording costs
+    #[arg(long, requires = "profile")]
+    unrecorded: bool,
 
     /// Random numbers come of this: the same seed, the same requests
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -206,11 +212,41 @@ impl Arguments {
             let steps = diytrace_load::run(&plan, drivers, &shared, &mut progress)?;
             return Ok(Document::new(target, &steps));
         };
-        let mut watch = Watch::new(Recording::open(folder.clone())?, &mut progress);
+        let recording = Recording::open(folder.clone())?;
+        let unrecorded = match self.unrecorded {
+            true => {
+                let _paused = Paused::of(folder)?;
+                let lowest = Plan { rates: plan.rates.lowest(), ..plan.clone() };
+                diytrace_load::run(&lowest, drivers, &shared, &mut progress)?
+            }
+            false => Vec::new(),
+        };
+        let mut watch = Watch::new(recording, &mut progress);
         let steps = diytrace_load::run(&plan, drivers, &shared, &mut watch)?;
         let seen = watch.seen;
         drop(progress);
-        Document::new(target, &steps).beside(&seen)
+        Document::new(target, &steps).with_unrecorded(unrecorded.first()).beside(&seen)
+    }
+}
+
+/// A recording that counts nothing as long as this is there.
+struct Paused {
+    folder: OsString,
+}
+
+impl Paused {
+    fn of(folder: &Path) -> Result<Self, Error> {
+        let folder = folder.as_os_str().to_owned();
+        let paused = control::run(&Action::Pause, Some(&folder), &mut io::sink());
+        paused.map_err(|error| Error::Profile(Whole::Elsewhere(error.into())))?;
+        Ok(Self { folder })
+    }
+}
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        // Where the server has ended meanwhile, there is nothing to resume.
+        let _ = control::run(&Action::Resume, Some(&self.folder), &mut io::sink());
     }
 }
 

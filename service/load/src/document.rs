@@ -31,6 +31,9 @@ pub struct Document {
     pub interrupted: bool,
     /// One for each rate.
     pub steps: Vec<Load>,
+    /// The lowest rate while the recording was paused, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unrecorded: Option<Load>,
     /// How the server's functions respond, if its recording was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<Response>,
@@ -177,7 +180,13 @@ impl Document {
         let loads: Vec<Load> = steps.iter().map(Load::of).collect();
         let warnings = warnings(&loads);
         let summary = sentence(&loads, bend(&loads), None);
-        Self { schema: SCHEMA, target, warnings, summary, interrupted, steps: loads, response: None }
+        Self { schema: SCHEMA, target, warnings, summary, interrupted, steps: loads, unrecorded: None, response: None }
+    }
+
+    /// The same, with a step that was run while the recording was paused.
+    pub fn with_unrecorded(mut self, step: Option<&Step>) -> Self {
+        self.unrecorded = step.map(Load::of);
+        self
     }
 
     /// The same, with what the server has recorded meanwhile: one for each step.

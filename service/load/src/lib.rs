@@ -23,6 +23,8 @@ mod pace;
 mod phase;
 pub mod profile;
 mod run;
+#[cfg(test)]
+mod simulated;
 mod tally;
 mod timeline;
 mod url;

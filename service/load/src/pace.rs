@@ -46,6 +46,17 @@ impl FromStr for Rates {
     }
 }
 
+impl Rates {
+    /// The lowest of them alone.
+    pub fn lowest(&self) -> Self {
+        match self {
+            Self::Listed(all) => Self::Listed(all.iter().copied().min_by(f64::total_cmp).into_iter().collect()),
+            Self::Ramp(foot) => Self::Listed(vec![*foot]),
+            Self::Max => Self::Max,
+        }
+    }
+}
+
 /// How a step is paced.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {

@@ -41,6 +41,12 @@ impl Costs {
         Ok(Self { requests, functions, warnings: observed.warnings })
     }
 
+    /// Calls entered, for each request.
+    pub fn calls(&self, function: &Identity) -> f64 {
+        let calls = self.functions.get(function).map_or(0, |measured| measured.calls);
+        calls as f64 / self.requests.max(1) as f64
+    }
+
     /// Time without callees, in nanoseconds a request.
     pub fn own(&self, function: &Identity) -> f64 {
         let own = self.functions.get(function).map_or(0.0, |measured| measured.own);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use diytrace_compare::diff::{Code, Identity, Measured, OfDifference};
-use diytrace_compare::statistics::{Correction, Ranks};
+use diytrace_compare::statistics::{Correction, Ranks, median};
 use diytrace_profile::units::{nanoseconds, optional_nanoseconds};
 use serde::Serialize;
 
@@ -56,9 +56,42 @@ pub struct Function {
     pub steps: Vec<OfStep>,
 }
 
+/// What a function costs a request at a rate: the median of the step's slices, which a stall of the machine does not move; of the
+/// whole step where it has too few.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Typical {
+    /// Calls entered for each request.
+    pub calls_per_request: f64,
+    /// Time without callees, in nanoseconds.
+    #[serde(serialize_with = "nanoseconds")]
+    pub self_ns_per_request: f64,
+}
+
+impl Typical {
+    /// Time without callees, in nanoseconds a call.
+    pub fn self_ns_per_call(&self) -> Option<f64> {
+        (self.calls_per_request > 0.0).then(|| self.self_ns_per_request / self.calls_per_request)
+    }
+
+    /// The median of slices, if they are enough; else that of the whole.
+    fn of(identity: &Identity, whole: &Costs, slices: &[Costs]) -> Self {
+        if slices.len() < FEWEST {
+            return Self { calls_per_request: whole.calls(identity), self_ns_per_request: whole.own(identity) };
+        }
+        let middle = |of: fn(&Costs, &Identity) -> f64| {
+            median(&slices.iter().map(|costs| of(costs, identity)).collect::<Vec<_>>())
+        };
+        Self { calls_per_request: middle(Costs::calls), self_ns_per_request: middle(Costs::own) }
+    }
+}
+
 /// How the cost of a request in a function has grown. Times are in nanoseconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Growth {
+    /// At the lower rate.
+    pub from: Typical,
+    /// At the higher one.
+    pub to: Typical,
     /// Self time a request.
     #[serde(serialize_with = "nanoseconds")]
     pub self_ns_per_request: f64,
@@ -138,7 +171,7 @@ impl Response {
         let slices = [slices(from_step)?, slices(to_step)?];
         let all: BTreeSet<&Identity> = costs.iter().flat_map(|costs| costs.functions.keys()).collect();
         let mut functions: Vec<Function> =
-            all.iter().map(|identity| function(identity, &costs, (from_step, to_step), request_ns)).collect();
+            all.iter().map(|identity| function(identity, &costs, &slices, (from_step, to_step), request_ns)).collect();
         test(&all, &mut functions, &slices);
         let added =
             |function: &Function| if function.growth.is_certain { function.growth.self_ns_per_request } else { 0.0 };
@@ -158,28 +191,33 @@ impl Response {
     }
 }
 
-fn function(identity: &Identity, costs: &[Costs], (from_step, to_step): (usize, usize), request_ns: f64) -> Function {
+fn function(
+    identity: &Identity,
+    costs: &[Costs],
+    slices: &[Vec<Costs>; 2],
+    steps: (usize, usize),
+    request_ns: f64,
+) -> Function {
     let nothing = Measured::default();
-    let of = |costs: &Costs| costs.functions.get(identity).cloned().unwrap_or_else(|| nothing.clone());
-    let requests = |step: usize| costs[step].requests.max(1) as f64;
-    let (before, after) = (of(&costs[from_step]), of(&costs[to_step]));
-    let [less, more] = [(&before, from_step), (&after, to_step)].map(|(measured, step)| measured.own / requests(step));
-    let error = OfDifference::of(
-        &before.own_error.part(1.0 / requests(from_step)),
-        &after.own_error.part(1.0 / requests(to_step)),
-        Code::Same,
-    );
-    let calls =
-        [(&before, from_step), (&after, to_step)].map(|(measured, step)| measured.calls as f64 / requests(step));
-    let (calls_ns, cost_ns, why) = split(calls, [less, more]);
-    let growth = more - less;
-    let least = (LEAST * less).max(LEAST_OF_REQUEST * request_ns);
+    let ends = [&costs[steps.0], &costs[steps.1]];
+    let uncertainty = |costs: &Costs| {
+        let error = costs.functions.get(identity).unwrap_or(&nothing).own_error;
+        error.part(1.0 / costs.requests.max(1) as f64)
+    };
+    let error = OfDifference::of(&uncertainty(ends[0]), &uncertainty(ends[1]), Code::Same);
+    let [from, to] = [0, 1].map(|end: usize| Typical::of(identity, ends[end], &slices[end]));
+    let (calls_ns, cost_ns, why) = split(&from, &to);
+    let growth = to.self_ns_per_request - from.self_ns_per_request;
+    let least = (LEAST * from.self_ns_per_request).max(LEAST_OF_REQUEST * request_ns);
     let is_certain = growth > error.ns() && growth > least;
+    let of_step = |costs: &Costs| of_step(costs.functions.get(identity).unwrap_or(&nothing), costs.requests);
     Function {
         name: identity.name.clone(),
         module: identity.home.file.clone(),
         file: identity.file.clone(),
         growth: Growth {
+            from,
+            to,
             self_ns_per_request: growth,
             error_ns_per_request: error.ns(),
             share: 0.0,
@@ -189,17 +227,16 @@ fn function(identity: &Identity, costs: &[Costs], (from_step, to_step): (usize, 
             p: None,
             is_certain,
         },
-        steps: costs.iter().map(|costs| of_step(&of(costs), costs.requests)).collect(),
+        steps: costs.iter().map(of_step).collect(),
     }
 }
 
 /// Δtime = Δcalls × mean cost + mean calls × Δcost.
-fn split(calls: [f64; 2], times: [f64; 2]) -> (f64, f64, Why) {
-    let difference = times[1] - times[0];
-    if calls[0] == 0.0 || calls[1] == 0.0 {
-        return (difference, 0.0, Why::New);
-    }
-    let [old, new] = [times[0] / calls[0], times[1] / calls[1]];
+fn split(from: &Typical, to: &Typical) -> (f64, f64, Why) {
+    let (Some(old), Some(new)) = (from.self_ns_per_call(), to.self_ns_per_call()) else {
+        return (to.self_ns_per_request - from.self_ns_per_request, 0.0, Why::New);
+    };
+    let calls = [from.calls_per_request, to.calls_per_request];
     let by_calls = (calls[1] - calls[0]) * (old + new) / 2.0;
     let by_cost = (calls[0] + calls[1]) / 2.0 * (new - old);
     let part = by_calls.abs() / (by_calls.abs() + by_cost.abs()).max(f64::MIN_POSITIVE);
@@ -247,6 +284,11 @@ mod tests {
 
     #[test]
     fn a_growth_is_split_into_calls_and_cost() {
+        let split = |calls: [f64; 2], times: [f64; 2]| {
+            let [from, to] =
+                [0, 1].map(|end: usize| Typical { calls_per_request: calls[end], self_ns_per_request: times[end] });
+            split(&from, &to)
+        };
         assert_eq!(split([1.0, 1.0], [100.0, 310.0]), (0.0, 210.0, Why::Cost));
         assert_eq!(split([1.0, 3.0], [100.0, 300.0]), (200.0, 0.0, Why::Calls));
         assert_eq!(split([1.0, 2.0], [100.0, 400.0]), (150.0, 150.0, Why::Both));

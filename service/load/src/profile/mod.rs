@@ -15,7 +15,7 @@ mod sentence;
 mod watch;
 
 pub use cost::Costs;
-pub use growth::{Function, Growth, OfStep, Response};
+pub use growth::{Function, Growth, OfStep, Response, Typical};
 pub use recording::Recording;
 pub use watch::{Seen, Watch};
 

@@ -8,7 +8,7 @@ use crate::document::{Load, Slice};
 use crate::run::KEEPS_UP;
 
 /// Latency that has grown by less does not bend.
-const BENDS: f64 = 1.5;
+const BENDS: f64 = 2.0;
 
 /// What chance alone shows with a smaller probability is no chance.
 const LEVEL: f64 = 0.01;
@@ -41,7 +41,7 @@ pub struct Bend {
     percentile: usize,
 }
 
-/// The step at which latency bends, if it does: the first of which a percentile is half again that of the lowest rate and whose
+/// The step at which latency bends, if it does: the first of which a percentile is twice that of the lowest rate and whose
 /// slices are slower than chance makes them, or that does not get its requests answered.
 pub fn bend(steps: &[Load]) -> Option<Bend> {
     let mut order: Vec<usize> = (0..steps.len()).filter(|&step| steps[step].offered_per_s.is_some()).collect();
@@ -99,7 +99,7 @@ pub fn sentence(steps: &[Load], bend: Option<Bend>, response: Option<&Response>)
             "{latency}; {:.0}% of the time that a request costs more is `{}`: {}.",
             function.growth.share * 100.0,
             shorten(&function.name, NAME),
-            why(function, response)
+            why(function)
         ),
         (None, Some(_)) => format!(
             "{latency}, but a request costs more in no recorded function: requests wait before they are served, or in code \
@@ -117,10 +117,10 @@ pub fn ends(steps: &[Load]) -> (usize, usize) {
 }
 
 /// Same calls, 3.1 × the time a call.
-pub fn why(function: &Function, response: &Response) -> String {
-    let (from, to) = (&function.steps[response.from_step], &function.steps[response.to_step]);
+pub fn why(function: &Function) -> String {
+    let (from, to) = (&function.growth.from, &function.growth.to);
     let calls = to.calls_per_request / from.calls_per_request;
-    let cost = match (from.self_ns_per_call, to.self_ns_per_call) {
+    let cost = match (from.self_ns_per_call(), to.self_ns_per_call()) {
         (Some(from), Some(to)) if from > 0.0 => to / from,
         _ => f64::INFINITY,
     };
@@ -130,7 +130,7 @@ pub fn why(function: &Function, response: &Response) -> String {
         _ => format!("{factor:.1} ×"),
     };
     match function.growth.why {
-        Why::New if from.calls == 0 => "not called at the lower rate".to_owned(),
+        Why::New if from.calls_per_request == 0.0 => "not called at the lower rate".to_owned(),
         Why::New => "not called at the higher rate".to_owned(),
         Why::Cost => format!("same calls, {} the time a call", times(cost)),
         Why::Calls => format!("{} the calls, same time a call", times(calls)),

@@ -11,7 +11,7 @@ use crate::pace::Pace;
 use crate::run::{Observer, Step};
 
 /// A step is cut into so many slices, for tests.
-pub const SLICES: usize = 8;
+pub const SLICES: usize = 12;
 
 /// After the last answer, a server is still on its way out of the functions that made it.
 const REST: Duration = Duration::from_millis(20);

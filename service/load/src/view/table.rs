@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use diytrace_profile::human::{count, counted, percent, time};
+use diytrace_profile::timeline::sparkline;
 use diytrace_views::view::Screen;
 use diytrace_views::view::table::grid::{Column, Grid, Row, Style};
 
@@ -23,6 +24,8 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         writeln!(out, "{line}")?;
     }
     errors(document, out)?;
+    unrecorded(document, out)?;
+    over_time(document, out)?;
     if let Some(response) = &document.response {
         writeln!(out)?;
         let [from, to] = [response.from_step, response.to_step].map(|step| document.steps[step].title());
@@ -34,6 +37,9 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
     }
     Ok(())
 }
+
+/// Fewer slices show nothing.
+const LEAST_SLICES: usize = 8;
 
 /// Most functions that are listed.
 const LISTED: usize = 15;
@@ -70,15 +76,15 @@ fn function_row(function: &Function, response: &Response) -> Row {
             signed(growth.self_ns_per_request),
             time(growth.error_ns_per_request),
             if growth.is_certain { percent(growth.share) } else { String::new() },
-            time(to.self_ns_per_request),
-            time(from.self_ns_per_request),
-            per_request(to.calls_per_request),
-            per_request(from.calls_per_request),
+            time(growth.to.self_ns_per_request),
+            time(growth.from.self_ns_per_request),
+            per_request(growth.to.calls_per_request),
+            per_request(growth.from.calls_per_request),
             known(to.p99_ns),
             known(from.p99_ns),
         ],
         name: function.name.clone(),
-        remark: if growth.is_certain { why(function, response) } else { String::new() },
+        remark: if growth.is_certain { why(function) } else { String::new() },
         style: if growth.is_certain { Style::Plain } else { Style::Dim },
         ..Row::default()
     }
@@ -121,6 +127,46 @@ fn row(step: &Load) -> Row {
         remark: if step.interrupted { "interrupted".to_owned() } else { String::new() },
         ..Row::default()
     }
+}
+
+/// How slow the slowest requests were, slice by slice; of steps that have enough of them.
+fn over_time(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    let titles: Vec<String> = document.steps.iter().map(Load::title).collect();
+    let width = titles.iter().map(|title| title.chars().count()).max().unwrap_or(0);
+    let mut is_first = true;
+    for (step, title) in document.steps.iter().zip(&titles) {
+        let slices = &step.timeline.slices;
+        let p99 = || slices.iter().map(|slice| slice.p99_ns.unwrap_or(0.0));
+        let highest = p99().fold(0.0, f64::max);
+        if slices.len() < LEAST_SLICES || highest == 0.0 {
+            continue;
+        }
+        if std::mem::take(&mut is_first) {
+            writeln!(out, "\np99 over time")?;
+        }
+        let scale =
+            format!("{} of {}", counted(slices.len() as u64, "slice", "slices"), time(step.timeline.slice_ns as f64));
+        writeln!(out, "  {title:>width$}  {}  highest {}, {scale}", sparkline(p99()), time(highest))?;
+    }
+    Ok(())
+}
+
+/// What recording costs a request.
+fn unrecorded(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    let Some(without) = &document.unrecorded else { return Ok(()) };
+    let Some(with) = document.steps.iter().find(|step| step.offered_per_s == without.offered_per_s) else {
+        return Ok(());
+    };
+    let known = |ns: Option<f64>| ns.map_or_else(|| "–".to_owned(), time);
+    let (with, without, title) = (&with.latency_ns, &without.latency_ns, without.title());
+    writeln!(
+        out,
+        "\nwhile recording was paused, at {title}: p50 {}, p99 {}; recorded: p50 {}, p99 {}",
+        known(without.p50),
+        known(without.p99),
+        known(with.p50),
+        known(with.p99)
+    )
 }
 
 /// What failed, and why.
