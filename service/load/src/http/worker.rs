@@ -29,6 +29,12 @@ const LOOK: Duration = Duration::from_millis(5);
 /// A connection that cannot be made is tried again no sooner, where nothing else sets the pace.
 const REST: Duration = Duration::from_millis(10);
 
+/// A request that has waited no longer than this when a step ends is late by chance, or because this thread is: it is sent yet.
+const BACKLOG: Duration = Duration::from_millis(100);
+
+/// For so long.
+const DRAIN: Duration = Duration::from_millis(250);
+
 /// Who is driven, and how.
 #[derive(Clone, Debug)]
 pub struct Target {
@@ -121,7 +127,18 @@ impl Driver for Worker {
         let waiting = VecDeque::new();
         // Other numbers than the plan has.
         let random = fastrand::Rng::with_seed(!phase.seed.wrapping_add(thread));
-        let mut drive = Drive { worker: self, phase, shared, tally, plan, waiting, random, thread, next_look: 0 };
+        let mut drive = Drive {
+            worker: self,
+            phase,
+            shared,
+            tally,
+            plan,
+            waiting,
+            random,
+            thread,
+            next_look: 0,
+            drains_until: None,
+        };
         drive.run();
         drive.tally
     }
@@ -139,6 +156,8 @@ struct Drive<'a> {
     random: fastrand::Rng,
     thread: u64,
     next_look: u64,
+    /// After the end, until when requests are still sent that were planned before.
+    drains_until: Option<u64>,
 }
 
 impl Drive<'_> {
@@ -149,12 +168,10 @@ impl Drive<'_> {
             if given_up.is_none() && self.shared.is_over.load(Ordering::Relaxed) {
                 given_up = Some(now + GRACE.as_nanos() as u64);
             }
-            let is_open = now < self.phase.ends_ns && given_up.is_none();
-            if now < self.phase.begins_ns {
-                // Threads begin together.
-            } else if is_open {
+            let is_open = given_up.is_none() && (now < self.phase.ends_ns || self.drains(now));
+            if is_open && now >= self.phase.begins_ns {
                 self.send_what_is_due(now);
-            } else {
+            } else if !is_open {
                 self.end(given_up.is_some());
                 if self.worker.busy == 0 {
                     break;
@@ -167,7 +184,8 @@ impl Drive<'_> {
             self.look(now);
             let next = match is_open {
                 true if now < self.phase.begins_ns => self.phase.begins_ns,
-                true => self.plan.peek().min(self.phase.ends_ns),
+                true if now < self.phase.ends_ns => self.plan.peek().min(self.phase.ends_ns),
+                true => u64::MAX,
                 false => u64::MAX,
             };
             let most = next.min(self.next_look).saturating_sub(self.shared.now_ns());
@@ -180,6 +198,19 @@ impl Drive<'_> {
             }
             self.take_events();
         }
+    }
+
+    /// Whether, after the end, there is something yet to be sent: not if the server has long been behind.
+    fn drains(&mut self, now: u64) -> bool {
+        let end = self.phase.ends_ns;
+        // What this thread has not looked at yet waits for nobody else.
+        let waited = self.waiting.front().map_or(0, |oldest| end.saturating_sub(*oldest));
+        let until = *self.drains_until.get_or_insert_with(|| match waited {
+            _ if waited <= BACKLOG.as_nanos() as u64 => now + DRAIN.as_nanos() as u64,
+            _ => now,
+        });
+        let has_any = !self.waiting.is_empty() || self.plan.peek() < end;
+        has_any && now < until
     }
 
     fn send_what_is_due(&mut self, now: u64) {
