@@ -37,7 +37,10 @@ pub fn wait(poll: &mut Poll, events: &mut Events, most: Duration, exactly: bool)
             tv_nsec: libc::c_long::from(most.subsec_nanos() as i32),
         };
         // SAFETY: one descriptor, which is open as long as `poll`, and a time, both valid for the call.
-        unsafe { libc::ppoll(&mut set, 1, &time, ptr::null()) };
+        if unsafe { libc::ppoll(&mut set, 1, &time, ptr::null()) } == 0 {
+            events.clear(); // it is time, and nothing has happened
+            return Ok(());
+        }
         return poll.poll(events, Some(Duration::ZERO)).or_else(interrupted);
     }
     poll.poll(events, Some(most)).or_else(interrupted)
