@@ -8,6 +8,8 @@
 #   --seconds N   how long each takes (default 5)
 #   --out FOLDER  where load-*.tsv and load-machine.txt go (default: nothing is kept)
 #
+# On a busy machine LAUNCHER='chrt -f 1', as root, has clients and servers of max, late and stall go before others.
+#
 # It needs nginx, wrk and h2load (Debian: nginx-light, wrk, nghttp2-client) for max and late, jq and a C compiler for the rest. All
 # traffic goes to 127.0.0.1. Clients take turns, so that what else the machine does hits all; processor time is the client's own.
 set -euo pipefail
@@ -30,6 +32,7 @@ done
 target=${CARGO_TARGET_DIR:-$benches/../target}
 cargo build --release --quiet --manifest-path "$benches/../Cargo.toml"
 diytrace=$target/release/diytrace
+read -ra launcher <<<"${LAUNCHER:-}"
 work=$(mktemp -d)
 running=()
 clean_up() {
@@ -57,7 +60,7 @@ http {
     server { listen 127.0.0.1:18080; root $work/html; }
 }
 END
-    nginx -p "$work" -c "$work/nginx.conf" 2>/dev/null &
+    "${launcher[@]}" nginx -p "$work" -c "$work/nginx.conf" 2>/dev/null &
     running+=($!)
     local tries
     for tries in {1..100}; do
@@ -76,10 +79,10 @@ timed() {
     cpu=$(awk '{ print $1 + $2 }' "$work/cpu")
 }
 
-run_wrk() { timed wrk -t1 -c50 -d"${seconds}s" "$nginx_url"; requests=$(awk '/requests in/ { print $1 }' "$work/said"); }
-run_h2load() { timed h2load --h1 -t1 -c50 -D "$seconds" "$nginx_url"; requests=$(awk '/^requests:/ { print $8 }' "$work/said"); }
+run_wrk() { timed "${launcher[@]}" wrk -t1 -c50 -d"${seconds}s" "$nginx_url"; requests=$(awk '/requests in/ { print $1 }' "$work/said"); }
+run_h2load() { timed "${launcher[@]}" h2load --h1 -t1 -c50 -D "$seconds" "$nginx_url"; requests=$(awk '/^requests:/ { print $8 }' "$work/said"); }
 run_diytrace() {
-    timed "$diytrace" load "$nginx_url" --rate max -c 50 --warm-up 0 --duration "${seconds}s" --format json
+    timed "${launcher[@]}" "$diytrace" load "$nginx_url" --rate max -c 50 --warm-up 0 --duration "${seconds}s" --format json
     requests=$(jq '.steps[0].answered' "$work/said")
 }
 
@@ -103,7 +106,7 @@ late() {
     local round rate
     for ((round = 1; round <= ${rounds:-5}; round++)); do
         for rate in 100 1000 20000; do
-            "$diytrace" load "$nginx_url" --rate "$rate" -c 50 --warm-up 500ms --duration "${seconds}s" --format json 2>/dev/null |
+            "${launcher[@]}" "$diytrace" load "$nginx_url" --rate "$rate" -c 50 --warm-up 500ms --duration "${seconds}s" --format json 2>/dev/null |
                 jq -r --arg round "$round" --arg load "$(cut -d' ' -f1 /proc/loadavg)" '.steps[0] |
                     [$round, .offered_per_s, (.achieved_per_s | round), (.late_ns | .p50, .p99, .p999, .max | round), $load] | @tsv'
         done
@@ -118,7 +121,7 @@ start_faults() {
     if [[ -n ${2:-} ]]; then
         DIYTRACE_OUT=$work/out LD_PRELOAD=$target/release/libdiytrace.so "$work/faults" "$1" <"$work/input" >"$work/port" &
     else
-        "$work/faults" "$1" <"$work/input" >"$work/port" &
+        "${launcher[@]}" "$work/faults" "$1" <"$work/input" >"$work/port" &
     fi
     server=$!
     exec 7>"$work/input" 8<"$work/port"
@@ -135,8 +138,10 @@ stall() {
     local round
     for ((round = 1; round <= ${rounds:-5}; round++)); do
         start_faults stall
-        "$diytrace" load "http://127.0.0.1:$port/" --rate 500 -c 10 --warm-up 0 --duration "${seconds}s" --format json 2>/dev/null >"$work/said"
-        wrk -t1 -c10 -d"${seconds}s" --latency "http://127.0.0.1:$port/" >"$work/wrk"
+        # A step that ended within a stall would end without what waits then.
+        until awk '{ exit !($1 % 1 > 0.3 && $1 % 1 < 0.5) }' /proc/uptime; do sleep 0.02; done
+        "${launcher[@]}" "$diytrace" load "http://127.0.0.1:$port/" --rate 500 -c 10 --warm-up 0 --duration "${seconds}s" --format json 2>/dev/null >"$work/said"
+        "${launcher[@]}" wrk -t1 -c10 -d"${seconds}s" --latency "http://127.0.0.1:$port/" >"$work/wrk"
         stop_faults
         local share name true
         for share in 90 95 99; do

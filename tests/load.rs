@@ -12,7 +12,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use common::faults::{Faults, Loaded};
-use common::{diytrace, run_to_end};
+use common::{diytrace, run_to_end, wait_until};
 use serde_json::Value;
 
 /// So short that tests are, and long enough for a rate.
@@ -172,6 +172,14 @@ fn bodies_headers_and_placeholders_arrive() {
     assert_eq!(server.end().bytes, 12 * head.len() as u64 + 3);
 }
 
+/// The clock that the server stalls by.
+fn monotonic_ms() -> i64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the clock exists, and the time is filled in.
+    assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) }, 0);
+    now.tv_sec * 1000 + now.tv_nsec / 1_000_000
+}
+
 #[test]
 fn a_stall_is_seen_as_users_would_see_it() {
     // A fifth of the time nothing is answered, for 200 ms each second: what a plan says of that by arithmetic.
@@ -180,6 +188,8 @@ fn a_stall_is_seen_as_users_would_see_it() {
         (0..rate).map(|number| 1000.0 * f64::from(number) / f64::from(rate)).map(|ms| (200.0 - ms).max(0.0)).collect();
     expected.sort_by(f64::total_cmp);
     let server = Faults::start("stall");
+    // A step that ended within a stall would end without what waits then.
+    wait_until("a stall is over", || (300..400).contains(&(monotonic_ms() % 1000)));
     let arguments = ["--rate", "200", "--duration", "3s", "--warm-up", "0", "--connections", "3"];
     let loaded = server.load("/", &arguments);
     assert_adds_up(loaded.step(0));

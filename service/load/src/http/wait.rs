@@ -19,6 +19,10 @@ pub fn be_punctual() {
     // SAFETY: it takes a number, and touches nothing of ours.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_000 as libc::c_ulong) };
     // SAFETY: the same.
+    if unsafe { libc::sched_getscheduler(0) } != libc::SCHED_OTHER {
+        return; // somebody has chosen how this is to run
+    }
+    // SAFETY: the same.
     let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
     // `struct sched_attr` in its first version: size and policy, flags, nice value and priority, slice, deadline, period.
     let attributes: [u64; 6] = [48, 0, u64::from(nice.cast_unsigned()), SLICE_NS, 0, 0];

@@ -47,7 +47,7 @@ const LISTED: usize = 15;
 fn functions(response: &Response) -> Grid<'static> {
     let columns = vec![
         Column::number("added", 0),
-        Column::number("±", 2),
+        Column::number("±", 6),
         Column::number("share", 0),
         Column::number("self", 0),
         Column::number("before", 3),
@@ -57,7 +57,7 @@ fn functions(response: &Response) -> Grid<'static> {
         Column::number("before", 5),
     ];
     let rows = response.functions.iter().take(LISTED).map(|function| function_row(function, response)).collect();
-    Grid { columns, name_title: "function", least_name: 16, rows }
+    Grid { columns, name_title: "function", least_name: 48, rows }
 }
 
 fn function_row(function: &Function, response: &Response) -> Row {
@@ -84,7 +84,7 @@ fn function_row(function: &Function, response: &Response) -> Row {
             known(from.p99_ns),
         ],
         name: function.name.clone(),
-        remark: if growth.is_certain { why(function) } else { String::new() },
+        detail: if growth.is_certain { why(function) } else { String::new() },
         style: if growth.is_certain { Style::Plain } else { Style::Dim },
         ..Row::default()
     }
@@ -183,4 +183,99 @@ fn errors(document: &Document, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "errors at {}: {}", step.title(), what.join(", "))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use diytrace_profile::testing::golden_at;
+
+    use super::*;
+    use crate::Target;
+    use crate::document::{Axis, Slice, Times};
+    use crate::profile::{Growth, OfStep, Typical, Why};
+
+    fn step(rate: f64, ms: f64) -> Load {
+        let times = |factor: f64| {
+            let at = |part: f64| Some(ms * 1e6 * part * factor);
+            Times { p50: at(0.1), p90: at(0.5), p99: at(1.0), p999: at(1.2), max: at(1.5), ..Times::default() }
+        };
+        let slice = |number: u32| Slice {
+            answered: 10,
+            p99_ns: Some(ms * 1e6 * if number % 5 == 0 { 1.0 } else { 0.2 }),
+            ..Slice::default()
+        };
+        let slices = (0..20).map(slice).collect();
+        Load {
+            offered_per_s: Some(rate),
+            achieved_per_s: rate * 0.98,
+            planned: rate as u64 * 10,
+            sent: rate as u64 * 10 - 7,
+            not_sent: if rate > 100.0 { 7 } else { 0 },
+            errors: if rate > 100.0 { 12 } else { 0 },
+            errors_by: [("status 503".to_owned(), 9), ("timeout".to_owned(), 3)].into(),
+            latency_ns: times(1.0),
+            from_send_ns: times(0.5),
+            timeline: Axis { slice_ns: 1 << 29, slices },
+            ..Load::default()
+        }
+    }
+
+    fn function(name: &str, calls: [f64; 2], own: [f64; 2], is_certain: bool) -> Function {
+        let typical = |end: usize| Typical { calls_per_request: calls[end], self_ns_per_request: own[end] };
+        let of_step = |end: usize| OfStep {
+            calls: (calls[end] * 1000.0) as u64,
+            calls_per_request: calls[end],
+            self_ns_per_call: Some(own[end]),
+            self_ns_per_request: own[end],
+            self_error_ns_per_request: 12.0,
+            total_ns_per_request: own[end],
+            p99_ns: Some(own[end] * 3.0),
+        };
+        let growth = Growth {
+            from: typical(0),
+            to: typical(1),
+            self_ns_per_request: own[1] - own[0],
+            error_ns_per_request: 8.0,
+            share: if is_certain { 0.71 } else { 0.0 },
+            calls_ns: 0.0,
+            cost_ns: own[1] - own[0],
+            why: if calls[0] == calls[1] { Why::Cost } else { Why::Calls },
+            p: Some(0.001),
+            is_certain,
+        };
+        let steps = vec![of_step(0), of_step(1)];
+        Function { name: name.to_owned(), module: "server".to_owned(), file: None, growth, steps }
+    }
+
+    #[test]
+    fn a_run_for_people() {
+        let functions = vec![
+            function("lookup", [1.0, 1.0], [2e6, 6.2e6], true),
+            function("Cache::read(std::string const&)", [0.1, 0.4], [1e5, 4e5], true),
+            function("parse", [1.0, 1.0], [4e3, 3e3], false),
+        ];
+        let response = Response { from_step: 0, to_step: 1, added_ns_per_request: 4.5e6, functions };
+        let target = Target {
+            target: "http://127.0.0.1:8080/".to_owned(),
+            schedule: "poisson",
+            connections: 10,
+            threads: 1,
+            ..Target::default()
+        };
+        let document = Document {
+            summary: "p99 bends at 400/s (31.2 ms; 1.40 ms at 100/s).".to_owned(),
+            unrecorded: Some(step(100.0, 1.3)),
+            response: Some(response),
+            ..Document::new(target, &[])
+        };
+        let document = Document { steps: vec![step(100.0, 1.4), step(400.0, 31.2)], ..document };
+        for width in [80, 120] {
+            let mut out = Vec::new();
+            write(&document, &Screen { width: Some(width), color: false }, &mut out).unwrap();
+            let path = format!("{}/src/view/golden/run-{width}.txt", env!("CARGO_MANIFEST_DIR"));
+            golden_at(Path::new(&path), &String::from_utf8(out).unwrap());
+        }
+    }
 }
