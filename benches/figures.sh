@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The figures that the documents show, from the raw results that are kept. tests/docs holds the documents against it.
 #
-#   benches/figures.sh machine speed|trust|busy        what was measured, on what and when, in one sentence
+#   benches/figures.sh machine speed|trust|busy|driven  what was measured, on what and when, in one sentence
 #   benches/figures.sh speed WORKLOAD…                 tables
 #   benches/figures.sh truth [CONTENDER]
 #   benches/figures.sh cost|aa|layout|layout-claims|planted|series|threads
@@ -13,6 +13,7 @@
 #   benches/figures.sh least|most TEST SHIFT           alarms of simulated series without drift
 #   benches/figures.sh tested PROGRAM
 #   benches/figures.sh busy runs|least|most|error     totals of one root on a busy machine
+#   benches/figures.sh driven max|late|stall|faults    what `load` does; max ratio: beside wrk, for a second of its processor
 set -euo pipefail
 export LC_ALL=C # the same figures everywhere: no decimal commas
 benches=$(cd "$(dirname "$0")" && pwd)
@@ -57,7 +58,7 @@ machine() {
 what=${1:-}
 (($# == 0)) || shift
 case $what:$# in
-machine:1) case $1 in busy) kept=$busy machine busy-machine ;; speed) machine machine ;; trust) machine trust-machine ;; *) usage ;; esac ;;
+machine:1) case $1 in busy) kept=$busy machine busy-machine ;; driven) kept=$busy machine load-machine ;; speed) machine machine ;; trust) machine trust-machine ;; *) usage ;; esac ;;
 speed:[1-9]) for workload; do table speed speed -v brief=1 -v only="$workload"; done | without_first_line ;;
 cost:0) table speed speed -v summary=1 ;;
 truth:0) table truth truth -v brief=1 ;;
@@ -76,6 +77,8 @@ all-covered:0 | all-disturbed:0) table truth truth -v figure="$what" ;;
 load:1) printf '%s ms\n' "$(table load load -v of_contender="$1")" ;;
 first-call:1) table child child -v of_contender="$1" | sed 's/ us$/ µs/' ;;
 least:2 | most:2) verdicts series trust-series -v figure="$what" -v test="$1" -v shift="$2" ;;
+driven:1) kept=$busy table driven "load-$1" -v kind="$1" ;;
+driven:2) kept=$busy table driven "load-$1" -v kind="$1" -v figure="$2" ;;
 busy:1) kept=$busy table busy busy -v figure="$1" ;;
 tested:1) verdicts tested trust-aa -v program="$1" ;;
 *) usage ;;

@@ -4,7 +4,7 @@ use diytrace_compare::statistics::Ranks;
 use diytrace_profile::human::{count, shorten, time};
 
 use super::growth::{Function, Response, Why};
-use crate::document::{Load, Slice};
+use crate::document::{Load, Slice, Times};
 use crate::run::KEEPS_UP;
 
 /// Latency that has grown by less does not bend.
@@ -18,15 +18,15 @@ const NAME: usize = 60;
 
 /// Percentiles that may bend, in this order.
 const WATCHED: [Watched; 3] = [
-    Watched { name: "p99", of_step: |step| step.latency_ns.p99, of_slice: |slice| slice.p99_ns },
-    Watched { name: "p90", of_step: |step| step.latency_ns.p90, of_slice: |slice| slice.p50_ns },
-    Watched { name: "p50", of_step: |step| step.latency_ns.p50, of_slice: |slice| slice.p50_ns },
+    Watched { name: "p99", of_step: |times| times.p99, of_slice: |slice| slice.p99_ns },
+    Watched { name: "p90", of_step: |times| times.p90, of_slice: |slice| slice.p50_ns },
+    Watched { name: "p50", of_step: |times| times.p50, of_slice: |slice| slice.p50_ns },
 ];
 
 /// A percentile, of a step and of a slice of it.
 struct Watched {
     name: &'static str,
-    of_step: fn(&Load) -> Option<f64>,
+    of_step: fn(&Times) -> Option<f64>,
     of_slice: fn(&Slice) -> Option<f64>,
 }
 
@@ -65,11 +65,13 @@ fn bends(base: &Load, step: &Load) -> Option<usize> {
     }
     (0..WATCHED.len()).find(|&watched| {
         let Watched { of_step, of_slice, .. } = &WATCHED[watched];
-        let (Some(low), Some(high)) = (of_step(base), of_step(step)) else { return false };
+        let (Some(low), Some(high)) = (of_step(&base.latency_ns), of_step(&step.latency_ns)) else { return false };
+        // What the driver itself was late is no slower server.
+        let late = of_step(&step.late_ns).unwrap_or(0.0);
         let slices = |step: &Load| -> Vec<f64> { step.timeline.slices.iter().filter_map(of_slice).collect() };
         let (low_slices, high_slices) = (slices(base), slices(step));
         let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len().max(1) as f64;
-        high >= BENDS * low
+        high - late >= BENDS * low
             && Ranks::new(low_slices.len(), high_slices.len()).p(&low_slices, &high_slices) <= LEVEL
             && mean(&high_slices) > mean(&low_slices)
     })
@@ -80,7 +82,7 @@ pub fn sentence(steps: &[Load], bend: Option<Bend>, response: Option<&Response>)
     let latency = match bend {
         Some(Bend { base, step, percentile }) => {
             let Watched { name, of_step, .. } = &WATCHED[percentile];
-            let known = |step: usize| of_step(&steps[step]).map_or_else(|| "not known".to_owned(), time);
+            let known = |step: usize| of_step(&steps[step].latency_ns).map_or_else(|| "not known".to_owned(), time);
             let (title, foot) = (steps[step].title(), steps[base].title());
             format!("{name} bends at {title} ({}; {} at {foot})", known(step), known(base))
         }

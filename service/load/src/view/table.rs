@@ -7,7 +7,7 @@ use diytrace_profile::timeline::sparkline;
 use diytrace_views::view::Screen;
 use diytrace_views::view::table::grid::{Column, Grid, Row, Style};
 
-use crate::document::{Document, Load, rate};
+use crate::document::{Document, Load, Slice, rate};
 use crate::profile::{Function, Response, why};
 
 /// Writes it.
@@ -25,7 +25,7 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
     }
     errors(document, out)?;
     unrecorded(document, out)?;
-    over_time(document, out)?;
+    over_time(document, screen, out)?;
     if let Some(response) = &document.response {
         writeln!(out)?;
         let [from, to] = [response.from_step, response.to_step].map(|step| document.steps[step].title());
@@ -40,6 +40,12 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
 
 /// Fewer slices show nothing.
 const LEAST_SLICES: usize = 8;
+
+/// Most blocks of a line.
+const MOST_BLOCKS: usize = 60;
+
+/// What stands beside blocks and title.
+const BESIDE_BLOCKS: usize = 42;
 
 /// Most functions that are listed.
 const LISTED: usize = 15;
@@ -130,13 +136,16 @@ fn row(step: &Load) -> Row {
 }
 
 /// How slow the slowest requests were, slice by slice; of steps that have enough of them.
-fn over_time(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+fn over_time(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
     let titles: Vec<String> = document.steps.iter().map(Load::title).collect();
-    let width = titles.iter().map(|title| title.chars().count()).max().unwrap_or(0);
+    let width_of_titles = titles.iter().map(|title| title.chars().count()).max().unwrap_or(0);
     let mut is_first = true;
     for (step, title) in document.steps.iter().zip(&titles) {
         let slices = &step.timeline.slices;
-        let p99 = || slices.iter().map(|slice| slice.p99_ns.unwrap_or(0.0));
+        let room = screen.width.map_or(MOST_BLOCKS, |width| width.saturating_sub(width_of_titles + BESIDE_BLOCKS));
+        let together = slices.len().div_ceil(room.clamp(LEAST_SLICES, MOST_BLOCKS));
+        let slowest = |some: &[Slice]| some.iter().filter_map(|slice| slice.p99_ns).fold(0.0, f64::max);
+        let p99 = || slices.chunks(together).map(slowest);
         let highest = p99().fold(0.0, f64::max);
         if slices.len() < LEAST_SLICES || highest == 0.0 {
             continue;
@@ -144,9 +153,8 @@ fn over_time(document: &Document, out: &mut dyn Write) -> io::Result<()> {
         if std::mem::take(&mut is_first) {
             writeln!(out, "\np99 over time")?;
         }
-        let scale =
-            format!("{} of {}", counted(slices.len() as u64, "slice", "slices"), time(step.timeline.slice_ns as f64));
-        writeln!(out, "  {title:>width$}  {}  highest {}, {scale}", sparkline(p99()), time(highest))?;
+        let width = time((step.timeline.slice_ns * together as u64) as f64);
+        writeln!(out, "  {title:>width_of_titles$}  {}  highest {}, {width} a block", sparkline(p99()), time(highest))?;
     }
     Ok(())
 }
@@ -193,7 +201,7 @@ mod tests {
 
     use super::*;
     use crate::Target;
-    use crate::document::{Axis, Slice, Times};
+    use crate::document::{Axis, Times};
     use crate::profile::{Growth, OfStep, Typical, Why};
 
     fn step(rate: f64, ms: f64) -> Load {
