@@ -24,6 +24,7 @@ use crate::signals::Signals;
 const EXAMPLES: &str = "\
 Examples:
   diytrace load http://127.0.0.1:8080 --rate 100,200,400
+  diytrace load http://127.0.0.1:8080 --rate 100,200,400 --profile out
   diytrace load http://127.0.0.1:8080 --rate ramp --poisson --connections 50
   diytrace load http://127.0.0.1:8080 --rate max --duration 30s
   diytrace load http://127.0.0.1:8080 --requests mix.txt --fail-if 'p99>50ms'
@@ -35,6 +36,9 @@ plan: each connection sends when its answer is there. A rate may be written 2k. 
 
 A file of --requests has lines such as `9 GET /item/{random:1-1000}`: a weight, the method, the path, and a body or \
 @FILE. {seq} is the request's number, {random:LOW-HIGH} a number, {choice:A|B|C} one of these.
+
+With --profile, the recording of the server is read before and after each step: which function costs a request more when \
+latency bends, and whether it is called more often or each call takes longer.
 
 Exit status: 0 done, 1 a --fail-if holds, 2 bad use, or nobody answers. Ctrl-C ends it with what there is.";
 
