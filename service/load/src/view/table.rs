@@ -211,7 +211,7 @@ mod tests {
         };
         let slice = |number: u32| Slice {
             answered: 10,
-            p99_ns: Some(ms * 1e6 * if number % 5 == 0 { 1.0 } else { 0.2 }),
+            p99_ns: Some(ms * 1e6 * if number.is_multiple_of(5) { 1.0 } else { 0.2 }),
             ..Slice::default()
         };
         let slices = (0..20).map(slice).collect();
