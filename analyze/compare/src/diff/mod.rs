@@ -19,16 +19,13 @@ mod decision;
 mod error;
 mod flames;
 mod history;
-mod identity;
 mod loaded;
-mod observed;
 mod options;
 mod overlay;
 mod pool;
 pub mod report;
 mod sides;
 mod tester;
-mod uncertainty;
 
 pub use command::{history_folder, run};
 pub use compare::compare;
