@@ -8,6 +8,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
 
 use common::service::Service;
 use common::{Recording, builds, diytrace, fixture, run_to_end};
@@ -28,6 +30,7 @@ fn serving(commits: &[(&str, u32)], arguments: &[&str]) -> (TempDir, Service) {
             let mut push = diytrace(folder.path());
             push.args(["push", "--store", "s.db", "--label", &format!("commit={commit}")]).arg(recorded.out());
             assert!(run_to_end(&mut push).status.success());
+            sleep(Duration::from_millis(260)); // the next is in another slice of time
         }
     }
     let service = Service::start(folder.path(), arguments);
@@ -129,11 +132,12 @@ fn every_page_shows_what_the_service_answers() {
 
     let leaf = functions.iter().find(|function| function["name"] == "leaf").unwrap();
     let one = shown("/explore?function=leaf");
-    assert!(
-        one.label("heatmap").starts_with(&format!("Times of {} calls in ", grouped(&leaf["calls"]))),
-        "{}",
-        one.text()
-    );
+    // Recordings are told where they ended: in few slices, if one was held up for long.
+    let slices = service.get("/v1/heatmap?function=leaf").json()["functions"][0]["points"].as_array().unwrap().len();
+    assert_eq!(one.html.contains("class=\"heatmap\""), slices >= 3, "{}", one.text());
+    if slices >= 3 {
+        assert!(one.label("heatmap").starts_with(&format!("Times of {} calls in {slices} ", grouped(&leaf["calls"]))));
+    }
     // It is called from two lines.
     let callers = one.table("callers of leaf");
     let half = grouped(&(leaf["calls"].as_u64().unwrap() / 2).into());

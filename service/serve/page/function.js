@@ -6,6 +6,9 @@ import { address, go, moment, selection } from "./place.js";
 import { table } from "./table.js";
 import { count, element, resolved, time } from "./text.js";
 
+/** Fewer slices of time show no course. */
+const FEWEST_SLICES = 3;
+
 export async function functionPart(words) {
   const name = words.function;
   const asked = selection(words);
@@ -22,10 +25,7 @@ export async function functionPart(words) {
     ]);
     const rows = under.reports[0]?.functions ?? [];
     for (const row of rows) part.append(numbers(row));
-    const course = over?.functions[0];
-    if (course && course.points.some((point) => point.calls)) {
-      part.append(element("h3", {}, "How long its calls took"), heatmap(course.points, over.slice_ns, (from, to) => go("/explore", { ...words, since: moment(from), until: moment(to) })));
-    }
+    for (const course of over?.functions ?? []) part.append(...whenItRan(course, over, words));
     const around = element("div", { class: "around" }, callersOf(name, callers, words), ...rows.filter((row) => row.callees.length).map((row) => calleesOf(row, words)));
     part.append(around, ...byHost(hosts));
   } catch (error) {
@@ -33,6 +33,13 @@ export async function functionPart(words) {
     part.append(element("p", { class: "error", role: "alert" }, error.message));
   }
   return part;
+}
+
+/** The heat map of a function, where its time is told in slices: what was pushed as a whole is one. */
+function whenItRan({ name, module, points }, { slice_ns, functions }, words) {
+  if (points.filter((point) => point.calls).length < FEWEST_SLICES) return [];
+  const title = `How long its calls took${functions.length > 1 ? `: ${name} of ${module}` : ""}`;
+  return [element("h3", {}, title), heatmap(points, slice_ns, (from, to) => go("/explore", { ...words, since: moment(from), until: moment(to) }))];
 }
 
 function numbers(row) {

@@ -8,6 +8,8 @@ const LEFT = 70;
 const BOTTOM = 22;
 /** Rows to an octave: as many as can be told apart. */
 const ROWS = 4;
+/** Fewest rows: less is drawn as large blocks. */
+const FEWEST = 16;
 
 /**
  * Of a function's points with distributions (`history --over time --histogram`). `onRange` is told the first and last moment, in
@@ -68,7 +70,7 @@ function grid(points, sliceNs) {
   const bars = points.flatMap((point) => point.histogram ?? []);
   const lowest = Math.min(...bars.map((bar) => rowOf((bar.from_ns + bar.to_ns) / 2)), ...(bars.length ? [] : [0]));
   const highest = Math.max(...bars.map((bar) => rowOf((bar.from_ns + bar.to_ns) / 2)), lowest);
-  const rows = highest - lowest + 1;
+  const rows = Math.max(highest - lowest + 1, FEWEST);
   const cells = new Map();
   let most = 1;
   for (const point of points) {
