@@ -62,13 +62,13 @@ function tabs(words) {
 function functionsPart(report, words) {
   const all = report.all_self_ns || 1;
   const more = (name) => element("button", { type: "button", onclick: () => go("/explore", { ...words, function: name }) }, name);
-  const resolvedOf = (row) => ({ self: row.self_ns, total: row.total_ns, error: row.total_error_ns });
+  const times = (row) => ({ self: row.self_ns, own_error: row.self_error_ns, total: row.total_ns, error: row.total_error_ns });
   const columns = [
     { title: "function", of: (row) => row.name, write: more, isName: true },
     { title: "calls", of: (row) => row.calls, write: count },
     { title: "total", of: (row) => row.total_ns, write: (ns, row) => resolved(ns, row.total_error_ns), help: "with what it calls; of a recursion the outermost call's" },
     { title: "±", of: (row) => row.total_error_ns, write: time, help: "how far off the total may be" },
-    { title: "self", of: (row) => row.self_ns, write: (_, row) => resolvedSelf(resolvedOf(row)), help: "without what it calls" },
+    { title: "self", of: (row) => row.self_ns, write: (_, row) => resolvedSelf(times(row)), help: "without what it calls" },
     { title: "self %", of: (row) => row.self_ns / all, write: (part) => share(part, 1) },
     ...["mean", "p50", "p99", "max"].map((title) => ({ title, of: (row) => row[`${title}_ns`], write: (ns) => (ns === null ? "" : time(ns)) })),
   ];

@@ -44,7 +44,7 @@ function whenItRan({ name, module, points }, { slice_ns, functions }, words) {
 
 function numbers(row) {
   const facts = [
-    ["calls", count(row.calls)], ["total", `${resolved(row.total_ns, row.total_error_ns)} ± ${time(row.total_error_ns)}`], ["self", time(row.self_ns)],
+    ["calls", count(row.calls)], ["total", `${resolved(row.total_ns, row.total_error_ns)} ± ${time(row.total_error_ns)}`], ["self", resolved(row.self_ns, row.self_error_ns)],
     ...["mean", "p50", "p90", "p99", "max"].map((key) => [key, row[`${key}_ns`] === null ? "" : time(row[`${key}_ns`])]),
   ];
   const where = row.file ? element("span", { class: "soft" }, ` ${row.file}:${row.line}`) : null;
@@ -59,7 +59,7 @@ function calleesOf(row, words) {
     { title: "calls", of: (callee) => callee.calls, write: count },
     { title: "a call", of: (callee) => callee.calls / Math.max(1, row.calls), write: (each) => each.toPrecision(3), help: `calls in a call of ${row.name}` },
     { title: "total", of: (callee) => callee.total_ns, write: time },
-    { title: "self", of: (callee) => callee.self_ns, write: time },
+    { title: "self", of: (callee) => callee.self_ns, write: (ns, callee) => resolved(ns, callee.self_error_ns ?? 0) },
   ], row.callees, [3, true]));
 }
 

@@ -21,6 +21,12 @@ const USUAL: usize = 37;
 /// The share of those that are closer than that.
 const QUANTILE: f64 = 0.95;
 
+/// Of those, the nearest: a step is there at once, and not because of what came later.
+const NEAREST: usize = 5;
+
+/// How much of a step the nearest must show.
+const AT_ONCE: f64 = 0.5;
+
 /// The least step, as a part of the larger of both medians.
 const LEAST: f64 = 0.05;
 
@@ -102,10 +108,12 @@ fn best_step(
         let [b, a] = [median(&before), median(&after)];
         let usual = usual(samples, range.clone(), at);
         let (height, least) = (relative(b, a).abs(), usual.max(LEAST));
+        let nearest = [&before[before.len().saturating_sub(NEAREST)..], &after[..after.len().min(NEAREST)]];
+        let is_at_once = (median(nearest[1]) - median(nearest[0])) / (a - b) >= AT_ONCE;
         let side_by_side = side_by_side(samples, at);
         let is_seen = side_by_side
             .is_none_or(|seen| seen.signum() == (a - b).signum() && seen.abs() >= (SIDE_BY_SIDE * height).max(least));
-        if height < least || !is_seen || (a - b).abs() <= resolution(left, right) {
+        if height < least || !is_at_once || !is_seen || (a - b).abs() <= resolution(left, right) {
             return None;
         }
         let p = Ranks::new(before.len(), after.len()).p(&before, &after) * places.len() as f64;
@@ -218,7 +226,7 @@ mod tests {
         samples[30].value = 400.0;
         assert_eq!(at(&samples), [0; 0]);
         let stepped = builds(&mut random, 0.02, 12, |build| if build < 6 { 100.0 } else { 120.0 });
-        assert_eq!(steps(&stepped, 0.05, |_, _| 19.0).len(), 1);
+        assert_eq!(steps(&stepped, 0.05, |_, _| 15.0).len(), 1);
         assert!(steps(&stepped, 0.05, |_, _| 25.0).is_empty(), "the error of the correction is larger");
     }
 

@@ -27,8 +27,8 @@ export function resolved(ns, error) {
 }
 
 /** The self time of what has that total: it is within it, so it cannot be told better. */
-export function resolvedSelf({ self, total, error }) {
-  return total < error ? `< ${time(error)}` : time(self);
+export function resolvedSelf({ self, own_error = 0, total, error }) {
+  return total < error ? `< ${time(error)}` : resolved(self, own_error);
 }
 
 export function count(number) {
