@@ -41,10 +41,10 @@ fi
 
 heading "exports of $profile"
 "$diytrace" report --format json "$profile" >"$folder/report.json"
-"$diytrace" export flamegraph -o "$folder/flame.svg" "$profile"
-"$diytrace" export html -o "$folder/page.html" "$profile"
-"$diytrace" export speedscope -o "$folder/speedscope.json" "$profile"
-"$diytrace" export firefox -o "$folder/firefox.json" "$profile"
+"$diytrace" export flamegraph --names full -o "$folder/flame.svg" "$profile"
+"$diytrace" export html --names full -o "$folder/page.html" "$profile"
+"$diytrace" export speedscope --names full -o "$folder/speedscope.json" "$profile"
+"$diytrace" export firefox --names full -o "$folder/firefox.json" "$profile"
 
 heading "a comparison"
 cc -O2 -g -finstrument-functions -o "$folder/changes" "$repo/c-fixtures/changes.c"

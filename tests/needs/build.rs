@@ -72,6 +72,7 @@ fn things() -> Vec<Thing> {
             found: tools(&["callgrind_annotate"], "valgrind"),
         },
         Thing { name: "dot", what: "dot".to_owned(), found: tools(&["dot"], "graphviz") },
+        Thing { name: "chromium", what: "chromium".to_owned(), found: tools(&["chromium"], "chromium") },
         Thing { name: "go", what: "go".to_owned(), found: tools(&["go"], "golang-go") },
         Thing {
             name: "static_libc",

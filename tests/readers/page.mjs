@@ -33,10 +33,10 @@ await inBrowser(`file://${folder}/page.html`, async (page) => {
   await page.waitForSelector("#reset-zoom");
   await picture(page, "page-flame");
   const canvas = await (await page.$("#flame")).boundingBox();
-  await page.mouse.click(canvas.x + 20, canvas.y + canvas.height - 12); // "all", at the bottom
+  await page.mouse.click(canvas.x + 20, canvas.y + 12); // "all", on top
   await page.waitForSelector("#reset-zoom", { state: "detached" });
   const whole = await (await page.$("#flame")).boundingBox();
-  await page.mouse.move(whole.x + 30, whole.y + whole.height - 32); // what stands on it
+  await page.mouse.move(whole.x + 30, whole.y + 32); // what hangs below it
   assert.match(await page.textContent("#pointed"), /calls?$/);
 
   await page.fill("#search", "");

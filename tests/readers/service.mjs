@@ -67,10 +67,25 @@ try {
     const first = page.locator("tbody th button").first();
     const clicked = await first.textContent();
     await first.click();
-    await page.waitForSelector(`section.side h2:text-is(${JSON.stringify(clicked)})`);
+    await page.waitForSelector(`section.part h2:text-is(${JSON.stringify(clicked)})`);
     await picture(page, `service-${name}-function`);
     await page.goBack();
-    await page.waitForSelector("section.side", { state: "detached" });
+    await page.waitForSelector("section.part", { state: "detached" });
+
+    // The flame graph: a frame that is clicked has the width, its function is a click away, and back is all.
+    await page.click(".tabs button:has-text('Flame graph')");
+    await page.waitForSelector("canvas.flame");
+    const box = await page.locator("canvas.flame").boundingBox();
+    await page.mouse.click(box.x + 20, box.y + 34); // in the second row
+    const more = page.locator(".trail button:has-text('More of')");
+    const wanted = (await more.textContent()).replace("More of ", "");
+    await page.click(".trail button:has-text('← all')");
+    await page.waitForSelector(".trail button", { state: "detached" });
+    await page.keyboard.press("Tab");
+    await page.mouse.click(box.x + 20, box.y + 34);
+    await more.click();
+    await page.waitForSelector(`section.part h2:text-is(${JSON.stringify(wanted)})`);
+    await picture(page, `service-${name}-flame`);
 
     // A selection of nothing says so.
     await page.goto(`${address}/#/explore?select=service%3Dnone`);

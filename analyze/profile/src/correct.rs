@@ -36,6 +36,16 @@ pub struct PathTimes {
     pub closed: Time,
     /// How far off `inclusive` may be.
     pub error: Time,
+    /// How far off `own` may be.
+    pub own_error: Time,
+}
+
+impl PathTimes {
+    /// Gives it another own time, which fits to others: it may belong there instead.
+    fn set_own(&mut self, own: Time) {
+        self.own_error += (own - self.own).max(self.own - own);
+        self.own = own;
+    }
 }
 
 /// Paths from which on times as measured and corrected ones are worked out at once.
@@ -66,15 +76,17 @@ pub struct Measured {
     pub own: Time,
     inclusive: [Time; 2],
     closed: Time,
-    /// How far off what was taken off for the hooks may be.
+    /// How far off what was taken off for the hooks may be: its calls', wherever that is part of.
     pub error: Time,
+    /// The same of what was taken off its own time: for its calls, and for those that it made.
+    own_error: Time,
 }
 
 impl Measured {
     /// As it was measured.
     pub fn of(tree: &Tree, path: PathId) -> Self {
         let Counts { own, inclusive, closed_time, .. } = tree.paths[path as usize].counts;
-        Self { own, inclusive, closed: closed_time, error: Time::ZERO }
+        Self { own, inclusive, closed: closed_time, error: Time::ZERO, own_error: Time::ZERO }
     }
 
     /// Without what the hooks in it cost.
@@ -85,7 +97,13 @@ impl Measured {
             self.own = self.own - cost(&pairs.own);
             self.inclusive = [0, 1].map(|slot: usize| self.inclusive[slot] - cost(&pairs.inclusive[slot]));
             self.closed = self.closed - cost(&pairs.closed);
-            self.error += Time::from_ns(pairs.calls as f64 * part.costs.error_of_most(part.key.timing));
+            let of_call = part.costs.error_of_most(part.key.timing);
+            self.error += Time::from_ns(pairs.calls as f64 * of_call);
+            let cost_of_call = Pairs::of_most(1, part.key.timing).cost(&part.costs);
+            if cost_of_call > 0.0 {
+                let calls = pairs.own.cost(&part.costs) / cost_of_call;
+                self.own_error += Time::from_ns(calls.max(0.0) * of_call);
+            }
         }
         self
     }
@@ -102,7 +120,8 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         if path.is_untimed() {
             continue;
         }
-        let Measured { own: self_measured, inclusive: inclusive_measured, closed, error } = measured(id as PathId);
+        let Measured { own: self_measured, inclusive: inclusive_measured, closed, error, own_error } =
+            measured(id as PathId);
         let own = match path.key.folded_into {
             Some(_) => Time::ZERO, // counted at the path that it is folded into
             None => self_measured.at_least_zero(),
@@ -120,7 +139,10 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         // Timing some of the calls makes each path's sum uncertain for itself; their sums do not add up to it.
         let systematic = error + below.error;
         let error = systematic + path.counts.variance.error() + (inclusive - inclusive_measured[0]).at_least_zero();
-        times[id] = PathTimes { own, inclusive, inside, closed, error };
+        let is_elsewhere = path.key.folded_into.is_some();
+        let moved = if is_elsewhere { Time::ZERO } else { own - self_measured };
+        let own_error = own_error + path.counts.variance.error() + moved;
+        times[id] = PathTimes { own, inclusive, inside, closed, error, own_error };
         if let Some(parent) = path.key.parent {
             let part = Below { own: all_own, inclusive, inside, error: systematic, variance: path.counts.variance };
             match sums.last_mut() {
@@ -184,7 +206,7 @@ fn fit_below(children: &[usize], id: usize, times: &mut [PathTimes]) {
     let room = times[id].inclusive;
     shrink(times, children, room);
     let taken: Time = children.iter().map(|&child| times[child].inclusive).sum();
-    times[id].own = room - taken;
+    times[id].set_own(room - taken);
 }
 
 /// Makes times fit into a room, those first that are uncertain; what is cut off is uncertain, too.
@@ -216,10 +238,10 @@ fn fit_own(times: &mut [PathTimes]) {
     let room = times[0].inclusive;
     let sum: Time = times.iter().map(|times| times.own).sum();
     if sum > room {
-        times.iter_mut().for_each(|times| times.own = times.own.share(room, sum));
+        times.iter_mut().for_each(|times| times.set_own(times.own.share(room, sum)));
     }
     let sum: Time = times.iter().map(|times| times.own).sum();
-    times[0].own += room - sum;
+    times[0].set_own(times[0].own + (room - sum));
 }
 
 /// Fits what was measured inside folded recursions into the time of the path above.
@@ -324,6 +346,23 @@ mod tests {
         let nodes = vec![node(0x1000, None, slot(1, 1000, 10)), node(0x1100, Some(0), slot(10, 500, 0))];
         // main: 500 without f, less 2 for itself and 3 for each call of f. f: 500, less 2 for each call.
         assert_eq!(corrected(with_costs(nodes)), [(468.0, 948.0), (480.0, 480.0)]);
+    }
+
+    #[test]
+    fn a_self_time_is_off_by_what_the_hooks_in_it_are_and_by_what_was_moved() {
+        let own_errors = |nodes: Vec<Node>| -> Vec<f64> {
+            let times = correct(&merge(&[with_costs(nodes)], By::All, None).groups[0]);
+            times.corrected.iter().map(|times| times.own_error.ns()).collect()
+        };
+        // Of a pair, 2 are taken off the function and 3 off its caller, and all 5 may be off by 1.
+        let nodes = vec![node(0x1000, None, slot(1, 1000, 10)), node(0x1100, Some(0), slot(10, 500, 0))];
+        let near = |found: f64, expected: f64| (found - expected).abs() < 0.01;
+        let [main, f] = own_errors(nodes)[..] else { panic!() };
+        assert!(near(main, 0.4 + 10.0 * 0.6) && near(f, 10.0 * 0.4), "{main} {f}");
+        // Ten calls leave main nothing: it has 0 ± what they seem to take too much.
+        let nodes = vec![node(0x1000, None, slot(1, 500, 10)), node(0x1100, Some(0), slot(10, 490, 0))];
+        let [main, _] = own_errors(nodes)[..] else { panic!() };
+        assert!(main >= 22.0, "10 less 2 and 30, told as 0, is off by 22 or more, not {main}");
     }
 
     #[test]

@@ -97,6 +97,11 @@ pub fn bytes(number: u64) -> String {
     format!("{value:.*} {}", decimals(value, 3), UNITS[unit])
 }
 
+/// A self time with how far off it may be, of what has that total: it is within the total, so it cannot be told better.
+pub fn resolved_self([own, own_error]: [f64; 2], [total, total_error]: [f64; 2]) -> String {
+    resolved(own, if total < total_error { total_error } else { own_error })
+}
+
 /// "1 call", "2 calls".
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })

@@ -7,7 +7,7 @@ use diytrace_serve::{Answer, Refusal, Views};
 use diytrace_views::view;
 use serde::Serialize;
 
-use super::{annotate, callers, diff, export, report, series, tree};
+use super::{annotate, callers, diff, export, history, report, series, tree};
 
 /// Options that a request may set, as the command line has them: none names a file.
 const VALUES: [&str; 15] = [
@@ -31,6 +31,9 @@ const VALUES: [&str; 15] = [
 /// Those that are there or not.
 const FLAGS: [&str; 5] = ["raw", "by-address", "timeline", "callers", "sites"];
 
+/// Those of a history.
+const OF_HISTORIES: [&str; 5] = ["select", "since", "until", "over", "slices"];
+
 /// Those of a comparison.
 const OF_COMPARISONS: [&str; 9] =
     ["since", "until", "replicate", "min-change", "max-spread", "min-share", "level", "correction", "limit"];
@@ -44,6 +47,7 @@ enum Asked {
     Callers(callers::Arguments),
     Annotate(annotate::Arguments),
     Series(series::Arguments),
+    History(history::Arguments),
     Export(export::Arguments),
     Diff(Box<diff::Arguments>),
 }
@@ -70,6 +74,7 @@ impl Views for Answers {
             Asked::Callers(arguments) => json(arguments.document()),
             Asked::Annotate(arguments) => json(arguments.document()),
             Asked::Series(arguments) => json(arguments.document_or_none()),
+            Asked::History(arguments) => json(arguments.document()),
             Asked::Export(arguments) => arguments.bytes(),
             Asked::Diff(arguments) => {
                 let mut bytes = Vec::new();
@@ -98,7 +103,8 @@ fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec
     let (command, how) = match view {
         "timeline" => ("report", "--format=json"),
         "compare" => ("diff", "--format=json"),
-        "report" | "tree" | "callers" | "annotate" | "series" => (view, "--format=json"),
+        "heatmap" => ("history", "--format=json"),
+        "history" | "report" | "tree" | "callers" | "annotate" | "series" => (view, "--format=json"),
         _ => match view.strip_prefix("export/") {
             Some(format) if format.bytes().all(|byte| byte.is_ascii_lowercase()) => ("export", format),
             _ => return Err(no_view(view)),
@@ -108,6 +114,7 @@ fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec
     words.push(format!("--store={store}"));
     match view {
         "timeline" => words.push("--timeline".to_owned()),
+        "heatmap" => words.extend(["--over=time", "--histogram"].map(str::to_owned)),
         // Frames say which source a function has: it is not theirs to have files of this machine read.
         "annotate" => words.push("--assembly".to_owned()),
         _ => {}
@@ -116,16 +123,29 @@ fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec
     for (name, value) in parameters {
         let option = name.replace('_', "-");
         let is_positional = match command {
-            "callers" | "annotate" => option == "function",
+            "callers" | "annotate" | "history" => option == "function",
             "diff" => option == "left" || option == "right",
             _ => false,
         };
-        let known: &[&str] = if command == "diff" { &OF_COMPARISONS } else { &VALUES };
+        let known: &[&str] = match command {
+            "diff" => &OF_COMPARISONS,
+            "history" => &OF_HISTORIES,
+            _ => &VALUES,
+        };
+        let flags: &[&str] = match command {
+            "diff" => &[],
+            "history" => &["regressions", "histogram"],
+            _ => &FLAGS,
+        };
         if is_positional {
             positional.push((option, value.clone()));
         } else if known.contains(&option.as_str()) {
+            // A heat map is over time, whatever is asked.
+            if view == "heatmap" && option == "over" {
+                return Err(refused("heatmap has no parameter `over`: it is over time".to_owned()));
+            }
             words.push(format!("--{option}={value}"));
-        } else if command != "diff" && FLAGS.contains(&option.as_str()) {
+        } else if flags.contains(&option.as_str()) {
             match value.as_str() {
                 "" | "1" | "true" => words.push(format!("--{option}")),
                 "0" | "false" => {}

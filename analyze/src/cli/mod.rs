@@ -13,6 +13,7 @@ mod ctl;
 mod delete;
 mod diff;
 mod export;
+mod history;
 mod home;
 mod list;
 mod load;
@@ -67,6 +68,7 @@ Examples:
   diytrace bench --a ./old --b ./new  # what became slower, and why
   diytrace diff before after          # the same of runs that there are
   diytrace push --store runs.db       # many runs in one place
+  diytrace history parse --store runs.db  # since which build is it slower?
   diytrace serve                      # many hosts, live, in a browser
   diytrace load http://127.0.0.1:8080  # latency, rate by rate
   diytrace similar real/ simulated/   # do two environments perform alike?
@@ -110,6 +112,7 @@ enum Command {
     Push(push::Arguments),
     Delete(delete::Arguments),
     Series(series::Arguments),
+    History(history::Arguments),
     Serve(serve::Arguments),
     Agent(agent::Arguments),
     Load(Box<load::Arguments>),
@@ -182,6 +185,7 @@ impl Command {
             Self::Delete(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Push(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Series(arguments) => Ok(arguments.run(out).map(|()| 0)?),
+            Self::History(arguments) => Ok(arguments.run(out)?),
             Self::Sql(arguments) => Ok(arguments.run(out.unpaged()).map(|()| 0)?),
             Self::Serve(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Agent(arguments) => Ok(arguments.run().map(|()| 0)?),

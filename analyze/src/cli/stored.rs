@@ -8,7 +8,7 @@ use diytrace_compare::diff::Set;
 use diytrace_compare::runs::{Elsewhere, Run, Runs};
 use diytrace_profile::error::Error;
 use diytrace_profile::opened::Opened;
-use diytrace_store::{self as store, Address, Query, Range};
+use diytrace_store::{self as store, Address, GroupBy, Query, Range};
 use jiff::Zoned;
 
 use super::choice::choice;
@@ -43,13 +43,16 @@ impl Stored {
     /// What is asked for, apart by a label's values if one is named; `None` if no store is.
     pub fn open(&self, by: Option<&str>) -> Option<Result<Opened, Error>> {
         let store = self.store.as_ref()?;
-        Some(self.select(store, by).map_err(|error| Error::Elsewhere(error.into())))
+        Some(
+            self.select(store, by.map_or(GroupBy::All, |by| GroupBy::Label(by.to_owned())))
+                .map_err(|error| Error::Elsewhere(error.into())),
+        )
     }
 
-    fn select(&self, store: &str, by: Option<&str>) -> Result<Opened, store::Error> {
+    fn select(&self, store: &str, by: GroupBy) -> Result<Opened, store::Error> {
         let range = Range::parse(self.since.as_deref(), self.until.as_deref(), &Zoned::now())?;
         let query = Query::parse(&self.select, range)?;
-        store::open_selection(store::open(&store.parse::<Address>()?, false)?, &query, by)
+        store::open_selection(store::open(&store.parse::<Address>()?, false)?, &query, &by)
     }
 }
 
@@ -101,7 +104,7 @@ impl Compared {
             let address = address.clone();
             let read = move || {
                 let opened = store::open(&address, false);
-                let opened = opened.and_then(|store| store::open_selection(store, &query, None));
+                let opened = opened.and_then(|store| store::open_selection(store, &query, &GroupBy::All));
                 opened.map_err(|error| Error::Elsewhere(error.into()))
             };
             let elsewhere = Some(Elsewhere(Arc::new(read)));

@@ -6,6 +6,29 @@ use axum::response::Response;
 
 use crate::answer;
 
+/// Its scripts, which are ES modules, and styles. What exported pages have, too, is theirs.
+const FILES: [(&str, &str); 19] = [
+    ("ask.js", include_str!("../page/ask.js")),
+    ("chart.js", include_str!("../page/chart.js")),
+    ("choice.js", include_str!("../page/choice.js")),
+    ("compare.js", include_str!("../page/compare.js")),
+    ("explore.js", include_str!("../page/explore.js")),
+    ("flame.js", include_str!("../page/flame.js")),
+    ("flamegraph.js", diytrace_views::page::FLAMEGRAPH),
+    ("function.js", include_str!("../page/function.js")),
+    ("heatmap.js", include_str!("../page/heatmap.js")),
+    ("history.js", include_str!("../page/history.js")),
+    ("live.js", include_str!("../page/live.js")),
+    ("main.js", include_str!("../page/main.js")),
+    ("page.css", include_str!("../page/page.css")),
+    ("palette.css", diytrace_views::page::PALETTE),
+    ("place.js", include_str!("../page/place.js")),
+    ("services.js", include_str!("../page/services.js")),
+    ("table.js", include_str!("../page/table.js")),
+    ("text.js", diytrace_views::page::TEXT),
+    ("tree.js", include_str!("../page/tree.js")),
+];
+
 /// That an answer is of the page itself.
 #[derive(Clone, Copy)]
 pub struct Own;
@@ -19,9 +42,9 @@ pub async fn index() -> Response {
 
 /// `GET /page/FILE`.
 pub async fn file(Path(name): Path<String>) -> Response {
-    match name.as_str() {
-        "page.js" => answer::of(StatusCode::OK, "text/javascript; charset=utf-8", include_str!("../page/page.js")),
-        "page.css" => answer::of(StatusCode::OK, "text/css; charset=utf-8", include_str!("../page/page.css")),
-        _ => answer::error(StatusCode::NOT_FOUND, "there is no such file"),
+    match FILES.iter().find(|(known, _)| *known == name) {
+        Some((_, text)) if name.ends_with(".css") => answer::of(StatusCode::OK, "text/css; charset=utf-8", *text),
+        Some((_, text)) => answer::of(StatusCode::OK, "text/javascript; charset=utf-8", *text),
+        None => answer::error(StatusCode::NOT_FOUND, "there is no such file"),
     }
 }

@@ -11,7 +11,7 @@ use diytrace_profile::correct::correct;
 use diytrace_profile::load;
 use diytrace_profile::merge::{By, Merged, Merging, PartKey};
 use diytrace_profile::opened;
-use diytrace_store::{Address, Frame, Labels, Query, Range, open, open_selection};
+use diytrace_store::{Address, Frame, GroupBy, Labels, Query, Range, open, open_selection};
 
 const SECOND: i64 = 1_000_000_000;
 const HOSTS: usize = 10;
@@ -111,18 +111,18 @@ fn ask(address: &Address, series: usize, frames: i64, random: &mut Random) -> Re
     type Ask = fn(&Address, usize, Range) -> Result<usize, Box<dyn Error>>;
     let whole: Ask = |address, service, range| {
         let query = Query { labels: vec![("service".to_owned(), format!("s{service}"))], range, session: None };
-        let opened = open_selection(open(address, false)?, &query, None)?;
+        let opened = open_selection(open(address, false)?, &query, &GroupBy::All)?;
         Ok(opened.merged.groups.iter().map(|group| correct(group).corrected.len()).sum())
     };
     let one: Ask = |address, service, range| {
         let labels = [("service", format!("s{service}")), ("host", "h3".to_owned())];
         let labels = labels.map(|(name, value)| (name.to_owned(), value)).to_vec();
-        let opened = open_selection(open(address, false)?, &Query { labels, range, session: None }, None)?;
+        let opened = open_selection(open(address, false)?, &Query { labels, range, session: None }, &GroupBy::All)?;
         Ok(opened.merged.groups.iter().map(|group| correct(group).corrected.len()).sum())
     };
     let by_build: Ask = |address, service, range| {
         let query = Query { labels: vec![("service".to_owned(), format!("s{service}"))], range, session: None };
-        let opened = open_selection(open(address, false)?, &query, Some("build"))?;
+        let opened = open_selection(open(address, false)?, &query, &GroupBy::Label("build".to_owned()))?;
         Ok(opened.merged.groups.iter().map(|group| correct(group).corrected.len()).sum())
     };
     let index: Ask = |address, _, _| Ok(open(address, false)?.series()?.len());

@@ -5,7 +5,7 @@ use diytrace_profile::merge::Merged;
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 
-use crate::{Error, Frame, Labels, Query};
+use crate::{Error, Frame, GroupBy, Labels, Query};
 
 /// What became of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,8 +135,8 @@ pub trait Engine {
     /// The frames of what is asked for.
     fn frames(&self, query: &Query) -> Result<Vec<FrameFacts>, Error>;
 
-    /// The sums of what is asked for, apart by the value of a label if one is named.
-    fn select(&self, query: &Query, by: Option<&str>) -> Result<Selected, Error>;
+    /// The sums of what is asked for, in groups.
+    fn select(&self, query: &Query, by: &GroupBy) -> Result<Selected, Error>;
 
     /// Deletes what is asked for, and what nothing needs then.
     fn delete(&mut self, query: &Query) -> Result<Deleted, Error>;

@@ -7,7 +7,7 @@ use diytrace_profile::opened::Opened;
 use diytrace_profile::symbolize::{KnownModules, Portable};
 
 use crate::engine::{Engine, Selected, Stored};
-use crate::{Error, Query};
+use crate::{Error, GroupBy, Query};
 
 /// What a store knows of modules.
 struct Modules(Mutex<Stored>);
@@ -20,8 +20,8 @@ impl KnownModules for Modules {
     }
 }
 
-/// What is asked for, ready for every view of a profile; apart by the values of a label, if one is named.
-pub fn open(store: Stored, query: &Query, by: Option<&str>) -> Result<Opened, Error> {
+/// What is asked for, ready for every view of a profile, in groups.
+pub fn open(store: Stored, query: &Query, by: &GroupBy) -> Result<Opened, Error> {
     let Selected { loaded, merged } = Engine::select(&*store, query, by)?;
     Ok(Opened::known(loaded, merged, Box::new(Modules(Mutex::new(store)))))
 }

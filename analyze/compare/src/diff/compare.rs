@@ -11,14 +11,14 @@ use super::comparison::{
 };
 use super::decision::decide;
 use super::history::What;
-use super::identity::Key;
 use super::loaded::Loaded;
 use super::overlay::Overlay;
 use super::pool::Pool;
 use super::sides::{Series, Sides, mean};
 use super::tester::{Errors, Tester};
-use super::uncertainty::{Code, Uncertainty};
 use super::{Error, Options};
+use crate::observed::identity::Key;
+use crate::observed::uncertainty::{Code, Uncertainty};
 use crate::runs::Runs;
 use diytrace_profile::histogram::Histogram;
 use diytrace_profile::time::Time;

@@ -5,8 +5,8 @@ use std::io;
 use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
 use rustc_hash::FxHashMap;
 
-use super::identity::Key;
-use super::observed::Observed;
+use crate::observed::Observed;
+use crate::observed::identity::Key;
 use diytrace_profile::human::time;
 
 /// Paths; each comes after the one above it.

@@ -10,9 +10,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Error;
-use super::identity::Key;
 use super::loaded::Loaded;
 use super::sides::{Series, Sides};
+use crate::observed::identity::Key;
 use crate::runs::Runs;
 use crate::statistics::median;
 

@@ -4,8 +4,8 @@ use rayon::prelude::*;
 
 use super::Error;
 use super::comparison::Comparison;
-use super::observed::Observed;
 use super::pool::Pool;
+use crate::observed::Observed;
 use crate::runs::{Run, Runs};
 use diytrace_profile::opened::Opened;
 use diytrace_profile::progress::Progress;

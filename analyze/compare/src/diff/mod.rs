@@ -19,16 +19,13 @@ mod decision;
 mod error;
 mod flames;
 mod history;
-mod identity;
 mod loaded;
-mod observed;
 mod options;
 mod overlay;
 mod pool;
 pub mod report;
 mod sides;
 mod tester;
-mod uncertainty;
 
 pub use command::{history_folder, run};
 pub use compare::compare;
@@ -39,8 +36,5 @@ pub use comparison::{
 pub use confirm::{confirm, to_confirm};
 pub use error::Error;
 pub use history::{History, is_name as is_history_name};
-pub use identity::{Home, Identity};
-pub use observed::{Called, Measured, Observed};
 pub use options::{Command, FailOn, How, Options, Set};
 pub use overlay::{Course, Overlay};
-pub use uncertainty::{Code, OfDifference, Uncertainty};

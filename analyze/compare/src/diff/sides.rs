@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use super::flames::Flames;
-use super::identity::{Key, Matching};
-use super::observed::{Called, Measured, Observed};
 use super::overlay;
 use super::tester::Errors;
-use super::uncertainty::{Code, OfDifference, Uncertainty};
+use crate::observed::identity::{Key, Matching};
+use crate::observed::uncertainty::{Code, OfDifference, Uncertainty};
+use crate::observed::{Called, Measured, Observed};
 use diytrace_profile::timeline::Timeline;
 
 /// The runs of one query, by function.

@@ -2,7 +2,7 @@
 
 use super::Options;
 use super::comparison::{CountVerdict, Counts, Interval, Test};
-use super::uncertainty::{Code, OfDifference, Uncertainty};
+use crate::observed::uncertainty::{Code, OfDifference, Uncertainty};
 use crate::statistics::{Medians, Ranks, Splits, median, smallest_p};
 
 /// The chance with which intervals hold the difference.

@@ -40,6 +40,8 @@ pub struct Function {
     pub raw: Sums,
     /// How far off the corrected total may be.
     pub error: Time,
+    /// How far off the corrected own time may be.
+    pub own_error: Time,
     /// Times of calls that returned.
     pub histogram: Histogram,
     /// Processes that called it; those that share an arena count as one.
@@ -72,6 +74,8 @@ pub struct Edge {
     pub raw: EdgeSums,
     /// How far off the corrected total may be.
     pub error: Time,
+    /// How far off the corrected own time may be.
+    pub own_error: Time,
     /// The paths that these calls are on.
     pub paths: Vec<PathId>,
 }
@@ -159,6 +163,7 @@ pub fn functions(
         function.corrected.add(&times.corrected[id], parts);
         function.raw.add(&times.raw[id], parts);
         function.bound = function.bound.max(path.counts.bound);
+        function.own_error += times.corrected[id].own_error;
         if is_outermost {
             function.error += times.corrected[id].error;
             function.so_far += path.counts.so_far;
@@ -169,6 +174,7 @@ pub fn functions(
             let (is_outermost_edge, edge) = (open.open == 1, &mut open.sums);
             edge.calls = edge.calls.saturating_add(path.counts.calls);
             edge.paths.push(id as PathId);
+            edge.own_error += times.corrected[id].own_error;
             for (sums, all) in [(&mut edge.corrected, &times.corrected), (&mut edge.raw, &times.raw)] {
                 caller.add_edge(sums, &all[id], is_outermost_edge);
             }

@@ -30,7 +30,7 @@ impl Pairs {
     }
 
     /// Those of calls inside another whose number alone is known: most of them are timed, or counted only.
-    pub(super) fn of_most(calls: i64, timing: Timing) -> Self {
+    pub fn of_most(calls: i64, timing: Timing) -> Self {
         match timing {
             Timing::All => Self { inner: calls, outer: calls, ..Self::default() },
             Timing::Sampled | Timing::Off => Self { counted: calls, ..Self::default() },

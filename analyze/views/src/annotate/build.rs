@@ -93,6 +93,7 @@ impl Builder<'_, '_> {
                 total_ns: known(edge.total.ns()),
                 self_ns: known(edge.own.ns()),
                 total_error_ns: known(edge.error.ns()),
+                self_error_ns: known(edge.own_error.ns()),
                 is_recursion: callee_id == id,
             });
         }
@@ -110,6 +111,7 @@ impl Builder<'_, '_> {
             total_ns: own + calls.iter().map(|call| call.total_ns).sum::<f64>(),
             self_ns: known(own),
             total_error_ns: known(sums.error.ns()),
+            self_error_ns: known(sums.own_error.ns()),
             lines: Vec::new(),
             instructions: Vec::new(),
             elsewhere: Vec::new(),
@@ -170,6 +172,7 @@ struct Sums {
     open: u64,
     own: Time,
     error: Time,
+    own_error: Time,
 }
 
 impl Sums {
@@ -178,14 +181,21 @@ impl Sums {
         if !tree.is_narrowed {
             let function = &tree.functions[&id];
             let own = if raw { function.raw.own } else { function.corrected.own };
-            return Self { calls: function.calls, open: function.open(), own, error: function.error };
+            return Self {
+                calls: function.calls,
+                open: function.open(),
+                own,
+                error: function.error,
+                own_error: function.own_error,
+            };
         }
-        let mut sums = Self { calls: 0, open: 0, own: Time::ZERO, error: Time::ZERO };
+        let mut sums = Self { calls: 0, open: 0, own: Time::ZERO, error: Time::ZERO, own_error: Time::ZERO };
         for node in tree.nodes.iter().filter(|node| node.function == id) {
             sums.calls = sums.calls.saturating_add(node.calls);
             sums.open = sums.open.saturating_add(node.open);
             sums.own += if raw { node.raw.own } else { node.corrected.own };
             sums.error += node.error;
+            sums.own_error += node.own_error;
         }
         sums
     }
@@ -224,6 +234,7 @@ fn add(calls: &mut Vec<Call>, call: Call) {
             known.total_ns += call.total_ns;
             known.self_ns += call.self_ns;
             known.total_error_ns += call.total_error_ns;
+            known.self_error_ns += call.self_error_ns;
         }
         None => calls.push(call),
     }

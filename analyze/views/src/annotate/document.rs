@@ -67,6 +67,9 @@ pub struct Function {
     /// How far off the total may be.
     #[serde(serialize_with = "diytrace_profile::units::nanoseconds")]
     pub total_error_ns: f64,
+    /// How far off the self time may be.
+    #[serde(serialize_with = "diytrace_profile::units::nanoseconds")]
+    pub self_error_ns: f64,
     /// Lines of the source, with what they call.
     pub lines: Vec<Line>,
     /// Where there is no source: instructions around each call.
@@ -143,6 +146,9 @@ pub struct Call {
     /// How far off the total may be.
     #[serde(serialize_with = "diytrace_profile::units::nanoseconds")]
     pub total_error_ns: f64,
+    /// How far off the self time may be.
+    #[serde(serialize_with = "diytrace_profile::units::nanoseconds")]
+    pub self_error_ns: f64,
     /// Whether they are calls of the function itself: their time is on the lines where it was spent.
     pub is_recursion: bool,
 }

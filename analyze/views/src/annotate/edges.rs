@@ -20,6 +20,8 @@ pub struct Edge {
     pub own: Time,
     /// How far off the total may be.
     pub error: Time,
+    /// How far off `own` may be.
+    pub own_error: Time,
 }
 
 /// All calls that a function makes, by callee and site.
@@ -50,6 +52,7 @@ pub fn edges(tree: &CallTree, caller: FunctionId, raw: bool) -> BTreeMap<(Functi
             edge.total += totals[id];
             edge.own += own(id);
             edge.error += errors[id];
+            edge.own_error += node.own_error;
         }
     }
     edges.retain(|_, edge| edge.calls > 0 || edge.total > Time::ZERO);

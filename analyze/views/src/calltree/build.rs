@@ -130,6 +130,7 @@ impl Builder<'_, '_> {
                 corrected: timed(&times.corrected[path_id]),
                 raw: timed(&times.raw[path_id]),
                 error: times.corrected[path_id].error,
+                own_error: times.corrected[path_id].own_error,
             };
             ids.push(Some(nodes.len() as NodeId));
             nodes.push(node);

@@ -136,6 +136,8 @@ pub struct Node {
     pub raw: NodeTimes,
     /// How far off the corrected total may be.
     pub error: Time,
+    /// How far off the corrected own time may be.
+    pub own_error: Time,
 }
 
 /// Times of a node.

@@ -67,7 +67,7 @@ fn graph(profile: &Profile, part: &Part, number: usize, text: &mut String) -> u6
             share => format!("{} ({share})", resolved(ns as f64, error as f64)),
         };
         // The self time is within the total, so it cannot be told better.
-        let self_error = if sums.total_ns < sums.error_ns { sums.error_ns } else { 0 };
+        let self_error = if sums.total_ns < sums.error_ns { sums.error_ns } else { sums.self_error_ns };
         let facts = &profile.functions[function];
         let label = format!(
             "{}\ntotal {}\nself {}\n{}{}",

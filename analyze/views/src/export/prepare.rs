@@ -229,6 +229,7 @@ fn frames(tree: &CallTree, with: &With) -> (Vec<Frame>, Time) {
             self_ns: whole(sum) - before,
             total_ns: 0,
             error_ns: if with.choice.is_raw { 0 } else { whole(node.error) },
+            self_error_ns: if with.choice.is_raw { 0 } else { whole(node.own_error) },
         });
     }
     for id in (0..frames.len()).rev() {

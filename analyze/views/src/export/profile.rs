@@ -120,6 +120,8 @@ pub struct Frame {
     pub total_ns: u64,
     /// How far off that may be, in nanoseconds.
     pub error_ns: u64,
+    /// How far off `self_ns` may be.
+    pub self_error_ns: u64,
 }
 
 /// Sums over the calls of a function.
@@ -133,6 +135,8 @@ pub struct Sums {
     pub total_ns: u64,
     /// How far off that may be, in nanoseconds.
     pub error_ns: u64,
+    /// How far off `self_ns` may be.
+    pub self_error_ns: u64,
     /// The distribution of its calls' times, if any returned.
     pub spread: Option<Spread>,
     /// When its outermost calls ran, wherever they were made, if that was recorded.

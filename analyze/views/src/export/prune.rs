@@ -53,6 +53,7 @@ impl Wanted {
                     rest.calls = rest.calls.saturating_add(frame.calls);
                     rest.self_ns += frame.total_ns;
                     rest.error_ns += frame.error_ns;
+                    rest.self_error_ns += frame.error_ns;
                 }
                 continue;
             }

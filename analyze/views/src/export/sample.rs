@@ -81,6 +81,7 @@ fn part(pid: u32) -> Part {
         self_ns,
         total_ns: 0,
         error_ns: calls / 2,
+        self_error_ns: calls / 4,
     };
     let mut part = Part {
         name: format!("server {pid}"),

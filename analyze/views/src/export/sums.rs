@@ -27,6 +27,7 @@ pub fn of_frames(frames: &[Frame], functions: usize) -> Vec<Sums> {
         let function = &mut sums[frame.function];
         function.calls = function.calls.saturating_add(frame.calls);
         function.self_ns += frame.self_ns;
+        function.self_error_ns += frame.self_error_ns;
         if open[frame.function] == 0 {
             function.total_ns += frame.total_ns;
             function.error_ns += frame.error_ns;

@@ -1,14 +1,22 @@
 //! Pages: one file with style, program and data, that opens from a disk and asks nothing of a network.
 //!
-//! What pages have in common lies here: the frame that they are filled into, colours, and how numbers are said.
+//! What pages have in common lies here: the frame that they are filled into, colours, how numbers are said, and the flame graph.
+//! These scripts are ES modules, which a service hands out as they are ([`TEXT`], [`FLAMEGRAPH`]).
 
 use std::io;
 
 use serde::Serialize;
 
 const FRAME: &str = include_str!("frame.html");
-const PALETTE: &str = include_str!("palette.css");
-const TEXT: &str = include_str!("text.js");
+
+/// Colours, for light and for dark.
+pub const PALETTE: &str = include_str!("palette.css");
+
+/// How numbers are said, and elements made: `text.js`.
+pub const TEXT: &str = include_str!("text.js");
+
+/// The flame graph: `flamegraph.js`, which imports `text.js`.
+pub const FLAMEGRAPH: &str = include_str!("flamegraph.js");
 
 /// What makes a page.
 pub struct Page<'a> {
@@ -44,10 +52,16 @@ impl Page<'_> {
             ("body", body.trim_end()),
             ("elsewhere", self.elsewhere),
             ("data", &data),
-            ("script", &[TEXT, &self.scripts.concat()].concat()),
+            ("script", &[as_script(TEXT), as_script(FLAMEGRAPH), self.scripts.concat()].concat()),
         ];
         Ok(fill(FRAME, &fillings).into_bytes())
     }
+}
+
+/// A module as a part of one script that has all it needs: without what it imports and exports.
+fn as_script(module: &str) -> String {
+    let lines = module.lines().filter(|line| !line.starts_with("import "));
+    lines.map(|line| line.strip_prefix("export ").unwrap_or(line)).flat_map(|line| [line, "\n"]).collect()
 }
 
 /// Fills the places of a page: `{{name}}`.

@@ -1,7 +1,7 @@
 // Numbers and names as people read them: the same words as in a terminal's report.
 
 /** A time in the unit that suits it, with three significant digits (seconds with four). */
-function time(ns) {
+export function time(ns) {
   if (!(ns > 0)) return "0 ns";
   for (const [scale, unit] of [[1, "ns"], [1e3, "µs"], [1e6, "ms"]]) {
     const text = significant(ns / scale, 3);
@@ -11,42 +11,42 @@ function time(ns) {
   return seconds >= 1000 ? `${count(Math.round(seconds))} s` : `${significant(seconds, 4)} s`;
 }
 
-function significant(value, digits) {
+export function significant(value, digits) {
   const before = value < 10 ? 1 : value < 100 ? 2 : 3;
   return value.toFixed(Math.max(0, digits - before));
 }
 
 /** The time at a mark of a scale, without digits that it does not need. */
-function tickText(ns) {
+export function tickText(ns) {
   return ns > 0 ? time(ns).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ") : "0";
 }
 
 /** A time, or that it is less than what its correction may be off by. */
-function resolved(ns, error) {
+export function resolved(ns, error) {
   return ns < error ? `< ${time(error)}` : time(ns);
 }
 
 /** The self time of what has that total: it is within it, so it cannot be told better. */
-function resolvedSelf({ self, total, error }) {
-  return total < error ? `< ${time(error)}` : time(self);
+export function resolvedSelf({ self, own_error = 0, total, error }) {
+  return total < error ? `< ${time(error)}` : resolved(self, own_error);
 }
 
-function count(number) {
+export function count(number) {
   return number.toLocaleString("en-US");
 }
 
-function counted(number, one, many) {
+export function counted(number, one, many) {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
-function share(part, whole) {
+export function share(part, whole) {
   if (!(whole > 0)) return "";
   const percent = (part / whole) * 100;
   return percent <= 0 ? "0%" : percent < 0.05 ? "<0.1%" : `${percent.toFixed(1)}%`;
 }
 
 /** An element with attributes and children; text is never read as markup. */
-function element(name, attributes = {}, ...children) {
+export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (value === false || value === undefined || value === null) continue;
@@ -58,7 +58,7 @@ function element(name, attributes = {}, ...children) {
 }
 
 /** The same in a drawing. */
-function shape(name, attributes = {}, ...children) {
+export function shape(name, attributes = {}, ...children) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   made.append(...children);

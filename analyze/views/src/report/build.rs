@@ -241,6 +241,7 @@ impl Builder<'_, '_> {
             total_ns: sums.total.ns(),
             self_ns: sums.own.ns(),
             total_error_ns: function.error.ns(),
+            self_error_ns: function.own_error.ns(),
             total_raw_ns: function.raw.total.ns(),
             self_raw_ns: function.raw.own.ns(),
             mean_ns: function.mean(sums).map(Time::ns),
@@ -294,6 +295,7 @@ impl Builder<'_, '_> {
             self_ns: sums.own.ns(),
             total_raw_ns: edge.raw.total.ns(),
             total_error_ns: edge.error.ns(),
+            self_error_ns: edge.own_error.ns(),
             nested_ns: sums.nested.ns(),
         }
     }

@@ -112,6 +112,9 @@ pub struct Function {
     /// How far off the total may be.
     #[serde(serialize_with = "nanoseconds")]
     pub total_error_ns: f64,
+    /// How far off the self time may be.
+    #[serde(serialize_with = "nanoseconds")]
+    pub self_error_ns: f64,
     /// Inclusive time as measured.
     #[serde(serialize_with = "nanoseconds")]
     pub total_raw_ns: f64,
@@ -166,13 +169,13 @@ pub struct Function {
 impl Function {
     /// Makes all times unknown, as nothing was timed.
     pub(super) fn forget_times(&mut self) {
-        let sums = [&mut self.total_ns, &mut self.self_ns, &mut self.total_error_ns];
+        let sums = [&mut self.total_ns, &mut self.self_ns, &mut self.total_error_ns, &mut self.self_error_ns];
         let raw = [&mut self.total_raw_ns, &mut self.self_raw_ns, &mut self.open_ns];
         sums.into_iter().chain(raw).for_each(|ns| *ns = f64::NAN);
         self.mean_ns = None;
         for callee in &mut self.callees {
             let sums = [&mut callee.total_ns, &mut callee.self_ns, &mut callee.total_raw_ns];
-            let others = [&mut callee.total_error_ns, &mut callee.nested_ns];
+            let others = [&mut callee.total_error_ns, &mut callee.self_error_ns, &mut callee.nested_ns];
             sums.into_iter().chain(others).for_each(|ns| *ns = f64::NAN);
         }
     }
@@ -229,6 +232,9 @@ pub struct Callee {
     /// How far off the total may be.
     #[serde(serialize_with = "nanoseconds")]
     pub total_error_ns: f64,
+    /// How far off the self time may be.
+    #[serde(serialize_with = "nanoseconds")]
+    pub self_error_ns: f64,
     /// Inclusive time of calls by nested calls of a recursive caller: already part of another callee's total.
     #[serde(serialize_with = "nanoseconds")]
     pub nested_ns: f64,

@@ -21,6 +21,7 @@ pub fn annotated() -> Document {
         total_ns,
         self_ns: total_ns / 2.0,
         total_error_ns: 25_000.0,
+        self_error_ns: 1_000.0,
         is_recursion: false,
     };
     let lines = [
@@ -52,6 +53,7 @@ pub fn annotated() -> Document {
         total_ns: 3_000_000.0,
         self_ns: 800_000.0,
         total_error_ns: 50_000.0,
+        self_error_ns: 1_000.0,
         lines: lines.into_iter().enumerate().map(line).collect(),
         instructions: Vec::new(),
         elsewhere: vec![Call { file: Some("/src/log.h".to_owned()), ..call("log_line", 1, 30_000.0) }],

@@ -89,6 +89,7 @@ fn function(name: &str, address: u64, calls: u64) -> Function {
         total_ns: 3_000_000.0,
         self_ns: 1_780_000.0,
         total_error_ns: 50_000.0,
+        self_error_ns: 10_000.0,
         total_raw_ns: 9_000_000.0,
         self_raw_ns: 5_000_000.0,
         mean_ns: Some(30.0),
@@ -140,6 +141,7 @@ fn callee(name: &str, address: u64, total_ns: f64) -> Callee {
         self_ns: total_ns,
         total_raw_ns: 2.0 * total_ns,
         total_error_ns: 25_000.0,
+        self_error_ns: 5_000.0,
         nested_ns: 0.0,
     }
 }

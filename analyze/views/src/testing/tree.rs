@@ -91,6 +91,7 @@ fn node(parent: Option<usize>, depth: u32, name: &str, calls: u64, total_ns: f64
         total_ns,
         self_ns: total_ns / 4.0,
         total_error_ns: 25_000.0,
+        self_error_ns: 1_000.0,
         total_raw_ns: total_ns * 2.0,
         self_raw_ns: total_ns / 2.0,
         mean_ns: Some(total_ns / calls as f64),

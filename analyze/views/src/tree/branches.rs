@@ -80,6 +80,8 @@ pub struct Branch {
     pub raw: NodeTimes,
     /// How far off the corrected total may be.
     pub error: Time,
+    /// How far off the corrected own time may be.
+    pub own_error: Time,
     /// The branches below it.
     pub below: Vec<usize>,
 }
@@ -133,6 +135,7 @@ impl Branches {
             corrected: NodeTimes::default(),
             raw: NodeTimes::default(),
             error: Time::ZERO,
+            own_error: Time::ZERO,
             below: Vec::new(),
         });
         match above {

@@ -100,6 +100,9 @@ pub struct Node {
     /// How far off the total may be.
     #[serde(serialize_with = "diytrace_profile::units::nanoseconds")]
     pub total_error_ns: f64,
+    /// How far off the self time may be.
+    #[serde(serialize_with = "diytrace_profile::units::nanoseconds")]
+    pub self_error_ns: f64,
     /// Time with what was called, as measured.
     #[serde(serialize_with = "diytrace_profile::units::nanoseconds")]
     pub total_raw_ns: f64,
@@ -221,6 +224,7 @@ impl Builder<'_> {
             total_ns: ns(times.total),
             self_ns: ns(times.own),
             total_error_ns: ns(branch.error),
+            self_error_ns: ns(branch.own_error),
             total_raw_ns: ns(branch.raw.total),
             self_raw_ns: ns(branch.raw.own),
             mean_ns: self.mean(branch, of_function.filter(|_| has_all)).filter(|_| self.is_timed()),

@@ -57,6 +57,7 @@ pub fn downward(
             let branch = &mut branches.list[id];
             branch.add_calls(node, node.site);
             branch.error += node.error;
+            branch.own_error += node.own_error;
             for (sums, times) in [(&mut branch.corrected, &node.corrected), (&mut branch.raw, &node.raw)] {
                 sums.own += times.own;
                 sums.closed += times.closed;

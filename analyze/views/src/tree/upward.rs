@@ -71,6 +71,7 @@ fn add(branches: &mut Branches, id: usize, node: &Node, site: SiteId, is_outermo
     let branch = &mut branches.list[id];
     branch.add_calls(node, site);
     branch.has_nested |= !is_outermost;
+    branch.own_error += node.own_error;
     for (sums, times) in [(&mut branch.corrected, &node.corrected), (&mut branch.raw, &node.raw)] {
         sums.own += times.own;
         sums.closed += times.closed;

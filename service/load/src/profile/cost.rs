@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use diytrace_compare::diff::{Identity, Measured, Observed};
+use diytrace_compare::observed::identity::Identity;
+use diytrace_compare::observed::{Measured, Observed};
 use diytrace_profile::load::{Loaded, Summary};
 use diytrace_profile::merge::By;
 use diytrace_profile::opened::Opened;

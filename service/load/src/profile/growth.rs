@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use diytrace_compare::diff::{Code, Identity, Measured, OfDifference};
+use diytrace_compare::observed::Measured;
+use diytrace_compare::observed::identity::Identity;
+use diytrace_compare::observed::uncertainty::{Code, OfDifference};
 use diytrace_compare::statistics::{Correction, Ranks, median};
 use diytrace_profile::units::{nanoseconds, optional_nanoseconds};
 use serde::Serialize;

@@ -18,7 +18,7 @@ use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 
 use crate::engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Tier};
-use crate::{Error, Frame, Query};
+use crate::{Error, Frame, GroupBy, Query};
 pub use file::Sqlite;
 
 impl Engine for Sqlite {
@@ -42,7 +42,7 @@ impl Engine for Sqlite {
         select::frames(self, query)
     }
 
-    fn select(&self, query: &Query, by: Option<&str>) -> Result<Selected, Error> {
+    fn select(&self, query: &Query, by: &GroupBy) -> Result<Selected, Error> {
         select::select(self, query, by)
     }
 

@@ -6,15 +6,15 @@ use diytrace_profile::load::Loaded;
 use diytrace_profile::merge::{By, Merging};
 use diytrace_profile::module::ModuleKey;
 use rusqlite::params;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::file::Sqlite;
 use super::put::read_more;
-use super::series::all_series;
+use super::series::{Series, all_series};
 use super::sums::OfSeries;
 use crate::dictionary::Dictionary;
 use crate::engine::{FrameFacts, Selected, SeriesFacts};
-use crate::{Error, Labels, Query};
+use crate::{Error, GroupBy, Labels, Query};
 
 /// All series, and what is in each.
 pub fn series(store: &Sqlite) -> Result<Vec<SeriesFacts>, Error> {
@@ -64,47 +64,87 @@ pub fn frames(store: &Sqlite, query: &Query) -> Result<Vec<FrameFacts>, Error> {
 }
 
 /// The sums of what is asked for.
-pub fn select(store: &Sqlite, query: &Query, by: Option<&str>) -> Result<Selected, Error> {
+pub fn select(store: &Sqlite, query: &Query, by: &GroupBy) -> Result<Selected, Error> {
     // One moment of the store, whoever writes.
     let moment = store.connection.unchecked_transaction().map_err(|source| store.failed(source))?;
     let all = all_series(store)?;
     let labels: Vec<&Labels> = all.iter().map(|series| &series.labels).collect();
-    query.check(&labels, by, &store.path.display().to_string())?;
-    let mut merging = Merging::new(By::All, None);
-    let mut loaded = Loaded::default();
-    let mut dictionaries: FxHashMap<i64, Dictionary> = FxHashMap::default();
-    let mut modules = Modules::default();
-    for series in all.iter().filter(|series| query.selects(&series.labels)) {
-        let mut sums = OfSeries::default();
-        let dictionary = match dictionaries.entry(series.build) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => {
-                let mut dictionary = Dictionary::default();
-                read_more(&store.connection, series.build, &mut dictionary)
-                    .map_err(|source| store.failed(source))?
-                    .ok_or_else(|| store.damaged("a table of paths"))?;
-                place.insert(dictionary)
+    query.check(&labels, by.label(), &store.path.display().to_string())?;
+    let mut selecting = Selecting::new(store);
+    match by {
+        GroupBy::All => selecting.add(&all, query, |_| None)?,
+        GroupBy::Label(name) => {
+            selecting.add(&all, query, |labels| Some(format!("{name}={}", labels.get(name).unwrap_or_default())))?
+        }
+        GroupBy::Parts(parts) => {
+            for (name, query) in parts {
+                selecting.add(&all, query, |_| Some(name.clone()))?;
             }
-        };
-        sums.read(store, series, query, dictionary)?;
-        if sums.groups.is_empty() {
-            continue;
         }
-        loaded.profiles.append(&mut sums.profiles);
-        let damaged = || store.damaged("a frame");
-        let merged = sums.merged(&series.part, dictionary, damaged, |number| modules.key(store, number))?;
-        if !merged.is_sound() {
-            return Err(damaged());
-        }
-        let label = by.map(|by| format!("{by}={}", series.labels.get(by).unwrap_or_default()));
-        merging.add_merged(&merged, label.as_deref());
     }
     drop(moment);
+    let Selecting { merging, mut loaded, .. } = selecting;
     if loaded.profiles.is_empty() {
         return Err(Error::Nothing { why: query.why_nothing() });
     }
     loaded.profiles.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(Selected { loaded, merged: merging.finish() })
+}
+
+/// A selection, as it is read.
+struct Selecting<'a> {
+    store: &'a Sqlite,
+    merging: Merging,
+    loaded: Loaded,
+    /// Recordings in it.
+    sessions: FxHashSet<i64>,
+    /// Of each build.
+    dictionaries: FxHashMap<i64, Dictionary>,
+    modules: Modules,
+}
+
+impl<'a> Selecting<'a> {
+    fn new(store: &'a Sqlite) -> Self {
+        Self {
+            store,
+            merging: Merging::new(By::All, None),
+            loaded: Loaded::default(),
+            sessions: FxHashSet::default(),
+            dictionaries: FxHashMap::default(),
+            modules: Modules::default(),
+        }
+    }
+
+    /// Adds what is asked for, of each series to the group of this label.
+    fn add(&mut self, all: &[Series], query: &Query, label: impl Fn(&Labels) -> Option<String>) -> Result<(), Error> {
+        let Self { store, merging, loaded, sessions, dictionaries, modules } = self;
+        for series in all.iter().filter(|series| query.selects(&series.labels)) {
+            let mut sums = OfSeries::default();
+            let dictionary = match dictionaries.entry(series.build) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => {
+                    let mut dictionary = Dictionary::default();
+                    read_more(&store.connection, series.build, &mut dictionary)
+                        .map_err(|source| store.failed(source))?
+                        .ok_or_else(|| store.damaged("a table of paths"))?;
+                    place.insert(dictionary)
+                }
+            };
+            sums.read(store, series, query, dictionary)?;
+            if sums.groups.is_empty() {
+                continue;
+            }
+            let new = sums.profiles.drain(..).filter(|(session, _)| sessions.insert(*session));
+            loaded.profiles.extend(new.map(|(_, profile)| profile));
+            let damaged = || store.damaged("a frame");
+            let merged = sums.merged(&series.part, dictionary, damaged, |number| modules.key(store, number))?;
+            if !merged.is_sound() {
+                return Err(damaged());
+            }
+            merging.add_merged(&merged, label(&series.labels).as_deref());
+        }
+        Ok(())
+    }
 }
 
 /// Keys of modules, by their numbers.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use diytrace_profile::load::Summary;
 use diytrace_profile::load::costs::Evidence;
 use diytrace_profile::merge::{CallPath, Key, PathId, Place, PlaceId, Tree};
 use diytrace_profile::merge::{Filed, FunctionTimes, Group, Merged, Module, Part, PartKey, PathPairs, Row};
@@ -23,7 +24,8 @@ use crate::{Error, Query, codec};
 /// What the frames of a series add up to.
 #[derive(Default)]
 pub struct OfSeries {
-    pub profiles: Vec<diytrace_profile::load::Summary>,
+    /// What is told of each recording, by its number.
+    pub profiles: Vec<(i64, Summary)>,
     modules: Vec<Module>,
     /// Of each session.
     pub groups: Vec<Group>,
@@ -147,7 +149,7 @@ impl OfSeries {
             .and_then(|mut head| head.query_row([session], |row| row.get(0)))
             .map_err(|source| store.failed(source))?;
         let head: Head = blob::read(&head).ok_or_else(|| store.damaged("what is told of a recording"))?;
-        self.profiles.push(head.summary);
+        self.profiles.push((session, head.summary));
         self.modules.extend(head.modules);
         self.groups.extend(head.group);
         if let Some(evidence) = &head.evidence {

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::Sqlite;
 use crate::engine::{Engine, Put, Tier};
-use crate::{Error, Frame, Labels, Query, Range, decode, encode};
+use crate::{Error, Frame, GroupBy, Labels, Query, Range, decode, encode};
 
 fn any_family() -> impl Strategy<Value = Family> {
     let times = prop::collection::vec(1u64..1 << 30, 0..20);
@@ -76,7 +76,7 @@ proptest! {
             let chosen = families.iter().filter(|(_, on, end)| (host == "*" || hosts[*on] == host) && *end > since);
             let chosen: Vec<&(Family, usize, i64)> = chosen.collect();
             let query = Query { labels: vec![("host".to_owned(), host.to_owned())], range, session: None };
-            match store.select(&query, None) {
+            match store.select(&query, &GroupBy::All) {
                 Ok(found) => {
                     let families: Vec<Family> = chosen.iter().map(|(family, ..)| family.clone()).collect();
                     prop_assert_eq!(found.merged, merge(&families, By::All, None));
@@ -85,7 +85,7 @@ proptest! {
                 Err(Error::Nothing { .. } | Error::UnknownValue { .. }) => prop_assert!(chosen.is_empty()),
                 Err(error) => panic!("{error}"),
             }
-            if let Ok(found) = store.select(&query, Some("host")) {
+            if let Ok(found) = store.select(&query, &GroupBy::Label("host".to_owned())) {
                 let mut apart = Merging::new(By::All, None);
                 for (family, on, _) in &chosen {
                     let one = merge(std::slice::from_ref(family), By::All, None);
@@ -162,7 +162,7 @@ proptest! {
         let last = &readings[readings.len() - 1..];
         let mut whole = Merging::new(By::All, None);
         whole.add_merged(&merge(last, By::All, None).without_idle(), None);
-        let found = store.select(&Query::default(), None).unwrap();
+        let found = store.select(&Query::default(), &GroupBy::All).unwrap();
         prop_assert_eq!(found.merged, whole.finish());
         // A part of the time is what came in it.
         let at = readings.len() / 2;
@@ -170,11 +170,11 @@ proptest! {
         let mut between = Merging::new(By::All, None);
         between.add_since(at.checked_sub(1).map(|before| &readings[before]), &last[0]);
         let calls = |merged: &diytrace_profile::merge::Merged| merged.groups[0].calls;
-        prop_assert_eq!(calls(&store.select(&part, None).unwrap().merged), calls(&between.finish()));
+        prop_assert_eq!(calls(&store.select(&part, &GroupBy::All).unwrap().merged), calls(&between.finish()));
         // The whole recording, put in beside its slices, counts once.
         let whole = Frame { sequence: 0, end: frames.len() as i64 * 10, ..frame(7, &last[0], &[("service", "s")], 0) };
         store.put(&whole).unwrap();
-        prop_assert_eq!(calls(&store.select(&Query::default(), None).unwrap().merged), calls(&whole.merged));
+        prop_assert_eq!(calls(&store.select(&Query::default(), &GroupBy::All).unwrap().merged), calls(&whole.merged));
     }
 }
 
@@ -187,14 +187,14 @@ proptest! {
         for frame in slices(&readings) {
             store.put(&Frame { start: at(frame.start), end: at(frame.end), ..frame }).unwrap();
         }
-        let fine = store.select(&Query::default(), None).unwrap().merged;
+        let fine = store.select(&Query::default(), &GroupBy::All).unwrap().merged;
         let frames = |store: &Sqlite| store.frames(&Query::default()).unwrap().len() as u64;
         for tier in [Tier::Minute, Tier::Hour] {
             let before = frames(&store);
             let less = store.compact(tier, i64::MAX).unwrap();
             prop_assert_eq!(frames(&store), before - less);
             prop_assert_eq!(store.compact(tier, i64::MAX).unwrap(), 0);
-            prop_assert_eq!(&store.select(&Query::default(), None).unwrap().merged, &fine);
+            prop_assert_eq!(&store.select(&Query::default(), &GroupBy::All).unwrap().merged, &fine);
         }
         // What is sent again is known; the next slice goes on from the last.
         let mut next = slices(&readings).pop().unwrap();
@@ -230,7 +230,7 @@ fn old_slices_become_minutes_and_the_latest_stay() {
     assert_eq!(store.compact(Tier::Minute, i64::MAX).unwrap(), 18 * 5);
     let minute = |since: i64, until: i64| {
         let range = Range { since: since * SECOND, until: until * SECOND };
-        store.select(&Query { range, ..Query::default() }, None).unwrap().merged.groups[0].calls
+        store.select(&Query { range, ..Query::default() }, &GroupBy::All).unwrap().merged.groups[0].calls
     };
     assert_eq!([minute(0, 1200), minute(60, 120), minute(1190, 1200)], [120, 6, 1]);
 }
@@ -252,7 +252,7 @@ fn a_slice_of_a_time_that_the_whole_has_is_refused() {
     assert!(matches!(store.put(&frames[2]), Err(Error::Overlap { .. })));
     // Its sender then sends all that there is.
     assert_eq!(store.put(&frame(7, &reading(9), &[("service", "s")], 30)).unwrap(), Put::Grown);
-    assert_eq!(store.select(&Query::default(), None).unwrap().merged.groups[0].calls, 9);
+    assert_eq!(store.select(&Query::default(), &GroupBy::All).unwrap().merged.groups[0].calls, 9);
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn paths_are_numbered_once_whoever_puts_them_in() {
         let store = if number % 2 == 0 { &mut one } else { &mut other };
         store.put(&frame(number, family, &[("service", "s")], 1)).unwrap();
     }
-    let found = one.select(&Query::default(), None).unwrap();
+    let found = one.select(&Query::default(), &GroupBy::All).unwrap();
     assert_eq!(found.merged, merge(&all, By::All, None));
     let paths: i64 = one.connection.query_row("SELECT count(*) FROM path", [], |row| row.get(0)).unwrap();
     assert_eq!(paths, 3);
@@ -309,6 +309,6 @@ fn the_oldest_are_thrown_away_first_and_others_stay_as_they_were() {
     let half = size(&store) / 2;
     let deleted = store.shrink(&Query::default(), half).unwrap();
     assert!(size(&store) <= half && deleted.frames > 0 && deleted.frames < 40, "{deleted:?}");
-    let found = store.select(&Query::default(), None).unwrap();
+    let found = store.select(&Query::default(), &GroupBy::All).unwrap();
     assert_eq!(found.merged, merge(&all[deleted.frames as usize..], By::All, None));
 }

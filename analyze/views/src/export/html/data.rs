@@ -54,8 +54,8 @@ struct Paths {
     via: Vec<usize>,
 }
 
-/// Function, calls, self, total and its error, mean, min, p50, p90, p99, p99.9, max. Times are nanoseconds.
-type SumsRow = (usize, u64, u64, u64, u64, Option<[f64; 7]>);
+/// Function, calls, self and its error, total and its error, mean, min, p50, p90, p99, p99.9, max. Times are nanoseconds.
+type SumsRow = (usize, u64, u64, u64, u64, u64, Option<[f64; 7]>);
 
 /// When functions ran.
 #[derive(Default, Serialize)]
@@ -169,7 +169,8 @@ fn row((function, sums): (usize, &Sums)) -> SumsRow {
         let Spread { mean, min, p50, p90, p99, p999, max } = spread;
         [mean, min, p50, p90, p99, p999, max].map(tenths)
     };
-    (function, sums.calls, sums.self_ns, sums.total_ns, sums.error_ns, sums.spread.map(times))
+    let Sums { calls, self_ns, self_error_ns, total_ns, error_ns, spread, .. } = *sums;
+    (function, calls, self_ns, self_error_ns, total_ns, error_ns, spread.map(times))
 }
 
 fn thousandths(number: f64) -> f64 {

@@ -6,7 +6,7 @@ use crate::annotate::{Call, Document, Function, Report};
 use crate::view::Screen;
 use crate::view::table::{dim, footer, resolved, short, strong, sums, title, together, wrapped};
 use diytrace_profile::functions::CallKind;
-use diytrace_profile::human::{count, share, time};
+use diytrace_profile::human::{count, resolved_self, share, time};
 
 /// A line with this share of the function's time stands out.
 const HOT: f64 = 0.25;
@@ -255,13 +255,12 @@ fn cells(document: &Document, function: &Function, row: &Row) -> [String; 5] {
         return [String::new(), String::new(), String::new(), String::new(), row.place.clone()];
     };
     let error = if document.raw { 0.0 } else { call.total_error_ns };
-    // The self time is within the total, so it cannot be told better.
-    let own_error = if call.total_ns < error { error } else { 0.0 };
+    let own_error = if document.raw { 0.0 } else { call.self_error_ns };
     let timed = |text: String| if call.is_recursion { String::new() } else { text };
     [
         count(call.calls),
         timed(resolved(call.total_ns, error)),
-        timed(resolved(call.self_ns, own_error)),
+        timed(resolved_self([call.self_ns, own_error], [call.total_ns, error])),
         timed(share(call.total_ns, function.total_ns)),
         row.place.clone(),
     ]

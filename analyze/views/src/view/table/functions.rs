@@ -8,7 +8,7 @@ use super::{error_of_call, open, resolved, short};
 use crate::report::columns::{Column, USUAL, Value};
 use crate::report::{Document, Function, Report};
 use crate::view::Screen;
-use diytrace_profile::human::{count, counted, share, shorten, time};
+use diytrace_profile::human::{count, counted, resolved_self, share, shorten, time};
 
 /// A function with this share of all self time stands out.
 const HOT: f64 = 0.1;
@@ -110,11 +110,13 @@ fn grid_column(column: Column, is_chosen: bool) -> grid::Column<'static> {
 }
 
 fn text(document: &Document, report: &Report, function: &Function, column: Column) -> String {
-    let error = if document.raw { 0.0 } else { function.total_error_ns };
+    let known = |error_ns: f64| if document.raw { 0.0 } else { error_ns };
+    let error = known(function.total_error_ns);
     match (column, column.value(function)) {
         (Column::Total, _) => resolved(function.total_ns, error),
-        // The self time is within the total, so it cannot be told better.
-        (Column::Self_, _) => resolved(function.self_ns, if function.total_ns < error { error } else { 0.0 }),
+        (Column::Self_, _) => {
+            resolved_self([function.self_ns, known(function.self_error_ns)], [function.total_ns, error])
+        }
         (Column::Address, _) => function.address.to_string(),
         (Column::Module, _) => short(&function.module).to_owned(),
         (Column::Error | Column::TotalRaw | Column::SelfRaw, Value::Time(ns)) => ns.map(time).unwrap_or_default(),

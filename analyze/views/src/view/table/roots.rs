@@ -6,7 +6,7 @@ use super::{dim, error_of_call, open, resolved, short, strong, sums};
 use crate::report::{Callee, Document, Function, Report};
 use crate::view::{Screen, timeline};
 use diytrace_profile::functions::CallKind;
-use diytrace_profile::human::{count, counted, ratio, share, time};
+use diytrace_profile::human::{count, counted, ratio, resolved_self, share, time};
 
 const COLUMNS: [Column<'static>; 6] = [
     Column::number("address", 1),
@@ -147,8 +147,9 @@ fn row(document: &Document, root: &Function, callee: &Callee) -> Row {
     let (total, own) = match is_nested {
         true => (format!("({})", time(callee.nested_ns)), time(callee.self_ns)),
         false => {
-            let own_error = if callee.total_ns < error { error } else { 0.0 };
-            (resolved(callee.total_ns, error), resolved(callee.self_ns, own_error))
+            let own_error = if document.raw { 0.0 } else { callee.self_error_ns };
+            let own = resolved_self([callee.self_ns, own_error], [callee.total_ns, error]);
+            (resolved(callee.total_ns, error), own)
         }
     };
     Row {

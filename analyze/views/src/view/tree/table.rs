@@ -8,7 +8,7 @@ use crate::view::Screen;
 use crate::view::table::grid::{Column, Grid, Row, Style};
 use crate::view::table::{dim, footer, open, resolved, short, strong, title, together};
 use diytrace_profile::functions::CallKind;
-use diytrace_profile::human::{count, counted, percent, time};
+use diytrace_profile::human::{count, counted, percent, resolved_self, time};
 
 const COLUMNS: [Column<'static>; 6] = [
     Column::number("total", 0),
@@ -88,14 +88,14 @@ fn row(document: &Document, tree: &Tree, node: &Node, prefix: String) -> Row {
     let has_time = !node.is_recursion && (node.total_ns > 0.0 || node.calls > 0);
     // Nested calls that a recursive function's callers made have their time in the outermost one's.
     let is_nested = document.callers && node.total_ns == 0.0 && node.self_ns > 0.0;
-    let own_error = if node.total_ns < error { error } else { 0.0 };
+    let own_error = if document.raw { 0.0 } else { node.self_error_ns };
     let per_call = node.calls.max(1) as f64;
     let optional = |ns: Option<f64>| ns.map(|ns| resolved(ns, error / per_call)).unwrap_or_default();
     let shown = |text: String, is_shown: bool| if is_shown { text } else { String::new() };
     Row {
         numbers: vec![
             shown(resolved(node.total_ns, error), has_time && !is_nested),
-            shown(resolved(node.self_ns, own_error), has_time),
+            shown(resolved_self([node.self_ns, own_error], [node.total_ns, error]), has_time),
             shown(node.share.map(percent).unwrap_or_default(), has_time),
             if node.calls > 0 { count(node.calls) } else { String::new() },
             shown(optional(node.mean_ns), has_time && !is_nested),

@@ -15,8 +15,8 @@ function place(id) {
 /** What a part has, made when it is first shown. */
 function partOf(number) {
   const part = page.parts[number];
-  part.rows ??= part.sums.map(([id, calls, self, total, error, spread]) => ({
-    id, calls, self, total, error, label: functions[id].label,
+  part.rows ??= part.sums.map(([id, calls, self, own_error, total, error, spread]) => ({
+    id, calls, self, own_error, total, error, label: functions[id].label,
     ...(spread && { mean: spread[0], min: spread[1], p50: spread[2], p90: spread[3], p99: spread[4], p999: spread[5], max: spread[6] }),
   }));
   part.byFunction ??= new Map(part.rows.map((row) => [row.id, row]));

@@ -1,11 +1,12 @@
-//! What one run did: its functions, with names that another build has too.
+//! What one run did: its functions, with names that another build has too, and how far off their times may be.
+
+pub mod identity;
+pub mod uncertainty;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::identity::{Home, Identity};
-use super::uncertainty::Uncertainty;
 use diytrace_profile::correct::{Measured as PathMeasured, Times, correct};
 use diytrace_profile::demangle::shown;
 use diytrace_profile::elf::symbols::base_name;
@@ -20,6 +21,9 @@ use diytrace_profile::merge::{Group, Place, PlaceId};
 use diytrace_profile::opened::Opened;
 use diytrace_profile::symbolize::{Probe, Symbols};
 use diytrace_profile::warnings;
+
+use identity::{Home, Identity};
+use uncertainty::Uncertainty;
 
 /// What one run did.
 #[derive(Clone, Debug, Default)]
@@ -100,6 +104,26 @@ impl Called {
 impl Observed {
     /// Of a run's profiles.
     pub fn of(opened: &Opened) -> Result<Self, Error> {
+        let (mut observed, ids) = Self::none(opened)?;
+        for group in &opened.merged.groups {
+            observed.add(group, &ids);
+        }
+        Ok(observed)
+    }
+
+    /// Of each group, in their order; all have the same functions in the same places.
+    pub fn of_each(opened: &Opened) -> Result<Vec<Self>, Error> {
+        let (none, ids) = Self::none(opened)?;
+        let of_group = |group: &Group| {
+            let mut observed = none.clone();
+            observed.add(group, &ids);
+            observed
+        };
+        Ok(opened.merged.groups.iter().map(of_group).collect())
+    }
+
+    /// Functions that have counted nothing yet, and which place is which.
+    fn none(opened: &Opened) -> Result<(Self, FxHashMap<PlaceId, FunctionId>), Error> {
         let symbols = opened.symbols();
         let merged = &opened.merged;
         let roots = Roots::of(&[], &opened.loaded.profiles);
@@ -125,15 +149,11 @@ impl Observed {
         for (identity, number) in numbers {
             observed.functions[number].0 = identity;
         }
-
-        for group in &merged.groups {
-            observed.is_timed |= group.timing.iter().any(|timing| *timing != Timing::Off);
-            observed.add(group, &ids);
-        }
-        Ok(observed)
+        Ok((observed, ids))
     }
 
     fn add(&mut self, group: &Group, ids: &FxHashMap<PlaceId, FunctionId>) {
+        self.is_timed |= group.timing.iter().any(|timing| *timing != Timing::Off);
         let times = correct(group);
         for (id, function) in functions(group, &times, ids, |_| false) {
             let mut ran = Ran::default();

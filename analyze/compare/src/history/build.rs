@@ -1,0 +1,260 @@
+//! Makes a history out of the parts of a selection.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use diytrace_format::pattern::glob;
+use diytrace_profile::error::Error;
+use diytrace_profile::nearest::nearest_names;
+use diytrace_profile::opened::Opened;
+
+use super::document::{Course, Document, Found, Measure, SCHEMA};
+use super::points::{Values, bin, numbers, of_a_call, of_a_run, of_the_middle, points, resolution, samples};
+use super::steps::{Step, smallest_p, steps};
+use crate::observed::identity::{Identity, Key, Matching};
+use crate::observed::{Measured, Observed};
+use crate::statistics::Correction;
+
+/// What chance alone may find, at most.
+const LEVEL: f64 = 0.05;
+
+/// What to tell.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Patterns of functions' names. Empty: all functions that have become slower, or are called more often.
+    pub functions: Vec<String>,
+    /// What the parts are: `time`, or a label.
+    pub over: String,
+    /// Of `time`: how long a slice is.
+    pub slice_ns: Option<i64>,
+    /// Whether distributions are told.
+    pub histogram: bool,
+}
+
+/// A part of a selection: a recording, or a slice of time.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// What its group is called.
+    pub group: String,
+    /// The label's value.
+    pub value: String,
+    /// When it began, in nanoseconds since 1970.
+    pub started: i64,
+    /// When it ended.
+    pub ended: i64,
+}
+
+/// The history of functions in the groups of a selection, of which each is a part. Parts without a group counted nothing.
+pub fn history(opened: &Opened, parts: &[Part], options: &Options) -> Result<Document, Error> {
+    let mut observed: BTreeMap<String, Observed> = BTreeMap::new();
+    for (group, of_group) in opened.merged.groups.iter().zip(Observed::of_each(opened)?) {
+        observed.insert(group.label.clone().unwrap_or_default(), of_group);
+    }
+    let parts: Vec<&Part> = parts.iter().filter(|part| observed.contains_key(&part.group)).collect();
+    let runs: Vec<&Observed> = parts.iter().map(|part| &observed[&part.group]).collect();
+    let parts: Vec<Part> = parts.into_iter().cloned().collect();
+    let numbers = numbers(&parts, options.slice_ns.is_some());
+    let functions = functions(&runs);
+    let are_named = !options.functions.is_empty();
+    let named: Vec<_> = match are_named {
+        true => {
+            functions.iter().filter(|(key, _)| options.functions.iter().any(|name| is_named(name, &key.name))).collect()
+        }
+        false => functions.iter().collect(),
+    };
+    if named.is_empty() {
+        return Err(unknown(options, &functions));
+    }
+    let mut warnings: BTreeSet<String> = runs.iter().flat_map(|run| run.warnings.iter().cloned()).collect();
+    let is_timed = runs.iter().all(|run| run.is_timed);
+    if !is_timed {
+        warnings.insert("some of these recordings have no times: only calls are looked at for steps".to_owned());
+    }
+    let is_time = options.slice_ns.is_some();
+    let looked = Looked { parts: &parts, numbers: &numbers, is_timed, is_time };
+    let mut steps: Vec<Vec<Found>> = named.iter().map(|(_, values)| looked.steps(values)).collect();
+    let tested = looked.correct(&mut steps, &named, &mut warnings);
+    if !are_named {
+        leave_to_callees(&mut steps, &named, &runs);
+    }
+    let courses = named.iter().zip(steps).map(|((key, values), steps)| Course {
+        name: key.name.clone(),
+        module: key.module.clone(),
+        file: key.file.clone(),
+        points: points(&parts, &numbers, values, options.histogram),
+        steps,
+    });
+    let mut functions: Vec<Course> = match are_named {
+        true => courses.collect(),
+        false => courses.filter(|course| course.steps.iter().any(|step| step.change > 0.0)).collect(),
+    };
+    functions.sort_by(|a, b| rise(b).total_cmp(&rise(a)).then_with(|| a.name.cmp(&b.name)));
+    Ok(Document {
+        schema: SCHEMA,
+        over: options.over.clone(),
+        slice_ns: options.slice_ns,
+        warnings: warnings.into_iter().collect(),
+        tested,
+        functions,
+    })
+}
+
+/// Takes a rise of the median off a function if what it calls has the most of it.
+fn leave_to_callees(steps: &mut [Vec<Found>], named: &[(&Key, &Values)], runs: &[&Observed]) {
+    // All parts have the same functions in the same places.
+    let keys = runs.first().map(|run| keys(run)).unwrap_or_default();
+    let places: BTreeMap<&Key, usize> = named.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
+    let edges = runs.iter().flat_map(|run| run.edges.keys()).filter(|(caller, callee)| caller != callee);
+    let place = |number: usize| places.get(&keys[number]).copied();
+    let edge = |&(caller, callee): &(usize, usize)| Some((place(caller)?, place(callee)?));
+    let callees: BTreeSet<(usize, usize)> = edges.filter_map(edge).collect();
+    let before = steps.to_vec();
+    let rise = |step: &Found| step.after - step.before;
+    for (caller, steps) in steps.iter_mut().enumerate() {
+        let below = || callees.range((caller, 0)..=(caller, usize::MAX)).flat_map(|(_, callee)| &before[*callee]);
+        steps.retain(|step| {
+            // Of two that call each other one is the smaller, and keeps its own.
+            let is_of = |other: &Found| {
+                other.point == step.point
+                    && other.measure != Measure::CallsPerRun
+                    && other.after < step.after
+                    && rise(other) >= rise(step) / 2.0
+            };
+            step.measure != Measure::P50Ns || !below().any(is_of)
+        });
+    }
+}
+
+/// What a function's steps add to a recording, in nanoseconds.
+fn rise(course: &Course) -> f64 {
+    let added = |step: &Found| {
+        let Some(point) = course.points.get(step.point) else { return 0.0 };
+        match step.measure {
+            Measure::SelfPerCallNs | Measure::P50Ns => (step.after - step.before) * point.calls_per_run,
+            Measure::CallsPerRun => (step.after - step.before) * point.self_per_call_ns.unwrap_or(0.0),
+        }
+    };
+    course.steps.iter().map(added).filter(|added| added.is_finite()).sum()
+}
+
+fn is_named(pattern: &str, name: &str) -> bool {
+    glob(pattern, name) || name.split_once('(').is_some_and(|(plain, _)| glob(pattern, plain))
+}
+
+/// What all builds call the functions of a part.
+fn keys(run: &Observed) -> Vec<Key> {
+    let all: Vec<&Identity> = run.functions.iter().map(|(identity, _)| identity).collect();
+    let matching = Matching::of(&all, &all);
+    all.into_iter().map(|identity| matching.key(identity)).collect()
+}
+
+/// Functions by what all builds call them, with what each part says.
+fn functions<'a>(runs: &[&'a Observed]) -> BTreeMap<Key, Values<'a>> {
+    let keys = runs.first().map(|run| keys(run)).unwrap_or_default();
+    let mut functions: BTreeMap<Key, Values> = BTreeMap::new();
+    for (at, run) in runs.iter().enumerate() {
+        for (key, (_, measured)) in keys.iter().zip(&run.functions).filter(|(_, (_, measured))| is_there(measured)) {
+            let values = functions.entry(key.clone()).or_insert_with(|| vec![None; runs.len()]);
+            // Two in one part are told as the one that is called more.
+            if values[at].is_none_or(|known: &Measured| measured.calls > known.calls) {
+                values[at] = Some(measured);
+            }
+        }
+    }
+    functions
+}
+
+fn is_there(measured: &Measured) -> bool {
+    measured.calls > 0 || measured.total > 0.0
+}
+
+fn unknown(options: &Options, functions: &BTreeMap<Key, Values>) -> Error {
+    let pattern = options.functions.first().cloned().unwrap_or_default();
+    let near = nearest_names(&pattern, functions.keys().map(|key| &*key.name));
+    let nearest = near.into_iter().map(str::to_owned).collect();
+    Error::UnknownFunction { pattern, nearest, has_names: true }
+}
+
+/// What steps are looked for in.
+struct Looked<'a> {
+    parts: &'a [Part],
+    numbers: &'a [usize],
+    is_timed: bool,
+    is_time: bool,
+}
+
+impl Looked<'_> {
+    /// What is looked at: how often a function is called says something of builds, but not of a service's days.
+    fn measures(&self) -> impl Iterator<Item = Measure> {
+        let all = [
+            (Measure::SelfPerCallNs, self.is_timed),
+            (Measure::P50Ns, self.is_timed),
+            (Measure::CallsPerRun, !self.is_time),
+        ];
+        all.into_iter().filter(|(_, is_looked_at)| *is_looked_at).map(|(measure, _)| measure)
+    }
+
+    fn steps(&self, values: &Values) -> Vec<Found> {
+        let of_measure = |measure| {
+            let value = of(measure);
+            let (samples, at) = samples(self.parts, self.numbers, values, value);
+            let resolution = |before: std::ops::Range<usize>, after: std::ops::Range<usize>| match measure {
+                Measure::SelfPerCallNs => resolution(values, &at[before], &at[after]),
+                Measure::P50Ns => bin(values, before.chain(after).map(|number| at[number])),
+                Measure::CallsPerRun => 0.0,
+            };
+            let steps = steps(&samples, LEVEL, resolution);
+            steps.into_iter().map(move |step| found(measure, &step, samples[step.at].point)).collect::<Vec<_>>()
+        };
+        self.measures().flat_map(of_measure).collect()
+    }
+
+    /// Keeps the steps that chance is unlikely to show among all the functions. How many functions that were.
+    fn correct(&self, steps: &mut [Vec<Found>], named: &[(&Key, &Values)], warnings: &mut BTreeSet<String>) -> usize {
+        let smallest = |values: &Values| {
+            let of_measure = |measure| smallest_p(&samples(self.parts, self.numbers, values, of(measure)).0);
+            self.measures().map(of_measure).fold(1.0, f64::min)
+        };
+        let reachable: Vec<f64> = named.iter().map(|(_, values)| smallest(values)).collect();
+        let tested = reachable.iter().filter(|p| **p < 1.0).count();
+        let p: Vec<f64> = steps.iter().map(|steps| steps.iter().map(|step| step.p).fold(1.0, f64::min)).collect();
+        let adjusted = Correction::Bh.adjust(&p);
+        for ((steps, p), adjusted) in steps.iter_mut().zip(&p).zip(adjusted) {
+            steps.retain_mut(|step| {
+                step.p = (step.p * (adjusted / p.max(f64::MIN_POSITIVE))).min(1.0);
+                step.p <= LEVEL
+            });
+        }
+        let needs = LEVEL / named.len().max(1) as f64;
+        if tested == 0 {
+            warnings.insert("too few recordings to find steps: three on each side are the least".to_owned());
+        } else if reachable.iter().all(|smallest| *smallest > needs) {
+            warnings.insert(format!(
+                "too few recordings to find a step of one function among {}: five or more of each {} show it",
+                named.len(),
+                if self.is_time { "side" } else { "value" }
+            ));
+        }
+        tested
+    }
+}
+
+fn of(measure: Measure) -> fn(Option<&Measured>) -> Option<f64> {
+    match measure {
+        Measure::SelfPerCallNs => of_a_call,
+        Measure::CallsPerRun => of_a_run,
+        Measure::P50Ns => of_the_middle,
+    }
+}
+
+fn found(measure: Measure, step: &Step, point: usize) -> Found {
+    Found {
+        measure,
+        point,
+        before: step.before,
+        after: step.after,
+        change: step.change(),
+        usual: step.usual,
+        p: step.p,
+        side_by_side: step.side_by_side,
+    }
+}

@@ -1,0 +1,121 @@
+//! A history as data, in the shape of its JSON (`diytrace-history/1`). Fields may be added, none changed.
+
+use diytrace_profile::units::{nanoseconds, optional_nanoseconds};
+use diytrace_views::report::Bar;
+use serde::Serialize;
+
+/// The name of the shape.
+pub(super) const SCHEMA: &str = "diytrace-history/1";
+
+/// Functions over builds, commits or time.
+#[derive(Clone, Debug, Serialize)]
+pub struct Document {
+    /// The name of the shape: `diytrace-history/1`.
+    pub schema: &'static str,
+    /// What the points are: `time`, or a label.
+    pub over: String,
+    /// Of `time`: how long a point is, but for the first and last.
+    pub slice_ns: Option<i64>,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+    /// Functions whose values have been looked at for steps.
+    pub tested: usize,
+    /// Functions: those that were named; or those with a step, the greatest rise of self time first.
+    pub functions: Vec<Course>,
+}
+
+/// A function over the points.
+#[derive(Clone, Debug, Serialize)]
+pub struct Course {
+    /// Its name.
+    pub name: String,
+    /// File name of its module.
+    pub module: String,
+    /// Its source file, where several functions of that name are told apart.
+    pub file: Option<String>,
+    /// In the order of their first recordings; those of time in which nothing was counted are missing.
+    pub points: Vec<Point>,
+    /// Changes that stayed.
+    pub steps: Vec<Found>,
+}
+
+/// A function in the recordings of one build or commit, or in a slice of time.
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    /// The label's value; empty for a slice of time.
+    pub value: String,
+    /// When it began, in nanoseconds since 1970.
+    pub started_unix_ns: i64,
+    /// When it ended.
+    pub ended_unix_ns: i64,
+    /// Recordings in it; of time, 1.
+    pub runs: usize,
+    /// Calls entered.
+    pub calls: u64,
+    /// Inclusive time.
+    #[serde(serialize_with = "nanoseconds")]
+    pub total_ns: f64,
+    /// How far off that may be.
+    #[serde(serialize_with = "nanoseconds")]
+    pub total_error_ns: f64,
+    /// Exclusive time.
+    #[serde(serialize_with = "nanoseconds")]
+    pub self_ns: f64,
+    /// How far off that may be.
+    #[serde(serialize_with = "nanoseconds")]
+    pub self_error_ns: f64,
+    /// Exclusive time of a call: the median of the recordings'. Null where there is no call.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub self_per_call_ns: Option<f64>,
+    /// Calls of a recording: the median.
+    pub calls_per_run: f64,
+    /// Median time of a call.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub p50_ns: Option<f64>,
+    /// 90th percentile.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub p90_ns: Option<f64>,
+    /// 99th percentile.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub p99_ns: Option<f64>,
+    /// Longest call.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub max_ns: Option<f64>,
+    /// The distribution of its calls, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<Vec<Bar>>,
+}
+
+/// What changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Exclusive time of a call.
+    SelfPerCallNs,
+    /// Calls of a recording.
+    CallsPerRun,
+    /// The median time of a call, with what it calls: it says more than the mean where other programs disturb
+    /// some of the calls.
+    P50Ns,
+}
+
+/// A change that stayed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Found {
+    /// What changed.
+    pub measure: Measure,
+    /// The place in `points` of the first after it.
+    pub point: usize,
+    /// The median of up to 11 recordings, or slices, before.
+    pub before: f64,
+    /// And after.
+    pub after: f64,
+    /// From before to after, as a part of before.
+    pub change: f64,
+    /// How far apart two recordings are that follow each other, but for 5% of them: as a part of the larger.
+    pub usual: f64,
+    /// How likely chance alone does this, with all places and functions that were looked at.
+    pub p: f64,
+    /// The change in runs that were made side by side, as a part of the larger; null where there are too few.
+    pub side_by_side: Option<f64>,
+}

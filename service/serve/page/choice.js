@@ -1,0 +1,48 @@
+// What is chosen: labels, time, and whatever else a page asks.
+
+import { view } from "./ask.js";
+import { go, shownTime } from "./place.js";
+import { element } from "./text.js";
+
+const AGES = [["", "all time"], ["5m", "last 5 minutes"], ["1h", "last hour"], ["1d", "last day"], ["7d", "last 7 days"]];
+
+/** A form of fields `{ name, title, hint }`; labels complete those that `isLabels` is said of. With the time, unless it is not asked. */
+export function choice(path, words, fields, hasTime = true) {
+  const form = element("form", { class: "choice" });
+  for (const { name, title, hint, isLabels, options } of fields) {
+    const field = options
+      ? element("select", { name, onchange: () => form.requestSubmit() }, ...options.map(([value, text]) => option(value, text, words[name] ?? options[0][0])))
+      : element("input", { name, value: words[name] || "", placeholder: hint, spellcheck: "false", autocomplete: "off", list: isLabels ? "labels" : null });
+    form.append(element("label", { class: options ? null : "wide" }, title, field));
+  }
+  if (hasTime) form.append(element("label", {}, "Time", ages(form, words)));
+  form.append(element("button", {}, "Show"));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const chosen = Object.fromEntries(new FormData(form));
+    // A range of moments stays until an age is chosen.
+    if (chosen.since === "range") Object.assign(chosen, { since: words.since, until: words.until });
+    else if (hasTime) chosen.until = "";
+    go(path, { ...words, ...chosen });
+  });
+  return form;
+}
+
+function ages(form, words) {
+  const isRange = words.until || (words.since && !AGES.some(([age]) => age === words.since));
+  const range = isRange ? [["range", `${shownTime(words.since) ?? "…"} – ${shownTime(words.until) ?? "now"}`]] : [];
+  const chosen = isRange ? "range" : words.since || "";
+  return element("select", { name: "since", onchange: () => form.requestSubmit() }, ...[...range, ...AGES].map(([value, text]) => option(value, text, chosen)));
+}
+
+function option(value, text, chosen) {
+  return element("option", { value, selected: value === chosen }, text);
+}
+
+/** All labels that there are, for fields to complete. */
+export async function labels() {
+  const { series } = await view("series");
+  const all = new Set();
+  for (const one of series) for (const [name, value] of Object.entries(one.labels)) all.add(`${name}=${value}`);
+  return element("datalist", { id: "labels" }, ...[...all].sort().map((value) => element("option", { value })));
+}

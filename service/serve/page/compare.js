@@ -1,0 +1,67 @@
+// Two selections: which functions changed, by how much, and where in the tree.
+
+import { view } from "./ask.js";
+import { choice, labels } from "./choice.js";
+import { flame } from "./flame.js";
+import { go } from "./place.js";
+import { table } from "./table.js";
+import { count, counted, element, time } from "./text.js";
+import { bothOf, treeOf } from "./tree.js";
+
+const REPLICATES = { run: "a recording", host: "a host", slice: "a slice of time" };
+/** Fewer runs of a side give no verdict. */
+const FEWEST = 4;
+
+export async function compare(words) {
+  const fields = [{ name: "left", title: "Before", hint: "build=ab12*", isLabels: true }, { name: "right", title: "After", hint: "build=cd34*", isLabels: true }];
+  const parts = [element("h1", {}, "Compare"), choice("/compare", words, fields), await labels()];
+  if (!words.left || !words.right) return [...parts, element("p", {}, "Name two selections by their labels: two builds, two hosts, two commits.")];
+  const replicate = words.replicate || "run";
+  const asked = { since: words.since, until: words.until };
+  parts.push(element("p", { class: "tabs" }, "Each counts as one run of its side: ", ...Object.entries(REPLICATES).map(([one, title]) =>
+    element("button", { type: "button", "aria-pressed": String(one === replicate), onclick: () => go("/compare", { ...words, replicate: one }) }, title))));
+  try {
+    const found = await view("compare", { left: words.left, right: words.right, ...asked, replicate });
+    parts.push(...found.queries.flatMap(verdict), ...[...found.errors, ...found.warnings].map((warning) => element("p", { class: "soft" }, warning)));
+    const sides = await Promise.all([words.left, words.right].map((select) => view("tree", { select, ...asked, min_percent: "0.05", names: "short" })));
+    const [before, after] = sides.map(treeOf);
+    parts.push(element("h2", {}, "Both over each other"),
+      element("p", { class: "soft" }, `Widths are times after (${time(after.total)}; before ${time(before.total)}). Red takes longer than before, blue less; grey did not change by more than its error.`),
+      flame(bothOf(before, after), { isDifference: true, onName: (name) => go("/explore", { select: words.right, ...asked, function: name }) }));
+  } catch (error) {
+    if (error.wantsToken) throw error;
+    parts.push(element("p", { class: "error", role: "alert" }, error.message));
+  }
+  return parts;
+}
+
+function verdict({ functions, total, left_runs, right_runs }) {
+  const changed = functions.filter((row) => ["changed", "calls", "one-sided"].includes(row.verdict));
+  const unknown = functions.filter((row) => ["unstable", "underpowered", "unconfirmed"].includes(row.verdict));
+  const names = changed.slice(0, 3).map((row) => `${row.name} (${change(row.self_ns)})`).join("; ");
+  const said = element("p", { role: "status" },
+    changed.length ? `${counted(changed.length, "function", "functions")} changed: ${names}${changed.length > 3 ? " …" : ""}.` : "No function changed.",
+    ` ${count(left_runs)} runs before, ${count(right_runs)} after; all self time together: ${total.verdict.replaceAll("-", " ")}.`,
+    unknown.length ? ` ${count(unknown.length)} vary too much to tell.` : "",
+    Math.min(left_runs, right_runs) < FEWEST ? " That is too few runs for a verdict: record each side at least four times, or count slices as runs." : "");
+  const tone = (row) => (changed.includes(row) ? (row.self_ns.right_median > row.self_ns.left_median ? "worse" : "better") : null);
+  return [said, table("compared functions", [
+    { title: "function", of: (row) => row.name, isName: true },
+    { title: "verdict", of: (row) => row.verdict, write: (text, row) => element("span", { class: tone(row) }, text.replaceAll("-", " ")) },
+    { title: "self before", of: (row) => row.self_ns.left_median, write: optionalTime },
+    { title: "self after", of: (row) => row.self_ns.right_median, write: optionalTime },
+    { title: "change", of: (row) => Math.abs(row.self_ns.right_median - row.self_ns.left_median), write: (_, row) => change(row.self_ns) },
+    { title: "calls before", of: (row) => row.calls.left_median, write: (calls) => (calls === null ? "" : count(calls)) },
+    { title: "calls after", of: (row) => row.calls.right_median, write: (calls) => (calls === null ? "" : count(calls)) },
+    { title: "p", of: (row) => row.self_ns.p_adjusted, write: (p) => (p === null ? "" : p.toPrecision(2)) },
+  ], functions, [4, true])];
+}
+
+const optionalTime = (ns) => (ns === null ? "" : time(ns));
+
+function change({ left_median: before, right_median: after }) {
+  const difference = after - before;
+  const sign = difference < 0 ? "−" : "+";
+  const percent = before ? `, ${sign}${Math.abs((100 * difference) / before).toFixed(1)}%` : "";
+  return `${sign}${time(Math.abs(difference))}${percent}`;
+}

@@ -1,0 +1,59 @@
+// The flame graph of a selection, or of two over each other.
+
+import { FlameGraph, frameColor } from "./flamegraph.js";
+import { counted, element, resolved, share, time } from "./text.js";
+import { insideOf } from "./tree.js";
+
+/**
+ * The flame graph of a tree. `find` is what is searched for; `onName` is told the function that somebody wants to know more of. Of two
+ * selections (`isDifference`), red is what takes longer than before, blue what takes less, and the name says by how much.
+ */
+export function flame(top, { find = "", isDifference = false, onName }) {
+  const canvas = element("canvas", { class: "flame", tabindex: 0, role: "img", "aria-label": `Flame graph of ${time(top.total)}` });
+  const box = element("div", { class: "flame-box" }, canvas); // the graph is drawn as soon as this has a width
+  const trail = element("p", { class: "trail" });
+  const said = element("p", { class: "said", role: "status" });
+  const wanted = find.toLowerCase().replaceAll("*", "");
+  const isFound = (node) => (wanted ? node.parent !== null && node.name?.toLowerCase().includes(wanted) : null);
+  const graph = new FlameGraph(canvas, {
+    isIcicle: true,
+    label: (node) => node.name,
+    color: (node, isDark) => (isDifference && !node.isGroup ? changeColor(node, isDark) : frameColor(node.isGroup || node.isLeftOut || !node.parent ? null : node.name, isDark)),
+    isFound,
+    onPoint: tell,
+    onPick: (node) => {
+      graph.show(node);
+      drawTrail();
+      tell(node);
+    },
+  });
+  function drawTrail() {
+    const node = graph.root;
+    const back = node === top ? null : element("button", { type: "button", onclick: () => { graph.show(top); drawTrail(); } }, "← all");
+    const more = node === top || node.isGroup || node.isLeftOut ? null : element("button", { type: "button", onclick: () => onName(node.name) }, `More of ${node.name}`);
+    const inside = wanted ? insideOf(top, isFound) : 0;
+    const found = wanted ? `“${find}”: ${time(inside)} inside, ${share(inside, top.total)} of all. ` : "";
+    trail.replaceChildren(found, ...(back ? [back, " "] : ["Click a frame to zoom in; arrows and Enter do the same. "]), ...(more ? [more] : []));
+  }
+  function tell(node) {
+    if (!node) return said.replaceChildren("\u00a0");
+    const name = element("b", {}, graph.nameOf(node));
+    const was = isDifference && node.before ? `, before ${time(node.before.total)} in ${counted(node.before.calls, "call", "calls")}` : "";
+    said.replaceChildren(name, ` ${resolved(node.total, node.error)} (${share(node.total, top.total)}) · self ${time(node.self)} · ${counted(node.calls, "call", "calls")}${was}`);
+  }
+  graph.show(top);
+  drawTrail();
+  tell(null);
+  return element("figure", {}, trail, said, box);
+}
+
+/** By how much of it a node's time has changed. */
+function changeColor(node, isDark) {
+  const { total, before, error } = node;
+  const difference = total - before.total;
+  const part = difference / Math.max(total, before.total, 1);
+  if (Math.abs(difference) <= error + before.error || Math.abs(part) < 0.02) return isDark ? "#3a3733" : "#e4dfd6";
+  const strength = Math.min(Math.abs(part) / 0.5, 1);
+  const hue = difference > 0 ? 8 : 212;
+  return isDark ? `hsl(${hue} ${30 + 40 * strength}% ${26 + 12 * strength}%)` : `hsl(${hue} ${50 + 40 * strength}% ${86 - 22 * strength}%)`;
+}

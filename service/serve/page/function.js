@@ -1,0 +1,95 @@
+// One function: its numbers, when and how long its calls ran, who calls it and what it calls, and where.
+
+import { view } from "./ask.js";
+import { heatmap } from "./heatmap.js";
+import { address, go, moment, selection } from "./place.js";
+import { table } from "./table.js";
+import { count, element, resolved, time } from "./text.js";
+
+/** Fewer slices of time show no course. */
+const FEWEST_SLICES = 3;
+
+export async function functionPart(words) {
+  const name = words.function;
+  const asked = selection(words);
+  const close = element("button", { type: "button", onclick: () => go("/explore", { ...words, function: "" }) }, "Close");
+  const inside = element("button", { type: "button", onclick: () => go("/explore", { ...words, function: "", root: name, view: "flame" }) }, "Flame graph of what happens inside");
+  const over = element("a", { href: address("/history", { select: words.select, since: words.since, until: words.until, function: name }) }, "Over builds");
+  const part = element("section", { class: "part", "aria-label": name }, element("h2", {}, name), element("p", { class: "actions" }, inside, " ", over, " ", close));
+  try {
+    const [under, callers, over, hosts] = await Promise.all([
+      view("report", { ...asked, root: name, names: "short" }),
+      view("callers", { ...asked, function: name, names: "short" }),
+      view("heatmap", { ...asked, function: name }).catch(() => null), // its name may be a short one
+      view("report", { ...asked, function: name, by: "host", names: "short" }),
+    ]);
+    const rows = under.reports[0]?.functions ?? [];
+    for (const row of rows) part.append(numbers(row));
+    for (const course of over?.functions ?? []) part.append(...whenItRan(course, over, words));
+    const around = element("div", { class: "around" }, callersOf(name, callers, words), ...rows.filter((row) => row.callees.length).map((row) => calleesOf(row, words)));
+    part.append(around, ...byHost(hosts));
+  } catch (error) {
+    if (error.wantsToken) throw error;
+    part.append(element("p", { class: "error", role: "alert" }, error.message));
+  }
+  return part;
+}
+
+/** The heat map of a function, where its time is told in slices: what was pushed as a whole is one. */
+function whenItRan({ name, module, points }, { slice_ns, functions }, words) {
+  if (points.filter((point) => point.calls).length < FEWEST_SLICES) return [];
+  const title = `How long its calls took${functions.length > 1 ? `: ${name} of ${module}` : ""}`;
+  return [element("h3", {}, title), heatmap(points, slice_ns, (from, to) => go("/explore", { ...words, since: moment(from), until: moment(to) }))];
+}
+
+function numbers(row) {
+  const facts = [
+    ["calls", count(row.calls)], ["total", `${resolved(row.total_ns, row.total_error_ns)} ± ${time(row.total_error_ns)}`], ["self", resolved(row.self_ns, row.self_error_ns)],
+    ...["mean", "p50", "p90", "p99", "max"].map((key) => [key, row[`${key}_ns`] === null ? "" : time(row[`${key}_ns`])]),
+  ];
+  const where = row.file ? element("span", { class: "soft" }, ` ${row.file}:${row.line}`) : null;
+  return element("p", {}, facts.filter(([, value]) => value).map(([title, value]) => `${title} ${value}`).join(" · "), where);
+}
+
+const to = (words) => (name) => element("button", { type: "button", onclick: () => go("/explore", { ...words, function: name }) }, name);
+
+function calleesOf(row, words) {
+  return element("div", {}, element("h3", {}, "What it calls"), table(`callees of ${row.name}`, [
+    { title: "function", of: (callee) => callee.name, write: to(words), isName: true },
+    { title: "calls", of: (callee) => callee.calls, write: count },
+    { title: "a call", of: (callee) => callee.calls / Math.max(1, row.calls), write: (each) => each.toPrecision(3), help: `calls in a call of ${row.name}` },
+    { title: "total", of: (callee) => callee.total_ns, write: time },
+    { title: "self", of: (callee) => callee.self_ns, write: (ns, callee) => resolved(ns, callee.self_error_ns ?? 0) },
+  ], row.callees, [3, true]));
+}
+
+function callersOf(name, callers, words) {
+  const above = callers.trees.flatMap((tree) => tree.nodes.filter((node) => node.depth === 1));
+  const list = above.length
+    ? table(`callers of ${name}`, [
+        { title: "function", of: (caller) => caller.name, write: (name, caller) => element("span", {}, to(words)(name), element("span", { class: "soft" }, lineOf(caller))), isName: true },
+        { title: "calls", of: (caller) => caller.calls, write: count },
+        { title: "total", of: (caller) => caller.total_ns, write: time },
+      ], above, [2, true])
+    : element("p", { class: "soft" }, "Nobody that is recorded.");
+  return element("div", {}, element("h3", {}, "Who calls it"), list);
+}
+
+/** Where a caller calls from, if that is one line. */
+function lineOf({ sites }) {
+  const [site, ...others] = sites;
+  return site?.file && !others.length ? ` ${site.file.split("/").pop()}:${site.line}` : "";
+}
+
+/** Where there are several hosts: is one of them slower? */
+function byHost({ reports }) {
+  const rows = reports.flatMap((report) => report.functions.map((row) => ({ ...row, host: (report.label ?? "").replace("host=", "") })));
+  if (reports.length < 2) return [];
+  return [element("h3", {}, "By host"), table("by host", [
+    { title: "host", of: (row) => row.host, isName: true },
+    { title: "calls", of: (row) => row.calls, write: count },
+    { title: "total", of: (row) => row.total_ns, write: time },
+    { title: "self", of: (row) => row.self_ns, write: time },
+    ...["mean", "p50", "p99", "max"].map((title) => ({ title, of: (row) => row[`${title}_ns`], write: (ns) => (ns === null ? "" : time(ns)) })),
+  ], rows, [3, true])];
+}

@@ -1,0 +1,64 @@
+// What comes in while one looks: an event for each frame, kept for a minute.
+
+import { ask } from "./ask.js";
+
+/** Frames of each service in the last minute: when they began and ended, in seconds since 1970, and their calls. */
+const frames = new Map();
+
+/** Longer ago than anything shows. */
+const KEPT_S = 70;
+
+/** Calls in each of the last 60 seconds, and a second of late. */
+export function rate(service) {
+  const now = Date.now() / 1000;
+  const slices = new Array(60).fill(0);
+  const known = frames.get(service) ?? [];
+  for (const { start, end, calls } of known) {
+    // A frame's calls lie evenly in its time, as far as anybody knows.
+    for (let second = Math.max(Math.floor(start - now + 60), 0); second < Math.min(end - now + 60, 60); second += 1) {
+      const [from, to] = [Math.max(start, now - 60 + second), Math.min(end, now - 59 + second)];
+      if (to > from) slices[second] += calls * (to - from) / Math.max(end - start, 1e-9);
+    }
+  }
+  const recent = slices.slice(-12, -1);
+  return { slices, now: known.length ? recent.reduce((sum, one) => sum + one, 0) / recent.length : 0 };
+}
+
+/** Listens for ever; `onFrame` is told that something has come, `onState` whether there is a connection. */
+export async function listen(onFrame, onState) {
+  for (let pause = 500; ; pause = Math.min(pause * 2, 8000)) {
+    try {
+      const answer = await ask("/v1/live");
+      onState("live", true);
+      pause = 500;
+      for await (const event of events(answer.body)) if (heard(event)) onFrame();
+      onState("connection lost: trying again …", false);
+    } catch (error) {
+      onState(error.wantsToken ? "a token is needed" : "no connection: trying again …", false);
+    }
+    await new Promise((done) => setTimeout(done, pause));
+  }
+}
+
+/** The data of frames' events. EventSource could not send a token. */
+async function* events(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const whole = (text + part.value).split("\n\n");
+    text = whole.pop();
+    for (const event of whole.filter((event) => event.includes("event: frame"))) {
+      const data = event.split("\n").find((line) => line.startsWith("data: "));
+      if (data) yield JSON.parse(data.slice(6));
+    }
+  }
+}
+
+function heard({ labels, calls, started_unix_ns, ended_unix_ns, put }) {
+  if (put === "known") return false;
+  const service = labels.service || "";
+  const old = Date.now() / 1000 - KEPT_S;
+  const kept = (frames.get(service) ?? []).filter((frame) => frame.end > old);
+  frames.set(service, [...kept, { start: started_unix_ns / 1e9, end: ended_unix_ns / 1e9, calls }]);
+  return true;
+}

@@ -1,0 +1,68 @@
+// Call trees as the flame graph wants them, of one selection or of two.
+
+/** The tree of a document (`diytrace-tree/1`), below a node that stands for all. */
+export function treeOf({ trees: [tree] }) {
+  const top = node(null, "all");
+  const nodes = [];
+  for (const one of tree?.nodes ?? []) {
+    const parent = one.parent === null ? top : nodes[one.parent];
+    const made = node(parent, one.name);
+    // What is below a recursive call is told at the outermost one.
+    Object.assign(made, { calls: one.calls, self: one.self_ns, total: one.is_recursion ? 0 : one.total_ns, error: one.total_error_ns });
+    parent.kids.push(made);
+    nodes.push(made);
+    if (one.hidden) leftOut(made, one.hidden);
+  }
+  if (tree?.hidden) leftOut(top, tree.hidden);
+  for (const key of ["calls", "total", "error"]) top[key] = top.kids.reduce((sum, kid) => sum + kid[key], 0);
+  return sorted(top);
+}
+
+/** Two trees over each other: as wide as after, and `before` beside it; what is gone is there with no width. */
+export function bothOf(before, after) {
+  const merge = (parent, one, other) => {
+    const made = node(parent, (other ?? one).name);
+    Object.assign(made, { calls: other?.calls ?? 0, self: other?.self ?? 0, total: other?.total ?? 0, error: other?.error ?? 0, before: one ?? node(null, made.name) });
+    const names = new Set([...(one?.kids ?? []), ...(other?.kids ?? [])].map((kid) => kid.name));
+    const of = (side, name) => side?.kids.find((kid) => kid.name === name);
+    made.kids = [...names].map((name) => merge(made, of(one, name), of(other, name)));
+    return made;
+  };
+  return sorted(merge(null, before, after));
+}
+
+function node(parent, name) {
+  return { name, parent, depth: parent ? parent.depth + 1 : 0, kids: [], calls: 0, self: 0, total: 0, error: 0 };
+}
+
+function leftOut(parent, { nodes, calls, total_ns }) {
+  const name = `${nodes.toLocaleString("en-US")} with less time`;
+  parent.kids.push(Object.assign(node(parent, name), { calls, total: total_ns, isLeftOut: true }));
+}
+
+function sorted(top) {
+  for (const one of all(top)) one.kids.sort((a, b) => b.total - a.total || b.calls - a.calls);
+  return top;
+}
+
+/** All nodes, each before those below it. */
+export function* all(top) {
+  const next = [top];
+  while (next.length) {
+    const one = next.pop();
+    yield one;
+    next.push(...one.kids);
+  }
+}
+
+/** The time inside calls that are found, each moment once. */
+export function insideOf(top, isFound) {
+  let inside = 0;
+  const next = [...top.kids];
+  while (next.length) {
+    const one = next.pop();
+    if (isFound(one)) inside += one.total;
+    else next.push(...one.kids);
+  }
+  return inside;
+}

@@ -1,0 +1,159 @@
+//! A selection in parts that come one after the other: recordings by the value of a label, or slices of time.
+
+use std::collections::BTreeMap;
+
+use crate::engine::{Engine, FrameFacts};
+use crate::{Error, Query, Range};
+
+/// The shortest slice, in nanoseconds.
+const SHORTEST_NS: i64 = 250_000_000;
+
+/// The share of all time in frames that must be in such as are no longer than a slice.
+const FITTING: f64 = 0.9;
+
+/// What a selection is taken apart by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// Recordings, those with the same value of a label one after the other.
+    Label(String),
+    /// Slices of its time, at most so many: of 250 ms or a power of two times that.
+    Time {
+        /// Most slices.
+        most: usize,
+    },
+}
+
+/// A part of a selection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The label's value; empty if it is a slice of time.
+    pub value: String,
+    /// When it began, in nanoseconds since 1970.
+    pub started: i64,
+    /// When it ended.
+    pub ended: i64,
+    /// What is asked for it.
+    pub query: Query,
+}
+
+/// The parts of a selection, by time; of a label, its values by when they came first. The slice's length, if it is by time.
+pub fn over(store: &dyn Engine, query: &Query, over: &Over) -> Result<(Vec<Part>, Option<i64>), Error> {
+    let frames = store.frames(query)?;
+    Ok(match over {
+        Over::Label(name) => (by_label(frames, query, name)?, None),
+        Over::Time { most } => {
+            let (parts, slice) = by_time(&frames, query, (*most).max(1));
+            (parts, Some(slice))
+        }
+    })
+}
+
+fn by_label(frames: Vec<FrameFacts>, query: &Query, name: &str) -> Result<Vec<Part>, Error> {
+    if frames.iter().all(|frame| frame.labels.get(name).is_none()) {
+        let known = frames.iter().flat_map(|frame| frame.labels.iter()).map(|(name, _)| name.to_owned());
+        let known = known.collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ");
+        return Err(Error::UnknownLabel { name: name.to_owned(), known });
+    }
+    let mut parts: BTreeMap<String, Part> = BTreeMap::new();
+    for FrameFacts { labels, session, started, ended } in frames {
+        let part = parts.entry(session.clone()).or_insert_with(|| Part {
+            value: labels.get(name).unwrap_or_default().to_owned(),
+            started,
+            ended,
+            query: Query { session: Some(session), ..query.clone() },
+        });
+        part.started = part.started.min(started);
+        part.ended = part.ended.max(ended);
+    }
+    let mut first: BTreeMap<String, i64> = BTreeMap::new();
+    for part in parts.values() {
+        let first = first.entry(part.value.clone()).or_insert(part.started);
+        *first = part.started.min(*first);
+    }
+    let mut parts: Vec<Part> = parts.into_values().collect();
+    parts.sort_by(|a, b| (first[&a.value], &a.value, a.started).cmp(&(first[&b.value], &b.value, b.started)));
+    Ok(parts)
+}
+
+fn by_time(frames: &[FrameFacts], query: &Query, most: usize) -> (Vec<Part>, i64) {
+    let first = frames.iter().map(|frame| frame.started).min().unwrap_or(0).max(query.range.since);
+    let last = frames.iter().map(|frame| frame.ended).max().unwrap_or(0);
+    let mut slice = SHORTEST_NS.max(usual_span(frames));
+    slice = power_of_two(slice);
+    let slices = |slice: i64| (first.div_euclid(slice)..=last.saturating_sub(1).div_euclid(slice)).count();
+    while slices(slice) > most {
+        slice = slice.saturating_mul(2);
+    }
+    let mut parts: BTreeMap<i64, Part> = BTreeMap::new();
+    for frame in frames {
+        // What ended at a slice's end is in it.
+        let number = frame.ended.saturating_sub(1).div_euclid(slice);
+        let (started, ended) = (number.saturating_mul(slice), number.saturating_add(1).saturating_mul(slice));
+        parts.entry(number).or_insert_with(|| {
+            let range = Range { since: started.max(query.range.since), until: ended.min(query.range.until) };
+            Part { value: String::new(), started, ended, query: Query { range, ..query.clone() } }
+        });
+    }
+    (parts.into_values().collect(), slice)
+}
+
+/// How long most frames are, by the time that is in them: a slice that is shorter would show all of a frame where it ended.
+fn usual_span(frames: &[FrameFacts]) -> i64 {
+    let mut spans: Vec<i64> = frames.iter().map(|frame| frame.ended.saturating_sub(frame.started).max(0)).collect();
+    spans.sort_unstable();
+    let all: f64 = spans.iter().map(|span| *span as f64).sum();
+    let mut so_far = 0.0;
+    for span in spans {
+        so_far += span as f64;
+        if so_far >= FITTING * all {
+            return span;
+        }
+    }
+    0
+}
+
+/// The shortest slice that is a power of two times the shortest of all, and no shorter than this.
+fn power_of_two(span: i64) -> i64 {
+    let mut slice = SHORTEST_NS;
+    while slice < span && slice < i64::MAX / 2 {
+        slice *= 2;
+    }
+    slice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Labels;
+
+    fn frame(session: &str, build: &str, started: i64, ended: i64) -> FrameFacts {
+        let mut labels = Labels::default();
+        labels.set("build", build.to_owned());
+        FrameFacts { labels, session: session.to_owned(), started, ended }
+    }
+
+    #[test]
+    fn recordings_come_by_the_first_of_their_value() {
+        let frames = vec![frame("c", "old", 30, 40), frame("b", "new", 20, 30), frame("a", "old", 10, 20)];
+        let parts = by_label(frames, &Query::default(), "build").unwrap();
+        let order: Vec<_> = parts.iter().map(|part| (&*part.value, part.started)).collect();
+        assert_eq!(order, [("old", 10), ("old", 30), ("new", 20)], "of a side-by-side bench too");
+        assert!(matches!(
+            by_label(vec![frame("a", "x", 0, 1)], &Query::default(), "commit"),
+            Err(Error::UnknownLabel { .. })
+        ));
+    }
+
+    #[test]
+    fn slices_double_until_they_are_few_and_are_no_shorter_than_frames() {
+        let second = 1_000_000_000;
+        let frames: Vec<_> = (0..1000).map(|at| frame("a", "x", at * second / 4, (at + 1) * second / 4)).collect();
+        let (parts, slice) = by_time(&frames, &Query::default(), 100);
+        assert_eq!((slice, parts.len()), (4 * second, 63), "250 s");
+        let whole = [frame("a", "x", 0, 90 * second), frame("b", "x", 100 * second, 101 * second)];
+        let (parts, slice) = by_time(&whole, &Query::default(), 100);
+        assert_eq!((slice, parts.len()), (128 * second, 1));
+        let all: i64 = parts.iter().map(|part| part.query.range.until - part.query.range.since).sum();
+        assert_eq!(all, 128 * second, "each frame ends in one slice");
+    }
+}

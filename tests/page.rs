@@ -1,0 +1,186 @@
+//! The service's page in a browser: what it shows is what the service answers, on every page, and it complains of nothing.
+//!
+//! Every state of the page is in its address, so each is opened by its own. (`tests/readers.sh` clicks from one to the next.)
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
+
+use common::service::Service;
+use common::{Recording, builds, diytrace, fixture, run_to_end};
+use needs::needs;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A service whose store has three recordings of each commit, of servers that fork so many children.
+fn serving(commits: &[(&str, u32)], arguments: &[&str]) -> (TempDir, Service) {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = folder.path().join("tokens");
+    fs::write(&tokens, "read aaaaaaaaaaaaaaaaaaaa\n").unwrap();
+    fs::set_permissions(&tokens, fs::Permissions::from_mode(0o600)).unwrap();
+    let program = fixture("forks.c", builds()[0]);
+    for (commit, children) in commits {
+        for _ in 0..3 {
+            let recorded = Recording::of(&program).args(&[&children.to_string(), "4"]).run();
+            let mut push = diytrace(folder.path());
+            push.args(["push", "--store", "s.db", "--label", &format!("commit={commit}")]).arg(recorded.out());
+            assert!(run_to_end(&mut push).status.success());
+            sleep(Duration::from_millis(260)); // the next is in another slice of time
+        }
+    }
+    let service = Service::start(folder.path(), arguments);
+    (folder, service)
+}
+
+/// What a page shows once it has asked for everything.
+struct Shown {
+    html: String,
+}
+
+impl Shown {
+    /// At an address behind the `#`.
+    fn of(service: &Service, folder: &Path, address: &str) -> Self {
+        let mut browser = Command::new("chromium");
+        browser.args(["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"]);
+        // Time goes on only while nothing is under way: a slow machine shows the same.
+        browser.arg("--virtual-time-budget=5000").arg(format!("--user-data-dir={}", folder.join("browser").display()));
+        let output = run_to_end(browser.arg(format!("{}/#{address}", service.url())).env("HOME", folder));
+        let said = String::from_utf8_lossy(&output.stderr);
+        let complaints: Vec<&str> = said.lines().filter(|line| line.contains(":CONSOLE")).collect();
+        // That an answer was an error is told twice: by the page in words, and here.
+        let complaints: Vec<&&str> =
+            complaints.iter().filter(|line| !line.contains("Failed to load resource")).collect();
+        assert!(complaints.is_empty(), "{address}: {complaints:?}");
+        Self { html: String::from_utf8(output.stdout).unwrap() }
+    }
+
+    /// The cells of the rows of a table, by what it is called.
+    fn table(&self, name: &str) -> Vec<Vec<String>> {
+        let start = format!("aria-label=\"{name}\"");
+        let table = self.html.split(&start).nth(1).unwrap_or_else(|| panic!("no table {name}: {}", self.html));
+        let body = between(table, "<tbody>", "</tbody>");
+        let cell = |cell: &str| text(cell.split_once('>').map_or("", |(_, inside)| inside));
+        let cells = |row: &str| row.split("<td").flat_map(|part| part.split("<th")).skip(1).map(cell).collect();
+        body.split("<tr").skip(1).map(cells).collect()
+    }
+
+    fn text(&self) -> String {
+        text(between(&self.html, "<main", "</main>"))
+    }
+
+    /// What is said of the element of a class.
+    fn label(&self, class: &str) -> &str {
+        let element = self.html.split(&format!("class=\"{class}\"")).nth(1).unwrap_or_else(|| panic!("no {class}"));
+        between(element, "aria-label=\"", "\"")
+    }
+
+    fn has_error(&self) -> bool {
+        self.html.contains("role=\"alert\"")
+    }
+}
+
+fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
+    let (_, rest) = text.split_once(start).unwrap_or_else(|| panic!("no {start}: {text}"));
+    rest.split(end).next().unwrap_or_default()
+}
+
+/// Without tags.
+fn text(html: &str) -> String {
+    let parts = html.split('<').enumerate();
+    let outside =
+        parts.map(|(at, part)| if at == 0 { part } else { part.split_once('>').map_or("", |(_, text)| text) });
+    outside.collect::<Vec<_>>().join("").replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
+}
+
+fn grouped(number: &Value) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
+    groups.iter().map(|group| String::from_utf8_lossy(group)).collect::<Vec<_>>().join(",")
+}
+
+#[needs(chromium)]
+#[test]
+fn every_page_shows_what_the_service_answers() {
+    let (folder, service) = serving(&[("a1", 4), ("b2", 12)], &[]);
+    let report = service.get("/v1/report").json();
+    let functions = report["reports"][0]["functions"].as_array().unwrap();
+    let shown = |address: &str| {
+        let shown = Shown::of(&service, folder.path(), address);
+        assert!(!shown.has_error(), "{address}: {}", shown.text());
+        shown
+    };
+
+    let services = shown("/").table("services");
+    assert_eq!(services.len(), 1);
+    assert_eq!((&*services[0][0], &services[0][3]), ("forks", &grouped(&report["reports"][0]["calls"])));
+
+    let listed = shown("/explore?select=service%3Dforks").table("functions");
+    assert_eq!(listed.len(), functions.len());
+    for (row, function) in listed.iter().zip(functions) {
+        assert_eq!(
+            (Value::from(row[0].as_str()), row[1].clone()),
+            (function["name"].clone(), grouped(&function["calls"]))
+        );
+    }
+    let found = shown("/explore?find=lea").table("functions");
+    assert_eq!(found.iter().map(|row| &*row[0]).collect::<Vec<_>>(), ["leaf"]);
+
+    let leaf = functions.iter().find(|function| function["name"] == "leaf").unwrap();
+    let one = shown("/explore?function=leaf");
+    // Recordings are told where they ended: in few slices, if one was held up for long.
+    let slices = service.get("/v1/heatmap?function=leaf").json()["functions"][0]["points"].as_array().unwrap().len();
+    assert_eq!(one.html.contains("class=\"heatmap\""), slices >= 3, "{}", one.text());
+    if slices >= 3 {
+        assert!(one.label("heatmap").starts_with(&format!("Times of {} calls in {slices} ", grouped(&leaf["calls"]))));
+    }
+    // It is called from two lines.
+    let callers = one.table("callers of leaf");
+    let half = grouped(&(leaf["calls"].as_u64().unwrap() / 2).into());
+    assert!(callers.iter().all(|row| row[0].starts_with("handle forks.c:") && row[1] == half), "{callers:?}");
+    assert!(callers.len() == 2 && callers[0][0] != callers[1][0], "{callers:?}");
+    assert!(shown("/explore?view=flame&find=leaf").label("flame").starts_with("Flame graph of "));
+    assert!(shown("/explore?view=flame&root=handle").text().contains("Only what happens inside handle."));
+
+    let compared = shown("/compare?left=commit%3Da1&right=commit%3Db2");
+    let row = compared.table("compared functions").into_iter().find(|row| row[0] == "leaf").unwrap();
+    assert_eq!((&*row[5], &*row[6]), ("8", "24"), "calls before and after");
+    assert!(compared.label("flame").starts_with("Flame graph of "));
+
+    let over = shown("/history?function=leaf&over=commit").table("history of leaf");
+    let commits: Vec<_> = over.iter().map(|row| (&*row[0], &*row[1], &*row[2])).collect();
+    assert_eq!(commits, [("a1", "3", "24"), ("b2", "3", "72")]);
+    assert!(shown("/history?over=commit").text().contains("What rose, and stayed so"));
+}
+
+#[needs(chromium)]
+#[test]
+fn what_is_not_there_is_said_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &[]);
+    let empty = Shown::of(&service, folder.path(), "/");
+    assert!(empty.text().contains(&format!("diytrace agent --to {}", service.url())), "{}", empty.text());
+    drop(service);
+    let (folder, service) = serving(&[("a1", 4)], &[]);
+    for (address, expected) in [
+        ("/explore?select=service%3Dnope", "service is forks"),
+        ("/explore?since=tomorrow", "`tomorrow` is no time"),
+        ("/compare?left=commit%3Da1&right=commit%3Dzz", "commit is a1"),
+        ("/history?function=laef", "did you mean `leaf`?"),
+    ] {
+        let shown = Shown::of(&service, folder.path(), address);
+        assert!(shown.has_error() && shown.text().contains(expected), "{address}: {}", shown.text());
+    }
+}
+
+#[needs(chromium)]
+#[test]
+fn who_has_no_token_is_asked_for_one() {
+    let (folder, service) = serving(&[("a1", 4)], &["--token-file", "tokens"]);
+    let shown = Shown::of(&service, folder.path(), "/explore");
+    assert!(shown.html.contains("type=\"password\"") && !shown.text().contains("leaf"), "{}", shown.text());
+}
