@@ -73,7 +73,7 @@ impl Step {
 /// The steps of a series, in its order. `resolution` is how far off the difference of two parts' medians may be.
 pub fn steps(samples: &[Sample], level: f64, resolution: impl Fn(Range<usize>, Range<usize>) -> f64) -> Vec<Step> {
     let mut found = Vec::new();
-    let mut next = vec![0..samples.len()];
+    let mut next: Vec<Range<usize>> = std::iter::once(0..samples.len()).collect();
     // What is found ends the windows of what is looked for on both sides of it.
     while let Some(range) = next.pop() {
         let best = best_step(samples, range.clone(), &resolution);
