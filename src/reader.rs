@@ -4,9 +4,10 @@
 //! them, every offset and length is held against them, and a reference that leads nowhere is `None`.
 
 use crate::block::BLOCK_MAGIC;
+use crate::ring::SLOTS;
 use crate::{
     ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Function, FunctionCount, GRANULE, Header, MAGIC,
-    Module, Node, NodeRecord, Ref, Sample, Timeline, Trials, UNIT, VERSION, kind,
+    Module, Node, NodeRecord, Ref, Ring, RingSlot, Sample, Timeline, Trials, UNIT, VERSION, kind,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -136,6 +137,17 @@ impl<'a> File<'a> {
     /// The trials that an arena names.
     pub fn trials(&self, trials: Ref) -> Option<Trials> {
         self.by_reference(trials)
+    }
+
+    /// The slots of an arena's ring in which calls may lie that are not counted yet; none if it has none.
+    pub fn ring(&self, ring: Ref) -> impl Iterator<Item = RingSlot> + use<'a> {
+        let bytes = self.bytes;
+        let block = self.by_reference::<Block>(ring).filter(|block| block.kind == kind::RING && ring != 0);
+        let start = (ring as usize).saturating_add(1).saturating_mul(UNIT);
+        let has_any = || copy::<Ring>(bytes, start).is_some_and(|ring| !ring.sequence.is_multiple_of(2));
+        let slots = if block.is_some() && has_any() { 0..SLOTS } else { 0..0 };
+        let offset = move |slot: usize| start + size_of::<Ring>() + slot * size_of::<RingSlot>();
+        slots.map_while(move |slot| copy(bytes, offset(slot)))
     }
 
     /// The timeline that a function record names.
