@@ -1,6 +1,6 @@
 //! What a forked child makes of the calls that were open when its parent forked.
 
-use crate::frame::{Frame, bits};
+use crate::frame::{Frame, NOTED, bits};
 use crate::left::full_hook;
 use crate::path;
 use crate::thread::{Thread, slot};
@@ -13,7 +13,7 @@ pub fn inherit(thread: &Thread) {
         // SAFETY: frames between bottom and top are there; the nodes of the parent's arena stay in the file.
         unsafe {
             let (node, position) = ((*frame).node, (*frame).position);
-            if !path::is_own(thread, node) || !path::is_own(thread, position) {
+            if position == NOTED || !path::is_own(thread, node) || !path::is_own(thread, position) {
                 inherit_frame(thread, frame);
             }
         }

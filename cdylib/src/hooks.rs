@@ -15,6 +15,7 @@ use crate::distribution;
 use crate::frame::{Frame, bits};
 use crate::path;
 use crate::rare;
+use crate::ring;
 use crate::thread::{Thread, live, slot};
 use crate::trial;
 use crate::way::{TimedByTsc, Way};
@@ -52,10 +53,19 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
 unsafe extern "C" fn enter_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: *mut Thread) {
     // SAFETY: as above.
     unsafe {
-        if thread.is_null() || !(*thread).is(live::COUNTED) {
+        if thread.is_null() {
             return rare::enter(function, site, hook, sp);
         }
         let thread = &*thread;
+        if thread.is(live::RING) {
+            if is_let_in(thread, function, site, hook, sp) {
+                ring::enter(function, site, hook, sp, thread);
+            }
+            return;
+        }
+        if !thread.is(live::COUNTED) {
+            return rare::enter(function, site, hook, sp);
+        }
         if is_let_in(thread, function, site, hook, sp) {
             counted::enter(function, site, hook, sp, thread);
         }
@@ -102,7 +112,11 @@ unsafe extern "C" fn exit_inside(function: usize, site: usize, hook: usize, sp: 
 unsafe extern "C" fn exit_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: &Thread) {
     // SAFETY: as above.
     unsafe {
-        if !thread.is(live::COUNTED) {
+        if thread.is(live::RING) {
+            if !thread.is_empty() {
+                ring::exit(thread, function, site, hook, sp);
+            }
+        } else if !thread.is(live::COUNTED) {
             rare::exit(function, site, hook, sp);
         } else if !thread.is_empty() {
             counted::exit(thread, function, site, hook, sp);

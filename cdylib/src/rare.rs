@@ -8,12 +8,13 @@ use crate::counted;
 use crate::family;
 use crate::filter;
 use crate::fork;
-use crate::frame::{Frame, bits};
+use crate::frame::{Frame, NOTED, bits};
 use crate::hooks;
 use crate::left::{close_partly, is_elsewhere, is_gone, switch_stack, unwind};
 use crate::modules;
 use crate::path;
 use crate::reset;
+use crate::ring;
 use crate::sampling;
 use crate::states;
 use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread, live, slot};
@@ -38,6 +39,9 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: a thread's state is valid as long as its word leads to it.
     unsafe {
         let Some(thread) = states::current().as_ref() else { return count_without_state(function) };
+        if thread.is(live::RING) {
+            ring::leave(thread);
+        }
         if hooks::is_paused(thread) || hooks::is_outside(thread, function) {
             return;
         }
@@ -173,6 +177,9 @@ pub unsafe fn enter_new_path<W: Way>(thread: &Thread, function: usize, site: usi
     }
     // SAFETY: the top frame is there.
     unsafe {
+        if !is_known(thread, thread.top.get()) {
+            return enter_while_busy(thread, function, site, hook, sp);
+        }
         if switch_stack(thread, sp) {
             return enter_after_unwinding::<W>(thread, function, site, hook, sp);
         }
@@ -181,6 +188,18 @@ pub unsafe fn enter_new_path<W: Way>(thread: &Thread, function: usize, site: usi
             return enter_anywhere::<W>(thread, function, site, hook, sp);
         }
         enter_from::<W>(thread, thread.top.get(), function, site, hook, sp);
+    }
+}
+
+/// Whether a frame's node is known. That of a noted call is not, where a signal handler comes in the middle of the end of such a
+/// stretch, or has left it: then it is found now, if it can be.
+unsafe fn is_known(thread: &Thread, frame: *const Frame) -> bool {
+    // SAFETY: the caller's frame.
+    unsafe {
+        if (*frame).position == NOTED {
+            ring::leave(thread);
+        }
+        (*frame).position != NOTED
     }
 }
 

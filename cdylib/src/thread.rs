@@ -8,6 +8,8 @@ use crate::family::{self, Family};
 use crate::field::Field;
 use crate::fork;
 use crate::frame::{self, Frame, bits};
+use crate::replay;
+use crate::ring;
 use crate::sys::{self, SignalsBlocked};
 use crate::table::Table;
 use crate::trial::{self, Trial};
@@ -17,7 +19,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use profile::header::clock::TSC;
 use profile::header::timing;
 use profile::node::{ROOT, SKIPPED};
-use profile::{Arena, Block, GRANULE, NodeRecord, Ref, Slot};
+use profile::{Arena, Block, GRANULE, NodeRecord, Ref, Ring, Slot};
 
 /// Values of [`Thread::live`].
 pub mod live {
@@ -37,6 +39,8 @@ pub mod live {
     pub const STALE: u64 = 6;
     /// Counting calls by the time stamp counter, and timing the hooks that do.
     pub const PROBED: u64 = 7;
+    /// Noting calls: [`crate::ring`].
+    pub const RING: u64 = 8;
 }
 
 /// Pages whose code is known to belong to a known module; each in the slot of its number's low bits.
@@ -85,6 +89,10 @@ pub struct Thread {
     pub counted: Field<u64>,
     /// [`Thread::counted`] at which a trial's stretch of counted calls ends.
     pub end_of_stretch: Field<u64>,
+    /// The address of the next slot of the ring.
+    pub ring_next: Field<usize>,
+    /// Where something about the ring is to be done; 0 while nothing is noted there.
+    pub ring_limit: Field<usize>,
     /// What is subtracted from a call's time, in 1/1024 ticks: for itself …
     pub inner: Field<u64>,
     /// … and for each call made inside.
@@ -125,6 +133,12 @@ pub struct Thread {
     /// Blanks since the last trial, and what they took, in ticks.
     pub blanks: Field<u32>,
     pub blank_ticks: Field<u64>,
+    /// The arena's ring; null if it has none, or is not known to.
+    pub ring: Field<*mut Ring>,
+    /// How many of its slots the present stretch of noted calls has.
+    pub ring_slots: Field<usize>,
+    /// When that began, in ticks.
+    pub ring_began: Field<u64>,
     /// The trial of what timing costs.
     pub trial: Trial,
     /// Where the sequence of random numbers is.
@@ -137,6 +151,8 @@ pub struct Thread {
     pub next: Field<*mut Thread>,
     /// Where the stack was as the state began to be changed ([`crate::busy`]); 0 = it is as it should be.
     pub busy: Field<usize>,
+    /// How far it has moved the beginnings of open calls in all, in ticks.
+    pub forgotten: Field<u64>,
     /// When [`Self::forget_time_since`] last moved the beginnings of open calls, in ticks.
     pub forgot_until: Field<u64>,
     /// When room for paths is looked for again, in ticks; 0 = there was some the last time.
@@ -316,8 +332,15 @@ impl Thread {
 
     /// Takes the time since `began`, which the recorder spent on something rare, off all open calls.
     pub fn forget_time_since(&self, began: u64) {
+        self.forget_time_but(began, self.forgotten.get());
+    }
+
+    /// The same, where part of that time has been taken off already: what was, up to `began`, is given.
+    pub fn forget_time_but(&self, began: u64, forgotten: u64) {
         let now = clock::now(self.family.clock);
-        let spent = now.saturating_sub(began);
+        let before = self.forgotten.get();
+        let spent = now.saturating_sub(began).saturating_sub(before.wrapping_sub(forgotten));
+        self.forgotten.set(before.wrapping_add(spent));
         self.forgot_until.set(now);
         let mut frame = self.top.get();
         while frame > self.bottom.get() {
@@ -343,6 +366,9 @@ impl Thread {
     /// The state must be [`crate::busy`], or not yet be seen by its hooks.
     pub fn settle(&self) {
         self.live.store(live::LOST, Ordering::Relaxed);
+        // What a forked child finds there is its parent's.
+        self.ring_limit.set(0);
+        self.ring.set(ptr::null_mut());
         self.no_arena_until.set(u64::MAX);
         if clock::STOPPED.load(Ordering::Relaxed) {
             return;
@@ -407,6 +433,9 @@ impl Thread {
     /// The state must be [`crate::busy`].
     pub fn look_through(&self) {
         self.record(); // first: another library may be unloaded meanwhile
+        ring::stop(self);
+        // SAFETY: the caller's promise.
+        unsafe { replay::run(self, true) };
         self.forget_addresses();
         self.readable_pages.iter().for_each(|page| page.set(0));
         self.use_filter();
@@ -428,6 +457,9 @@ impl Thread {
     /// it is in use.
     pub fn abandon(&self) {
         if self.has_arena() {
+            ring::stop(self);
+            // SAFETY: the arena is the thread's.
+            unsafe { ring::finish(self) };
             arena::release(self);
         }
         self.live.store(live::FORKED, Ordering::Relaxed);
