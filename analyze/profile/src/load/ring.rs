@@ -1,0 +1,193 @@
+//! Calls that the recorder has noted and not counted yet: its process runs, or was killed in the middle. They are counted here
+//! as the recorder would.
+
+use diytrace_format::node::{ROOT, SKIPPED, flag, mark};
+use diytrace_format::reader::File;
+use diytrace_format::ring::{Counted, Entered, Note, Place};
+use diytrace_format::{Ref, Slot};
+use rustc_hash::FxHashMap;
+
+use super::family::{Arena, Module, Node};
+use super::timed::Timed;
+
+/// Where calls are made from.
+#[derive(Clone, Copy)]
+struct From {
+    /// The path, by its place; `None` outside of all.
+    path: Option<u32>,
+    /// Where calls from there are counted under: another one if the path's own are not recorded, or folded.
+    position: Option<u32>,
+    inside: u8,
+    /// Nothing but what is known is recorded there.
+    is_skipped: bool,
+}
+
+type Key = (Option<u32>, u64, u64, u64);
+
+/// Counts what lies in an arena's ring.
+pub fn count(file: &File, arena: &mut Arena, modules: &[Module]) {
+    let notes: Vec<Note> = file.ring(arena.facts.ring).map(|slot| slot.note()).collect();
+    if !notes.iter().any(|note| matches!(note, Note::Enter(_) | Note::Counting(_) | Note::Counted(_))) {
+        return;
+    }
+    let key = |node: &Node| (node.parent, node.function, node.site, node.hook & HOOK);
+    let paths = arena.nodes.iter().zip(0..).map(|(node, index)| (key(node), index)).collect();
+    let base = From { path: None, position: None, inside: 0, is_skipped: false };
+    let mut replay = Replay { arena, modules, paths, base, open: Vec::new() };
+    notes.iter().for_each(|note| replay.take(note));
+    for open in replay.open {
+        // It has not returned, and nobody knows since when.
+        if let Some(slot) = open.slot.and_then(|(path, own)| replay.arena.nodes[path as usize].slots.get_mut(own))
+            && slot.mark & mark::OPEN == 0
+        {
+            slot.mark = mark::OPEN;
+        }
+    }
+}
+
+/// A hook is told by its low half.
+const HOOK: u64 = u32::MAX as u64;
+
+/// A call in the ring.
+struct Open {
+    from: From,
+    /// The counters that it is in, if it is in any, and may be seen to be open.
+    slot: Option<(u32, usize)>,
+}
+
+struct Replay<'a> {
+    arena: &'a mut Arena,
+    modules: &'a [Module],
+    paths: FxHashMap<Key, u32>,
+    base: From,
+    open: Vec<Open>,
+}
+
+impl Replay<'_> {
+    fn take(&mut self, note: &Note) {
+        match note {
+            Note::Base(place) => {
+                self.base = self.place(place);
+                self.open.clear();
+            }
+            Note::Enter(call) => self.enter(call),
+            Note::Counting(call) => {
+                let path = self.path(call.node);
+                let slot = path.map(|path| &mut self.arena.nodes[path as usize].slots[usize::from(call.own & 1)]);
+                if let Some(slot) = slot
+                    && slot.calls as u32 == call.calls.wrapping_sub(1)
+                {
+                    slot.calls += 1;
+                }
+                self.know(call);
+            }
+            Note::Counted(call) => self.know(call),
+            Note::Exit => _ = self.open.pop(),
+            Note::Nothing => {}
+        }
+    }
+
+    fn path(&self, name: Ref) -> Option<u32> {
+        self.arena.names.binary_search(&name).ok().map(|place| place as u32)
+    }
+
+    fn place(&self, place: &Place) -> From {
+        From {
+            path: self.path(place.node),
+            position: if place.position > ROOT { self.path(place.position) } else { None },
+            inside: place.inside,
+            is_skipped: place.position == SKIPPED,
+        }
+    }
+
+    fn latest(&self) -> From {
+        self.open.last().map_or(self.base, |open| open.from)
+    }
+
+    /// A call that the recorder has counted by itself.
+    fn know(&mut self, call: &Counted) {
+        let path = self.path(call.node);
+        let from = match path {
+            Some(path) => self.inside_of(path, call.inside, call.is_skipped),
+            None => self.latest(),
+        };
+        // Those that are open were not said to be so: that is done last.
+        let slot = path
+            .filter(|_| !call.is_skipped && call.is_open && !call.is_left)
+            .map(|path| (path, usize::from(call.own & 1)));
+        self.open.push(Open { from, slot });
+    }
+
+    fn inside_of(&self, path: u32, inside: u8, is_skipped: bool) -> From {
+        let node = &self.arena.nodes[path as usize];
+        let position = match node.folded_into {
+            Some(position) => Some(position),
+            None if node.is_untimed() => node.parent,
+            None => Some(path),
+        };
+        From { path: Some(path), position, inside, is_skipped }
+    }
+
+    fn enter(&mut self, call: &Entered) {
+        let from = self.latest();
+        if from.is_skipped {
+            // Below the limit of depth: it counts with the call there.
+            if let Some(path) = from.path {
+                let slot = &mut self.arena.nodes[path as usize].slots[usize::from(from.inside & 1)];
+                slot.calls = slot.calls.saturating_add(1);
+            }
+            return self.open.push(Open { from, slot: None });
+        }
+        let key = (from.position, call.function, call.site, call.hook & HOOK);
+        let path = match self.paths.get(&key) {
+            Some(&path) => path,
+            None => self.make(from.position, call),
+        };
+        let node = &mut self.arena.nodes[path as usize];
+        let own = from.inside | (node.flags & flag::FOLDED != 0) as u8;
+        let inside = own | (node.flags & flag::RECURSION != 0) as u8;
+        let slot = &mut node.slots[usize::from(own & 1)];
+        slot.calls = slot.calls.saturating_add(1);
+        if !node.is_untimed() {
+            node.timed = match node.timed {
+                Timed::All => Timed::AllBut(1),
+                Timed::AllBut(calls) => Timed::AllBut(calls.saturating_add(1)),
+                other => other,
+            };
+        }
+        let is_seen = !self.arena.nodes[path as usize].is_untimed();
+        let from = self.inside_of(path, inside, false);
+        self.open.push(Open { from, slot: is_seen.then_some((path, usize::from(own & 1))) });
+    }
+
+    /// A path that the recorder has not met before.
+    fn make(&mut self, parent: Option<u32>, call: &Entered) -> u32 {
+        let place = self.arena.nodes.len() as u32;
+        let module = |address: u64| {
+            let holds = |module: &&Module| (module.start..module.end).contains(&address);
+            // What was loaded last lies there now.
+            self.modules.iter().rev().find(holds).map_or(0, |module| module.number)
+        };
+        let node = Node {
+            function: call.function,
+            site: call.site,
+            hook: call.hook,
+            target: 0,
+            module: module(call.function),
+            site_module: module(call.site),
+            flags: 0,
+            parent,
+            folded_into: None,
+            is_root: false,
+            is_open_since_reset: false,
+            has_histogram: false,
+            unwound: 0,
+            timed: Timed::All,
+            slots: [Slot::default(); 2],
+        };
+        self.arena.names.push(Ref::MAX);
+        self.arena.nodes.push(node);
+        self.paths.insert((parent, call.function, call.site, call.hook & HOOK), place);
+        place
+    }
+}
