@@ -4,6 +4,7 @@
 //! them, every offset and length is held against them, and a reference that leads nowhere is `None`.
 
 use crate::block::BLOCK_MAGIC;
+use crate::node::SKIPPED;
 use crate::ring::SLOTS;
 use crate::{
     ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Function, FunctionCount, GRANULE, Header, MAGIC,
@@ -139,15 +140,19 @@ impl<'a> File<'a> {
         self.by_reference(trials)
     }
 
-    /// The slots of an arena's ring in which calls may lie that are not counted yet; none if it has none.
-    pub fn ring(&self, ring: Ref) -> impl Iterator<Item = RingSlot> + use<'a> {
+    /// An arena's ring and its slots up to the first empty one; `None` if it has none.
+    pub fn ring(&self, ring: Ref) -> Option<(Ring, impl Iterator<Item = RingSlot> + use<'a>)> {
         let bytes = self.bytes;
-        let block = self.by_reference::<Block>(ring).filter(|block| block.kind == kind::RING && ring != 0);
-        let start = (ring as usize).saturating_add(1).saturating_mul(UNIT);
-        let has_any = || copy::<Ring>(bytes, start).is_some_and(|ring| !ring.sequence.is_multiple_of(2));
-        let slots = if block.is_some() && has_any() { 0..SLOTS } else { 0..0 };
+        self.by_reference::<Block>(ring).filter(|block| block.kind == kind::RING && ring != 0)?;
+        let start = (ring as usize).checked_add(1)?.checked_mul(UNIT)?;
         let offset = move |slot: usize| start + size_of::<Ring>() + slot * size_of::<RingSlot>();
-        slots.map_while(move |slot| copy(bytes, offset(slot)))
+        let slots = (0..SLOTS).map_while(move |slot| copy::<RingSlot>(bytes, offset(slot)));
+        Some((copy(bytes, start)?, slots.take_while(|slot| slot.first != 0)))
+    }
+
+    /// Whether nothing but roots is recorded inside the calls of a path.
+    pub fn is_skipped(&self, node: Ref) -> bool {
+        self.by_reference::<NodeRecord>(node).is_some_and(|node| node.position == SKIPPED)
     }
 
     /// The timeline that a function record names.

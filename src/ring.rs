@@ -1,7 +1,8 @@
 //! Rings: calls that were noted in the order in which they came, and are counted later.
 //!
 //! In a part of a trial (see [`crate::Trials`]) the hooks look nothing up: they note the call here and go on. When that part ends,
-//! the recorder counts what is noted, each call on its path. If its process is killed before that, the reader does.
+//! the recorder counts what is noted, each call on its path, and empties the ring. If its process is killed before that, the
+//! reader does: it finds as many notes as there are slots before the first empty one, of which [`Ring::done`] are counted.
 
 use crate::Ref;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -13,10 +14,20 @@ pub const SLOTS: usize = 8192;
 #[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Ring {
-    /// How often the ring was begun and ended: odd while there may be something in it that is not counted yet.
+    /// How many slots, from the first on, hold what is counted already.
+    pub done: u64,
+    /// The call that is counted now, so that whoever finds it half done knows whether it is: its slot, and one; 0 = none.
+    pub counting: u64,
+    /// The calls of its path with it, …
+    pub calls: u64,
+    /// … its path, …
+    pub node: Ref,
+    /// … and which of its counters.
+    pub own: u32,
+    /// How often the ring has been filled and emptied: odd while something may be in it.
     pub sequence: u64,
     /// Not used; zero.
-    pub reserved: [u64; 7],
+    pub reserved: [u64; 3],
 }
 
 /// Bytes of a ring's block.
@@ -42,17 +53,11 @@ const LEAST_ADDRESS: u64 = 4096;
 /// Bits of an address of user space.
 const ADDRESS_BITS: u32 = 47;
 const ADDRESS: u64 = (1 << ADDRESS_BITS) - 1;
-/// In a call's first word: its exit lies in the ring, too.
-const CLOSED: u64 = 1 << ADDRESS_BITS;
-
 /// In a call's second word: the hook is told by how far it lies from the call site, and not from the function.
 const FROM_SITE: u64 = 1 << ADDRESS_BITS;
 
 const EXIT: u64 = 1;
 const BASE: u64 = 2;
-const DEAD: u64 = 3;
-const COUNTING: u64 = 4;
-const COUNTED: u64 = 5;
 const TAG: u64 = 7;
 /// Where the bits that go with a tag begin: all below [`LEAST_ADDRESS`].
 const BITS: u32 = 3;
@@ -66,8 +71,6 @@ pub struct Entered {
     pub site: u64,
     /// Return address of the enter hook.
     pub hook: u64,
-    /// Whether its exit lies in the ring, as far as it has been looked for.
-    pub is_closed: bool,
 }
 
 /// Where calls are made from.
@@ -81,30 +84,6 @@ pub struct Place {
     pub inside: u8,
 }
 
-/// A call that has been counted, or is being.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counted {
-    /// Its node; 0 if it was counted by its function.
-    pub node: Ref,
-    /// The slot of that node.
-    pub own: u8,
-    /// The slot that the calls it makes count in.
-    pub inside: u8,
-    /// It is one below `DIYTRACE_DEPTH`: nothing but roots is recorded below it.
-    pub is_skipped: bool,
-    /// It has not ended.
-    pub is_open: bool,
-    /// It was left without an exit.
-    pub is_left: bool,
-    /// See [`Entered::is_closed`].
-    pub is_closed: bool,
-    /// The call around it, by its slot in the ring; 0 = the one that was latest when the ring, or the [`Note::Base`] before it,
-    /// was begun.
-    pub below: u16,
-    /// The low bits of how many calls of that slot of the node there are with this one.
-    pub calls: u32,
-}
-
 /// What a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
@@ -116,10 +95,6 @@ pub enum Note {
     Exit,
     /// The latest call is this one now, however it came to be.
     Base(Place),
-    /// A call whose path is known, and which is counted by now or not, as the number of calls tells.
-    Counting(Counted),
-    /// A call that has been counted.
-    Counted(Counted),
 }
 
 /// The words of a call that is entered; `None` if there is no room for such addresses.
@@ -146,8 +121,6 @@ pub fn enter(function: usize, site: usize, hook: usize) -> Option<RingSlot> {
 impl RingSlot {
     /// The latest call returns.
     pub const EXIT: Self = Self { first: EXIT, second: 0 };
-    /// What was to be noted here never was.
-    pub const DEAD: Self = Self { first: DEAD, second: 0 };
 
     /// The latest call is this one now.
     #[inline(always)]
@@ -155,35 +128,6 @@ impl RingSlot {
         Self {
             first: BASE | u64::from(place.inside & 1) << BITS,
             second: u64::from(place.position) << 32 | u64::from(place.node),
-        }
-    }
-
-    /// A call whose path is known.
-    pub fn counting(call: &Counted) -> Self {
-        Self { first: COUNTING, ..Self::counted(call) }.with_bits(call)
-    }
-
-    /// A call that is counted.
-    pub fn counted(call: &Counted) -> Self {
-        Self { first: COUNTED, second: u64::from(call.calls) << 32 | u64::from(call.node) }.with_bits(call)
-    }
-
-    fn with_bits(mut self, call: &Counted) -> Self {
-        let Counted { own, inside, is_skipped, is_open, is_left, is_closed, below, .. } = *call;
-        let bits = u64::from(own & 1)
-            | u64::from(inside & 1) << 1
-            | u64::from(is_skipped) << 2
-            | u64::from(is_open) << 3
-            | u64::from(is_left) << 4
-            | u64::from(is_closed) << 5;
-        self.first |= bits << BITS | u64::from(below) << 48;
-        self
-    }
-
-    /// Says of a call that its exit lies in the ring.
-    pub fn close(&mut self) {
-        if let Note::Enter(_) = self.note() {
-            self.first |= CLOSED;
         }
     }
 
@@ -195,30 +139,16 @@ impl RingSlot {
             let offset = (first >> 48 | (second >> 48) << 16) as u32 as i32;
             let site = second & ADDRESS;
             let near = if second & FROM_SITE == 0 { address } else { site };
-            return Note::Enter(Entered {
-                function: address,
-                site,
-                hook: near.wrapping_add_signed(offset.into()),
-                is_closed: first & CLOSED != 0,
-            });
+            let hook = near.wrapping_add_signed(offset.into());
+            return Note::Enter(Entered { function: address, site, hook });
         }
-        let bit = |n: u32| first >> (BITS + n) & 1;
-        let counted = || Counted {
-            node: second as Ref,
-            own: bit(0) as u8,
-            inside: bit(1) as u8,
-            is_skipped: bit(2) != 0,
-            is_open: bit(3) != 0,
-            is_left: bit(4) != 0,
-            is_closed: bit(5) != 0,
-            below: (first >> 48) as u16,
-            calls: (second >> 32) as u32,
-        };
         match first & TAG {
             EXIT => Note::Exit,
-            BASE => Note::Base(Place { node: second as Ref, position: (second >> 32) as Ref, inside: bit(0) as u8 }),
-            COUNTING => Note::Counting(counted()),
-            COUNTED => Note::Counted(counted()),
+            BASE => Note::Base(Place {
+                node: second as Ref,
+                position: (second >> 32) as Ref,
+                inside: (first >> BITS) as u8 & 1,
+            }),
             _ => Note::Nothing,
         }
     }
@@ -238,10 +168,7 @@ mod tests {
         ] {
             let slot = enter(function, site, hook).unwrap();
             let [function, site, hook] = [function, site, hook].map(|address| address as u64);
-            assert_eq!(slot.note(), Note::Enter(Entered { function, site, hook, is_closed: false }));
-            let mut closed = slot;
-            closed.close();
-            assert_eq!(closed.note(), Note::Enter(Entered { function, site, hook, is_closed: true }));
+            assert_eq!(slot.note(), Note::Enter(Entered { function, site, hook }));
         }
         assert_eq!(enter(0x1000_0000_0000, 0x2000_0000_0000, 0x7000_0000_0000), None);
         assert_eq!(enter(1, 0x40_0000, 0x40_0000), None);
@@ -249,25 +176,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_says_where_and_how() {
-        for bits in 0..64u8 {
-            let bit = |n: u8| bits >> n & 1 != 0;
-            let call = Counted {
-                node: 0x1234_5678,
-                own: bits & 1,
-                inside: bits >> 1 & 1,
-                is_skipped: bit(2),
-                is_open: bit(3),
-                is_left: bit(4),
-                is_closed: bit(5),
-                below: 8191,
-                calls: u32::MAX,
-            };
-            assert_eq!(RingSlot::counted(&call).note(), Note::Counted(call));
-            assert_eq!(RingSlot::counting(&call).note(), Note::Counting(call));
-        }
+    fn what_is_no_call_is_none() {
         let place = Place { node: 7, position: Ref::MAX - 1, inside: 1 };
         assert_eq!(RingSlot::base(place).note(), Note::Base(place));
-        assert_eq!((RingSlot::EXIT.note(), RingSlot::DEAD.note()), (Note::Exit, Note::Nothing));
+        assert_eq!((RingSlot::EXIT.note(), RingSlot::default().note()), (Note::Exit, Note::Nothing));
     }
 }

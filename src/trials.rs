@@ -4,7 +4,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Most results that are kept of one arena. Where all calls are timed, two become one when there is no room for another;
 /// else later ones take the place of the oldest.
-pub const TRIALS: usize = 84;
+pub const TRIALS: usize = 63;
 
 /// The results of an arena's trials.
 ///
@@ -33,26 +33,44 @@ pub struct Trials {
     /// that time have pushed out of the caches was still coming back. The first third is warm-up, and `differences` are of the
     /// last. 0 where only some calls are timed.
     pub declines: [i32; TRIALS],
+    /// What a noted call took in that last third, in 1/1024 ticks. 0 where only some calls are timed.
+    pub noted: [i32; TRIALS],
+}
+
+/// What a trial has found, where all calls are timed: see [`Trials`].
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    /// What a timed call took longer than a noted one.
+    pub difference: i32,
+    /// What a noted call took.
+    pub noted: i32,
+    /// How much longer it took before.
+    pub decline: i32,
+    /// For how many calls that stands, in thousands.
+    pub calls: i32,
 }
 
 impl Trials {
-    /// Adds a result that stands for so many thousand calls, where all calls are timed.
-    pub fn add(&mut self, difference: i32, decline: i32, calls: i32) {
+    /// Adds a result, where all calls are timed.
+    pub fn add(&mut self, found: &Found) {
         let mut count = (self.count as usize).min(TRIALS);
         if count == TRIALS {
-            count /= 2;
-            for pair in 0..count {
-                let weights = [0, 1].map(|n: usize| i64::from(self.others[pair * 2 + n]).max(1));
+            // Each two become one, but for the last, which has no other.
+            for pair in 0..TRIALS.div_ceil(2) {
+                let [first, second] = [pair * 2, (pair * 2 + 1).min(TRIALS - 1)];
+                let weights = [first, second].map(|n| i64::from(self.others[n]).max(1));
                 let sum = weights[0] + weights[1];
-                for results in [&mut self.differences, &mut self.declines] {
-                    let of = |n: usize| i64::from(results[pair * 2 + n]) * weights[n];
-                    results[pair] = ((of(0) + of(1)) / sum) as i32;
+                for results in [&mut self.differences, &mut self.declines, &mut self.noted] {
+                    let both = i64::from(results[first]) * weights[0] + i64::from(results[second]) * weights[1];
+                    results[pair] = (both / sum) as i32;
                 }
-                self.others[pair] = sum.min(i32::MAX.into()) as i32;
+                let calls = if first == second { weights[0] } else { sum };
+                self.others[pair] = calls.min(i32::MAX.into()) as i32;
             }
+            count = TRIALS.div_ceil(2);
         }
-        (self.differences[count], self.others[count]) = (difference, calls);
-        self.declines[count] = decline;
+        (self.differences[count], self.others[count]) = (found.difference, found.calls);
+        (self.declines[count], self.noted[count]) = (found.decline, found.noted);
         self.count = count as u64 + 1;
     }
 }

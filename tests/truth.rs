@@ -153,7 +153,7 @@ fn the_hooks_are_taken_off() {
     const BIN: f64 = 1.0 / 32.0;
     let program = program_of_a_thousand_requests();
     let mut chance = Chance::new(1);
-    for trials in [80, 80, 80, 0, 0] {
+    for trials in [60, 60, 60, 0, 0] {
         let (report, truth) = simulated(&program, trials, [0.0, 0.0], &mut chance);
         assert_eq!((report.overhead.inner_ns / HOOKS.inner - 1.0).abs().max(0.02), 0.02, "{:?}", report.overhead);
         assert_eq!((report.overhead.outer_ns / HOOKS.outer - 1.0).abs().max(0.02), 0.02, "{:?}", report.overhead);
@@ -195,7 +195,7 @@ fn the_error_is_as_wide_as_it_must_be() {
     let mut found: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for _ in 0..PROGRAMS {
         let off = [(); 2].map(|()| OFF * (HOOKS.inner + HOOKS.outer) * chance.normal());
-        let (report, truth) = simulated(&program, 80, off, &mut chance);
+        let (report, truth) = simulated(&program, 60, off, &mut chance);
         for (name, truth) in truth {
             let function = report.function(&name);
             found.entry(name).or_default().push((function.total_ns - truth.total_ns, function.total_error_ns));

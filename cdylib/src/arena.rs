@@ -4,7 +4,6 @@ use crate::distribution;
 use crate::family::{Family, at};
 use crate::modules;
 use crate::path;
-use crate::replay;
 use crate::ring;
 use crate::sys;
 use crate::thread::Thread;
@@ -15,6 +14,7 @@ use profile::header::timing;
 use profile::node::mark;
 use profile::protocol::directory::{self, Owner, Word};
 use profile::protocol::room;
+use profile::ring::SLOTS;
 use profile::timeline::Slice;
 use profile::{
     ARENA_NODES, Arena, Bins, Block, CHUNK_NODES, DIRECTORY_SLOTS, Function, GRANULE, NodeRecord, Ref, Sample,
@@ -194,8 +194,7 @@ unsafe fn take_over(thread: &Thread, arena_ref: Ref, merge: bool) {
             return;
         }
         distribution::file_pending(thread);
-        ring::know(thread);
-        replay::run(thread, false);
+        ring::inherit(thread);
         (*arena).flags &= flag::MERGED | flag::FULL;
         if merge {
             (*arena).flags |= flag::MERGED;
@@ -231,7 +230,7 @@ pub unsafe fn clear(thread: &Thread, epoch: u32) {
         arena.pending = 0;
         ring::know(thread);
         if !thread.ring.get().is_null() {
-            ring::set_sequence(thread.ring.get(), 0);
+            ring::empty(thread, SLOTS);
         }
         (arena.owners, arena.processes) = (1, 1);
         arena.flags &= flag::FULL;

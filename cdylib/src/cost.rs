@@ -181,8 +181,7 @@ unsafe fn noted(thread: *mut Thread, which: u32) -> u64 {
             let near = (noted as *const ()).addr();
             pairs_of(which, near, enter, exit)
         });
-        (*thread).ring_limit.set(0);
-        (*thread).live.store(before, Ordering::Relaxed);
+        ring::end_rehearsal(&*thread, before);
         exit(CHILD, SITE);
         sys::unmap(slots, SIZE);
         noted

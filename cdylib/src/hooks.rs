@@ -430,7 +430,7 @@ pub unsafe fn pop(thread: &Thread) {
 /// The same, where the frame is known already, and is not to be looked up again. What a signal handler has left above it goes
 /// with it.
 #[inline(always)]
-unsafe fn pop_at(thread: &Thread, frame: *mut Frame) {
+pub(crate) unsafe fn pop_at(thread: &Thread, frame: *mut Frame) {
     // SAFETY: the caller's frame is that of an open call.
     unsafe {
         (*frame).position = 0;

@@ -34,7 +34,7 @@ const BEHIND: usize = 64 << 10;
 /// one is gone, or the new one is part of its body. This is asked once for each path. On a path that is known the parent
 /// cannot be wrong, but for recursion: a call from this site was once seen to come from that function.
 pub unsafe fn is_gone(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
-    let call = Entered { function: function as u64, site: site as u64, hook: hook as u64, is_closed: false };
+    let call = Entered { function: function as u64, site: site as u64, hook: hook as u64 };
     // SAFETY: the top frame is there.
     unsafe {
         let is_none = thread.top.get() == thread.bottom.get();
@@ -153,6 +153,9 @@ pub unsafe fn switch_stack(thread: &Thread, sp: usize) -> bool {
         if is_elsewhere(thread, thread.top.get(), sp) && is_anothers(thread) {
             give_up(thread);
             return false;
+        }
+        if is_elsewhere(thread, thread.top.get(), sp) {
+            thread.trial.notice_other_stack();
         }
         let mut changed = false;
         while is_elsewhere(thread, thread.top.get(), sp) && stack::was_left((*thread.top.get()).sp, sp) {

@@ -39,8 +39,8 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: a thread's state is valid as long as its word leads to it.
     unsafe {
         let Some(thread) = states::current().as_ref() else { return count_without_state(function) };
-        if thread.is(live::RING) {
-            ring::leave(thread);
+        if thread.is(live::RING) && !ring::leave(thread) {
+            return enter_while_busy(thread, function, site, hook, sp);
         }
         if hooks::is_paused(thread) || hooks::is_outside(thread, function) {
             return;
@@ -81,7 +81,7 @@ fn count_without_state(function: usize) {
 /// is recorded otherwise is counted by its function, and has a frame, so that its exit finds it.
 #[cold]
 #[inline(never)]
-unsafe fn enter_while_busy(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_while_busy(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames up to `top` are there.
     unsafe {
         let below = filled(thread);
@@ -138,7 +138,7 @@ pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize) {
 }
 
 /// Exit in a signal handler that has interrupted a change of the thread's state, before it had an arena of its own.
-unsafe fn exit_while_busy(thread: &Thread, function: usize, sp: usize) {
+pub unsafe fn exit_while_busy(thread: &Thread, function: usize, sp: usize) {
     // SAFETY: the top frame is there.
     unsafe {
         let top = &*thread.top.get();
@@ -177,9 +177,7 @@ pub unsafe fn enter_new_path<W: Way>(thread: &Thread, function: usize, site: usi
     }
     // SAFETY: the top frame is there.
     unsafe {
-        if !is_known(thread, thread.top.get()) {
-            return enter_while_busy(thread, function, site, hook, sp);
-        }
+        unfill(thread.top.get());
         if switch_stack(thread, sp) {
             return enter_after_unwinding::<W>(thread, function, site, hook, sp);
         }
@@ -191,15 +189,14 @@ pub unsafe fn enter_new_path<W: Way>(thread: &Thread, function: usize, site: usi
     }
 }
 
-/// Whether a frame's node is known. That of a noted call is not, where a signal handler comes in the middle of the end of such a
-/// stretch, or has left it: then it is found now, if it can be.
-unsafe fn is_known(thread: &Thread, frame: *const Frame) -> bool {
+/// Where the latest frame is of a hook that notes its call, and has been interrupted as it was to find that the stretch is
+/// over: that hook will see to it. Until then it is one that is not filled.
+unsafe fn unfill(frame: *mut Frame) {
     // SAFETY: the caller's frame.
     unsafe {
         if (*frame).position == NOTED {
-            ring::leave(thread);
+            (*frame).position = 0;
         }
-        (*frame).position != NOTED
     }
 }
 
@@ -340,6 +337,7 @@ pub unsafe fn enter_too_deep<W: Way>(thread: &Thread, function: usize, site: usi
 pub unsafe fn enter_after_unwinding<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames between bottom and top are there.
     unsafe {
+        unfill(thread.top.get());
         switch_stack(thread, sp);
         if !is_elsewhere(thread, thread.top.get(), sp) {
             while (*thread.top.get()).sp < sp && !is_elsewhere(thread, thread.top.get(), sp) {
@@ -387,6 +385,7 @@ pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: 
     }
     // SAFETY: frames between bottom and top are there; the bottom frame ends every search.
     unsafe {
+        unfill(thread.top.get());
         switch_stack(thread, sp);
         let latest = &*thread.top.get();
         if latest.position == 0 && latest.bits == bits::UNTIMED && latest.function == function && latest.sp == sp {

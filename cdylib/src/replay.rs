@@ -1,85 +1,111 @@
 //! Counts the calls that were noted in a ring, each on its path, and gives the frames of those that are open their nodes.
 //!
-//! What is done here may be left for good after any instruction (a handler that jumps out), and is then done again from the
-//! start: each slot says whether its call is counted. A process that is killed leaves the rest to the reader.
+//! What is done here may be left for good after any instruction (a handler that jumps out), and is then gone through again from
+//! the first slot: the ring says up to where its calls are counted ([`Ring::done`]), and of the one that was being counted
+//! whether it is. A process that is killed leaves the rest to the reader, who goes by the same words.
 
 use crate::arch;
-use crate::busy::is_busy;
+use crate::busy::Busy;
 use crate::clock::{Clock, Tsc};
 use crate::frame::{Frame, NOTED, bits};
 use crate::left;
 use crate::modules;
 use crate::path;
-use crate::ring::{self, slots};
+use crate::ring;
 use crate::thread::{Thread, live, slot};
 use crate::timeline;
-use core::ptr;
+use core::sync::atomic::{Ordering, compiler_fence};
 use profile::node::{ROOT, SKIPPED, flag, mark};
-use profile::ring::{Counted, Entered, Note, Place, SLOTS};
-use profile::{NodeRecord, RingSlot, Slot};
+use profile::ring::{Entered, Note, Place, SLOTS};
+use profile::{Ref, Ring, RingSlot, Slot};
+
+/// A thread's memory for a replay. Of most of it no page is ever touched.
+#[repr(C)]
+pub struct Scratch {
+    /// Whether the exit of the call in a slot lies in the ring, too.
+    is_closed: [bool; SLOTS],
+    /// The calls that are open, the outermost first.
+    open: [Open; SLOTS],
+}
+
+/// A call in the ring.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Open {
+    /// Its node; 0 if it has none, and its calls are made from where it was made.
+    node: Ref,
+    /// Where its calls are made from.
+    position: Ref,
+    /// Its slot in the ring.
+    at: u16,
+    /// The slot of its node.
+    own: u8,
+    /// The slot that the calls it makes count in.
+    inside: u8,
+}
 
 /// The ring on the way through it.
 struct Replay<'a> {
     thread: &'a Thread,
+    ring: *mut Ring,
     slots: *mut RingSlot,
+    scratch: *mut Scratch,
     /// Whether the frames of calls that are open are this thread's.
     has_frames: bool,
-    /// The slot of the latest [`Note::Base`].
-    last_base: usize,
+    /// Where the calls are made from that none in the ring makes, and the slot that says so; that of the last such one.
     base: Place,
-    /// The slot of the base.
     base_at: usize,
-    /// The slot of the latest call; 0 = the base.
-    latest: usize,
+    last_base: usize,
+    /// How many calls are open.
+    depth: usize,
     /// When the ring was begun, and when it ended, in ticks.
     began: u64,
     ended: u64,
-    /// Slots that may hold something, and up to which they do.
-    all: usize,
+    /// Slots in use.
     used: usize,
 }
 
-/// Counts everything that is in the thread's ring.
+/// Counts everything that is in the thread's ring: so many slots, or, where another owner has left it, up to the first empty
+/// one.
 ///
 /// The state must be [`crate::busy`], or not yet be seen by its hooks.
-pub unsafe fn run(thread: &Thread, has_frames: bool) {
-    let ring = thread.ring.get();
+pub unsafe fn run(thread: &Thread, used: Option<usize>) {
     // SAFETY: the ring is the thread's, and nothing is noted in it now.
     unsafe {
-        if !ring::is_pending(thread) {
-            return;
-        }
+        let ring = thread.ring.get();
         let now = Tsc::now();
         let forgotten = thread.forgotten.get();
         let mut replay = Replay {
             thread,
-            slots: slots(ring),
-            has_frames,
-            last_base: 0,
+            ring,
+            slots: ring::slots(ring),
+            scratch: thread.scratch.get(),
+            has_frames: used.is_some(),
             base: Place { node: 0, position: ROOT, inside: 0 },
             base_at: 0,
-            latest: 0,
-            began: if has_frames { thread.ring_began.get().min(now) } else { now },
+            last_base: 0,
+            depth: 0,
+            began: if used.is_some() { thread.ring_began.get().min(now) } else { now },
             ended: now,
-            all: if has_frames { thread.ring_slots.get() } else { SLOTS },
-            used: 1,
+            used: used.unwrap_or(SLOTS).min(SLOTS),
         };
         replay.look_ahead();
         for at in 0..replay.used {
             replay.take(at);
+            if is_anothers(thread) {
+                return;
+            }
         }
-        if has_frames {
+        if replay.has_frames {
             replay.fill_frames();
+            thread.last.set(thread.last.get().max(now));
             thread.forget_time_but(now, forgotten);
-        }
-        if !is_anothers(thread) {
-            ring::set_sequence(ring, (*ring).sequence + 1);
         }
     }
 }
 
 /// Whether this is a child of a signal handler that forked in the middle: the ring is its parent's.
-fn is_anothers(thread: &Thread) -> bool {
+pub fn is_anothers(thread: &Thread) -> bool {
     thread.is(live::FORKED)
 }
 
@@ -89,86 +115,103 @@ impl Replay<'_> {
         unsafe { (*self.slots.add(at)).note() }
     }
 
-    unsafe fn write(&self, at: usize, note: RingSlot) {
-        // SAFETY: as above. The words belong together only for one who knows the tag, which comes last.
-        unsafe {
-            let place = self.slots.add(at);
-            (&raw mut (*place).second).write_volatile(note.second);
-            (&raw mut (*place).first).write_volatile(note.first);
-        }
+    /// Where in the memory for it an open call is.
+    fn open(&self, index: usize) -> *mut Open {
+        // SAFETY: there are never more than slots.
+        unsafe { (&raw mut (*self.scratch).open).cast::<Open>().add(index) }
+    }
+
+    fn is_closed(&self, at: usize) -> *mut bool {
+        // SAFETY: the slot is one of the ring's.
+        unsafe { (&raw mut (*self.scratch).is_closed).cast::<bool>().add(at) }
     }
 
     /// Finds the calls whose exit lies in the ring, too.
     unsafe fn look_ahead(&mut self) {
-        let mut exits = 0usize;
-        for at in (0..self.all).rev() {
-            // SAFETY: as above.
-            unsafe {
-                let place = self.slots.add(at);
-                let note = (*place).note();
-                if note != Note::Nothing {
-                    self.used = self.used.max(at + 1);
-                }
-                match note {
+        // SAFETY: as above.
+        unsafe {
+            let is_empty = |at: &usize| (*self.slots.add(*at)).first == 0;
+            self.used = (0..self.used).find(is_empty).unwrap_or(self.used);
+            let mut exits = 0usize;
+            for at in (0..self.used).rev() {
+                match self.note(at) {
                     Note::Exit => exits += 1,
                     Note::Base(_) => {
                         self.last_base = self.last_base.max(at);
                         exits = 0;
                     }
-                    Note::Enter(_) | Note::Counting(_) | Note::Counted(_) if exits > 0 => {
-                        exits -= 1;
-                        (*place).close();
+                    Note::Enter(_) => {
+                        *self.is_closed(at) = exits > 0;
+                        exits = exits.saturating_sub(1);
                     }
-                    _ => {}
+                    Note::Nothing => {}
                 }
             }
         }
     }
 
     unsafe fn take(&mut self, at: usize) {
-        if is_anothers(self.thread) {
-            return;
-        }
         // SAFETY: as above.
         unsafe {
             match self.note(at) {
-                Note::Base(place) => (self.base, self.base_at, self.latest) = (place, at, 0),
+                Note::Base(place) => (self.base, self.base_at, self.depth) = (place, at, 0),
                 Note::Enter(call) => self.enter(at, &call),
-                Note::Counting(call) => self.count(at, call),
-                Note::Counted(_) => self.latest = at,
                 Note::Exit => self.exit(at),
-                Note::Nothing => self.write(at, RingSlot::DEAD),
+                Note::Nothing => {}
+            }
+            self.done(at + 1);
+        }
+    }
+
+    /// The ring says from now on that the slots before this one are counted.
+    unsafe fn done(&self, end: usize) {
+        compiler_fence(Ordering::SeqCst);
+        // SAFETY: the ring is the thread's.
+        unsafe {
+            if ((*self.ring).done as usize) < end {
+                (&raw mut (*self.ring).done).write_volatile(end as u64);
+            }
+        }
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// Whether the call in a slot is counted: an earlier replay was left.
+    unsafe fn is_done(&self, at: usize) -> bool {
+        // SAFETY: as above.
+        unsafe { at < (*self.ring).done as usize }
+    }
+
+    /// Where the latest call makes its calls from.
+    fn latest(&self) -> Place {
+        match self.depth {
+            0 => self.base,
+            depth => {
+                // SAFETY: it is open.
+                let Open { node, position, inside, .. } = unsafe { *self.open(depth - 1) };
+                Place { node, position, inside }
             }
         }
     }
 
-    /// Where the calls of a call are made from.
-    unsafe fn place_of(&self, mut at: usize) -> Place {
-        // SAFETY: the slots of open calls say that they are counted.
-        unsafe {
-            while at != 0 {
-                match self.note(at) {
-                    Note::Counted(Counted { node: 0, below, .. }) => at = below.into(),
-                    Note::Counted(call) => {
-                        let position = if call.is_skipped { SKIPPED } else { (*self.thread.node(call.node)).position };
-                        return Place { node: call.node, position, inside: call.inside };
-                    }
-                    _ => break,
-                }
-            }
-        }
-        self.base
+    unsafe fn push(&mut self, at: usize, node: Ref, position: Ref, own: u8, inside: u8) {
+        // SAFETY: as above.
+        unsafe { self.open(self.depth).write(Open { node, position, at: at as u16, own, inside }) };
+        self.depth += 1;
     }
 
     unsafe fn enter(&mut self, at: usize, call: &Entered) {
-        let Self { thread, .. } = *self;
+        let thread = self.thread;
         let (function, site, hook) = (call.function as usize, call.site as usize, call.hook as usize);
         // SAFETY: positions are nodes of the arena.
         unsafe {
             let (from, node) = loop {
-                let from = self.place_of(self.latest);
+                let from = self.latest();
                 if from.position == SKIPPED && !is_root(thread, function) {
-                    return self.skip(at, call, from);
+                    // Below `DIYTRACE_DEPTH`: it counts with the call at the limit; or outside of every root.
+                    if from.node != 0 {
+                        self.count(at, from.node, from.inside);
+                    }
+                    return self.push(at, from.node, SKIPPED, from.inside, from.inside);
                 }
                 let parent = match from {
                     Place { position: SKIPPED, node: 0, .. } => ROOT,
@@ -181,99 +224,66 @@ impl Replay<'_> {
                 if !self.is_latest_gone(at, call) {
                     break (from, path::child(thread, parent, function, site, hook));
                 }
-                self.leave_latest();
-            };
-            let below = self.latest as u16;
-            let mut counted = Counted {
-                node: 0,
-                own: 0,
-                inside: 0,
-                is_skipped: false,
-                is_open: true,
-                is_left: false,
-                is_closed: call.is_closed,
-                below,
-                calls: 0,
+                self.leave_latest(at);
             };
             let Some(node) = node else {
-                self.write(at, RingSlot::counted(&counted)); // first: it may be lost, but not count twice
-                thread.family.count_by_function(function);
-                self.latest = at;
-                return;
+                if !self.is_done(at) {
+                    self.done(at + 1); // first: it may be lost, but not count twice
+                    thread.family.count_by_function(function);
+                }
+                return self.push(at, 0, from.position, from.inside, from.inside);
             };
             let flags = (*thread.node(node)).flags as u8;
-            counted.node = node;
-            counted.own = from.inside | flags >> 1 & bits::SLOT;
-            counted.inside = counted.own | flags & bits::SLOT;
-            self.begin_count(at, counted);
+            let own = from.inside | flags >> 1 & bits::SLOT;
+            self.count(at, node, own);
+            self.push(at, node, (*thread.node(node)).position, own, own | flags & bits::SLOT);
         }
     }
 
-    /// A call below `DIYTRACE_DEPTH`: it counts with the one at the limit.
-    unsafe fn skip(&mut self, at: usize, call: &Entered, from: Place) {
-        let counted = Counted {
-            node: from.node,
-            own: from.inside,
-            inside: from.inside,
-            is_skipped: true,
-            is_open: true,
-            is_left: false,
-            is_closed: call.is_closed,
-            below: self.latest as u16,
-            calls: 0,
-        };
-        // SAFETY: the node is the arena's.
+    /// Counts a call, once.
+    unsafe fn count(&self, at: usize, node_ref: Ref, own: u8) {
+        // SAFETY: the node is the arena's, and the ring the thread's.
         unsafe {
-            match from.node {
-                0 => {
-                    self.write(at, RingSlot::counted(&counted)); // it is outside of every root
-                    self.latest = at;
-                }
-                _ => self.begin_count(at, counted),
+            if self.is_done(at) || is_anothers(self.thread) {
+                return;
             }
-        }
-    }
-
-    unsafe fn begin_count(&mut self, at: usize, mut call: Counted) {
-        // SAFETY: the node is the arena's.
-        unsafe {
-            let node = self.thread.node(call.node);
-            let counters = slot(node, call.own);
-            call.calls = (*counters).calls as u32 + 1;
+            let node = self.thread.node(node_ref);
+            let counters: *mut Slot = slot(node, own);
+            let ring = self.ring;
+            let is_begun = (*ring).counting == at as u64 + 1 && (*ring).node == node_ref && (*ring).own == own.into();
+            if !is_begun {
+                (&raw mut (*ring).counting).write_volatile(0);
+                compiler_fence(Ordering::SeqCst);
+                (*ring).calls = (*counters).calls + 1;
+                ((*ring).node, (*ring).own) = (node_ref, own.into());
+                compiler_fence(Ordering::SeqCst);
+                (&raw mut (*ring).counting).write_volatile(at as u64 + 1);
+                compiler_fence(Ordering::SeqCst);
+            }
+            if (*counters).calls < (*ring).calls {
+                arch::add(&raw mut (*counters).calls, 1);
+            }
+            self.done(at + 1);
             if (*node).flags & flag::UNTIMED as u16 == 0 {
                 (*node).sample = (*node).sample.saturating_add(1);
             }
-            self.write(at, RingSlot::counting(&call));
-            self.count(at, call);
         }
-    }
-
-    unsafe fn count(&mut self, at: usize, call: Counted) {
-        // SAFETY: as above.
-        unsafe {
-            let counters: *mut Slot = slot(self.thread.node(call.node), call.own);
-            if (*counters).calls as u32 == call.calls.wrapping_sub(1) {
-                arch::add(&raw mut (*counters).calls, 1);
-            }
-            self.write(at, RingSlot::counted(&call));
-        }
-        self.latest = at;
     }
 
     unsafe fn exit(&mut self, at: usize) {
-        // SAFETY: the slots of open calls say that they are counted.
+        let Some(depth) = self.depth.checked_sub(1) else { return };
+        // SAFETY: it is open.
         unsafe {
-            let Note::Counted(call) = self.note(self.latest) else { return };
-            if call.is_open {
-                self.write(self.latest, RingSlot::counted(&Counted { is_open: false, ..call }));
+            let call = *self.open(depth);
+            if call.node != 0 && call.own == 0 && call.position != SKIPPED && !self.is_done(at) {
                 let node = self.thread.node(call.node);
-                let is_in_timeline = call.node != 0 && call.own == 0 && (*node).flags & flag::ROOT as u16 != 0;
-                if is_in_timeline && !call.is_skipped {
-                    timeline::lay(self.thread, (*node).record, self.moment(self.latest), self.moment(at));
+                if (*node).flags & flag::ROOT as u16 != 0 {
+                    self.done(at + 1);
+                    timeline::lay(self.thread, (*node).record, self.moment(call.at.into()), self.moment(at));
                 }
             }
-            self.latest = call.below.into();
         }
+        self.depth = depth;
     }
 
     /// About when a slot was taken.
@@ -290,30 +300,29 @@ impl Replay<'_> {
                 return false;
             }
             let Some(caller) = self.frame_of_latest() else { return false };
-            match self.frame_of(at).filter(|_| !call.is_closed) {
+            match self.frame_of(at).filter(|_| !*self.is_closed(at)) {
                 // What is open is found on the stack.
-                Some(frame) => left::is_gone_from(self.thread, &*caller, frame_call(&*frame), (*frame).sp),
+                Some(frame) => left::is_gone_from(self.thread, &*caller, *call, (*frame).sp),
                 None => left::is_gone_by_code(self.thread, caller, call),
             }
         }
     }
 
-    /// Whether the latest call is known to have returned by itself later.
+    /// Whether the latest call is known to have returned by itself later: then it was open all the time.
     unsafe fn has_latest_returned(&self) -> bool {
-        // SAFETY: a slot of the ring.
-        match (self.latest, unsafe { self.note(self.latest) }) {
-            (0, _) => self.base_at < self.last_base,
-            (_, Note::Counted(call)) => call.is_closed,
-            _ => true,
+        // SAFETY: a call's slot.
+        match self.depth {
+            0 => self.base_at < self.last_base,
+            depth => unsafe { *self.is_closed((*self.open(depth - 1)).at.into()) },
         }
     }
 
     unsafe fn frame_of_latest(&self) -> Option<*mut Frame> {
         // SAFETY: as below.
         unsafe {
-            match self.latest {
+            match self.depth {
                 0 => self.frames().find(|&frame| ![0, NOTED].contains(&(*frame).position)),
-                at => self.frame_of(at),
+                depth => self.frame_of((*self.open(depth - 1)).at.into()),
             }
         }
     }
@@ -321,8 +330,11 @@ impl Replay<'_> {
     /// The frame of a call that is open, by its slot.
     unsafe fn frame_of(&self, at: usize) -> Option<*mut Frame> {
         let slot = self.slots.wrapping_add(at).addr() as u64;
-        // SAFETY: frames between bottom and top are there.
-        unsafe { self.frames().find(|&frame| (*frame).position == NOTED && (*frame).count == slot) }
+        // SAFETY: frames between bottom and top are there; those that are noted are the latest.
+        unsafe {
+            let mut noted = self.frames().take_while(|&frame| [0, NOTED].contains(&(*frame).position));
+            noted.find(|&frame| (*frame).position == NOTED && (*frame).count == slot)
+        }
     }
 
     /// The frames of open calls, the latest first.
@@ -336,25 +348,25 @@ impl Replay<'_> {
         })
     }
 
-    /// The latest call was left without an exit: the next one's caller is the one below it.
-    unsafe fn leave_latest(&mut self) {
+    /// The latest call was left without an exit before the one in this slot: that one's caller is the one below it.
+    unsafe fn leave_latest(&mut self, at: usize) {
         // SAFETY: as above.
         unsafe {
-            match self.note(self.latest) {
-                Note::Counted(call) if self.latest != 0 => {
-                    self.write(self.latest, RingSlot::counted(&Counted { is_open: false, is_left: true, ..call }));
-                    if call.node != 0 {
-                        left::count_left(self.thread, self.thread.node(call.node));
-                    }
-                    self.latest = call.below.into();
-                }
-                _ => {
+            match self.depth {
+                0 => {
                     let Some(frame) = self.frame_of_latest() else { return };
                     left::leave_in_place(self.thread, frame);
                     let Frame { node, position, inside, .. } =
                         *self.frame_of_latest().unwrap_or(self.thread.bottom.get());
                     self.base = Place { node, position, inside };
-                    self.write(self.base_at, RingSlot::base(self.base));
+                    ring::rewrite(self.slots.add(self.base_at), RingSlot::base(self.base));
+                }
+                depth => {
+                    let node = (*self.open(depth - 1)).node;
+                    if node != 0 && !self.is_done(at) {
+                        left::count_left(self.thread, self.thread.node(node));
+                    }
+                    self.depth = depth - 1;
                 }
             }
         }
@@ -363,48 +375,48 @@ impl Replay<'_> {
     /// Gives the frames of the calls that are open now their nodes. From now on they are timed.
     unsafe fn fill_frames(&self) {
         let (bottom, top) = (self.thread.bottom.get(), self.thread.top.get());
-        let mut frame = bottom;
+        let (mut frame, mut index) = (bottom, 0);
         while frame < top {
             frame = frame.wrapping_add(1);
             // SAFETY: frames between bottom and top are there.
             unsafe {
-                if (*frame).position == NOTED && !is_anothers(self.thread) {
-                    self.fill_frame(frame);
+                if (*frame).position != NOTED || is_anothers(self.thread) {
+                    continue;
+                }
+                let at = ((*frame).count as usize).wrapping_sub(self.slots.addr()) / size_of::<RingSlot>();
+                while index < self.depth && usize::from((*self.open(index)).at) < at {
+                    index += 1;
+                }
+                let call = (index < self.depth).then(|| *self.open(index)).filter(|call| usize::from(call.at) == at);
+                match call {
+                    Some(call) if call.node != 0 || call.position == SKIPPED => self.fill_frame(frame, call),
+                    // Its exit hook has been interrupted after its note, or it was left; or there was no room for its path.
+                    _ => stand_aside(frame),
                 }
             }
         }
     }
 
-    unsafe fn fill_frame(&self, frame: *mut Frame) {
-        // SAFETY: the caller's frame and the one below it.
+    unsafe fn fill_frame(&self, frame: *mut Frame, call: Open) {
+        // SAFETY: the caller's frame, and the call's node.
         unsafe {
-            let at = ((*frame).count as usize).wrapping_sub(self.slots.addr()) / size_of::<RingSlot>();
-            let call = match self.note(at.min(SLOTS - 1)) {
-                Note::Counted(call) if at < SLOTS => call,
-                _ => return by_itself(self.thread, frame),
-            };
-            if call.node == 0 || call.is_left {
-                return stand_aside(frame);
-            }
-            let node = self.thread.node(call.node);
-            let (flags, own) = ((*node).flags as u8, call.own);
             (*frame).node = call.node;
             (*frame).inside = call.inside;
-            let is_timed = call.is_open && !call.is_skipped && flags & flag::UNTIMED as u8 == 0;
-            if is_timed {
-                (*node).sample = (*node).sample.saturating_sub(1);
-                (*frame).start = self.moment(at);
-                (*frame).count = self.thread.count.get();
-                (*frame).bits = own | if own == 0 { (flags & flag::ROOT as u8) << 2 } else { 0 };
-                (*slot(node, own)).mark = (*frame).start & !mark::BITS | mark::OPEN;
+            if call.position != SKIPPED {
+                let node = self.thread.node(call.node);
+                let (flags, own) = ((*node).flags as u8, call.own);
+                if flags & flag::UNTIMED as u8 == 0 {
+                    (*node).sample = (*node).sample.saturating_sub(1);
+                    (*frame).start = self.moment(call.at.into());
+                    (*frame).count = self.thread.count.get();
+                    (*frame).bits = own | if own == 0 { (flags & flag::ROOT as u8) << 2 } else { 0 };
+                    (*slot(node, own)).mark = (*frame).start & !mark::BITS | mark::OPEN;
+                }
             }
-            (*frame).position = if call.is_skipped { SKIPPED } else { (*node).position };
+            compiler_fence(Ordering::SeqCst);
+            (*frame).position = call.position;
         }
     }
-}
-
-fn frame_call(frame: &Frame) -> Entered {
-    Entered { function: frame.function as u64, site: frame.site as u64, hook: frame.counted, is_closed: false }
 }
 
 /// Whether a function is a root; looks into its module first if that is new.
@@ -421,75 +433,38 @@ unsafe fn stand_aside(frame: *mut Frame) {
     // SAFETY: the caller's frame.
     unsafe {
         ((*frame).node, (*frame).bits) = (0, bits::UNTIMED);
+        compiler_fence(Ordering::SeqCst);
         (*frame).position = 0;
     }
 }
 
-/// Gives a frame whose call is counted, or not to be, its node by what lies below it.
-unsafe fn by_itself(thread: &Thread, frame: *mut Frame) {
-    // SAFETY: as above.
+/// Gives the frame of a call that is counted its node by what lies below it. It is not timed.
+pub unsafe fn place(thread: &Thread, frame: *mut Frame) {
+    // SAFETY: the caller's frame and those below it.
     unsafe {
-        let below = filled_below(thread, frame);
+        let mut below = frame.wrapping_sub(1);
+        while [0, NOTED].contains(&(*below).position) && below > thread.bottom.get() {
+            below = below.wrapping_sub(1);
+        }
         let parent = match (*below).position {
             SKIPPED => path::recorded_position(thread, &*below),
             position => position,
         };
         let Frame { function, site, counted: hook, .. } = *frame;
-        let Some(node) = path::child(thread, parent, function, site, hook as usize) else {
-            return stand_aside(frame);
+        let find = || path::find(thread, parent, function, site, hook as usize);
+        let make = || {
+            let _busy = Busy::begin(thread)?;
+            let began = Tsc::now();
+            let made = path::child(thread, parent, function, site, hook as usize);
+            thread.forget_time_since(began);
+            made
         };
+        let is_made = !thread.is(live::FORKED) && (*below).position != SKIPPED;
+        let Some(node) = is_made.then(|| find().or_else(make)).flatten() else { return stand_aside(frame) };
         (*frame).node = node;
         (*frame).inside = (*below).inside | (*thread.node(node)).flags as u8 & bits::SLOT;
+        (*frame).bits = bits::UNTIMED;
+        compiler_fence(Ordering::SeqCst);
         (*frame).position = (*thread.node(node)).position;
-    }
-}
-
-unsafe fn filled_below(thread: &Thread, frame: *mut Frame) -> *mut Frame {
-    let mut below = frame.wrapping_sub(1);
-    // SAFETY: frames between bottom and top are there.
-    while unsafe { (*below).position } == 0 && below > thread.bottom.get() {
-        below = below.wrapping_sub(1);
-    }
-    below
-}
-
-/// The end of an enter hook during which a signal handler has ended the stretch: what it has noted may have come too late.
-#[cold]
-#[inline(never)]
-pub unsafe fn complete(thread: &Thread, frame: *mut Frame, slot_at: usize, note: RingSlot) {
-    // SAFETY: the caller's frame, and a slot of the thread's ring.
-    unsafe {
-        if thread.is(live::FORKED) || is_busy(thread) || !ring::finish(thread) {
-            return;
-        }
-        let Some(_busy) = crate::busy::Busy::begin(thread) else { return };
-        let began = Tsc::now();
-        if (*frame).position == NOTED {
-            by_itself(thread, frame);
-        }
-        let place: *mut RingSlot = ptr::with_exposed_provenance_mut(slot_at);
-        // That of a forked child's parent is none of its business.
-        let is_ours = !thread.ring.get().is_null();
-        if is_ours
-            && let Note::Enter(_) = (*place).note()
-            && (*place).second == note.second
-        {
-            (*place).first = RingSlot::DEAD.first;
-            match (*frame).node {
-                0 => thread.family.count_by_function((*frame).function),
-                node => count_untimed(thread.node(node), (*frame).inside),
-            }
-        }
-        thread.forget_time_since(began);
-    }
-}
-
-unsafe fn count_untimed(node: *mut NodeRecord, own: u8) {
-    // SAFETY: the caller's node.
-    unsafe {
-        arch::add(&raw mut (*slot(node, own)).calls, 1);
-        if (*node).flags & flag::UNTIMED as u16 == 0 {
-            (*node).sample = (*node).sample.saturating_add(1);
-        }
     }
 }

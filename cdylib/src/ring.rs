@@ -4,15 +4,25 @@
 //! onto the shadow stack as a frame that does not know its node yet. What is not a plain entry or exit ends the stretch
 //! first, and then goes its usual way. [`crate::replay`] counts what was noted.
 //!
-//! The frames are private memory: a forked child has them, and finds the paths of those it inherited by itself.
+//! **One hook at a time.** A hook at work says so ([`Thread::noting`]), and one that comes meanwhile, in a signal handler, ends
+//! the stretch before anything else. So no two of them are ever in the middle of the same slot, and none begins a stretch there.
+//! A note counts from the one instruction on that moves [`Thread::ring_next`] behind it. To end a stretch moves that word
+//! far away, to [`OVER`]: an interrupted hook then finds it there, which means that its note was counted with the others, or
+//! one slot behind, which means that it came too late. Then its call goes the usual way.
+//!
+//! The frames and that word are private memory. A forked child has both, and its frames find their paths in its own arena; at
+//! most it writes once more, into a slot of its parent's, what that holds anyway.
 
 use crate::arch;
-use crate::busy::is_busy;
+use crate::busy::{Busy, is_busy};
 use crate::clock::{Clock, Tsc};
 use crate::family::at;
 use crate::frame::{Frame, NOTED, bits};
 use crate::hooks;
-use crate::replay;
+use crate::rare;
+use crate::replay::{self, Scratch};
+use crate::stack;
+use crate::sys;
 use crate::thread::{Thread, live};
 use crate::trial;
 use crate::way::TimedByTsc;
@@ -26,36 +36,43 @@ use profile::{Block, Ring, RingSlot, UNIT, kind, ring};
 /// Bytes of a slot.
 const SLOT: usize = size_of::<RingSlot>();
 
+/// [`Thread::ring_next`] while no stretch is under way. No slot lies there or behind.
+pub const OVER: usize = usize::MAX - 0xfff;
+
+/// A call made from one further away on the stack than this may be another stack's: it goes the usual way.
+const NEAR: usize = 16 << 10;
+
 /// Entry of a call, which is noted as a rule.
 #[inline(never)]
 pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: usize, thread: &Thread) {
     // SAFETY: frames up to `top` are there; a frame is filled below `limit`, a slot of the ring below its limit.
     unsafe {
+        if thread.noting.get() != 0 {
+            return enter_meanwhile(thread, function, site, hook, sp);
+        }
+        thread.noting.set(sp);
+        compiler_fence(Ordering::SeqCst);
         let latest = thread.top.get();
         let top = &*latest;
-        let Some(note) = ring::enter(function, site, hook) else {
+        let slot = thread.ring_next.get();
+        let is_inside = top.sp.wrapping_sub(sp).wrapping_sub(1) < NEAR || hooks::is_inlined(top, site, hook, sp);
+        let is_usual = is_inside && top.position >= ROOT && slot < thread.ring_limit.get();
+        let note = ring::enter(function, site, hook);
+        let (true, Some(note), true) = (is_usual, note, latest.add(1) != thread.limit.get()) else {
+            thread.noting.set(0);
             return enter_unusual(thread, function, site, hook, sp);
         };
-        let is_left = top.sp <= sp && !hooks::is_inlined(top, site, hook, sp);
-        if is_left || top.position < ROOT || thread.is_empty() || latest.add(1) == thread.limit.get() {
-            return enter_unusual(thread, function, site, hook, sp);
-        }
-        // Before the slot, which is this hook's then: a handler that comes in between finds that a hook is at work, and ends
-        // the stretch.
+        write(slot, note);
         let frame = hooks::reserve(thread, 0, function, site, hook, sp);
         ((*frame).bits, (*frame).inside) = (bits::UNTIMED, 0);
-        let slot = thread.ring_next.get();
-        if slot >= thread.ring_limit.get() {
-            return enter_at_limit(thread, function, site, hook, sp);
-        }
         (*frame).counted = hook as u64;
         (*frame).count = slot as u64;
-        write(slot, note);
-        thread.ring_next.set(slot + SLOT);
+        take(thread);
         hooks::fill(frame, NOTED);
-        if slot >= thread.ring_limit.get() {
-            replay::complete(thread, frame, slot, note); // a signal handler has ended the stretch
+        if thread.ring_next.get() != slot + SLOT {
+            return enter_late(thread, frame, slot, function, site, hook, sp);
         }
+        thread.noting.set(0);
     }
 }
 
@@ -64,32 +81,36 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
 pub unsafe fn exit(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: as above.
     unsafe {
+        if thread.noting.get() != 0 {
+            return exit_meanwhile(thread, function, site, hook, sp);
+        }
+        thread.noting.set(sp);
+        compiler_fence(Ordering::SeqCst);
         let frame = thread.top.get();
         let top = &*frame;
+        let slot = thread.ring_next.get();
         let is_its = top.function == function && (top.sp == sp || hooks::is_tail_exit(top, site, hook, sp));
-        if !is_its || top.position != NOTED {
+        if !is_its || top.position != NOTED || slot >= thread.ring_limit.get() {
+            thread.noting.set(0);
             return exit_unusual(thread, is_its, function, site, hook, sp);
         }
-        // The slot is this hook's, as in an enter hook; and none of a later stretch's, as none begins while a frame is not filled.
-        (*frame).position = 0;
-        compiler_fence(Ordering::SeqCst);
-        let slot = thread.ring_next.get();
-        if slot >= thread.ring_limit.get() {
-            return exit_at_limit(thread, function, site, hook, sp);
-        }
         write(slot, RingSlot::EXIT);
-        thread.ring_next.set(slot + SLOT);
-        hooks::pop(thread);
+        take(thread);
+        if thread.ring_next.get() != slot + SLOT {
+            return exit_late(thread, frame, slot, function, site, hook, sp);
+        }
+        hooks::pop_at(thread, frame);
+        thread.noting.set(0);
     }
 }
 
-/// Takes the next slot, in one instruction: a signal handler's is another.
+/// The next slot's note is there: from this instruction on it counts.
 #[inline(always)]
-unsafe fn take_slot(thread: &Thread) -> usize {
+unsafe fn take(thread: &Thread) {
+    compiler_fence(Ordering::SeqCst);
     // SAFETY: a field of the thread's.
-    unsafe {
-        arch::take_at::<{ offset_of!(Thread, ring_next) }, _>(ptr::from_ref(thread).cast_mut(), SLOT as u64) as usize
-    }
+    unsafe { arch::add_at::<{ offset_of!(Thread, ring_next) }, _>(ptr::from_ref(thread).cast_mut(), SLOT as u64) };
+    compiler_fence(Ordering::SeqCst);
 }
 
 #[inline(always)]
@@ -104,47 +125,114 @@ unsafe fn write(slot: usize, note: RingSlot) {
     }
 }
 
+/// The rest of an entry hook that a signal handler has interrupted, whose hooks have ended the stretch.
 #[cold]
 #[inline(never)]
-unsafe fn enter_at_limit(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
-    // SAFETY: the hook's frame is the latest, and not filled.
+unsafe fn enter_late(
+    thread: &Thread,
+    frame: *mut Frame,
+    slot: usize,
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+) {
+    // SAFETY: the hook's frame.
     unsafe {
-        hooks::pop(thread);
-        step(thread);
+        if thread.ring_next.get() == OVER {
+            // Counted. Its frame was not filled when those of open calls were given their nodes.
+            if thread.top.get() >= frame && [0, NOTED].contains(&(*frame).position) {
+                replay::place(thread, frame);
+            }
+            return thread.noting.set(0);
+        }
+        take_away(thread, frame);
+        forget(thread, slot);
+        thread.noting.set(0);
         hooks::enter(function, site, hook, sp);
     }
 }
 
+/// The same of an exit hook.
 #[cold]
 #[inline(never)]
-unsafe fn exit_at_limit(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
-    // SAFETY: the hook's frame is the latest.
+unsafe fn exit_late(
+    thread: &Thread,
+    frame: *mut Frame,
+    slot: usize,
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+) {
+    // SAFETY: the hook's frame.
     unsafe {
-        let frame = thread.top.get();
-        if (*frame).node != 0 && (*frame).bits & bits::UNTIMED == 0 {
-            // A signal handler has ended the stretch before this hook began its work: the call is timed now.
-            hooks::fill(frame, (*thread.node((*frame).node)).position);
-            return hooks::exit(function, site, hook, sp);
+        if thread.ring_next.get() == OVER {
+            take_away(thread, frame);
+            return thread.noting.set(0);
         }
-        step(thread);
-        if thread.is(live::RING) {
-            let slot = take_slot(thread);
-            if slot < thread.ring_limit.get() {
-                write(slot, RingSlot::EXIT);
-            }
-        }
-        hooks::pop(thread);
+        forget(thread, slot);
+        thread.noting.set(0);
+        hooks::exit(function, site, hook, sp);
     }
 }
 
-/// The limit was reached, or the stretch is over already.
-unsafe fn step(thread: &Thread) {
+/// Takes an interrupted hook's frame away, with what a signal handler has left above it, unless that has taken it away.
+unsafe fn take_away(thread: &Thread, frame: *mut Frame) {
+    if thread.top.get() >= frame {
+        // SAFETY: the caller's frame is there.
+        unsafe { hooks::pop_at(thread, frame) };
+    }
+}
+
+/// Takes back a note that came too late. The ring is empty; but a forked child leaves its parent's alone.
+unsafe fn forget(thread: &Thread, slot: usize) {
+    let ring = thread.ring.get();
+    let range = slots(ring).addr()..slots(ring).wrapping_add(SLOTS).addr();
+    if !ring.is_null() && range.contains(&slot) {
+        // SAFETY: a slot of the thread's ring.
+        unsafe { write(slot, RingSlot::default()) };
+    }
+}
+
+/// Whether a hook is at work further up the stack, or seems to be. One whose stack frame has been left is not.
+fn is_noting(thread: &Thread) -> bool {
+    let (here, noting) = (arch::stack_pointer(), thread.noting.get());
+    if noting == 0 {
+        return false;
+    }
+    let was_left = noting < here && stack::is_same(thread, noting, here);
+    if was_left {
+        thread.noting.set(0);
+    }
+    !was_left
+}
+
+/// Entry in a signal handler that has interrupted a hook, or after such a handler has left it for good.
+#[cold]
+#[inline(never)]
+unsafe fn enter_meanwhile(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the thread has an arena.
     unsafe {
-        match thread.is(live::RING) && thread.ring_limit.get() != 0 {
-            true => trial::step_noted(thread),
-            false => leave(thread),
+        if !leave(thread) {
+            return rare::enter_while_busy(thread, function, site, hook, sp);
         }
+        is_noting(thread);
+        hooks::enter(function, site, hook, sp);
+    }
+}
+
+/// Exit there.
+#[cold]
+#[inline(never)]
+unsafe fn exit_meanwhile(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the thread has an arena.
+    unsafe {
+        if !leave(thread) {
+            return rare::exit_while_busy(thread, function, sp);
+        }
+        is_noting(thread);
+        hooks::exit(function, site, hook, sp);
     }
 }
 
@@ -154,46 +242,84 @@ unsafe fn step(thread: &Thread) {
 unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the thread has an arena.
     unsafe {
-        if thread.is_empty() {
+        let is_done = match is_at_limit(thread) {
+            true => trial::step_noted(thread),
             // The program's time is measured from the outermost call on.
-            hooks::enter_on::<TimedByTsc>(thread, function, site, hook, sp);
-            return note_base(thread);
+            false if thread.is_empty() && is_open(thread) => {
+                return apart(thread, || hooks::enter_on::<TimedByTsc>(thread, function, site, hook, sp));
+            }
+            false => leave(thread),
+        };
+        match is_done {
+            true => hooks::enter(function, site, hook, sp),
+            false => rare::enter_while_busy(thread, function, site, hook, sp),
         }
-        leave(thread);
-        hooks::enter(function, site, hook, sp);
     }
 }
 
-/// Exit from a call that was timed before the stretch began, or is not the latest.
+/// Exit from a call that was timed before the stretch began, or is not the latest, or has no room in the ring.
 #[cold]
 #[inline(never)]
 unsafe fn exit_unusual(thread: &Thread, is_its: bool, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the thread has an arena.
     unsafe {
-        if is_its && (*thread.top.get()).position != 0 {
-            let now = Tsc::now();
-            hooks::exit_at(thread, now, function, site, hook, sp);
-            return note_base(thread);
+        let is_timed = is_its && ![0, NOTED].contains(&(*thread.top.get()).position);
+        let is_done = match is_at_limit(thread) {
+            true => trial::step_noted(thread),
+            false if is_timed && is_open(thread) => {
+                let now = Tsc::now();
+                return apart(thread, || hooks::exit_at(thread, now, function, site, hook, sp));
+            }
+            false => leave(thread),
+        };
+        match is_done {
+            true => hooks::exit(function, site, hook, sp),
+            false => rare::exit_while_busy(thread, function, sp),
         }
-        leave(thread);
-        hooks::exit(function, site, hook, sp);
     }
 }
 
-/// Notes which call is the latest now.
-unsafe fn note_base(thread: &Thread) {
-    // SAFETY: the top frame is there.
+/// Whether the stretch has come to its limit: it goes on from there, or ends.
+fn is_at_limit(thread: &Thread) -> bool {
+    let limit = thread.ring_limit.get();
+    is_open(thread) && limit != 0 && thread.ring_next.get() >= limit
+}
+
+/// Whether a stretch is under way.
+fn is_open(thread: &Thread) -> bool {
+    thread.ring_next.get() < OVER
+}
+
+/// Goes the usual way while the stretch waits, and then notes which call is the latest. No call that was noted is open.
+///
+/// Hooks of a signal handler that comes meanwhile go the usual way, too. Whoever leaves this for good leaves the stretch to
+/// [`trial::step_timed`].
+unsafe fn apart(thread: &Thread, usual: impl FnOnce()) {
+    thread.next_trial.set(thread.count.get() + SLOTS as u64);
+    let _ = thread.live.compare_exchange(live::RING, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
+    usual();
+    // SAFETY: the thread has an arena; the top frame is there.
     unsafe {
-        while thread.is(live::RING) {
-            let top = &*thread.top.get();
-            if [0, NOTED].contains(&top.position) {
-                return leave(thread);
-            }
-            let slot = take_slot(thread);
-            if slot < thread.ring_limit.get() {
-                return write(slot, RingSlot::base(place(top)));
-            }
-            step(thread);
+        let top = &*thread.top.get();
+        let is_same = thread.is(live::TSC) && is_open(thread) && !is_noting(thread) && !is_busy(thread);
+        if !is_same || [0, NOTED].contains(&top.position) {
+            leave(thread);
+            return;
+        }
+        if is_at_limit(thread) {
+            trial::step_noted(thread);
+        }
+        let slot = thread.ring_next.get();
+        if slot >= thread.ring_limit.get() {
+            leave(thread);
+            return;
+        }
+        // Handlers' hooks go the usual way until the last step.
+        write(slot, RingSlot::base(place(top)));
+        take(thread);
+        if is_open(thread) {
+            thread.next_trial.set(u64::MAX);
+            let _ = thread.live.compare_exchange(live::TSC, live::RING, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 }
@@ -202,40 +328,95 @@ fn place(frame: &Frame) -> Place {
     Place { node: frame.node, position: frame.position, inside: frame.inside }
 }
 
-/// Ends a stretch before its time: what it would have told is lost, its calls are not.
+/// Ends a stretch before its time: what it would have told is lost, its calls are not. False if that cannot be now: in a signal
+/// handler that has interrupted a change of the state.
 #[cold]
 #[inline(never)]
-pub unsafe fn leave(thread: &Thread) {
-    stop(thread);
-    trial::disturb(thread);
-    // SAFETY: the thread has an arena.
-    unsafe { finish(thread) };
-}
-
-/// No call is noted from now on.
-pub fn stop(thread: &Thread) {
-    let _ = thread.live.compare_exchange(live::RING, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
-    thread.ring_limit.set(0);
-}
-
-/// Counts what is in the ring. False if that cannot be now: in a signal handler that has interrupted a change of the state.
-pub unsafe fn finish(thread: &Thread) -> bool {
-    // SAFETY: the ring is the thread's.
+pub unsafe fn leave(thread: &Thread) -> bool {
+    // SAFETY: the state is busy.
     unsafe {
-        if !is_pending(thread) {
-            return true;
+        if is_pending(thread) {
+            let Some(_busy) = Busy::begin(thread) else { return false };
+            finish(thread);
         }
-        let Some(_busy) = crate::busy::Busy::begin(thread) else { return false };
-        replay::run(thread, true);
     }
     true
 }
 
-/// Whether there is something in the ring that is not counted.
-pub unsafe fn is_pending(thread: &Thread) -> bool {
+/// Ends the stretch: counts what is in the ring, and empties it.
+///
+/// The state must be [`crate::busy`], or not yet be seen by its hooks.
+pub unsafe fn finish(thread: &Thread) {
+    if !is_pending(thread) {
+        return;
+    }
+    // SAFETY: the ring is the thread's. Each step may be the last one here, and is done again then.
+    unsafe {
+        // First: from now on nobody notes anything.
+        thread.ring_limit.set(0);
+        compiler_fence(Ordering::SeqCst);
+        if is_open(thread) {
+            thread.ring_used.set(taken(thread));
+            compiler_fence(Ordering::SeqCst);
+            thread.ring_next.set(OVER);
+        }
+        trial::disturb(thread);
+        replay::run(thread, Some(thread.ring_used.get()));
+        if replay::is_anothers(thread) {
+            return;
+        }
+        empty(thread, thread.ring_used.get());
+        thread.ring_used.set(0);
+        compiler_fence(Ordering::SeqCst);
+    }
+    let _ = thread.live.compare_exchange(live::RING, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
+}
+
+/// Counts what another owner of the thread's arena has left in its ring.
+///
+/// The state must not yet be seen by its hooks.
+pub unsafe fn inherit(thread: &Thread) {
+    // SAFETY: the arena is the thread's.
+    unsafe {
+        know(thread);
+        let ring = thread.ring.get();
+        if !ring.is_null() && (*slots(ring)).first != 0 && has_scratch(thread) {
+            replay::run(thread, None);
+            empty(thread, SLOTS);
+        }
+    }
+}
+
+/// Empties the thread's ring, whose calls are all counted.
+pub unsafe fn empty(thread: &Thread, used: usize) {
     let ring = thread.ring.get();
-    // SAFETY: the ring is in the mapping.
-    !ring.is_null() && thread.ring_limit.get() == 0 && unsafe { !(*ring).sequence.is_multiple_of(2) }
+    // SAFETY: the ring is the thread's. A handler's hook may have begun to write behind what is used.
+    unsafe {
+        for slot in 0..(used + 1).min(SLOTS) {
+            if replay::is_anothers(thread) {
+                return;
+            }
+            write(slots(ring).add(slot).addr(), RingSlot::default());
+        }
+        (&raw mut (*ring).counting).write_volatile(0);
+        compiler_fence(Ordering::SeqCst);
+        // Last: until then those that are still there are counted.
+        (&raw mut (*ring).done).write_volatile(0);
+        compiler_fence(Ordering::SeqCst);
+        (&raw mut (*ring).sequence).write_volatile(((*ring).sequence + 1) & !1);
+    }
+}
+
+/// Puts another note in the place of one, of the same kind.
+pub unsafe fn rewrite(slot: *mut RingSlot, note: RingSlot) {
+    // SAFETY: the caller's slot.
+    unsafe { write(slot.addr(), note) };
+}
+
+/// Whether there is, or may be, something in the ring that is not counted.
+pub fn is_pending(thread: &Thread) -> bool {
+    let is_in_it = is_open(thread) || thread.ring_used.get() != 0 || thread.is(live::RING);
+    is_in_it && !thread.ring.get().is_null()
 }
 
 /// The slots of a ring.
@@ -247,7 +428,7 @@ pub fn slots(ring: *mut Ring) -> *mut RingSlot {
 pub unsafe fn begin(thread: &Thread, all: usize) -> bool {
     // SAFETY: the thread has an arena; frames between bottom and top are there.
     unsafe {
-        if is_busy(thread) || !has_ring(thread) || !finish(thread) {
+        if is_noting(thread) || is_busy(thread) || !leave(thread) || !has_ring(thread) {
             return false;
         }
         let mut frame = thread.top.get();
@@ -260,14 +441,14 @@ pub unsafe fn begin(thread: &Thread, all: usize) -> bool {
         let ring = thread.ring.get();
         let slots = slots(ring);
         thread.ring_slots.set(all.min(SLOTS));
-        slots.write_bytes(0, SLOTS);
+        (&raw mut (*ring).sequence).write_volatile((*ring).sequence | 1);
+        ((*ring).done, (*ring).counting) = (0, 0);
         write(slots.addr(), RingSlot::base(place(&*thread.top.get())));
-        set_sequence(ring, (*ring).sequence | 1);
-        thread.ring_next.set(slots.add(1).expose_provenance());
         limit(thread, thread.ring_slots.get() / 3);
+        thread.ring_next.set(slots.add(1).expose_provenance());
         let found = thread.live.compare_exchange(live::TSC, live::RING, Ordering::Relaxed, Ordering::Relaxed);
         if found.is_err() {
-            thread.ring_limit.set(0);
+            leave(thread);
         }
         found.is_ok()
     }
@@ -298,31 +479,38 @@ pub fn taken(thread: &Thread) -> usize {
     (thread.ring_next.get().saturating_sub(slots(thread.ring.get()).addr()) / SLOT).min(SLOTS)
 }
 
-/// Says in the file whether there is something in a ring.
-pub unsafe fn set_sequence(ring: *mut Ring, sequence: u64) {
-    compiler_fence(Ordering::SeqCst);
-    // SAFETY: the caller's ring.
-    unsafe { (&raw mut (*ring).sequence).write_volatile(sequence) };
-    compiler_fence(Ordering::SeqCst);
-}
-
 /// Whether the arena has a ring; makes it one.
 unsafe fn has_ring(thread: &Thread) -> bool {
     // SAFETY: the arena is the thread's.
     unsafe {
         let arena = thread.arena.get();
-        if (*arena).ring == 0 {
-            let Some(_busy) = crate::busy::Busy::begin(thread) else { return false };
-            let Some((reference, block)) = thread.family.block(BLOCK_SIZE, false) else { return false };
-            (*block).kind = kind::RING;
-            (*block).size = BLOCK_SIZE as u32;
-            (*block).arena = thread.arena_ref.get();
-            thread.family.publish(block);
-            AtomicU32::from_ptr(&raw mut (*arena).ring).store(reference, Ordering::Release);
+        if (*arena).ring == 0 || thread.scratch.get().is_null() {
+            let Some(_busy) = Busy::begin(thread) else { return false };
+            if !has_scratch(thread) {
+                return false;
+            }
+            if (*arena).ring == 0 {
+                let Some((reference, block)) = thread.family.block(BLOCK_SIZE, false) else { return false };
+                (*block).kind = kind::RING;
+                (*block).size = BLOCK_SIZE as u32;
+                (*block).arena = thread.arena_ref.get();
+                thread.family.publish(block);
+                AtomicU32::from_ptr(&raw mut (*arena).ring).store(reference, Ordering::Release);
+            }
         }
         know(thread);
     }
     true
+}
+
+/// Whether there is memory for a replay; gets it.
+fn has_scratch(thread: &Thread) -> bool {
+    if thread.scratch.get().is_null()
+        && let Ok(memory) = sys::map_memory(size_of::<Scratch>())
+    {
+        thread.scratch.set(memory.cast());
+    }
+    !thread.scratch.get().is_null()
 }
 
 /// Takes over the ring of the thread's arena, if that has one.
@@ -335,11 +523,25 @@ pub unsafe fn know(thread: &Thread) {
     }
 }
 
+/// The state's next arena has another ring, or none; and what a forked child finds is its parent's.
+pub fn start_without(thread: &Thread) {
+    thread.ring_next.set(OVER);
+    thread.ring_limit.set(0);
+    thread.ring_used.set(0);
+    thread.ring.set(ptr::null_mut());
+}
+
 /// For the loop at the start: has a thread note its calls in these slots, round and round.
 pub fn rehearse(thread: &Thread, slots: *mut RingSlot) {
     thread.ring_next.set(slots.expose_provenance());
     thread.ring_limit.set(slots.wrapping_add(SLOTS).addr());
     thread.live.store(live::RING, Ordering::Relaxed);
+}
+
+/// The end of that.
+pub fn end_rehearsal(thread: &Thread, state: u64) {
+    start_without(thread);
+    thread.live.store(state, Ordering::Relaxed);
 }
 
 const _: () = assert!(SLOTS <= 1 << 16);

@@ -8,7 +8,7 @@ use crate::family::{self, Family};
 use crate::field::Field;
 use crate::fork;
 use crate::frame::{self, Frame, bits};
-use crate::replay;
+use crate::replay::Scratch;
 use crate::ring;
 use crate::sys::{self, SignalsBlocked};
 use crate::table::Table;
@@ -91,8 +91,10 @@ pub struct Thread {
     pub end_of_stretch: Field<u64>,
     /// The address of the next slot of the ring.
     pub ring_next: Field<usize>,
-    /// Where something about the ring is to be done; 0 while nothing is noted there.
+    /// Where something about the ring is to be done; 0 while nothing may be noted there.
     pub ring_limit: Field<usize>,
+    /// The stack pointer of the hook that is noting a call now; 0 if none is.
+    pub noting: Field<usize>,
     /// What is subtracted from a call's time, in 1/1024 ticks: for itself …
     pub inner: Field<u64>,
     /// … and for each call made inside.
@@ -137,6 +139,10 @@ pub struct Thread {
     pub ring: Field<*mut Ring>,
     /// How many of its slots the present stretch of noted calls has.
     pub ring_slots: Field<usize>,
+    /// How many of them are used, of a stretch that is over.
+    pub ring_used: Field<usize>,
+    /// Memory for a replay; null as long as none is needed.
+    pub scratch: Field<*mut Scratch>,
     /// When that began, in ticks.
     pub ring_began: Field<u64>,
     /// The trial of what timing costs.
@@ -220,6 +226,7 @@ impl Thread {
             state.counted_pair.set((*header).counted_cost);
             state.random.set(crate::sampling::seed(thread.addr()));
             state.directory.set(-1);
+            ring::start_without(state);
             state.use_filter();
         }
         Ok(thread)
@@ -367,8 +374,7 @@ impl Thread {
     pub fn settle(&self) {
         self.live.store(live::LOST, Ordering::Relaxed);
         // What a forked child finds there is its parent's.
-        self.ring_limit.set(0);
-        self.ring.set(ptr::null_mut());
+        ring::start_without(self);
         self.no_arena_until.set(u64::MAX);
         if clock::STOPPED.load(Ordering::Relaxed) {
             return;
@@ -432,10 +438,9 @@ impl Thread {
     ///
     /// The state must be [`crate::busy`].
     pub fn look_through(&self) {
-        self.record(); // first: another library may be unloaded meanwhile
-        ring::stop(self);
         // SAFETY: the caller's promise.
-        unsafe { replay::run(self, true) };
+        unsafe { ring::finish(self) };
+        self.record(); // first: another library may be unloaded meanwhile
         self.forget_addresses();
         self.readable_pages.iter().for_each(|page| page.set(0));
         self.use_filter();
@@ -457,9 +462,9 @@ impl Thread {
     /// it is in use.
     pub fn abandon(&self) {
         if self.has_arena() {
-            ring::stop(self);
             // SAFETY: the arena is the thread's.
-            unsafe { ring::finish(self) };
+            unsafe { ring::leave(self) };
+            ring::start_without(self);
             arena::release(self);
         }
         self.live.store(live::FORKED, Ordering::Relaxed);
@@ -471,6 +476,7 @@ impl Thread {
             }
         }
         self.busy.set(0);
+        self.noting.set(0);
         self.stacks.iter().for_each(|stack| stack.set((0, 0)));
         self.forget_addresses();
         self.in_use.store(false, Ordering::Release);

@@ -13,6 +13,7 @@ use crate::family::at;
 use crate::field::Field;
 use crate::frame::bits;
 use crate::ring;
+use crate::settings::Settings;
 use crate::sys;
 use crate::thread::{Thread, live};
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -20,7 +21,7 @@ use profile::Trials;
 use profile::header::clock::TSC;
 use profile::header::timing;
 use profile::ring::SLOTS;
-use profile::trials::TRIALS;
+use profile::trials::{Found, TRIALS};
 
 /// Calls of a stretch that is timed.
 const TIMED: u64 = 2048;
@@ -77,6 +78,8 @@ pub struct Trial {
     second: Field<u64>,
     /// Calls that had been left without an exit when the last trial was to begin.
     unwound: Field<u64>,
+    /// Whether code has run on another stack since.
+    is_elsewhere: Field<bool>,
     /// [`Thread::count`] when the latest result was kept.
     last_kept: Field<u64>,
 }
@@ -109,6 +112,11 @@ impl Trial {
     pub fn wait(&self) {
         self.stage.set(Stage::Waiting);
         self.is_warming_up.set(false);
+    }
+
+    /// Code runs on another stack than the latest open call.
+    pub fn notice_other_stack(&self) {
+        self.is_elsewhere.set(true);
     }
 
     fn warm_up(&self, stage: Stage) {
@@ -183,6 +191,10 @@ pub unsafe fn step_timed(thread: &Thread) {
     let trial = &thread.trial;
     // SAFETY: the thread has an arena.
     unsafe {
+        if ring::is_pending(thread) {
+            // A signal handler has left for good what was to go on with the stretch.
+            ring::leave(thread);
+        }
         match trial.stage.get() {
             Stage::Waiting if !leaves_calls(thread) && is_outermost_timed(thread) && has_record(thread) => {
                 trial.stage.set(Stage::Timed);
@@ -197,14 +209,16 @@ pub unsafe fn step_timed(thread: &Thread) {
     begin_stretch(thread);
 }
 
-/// Whether calls were left without an exit since this was last asked. In a program that often does so, whose call a new path
-/// is under must be looked for on the stack while it is open.
+/// Whether calls were left without an exit since this was last asked, or other stacks were run on. In a program that often does
+/// so, whose call a new path is under must be looked for on the stack while it is open.
 unsafe fn leaves_calls(thread: &Thread) -> bool {
     // SAFETY: the arena is the thread's.
     let unwound = unsafe { (*thread.arena.get()).unwound };
     let before = thread.trial.unwound.get();
     thread.trial.unwound.set(unwound);
-    unwound != before
+    let was_elsewhere = thread.trial.is_elsewhere.get();
+    thread.trial.is_elsewhere.set(false);
+    unwound != before || was_elsewhere
 }
 
 /// Calls of a stretch that is timed: no more than lie between two trials.
@@ -245,10 +259,11 @@ fn most(thread: &Thread, calls: u64) -> u64 {
     calls * (thread.pair.get() >> 10).max(1) * LONG
 }
 
-/// The ring is full, up to the limit that was set.
+/// The ring is full, up to the limit that was set. False if nothing can be done now: a change of the state is under way.
 #[cold]
 #[inline(never)]
-pub unsafe fn step_noted(thread: &Thread) {
+pub unsafe fn step_noted(thread: &Thread) -> bool {
+    let Some(_busy) = Busy::begin(thread) else { return false };
     let now = Tsc::now();
     let trial = &thread.trial;
     // SAFETY: the thread has an arena.
@@ -261,17 +276,14 @@ pub unsafe fn step_noted(thread: &Thread) {
             }
             trial.slots.set((trial.slots.get().1, taken_slots));
             thread.forget_time_since(now);
-            return begin_stretch(thread);
+            begin_stretch(thread);
+            return true;
         }
-        ring::stop(thread);
         let noted = taken(thread, now);
         let timed_all_the_same = thread.count.get().wrapping_sub(trial.count.get());
         let (second, last) = trial.slots.get();
         let before = ring::calls_between(thread, second, last);
         let calls = ring::calls_between(thread, last, taken_slots);
-        if !ring::finish(thread) {
-            return pause(thread);
-        }
         let is_whole = trial.stage.get() == Stage::Noted
             && timed_all_the_same < calls / 8
             && is_outermost_timed(thread)
@@ -279,11 +291,13 @@ pub unsafe fn step_noted(thread: &Thread) {
             && noted <= most(thread, calls)
             && before > 0
             && calls > 0;
+        ring::finish(thread);
         if is_whole {
             keep(thread, (trial.second.get(), before), (noted, calls));
         }
         pause(thread);
     }
+    true
 }
 
 /// Keeps the result of a trial.
@@ -293,7 +307,7 @@ unsafe fn keep(thread: &Thread, second: (u64, u64), last: (u64, u64)) {
     // All timed calls since the last result tell more than the latest of them. But what was waited there is in no trial.
     let between = trial.between.get();
     trial.between.set(Between::NOTHING);
-    let timed = match between.waited < between.ticks / 16 {
+    let timed = match between.waited < between.ticks / 2 {
         true => (between.ticks - between.waited, between.calls),
         false => (trial.timed.get(), trial.timed_calls.get()),
     };
@@ -304,7 +318,8 @@ unsafe fn keep(thread: &Thread, second: (u64, u64), last: (u64, u64)) {
     unsafe {
         let trials: &mut Trials = &mut *at(thread.base, (*thread.arena.get()).trials);
         trials.made += 1;
-        trials.add(difference, of(second) - of(last), (passed >> 10).clamp(1, i32::MAX as u64) as i32);
+        let calls = (passed >> 10).clamp(1, i32::MAX as u64) as i32;
+        trials.add(&Found { difference, noted: of(last), decline: of(second) - of(last), calls });
     }
 }
 
@@ -398,7 +413,9 @@ fn for_each(ticks: i64, calls: u64) -> i32 {
 fn pause(thread: &Thread) {
     thread.trial.wait();
     let wait = |so_far: u64| {
-        let usual = least_pause(thread).max(so_far / 64);
+        // As often as was asked for, if that was: for tests.
+        let is_asked_for = thread.family.settings.windows != Settings::DEFAULT.windows;
+        let usual = if is_asked_for { least_pause(thread) } else { least_pause(thread).max(so_far / 64) };
         so_far + usual / 2 + u64::from(thread.random_below(usual.min(u32::MAX.into()) as u32 + 1))
     };
     if thread.family.settings.timing == timing::ALL {

@@ -254,26 +254,6 @@ pub unsafe fn count_at<const OFFSET: usize, T>(record: *mut T) {
     }
 }
 
-/// Adds to such a counter, and gives what it was, in the same way.
-///
-/// # Safety
-/// As for [`add_at`].
-#[inline(always)]
-pub unsafe fn take_at<const OFFSET: usize, T>(record: *mut T, value: u64) -> u64 {
-    let before: u64;
-    // SAFETY: the caller's promise.
-    unsafe {
-        asm!(
-            "xadd qword ptr [{record} + {offset}], {value}",
-            record = in(reg) record,
-            offset = const OFFSET,
-            value = inout(reg) value => before,
-            options(nostack),
-        );
-    }
-    before
-}
-
 /// Adds to a counter in the same way.
 ///
 /// # Safety

@@ -17,9 +17,9 @@ const LEAST_TRIALS: usize = 8;
 /// their other stretch, and tell nothing of what those take.
 const NOTING_UNLIKENESS: f64 = 0.3;
 
-/// How far off trials may be beside that, as a fraction of the whole: what they found of whole programs, on a busy machine, was
-/// too little by a hundredth to a tenth.
-const TRIAL_UNLIKENESS: f64 = 0.1;
+/// How far off trials may be beside that, as a fraction of what a noted call takes with what it does: what they found of
+/// whole programs was more than what these took with such hooks alone, by one to six hundredths.
+const TRIAL_UNLIKENESS: f64 = 0.06;
 
 /// How far off what a timed call among counted ones adds to its own time may be, as a fraction.
 const TIMING_UNLIKENESS: f64 = 0.15;
@@ -112,19 +112,23 @@ impl Costs {
     }
 
     /// What timing costs is what a timed call takes longer than a noted one, and what that takes itself.
+    ///
+    /// What timed calls take is no sample: the results together have all of them. How far off this may be is therefore how
+    /// far off the noted calls are, of which there are few.
     fn tried_by_noting(self, trials: &Trials) -> Self {
-        let Some((difference, error)) = trials.mean(|result| result.first) else { return self };
+        let Some((timed, _)) = trials.mean(|result| result.first + result.noted) else { return self };
+        let Some((noted, error)) = trials.mean(|result| result.noted) else { return self };
         let Some((decline, of_decline)) = trials.mean(|result| result.decline) else { return self };
         // As much again is still to come back after the last third, if it comes back by half in each.
         let still = decline.max(0.0);
-        let (difference, error) = (difference + still, error.hypot(of_decline).hypot(still / 2.0));
-        let (own, of_loop) = (difference + self.counted, self.inner + self.outer);
+        let (own, of_loop) = (timed - noted + still + self.counted, self.inner + self.outer);
         if own <= 0.0 || of_loop <= 0.0 {
             return self;
         }
         // Which part of it lies inside the interval, the loop must tell.
         let scale = own / of_loop;
-        let error = error.hypot(self.counted * NOTING_UNLIKENESS).hypot(own * TRIAL_UNLIKENESS);
+        let unlike = (self.counted * NOTING_UNLIKENESS).hypot(noted.max(0.0) * TRIAL_UNLIKENESS);
+        let error = error.hypot(of_decline).hypot(still / 2.0).hypot(unlike);
         Self { inner: self.inner * scale, outer: self.outer * scale, error, trials: trials.made, ..self }
     }
 
@@ -194,10 +198,11 @@ impl Evidence {
     pub fn scaled(&self, factor: f64) -> Self {
         // What comes second is a weight, or in ticks, too.
         let of_second = if self.timing == Timing::All { 1.0 } else { factor };
-        let scaled = |&Tried { first, second, decline }: &Tried| Tried {
+        let scaled = |&Tried { first, second, decline, noted }: &Tried| Tried {
             first: first * factor,
             second: second * of_second,
             decline: decline * factor,
+            noted: noted * factor,
         };
         let results = self.trials.results.iter().map(scaled).collect();
         let trials = Trials { results, made: self.trials.made };
@@ -221,7 +226,8 @@ impl Evidence {
             unequal.unwrap_or(std::cmp::Ordering::Equal)
         });
         self.trials.results.sort_unstable_by(|a, b| {
-            let of_rest = || a.second.total_cmp(&b.second).then(a.decline.total_cmp(&b.decline));
+            let of_noted = || a.decline.total_cmp(&b.decline).then(a.noted.total_cmp(&b.noted));
+            let of_rest = || a.second.total_cmp(&b.second).then_with(of_noted);
             a.first.total_cmp(&b.first).then_with(of_rest)
         });
         self
@@ -241,6 +247,8 @@ struct Tried {
     second: f64,
     /// How much longer a noted call took in the second third of its stretch than in the last, in ticks.
     decline: f64,
+    /// What it took there, in ticks.
+    noted: f64,
 }
 
 /// The results of trials: see [`diytrace_format::Trials`].
@@ -264,6 +272,7 @@ impl Trials {
                 Timing::Sampled | Timing::Off => ticks(trials.others[place]),
             },
             decline: ticks(trials.declines[place]),
+            noted: ticks(trials.noted[place]),
         }));
         let made = if timing == Timing::All { trials.made.max(len as u64) } else { len as u64 };
         self.made = self.made.saturating_add(made);
@@ -333,7 +342,7 @@ mod tests {
 
     fn trials(differences: Vec<f64>) -> Trials {
         let made = differences.len() as u64;
-        let tried = |first| Tried { first, second: 256.0, decline: 0.0 };
+        let tried = |first| Tried { first, second: 256.0, decline: 0.0, noted: 10.0 };
         Trials { results: differences.into_iter().map(tried).collect(), made }
     }
 
@@ -349,7 +358,8 @@ mod tests {
         let total = costs.inner + costs.outer;
         assert!((49.0..51.5).contains(&total), "a noted pair and the trials' mean, not {total}");
         assert_eq!((costs.inner / total, costs.trials), (0.25, 100));
-        assert!((5.4..5.7).contains(&costs.error), "a tenth, and the noted pair's, not {}", costs.error);
+        let unlike = (8.0 * NOTING_UNLIKENESS).hypot(10.0 * TRIAL_UNLIKENESS);
+        assert!((costs.error - unlike).abs() < 1e-9, "what is not known of noted calls, not {}", costs.error);
     }
 
     /// cppcheck: what cold call paths cost is in few windows, and was cut off at either end.
@@ -371,8 +381,23 @@ mod tests {
         results.results.iter_mut().for_each(|result| result.decline = 6.0);
         let costs = found(&header(), results);
         assert!((costs.inner + costs.outer - (40.0 + 6.0 + 8.0)).abs() < 1e-9, "{costs:?}");
-        let unlikeness = (8.0 * NOTING_UNLIKENESS).hypot(54.0 * TRIAL_UNLIKENESS);
+        let unlikeness = (8.0 * NOTING_UNLIKENESS).hypot(10.0 * TRIAL_UNLIKENESS);
         assert!((costs.error - 3f64.hypot(unlikeness)).abs() < 1e-9, "{costs:?}");
+    }
+
+    #[test]
+    fn the_error_is_that_of_the_few_calls_that_were_noted() {
+        let mut results = trials(vec![40.0; 20]);
+        for (n, result) in results.results.iter_mut().enumerate() {
+            // Of timed calls that differ as much nothing is unknown.
+            result.first += if n % 4 < 2 { 30.0 } else { 0.0 };
+            let more = if n % 2 == 0 { 4.0 } else { 0.0 };
+            (result.noted, result.first) = (result.noted + more, result.first - more);
+        }
+        let costs = found(&header(), results);
+        let spread = 2.0 / 19f64.sqrt();
+        let unlike = (8.0 * NOTING_UNLIKENESS).hypot(12.0 * TRIAL_UNLIKENESS);
+        assert!((costs.error - spread.hypot(unlike)).abs() < 1e-9, "{costs:?}");
     }
 
     #[test]

@@ -3,8 +3,8 @@
 
 use diytrace_format::node::{ROOT, SKIPPED, flag, mark};
 use diytrace_format::reader::File;
-use diytrace_format::ring::{Counted, Entered, Note, Place};
-use diytrace_format::{Ref, Slot};
+use diytrace_format::ring::{Entered, Note, Place};
+use diytrace_format::{Ref, Ring, Slot};
 use rustc_hash::FxHashMap;
 
 use super::family::{Arena, Module, Node};
@@ -26,15 +26,19 @@ type Key = (Option<u32>, u64, u64, u64);
 
 /// Counts what lies in an arena's ring.
 pub fn count(file: &File, arena: &mut Arena, modules: &[Module]) {
-    let notes: Vec<Note> = file.ring(arena.facts.ring).map(|slot| slot.note()).collect();
-    if !notes.iter().any(|note| matches!(note, Note::Enter(_) | Note::Counting(_) | Note::Counted(_))) {
+    let Some((ring, slots)) = file.ring(arena.facts.ring) else { return };
+    let notes: Vec<Note> = slots.map(|slot| slot.note()).collect();
+    if !notes.iter().any(|note| matches!(note, Note::Enter(_))) {
         return;
     }
     let key = |node: &Node| (node.parent, node.function, node.site, node.hook & HOOK);
     let paths = arena.nodes.iter().zip(0..).map(|(node, index)| (key(node), index)).collect();
     let base = From { path: None, position: None, inside: 0, is_skipped: false };
-    let mut replay = Replay { arena, modules, paths, base, open: Vec::new() };
-    notes.iter().for_each(|note| replay.take(note));
+    let done = done(&ring, arena);
+    let mut replay = Replay { file, arena, modules, paths, base, open: Vec::new(), done };
+    for (at, note) in notes.iter().enumerate() {
+        replay.take(at as u64, note);
+    }
     for open in replay.open {
         // It has not returned, and nobody knows since when.
         if let Some(slot) = open.slot.and_then(|(path, own)| replay.arena.nodes[path as usize].slots.get_mut(own))
@@ -43,6 +47,14 @@ pub fn count(file: &File, arena: &mut Arena, modules: &[Module]) {
             slot.mark = mark::OPEN;
         }
     }
+}
+
+/// How many slots are counted already: also the one that the recorder was about, if its counter says so.
+fn done(ring: &Ring, arena: &Arena) -> u64 {
+    let is_it = ring.counting == ring.done.wrapping_add(1);
+    let path = arena.names.binary_search(&ring.node).ok();
+    let calls = path.and_then(|path| arena.nodes[path].slots.get(ring.own as usize)).map(|slot| slot.calls);
+    if is_it && calls.is_some_and(|calls| calls >= ring.calls) { ring.counting } else { ring.done }
 }
 
 /// A hook is told by its low half.
@@ -56,32 +68,24 @@ struct Open {
 }
 
 struct Replay<'a> {
+    file: &'a File<'a>,
     arena: &'a mut Arena,
     modules: &'a [Module],
     paths: FxHashMap<Key, u32>,
     base: From,
     open: Vec<Open>,
+    /// How many slots are counted already.
+    done: u64,
 }
 
 impl Replay<'_> {
-    fn take(&mut self, note: &Note) {
+    fn take(&mut self, at: u64, note: &Note) {
         match note {
             Note::Base(place) => {
                 self.base = self.place(place);
                 self.open.clear();
             }
-            Note::Enter(call) => self.enter(call),
-            Note::Counting(call) => {
-                let path = self.path(call.node);
-                let slot = path.map(|path| &mut self.arena.nodes[path as usize].slots[usize::from(call.own & 1)]);
-                if let Some(slot) = slot
-                    && slot.calls as u32 == call.calls.wrapping_sub(1)
-                {
-                    slot.calls += 1;
-                }
-                self.know(call);
-            }
-            Note::Counted(call) => self.know(call),
+            Note::Enter(call) => self.enter(call, at < self.done),
             Note::Exit => _ = self.open.pop(),
             Note::Nothing => {}
         }
@@ -104,20 +108,6 @@ impl Replay<'_> {
         self.open.last().map_or(self.base, |open| open.from)
     }
 
-    /// A call that the recorder has counted by itself.
-    fn know(&mut self, call: &Counted) {
-        let path = self.path(call.node);
-        let from = match path {
-            Some(path) => self.inside_of(path, call.inside, call.is_skipped),
-            None => self.latest(),
-        };
-        // Those that are open were not said to be so: that is done last.
-        let slot = path
-            .filter(|_| !call.is_skipped && call.is_open && !call.is_left)
-            .map(|path| (path, usize::from(call.own & 1)));
-        self.open.push(Open { from, slot });
-    }
-
     fn inside_of(&self, path: u32, inside: u8, is_skipped: bool) -> From {
         let node = &self.arena.nodes[path as usize];
         let position = match node.folded_into {
@@ -128,27 +118,31 @@ impl Replay<'_> {
         From { path: Some(path), position, inside, is_skipped }
     }
 
-    fn enter(&mut self, call: &Entered) {
+    /// A call is entered, and counted unless that was done.
+    fn enter(&mut self, call: &Entered, is_done: bool) {
         let from = self.latest();
-        if from.is_skipped {
+        let calls = u64::from(!is_done);
+        if from.is_skipped && !self.is_root(call) {
             // Below the limit of depth: it counts with the call there.
             if let Some(path) = from.path {
                 let slot = &mut self.arena.nodes[path as usize].slots[usize::from(from.inside & 1)];
-                slot.calls = slot.calls.saturating_add(1);
+                slot.calls = slot.calls.saturating_add(calls);
             }
             return self.open.push(Open { from, slot: None });
         }
         let key = (from.position, call.function, call.site, call.hook & HOOK);
         let path = match self.paths.get(&key) {
             Some(&path) => path,
+            // Where the recorder has had no room, it has counted by function.
+            None if is_done => return self.open.push(Open { from, slot: None }),
             None => self.make(from.position, call),
         };
         let node = &mut self.arena.nodes[path as usize];
         let own = from.inside | (node.flags & flag::FOLDED != 0) as u8;
         let inside = own | (node.flags & flag::RECURSION != 0) as u8;
         let slot = &mut node.slots[usize::from(own & 1)];
-        slot.calls = slot.calls.saturating_add(1);
-        if !node.is_untimed() {
+        slot.calls = slot.calls.saturating_add(calls);
+        if !node.is_untimed() && !is_done {
             node.timed = match node.timed {
                 Timed::All => Timed::AllBut(1),
                 Timed::AllBut(calls) => Timed::AllBut(calls.saturating_add(1)),
@@ -156,8 +150,14 @@ impl Replay<'_> {
             };
         }
         let is_seen = !self.arena.nodes[path as usize].is_untimed();
-        let from = self.inside_of(path, inside, false);
+        let is_skipped = self.file.is_skipped(self.arena.names[path as usize]);
+        let from = self.inside_of(path, inside, is_skipped);
         self.open.push(Open { from, slot: is_seen.then_some((path, usize::from(own & 1))) });
+    }
+
+    /// Whether a call is one of a root, which is recorded wherever it is: as far as one is known already.
+    fn is_root(&self, call: &Entered) -> bool {
+        self.arena.nodes.iter().any(|node| node.function == call.function && node.is_root)
     }
 
     /// A path that the recorder has not met before.
