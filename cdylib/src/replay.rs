@@ -375,7 +375,12 @@ impl Replay<'_> {
     /// Gives the frames of the calls that are open now their nodes. From now on they are timed.
     unsafe fn fill_frames(&self) {
         let (bottom, top) = (self.thread.bottom.get(), self.thread.top.get());
-        let (mut frame, mut index) = (bottom, 0);
+        // Noted calls are the latest. From the outermost on, so that who has left this finds the rest at the top.
+        let (mut frame, mut index) = (top, 0);
+        // SAFETY: frames between bottom and top are there.
+        while frame > bottom && [0, NOTED].contains(unsafe { &(*frame).position }) {
+            frame = frame.wrapping_sub(1);
+        }
         while frame < top {
             frame = frame.wrapping_add(1);
             // SAFETY: frames between bottom and top are there.

@@ -10,6 +10,10 @@
 //! far away, to [`OVER`]: an interrupted hook then finds it there, which means that its note was counted with the others, or
 //! one slot behind, which means that it came too late. Then its call goes the usual way.
 //!
+//! **One caller at a time.** A stretch may begin in a signal handler that has interrupted a usual hook, which then opens or closes
+//! a call that the ring knows nothing of. So calls are noted only that are made from one that is noted too, or from the one
+//! that the ring says is the latest ([`Thread::ring_base`]).
+//!
 //! The frames and that word are private memory. A forked child has both, and its frames find their paths in its own arena; at
 //! most it writes once more, into a slot of its parent's, what that holds anyway.
 
@@ -29,7 +33,6 @@ use crate::way::TimedByTsc;
 use core::mem::offset_of;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
-use profile::node::ROOT;
 use profile::ring::{BLOCK_SIZE, Place, SLOTS};
 use profile::{Block, Ring, RingSlot, UNIT, kind, ring};
 
@@ -56,7 +59,8 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
         let top = &*latest;
         let slot = thread.ring_next.get();
         let is_inside = top.sp.wrapping_sub(sp).wrapping_sub(1) < NEAR || hooks::is_inlined(top, site, hook, sp);
-        let is_usual = is_inside && top.position >= ROOT && slot < thread.ring_limit.get();
+        let is_known = top.position == NOTED || latest == thread.ring_base.get();
+        let is_usual = is_inside && is_known && slot < thread.ring_limit.get();
         let note = ring::enter(function, site, hook);
         let (true, Some(note), true) = (is_usual, note, latest.add(1) != thread.limit.get()) else {
             thread.noting.set(0);
@@ -245,7 +249,7 @@ unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook: usi
         let is_done = match is_at_limit(thread) {
             true => trial::step_noted(thread),
             // The program's time is measured from the outermost call on.
-            false if thread.is_empty() && is_open(thread) => {
+            false if thread.is_empty() && is_at_base(thread) => {
                 return apart(thread, || hooks::enter_on::<TimedByTsc>(thread, function, site, hook, sp));
             }
             false => leave(thread),
@@ -263,10 +267,9 @@ unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook: usi
 unsafe fn exit_unusual(thread: &Thread, is_its: bool, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the thread has an arena.
     unsafe {
-        let is_timed = is_its && ![0, NOTED].contains(&(*thread.top.get()).position);
         let is_done = match is_at_limit(thread) {
             true => trial::step_noted(thread),
-            false if is_timed && is_open(thread) => {
+            false if is_its && is_at_base(thread) => {
                 let now = Tsc::now();
                 return apart(thread, || hooks::exit_at(thread, now, function, site, hook, sp));
             }
@@ -277,6 +280,11 @@ unsafe fn exit_unusual(thread: &Thread, is_its: bool, function: usize, site: usi
             false => rare::exit_while_busy(thread, function, sp),
         }
     }
+}
+
+/// Whether a stretch is under way, and the latest call is the one that it began with, or the ring has said to be the latest.
+fn is_at_base(thread: &Thread) -> bool {
+    is_open(thread) && thread.top.get() == thread.ring_base.get()
 }
 
 /// Whether the stretch has come to its limit: it goes on from there, or ends.
@@ -315,6 +323,7 @@ unsafe fn apart(thread: &Thread, usual: impl FnOnce()) {
             return;
         }
         // Handlers' hooks go the usual way until the last step.
+        thread.ring_base.set(thread.top.get());
         write(slot, RingSlot::base(place(top)));
         take(thread);
         if is_open(thread) {
@@ -431,18 +440,15 @@ pub unsafe fn begin(thread: &Thread, all: usize) -> bool {
         if is_noting(thread) || is_busy(thread) || !leave(thread) || !has_ring(thread) {
             return false;
         }
-        let mut frame = thread.top.get();
-        while frame > thread.bottom.get() {
-            if [0, NOTED].contains(&(*frame).position) {
-                return false; // a signal handler in the middle of a hook
-            }
-            frame = frame.sub(1);
+        if [0, NOTED].contains(&(*thread.top.get()).position) {
+            return false; // a signal handler in the middle of a hook
         }
         let ring = thread.ring.get();
         let slots = slots(ring);
         thread.ring_slots.set(all.min(SLOTS));
         (&raw mut (*ring).sequence).write_volatile((*ring).sequence | 1);
         ((*ring).done, (*ring).counting) = (0, 0);
+        thread.ring_base.set(thread.top.get());
         write(slots.addr(), RingSlot::base(place(&*thread.top.get())));
         limit(thread, thread.ring_slots.get() / 3);
         thread.ring_next.set(slots.add(1).expose_provenance());
@@ -525,6 +531,7 @@ pub unsafe fn know(thread: &Thread) {
 
 /// The state's next arena has another ring, or none; and what a forked child finds is its parent's.
 pub fn start_without(thread: &Thread) {
+    thread.ring_base.set(ptr::null_mut());
     thread.ring_next.set(OVER);
     thread.ring_limit.set(0);
     thread.ring_used.set(0);
@@ -533,6 +540,7 @@ pub fn start_without(thread: &Thread) {
 
 /// For the loop at the start: has a thread note its calls in these slots, round and round.
 pub fn rehearse(thread: &Thread, slots: *mut RingSlot) {
+    thread.ring_base.set(thread.top.get());
     thread.ring_next.set(slots.expose_provenance());
     thread.ring_limit.set(slots.wrapping_add(SLOTS).addr());
     thread.live.store(live::RING, Ordering::Relaxed);

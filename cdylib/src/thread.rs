@@ -93,6 +93,8 @@ pub struct Thread {
     pub ring_next: Field<usize>,
     /// Where something about the ring is to be done; 0 while nothing may be noted there.
     pub ring_limit: Field<usize>,
+    /// The frame of the latest call that is not noted, as the ring has it.
+    pub ring_base: Field<*mut Frame>,
     /// The stack pointer of the hook that is noting a call now; 0 if none is.
     pub noting: Field<usize>,
     /// What is subtracted from a call's time, in 1/1024 ticks: for itself …
