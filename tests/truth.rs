@@ -183,13 +183,13 @@ fn the_hooks_are_taken_off() {
     }
 }
 
-/// Trials may be off by a tenth, as whole programs show, and the loop by as much in which part of the cost lies inside a call.
-/// So far off may times be then, and an error that says more tells less than is known.
+/// Trials may be off by what nobody knows of the pair that notes a call, and the loop by as much in which part of the cost lies
+/// inside a call. So far off may times be then, and an error that says more tells less than is known.
 #[test]
 fn the_error_is_as_wide_as_it_must_be() {
     const PROGRAMS: usize = 30;
     /// How far off the cost of a pair is, as a part of it.
-    const OFF: f64 = 0.1;
+    const OFF: f64 = 0.055;
     let program = program_of_a_thousand_requests();
     let mut chance = Chance::new(2);
     let mut found: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
