@@ -23,8 +23,8 @@ pub struct Trials {
     pub count: u64,
     /// Trials so far, where all calls are timed.
     pub made: u64,
-    /// What a timed call took longer than a noted one, in 1/1024 ticks; where only some calls are timed, what a blank
-    /// took longer than at the start: the result of trial `n` (from 0) lies at `n % TRIALS`.
+    /// What a timed call took longer than one that is not recorded would, in 1/1024 ticks: than a noted one, and what noting it
+    /// takes; where only some calls are timed, what a blank took longer than at the start: the result of trial `n` (from 0) lies at `n % TRIALS`.
     pub differences: [i32; TRIALS],
     /// How many calls a result stands for, in thousands: those since the one before. Where only some calls are timed: what the
     /// hooks of a counted call took longer, each by itself, than those of the loop at the start.
@@ -33,16 +33,16 @@ pub struct Trials {
     /// that time have pushed out of the caches was still coming back. The first third is warm-up, and `differences` are of the
     /// last. 0 where only some calls are timed.
     pub declines: [i32; TRIALS],
-    /// What a noted call took in that last third, in 1/1024 ticks. 0 where only some calls are timed.
+    /// What a noted call took in that last third but for noting it, in 1/1024 ticks. 0 where only some calls are timed.
     pub noted: [i32; TRIALS],
 }
 
 /// What a trial has found, where all calls are timed: see [`Trials`].
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
-    /// What a timed call took longer than a noted one.
+    /// What a timed call took longer than one that is not recorded would.
     pub difference: i32,
-    /// What a noted call took.
+    /// What a noted call took but for noting it.
     pub noted: i32,
     /// How much longer it took before.
     pub decline: i32,

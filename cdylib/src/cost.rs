@@ -35,6 +35,8 @@ pub struct Costs {
     pub counted: u64,
     /// Of a pair that only notes a call.
     pub noted: u64,
+    /// The same in a loop that trials run, too.
+    pub reference: u64,
     /// Of the hooks of a pair that counts, each by itself between two readings of the clock.
     pub probed: u64,
     /// Of a blank between counted calls; 0 where all are timed.
@@ -117,7 +119,7 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
             len += 1;
         }
         let (counted, probed) = (counted(thread, which, node), probed(thread, which, node));
-        let noted = noted(thread, which);
+        let (noted, reference) = noted(thread, which);
         (*node).flags |= flag::UNTIMED as u16;
         let untimed = few_rounds(|| pairs(which));
         let (total, spread) = median(&mut totals[..len]);
@@ -138,6 +140,7 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
             untimed,
             counted,
             noted,
+            reference,
             probed,
             blank: ((*thread).blank_ticks.get() << 10).checked_div((*thread).blanks.get().into()).unwrap_or(0),
         }
@@ -160,12 +163,12 @@ unsafe fn counted(thread: *mut Thread, which: u32, node: *mut NodeRecord) -> u64
 }
 
 /// What a pair costs that only notes a call. The ring is as large as it will be, and not in the first cache.
-unsafe fn noted(thread: *mut Thread, which: u32) -> u64 {
+unsafe fn noted(thread: *mut Thread, which: u32) -> (u64, u64) {
     const SIZE: usize = SLOTS * size_of::<RingSlot>();
     if which != TSC {
-        return 0;
+        return (0, 0);
     }
-    let Ok(slots) = sys::map_memory(SIZE) else { return 0 };
+    let Ok(slots) = sys::map_memory(SIZE) else { return (0, 0) };
     // SAFETY: the rehearsal's thread; the slots are new.
     unsafe {
         slots.write_bytes(0, SIZE);
@@ -183,8 +186,14 @@ unsafe fn noted(thread: *mut Thread, which: u32) -> u64 {
         });
         ring::end_rehearsal(&*thread, before);
         exit(CHILD, SITE);
+        let parent = (*thread).top.get();
+        let saved = *parent;
+        let reference = ring::reference(&*thread, slots.cast());
+        ring::end_rehearsal(&*thread, before);
+        parent.write(saved);
+        (*thread).top.set(parent);
         sys::unmap(slots, SIZE);
-        noted
+        (noted, reference)
     }
 }
 

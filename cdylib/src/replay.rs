@@ -26,6 +26,8 @@ pub struct Scratch {
     is_closed: [bool; SLOTS],
     /// The calls that are open, the outermost first.
     open: [Open; SLOTS],
+    /// Slots to try the hooks on.
+    pub tried: [RingSlot; 256],
 }
 
 /// A call in the ring.

@@ -33,6 +33,7 @@ use crate::way::TimedByTsc;
 use core::mem::offset_of;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
+use profile::node::ROOT;
 use profile::ring::{BLOCK_SIZE, Place, SLOTS};
 use profile::{Block, Ring, RingSlot, UNIT, kind, ring};
 
@@ -490,9 +491,9 @@ unsafe fn has_ring(thread: &Thread) -> bool {
     // SAFETY: the arena is the thread's.
     unsafe {
         let arena = thread.arena.get();
-        if (*arena).ring == 0 || thread.scratch.get().is_null() {
+        if (*arena).ring == 0 || thread.scratch.get().is_null() || thread.idle.get().is_null() {
             let Some(_busy) = Busy::begin(thread) else { return false };
-            if !has_scratch(thread) {
+            if !has_scratch(thread) || !has_idle(thread) {
                 return false;
             }
             if (*arena).ring == 0 {
@@ -519,6 +520,16 @@ fn has_scratch(thread: &Thread) -> bool {
     !thread.scratch.get().is_null()
 }
 
+/// Whether there is a state to try the hooks on; gets one.
+fn has_idle(thread: &Thread) -> bool {
+    if thread.idle.get().is_null()
+        && let Ok(idle) = Thread::new(thread.family)
+    {
+        thread.idle.set(idle);
+    }
+    !thread.idle.get().is_null()
+}
+
 /// Takes over the ring of the thread's arena, if that has one.
 pub unsafe fn know(thread: &Thread) {
     // SAFETY: the arena is the thread's, and its ring complete.
@@ -536,6 +547,48 @@ pub fn start_without(thread: &Thread) {
     thread.ring_limit.set(0);
     thread.ring_used.set(0);
     thread.ring.set(ptr::null_mut());
+}
+
+/// What a pair of these hooks takes now and here, in 1/1024 ticks: a loop of them on a state that is nobody's, so that no call of
+/// a signal handler comes into it. Other processes on the same core can make that twice as long from one moment to the next.
+pub unsafe fn reference(idle: &Thread, slots: *mut RingSlot) -> u64 {
+    const PAIRS: usize = 64;
+    const ROUNDS: usize = 5;
+    const FUNCTION: usize = 0x40_1000;
+    const SITE: usize = 0x40_2000;
+    const HOOK: usize = FUNCTION + 16;
+    let sp = arch::stack_pointer();
+    let enter: unsafe extern "C" fn(usize, usize, usize, usize, &Thread) = core::hint::black_box(enter);
+    let exit: unsafe extern "C" fn(usize, usize, usize, usize, &Thread) = core::hint::black_box(exit_apart);
+    let mut rounds = [0; ROUNDS];
+    for ticks in &mut rounds {
+        // Whoever has left this for good may have left it in the middle.
+        idle.noting.set(0);
+        // SAFETY: there is room for some frames.
+        unsafe {
+            let frame = idle.bottom.get().add(1);
+            frame.write(Frame { sp: sp + 64, position: ROOT, ..Frame::EMPTY });
+            idle.top.set(frame);
+        }
+        rehearse(idle, slots);
+        let began = Tsc::now();
+        for _ in 0..PAIRS {
+            // SAFETY: the state has a frame and room for more, and there are slots enough.
+            unsafe {
+                enter(FUNCTION, SITE, HOOK, sp, idle);
+                exit(FUNCTION, SITE, HOOK, sp, idle);
+            }
+        }
+        *ticks = Tsc::now().saturating_sub(began);
+    }
+    rounds.sort_unstable();
+    rounds[ROUNDS / 2] * 1024 / PAIRS as u64
+}
+
+#[inline(never)]
+unsafe extern "C" fn exit_apart(function: usize, site: usize, hook: usize, sp: usize, thread: &Thread) {
+    // SAFETY: the caller's promise.
+    unsafe { exit(thread, function, site, hook, sp) };
 }
 
 /// For the loop at the start: has a thread note its calls in these slots, round and round.

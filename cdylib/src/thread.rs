@@ -145,6 +145,8 @@ pub struct Thread {
     pub ring_used: Field<usize>,
     /// Memory for a replay; null as long as none is needed.
     pub scratch: Field<*mut Scratch>,
+    /// A state that is nobody's, to try hooks on; null as long as none is needed.
+    pub idle: Field<*mut Thread>,
     /// When that began, in ticks.
     pub ring_began: Field<u64>,
     /// The trial of what timing costs.

@@ -311,7 +311,9 @@ unsafe fn keep(thread: &Thread, second: (u64, u64), last: (u64, u64)) {
         true => (between.ticks - between.waited, between.calls),
         false => (trial.timed.get(), trial.timed_calls.get()),
     };
-    let difference = of(timed) - of(last);
+    // SAFETY: the arena is the thread's, and it has had a stretch.
+    let own = unsafe { own_cost(thread) };
+    let difference = of(timed) - of(last) + own;
     let passed = thread.count.get().wrapping_sub(trial.last_kept.get());
     trial.last_kept.set(thread.count.get());
     // SAFETY: the arena is the thread's, and has a record for them.
@@ -319,7 +321,18 @@ unsafe fn keep(thread: &Thread, second: (u64, u64), last: (u64, u64)) {
         let trials: &mut Trials = &mut *at(thread.base, (*thread.arena.get()).trials);
         trials.made += 1;
         let calls = (passed >> 10).clamp(1, i32::MAX as u64) as i32;
-        trials.add(&Found { difference, noted: of(last), decline: of(second) - of(last), calls });
+        trials.add(&Found { difference, noted: of(last) - own, decline: of(second) - of(last), calls });
+    }
+}
+
+/// What a pair that only notes a call takes itself, in 1/1024 ticks: as at the start, and so much more as the machine is slower now.
+unsafe fn own_cost(thread: &Thread) -> i32 {
+    // SAFETY: the header is mapped; the thread has what stretches need.
+    unsafe {
+        let header = &*thread.family.header();
+        let (at_start, before) = (header.noted_cost, header.reference_cost);
+        let now = ring::reference(&*thread.idle.get(), (&raw mut (*thread.scratch.get()).tried).cast());
+        (at_start * now.min(before * 4)).checked_div(before).unwrap_or(at_start) as i32
     }
 }
 

@@ -13,9 +13,9 @@ const SANE_COST: f64 = 1e5;
 /// Fewer trials than this say nothing of their spread.
 const LEAST_TRIALS: usize = 8;
 
-/// How far off the loop at the start may be about a pair that only notes its call, as a fraction: trials have such pairs for
-/// their other stretch, and tell nothing of what those take.
-const NOTING_UNLIKENESS: f64 = 0.3;
+/// A pair that only notes its call costs a program more than a loop of such pairs takes: between as much and so much more again,
+/// as a fraction, in fib, Lua, SQLite and cppcheck on one busy machine. The middle is taken off, and all of it may be so or not.
+const NOTING_MORE: f64 = 0.35;
 
 /// How far off trials may be beside that, as a fraction of what a noted call takes with what it does: what they found of
 /// whole programs was more than what these took with such hooks alone, by one to six hundredths.
@@ -111,7 +111,7 @@ impl Costs {
         }
     }
 
-    /// What timing costs is what a timed call takes longer than a noted one, and what that takes itself.
+    /// What timing costs is what a timed call takes longer than a noted one, and what noting takes.
     ///
     /// What timed calls take is no sample: the results together have all of them. How far off this may be is therefore how
     /// far off the noted calls are, of which there are few.
@@ -121,13 +121,13 @@ impl Costs {
         let Some((decline, of_decline)) = trials.mean(|result| result.decline) else { return self };
         // As much again is still to come back after the last third, if it comes back by half in each.
         let still = decline.max(0.0);
-        let (own, of_loop) = (timed - noted + still + self.counted, self.inner + self.outer);
+        let (own, of_loop) = (timed - noted + still + self.counted * NOTING_MORE, self.inner + self.outer);
         if own <= 0.0 || of_loop <= 0.0 {
             return self;
         }
         // Which part of it lies inside the interval, the loop must tell.
         let scale = own / of_loop;
-        let unlike = (self.counted * NOTING_UNLIKENESS).hypot(noted.max(0.0) * TRIAL_UNLIKENESS);
+        let unlike = (self.counted * NOTING_MORE).hypot(noted.max(0.0) * TRIAL_UNLIKENESS);
         let error = error.hypot(of_decline).hypot(still / 2.0).hypot(unlike);
         Self { inner: self.inner * scale, outer: self.outer * scale, error, trials: trials.made, ..self }
     }
@@ -356,9 +356,9 @@ mod tests {
         results[10..12].fill(1e5);
         let costs = found(&header(), trials(results));
         let total = costs.inner + costs.outer;
-        assert!((49.0..51.5).contains(&total), "a noted pair and the trials' mean, not {total}");
+        assert!((43.8..46.3).contains(&total), "a part of a noted pair and the trials' mean, not {total}");
         assert_eq!((costs.inner / total, costs.trials), (0.25, 100));
-        let unlike = (8.0 * NOTING_UNLIKENESS).hypot(10.0 * TRIAL_UNLIKENESS);
+        let unlike = (8.0 * NOTING_MORE).hypot(10.0 * TRIAL_UNLIKENESS);
         assert!((costs.error - unlike).abs() < 1e-9, "what is not known of noted calls, not {}", costs.error);
     }
 
@@ -368,11 +368,11 @@ mod tests {
         let mut results: Vec<f64> = (0..90).map(|n| 10.0 + f64::from(n % 5)).collect();
         results.extend([30.0; 10]);
         let costs = found(&header(), trials(results.clone()));
-        assert!((costs.inner + costs.outer - (13.8 + 8.0)).abs() < 0.01, "{costs:?}");
+        assert!((costs.inner + costs.outer - (13.8 + 8.0 * NOTING_MORE)).abs() < 0.01, "{costs:?}");
         let mut weighed = trials(results);
         weighed.results[90..].iter_mut().for_each(|result| result.second *= 9.0);
         let costs = found(&header(), weighed);
-        assert!((costs.inner + costs.outer - (21.0 + 8.0)).abs() < 0.01, "{costs:?}");
+        assert!((costs.inner + costs.outer - (21.0 + 8.0 * NOTING_MORE)).abs() < 0.01, "{costs:?}");
     }
 
     #[test]
@@ -380,8 +380,8 @@ mod tests {
         let mut results = trials(vec![40.0; 20]);
         results.results.iter_mut().for_each(|result| result.decline = 6.0);
         let costs = found(&header(), results);
-        assert!((costs.inner + costs.outer - (40.0 + 6.0 + 8.0)).abs() < 1e-9, "{costs:?}");
-        let unlikeness = (8.0 * NOTING_UNLIKENESS).hypot(10.0 * TRIAL_UNLIKENESS);
+        assert!((costs.inner + costs.outer - (46.0 + 8.0 * NOTING_MORE)).abs() < 1e-9, "{costs:?}");
+        let unlikeness = (8.0 * NOTING_MORE).hypot(10.0 * TRIAL_UNLIKENESS);
         assert!((costs.error - 3f64.hypot(unlikeness)).abs() < 1e-9, "{costs:?}");
     }
 
@@ -396,7 +396,7 @@ mod tests {
         }
         let costs = found(&header(), results);
         let spread = 2.0 / 19f64.sqrt();
-        let unlike = (8.0 * NOTING_UNLIKENESS).hypot(12.0 * TRIAL_UNLIKENESS);
+        let unlike = (8.0 * NOTING_MORE).hypot(12.0 * TRIAL_UNLIKENESS);
         assert!((costs.error - spread.hypot(unlike)).abs() < 1e-9, "{costs:?}");
     }
 
@@ -427,7 +427,7 @@ mod tests {
         pooled.add(&other);
         let all = pooled.costs();
         assert_eq!(all.trials, 10);
-        assert!((30.0..=32.0).contains(&(all.inner + all.outer - 8.0)), "{all:?}");
+        assert!((30.0..=32.0).contains(&(all.inner + all.outer - 8.0 * NOTING_MORE)), "{all:?}");
         assert_eq!((longer.inner, longer.outer, longer.error), (5.0, 15.0, 3.0));
     }
 }
