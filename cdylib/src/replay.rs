@@ -312,9 +312,9 @@ impl Replay<'_> {
 
     /// Whether the latest call is known to have returned by itself later: then it was open all the time.
     unsafe fn has_latest_returned(&self) -> bool {
-        // SAFETY: a call's slot.
         match self.depth {
             0 => self.base_at < self.last_base,
+            // SAFETY: a call's slot.
             depth => unsafe { *self.is_closed((*self.open(depth - 1)).at.into()) },
         }
     }
