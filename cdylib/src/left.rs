@@ -200,6 +200,18 @@ unsafe fn is_anothers(thread: &Thread) -> bool {
     ![0, owner].contains(&sys::gettid()) && has_no_alternate()
 }
 
+/// Whether another task than the state's own runs here; that ends recording by it.
+pub unsafe fn is_given_up(thread: &Thread, sp: usize) -> bool {
+    // SAFETY: frames between bottom and top are there; the thread has an arena.
+    unsafe {
+        let is_anothers = is_elsewhere(thread, thread.top.get(), sp) && is_anothers(thread);
+        if is_anothers {
+            give_up(thread);
+        }
+        is_anothers
+    }
+}
+
 /// Ends recording by a state that two tasks share: their calls cannot be told apart, and each would break the other's.
 unsafe fn give_up(thread: &Thread) {
     thread.give_up();

@@ -23,6 +23,7 @@ use crate::clock::{Clock, Tsc};
 use crate::family::at;
 use crate::frame::{Frame, NOTED, bits};
 use crate::hooks;
+use crate::left;
 use crate::rare;
 use crate::replay::{self, Scratch};
 use crate::stack;
@@ -219,6 +220,10 @@ fn is_noting(thread: &Thread) -> bool {
 unsafe fn enter_meanwhile(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the thread has an arena.
     unsafe {
+        // Before anything else: two tasks must not count what is noted at the same time.
+        if left::is_given_up(thread, sp) {
+            return thread.family.count_by_function(function);
+        }
         if !leave(thread) {
             return rare::enter_while_busy(thread, function, site, hook, sp);
         }
@@ -233,6 +238,9 @@ unsafe fn enter_meanwhile(thread: &Thread, function: usize, site: usize, hook: u
 unsafe fn exit_meanwhile(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the thread has an arena.
     unsafe {
+        if left::is_given_up(thread, sp) {
+            return;
+        }
         if !leave(thread) {
             return rare::exit_while_busy(thread, function, sp);
         }
@@ -247,6 +255,9 @@ unsafe fn exit_meanwhile(thread: &Thread, function: usize, site: usize, hook: us
 unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the thread has an arena.
     unsafe {
+        if left::is_given_up(thread, sp) {
+            return thread.family.count_by_function(function);
+        }
         let is_done = match is_at_limit(thread) {
             true => trial::step_noted(thread),
             // The program's time is measured from the outermost call on.
@@ -268,6 +279,9 @@ unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook: usi
 unsafe fn exit_unusual(thread: &Thread, is_its: bool, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the thread has an arena.
     unsafe {
+        if left::is_given_up(thread, sp) {
+            return;
+        }
         let is_done = match is_at_limit(thread) {
             true => trial::step_noted(thread),
             false if is_its && is_at_base(thread) => {
