@@ -91,8 +91,8 @@ pub struct Header {
     pub counted_cost: u64,
     /// What a hook pair that only notes a call (see [`crate::ring`]) adds to its caller, in 1/1024 ticks.
     pub noted_cost: u64,
-    /// What such a pair takes in a loop that can be run again, to tell how fast the machine is then, in 1/1024 ticks.
-    pub reference_cost: u64,
+    /// What it adds where its hooks do all that twice (see [`crate::Trials`]) beside where they do it once, in 1/1024 ticks.
+    pub twice_cost: u64,
     /// What the hooks of a pair that counts take, each by itself between two readings of the clock, in 1/1024 ticks.
     pub probed_cost: u64,
     /// Where some calls are timed, what such a call's interval takes with nothing in it, in 1/1024 ticks; see

@@ -46,6 +46,7 @@ pub mod header;
 pub mod histogram;
 pub mod module;
 pub mod node;
+pub mod noted;
 pub mod pattern;
 pub mod protocol;
 pub mod reader;

@@ -140,14 +140,15 @@ impl<'a> File<'a> {
         self.by_reference(trials)
     }
 
-    /// An arena's ring and its slots up to the first empty one; `None` if it has none.
+    /// An arena's ring and its slots; `None` if it has none, or nothing is in it.
     pub fn ring(&self, ring: Ref) -> Option<(Ring, impl Iterator<Item = RingSlot> + use<'a>)> {
         let bytes = self.bytes;
         self.by_reference::<Block>(ring).filter(|block| block.kind == kind::RING && ring != 0)?;
         let start = (ring as usize).checked_add(1)?.checked_mul(UNIT)?;
         let offset = move |slot: usize| start + size_of::<Ring>() + slot * size_of::<RingSlot>();
         let slots = (0..SLOTS).map_while(move |slot| copy::<RingSlot>(bytes, offset(slot)));
-        Some((copy(bytes, start)?, slots.take_while(|slot| slot.first != 0)))
+        let ring: Ring = copy(bytes, start)?;
+        (!ring.sequence.is_multiple_of(2)).then_some((ring, slots))
     }
 
     /// Whether nothing but roots is recorded inside the calls of a path.

@@ -1,8 +1,8 @@
 //! Rings: calls that were noted in the order in which they came, and are counted later.
 //!
-//! In a part of a trial (see [`crate::Trials`]) the hooks look nothing up: they note the call here and go on. When that part ends,
-//! the recorder counts what is noted, each call on its path, and empties the ring. If its process is killed before that, the
-//! reader does: it finds as many notes as there are slots before the first empty one, of which [`Ring::done`] are counted.
+//! In a part of a trial (see [`crate::Trials`]) the hooks look nothing up: they note each entry and exit here and go on. When
+//! that part ends, the recorder counts what is noted, each call on its path, and empties the ring. If its process is killed
+//! before that, the reader does: [`Ring::done`] of the slots are counted already.
 
 use crate::Ref;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -36,41 +36,51 @@ pub const BLOCK_SIZE: usize =
 
 const _: () = assert!(size_of::<Ring>() == crate::UNIT);
 
-/// What is noted: two words, of which the second is written first.
+/// What is noted. A slot is taken before it is written, and its function is written last: one that has none is not written
+/// yet, by a hook that a signal handler has interrupted, and perhaps left for good.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct RingSlot {
-    /// What it is, in its low bits; 0 = nothing, or nothing yet.
-    pub first: u64,
-    /// The rest.
-    pub second: u64,
-}
-
-const _: () = assert!(size_of::<RingSlot>() == 16);
-
-/// Addresses below this are taken for tags.
-const LEAST_ADDRESS: u64 = 4096;
-/// Bits of an address of user space.
-const ADDRESS_BITS: u32 = 47;
-const ADDRESS: u64 = (1 << ADDRESS_BITS) - 1;
-/// In a call's second word: the hook is told by how far it lies from the call site, and not from the function.
-const FROM_SITE: u64 = 1 << ADDRESS_BITS;
-
-const EXIT: u64 = 1;
-const BASE: u64 = 2;
-const TAG: u64 = 7;
-/// Where the bits that go with a tag begin: all below [`LEAST_ADDRESS`].
-const BITS: u32 = 3;
-
-/// A call that was entered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entered {
-    /// Its function.
+    /// The function that was entered or left; 0 = nothing, or nothing yet.
     pub function: u64,
     /// The call site.
     pub site: u64,
-    /// Return address of the enter hook.
+    /// Return address of the hook.
     pub hook: u64,
+    /// The hook's stack pointer, and in its low bits what this is.
+    pub sp: u64,
+}
+
+const _: () = assert!(size_of::<RingSlot>() == 32);
+
+/// What a note is, in the low bits of [`RingSlot::sp`]: stack pointers are multiples of eight.
+pub mod tag {
+    /// A call was entered.
+    pub const ENTER: u64 = 0;
+    /// A call returns.
+    pub const EXIT: u64 = 1;
+    /// The call that all others here are made from.
+    pub const BASE: u64 = 2;
+    /// Nothing.
+    pub const NOTHING: u64 = 3;
+    /// Where they lie.
+    pub const BITS: u64 = 7;
+}
+
+/// The function in a slot that stands for none.
+const NO_FUNCTION: u64 = u64::MAX;
+
+/// An entry or an exit, as its hook was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The function.
+    pub function: u64,
+    /// The call site.
+    pub site: u64,
+    /// Return address of the hook.
+    pub hook: u64,
+    /// Its stack pointer.
+    pub sp: u64,
 }
 
 /// Where calls are made from.
@@ -90,65 +100,56 @@ pub enum Note {
     /// Nothing.
     Nothing,
     /// A call was entered.
-    Enter(Entered),
-    /// The latest call has returned.
-    Exit,
-    /// The latest call is this one now, however it came to be.
-    Base(Place),
-}
-
-/// The words of a call that is entered; `None` if there is no room for such addresses.
-#[inline(always)]
-pub fn enter(function: usize, site: usize, hook: usize) -> Option<RingSlot> {
-    let (function, site, hook) = (function as u64, site as u64, hook as u64);
-    if (function | site) >> ADDRESS_BITS != 0 || function < LEAST_ADDRESS {
-        return None;
-    }
-    let words = |offset: u64, flag: u64| RingSlot {
-        first: function | offset << 48,
-        second: site | flag | (offset >> 16) << 48,
-    };
-    let is_near = |offset: u64| offset as i32 as i64 == offset as i64;
-    let offset = hook.wrapping_sub(function);
-    if is_near(offset) {
-        return Some(words(offset, 0));
-    }
-    // A body whose function has its address in another library (C++ templates).
-    let offset = hook.wrapping_sub(site);
-    is_near(offset).then(|| words(offset, FROM_SITE))
+    Enter(Event),
+    /// A call returns.
+    Exit(Event),
+    /// The latest call is this one now, however it came to be; with its stack pointer.
+    Base(Place, u64),
 }
 
 impl RingSlot {
-    /// The latest call returns.
-    pub const EXIT: Self = Self { first: EXIT, second: 0 };
+    /// A slot of no meaning.
+    pub const VOID: Self = Self { function: NO_FUNCTION, site: 0, hook: 0, sp: tag::NOTHING };
 
     /// The latest call is this one now.
-    #[inline(always)]
-    pub fn base(place: Place) -> Self {
+    pub fn base(place: Place, sp: u64) -> Self {
         Self {
-            first: BASE | u64::from(place.inside & 1) << BITS,
-            second: u64::from(place.position) << 32 | u64::from(place.node),
+            function: NO_FUNCTION,
+            site: u64::from(place.position) << 32 | u64::from(place.node),
+            hook: u64::from(place.inside & 1),
+            sp: sp & !tag::BITS | tag::BASE,
         }
+    }
+
+    /// A call is entered.
+    pub fn enter(event: Event) -> Self {
+        let Event { function, site, hook, sp } = event;
+        Self { function, site, hook, sp: sp & !tag::BITS | tag::ENTER }
+    }
+
+    /// A call returns.
+    pub fn exit(event: Event) -> Self {
+        let Event { function, site, hook, sp } = event;
+        Self { function, site, hook, sp: sp & !tag::BITS | tag::EXIT }
+    }
+
+    /// Whether its hook has written all of it.
+    pub fn is_written(&self) -> bool {
+        self.function != 0
     }
 
     /// What it holds.
     pub fn note(&self) -> Note {
-        let Self { first, second } = *self;
-        let address = first & ADDRESS;
-        if address >= LEAST_ADDRESS {
-            let offset = (first >> 48 | (second >> 48) << 16) as u32 as i32;
-            let site = second & ADDRESS;
-            let near = if second & FROM_SITE == 0 { address } else { site };
-            let hook = near.wrapping_add_signed(offset.into());
-            return Note::Enter(Entered { function: address, site, hook });
-        }
-        match first & TAG {
-            EXIT => Note::Exit,
-            BASE => Note::Base(Place {
-                node: second as Ref,
-                position: (second >> 32) as Ref,
-                inside: (first >> BITS) as u8 & 1,
-            }),
+        let Self { function, site, hook, sp } = *self;
+        let event = Event { function, site, hook, sp: sp & !tag::BITS };
+        match sp & tag::BITS {
+            _ if !self.is_written() => Note::Nothing,
+            tag::ENTER => Note::Enter(event),
+            tag::EXIT => Note::Exit(event),
+            tag::BASE => {
+                let place = Place { node: site as Ref, position: (site >> 32) as Ref, inside: hook as u8 & 1 };
+                Note::Base(place, event.sp)
+            }
             _ => Note::Nothing,
         }
     }
@@ -159,26 +160,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_is_noted_whole_wherever_its_hook_lies() {
-        for (function, site, hook) in [
-            (0x5555_0000_1000, 0x5555_0000_2000, 0x5555_0000_1010),
-            (0x7fff_f7d4_1af0, 0x5555_55e1_b4ed, 0x5555_55e1_b1e3),
-            (0x7fff_ffff_f000, 0x1000, 0x7fff_8000_0001),
-            (0x40_1000, 0x40_2000, 0x40_0fff),
-        ] {
-            let slot = enter(function, site, hook).unwrap();
-            let [function, site, hook] = [function, site, hook].map(|address| address as u64);
-            assert_eq!(slot.note(), Note::Enter(Entered { function, site, hook }));
-        }
-        assert_eq!(enter(0x1000_0000_0000, 0x2000_0000_0000, 0x7000_0000_0000), None);
-        assert_eq!(enter(1, 0x40_0000, 0x40_0000), None);
-        assert_eq!(enter(1 << 47, 0x40_0000, 0x40_0000), None);
+    fn a_slot_tells_what_was_noted() {
+        let event =
+            Event { function: 0x5555_0000_1000, site: 0x7fff_f7d4_1af0, hook: 0x5555_0000_1010, sp: 0x7ffe_0008 };
+        assert_eq!(RingSlot::enter(event).note(), Note::Enter(event));
+        assert_eq!(RingSlot::exit(event).note(), Note::Exit(event));
+        let place = Place { node: 7, position: Ref::MAX - 1, inside: 1 };
+        assert_eq!(RingSlot::base(place, 0x7ffe_0010).note(), Note::Base(place, 0x7ffe_0010));
     }
 
     #[test]
-    fn what_is_no_call_is_none() {
-        let place = Place { node: 7, position: Ref::MAX - 1, inside: 1 };
-        assert_eq!(RingSlot::base(place).note(), Note::Base(place));
-        assert_eq!((RingSlot::EXIT.note(), RingSlot::default().note()), (Note::Exit, Note::Nothing));
+    fn what_is_not_written_to_the_end_is_nothing() {
+        let begun = RingSlot { function: 0, site: 1, hook: 2, sp: 0x7ffe_0008 };
+        assert_eq!([begun, RingSlot::VOID, RingSlot::default()].map(|slot| slot.note()), [Note::Nothing; 3]);
+        assert!(!begun.is_written() && RingSlot::VOID.is_written());
     }
 }

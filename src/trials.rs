@@ -23,28 +23,35 @@ pub struct Trials {
     pub count: u64,
     /// Trials so far, where all calls are timed.
     pub made: u64,
-    /// What a timed call took longer than one that is not recorded would, in 1/1024 ticks: than a noted one, and what noting it
-    /// takes; where only some calls are timed, what a blank took longer than at the start: the result of trial `n` (from 0) lies at `n % TRIALS`.
+    /// What a timed call took longer than a noted one, in 1/1024 ticks; where only some calls are timed, what a blank took longer
+    /// than at the start: the result of trial `n` (from 0) lies at `n % TRIALS`.
     pub differences: [i32; TRIALS],
     /// How many calls a result stands for, in thousands: those since the one before. Where only some calls are timed: what the
     /// hooks of a counted call took longer, each by itself, than those of the loop at the start.
     pub others: [i32; TRIALS],
-    /// How much longer a noted call took in the second third of its stretch than in the last, in 1/1024 ticks: what the hooks
-    /// that time have pushed out of the caches was still coming back. The first third is warm-up, and `differences` are of the
-    /// last. 0 where only some calls are timed.
+    /// How much longer a noted call took in the second part of its stretch than in the third, in 1/1024 ticks: what the hooks
+    /// that time have pushed out of the caches was still coming back. The first part is warm-up, and `differences` are of the
+    /// third. 0 where only some calls are timed.
     pub declines: [i32; TRIALS],
-    /// What a noted call took in that last third but for noting it, in 1/1024 ticks. 0 where only some calls are timed.
+    /// What a noted call took in that third part, in 1/1024 ticks. 0 where only some calls are timed.
     pub noted: [i32; TRIALS],
+    /// What a call took longer that was noted twice, in the last part, than one that was noted once, in the third, in 1/1024
+    /// ticks: about what noting takes. 0 where only some calls are timed.
+    pub own: [i32; TRIALS],
+    /// Not used; zero.
+    pub reserved: [u32; 1],
 }
 
-/// What a trial has found, where all calls are timed: see [`Trials`].
+/// What a trial has found, where all calls are timed: see [`Trials`]. In 1/1024 ticks for a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
-    /// What a timed call took longer than one that is not recorded would.
-    pub difference: i32,
-    /// What a noted call took but for noting it.
+    /// What a timed call took.
+    pub timed: i32,
+    /// What a noted call took.
     pub noted: i32,
-    /// How much longer it took before.
+    /// What a second note of each call takes.
+    pub own: i32,
+    /// How much longer a noted call took before.
     pub decline: i32,
     /// For how many calls that stands, in thousands.
     pub calls: i32,
@@ -60,7 +67,7 @@ impl Trials {
                 let [first, second] = [pair * 2, (pair * 2 + 1).min(TRIALS - 1)];
                 let weights = [first, second].map(|n| i64::from(self.others[n]).max(1));
                 let sum = weights[0] + weights[1];
-                for results in [&mut self.differences, &mut self.declines, &mut self.noted] {
+                for results in [&mut self.differences, &mut self.declines, &mut self.noted, &mut self.own] {
                     let both = i64::from(results[first]) * weights[0] + i64::from(results[second]) * weights[1];
                     results[pair] = (both / sum) as i32;
                 }
@@ -69,10 +76,10 @@ impl Trials {
             }
             count = TRIALS.div_ceil(2);
         }
-        (self.differences[count], self.others[count]) = (found.difference, found.calls);
-        (self.declines[count], self.noted[count]) = (found.decline, found.noted);
+        (self.differences[count], self.others[count]) = (found.timed.saturating_sub(found.noted), found.calls);
+        (self.declines[count], self.noted[count], self.own[count]) = (found.decline, found.noted, found.own);
         self.count = count as u64 + 1;
     }
 }
 
-const _: () = assert!(size_of::<Trials>() == 1024);
+const _: () = assert!(size_of::<Trials>() == 1280);
