@@ -14,7 +14,6 @@ use profile::header::timing;
 use profile::node::mark;
 use profile::protocol::directory::{self, Owner, Word};
 use profile::protocol::room;
-use profile::ring::SLOTS;
 use profile::timeline::Slice;
 use profile::{
     ARENA_NODES, Arena, Bins, Block, CHUNK_NODES, DIRECTORY_SLOTS, Function, GRANULE, NodeRecord, Ref, Sample,
@@ -230,7 +229,7 @@ pub unsafe fn clear(thread: &Thread, epoch: u32) {
         arena.pending = 0;
         ring::know(thread);
         if !thread.ring.get().is_null() {
-            ring::empty(thread, SLOTS);
+            ring::empty(thread);
         }
         (arena.owners, arena.processes) = (1, 1);
         arena.flags &= flag::FULL;

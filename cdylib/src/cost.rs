@@ -35,8 +35,8 @@ pub struct Costs {
     pub counted: u64,
     /// Of a pair that only notes a call.
     pub noted: u64,
-    /// The same in a loop that trials run, too.
-    pub reference: u64,
+    /// Of one that notes it twice, beside that.
+    pub twice: u64,
     /// Of the hooks of a pair that counts, each by itself between two readings of the clock.
     pub probed: u64,
     /// Of a blank between counted calls; 0 where all are timed.
@@ -119,7 +119,7 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
             len += 1;
         }
         let (counted, probed) = (counted(thread, which, node), probed(thread, which, node));
-        let (noted, reference) = noted(thread, which);
+        let [noted, twice] = [false, true].map(|twice| noted(thread, which, twice));
         (*node).flags |= flag::UNTIMED as u16;
         let untimed = few_rounds(|| pairs(which));
         let (total, spread) = median(&mut totals[..len]);
@@ -128,7 +128,7 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
         let empty = few_rounds(|| pairs_of(which, CHILD, arch::empty, arch::empty));
         let (total, inner) = (total.saturating_sub(empty), inner.saturating_sub(empty / 2));
         let (counted, untimed) = (counted.saturating_sub(empty), untimed.saturating_sub(empty));
-        let noted = noted.saturating_sub(empty);
+        let (noted, twice) = (noted.saturating_sub(empty), twice.saturating_sub(noted));
         // Where some calls are timed, each of them has cost what the counted ones have not.
         let timed = (timed / len as u64).min(PAIRS);
         let timing = (total.saturating_sub(counted) * PAIRS).checked_div(timed);
@@ -140,7 +140,7 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
             untimed,
             counted,
             noted,
-            reference,
+            twice,
             probed,
             blank: ((*thread).blank_ticks.get() << 10).checked_div((*thread).blanks.get().into()).unwrap_or(0),
         }
@@ -162,38 +162,30 @@ unsafe fn counted(thread: *mut Thread, which: u32, node: *mut NodeRecord) -> u64
     }
 }
 
-/// What a pair costs that only notes a call. The ring is as large as it will be, and not in the first cache.
-unsafe fn noted(thread: *mut Thread, which: u32) -> (u64, u64) {
+/// What a pair costs that only notes a call, once or twice. The ring is as large as it will be, and not in the first cache.
+unsafe fn noted(thread: *mut Thread, which: u32, twice: bool) -> u64 {
     const SIZE: usize = SLOTS * size_of::<RingSlot>();
+    /// As many slots as a round takes.
+    const TAKEN: usize = PAIRS as usize * 4;
     if which != TSC {
-        return (0, 0);
+        return 0;
     }
-    let Ok(slots) = sys::map_memory(SIZE) else { return (0, 0) };
+    let Ok(slots) = sys::map_memory(SIZE) else { return 0 };
     // SAFETY: the rehearsal's thread; the slots are new.
     unsafe {
         slots.write_bytes(0, SIZE);
         let before = (*thread).live.load(Ordering::Relaxed);
-        enter(CHILD, SITE); // outermost calls are timed
         let mut rounds = 0;
         let noted = few_rounds(|| {
-            if rounds % (SLOTS / (PAIRS as usize * 2)) == 0 {
-                ring::rehearse(&*thread, slots.cast());
+            if rounds % (SLOTS / TAKEN) == 0 {
+                ring::rehearse(&*thread, slots.cast(), twice);
             }
             rounds += 1;
-            // There is room for functions only that lie near their hooks.
-            let near = (noted as *const ()).addr();
-            pairs_of(which, near, enter, exit)
+            pairs(which)
         });
         ring::end_rehearsal(&*thread, before);
-        exit(CHILD, SITE);
-        let parent = (*thread).top.get();
-        let saved = *parent;
-        let reference = ring::reference(&*thread, slots.cast());
-        ring::end_rehearsal(&*thread, before);
-        parent.write(saved);
-        (*thread).top.set(parent);
         sys::unmap(slots, SIZE);
-        (noted, reference)
+        noted
     }
 }
 

@@ -39,7 +39,7 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
     // SAFETY: the thread's state is valid while its word leads to it.
     unsafe {
         if thread.is_null() || !(*thread).is(live::TSC) {
-            return enter_otherwise(function, site, hook, sp, thread);
+            return arch::enter_noting(function, site, hook, sp, thread);
         }
         let thread = &*thread;
         if is_let_in(thread, function, site, hook, sp) {
@@ -48,26 +48,23 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
     }
 }
 
-/// Entry in a thread whose calls are not timed one by one.
+/// Entry in a thread whose calls are not timed one by one, and are not simply noted either.
 #[inline(never)]
-unsafe extern "C" fn enter_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: *mut Thread) {
+pub unsafe extern "C" fn enter_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: *mut Thread) {
     // SAFETY: as above.
     unsafe {
         if thread.is_null() {
             return rare::enter(function, site, hook, sp);
         }
         let thread = &*thread;
-        if thread.is(live::RING) {
+        if thread.is(live::COUNTED) {
             if is_let_in(thread, function, site, hook, sp) {
-                ring::enter(function, site, hook, sp, thread);
+                counted::enter(function, site, hook, sp, thread);
             }
-            return;
-        }
-        if !thread.is(live::COUNTED) {
-            return rare::enter(function, site, hook, sp);
-        }
-        if is_let_in(thread, function, site, hook, sp) {
-            counted::enter(function, site, hook, sp, thread);
+        } else if thread.is_noting() {
+            ring::enter_unusual(thread, function, site, hook, sp);
+        } else {
+            rare::enter(function, site, hook, sp);
         }
     }
 }
@@ -90,7 +87,7 @@ pub unsafe extern "C" fn exit(function: usize, site: usize, hook: usize, sp: usi
         }
         let thread = &*thread;
         if !thread.is(live::TSC) {
-            return exit_otherwise(function, site, hook, sp, thread);
+            return arch::exit_noting(function, site, hook, sp, ptr::from_ref(thread).cast_mut());
         }
         if thread.is_empty() {
             return; // outside every root
@@ -107,19 +104,20 @@ unsafe extern "C" fn exit_inside(function: usize, site: usize, hook: usize, sp: 
     unsafe { exit_at(thread, now, function, site, hook, sp) };
 }
 
-/// Exit in a thread whose calls are not timed one by one.
+/// Exit in a thread whose calls are not timed one by one, and are not simply noted either.
 #[inline(never)]
-unsafe extern "C" fn exit_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: &Thread) {
-    // SAFETY: as above.
+pub unsafe extern "C" fn exit_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: *mut Thread) {
+    // SAFETY: as above; there is a state.
     unsafe {
-        if thread.is(live::RING) {
+        let thread = &*thread;
+        if thread.is(live::COUNTED) {
             if !thread.is_empty() {
-                ring::exit(thread, function, site, hook, sp);
+                counted::exit(thread, function, site, hook, sp);
             }
-        } else if !thread.is(live::COUNTED) {
+        } else if thread.is_noting() {
+            ring::exit_unusual(thread, function, site, hook, sp);
+        } else {
             rare::exit(function, site, hook, sp);
-        } else if !thread.is_empty() {
-            counted::exit(thread, function, site, hook, sp);
         }
     }
 }
@@ -141,7 +139,7 @@ unsafe fn is_let_in(thread: &Thread, function: usize, site: usize, hook: usize, 
 
 /// Whether there is news in the control words: recording is paused, or its counters were reset.
 #[inline(always)]
-fn is_controlled(thread: &Thread) -> bool {
+pub fn is_controlled(thread: &Thread) -> bool {
     // SAFETY: the header is mapped; both words are aligned as one.
     unsafe { (&raw const (*thread.base.cast::<Header>()).paused).cast::<u64>().read_volatile() != thread.control.get() }
 }

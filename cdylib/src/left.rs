@@ -18,7 +18,7 @@ use crate::thread::{DISTANCES, Distance, Thread, slot};
 use crate::timeline;
 use core::mem::offset_of;
 use profile::node::mark;
-use profile::ring::Entered;
+use profile::ring::Event;
 use profile::{Arena, NodeRecord, Slot};
 
 /// Most bytes of stack that are searched for a return address.
@@ -34,7 +34,7 @@ const BEHIND: usize = 64 << 10;
 /// one is gone, or the new one is part of its body. This is asked once for each path. On a path that is known the parent
 /// cannot be wrong, but for recursion: a call from this site was once seen to come from that function.
 pub unsafe fn is_gone(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
-    let call = Entered { function: function as u64, site: site as u64, hook: hook as u64 };
+    let call = Event { function: function as u64, site: site as u64, hook: hook as u64, sp: sp as u64 };
     // SAFETY: the top frame is there.
     unsafe {
         let is_none = thread.top.get() == thread.bottom.get();
@@ -43,7 +43,7 @@ pub unsafe fn is_gone(thread: &Thread, function: usize, site: usize, hook: usize
 }
 
 /// The same of another open call.
-pub unsafe fn is_gone_from(thread: &Thread, top: &Frame, call: Entered, sp: usize) -> bool {
+pub unsafe fn is_gone_from(thread: &Thread, top: &Frame, call: Event, sp: usize) -> bool {
     let (function, site, hook) = (call.function as usize, call.site as usize, call.hook as usize);
     // SAFETY: the caller's frame; the words searched lie in one mapping of the stack.
     unsafe {
@@ -78,34 +78,32 @@ pub unsafe fn is_gone_from(thread: &Thread, top: &Frame, call: Entered, sp: usiz
 
 /// The same, asked of a call that has returned by now, when its place on the stack tells nothing any more: whether the code
 /// that it was made from is that of a call further out. What code without hooks in between has called stays where it is.
-pub unsafe fn is_gone_by_code(thread: &Thread, caller: *mut Frame, call: &Entered) -> bool {
+///
+/// # Safety
+/// Their hooks lie in code that was running a moment ago, the caller's and those of the calls further out.
+pub unsafe fn is_gone_by_code(
+    thread: &Thread,
+    caller: &Frame,
+    further_out: impl Iterator<Item = usize>,
+    call: &Event,
+) -> bool {
     /// Calls further out that are looked at.
     const LOOKED_AT: usize = 32;
     let began = clock::now(thread.family.clock);
-    // SAFETY: frames between bottom and top are there; their hooks lie in code that was running a moment ago, and what has no
-    // table there is not looked at.
+    // SAFETY: the caller's promise; what has no table there is not looked at.
     unsafe {
-        let table = modules::unwind_table(thread.family, full_hook(thread, &*caller));
+        let table = modules::unwind_table(thread.family, full_hook(thread, caller));
         let start = |address: usize| {
             let is_there = modules::unwind_table(thread.family, address) == table;
             is_there.then(|| code::start_of(thread.family, address)).flatten()
         };
-        let (from, of_caller) = (start(call.site as usize), start(full_hook(thread, &*caller)));
+        let (from, of_caller) = (start(call.site as usize), start(full_hook(thread, caller)));
         let is_gone = if from.is_none() || of_caller.is_none() || from == of_caller {
             false
-        } else if (*caller).site == call.site as usize {
+        } else if caller.site == call.site as usize {
             start(call.hook as usize) != of_caller // not a body in the same frame
         } else {
-            let mut frame = caller.sub(1);
-            let mut left = LOOKED_AT;
-            let is_it = |frame: *mut Frame| {
-                let is_known = (*frame).node != 0 || (*frame).position == NOTED;
-                is_known && start(full_hook(thread, &*frame)) == from
-            };
-            while left > 0 && frame > thread.bottom.get() && !is_it(frame) {
-                (frame, left) = (frame.sub(1), left - 1);
-            }
-            left > 0 && frame > thread.bottom.get()
+            further_out.take(LOOKED_AT).any(|hook| start(hook) == from)
         };
         thread.forget_time_since(began);
         is_gone
@@ -237,13 +235,13 @@ pub unsafe fn count_left(thread: &Thread, node: *mut NodeRecord) {
     }
 }
 
-/// Closes a call that was left without an exit, and others lie above it: its frame stays, and stands for none.
-pub unsafe fn leave_in_place(thread: &Thread, frame: *mut Frame) {
+/// Closes a call that was left without an exit, or has returned, and others may lie above it: its frame stays, and stands for none.
+pub unsafe fn leave_in_place(thread: &Thread, frame: *mut Frame, was_left: bool) {
     // SAFETY: the caller's frame and its node.
     unsafe {
         let (node, bits) = ((*frame).node, (*frame).bits);
         if node != 0 && bits & (bits::UNTIMED | bits::COUNTED) == 0 {
-            if bits & bits::INHERITED == 0 {
+            if was_left && bits & bits::INHERITED == 0 {
                 count_left(thread, thread.node(node));
             }
             let counters = slot(thread.node(node), bits);

@@ -8,7 +8,7 @@ use crate::counted;
 use crate::family;
 use crate::filter;
 use crate::fork;
-use crate::frame::{Frame, NOTED, bits};
+use crate::frame::{Frame, bits};
 use crate::hooks;
 use crate::left::{close_partly, is_elsewhere, is_gone, switch_stack, unwind};
 use crate::modules;
@@ -39,7 +39,7 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: a thread's state is valid as long as its word leads to it.
     unsafe {
         let Some(thread) = states::current().as_ref() else { return count_without_state(function) };
-        if thread.is(live::RING) && !ring::leave(thread) {
+        if thread.is_noting() && !ring::leave(thread) {
             return enter_while_busy(thread, function, site, hook, sp);
         }
         if hooks::is_paused(thread) || hooks::is_outside(thread, function) {
@@ -177,7 +177,6 @@ pub unsafe fn enter_new_path<W: Way>(thread: &Thread, function: usize, site: usi
     }
     // SAFETY: the top frame is there.
     unsafe {
-        unfill(thread.top.get());
         if switch_stack(thread, sp) {
             return enter_after_unwinding::<W>(thread, function, site, hook, sp);
         }
@@ -186,17 +185,6 @@ pub unsafe fn enter_new_path<W: Way>(thread: &Thread, function: usize, site: usi
             return enter_anywhere::<W>(thread, function, site, hook, sp);
         }
         enter_from::<W>(thread, thread.top.get(), function, site, hook, sp);
-    }
-}
-
-/// Where the latest frame is of a hook that notes its call, and has been interrupted as it was to find that the stretch is
-/// over: that hook will see to it. Until then it is one that is not filled.
-unsafe fn unfill(frame: *mut Frame) {
-    // SAFETY: the caller's frame.
-    unsafe {
-        if (*frame).position == NOTED {
-            (*frame).position = 0;
-        }
     }
 }
 
@@ -337,7 +325,6 @@ pub unsafe fn enter_too_deep<W: Way>(thread: &Thread, function: usize, site: usi
 pub unsafe fn enter_after_unwinding<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames between bottom and top are there.
     unsafe {
-        unfill(thread.top.get());
         switch_stack(thread, sp);
         if !is_elsewhere(thread, thread.top.get(), sp) {
             while (*thread.top.get()).sp < sp && !is_elsewhere(thread, thread.top.get(), sp) {
@@ -385,7 +372,6 @@ pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: 
     }
     // SAFETY: frames between bottom and top are there; the bottom frame ends every search.
     unsafe {
-        unfill(thread.top.get());
         switch_stack(thread, sp);
         let latest = &*thread.top.get();
         if latest.position == 0 && latest.bits == bits::UNTIMED && latest.function == function && latest.sp == sp {

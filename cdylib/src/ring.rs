@@ -1,160 +1,243 @@
 //! Calls that are only noted: the hooks of a stretch that tells what the program takes without being recorded.
 //!
-//! Nothing is looked up and no clock is read. A call goes into the ring (see [`profile::ring`]), which lies in the file, and
-//! onto the shadow stack as a frame that does not know its node yet. What is not a plain entry or exit ends the stretch
-//! first, and then goes its usual way. [`crate::replay`] counts what was noted.
+//! Nothing is looked up, no clock is read and no frame is opened: entries and exits go into the ring (see [`profile::ring`]),
+//! which lies in the file, as the hooks are told them (`arch::enter_noting`). [`crate::replay`] finds out what they mean.
 //!
-//! **One hook at a time.** A hook at work says so ([`Thread::noting`]), and one that comes meanwhile, in a signal handler, ends
-//! the stretch before anything else. So no two of them are ever in the middle of the same slot, and none begins a stretch there.
-//! A note counts from the one instruction on that moves [`Thread::ring_next`] behind it. To end a stretch moves that word
-//! far away, to [`OVER`]: an interrupted hook then finds it there, which means that its note was counted with the others, or
-//! one slot behind, which means that it came too late. Then its call goes the usual way.
+//! **Base.** All that is noted lies in the frame of one open call, on its stack: the *base*, of which the ring says which it is.
+//! What does not (an exit of the base, another stack, a jump further out) goes its usual way, here. So usual frames do not
+//! change under the notes, and where they do (a usual hook that a handler has interrupted goes on) the next hook sees it. When
+//! the base returns, the call that it was made from is the next one.
 //!
-//! **One caller at a time.** A stretch may begin in a signal handler that has interrupted a usual hook, which then opens or closes
-//! a call that the ring knows nothing of. So calls are noted only that are made from one that is noted too, or from the one
-//! that the ring says is the latest ([`Thread::ring_base`]).
+//! **Slots.** A hook takes a slot by one instruction, and writes the function last. A handler that has interrupted it in
+//! between may end the stretch: then that slot is *unfinished*, and its hook, if it goes on, sees that the stretch is over, finds
+//! its slot among those, and goes the usual way. Until then, or until it is known to have been left for good, no other stretch
+//! begins: nobody writes to a slot that means something else by now.
 //!
-//! The frames and that word are private memory. A forked child has both, and its frames find their paths in its own arena; at
-//! most it writes once more, into a slot of its parent's, what that holds anyway.
+//! **End.** To end a stretch forbids notes first (the limit is 0). From then on what the ring holds is copied, counted, and given
+//! frames where calls are open; each step may be the last one here (a handler that jumps out), and is gone on from then.
+//!
+//! **Forks.** A child has no frames of noted calls, and the ring is its parent's. So `fork` ends the stretch first. A child that
+//! was made otherwise looks into its parent's ring, which stays as it is until the next stretch begins.
 
 use crate::arch;
 use crate::busy::{Busy, is_busy};
 use crate::clock::{Clock, Tsc};
 use crate::family::at;
-use crate::frame::{Frame, NOTED, bits};
+use crate::frame::NOTED;
 use crate::hooks;
 use crate::left;
 use crate::rare;
 use crate::replay::{self, Scratch};
+use crate::seal;
 use crate::stack;
 use crate::sys;
 use crate::thread::{Thread, live};
 use crate::trial;
 use crate::way::TimedByTsc;
-use core::mem::offset_of;
 use core::ptr;
-use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
-use profile::node::ROOT;
-use profile::ring::{BLOCK_SIZE, Place, SLOTS};
-use profile::{Block, Ring, RingSlot, UNIT, kind, ring};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
+use profile::ring::{BLOCK_SIZE, Event, Place, SLOTS, tag};
+use profile::{Block, Ring, RingSlot, UNIT, kind};
 
 /// Bytes of a slot.
 const SLOT: usize = size_of::<RingSlot>();
 
-/// [`Thread::ring_next`] while no stretch is under way. No slot lies there or behind.
-pub const OVER: usize = usize::MAX - 0xfff;
+/// Most bodies inlined into the base that may be open, one inside the other. They have its stack pointer.
+pub const BODIES: usize = 8;
 
-/// A call made from one further away on the stack than this may be another stack's: it goes the usual way.
-const NEAR: usize = 16 << 10;
-
-/// Entry of a call, which is noted as a rule.
-#[inline(never)]
-pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: usize, thread: &Thread) {
-    // SAFETY: frames up to `top` are there; a frame is filled below `limit`, a slot of the ring below its limit.
-    unsafe {
-        if thread.noting.get() != 0 {
-            return enter_meanwhile(thread, function, site, hook, sp);
-        }
-        thread.noting.set(sp);
-        compiler_fence(Ordering::SeqCst);
-        let latest = thread.top.get();
-        let top = &*latest;
-        let slot = thread.ring_next.get();
-        let is_inside = top.sp.wrapping_sub(sp).wrapping_sub(1) < NEAR || hooks::is_inlined(top, site, hook, sp);
-        let is_known = top.position == NOTED || latest == thread.ring_base.get();
-        let is_usual = is_inside && is_known && slot < thread.ring_limit.get();
-        let note = ring::enter(function, site, hook);
-        let (true, Some(note), true) = (is_usual, note, latest.add(1) != thread.limit.get()) else {
-            thread.noting.set(0);
-            return enter_unusual(thread, function, site, hook, sp);
-        };
-        write(slot, note);
-        let frame = hooks::reserve(thread, 0, function, site, hook, sp);
-        ((*frame).bits, (*frame).inside) = (bits::UNTIMED, 0);
-        (*frame).counted = hook as u64;
-        (*frame).count = slot as u64;
-        take(thread);
-        hooks::fill(frame, NOTED);
-        if thread.ring_next.get() != slot + SLOT {
-            return enter_late(thread, frame, slot, function, site, hook, sp);
-        }
-        thread.noting.set(0);
-    }
+/// What is being done with a thread's ring.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Nothing is in it.
+    Empty,
+    /// Calls are noted.
+    Open,
+    /// They are counted.
+    Replayed,
+    /// Those that are open get their frames.
+    Reopened,
 }
 
-/// Exit from a function while a call is open.
-#[inline(always)]
-pub unsafe fn exit(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
-    // SAFETY: as above.
-    unsafe {
-        if thread.noting.get() != 0 {
-            return exit_meanwhile(thread, function, site, hook, sp);
-        }
-        thread.noting.set(sp);
-        compiler_fence(Ordering::SeqCst);
-        let frame = thread.top.get();
-        let top = &*frame;
-        let slot = thread.ring_next.get();
-        let is_its = top.function == function && (top.sp == sp || hooks::is_tail_exit(top, site, hook, sp));
-        if !is_its || top.position != NOTED || slot >= thread.ring_limit.get() {
-            thread.noting.set(0);
-            return exit_unusual(thread, is_its, function, site, hook, sp);
-        }
-        write(slot, RingSlot::EXIT);
-        take(thread);
-        if thread.ring_next.get() != slot + SLOT {
-            return exit_late(thread, frame, slot, function, site, hook, sp);
-        }
-        hooks::pop_at(thread, frame);
-        thread.noting.set(0);
-    }
+fn event(function: usize, site: usize, hook: usize, sp: usize) -> Event {
+    Event { function: function as u64, site: site as u64, hook: hook as u64, sp: sp as u64 }
 }
 
-/// The next slot's note is there: from this instruction on it counts.
-#[inline(always)]
-unsafe fn take(thread: &Thread) {
-    compiler_fence(Ordering::SeqCst);
-    // SAFETY: a field of the thread's.
-    unsafe { arch::add_at::<{ offset_of!(Thread, ring_next) }, _>(ptr::from_ref(thread).cast_mut(), SLOT as u64) };
-    compiler_fence(Ordering::SeqCst);
-}
-
-#[inline(always)]
-unsafe fn write(slot: usize, note: RingSlot) {
-    let slot: *mut RingSlot = ptr::with_exposed_provenance_mut(slot);
-    // SAFETY: the caller's slot, below the limit.
-    unsafe {
-        (&raw mut (*slot).second).write_volatile(note.second);
-        compiler_fence(Ordering::SeqCst);
-        (&raw mut (*slot).first).write_volatile(note.first);
-        compiler_fence(Ordering::SeqCst);
-    }
-}
-
-/// The rest of an entry hook that a signal handler has interrupted, whose hooks have ended the stretch.
+/// Entry of a call that is not simply noted.
 #[cold]
 #[inline(never)]
-unsafe fn enter_late(
-    thread: &Thread,
-    frame: *mut Frame,
-    slot: usize,
+pub unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the thread has an arena.
+    unsafe {
+        // Before anything else: two tasks must not count what is noted at the same time.
+        if left::is_given_up(thread, sp) {
+            return thread.family.count_by_function(function);
+        }
+        if is_at_base(thread) && !hooks::is_controlled(thread) {
+            if hooks::is_outside(thread, function) {
+                return;
+            }
+            // The program's time is measured from the outermost call on.
+            if thread.is_empty() {
+                return apart(thread, || hooks::enter_on::<TimedByTsc>(thread, function, site, hook, sp));
+            }
+            let bodies = thread.ring_bodies.get();
+            let is_body = hooks::is_inlined(&*thread.top.get(), site, hook, sp) && bodies < BODIES;
+            if is_body && note(thread, RingSlot::enter(event(function, site, hook, sp))) {
+                thread.ring_body_functions[bodies].set(function);
+                return thread.ring_bodies.set(bodies + 1);
+            }
+        }
+        enter_anew(thread, function, site, hook, sp);
+    }
+}
+
+/// Exit that is not simply noted.
+#[cold]
+#[inline(never)]
+pub unsafe fn exit_unusual(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the thread has an arena.
+    unsafe {
+        if left::is_given_up(thread, sp) {
+            return;
+        }
+        if is_at_base(thread) {
+            if thread.is_empty() {
+                return;
+            }
+            let base = &*thread.top.get();
+            let body = thread.ring_bodies.get().wrapping_sub(1);
+            let is_of_body = base.sp == sp && body < BODIES && thread.ring_body_functions[body].get() == function;
+            if is_of_body {
+                if note(thread, RingSlot::exit(event(function, site, hook, sp))) {
+                    return thread.ring_bodies.set(body);
+                }
+                return exit_anew(thread, function, site, hook, sp);
+            }
+            if base.function == function && (base.sp == sp || hooks::is_tail_exit(base, site, hook, sp)) {
+                let now = Tsc::now();
+                return apart(thread, || hooks::exit_at(thread, now, function, site, hook, sp));
+            }
+        }
+        exit_anew(thread, function, site, hook, sp);
+    }
+}
+
+/// Entry of a call once the stretch has gone on from its limit, or has ended.
+unsafe fn enter_anew(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the thread has an arena.
+    unsafe {
+        match (is_at_limit(thread) && trial::step_noted(thread)) || leave(thread) {
+            true => hooks::enter(function, site, hook, sp),
+            false => rare::enter_while_busy(thread, function, site, hook, sp),
+        }
+    }
+}
+
+/// The same of an exit.
+unsafe fn exit_anew(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the thread has an arena.
+    unsafe {
+        match (is_at_limit(thread) && trial::step_noted(thread)) || leave(thread) {
+            true => hooks::exit(function, site, hook, sp),
+            false => rare::exit_while_busy(thread, function, sp),
+        }
+    }
+}
+
+/// Entry of a call that has got a slot behind the limit, or one of a stretch that is over.
+#[cold]
+#[inline(never)]
+pub unsafe extern "C" fn enter_full(
     function: usize,
     site: usize,
     hook: usize,
     sp: usize,
+    thread: &Thread,
+    slot: *mut RingSlot,
 ) {
-    // SAFETY: the hook's frame.
+    // SAFETY: the thread has an arena, and the slot is the hook's.
     unsafe {
-        if thread.ring_next.get() == OVER {
-            // Counted. Its frame was not filled when those of open calls were given their nodes.
-            if thread.top.get() >= frame && [0, NOTED].contains(&(*frame).position) {
-                replay::place(thread, frame);
-            }
-            return thread.noting.set(0);
+        give_back(thread, slot);
+        if is_open(thread) && sp == (*thread.ring_base.get()).sp {
+            thread.ring_bodies.set(thread.ring_bodies.get().saturating_sub(1)); // it is counted once more
         }
-        take_away(thread, frame);
-        forget(thread, slot);
-        thread.noting.set(0);
+        enter_anew(thread, function, site, hook, sp);
+    }
+}
+
+/// The same of an exit.
+#[cold]
+#[inline(never)]
+pub unsafe extern "C" fn exit_full(
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+    thread: &Thread,
+    slot: *mut RingSlot,
+) {
+    // SAFETY: as above.
+    unsafe {
+        give_back(thread, slot);
+        if is_open(thread) && sp == (*thread.ring_base.get()).sp && hook != site {
+            thread.ring_bodies.set((thread.ring_bodies.get() + 1).min(BODIES));
+        }
+        exit_anew(thread, function, site, hook, sp);
+    }
+}
+
+/// The rest of an entry hook that has written its note, and finds that the stretch is over: a signal handler has interrupted it.
+#[cold]
+#[inline(never)]
+pub unsafe extern "C" fn enter_late(
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+    thread: &Thread,
+    slot: *mut RingSlot,
+) {
+    // SAFETY: the slot is the hook's.
+    unsafe {
+        if take_back(thread, slot) {
+            hooks::enter(function, site, hook, sp);
+        }
+    }
+}
+
+/// The same of an exit hook.
+#[cold]
+#[inline(never)]
+pub unsafe extern "C" fn exit_late(
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+    thread: &Thread,
+    slot: *mut RingSlot,
+) {
+    // SAFETY: the slot is the hook's.
+    unsafe {
+        if take_back(thread, slot) {
+            hooks::exit(function, site, hook, sp);
+        }
+    }
+}
+
+/// The same of an entry hook that notes twice, after its note of nothing.
+#[cold]
+#[inline(never)]
+pub unsafe extern "C" fn enter_late_for_nothing(
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+    thread: &Thread,
+    slot: *mut RingSlot,
+) {
+    // SAFETY: the slot is the hook's.
+    unsafe {
+        take_back(thread, slot);
         hooks::enter(function, site, hook, sp);
     }
 }
@@ -162,142 +245,100 @@ unsafe fn enter_late(
 /// The same of an exit hook.
 #[cold]
 #[inline(never)]
-unsafe fn exit_late(
-    thread: &Thread,
-    frame: *mut Frame,
-    slot: usize,
+pub unsafe extern "C" fn exit_late_for_nothing(
     function: usize,
     site: usize,
     hook: usize,
     sp: usize,
+    thread: &Thread,
+    slot: *mut RingSlot,
 ) {
-    // SAFETY: the hook's frame.
+    // SAFETY: the slot is the hook's.
     unsafe {
-        if thread.ring_next.get() == OVER {
-            take_away(thread, frame);
-            return thread.noting.set(0);
-        }
-        forget(thread, slot);
-        thread.noting.set(0);
+        take_back(thread, slot);
         hooks::exit(function, site, hook, sp);
     }
 }
 
-/// Takes an interrupted hook's frame away, with what a signal handler has left above it, unless that has taken it away.
-unsafe fn take_away(thread: &Thread, frame: *mut Frame) {
-    if thread.top.get() >= frame {
-        // SAFETY: the caller's frame is there.
-        unsafe { hooks::pop_at(thread, frame) };
+/// Gives up a slot that was taken and not written.
+unsafe fn give_back(thread: &Thread, slot: *mut RingSlot) {
+    // SAFETY: the caller's slot.
+    unsafe {
+        if thread.ring_stage.get() == Stage::Open && index(thread, slot).is_some() {
+            write(slot, RingSlot::VOID);
+        } else {
+            was_unfinished(thread, slot);
+        }
     }
 }
 
-/// Takes back a note that came too late. The ring is empty; but a forked child leaves its parent's alone.
-unsafe fn forget(thread: &Thread, slot: usize) {
-    let ring = thread.ring.get();
-    let range = slots(ring).addr()..slots(ring).wrapping_add(SLOTS).addr();
-    if !ring.is_null() && range.contains(&slot) {
-        // SAFETY: a slot of the thread's ring.
-        unsafe { write(slot, RingSlot::default()) };
+/// Takes a note back that came too late to be counted with the others. False if it did not: it was counted.
+unsafe fn take_back(thread: &Thread, slot: *mut RingSlot) -> bool {
+    // SAFETY: the caller's slot; no stretch has begun since, and a forked child's ring is another one.
+    unsafe {
+        let is_late = was_unfinished(thread, slot);
+        if is_late && thread.ring_stage.get() != Stage::Open && index(thread, slot).is_some() {
+            write(slot, RingSlot::default());
+        }
+        is_late
     }
 }
 
-/// Whether a hook is at work further up the stack, or seems to be. One whose stack frame has been left is not.
-fn is_noting(thread: &Thread) -> bool {
-    let (here, noting) = (arch::stack_pointer(), thread.noting.get());
-    if noting == 0 {
+/// Whether a slot was unfinished when its stretch ended. Its hook has come back.
+unsafe fn was_unfinished(thread: &Thread, slot: *mut RingSlot) -> bool {
+    let first = thread.ring_first.get();
+    let place = slot.addr().wrapping_sub(first) / SLOT;
+    let scratch = thread.scratch.get();
+    if scratch.is_null() || first == 0 || place >= SLOTS || thread.unfinished.get() == 0 {
         return false;
     }
-    let was_left = noting < here && stack::is_same(thread, noting, here);
-    if was_left {
-        thread.noting.set(0);
-    }
-    !was_left
-}
-
-/// Entry in a signal handler that has interrupted a hook, or after such a handler has left it for good.
-#[cold]
-#[inline(never)]
-unsafe fn enter_meanwhile(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
-    // SAFETY: the thread has an arena.
+    // SAFETY: the scratch is the thread's.
     unsafe {
-        // Before anything else: two tasks must not count what is noted at the same time.
-        if left::is_given_up(thread, sp) {
-            return thread.family.count_by_function(function);
+        let mark = &raw mut (*scratch).unfinished[place];
+        let was = mark.read_volatile();
+        if was {
+            mark.write_volatile(false);
+            thread.unfinished.set(thread.unfinished.get().saturating_sub(1));
         }
-        if !leave(thread) {
-            return rare::enter_while_busy(thread, function, site, hook, sp);
-        }
-        is_noting(thread);
-        hooks::enter(function, site, hook, sp);
+        was
     }
 }
 
-/// Exit there.
-#[cold]
-#[inline(never)]
-unsafe fn exit_meanwhile(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
-    // SAFETY: the thread has an arena.
+/// The place of a slot in the thread's ring.
+fn index(thread: &Thread, slot: *mut RingSlot) -> Option<usize> {
+    let ring = thread.ring.get();
+    let place = slot.addr().wrapping_sub(slots(ring).addr()) / SLOT;
+    (!ring.is_null() && place < SLOTS).then_some(place)
+}
+
+/// Notes something, as the hooks do. False if the stretch is over, or has no room.
+unsafe fn note(thread: &Thread, note: RingSlot) -> bool {
+    // SAFETY: a field of the thread's; slots up to the limit are the ring's.
     unsafe {
-        if left::is_given_up(thread, sp) {
-            return;
+        let next: *mut u64 = (&raw const thread.ring_next).cast_mut().cast();
+        let slot: *mut RingSlot = ptr::with_exposed_provenance_mut(arch::fetch_add(next, SLOT as u64) as usize);
+        if slot.addr() >= thread.ring_limit.get() {
+            give_back(thread, slot);
+            return false;
         }
-        if !leave(thread) {
-            return rare::exit_while_busy(thread, function, sp);
-        }
-        is_noting(thread);
-        hooks::exit(function, site, hook, sp);
+        write(slot, note);
+        slot.addr() < thread.ring_limit.get() || !take_back(thread, slot)
     }
 }
 
-/// Entry of a call that is not simply noted.
-#[cold]
-#[inline(never)]
-unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
-    // SAFETY: the thread has an arena.
+unsafe fn write(slot: *mut RingSlot, note: RingSlot) {
+    // SAFETY: the caller's slot.
     unsafe {
-        if left::is_given_up(thread, sp) {
-            return thread.family.count_by_function(function);
-        }
-        let is_done = match is_at_limit(thread) {
-            true => trial::step_noted(thread),
-            // The program's time is measured from the outermost call on.
-            false if thread.is_empty() && is_at_base(thread) => {
-                return apart(thread, || hooks::enter_on::<TimedByTsc>(thread, function, site, hook, sp));
-            }
-            false => leave(thread),
-        };
-        match is_done {
-            true => hooks::enter(function, site, hook, sp),
-            false => rare::enter_while_busy(thread, function, site, hook, sp),
-        }
+        (&raw mut (*slot).sp).write_volatile(note.sp);
+        (&raw mut (*slot).site).write_volatile(note.site);
+        (&raw mut (*slot).hook).write_volatile(note.hook);
+        compiler_fence(Ordering::SeqCst);
+        (&raw mut (*slot).function).write_volatile(note.function);
+        compiler_fence(Ordering::SeqCst);
     }
 }
 
-/// Exit from a call that was timed before the stretch began, or is not the latest, or has no room in the ring.
-#[cold]
-#[inline(never)]
-unsafe fn exit_unusual(thread: &Thread, is_its: bool, function: usize, site: usize, hook: usize, sp: usize) {
-    // SAFETY: the thread has an arena.
-    unsafe {
-        if left::is_given_up(thread, sp) {
-            return;
-        }
-        let is_done = match is_at_limit(thread) {
-            true => trial::step_noted(thread),
-            false if is_its && is_at_base(thread) => {
-                let now = Tsc::now();
-                return apart(thread, || hooks::exit_at(thread, now, function, site, hook, sp));
-            }
-            false => leave(thread),
-        };
-        match is_done {
-            true => hooks::exit(function, site, hook, sp),
-            false => rare::exit_while_busy(thread, function, sp),
-        }
-    }
-}
-
-/// Whether a stretch is under way, and the latest call is the one that it began with, or the ring has said to be the latest.
+/// Whether a stretch is under way, and the latest usual call is its base.
 fn is_at_base(thread: &Thread) -> bool {
     is_open(thread) && thread.top.get() == thread.ring_base.get()
 }
@@ -310,46 +351,62 @@ fn is_at_limit(thread: &Thread) -> bool {
 
 /// Whether a stretch is under way.
 fn is_open(thread: &Thread) -> bool {
-    thread.ring_next.get() < OVER
+    thread.ring_stage.get() == Stage::Open
 }
 
-/// Goes the usual way while the stretch waits, and then notes which call is the latest. No call that was noted is open.
+/// Goes the usual way while the stretch waits; then there is another base. No call that was noted is open, or all were left.
 ///
 /// Hooks of a signal handler that comes meanwhile go the usual way, too. Whoever leaves this for good leaves the stretch to
 /// [`trial::step_timed`].
 unsafe fn apart(thread: &Thread, usual: impl FnOnce()) {
     thread.next_trial.set(thread.count.get() + SLOTS as u64);
-    let _ = thread.live.compare_exchange(live::RING, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
+    let state = thread.state();
+    let _ = thread.live.compare_exchange(state, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
     usual();
     // SAFETY: the thread has an arena; the top frame is there.
     unsafe {
-        let top = &*thread.top.get();
-        let is_same = thread.is(live::TSC) && is_open(thread) && !is_noting(thread) && !is_busy(thread);
-        if !is_same || [0, NOTED].contains(&top.position) {
+        let is_same = thread.is(live::TSC) && is_open(thread) && !is_busy(thread);
+        if !is_same || [0, NOTED].contains(&(*thread.top.get()).position) {
             leave(thread);
             return;
         }
         if is_at_limit(thread) {
             trial::step_noted(thread);
         }
-        let slot = thread.ring_next.get();
-        if slot >= thread.ring_limit.get() {
-            leave(thread);
-            return;
-        }
-        // Handlers' hooks go the usual way until the last step.
-        thread.ring_base.set(thread.top.get());
-        write(slot, RingSlot::base(place(top)));
-        take(thread);
-        if is_open(thread) {
+        if is_open(thread) && set_base(thread) {
             thread.next_trial.set(u64::MAX);
-            let _ = thread.live.compare_exchange(live::TSC, live::RING, Ordering::Relaxed, Ordering::Relaxed);
+            let _ = thread.live.compare_exchange(live::TSC, state, Ordering::Relaxed, Ordering::Relaxed);
+        } else {
+            leave(thread);
         }
     }
 }
 
-fn place(frame: &Frame) -> Place {
-    Place { node: frame.node, position: frame.position, inside: frame.inside }
+/// Makes the latest usual call the base of what is noted from now on. False if there is no room.
+unsafe fn set_base(thread: &Thread) -> bool {
+    // SAFETY: the top frame is there.
+    unsafe {
+        let base = thread.top.get();
+        let sp = (*base).sp;
+        let (low, span) = match thread.is_empty() {
+            true => (0, 0),
+            false => {
+                let low = stack::reach(thread, sp);
+                (low, sp - low)
+            }
+        };
+        thread.ring_span.set(0);
+        thread.ring_low.set(low);
+        thread.ring_base.set(base);
+        let place = Place { node: (*base).node, position: (*base).position, inside: (*base).inside };
+        let is_noted = note(thread, RingSlot::base(place, sp as u64));
+        let is_alone = !thread.is_empty() && (*base.sub(1)).sp > sp;
+        thread.ring_site.set(if is_alone { (*base).site } else { 0 });
+        thread.ring_hook.set((*base).hook);
+        thread.ring_bodies.set(0);
+        thread.ring_span.set(span);
+        is_noted
+    }
 }
 
 /// Ends a stretch before its time: what it would have told is lost, its calls are not. False if that cannot be now: in a signal
@@ -367,7 +424,23 @@ pub unsafe fn leave(thread: &Thread) -> bool {
     true
 }
 
-/// Ends the stretch: counts what is in the ring, and empties it.
+/// Called on `fork`, before the next one is, whose address it returns: the child finds frames of all calls that are open.
+pub extern "C" fn on_fork() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    // SAFETY: a thread's state is valid as long as its word leads to it.
+    if let Some(thread) = unsafe { arch::thread().as_ref() }
+        && arch::is_relocated()
+        && thread.has_arena()
+    {
+        // SAFETY: the thread has an arena.
+        unsafe { leave(thread) };
+        // The hook of an unfinished slot goes on in both.
+        thread.ring_is_retired.set(thread.ring_is_retired.get() || thread.unfinished.get() != 0);
+    }
+    seal::next(&NEXT, c"fork")
+}
+
+/// Ends the stretch: counts what is in the ring, gives open calls their frames, and empties it.
 ///
 /// The state must be [`crate::busy`], or not yet be seen by its hooks.
 pub unsafe fn finish(thread: &Thread) {
@@ -379,21 +452,66 @@ pub unsafe fn finish(thread: &Thread) {
         // First: from now on nobody notes anything.
         thread.ring_limit.set(0);
         compiler_fence(Ordering::SeqCst);
-        if is_open(thread) {
-            thread.ring_used.set(taken(thread));
-            compiler_fence(Ordering::SeqCst);
-            thread.ring_next.set(OVER);
-        }
         trial::disturb(thread);
-        replay::run(thread, Some(thread.ring_used.get()));
+        if thread.ring_stage.get() == Stage::Open {
+            take_stock(thread);
+            thread.ring_reopened.set(0);
+            compiler_fence(Ordering::SeqCst);
+            thread.ring_stage.set(Stage::Replayed);
+        }
+        replay::run(thread);
         if replay::is_anothers(thread) {
             return;
         }
-        empty(thread, thread.ring_used.get());
-        thread.ring_used.set(0);
+        empty(thread);
+        thread.ring_stage.set(Stage::Empty);
         compiler_fence(Ordering::SeqCst);
     }
-    let _ = thread.live.compare_exchange(live::RING, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
+    for state in [live::RING, live::RING_TWICE] {
+        let _ = thread.live.compare_exchange(state, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
+    }
+}
+
+/// Copies what is in the ring, and finds the slots that are not finished.
+unsafe fn take_stock(thread: &Thread) {
+    let (used, scratch) = (taken(thread), thread.scratch.get());
+    let slots = slots(thread.ring.get());
+    let (mut unfinished, mut highest) = (0, 0);
+    // SAFETY: the ring and the scratch are the thread's.
+    unsafe {
+        for place in 0..used {
+            let slot = slots.add(place).read_volatile();
+            (&raw mut (*scratch).slots[place]).write_volatile(slot);
+            let mark = &raw mut (*scratch).unfinished[place];
+            if mark.read_volatile() == slot.is_written() {
+                mark.write_volatile(!slot.is_written());
+            }
+            if !slot.is_written() {
+                unfinished += 1;
+                // Where it has not even that, nobody knows.
+                highest = highest.max(if slot.sp == 0 { usize::MAX } else { slot.sp as usize });
+            }
+        }
+    }
+    thread.ring_used.set(used);
+    thread.ring_first.set(slots.addr());
+    thread.unfinished_sp.set(highest);
+    thread.unfinished.set(unfinished);
+}
+
+/// Whether a hook whose slot is unfinished may still go on.
+fn has_unfinished(thread: &Thread) -> bool {
+    if thread.unfinished.get() == 0 {
+        return false;
+    }
+    let (here, highest) = (arch::stack_pointer(), thread.unfinished_sp.get());
+    let were_left = highest < here && stack::is_same(thread, highest, here);
+    if were_left {
+        // SAFETY: there is a scratch where something was unfinished.
+        unsafe { (&raw mut (*thread.scratch.get()).unfinished).write_bytes(0, 1) };
+        thread.unfinished.set(0);
+    }
+    !were_left
 }
 
 /// Counts what another owner of the thread's arena has left in its ring.
@@ -404,42 +522,64 @@ pub unsafe fn inherit(thread: &Thread) {
     unsafe {
         know(thread);
         let ring = thread.ring.get();
-        if !ring.is_null() && (*slots(ring)).first != 0 && has_scratch(thread) {
-            replay::run(thread, None);
-            empty(thread, SLOTS);
+        if !ring.is_null() && !(*ring).sequence.is_multiple_of(2) && has_scratch(thread) {
+            replay::run_of_another(thread);
+            empty(thread);
         }
     }
 }
 
-/// Empties the thread's ring, whose calls are all counted.
-pub unsafe fn empty(thread: &Thread, used: usize) {
-    let ring = thread.ring.get();
-    // SAFETY: the ring is the thread's. A handler's hook may have begun to write behind what is used.
+/// Opens what was open as this process was forked, as far as it was only noted: each call gets a frame that has no node yet.
+///
+/// The state must be [`crate::busy`].
+pub unsafe fn reopen_in_child(thread: &Thread) {
+    // SAFETY: the ring, if the thread knows one, is its parent's.
     unsafe {
-        for slot in 0..(used + 1).min(SLOTS) {
-            if replay::is_anothers(thread) {
+        let ring = thread.ring.get();
+        if ring.is_null() || thread.ring_stage.get() == Stage::Empty {
+            return;
+        }
+        if thread.ring_stage.get() == Stage::Open {
+            take_stock(thread);
+            thread.ring_reopened.set(0);
+            // Its parent may have counted it, but not have begun to note others there.
+            if (&raw const (*ring).sequence).read_volatile().next_multiple_of(2) != thread.ring_sequence.get() + 1 {
                 return;
             }
-            write(slots(ring).add(slot).addr(), RingSlot::default());
         }
-        (&raw mut (*ring).counting).write_volatile(0);
-        compiler_fence(Ordering::SeqCst);
-        // Last: until then those that are still there are counted.
-        (&raw mut (*ring).done).write_volatile(0);
-        compiler_fence(Ordering::SeqCst);
-        (&raw mut (*ring).sequence).write_volatile(((*ring).sequence + 1) & !1);
+        replay::reopen_noted(thread);
     }
 }
 
-/// Puts another note in the place of one, of the same kind.
-pub unsafe fn rewrite(slot: *mut RingSlot, note: RingSlot) {
-    // SAFETY: the caller's slot.
-    unsafe { write(slot.addr(), note) };
+/// Says that nothing is in the thread's ring: its calls are all counted.
+pub unsafe fn empty(thread: &Thread) {
+    let ring = thread.ring.get();
+    // SAFETY: the ring is the thread's.
+    unsafe {
+        // First: without it the rest means nothing.
+        (&raw mut (*ring).sequence).write_volatile((*ring).sequence.next_multiple_of(2));
+        compiler_fence(Ordering::SeqCst);
+        (&raw mut (*ring).counting).write_volatile(0);
+        (&raw mut (*ring).done).write_volatile(0);
+        compiler_fence(Ordering::SeqCst);
+    }
+}
+
+/// Makes all slots of an empty ring unwritten. False if this is a child of a handler that has forked meanwhile.
+unsafe fn wipe(thread: &Thread) -> bool {
+    for slot in 0..SLOTS {
+        if replay::is_anothers(thread) {
+            return false;
+        }
+        // SAFETY: the ring is the thread's.
+        unsafe { write(slots(thread.ring.get()).add(slot), RingSlot::default()) };
+    }
+    true
 }
 
 /// Whether there is, or may be, something in the ring that is not counted.
 pub fn is_pending(thread: &Thread) -> bool {
-    let is_in_it = is_open(thread) || thread.ring_used.get() != 0 || thread.is(live::RING);
+    let is_in_it = thread.ring_stage.get() != Stage::Empty || thread.is_noting();
     is_in_it && !thread.ring.get().is_null()
 }
 
@@ -448,25 +588,28 @@ pub fn slots(ring: *mut Ring) -> *mut RingSlot {
     ring.wrapping_add(1).cast()
 }
 
-/// Begins a stretch of so many slots, the first third of which are for its warm-up. False if none can be now.
-pub unsafe fn begin(thread: &Thread, all: usize) -> bool {
+/// Begins a stretch, whose first part has so many slots. False if none can be now.
+pub unsafe fn begin(thread: &Thread, first_part: usize) -> bool {
     // SAFETY: the thread has an arena; frames between bottom and top are there.
     unsafe {
-        if is_noting(thread) || is_busy(thread) || !leave(thread) || !has_ring(thread) {
+        if is_busy(thread) || !leave(thread) || has_unfinished(thread) || thread.ring_is_retired.get() {
             return false;
         }
-        if [0, NOTED].contains(&(*thread.top.get()).position) {
+        if [0, NOTED].contains(&(*thread.top.get()).position) || !has_ring(thread) {
             return false; // a signal handler in the middle of a hook
         }
+        if !wipe(thread) {
+            return false;
+        }
         let ring = thread.ring.get();
-        let slots = slots(ring);
-        thread.ring_slots.set(all.min(SLOTS));
         (&raw mut (*ring).sequence).write_volatile((*ring).sequence | 1);
-        ((*ring).done, (*ring).counting) = (0, 0);
-        thread.ring_base.set(thread.top.get());
-        write(slots.addr(), RingSlot::base(place(&*thread.top.get())));
-        limit(thread, thread.ring_slots.get() / 3);
-        thread.ring_next.set(slots.add(1).expose_provenance());
+        thread.ring_sequence.set((*ring).sequence);
+        thread.ring_next.set(slots(ring).expose_provenance());
+        thread.ring_limit.set(slots(ring).wrapping_add(1).addr());
+        thread.ring_stage.set(Stage::Open);
+        compiler_fence(Ordering::SeqCst);
+        set_base(thread);
+        set_limit(thread, first_part);
         let found = thread.live.compare_exchange(live::TSC, live::RING, Ordering::Relaxed, Ordering::Relaxed);
         if found.is_err() {
             leave(thread);
@@ -475,23 +618,23 @@ pub unsafe fn begin(thread: &Thread, all: usize) -> bool {
     }
 }
 
-/// The stretch goes to the end of its next third. False if it has come to its own.
-pub fn go_on(thread: &Thread) -> bool {
-    let (taken, all) = (taken(thread), thread.ring_slots.get());
-    let next = if taken < all * 2 / 3 { all * 2 / 3 } else { all };
-    limit(thread, next);
-    taken < next
+/// The stretch goes on to that slot; its hooks note once or twice.
+pub fn go_on(thread: &Thread, end: usize, twice: bool) {
+    let (from, to) = if twice { (live::RING, live::RING_TWICE) } else { (live::RING_TWICE, live::RING) };
+    let _ = thread.live.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
+    set_limit(thread, end);
 }
 
-fn limit(thread: &Thread, slots_end: usize) {
-    thread.ring_limit.set(slots(thread.ring.get()).wrapping_add(slots_end).addr());
+fn set_limit(thread: &Thread, end: usize) {
+    thread.ring_limit.set(slots(thread.ring.get()).wrapping_add(end.min(SLOTS)).addr());
 }
 
 /// How many calls were noted between two slots.
 pub unsafe fn calls_between(thread: &Thread, first: usize, end: usize) -> u64 {
     let slots = slots(thread.ring.get());
     // SAFETY: the slots are the ring's.
-    let is_call = |at: &usize| matches!(unsafe { (*slots.add(*at)).note() }, ring::Note::Enter(_));
+    let is_call =
+        |at: &usize| unsafe { (*slots.add(*at)).is_written() && (*slots.add(*at)).sp & tag::BITS == tag::ENTER };
     (first..end.min(SLOTS)).filter(is_call).count() as u64
 }
 
@@ -505,9 +648,9 @@ unsafe fn has_ring(thread: &Thread) -> bool {
     // SAFETY: the arena is the thread's.
     unsafe {
         let arena = thread.arena.get();
-        if (*arena).ring == 0 || thread.scratch.get().is_null() || thread.idle.get().is_null() {
+        if (*arena).ring == 0 || thread.scratch.get().is_null() {
             let Some(_busy) = Busy::begin(thread) else { return false };
-            if !has_scratch(thread) || !has_idle(thread) {
+            if !has_scratch(thread) {
                 return false;
             }
             if (*arena).ring == 0 {
@@ -534,16 +677,6 @@ fn has_scratch(thread: &Thread) -> bool {
     !thread.scratch.get().is_null()
 }
 
-/// Whether there is a state to try the hooks on; gets one.
-fn has_idle(thread: &Thread) -> bool {
-    if thread.idle.get().is_null()
-        && let Ok(idle) = Thread::new(thread.family)
-    {
-        thread.idle.set(idle);
-    }
-    !thread.idle.get().is_null()
-}
-
 /// Takes over the ring of the thread's arena, if that has one.
 pub unsafe fn know(thread: &Thread) {
     // SAFETY: the arena is the thread's, and its ring complete.
@@ -556,61 +689,34 @@ pub unsafe fn know(thread: &Thread) {
 
 /// The state's next arena has another ring, or none; and what a forked child finds is its parent's.
 pub fn start_without(thread: &Thread) {
-    thread.ring_base.set(ptr::null_mut());
-    thread.ring_next.set(OVER);
+    thread.ring_stage.set(Stage::Empty);
     thread.ring_limit.set(0);
+    thread.ring_base.set(ptr::null_mut());
+    thread.ring_low.set(0);
+    thread.ring_span.set(0);
     thread.ring_used.set(0);
+    thread.ring_reopened.set(0);
+    thread.ring_is_retired.set(false);
     thread.ring.set(ptr::null_mut());
 }
 
-/// What a pair of these hooks takes now and here, in 1/1024 ticks: a loop of them on a state that is nobody's, so that no call of
-/// a signal handler comes into it. Other processes on the same core can make that twice as long from one moment to the next.
-pub unsafe fn reference(idle: &Thread, slots: *mut RingSlot) -> u64 {
-    const PAIRS: usize = 64;
-    const ROUNDS: usize = 5;
-    const FUNCTION: usize = 0x40_1000;
-    const SITE: usize = 0x40_2000;
-    const HOOK: usize = FUNCTION + 16;
-    let sp = arch::stack_pointer();
-    let enter: unsafe extern "C" fn(usize, usize, usize, usize, &Thread) = core::hint::black_box(enter);
-    let exit: unsafe extern "C" fn(usize, usize, usize, usize, &Thread) = core::hint::black_box(exit_apart);
-    let mut rounds = [0; ROUNDS];
-    for ticks in &mut rounds {
-        // Whoever has left this for good may have left it in the middle.
-        idle.noting.set(0);
-        // SAFETY: there is room for some frames.
-        unsafe {
-            let frame = idle.bottom.get().add(1);
-            frame.write(Frame { sp: sp + 64, position: ROOT, ..Frame::EMPTY });
-            idle.top.set(frame);
-        }
-        rehearse(idle, slots);
-        let began = Tsc::now();
-        for _ in 0..PAIRS {
-            // SAFETY: the state has a frame and room for more, and there are slots enough.
-            unsafe {
-                enter(FUNCTION, SITE, HOOK, sp, idle);
-                exit(FUNCTION, SITE, HOOK, sp, idle);
-            }
-        }
-        *ticks = Tsc::now().saturating_sub(began);
+/// No hook goes on any more: the thread has ended.
+pub fn forget_unfinished(thread: &Thread) {
+    if thread.unfinished.get() != 0 {
+        // SAFETY: there is a scratch where something was unfinished.
+        unsafe { (&raw mut (*thread.scratch.get()).unfinished).write_bytes(0, 1) };
     }
-    rounds.sort_unstable();
-    rounds[ROUNDS / 2] * 1024 / PAIRS as u64
+    thread.unfinished.set(0);
 }
 
-#[inline(never)]
-unsafe extern "C" fn exit_apart(function: usize, site: usize, hook: usize, sp: usize, thread: &Thread) {
-    // SAFETY: the caller's promise.
-    unsafe { exit(thread, function, site, hook, sp) };
-}
-
-/// For the loop at the start: has a thread note its calls in these slots, round and round.
-pub fn rehearse(thread: &Thread, slots: *mut RingSlot) {
+/// For the loop at the start: has a thread note its calls in these slots.
+pub fn rehearse(thread: &Thread, slots: *mut RingSlot, twice: bool) {
     thread.ring_base.set(thread.top.get());
+    thread.ring_low.set(0);
+    thread.ring_span.set(usize::MAX);
     thread.ring_next.set(slots.expose_provenance());
     thread.ring_limit.set(slots.wrapping_add(SLOTS).addr());
-    thread.live.store(live::RING, Ordering::Relaxed);
+    thread.live.store(if twice { live::RING_TWICE } else { live::RING }, Ordering::Relaxed);
 }
 
 /// The end of that.

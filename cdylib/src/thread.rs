@@ -9,7 +9,7 @@ use crate::field::Field;
 use crate::fork;
 use crate::frame::{self, Frame, bits};
 use crate::replay::Scratch;
-use crate::ring;
+use crate::ring::{self, BODIES, Stage};
 use crate::sys::{self, SignalsBlocked};
 use crate::table::Table;
 use crate::trial::{self, Trial};
@@ -41,6 +41,8 @@ pub mod live {
     pub const PROBED: u64 = 7;
     /// Noting calls: [`crate::ring`].
     pub const RING: u64 = 8;
+    /// The same, each of them twice.
+    pub const RING_TWICE: u64 = 9;
 }
 
 /// Pages whose code is known to belong to a known module; each in the slot of its number's low bits.
@@ -93,10 +95,11 @@ pub struct Thread {
     pub ring_next: Field<usize>,
     /// Where something about the ring is to be done; 0 while nothing may be noted there.
     pub ring_limit: Field<usize>,
-    /// The frame of the latest call that is not noted, as the ring has it.
+    /// The frame of the call that all that is noted is made from.
     pub ring_base: Field<*mut Frame>,
-    /// The stack pointer of the hook that is noting a call now; 0 if none is.
-    pub noting: Field<usize>,
+    /// The first stack pointer that may be noted, and how far they reach.
+    pub ring_low: Field<usize>,
+    pub ring_span: Field<usize>,
     /// What is subtracted from a call's time, in 1/1024 ticks: for itself …
     pub inner: Field<u64>,
     /// … and for each call made inside.
@@ -139,15 +142,29 @@ pub struct Thread {
     pub blank_ticks: Field<u64>,
     /// The arena's ring; null if it has none, or is not known to.
     pub ring: Field<*mut Ring>,
-    /// How many of its slots the present stretch of noted calls has.
-    pub ring_slots: Field<usize>,
-    /// How many of them are used, of a stretch that is over.
+    /// What is being done with it.
+    pub ring_stage: Field<Stage>,
+    /// The base's call site and enter hook, if it is no body inlined into another call's frame; else 0.
+    pub ring_site: Field<usize>,
+    pub ring_hook: Field<u32>,
+    /// Bodies inlined into the base that are open, and their functions.
+    pub ring_bodies: Field<usize>,
+    pub ring_body_functions: [Field<usize>; BODIES],
+    /// [`Ring::sequence`] while the stretch is under way.
+    pub ring_sequence: Field<u64>,
+    /// How many of its slots are used, of a stretch that is over; and the address of the first.
     pub ring_used: Field<usize>,
+    pub ring_first: Field<usize>,
+    /// How many of the calls that were open then have their frames.
+    pub ring_reopened: Field<usize>,
+    /// Slots of it that were not finished then, and whose hooks may go on; and the highest of those hooks' stack pointers.
+    pub unfinished: Field<usize>,
+    pub unfinished_sp: Field<usize>,
+    /// Whether no more stretches may begin in this ring.
+    pub ring_is_retired: Field<bool>,
     /// Memory for a replay; null as long as none is needed.
     pub scratch: Field<*mut Scratch>,
-    /// A state that is nobody's, to try hooks on; null as long as none is needed.
-    pub idle: Field<*mut Thread>,
-    /// When that began, in ticks.
+    /// When the present stretch began, in ticks.
     pub ring_began: Field<u64>,
     /// The trial of what timing costs.
     pub trial: Trial,
@@ -248,6 +265,12 @@ impl Thread {
         self.live.load(Ordering::Relaxed)
     }
 
+    /// Whether its calls are only noted.
+    #[inline(always)]
+    pub fn is_noting(&self) -> bool {
+        matches!(self.state(), live::RING | live::RING_TWICE)
+    }
+
     /// Whether it owns an arena.
     pub fn has_arena(&self) -> bool {
         !matches!(self.state(), live::FORKED | live::LOST)
@@ -328,6 +351,13 @@ impl Thread {
     /// Makes room for more frames. False if there is none.
     pub fn grow(&self) -> bool {
         let Some(_busy) = Busy::begin(self) else { return false };
+        self.make_room()
+    }
+
+    /// The same.
+    ///
+    /// The state must be [`crate::busy`].
+    pub fn make_room(&self) -> bool {
         let (limit, reserved) = (self.limit.get(), self.reserved.get());
         // SAFETY: pointers into one mapping; what lies behind the limit is nobody's yet.
         unsafe {
@@ -377,6 +407,8 @@ impl Thread {
     /// The state must be [`crate::busy`], or not yet be seen by its hooks.
     pub fn settle(&self) {
         self.live.store(live::LOST, Ordering::Relaxed);
+        // SAFETY: the state is busy, or new.
+        unsafe { ring::reopen_in_child(self) };
         // What a forked child finds there is its parent's.
         ring::start_without(self);
         self.no_arena_until.set(u64::MAX);
@@ -480,7 +512,7 @@ impl Thread {
             }
         }
         self.busy.set(0);
-        self.noting.set(0);
+        ring::forget_unfinished(self);
         self.stacks.iter().for_each(|stack| stack.set((0, 0)));
         self.forget_addresses();
         self.in_use.store(false, Ordering::Release);

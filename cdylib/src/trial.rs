@@ -40,6 +40,15 @@ const RARER: u64 = 4;
 /// Fewer blanks than this say nothing.
 const LEAST_BLANKS: u32 = 8;
 
+/// Parts of a stretch that is noted. The first is warm-up: what the hooks that time have pushed out of the caches comes back. The
+/// second tells whether it still does in the third, of which the result is. In the last two each call is noted twice, first to
+/// warm up, so that what noting takes is known.
+const PARTS: usize = 5;
+const BEFORE: usize = 1;
+const ONCE: usize = 2;
+const WARM_UP_TWICE: usize = 3;
+const TWICE: usize = 4;
+
 /// Where a trial is.
 #[derive(Clone, Copy, PartialEq)]
 enum Stage {
@@ -72,10 +81,12 @@ pub struct Trial {
     between: Field<Between>,
     /// How often the thread had been switched out when that began.
     switches: Field<u64>,
-    /// The slots at which the latest two thirds of the noted stretch have begun.
-    slots: Field<(usize, usize)>,
-    /// What its second third has taken.
-    second: Field<u64>,
+    /// Which part of the noted stretch is under way.
+    part: Field<usize>,
+    /// At which slot each has begun.
+    starts: [Field<usize>; PARTS + 1],
+    /// What each has taken, and how many calls were timed in it all the same.
+    parts: [Field<(u64, u64)>; PARTS],
     /// Calls that had been left without an exit when the last trial was to begin.
     unwound: Field<u64>,
     /// Whether code has run on another stack since.
@@ -226,16 +237,19 @@ fn timed_calls(thread: &Thread) -> u64 {
     TIMED.min(thread.family.settings.windows)
 }
 
-/// Slots of a stretch that is noted, two for a call. In its first third what the hooks that time have pushed out of the caches
-/// comes back, and the second tells whether it still does in the last.
-fn slots(thread: &Thread) -> usize {
-    (thread.family.settings.windows as usize).saturating_mul(8).clamp(48, SLOTS)
+/// Behind which slot a part of the stretch that is noted ends. A call takes two, and four where it is noted twice.
+fn end_of(thread: &Thread, part: usize) -> usize {
+    let quarter = (thread.family.settings.windows as usize).saturating_mul(8).clamp(64, SLOTS) / 4;
+    match part {
+        ..=ONCE => quarter * (part + 1),
+        WARM_UP_TWICE => quarter * 3 + quarter / 4,
+        _ => quarter * 4,
+    }
 }
 
 /// The end of the stretch of timed calls.
 unsafe fn note_next(thread: &Thread, now: u64) {
     let trial = &thread.trial;
-    trial.slots.set((0, 0));
     let calls = thread.count.get().wrapping_sub(trial.count.get());
     trial.timed.set(taken(thread, now));
     trial.timed_calls.set(calls);
@@ -247,7 +261,10 @@ unsafe fn note_next(thread: &Thread, now: u64) {
     trial.warm_up(Stage::Noted);
     thread.ring_began.set(now);
     // SAFETY: the thread has an arena.
-    if unsafe { ring::begin(thread, slots(thread)) } {
+    trial.part.set(0);
+    trial.starts[0].set(0);
+    // SAFETY: as above.
+    if unsafe { ring::begin(thread, end_of(thread, 0)) } {
         thread.next_trial.set(u64::MAX);
     } else {
         pause(thread);
@@ -263,76 +280,73 @@ fn most(thread: &Thread, calls: u64) -> u64 {
 #[cold]
 #[inline(never)]
 pub unsafe fn step_noted(thread: &Thread) -> bool {
-    let Some(_busy) = Busy::begin(thread) else { return false };
     let now = Tsc::now();
     let trial = &thread.trial;
     // SAFETY: the thread has an arena.
     unsafe {
-        let taken_slots = ring::taken(thread);
-        if trial.stage.get() == Stage::Noted && taken_slots < thread.ring_slots.get() && ring::go_on(thread) {
-            match trial.is_warming_up.get() {
-                true => trial.is_warming_up.set(false),
-                false => trial.second.set(taken(thread, now)),
-            }
-            trial.slots.set((trial.slots.get().1, taken_slots));
+        // Nothing that could be left for later: it would disturb the processor's caches, and its guesses.
+        let (part, slot) = (trial.part.get(), ring::taken(thread));
+        if part < PARTS {
+            trial.parts[part].set((taken(thread, now), thread.count.get().wrapping_sub(trial.count.get())));
+            trial.starts[part + 1].set(slot);
+        }
+        let is_noted = trial.stage.get() == Stage::Noted;
+        if is_noted && part + 1 < PARTS && slot < end_of(thread, part + 1) {
+            trial.part.set(part + 1);
+            ring::go_on(thread, end_of(thread, part + 1), part + 1 >= WARM_UP_TWICE);
             thread.forget_time_since(now);
             begin_stretch(thread);
             return true;
         }
-        let noted = taken(thread, now);
-        let timed_all_the_same = thread.count.get().wrapping_sub(trial.count.get());
-        let (second, last) = trial.slots.get();
-        let before = ring::calls_between(thread, second, last);
-        let calls = ring::calls_between(thread, last, taken_slots);
-        let is_whole = trial.stage.get() == Stage::Noted
-            && timed_all_the_same < calls / 8
+        let Some(_busy) = Busy::begin(thread) else { return false };
+        let is_complete = is_noted
+            && part + 1 == PARTS
             && is_outermost_timed(thread)
-            && sys::context_switches() == trial.switches.get()
-            && noted <= most(thread, calls)
-            && before > 0
-            && calls > 0;
+            && sys::context_switches() == trial.switches.get();
+        let found = [BEFORE, ONCE, TWICE].map(|part| is_complete.then(|| result(thread, part)).flatten());
         ring::finish(thread);
-        if is_whole {
-            keep(thread, (trial.second.get(), before), (noted, calls));
+        if let [Some(before), Some(once), Some(twice)] = found {
+            keep(thread, before, once, twice);
         }
         pause(thread);
     }
     true
 }
 
-/// Keeps the result of a trial.
-unsafe fn keep(thread: &Thread, second: (u64, u64), last: (u64, u64)) {
+/// What a call took in a part of the noted stretch, in 1/1024 ticks. `None` if that says nothing.
+unsafe fn result(thread: &Thread, part: usize) -> Option<i32> {
     let trial = &thread.trial;
-    let of = |(ticks, calls): (u64, u64)| for_each(ticks as i64, calls);
+    let (ticks, timed_all_the_same) = trial.parts[part].get();
+    // SAFETY: the ring is the thread's.
+    let calls = unsafe { ring::calls_between(thread, trial.starts[part].get(), trial.starts[part + 1].get()) };
+    let is_whole = calls > 0 && timed_all_the_same < calls / 8 && ticks <= most(thread, calls);
+    is_whole.then(|| for_each(ticks as i64, calls))
+}
+
+/// Keeps the result of a trial.
+unsafe fn keep(thread: &Thread, before: i32, once: i32, twice: i32) {
+    let trial = &thread.trial;
     // All timed calls since the last result tell more than the latest of them. But what was waited there is in no trial.
     let between = trial.between.get();
     trial.between.set(Between::NOTHING);
-    let timed = match between.waited < between.ticks / 2 {
+    let (ticks, calls) = match between.waited < between.ticks / 2 {
         true => (between.ticks - between.waited, between.calls),
         false => (trial.timed.get(), trial.timed_calls.get()),
     };
-    // SAFETY: the arena is the thread's, and it has had a stretch.
-    let own = unsafe { own_cost(thread) };
-    let difference = of(timed) - of(last) + own;
     let passed = thread.count.get().wrapping_sub(trial.last_kept.get());
     trial.last_kept.set(thread.count.get());
     // SAFETY: the arena is the thread's, and has a record for them.
     unsafe {
         let trials: &mut Trials = &mut *at(thread.base, (*thread.arena.get()).trials);
         trials.made += 1;
-        let calls = (passed >> 10).clamp(1, i32::MAX as u64) as i32;
-        trials.add(&Found { difference, noted: of(last) - own, decline: of(second) - of(last), calls });
-    }
-}
-
-/// What a pair that only notes a call takes itself, in 1/1024 ticks: as at the start, and so much more as the machine is slower now.
-unsafe fn own_cost(thread: &Thread) -> i32 {
-    // SAFETY: the header is mapped; the thread has what stretches need.
-    unsafe {
-        let header = &*thread.family.header();
-        let (at_start, before) = (header.noted_cost, header.reference_cost);
-        let now = ring::reference(&*thread.idle.get(), (&raw mut (*thread.scratch.get()).tried).cast());
-        (at_start * now.min(before * 4)).checked_div(before).unwrap_or(at_start) as i32
+        let weight = (passed >> 10).clamp(1, i32::MAX as u64) as i32;
+        trials.add(&Found {
+            timed: for_each(ticks as i64, calls),
+            noted: once,
+            own: twice - once,
+            decline: before - once,
+            calls: weight,
+        });
     }
 }
 
@@ -428,7 +442,13 @@ fn pause(thread: &Thread) {
     let wait = |so_far: u64| {
         // More often where it was asked for: for tests.
         let is_asked_for = thread.family.settings.windows != Settings::DEFAULT.windows;
-        let part = if is_asked_for { 256 } else { 64 };
+        let part = if is_asked_for {
+            256
+        } else if is_sampled(thread) {
+            64
+        } else {
+            16
+        };
         let usual = least_pause(thread).max(so_far / part);
         so_far + usual / 2 + u64::from(thread.random_below(usual.min(u32::MAX.into()) as u32 + 1))
     };
@@ -444,7 +464,7 @@ fn pause(thread: &Thread) {
 
 /// Calls between trials, at first.
 fn least_pause(thread: &Thread) -> u64 {
-    thread.family.settings.windows * 2
+    thread.family.settings.windows
 }
 
 /// Whether the outermost call is timed, if any is open.
