@@ -2,8 +2,9 @@
 //! as the recorder would.
 
 use diytrace_format::node::{ROOT, SKIPPED, flag, mark};
+use diytrace_format::noted::{self, Left};
 use diytrace_format::reader::File;
-use diytrace_format::ring::{Entered, Note, Place};
+use diytrace_format::ring::{Event, Note, Place};
 use diytrace_format::{Ref, Ring, Slot};
 use rustc_hash::FxHashMap;
 
@@ -35,7 +36,7 @@ pub fn count(file: &File, arena: &mut Arena, modules: &[Module]) {
     let paths = arena.nodes.iter().zip(0..).map(|(node, index)| (key(node), index)).collect();
     let base = From { path: None, position: None, inside: 0, is_skipped: false };
     let done = done(&ring, arena);
-    let mut replay = Replay { file, arena, modules, paths, base, open: Vec::new(), done };
+    let mut replay = Replay { file, arena, modules, paths, base, base_sp: u64::MAX, open: Vec::new(), done };
     for (at, note) in notes.iter().enumerate() {
         replay.take(at as u64, note);
     }
@@ -62,9 +63,16 @@ const HOOK: u64 = u32::MAX as u64;
 
 /// A call in the ring.
 struct Open {
+    entry: Event,
     from: From,
     /// The counters that it is in, if it is in any, and may be seen to be open.
     slot: Option<(u32, usize)>,
+}
+
+impl noted::Open for Open {
+    fn entry(&self) -> Event {
+        self.entry
+    }
 }
 
 struct Replay<'a> {
@@ -73,6 +81,7 @@ struct Replay<'a> {
     modules: &'a [Module],
     paths: FxHashMap<Key, u32>,
     base: From,
+    base_sp: u64,
     open: Vec<Open>,
     /// How many slots are counted already.
     done: u64,
@@ -81,13 +90,32 @@ struct Replay<'a> {
 impl Replay<'_> {
     fn take(&mut self, at: u64, note: &Note) {
         match note {
-            Note::Base(place) => {
-                self.base = self.place(place);
-                self.open.clear();
+            Note::Base(place, sp) => {
+                (self.base, self.base_sp) = (self.place(place), *sp);
+                self.leave_down_to(0, at < self.done);
             }
-            Note::Enter(call) => self.enter(call, at < self.done),
-            Note::Exit => _ = self.open.pop(),
+            Note::Enter(entry) => {
+                self.leave_down_to(noted::staying(&self.open, entry), at < self.done);
+                self.enter(entry, at < self.done);
+            }
+            Note::Exit(exit) => match noted::returning(&self.open, self.base_sp, exit) {
+                Left::Returns(index) => {
+                    self.leave_down_to(index + 1, at < self.done);
+                    self.open.truncate(index);
+                }
+                Left::Stray(depth) => self.leave_down_to(depth, at < self.done),
+            },
             Note::Nothing => {}
+        }
+    }
+
+    /// So many calls stay open; the others were left without an exit.
+    fn leave_down_to(&mut self, depth: usize, is_done: bool) {
+        for left in self.open.drain(depth.min(self.open.len())..) {
+            if let Some((path, _)) = left.slot.filter(|_| !is_done) {
+                let node = &mut self.arena.nodes[path as usize];
+                node.unwound = node.unwound.saturating_add(1);
+            }
         }
     }
 
@@ -119,7 +147,7 @@ impl Replay<'_> {
     }
 
     /// A call is entered, and counted unless that was done.
-    fn enter(&mut self, call: &Entered, is_done: bool) {
+    fn enter(&mut self, call: &Event, is_done: bool) {
         let from = self.latest();
         let calls = u64::from(!is_done);
         if from.is_skipped && !self.is_root(call) {
@@ -128,13 +156,13 @@ impl Replay<'_> {
                 let slot = &mut self.arena.nodes[path as usize].slots[usize::from(from.inside & 1)];
                 slot.calls = slot.calls.saturating_add(calls);
             }
-            return self.open.push(Open { from, slot: None });
+            return self.open.push(Open { entry: *call, from, slot: None });
         }
         let key = (from.position, call.function, call.site, call.hook & HOOK);
         let path = match self.paths.get(&key) {
             Some(&path) => path,
             // Where the recorder has had no room, it has counted by function.
-            None if is_done => return self.open.push(Open { from, slot: None }),
+            None if is_done => return self.open.push(Open { entry: *call, from, slot: None }),
             None => self.make(from.position, call),
         };
         let node = &mut self.arena.nodes[path as usize];
@@ -152,16 +180,16 @@ impl Replay<'_> {
         let is_seen = !self.arena.nodes[path as usize].is_untimed();
         let is_skipped = self.file.is_skipped(self.arena.names[path as usize]);
         let from = self.inside_of(path, inside, is_skipped);
-        self.open.push(Open { from, slot: is_seen.then_some((path, usize::from(own & 1))) });
+        self.open.push(Open { entry: *call, from, slot: is_seen.then_some((path, usize::from(own & 1))) });
     }
 
     /// Whether a call is one of a root, which is recorded wherever it is: as far as one is known already.
-    fn is_root(&self, call: &Entered) -> bool {
+    fn is_root(&self, call: &Event) -> bool {
         self.arena.nodes.iter().any(|node| node.function == call.function && node.is_root)
     }
 
     /// A path that the recorder has not met before.
-    fn make(&mut self, parent: Option<u32>, call: &Entered) -> u32 {
+    fn make(&mut self, parent: Option<u32>, call: &Event) -> u32 {
         let place = self.arena.nodes.len() as u32;
         let module = |address: u64| {
             let holds = |module: &&Module| (module.start..module.end).contains(&address);
