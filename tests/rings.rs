@@ -25,6 +25,32 @@ fn recursion() {
     });
 }
 
+/// Bodies that are inlined into the call that all others in a window are made from have its stack pointer. One whose exit had no
+/// room in the ring was once taken for that call, and the others were left.
+#[test]
+fn bodies_in_one_frame_are_told_from_the_call_whose_frame_it_is() {
+    each_build("recursion.c", |program| {
+        for windows in ["30", "100", "300"] {
+            let report = program.record().args(&["fib", "18"]).set("WINDOWS", windows).run().report();
+            assert_eq!((report.function("fib").calls, report.unwound), (8361, 0));
+        }
+    });
+}
+
+/// The parent goes on, and its window may be over when the child looks into the ring.
+#[test]
+fn a_child_that_fork_knows_nothing_of_finds_the_calls_that_were_open() {
+    each_build("cloned.c", |program| {
+        for n in ["40", "61", "90", "150"] {
+            let recorded = program.record().arg(n).set("WINDOWS", "20").run();
+            let report = recorded.report();
+            let calls = |from: &str, to: &str| report.function(from).callee(to).calls;
+            let n: u64 = n.parse().unwrap();
+            assert_eq!((calls("inner", "in_the_child"), calls("outer", "step")), (1, n + n % 7));
+        }
+    });
+}
+
 /// The process is killed in a window; with these numbers in some run in each third of one, and between two.
 #[test]
 fn what_lies_in_the_ring_of_a_killed_process_is_counted_by_the_reader() {

@@ -195,7 +195,13 @@ impl Program {
         (trials.made, trials.others) = (trials.count, [1; TRIALS]);
         // All that they differ by is what noted calls have found; timed ones are all there are.
         let mean = times.trials.iter().sum::<f64>() / times.trials.len().max(1) as f64;
-        trials.noted.iter_mut().zip(&times.trials).for_each(|(to, ns)| *to = ((mean + 5.0 - ns) * 1024.0) as i32);
+        let note = times.found.counted;
+        trials
+            .noted
+            .iter_mut()
+            .zip(&times.trials)
+            .for_each(|(to, ns)| *to = ((mean + 5.0 - ns + note) * 1024.0) as i32);
+        trials.own = [(note / 0.75 * 1024.0) as i32; TRIALS];
         trials.differences.iter_mut().zip(&times.trials).for_each(|(to, ns)| *to = (ns * 1024.0) as i32);
         let trials = append(&mut bytes, &trials);
         change(&mut bytes, self.arena, |arena: &mut Arena| (arena.pending, arena.trials) = (0, trials));
