@@ -17,7 +17,7 @@ const LEAST_TRIALS: usize = 8;
 /// first one's stores, which nothing else waits for. Not for less than nothing; in the loops at the start of recordings, which
 /// are all stores, the first took between four and nine tenths of it.
 const FIRST_NOTE: f64 = 0.75;
-const FIRST_NOTE_UNLIKENESS: f64 = 0.15;
+const FIRST_NOTE_UNLIKENESS: f64 = 0.25;
 
 /// How many standard errors may be so: of twenty runs, in one it is more.
 const STANDARD_ERRORS: f64 = 2.0;
