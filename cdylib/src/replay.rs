@@ -307,7 +307,7 @@ impl<'a> Replay<'a> {
                     Place { position: SKIPPED, node, .. } => (*thread.node(node)).parent,
                     Place { position, .. } => position,
                 };
-                if let Some(node) = path::find(thread, parent, function, site, hook) {
+                if let Some(node) = find(thread, parent, function, site, hook) {
                     break (from, Some(node));
                 }
                 if !self.is_latest_gone(at, &entry) {
@@ -539,6 +539,15 @@ impl<'a> Replay<'a> {
             hooks::fill(frame, call.position);
         }
     }
+}
+
+/// The node of a path, if there is one: most have been met lately.
+unsafe fn find(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
+    let place = path::cache_place(parent, function, site, hook);
+    let lately = [place, place ^ 1].map(|place| thread.path_cache[place].get());
+    // SAFETY: the cache holds nodes of the arena.
+    let is_it = |node: &Ref| unsafe { path::is(thread.node(*node), parent, function, site, hook) };
+    lately.into_iter().find(is_it).or_else(|| path::find(thread, parent, function, site, hook))
 }
 
 /// Whether a function is a root; looks into its module first if that is new.

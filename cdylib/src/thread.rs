@@ -91,15 +91,6 @@ pub struct Thread {
     pub counted: Field<u64>,
     /// [`Thread::counted`] at which a trial's stretch of counted calls ends.
     pub end_of_stretch: Field<u64>,
-    /// The address of the next slot of the ring.
-    pub ring_next: Field<usize>,
-    /// Where something about the ring is to be done; 0 while nothing may be noted there.
-    pub ring_limit: Field<usize>,
-    /// The frame of the call that all that is noted is made from.
-    pub ring_base: Field<*mut Frame>,
-    /// The first stack pointer that may be noted, and how far they reach.
-    pub ring_low: Field<usize>,
-    pub ring_span: Field<usize>,
     /// What is subtracted from a call's time, in 1/1024 ticks: for itself …
     pub inner: Field<u64>,
     /// … and for each call made inside.
@@ -140,6 +131,15 @@ pub struct Thread {
     /// Blanks since the last trial, and what they took, in ticks.
     pub blanks: Field<u32>,
     pub blank_ticks: Field<u64>,
+    /// The address of the next slot of the ring.
+    pub ring_next: Field<usize>,
+    /// Where something about the ring is to be done; 0 while nothing may be noted there.
+    pub ring_limit: Field<usize>,
+    /// The frame of the call that all that is noted is made from.
+    pub ring_base: Field<*mut Frame>,
+    /// The first stack pointer that may be noted, and how far they reach.
+    pub ring_low: Field<usize>,
+    pub ring_span: Field<usize>,
     /// The arena's ring; null if it has none, or is not known to.
     pub ring: Field<*mut Ring>,
     /// What is being done with it.

@@ -464,7 +464,7 @@ fn pause(thread: &Thread) {
 
 /// Calls between trials, at first.
 fn least_pause(thread: &Thread) -> u64 {
-    thread.family.settings.windows
+    thread.family.settings.windows * 2
 }
 
 /// Whether the outermost call is timed, if any is open.
