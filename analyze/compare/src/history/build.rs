@@ -8,6 +8,7 @@ use diytrace_profile::nearest::nearest_names;
 use diytrace_profile::opened::Opened;
 
 use super::document::{Course, Document, Found, Measure, SCHEMA};
+use super::part::Part;
 use super::points::{Values, bin, numbers, of_a_call, of_a_run, of_the_middle, points, resolution, samples};
 use super::steps::{Step, smallest_p, steps};
 use crate::observed::identity::{Identity, Key, Matching};
@@ -28,19 +29,6 @@ pub struct Options {
     pub slice_ns: Option<i64>,
     /// Whether distributions are told.
     pub histogram: bool,
-}
-
-/// A part of a selection: a recording, or a slice of time.
-#[derive(Clone, Debug)]
-pub struct Part {
-    /// What its group is called.
-    pub group: String,
-    /// The label's value.
-    pub value: String,
-    /// When it began, in nanoseconds since 1970.
-    pub started: i64,
-    /// When it ended.
-    pub ended: i64,
 }
 
 /// The history of functions in the groups of a selection, of which each is a part. Parts without a group counted nothing.

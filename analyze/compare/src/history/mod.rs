@@ -6,9 +6,11 @@
 
 mod build;
 mod document;
+mod part;
 mod points;
 mod steps;
 pub mod view;
 
-pub use build::{Options, Part, history};
+pub use build::{Options, history};
 pub use document::{Course, Document, Found, Measure, Point};
+pub use part::Part;

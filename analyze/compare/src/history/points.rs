@@ -5,8 +5,8 @@ use diytrace_profile::histogram::Histogram;
 use diytrace_profile::time::Time;
 use diytrace_views::report::Bar;
 
-use super::build::Part;
 use super::document::Point;
+use super::part::Part;
 use super::steps::Sample;
 use crate::observed::Measured;
 use crate::observed::uncertainty::{Code, OfDifference, Uncertainty};
