@@ -1,4 +1,5 @@
-//! Calls that are counted, of which only some are timed: the hot path where not every call is (`DIYTRACE_TIMING`).
+//! Calls that are counted, of which only some are timed: the hot path where not every call is (`DIYTRACE_TIMING`, and the
+//! stretches of trials).
 
 use crate::arch;
 use crate::clock::{Clock, Tsc};

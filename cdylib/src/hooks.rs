@@ -15,7 +15,6 @@ use crate::distribution;
 use crate::frame::{Frame, bits};
 use crate::path;
 use crate::rare;
-use crate::ring;
 use crate::thread::{Thread, live, slot};
 use crate::trial;
 use crate::way::{TimedByTsc, Way};
@@ -39,7 +38,7 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
     // SAFETY: the thread's state is valid while its word leads to it.
     unsafe {
         if thread.is_null() || !(*thread).is(live::TSC) {
-            return arch::enter_noting(function, site, hook, sp, thread);
+            return enter_otherwise(function, site, hook, sp, thread);
         }
         let thread = &*thread;
         if is_let_in(thread, function, site, hook, sp) {
@@ -48,23 +47,17 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
     }
 }
 
-/// Entry in a thread whose calls are not timed one by one, and are not simply noted either.
+/// Entry in a thread whose calls are not timed one by one.
 #[inline(never)]
-pub unsafe extern "C" fn enter_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: *mut Thread) {
+unsafe extern "C" fn enter_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: *mut Thread) {
     // SAFETY: as above.
     unsafe {
-        if thread.is_null() {
+        if thread.is_null() || !(*thread).is(live::COUNTED) {
             return rare::enter(function, site, hook, sp);
         }
         let thread = &*thread;
-        if thread.is(live::COUNTED) {
-            if is_let_in(thread, function, site, hook, sp) {
-                counted::enter(function, site, hook, sp, thread);
-            }
-        } else if thread.is_noting() {
-            ring::enter_unusual(thread, function, site, hook, sp);
-        } else {
-            rare::enter(function, site, hook, sp);
+        if is_let_in(thread, function, site, hook, sp) {
+            counted::enter(function, site, hook, sp, thread);
         }
     }
 }
@@ -87,7 +80,7 @@ pub unsafe extern "C" fn exit(function: usize, site: usize, hook: usize, sp: usi
         }
         let thread = &*thread;
         if !thread.is(live::TSC) {
-            return arch::exit_noting(function, site, hook, sp, ptr::from_ref(thread).cast_mut());
+            return exit_otherwise(function, site, hook, sp, thread);
         }
         if thread.is_empty() {
             return; // outside every root
@@ -104,20 +97,15 @@ unsafe extern "C" fn exit_inside(function: usize, site: usize, hook: usize, sp: 
     unsafe { exit_at(thread, now, function, site, hook, sp) };
 }
 
-/// Exit in a thread whose calls are not timed one by one, and are not simply noted either.
+/// Exit in a thread whose calls are not timed one by one.
 #[inline(never)]
-pub unsafe extern "C" fn exit_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: *mut Thread) {
-    // SAFETY: as above; there is a state.
+unsafe extern "C" fn exit_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: &Thread) {
+    // SAFETY: as above.
     unsafe {
-        let thread = &*thread;
-        if thread.is(live::COUNTED) {
-            if !thread.is_empty() {
-                counted::exit(thread, function, site, hook, sp);
-            }
-        } else if thread.is_noting() {
-            ring::exit_unusual(thread, function, site, hook, sp);
-        } else {
+        if !thread.is(live::COUNTED) {
             rare::exit(function, site, hook, sp);
+        } else if !thread.is_empty() {
+            counted::exit(thread, function, site, hook, sp);
         }
     }
 }
@@ -139,7 +127,7 @@ unsafe fn is_let_in(thread: &Thread, function: usize, site: usize, hook: usize, 
 
 /// Whether there is news in the control words: recording is paused, or its counters were reset.
 #[inline(always)]
-pub fn is_controlled(thread: &Thread) -> bool {
+fn is_controlled(thread: &Thread) -> bool {
     // SAFETY: the header is mapped; both words are aligned as one.
     unsafe { (&raw const (*thread.base.cast::<Header>()).paused).cast::<u64>().read_volatile() != thread.control.get() }
 }
@@ -428,7 +416,7 @@ pub unsafe fn pop(thread: &Thread) {
 /// The same, where the frame is known already, and is not to be looked up again. What a signal handler has left above it goes
 /// with it.
 #[inline(always)]
-pub(crate) unsafe fn pop_at(thread: &Thread, frame: *mut Frame) {
+unsafe fn pop_at(thread: &Thread, frame: *mut Frame) {
     // SAFETY: the caller's frame is that of an open call.
     unsafe {
         (*frame).position = 0;

@@ -26,7 +26,6 @@ mod moment;
 mod parse;
 pub mod reader;
 pub mod reset;
-mod ring;
 pub mod snapshot;
 mod source;
 pub mod state;
