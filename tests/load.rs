@@ -8,8 +8,6 @@ mod common;
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
 
 use common::faults::{Faults, Loaded};
 use common::{diytrace, run_to_end, wait_until};
@@ -243,7 +241,7 @@ fn interrupted_it_tells_what_there_is() {
         "0",
     ]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0).spawn().unwrap();
-    sleep(Duration::from_millis(1500));
+    wait_until("it has connected", || server.is_connected());
     // SAFETY: a signal to a child of ours, which nobody has waited for yet.
     assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGINT) }, 0);
     let output = child.wait_with_output().unwrap();
@@ -252,7 +250,7 @@ fn interrupted_it_tells_what_there_is() {
     assert_eq!((&json["interrupted"], &json["steps"][0]["interrupted"]), (&Value::Bool(true), &Value::Bool(true)));
     assert_adds_up(&json["steps"][0]);
     let sent = json["steps"][0]["sent"].as_u64().unwrap();
-    assert!(sent > 0 && sent < 3000, "{sent}");
+    assert!(sent < 6000, "{sent} are all of the 60 seconds");
     assert_eq!(server.end().requests, sent);
 }
 

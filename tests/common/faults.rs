@@ -1,5 +1,6 @@
 //! The server with faults (`faults.c`), and load that is made to it.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
@@ -51,6 +52,17 @@ impl Faults {
         output.read_line(&mut port).unwrap();
         let input = process.stdin.take();
         Self { here, port: port.trim().parse().unwrap(), process, input, output }
+    }
+
+    /// Whether somebody has a connection to it.
+    pub fn is_connected(&self) -> bool {
+        // The server's end of it: address, the other's address, and a state of 1.
+        let local = format!("0100007F:{:04X}", self.port);
+        let is_it = |line: &str| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            fields.get(1) == Some(&local.as_str()) && fields.get(3) == Some(&"01")
+        };
+        fs::read_to_string("/proc/net/tcp").unwrap().lines().any(is_it)
     }
 
     /// The address of a path.

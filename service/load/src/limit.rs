@@ -6,7 +6,7 @@ use std::str::FromStr;
 use diytrace_profile::human;
 
 use crate::Error;
-use crate::document::Load;
+use crate::load::Load;
 
 /// A limit that fails a run: `p99>50ms`.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,8 +6,8 @@ import { element } from "./text.js";
 
 const AGES = [["", "all time"], ["5m", "last 5 minutes"], ["1h", "last hour"], ["1d", "last day"], ["7d", "last 7 days"]];
 
-/** A form of fields `{ name, title, hint }`; labels complete those that `isLabels` is said of. With the time, unless it is not asked. */
-export function choice(path, words, fields, hasTime = true) {
+/** A form of fields `{ name, title, hint }` or `{ name, title, options }`, and the time; labels complete those that `isLabels` is said of. */
+export function choice(path, words, fields) {
   const form = element("form", { class: "choice" });
   for (const { name, title, hint, isLabels, options } of fields) {
     const field = options
@@ -15,14 +15,14 @@ export function choice(path, words, fields, hasTime = true) {
       : element("input", { name, value: words[name] || "", placeholder: hint, spellcheck: "false", autocomplete: "off", list: isLabels ? "labels" : null });
     form.append(element("label", { class: options ? null : "wide" }, title, field));
   }
-  if (hasTime) form.append(element("label", {}, "Time", ages(form, words)));
+  form.append(element("label", {}, "Time", ages(form, words)));
   form.append(element("button", {}, "Show"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const chosen = Object.fromEntries(new FormData(form));
     // A range of moments stays until an age is chosen.
     if (chosen.since === "range") Object.assign(chosen, { since: words.since, until: words.until });
-    else if (hasTime) chosen.until = "";
+    else chosen.until = "";
     go(path, { ...words, ...chosen });
   });
   return form;

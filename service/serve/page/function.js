@@ -2,7 +2,7 @@
 
 import { view } from "./ask.js";
 import { heatmap } from "./heatmap.js";
-import { address, go, moment, selection } from "./place.js";
+import { address, go, moment, pattern, selection } from "./place.js";
 import { table } from "./table.js";
 import { count, element, resolved, time } from "./text.js";
 
@@ -13,19 +13,19 @@ export async function functionPart(words) {
   const name = words.function;
   const asked = selection(words);
   const close = element("button", { type: "button", onclick: () => go("/explore", { ...words, function: "" }) }, "Close");
-  const inside = element("button", { type: "button", onclick: () => go("/explore", { ...words, function: "", root: name, view: "flame" }) }, "Flame graph of what happens inside");
-  const over = element("a", { href: address("/history", { select: words.select, since: words.since, until: words.until, function: name }) }, "Over builds");
+  const inside = element("button", { type: "button", onclick: () => go("/explore", { ...words, function: "", root: pattern(name), view: "flame" }) }, "Flame graph of what happens inside");
+  const over = element("a", { href: address("/history", { select: words.select, since: words.since, until: words.until, function: pattern(name) }) }, "Over builds");
   const part = element("section", { class: "part", "aria-label": name }, element("h2", {}, name), element("p", { class: "actions" }, inside, " ", over, " ", close));
   try {
     const [under, callers, over, hosts] = await Promise.all([
-      view("report", { ...asked, root: name, names: "short" }),
-      view("callers", { ...asked, function: name, names: "short" }),
-      view("heatmap", { ...asked, function: name }).catch(() => null), // its name may be a short one
-      view("report", { ...asked, function: name, by: "host", names: "short" }),
+      view("report", { ...asked, root: pattern(name), names: "short" }),
+      view("callers", { ...asked, function: pattern(name), names: "short" }),
+      view("heatmap", { ...asked, function: pattern(name) }),
+      view("report", { ...asked, function: pattern(name), by: "host", names: "short" }),
     ]);
     const rows = under.reports[0]?.functions ?? [];
     for (const row of rows) part.append(numbers(row));
-    for (const course of over?.functions ?? []) part.append(...whenItRan(course, over, words));
+    for (const course of over.functions) part.append(...whenItRan(course, over, words));
     const around = element("div", { class: "around" }, callersOf(name, callers, words), ...rows.filter((row) => row.callees.length).map((row) => calleesOf(row, words)));
     part.append(around, ...byHost(hosts));
   } catch (error) {

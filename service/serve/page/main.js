@@ -10,8 +10,9 @@ import { services } from "./services.js";
 import { element } from "./text.js";
 
 const PAGES = { "/": services, "/explore": explore, "/compare": compare, "/history": history };
-/** How often what comes in is drawn, in milliseconds: as often as anybody reads numbers; a picture that one points at stays longer. */
-const EVERY = { "/": 1000, "/explore": 1000 };
+/** Pages on which what comes in is drawn, and how often, in milliseconds: as often as anybody reads numbers. */
+const LIVE = ["/", "/explore"];
+const EVERY = 1000;
 
 const main = document.getElementById("main");
 let drawn = 0;
@@ -44,7 +45,7 @@ async function draw(isLive = false) {
 function isFree(path) {
   const { words } = place();
   const isHeld = main.contains(document.activeElement) && ["INPUT", "SELECT", "CANVAS"].includes(document.activeElement.tagName);
-  return path in EVERY && !isHeld && !words.function && words.view !== "flame";
+  return LIVE.includes(path) && !isHeld && !words.function && words.view !== "flame";
 }
 
 function login() {
@@ -64,4 +65,4 @@ function said(text, isThere) {
 
 addEventListener("hashchange", () => draw());
 draw();
-listen(() => { next ??= setTimeout(() => { next = null; draw(true); }, EVERY[place().path] ?? 1000); }, said);
+listen(() => { next ??= setTimeout(() => { next = null; draw(true); }, EVERY); }, said);

@@ -18,6 +18,9 @@ export function address(path, words = {}) {
   return `#${text ? `${path}?${text}` : path}`;
 }
 
+/** The pattern that means functions of a short name: what that leaves out may be anything. */
+export const pattern = (name) => name.replaceAll("‹…›", "<*>").replaceAll("std::string", "std::*string*");
+
 /** What of the store is asked for. */
 export const selection = ({ select, since, until }) => ({ select, since, until });
 

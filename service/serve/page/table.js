@@ -9,7 +9,7 @@ const BATCH = 200;
 const sorts = new Map();
 
 /**
- * A table with a name. Columns are `{ title, of, write, isName, isPlain }`: what a row has there, and how that is written (text or an
+ * A table with a name. Columns are `{ title, of, write, isName, help }`: what a row has there, and how that is written (text or an
  * element). `sorted` is `[column, descending]` for whoever has not chosen yet.
  */
 export function table(name, columns, rows, sorted) {

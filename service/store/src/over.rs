@@ -49,11 +49,7 @@ pub fn over(store: &dyn Engine, query: &Query, over: &Over) -> Result<(Vec<Part>
 }
 
 fn by_label(frames: Vec<FrameFacts>, query: &Query, name: &str) -> Result<Vec<Part>, Error> {
-    if frames.iter().all(|frame| frame.labels.get(name).is_none()) {
-        let known = frames.iter().flat_map(|frame| frame.labels.iter()).map(|(name, _)| name.to_owned());
-        let known = known.collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ");
-        return Err(Error::UnknownLabel { name: name.to_owned(), known });
-    }
+    query.check(&frames.iter().map(|frame| &frame.labels).collect::<Vec<_>>(), Some(name), "")?;
     let mut parts: BTreeMap<String, Part> = BTreeMap::new();
     for FrameFacts { labels, session, started, ended } in frames {
         let part = parts.entry(session.clone()).or_insert_with(|| Part {
@@ -78,16 +74,16 @@ fn by_label(frames: Vec<FrameFacts>, query: &Query, name: &str) -> Result<Vec<Pa
 fn by_time(frames: &[FrameFacts], query: &Query, most: usize) -> (Vec<Part>, i64) {
     let first = frames.iter().map(|frame| frame.started).min().unwrap_or(0).max(query.range.since);
     let last = frames.iter().map(|frame| frame.ended).max().unwrap_or(0);
-    let mut slice = SHORTEST_NS.max(usual_span(frames));
-    slice = power_of_two(slice);
-    let slices = |slice: i64| (first.div_euclid(slice)..=last.saturating_sub(1).div_euclid(slice)).count();
-    while slices(slice) > most {
-        slice = slice.saturating_mul(2);
+    let span = usual_span(frames);
+    let number = |ended: i64, slice: i64| ended.saturating_sub(1).div_euclid(slice); // what ended at a slice's end is in it
+    let is_too_many = |slice: i64| number(last, slice) - first.div_euclid(slice) >= most as i64;
+    let mut slice = SHORTEST_NS;
+    while slice < i64::MAX / 2 && (slice < span || is_too_many(slice)) {
+        slice *= 2;
     }
     let mut parts: BTreeMap<i64, Part> = BTreeMap::new();
     for frame in frames {
-        // What ended at a slice's end is in it.
-        let number = frame.ended.saturating_sub(1).div_euclid(slice);
+        let number = number(frame.ended, slice);
         let (started, ended) = (number.saturating_mul(slice), number.saturating_add(1).saturating_mul(slice));
         parts.entry(number).or_insert_with(|| {
             let range = Range { since: started.max(query.range.since), until: ended.min(query.range.until) };
@@ -110,15 +106,6 @@ fn usual_span(frames: &[FrameFacts]) -> i64 {
         }
     }
     0
-}
-
-/// The shortest slice that is a power of two times the shortest of all, and no shorter than this.
-fn power_of_two(span: i64) -> i64 {
-    let mut slice = SHORTEST_NS;
-    while slice < span && slice < i64::MAX / 2 {
-        slice *= 2;
-    }
-    slice
 }
 
 #[cfg(test)]

@@ -2,9 +2,7 @@
 
 use super::Options;
 use super::comparison::{CountVerdict, Counts, Edge, Function, On, Split, Test, Verdict, Why};
-
-/// A part of a change that is too small to be named as its cause.
-const MINOR: f64 = 0.1;
+use crate::observed::split::{self, MINOR};
 
 /// How much calls for each call of a caller may differ, where counts vary, and be the same.
 const SAME_RATIO: f64 = 0.01;
@@ -49,7 +47,7 @@ fn verdict(function: &Function) -> Verdict {
     }
 }
 
-/// Δtime = Δcalls × mean cost + mean calls × Δcost.
+/// What of a function's difference comes from calls, and whether that is all.
 fn split(function: &Function, options: &Options) -> Split {
     let Counts { left_median: before, right_median: after, .. } = function.calls;
     let difference = function.self_ns.difference_ns();
@@ -57,25 +55,19 @@ fn split(function: &Function, options: &Options) -> Split {
         return Split { calls_ns: difference, cost_ns: 0.0, why: Why::Calls };
     }
     let times = [function.self_ns.left_median, function.self_ns.right_median];
-    let (calls_ns, cost_ns) = parts([before, after], times);
+    let (calls_ns, cost_ns) = split::split([before, after], times);
     let cost = &function.cost_ns;
     let is_cost_changed = cost.is_resolved()
         && cost.reaches_threshold()
         && cost.is_at_least(options.min_change)
         && cost.p <= options.level;
-    let part = calls_ns.abs() / (calls_ns.abs() + cost_ns.abs()).max(f64::MIN_POSITIVE);
+    let part = split::part_of_calls((calls_ns, cost_ns));
     let why = match () {
         () if part < MINOR => Why::Cost,
         () if part > 1.0 - MINOR || !is_cost_changed => Why::Calls,
         () => Why::Both,
     };
     Split { calls_ns, cost_ns, why }
-}
-
-/// What of the difference of two times comes from calls, and what from the cost of each.
-fn parts(calls: [f64; 2], times: [f64; 2]) -> (f64, f64) {
-    let [old, new] = [times[0] / calls[0], times[1] / calls[1]];
-    ((calls[1] - calls[0]) * (old + new) / 2.0, (calls[0] + calls[1]) / 2.0 * (new - old))
 }
 
 /// Whether calls for each call of the caller changed. `counts` are those of the calls and of the caller.
@@ -171,10 +163,10 @@ mod tests {
 
     #[test]
     fn each_part_has_its_share() {
-        assert_eq!(parts([100.0, 100.0], [1000.0, 1300.0]), (0.0, 300.0));
-        assert_eq!(parts([100.0, 150.0], [1000.0, 1500.0]), (500.0, 0.0));
+        assert_eq!(split::split([100.0, 100.0], [1000.0, 1300.0]), (0.0, 300.0));
+        assert_eq!(split::split([100.0, 150.0], [1000.0, 1500.0]), (500.0, 0.0));
         // Twice the calls at half the cost: nothing has changed, and both have.
-        assert_eq!(parts([100.0, 200.0], [1000.0, 1000.0]), (750.0, -750.0));
+        assert_eq!(split::split([100.0, 200.0], [1000.0, 1000.0]), (750.0, -750.0));
     }
 
     proptest! {
@@ -183,9 +175,9 @@ mod tests {
             calls in [1.0..1e6f64, 1.0..1e6f64],
             times in [0.0..1e9f64, 0.0..1e9f64],
         ) {
-            let (by_calls, by_cost) = parts(calls, times);
+            let (by_calls, by_cost) = split::split(calls, times);
             prop_assert!((by_calls + by_cost - (times[1] - times[0])).abs() <= 1e-6 * (by_calls.abs() + by_cost.abs() + 1.0));
-            let (back_by_calls, back_by_cost) = parts([calls[1], calls[0]], [times[1], times[0]]);
+            let (back_by_calls, back_by_cost) = split::split([calls[1], calls[0]], [times[1], times[0]]);
             prop_assert!((by_calls + back_by_calls).abs() < 1e-3 && (by_cost + back_by_cost).abs() < 1e-3);
         }
     }

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use diytrace_format::pattern::glob;
 use diytrace_profile::error::Error;
-use diytrace_profile::nearest::nearest_names;
 use diytrace_profile::opened::Opened;
 
 use super::document::{Course, Document, Found, Measure, SCHEMA};
@@ -12,7 +10,7 @@ use super::part::Part;
 use super::points::{Values, bin, numbers, of_a_call, of_a_run, of_the_middle, points, resolution, samples};
 use super::steps::{Step, smallest_p, steps};
 use crate::observed::identity::{Identity, Key, Matching};
-use crate::observed::{Measured, Observed};
+use crate::observed::{Apart, Measured, Part as Said};
 use crate::statistics::Correction;
 
 /// What chance alone may find, at most.
@@ -33,36 +31,29 @@ pub struct Options {
 
 /// The history of functions in the groups of a selection, of which each is a part. Parts without a group counted nothing.
 pub fn history(opened: &Opened, parts: &[Part], options: &Options) -> Result<Document, Error> {
-    let mut observed: BTreeMap<String, Observed> = BTreeMap::new();
-    for (group, of_group) in opened.merged.groups.iter().zip(Observed::of_each(opened)?) {
-        observed.insert(group.label.clone().unwrap_or_default(), of_group);
-    }
-    let parts: Vec<&Part> = parts.iter().filter(|part| observed.contains_key(&part.group)).collect();
-    let runs: Vec<&Observed> = parts.iter().map(|part| &observed[&part.group]).collect();
-    let parts: Vec<Part> = parts.into_iter().cloned().collect();
-    let numbers = numbers(&parts, options.slice_ns.is_some());
-    let functions = functions(&runs);
-    let are_named = !options.functions.is_empty();
-    let named: Vec<_> = match are_named {
-        true => {
-            functions.iter().filter(|(key, _)| options.functions.iter().any(|name| is_named(name, &key.name))).collect()
-        }
-        false => functions.iter().collect(),
-    };
-    if named.is_empty() {
-        return Err(unknown(options, &functions));
-    }
-    let mut warnings: BTreeSet<String> = runs.iter().flat_map(|run| run.warnings.iter().cloned()).collect();
-    let is_timed = runs.iter().all(|run| run.is_timed);
+    let Apart { functions: identities, parts: mut said, warnings } = Apart::of(opened, &options.functions)?;
+    let there = parts.iter().filter_map(|part| Some((part.clone(), said.remove(&part.group)?)));
+    let (parts, said): (Vec<Part>, Vec<Said>) = there.unzip();
+    let mut warnings: BTreeSet<String> = warnings.into_iter().collect();
+    let is_timed = said.iter().all(|said| said.is_timed);
     if !is_timed {
         warnings.insert("some of these recordings have no times: only calls are looked at for steps".to_owned());
+    }
+    let numbers = numbers(&parts, options.slice_ns.is_some());
+    let keys = keys(&identities);
+    let calls: BTreeSet<(usize, usize)> = said.iter().flat_map(|said| said.calls.iter().copied()).collect();
+    let functions = functions(&keys, said);
+    let named: Vec<(&Key, &Values)> = functions.iter().collect();
+    let are_named = !options.functions.is_empty();
+    if named.is_empty() {
+        warnings.insert("none of these functions was called there".to_owned());
     }
     let is_time = options.slice_ns.is_some();
     let looked = Looked { parts: &parts, numbers: &numbers, is_timed, is_time };
     let mut steps: Vec<Vec<Found>> = named.iter().map(|(_, values)| looked.steps(values)).collect();
     let tested = looked.correct(&mut steps, &named, &mut warnings);
     if !are_named {
-        leave_to_callees(&mut steps, &named, &runs);
+        leave_to_callees(&mut steps, &named, &keys, &calls);
     }
     let courses = named.iter().zip(steps).map(|((key, values), steps)| Course {
         name: key.name.clone(),
@@ -87,14 +78,16 @@ pub fn history(opened: &Opened, parts: &[Part], options: &Options) -> Result<Doc
 }
 
 /// Takes a rise of the median off a function if what it calls has the most of it.
-fn leave_to_callees(steps: &mut [Vec<Found>], named: &[(&Key, &Values)], runs: &[&Observed]) {
-    // All parts have the same functions in the same places.
-    let keys = runs.first().map(|run| keys(run)).unwrap_or_default();
+fn leave_to_callees(
+    steps: &mut [Vec<Found>],
+    named: &[(&Key, &Values)],
+    keys: &[Key],
+    calls: &BTreeSet<(usize, usize)>,
+) {
     let places: BTreeMap<&Key, usize> = named.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
-    let edges = runs.iter().flat_map(|run| run.edges.keys()).filter(|(caller, callee)| caller != callee);
     let place = |number: usize| places.get(&keys[number]).copied();
-    let edge = |&(caller, callee): &(usize, usize)| Some((place(caller)?, place(callee)?));
-    let callees: BTreeSet<(usize, usize)> = edges.filter_map(edge).collect();
+    let edges = calls.iter().filter_map(|&(caller, callee)| Some((place(caller)?, place(callee)?)));
+    let callees: BTreeSet<(usize, usize)> = edges.filter(|(caller, callee)| caller != callee).collect();
     let before = steps.to_vec();
     let rise = |step: &Found| step.after - step.before;
     for (caller, steps) in steps.iter_mut().enumerate() {
@@ -124,42 +117,24 @@ fn rise(course: &Course) -> f64 {
     course.steps.iter().map(added).filter(|added| added.is_finite()).sum()
 }
 
-fn is_named(pattern: &str, name: &str) -> bool {
-    glob(pattern, name) || name.split_once('(').is_some_and(|(plain, _)| glob(pattern, plain))
-}
-
-/// What all builds call the functions of a part.
-fn keys(run: &Observed) -> Vec<Key> {
-    let all: Vec<&Identity> = run.functions.iter().map(|(identity, _)| identity).collect();
+/// What all builds call functions.
+fn keys(identities: &[Identity]) -> Vec<Key> {
+    let all: Vec<&Identity> = identities.iter().collect();
     let matching = Matching::of(&all, &all);
-    all.into_iter().map(|identity| matching.key(identity)).collect()
+    identities.iter().map(|identity| matching.key(identity)).collect()
 }
 
 /// Functions by what all builds call them, with what each part says.
-fn functions<'a>(runs: &[&'a Observed]) -> BTreeMap<Key, Values<'a>> {
-    let keys = runs.first().map(|run| keys(run)).unwrap_or_default();
+fn functions(keys: &[Key], parts: Vec<Said>) -> BTreeMap<Key, Values> {
     let mut functions: BTreeMap<Key, Values> = BTreeMap::new();
-    for (at, run) in runs.iter().enumerate() {
-        for (key, (_, measured)) in keys.iter().zip(&run.functions).filter(|(_, (_, measured))| is_there(measured)) {
-            let values = functions.entry(key.clone()).or_insert_with(|| vec![None; runs.len()]);
-            // Two in one part are told as the one that is called more.
-            if values[at].is_none_or(|known: &Measured| measured.calls > known.calls) {
-                values[at] = Some(measured);
-            }
+    let count = parts.len();
+    for (at, said) in parts.into_iter().enumerate() {
+        for (number, measured) in said.functions {
+            let values = functions.entry(keys[number].clone()).or_insert_with(|| vec![None; count]);
+            values[at].get_or_insert_default().add(&measured);
         }
     }
     functions
-}
-
-fn is_there(measured: &Measured) -> bool {
-    measured.calls > 0 || measured.total > 0.0
-}
-
-fn unknown(options: &Options, functions: &BTreeMap<Key, Values>) -> Error {
-    let pattern = options.functions.first().cloned().unwrap_or_default();
-    let near = nearest_names(&pattern, functions.keys().map(|key| &*key.name));
-    let nearest = near.into_iter().map(str::to_owned).collect();
-    Error::UnknownFunction { pattern, nearest, has_names: true }
 }
 
 /// What steps are looked for in.

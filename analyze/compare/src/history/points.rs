@@ -13,7 +13,7 @@ use crate::observed::uncertainty::{Code, OfDifference, Uncertainty};
 use crate::statistics::median;
 
 /// A function in each part, in their order.
-pub type Values<'a> = Vec<Option<&'a Measured>>;
+pub type Values = Vec<Option<Measured>>;
 
 /// Which parts are one point: slices of time are one each, recordings those with the same value.
 pub fn numbers(parts: &[Part], is_time: bool) -> Vec<usize> {
@@ -31,13 +31,13 @@ pub fn points(parts: &[Part], numbers: &[usize], values: &Values, with_histogram
     (0..last)
         .map(|point| {
             let of_point = || numbers.iter().enumerate().filter(move |(_, number)| **number == point).map(|(at, _)| at);
-            let called: Vec<&Measured> = of_point().filter_map(|at| values[at]).collect();
+            let called: Vec<&Measured> = of_point().filter_map(|at| values[at].as_ref()).collect();
             let mut histogram = Histogram::default();
             called.iter().for_each(|measured| histogram.merge(&measured.histogram));
             let percentiles = histogram.percentiles([0.5, 0.9, 0.99]).map(|all| all.map(Time::ns));
             let per_call: Vec<f64> = called.iter().filter_map(|measured| self_per_call(measured)).collect();
             let calls: Vec<f64> =
-                of_point().map(|at| values[at].map_or(0.0, |measured| measured.calls as f64)).collect();
+                of_point().map(|at| values[at].as_ref().map_or(0.0, |measured| measured.calls as f64)).collect();
             let sum = |of: fn(&Measured) -> f64| called.iter().map(|measured| of(measured)).sum();
             Point {
                 value: of_point().next().map(|at| parts[at].value.clone()).unwrap_or_default(),
@@ -55,14 +55,10 @@ pub fn points(parts: &[Part], numbers: &[usize], values: &Values, with_histogram
                 p90_ns: percentiles.map(|all| all[1]),
                 p99_ns: percentiles.map(|all| all[2]),
                 max_ns: histogram.max().map(Time::ns),
-                histogram: with_histogram.then(|| histogram.bars().map(bar).collect()),
+                histogram: with_histogram.then(|| histogram.bars().map(Bar::from).collect()),
             }
         })
         .collect()
-}
-
-fn bar((from, to, calls): (Time, Time, u64)) -> Bar {
-    Bar { from_ns: from.ns(), to_ns: to.ns(), calls }
 }
 
 fn self_per_call(measured: &Measured) -> Option<f64> {
@@ -78,7 +74,7 @@ pub fn samples(
 ) -> (Vec<Sample>, Vec<usize>) {
     let all = values.iter().enumerate().filter_map(|(at, measured)| {
         let Part { started, ended, .. } = parts[at];
-        Some((Sample { value: value(*measured)?, point: numbers[at], started, ended }, at))
+        Some((Sample { value: value(measured.as_ref())?, point: numbers[at], started, ended }, at))
     });
     all.unzip()
 }
@@ -101,14 +97,14 @@ pub fn of_the_middle(measured: Option<&Measured>) -> Option<f64> {
 
 /// How far off the difference of two medians may be: what is in one bin is not told apart.
 pub fn bin(values: &Values, parts: impl Iterator<Item = usize>) -> f64 {
-    parts.filter_map(|at| of_the_middle(values[at])).fold(0.0, f64::max) / SUBS as f64
+    parts.filter_map(|at| of_the_middle(values[at].as_ref())).fold(0.0, f64::max) / SUBS as f64
 }
 
 /// How far off the difference of the exclusive times of a call may be, of the means of these parts.
 pub fn resolution(values: &Values, before: &[usize], after: &[usize]) -> f64 {
     let of = |parts: &[usize]| {
         let mut sum = Uncertainty::default();
-        let called = || parts.iter().filter_map(|&at| values[at]);
+        let called = || parts.iter().filter_map(|&at| values[at].as_ref());
         for measured in called() {
             sum.add(&measured.own_error.part(1.0 / measured.calls.max(1) as f64));
         }

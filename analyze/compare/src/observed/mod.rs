@@ -1,11 +1,15 @@
 //! What one run did: its functions, with names that another build has too, and how far off their times may be.
 
+mod apart;
 pub mod identity;
+pub mod split;
 pub mod uncertainty;
+
+pub use apart::{Apart, Part};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use diytrace_profile::correct::{Measured as PathMeasured, Times, correct};
 use diytrace_profile::demangle::shown;
@@ -17,7 +21,7 @@ use diytrace_profile::functions::Roots;
 use diytrace_profile::functions::{FunctionId, Spelling, functions};
 use diytrace_profile::histogram::Histogram;
 use diytrace_profile::load::timed::Timing;
-use diytrace_profile::merge::{Group, Place, PlaceId};
+use diytrace_profile::merge::{Group, Merged, Place, PlaceId};
 use diytrace_profile::opened::Opened;
 use diytrace_profile::symbolize::{Probe, Symbols};
 use diytrace_profile::warnings;
@@ -76,6 +80,15 @@ pub struct Called {
     pub total_error: f64,
 }
 
+/// What is known of the functions of a profile.
+#[derive(Default)]
+struct Known {
+    /// Which is at a place.
+    ids: FxHashMap<PlaceId, FunctionId>,
+    /// Those that are asked for.
+    asked_for: BTreeSet<usize>,
+}
+
 impl Measured {
     /// Adds another function that has the same name.
     pub fn add(&mut self, other: &Self) {
@@ -104,36 +117,26 @@ impl Called {
 impl Observed {
     /// Of a run's profiles.
     pub fn of(opened: &Opened) -> Result<Self, Error> {
-        let (mut observed, ids) = Self::none(opened)?;
+        let (mut observed, known) = Self::none(opened, &Roots::named(&[]))?;
         for group in &opened.merged.groups {
-            observed.add(group, &ids);
+            observed.add(&opened.merged, group, &known.ids);
         }
         Ok(observed)
     }
 
-    /// Of each group, in their order; all have the same functions in the same places.
-    pub fn of_each(opened: &Opened) -> Result<Vec<Self>, Error> {
-        let (none, ids) = Self::none(opened)?;
-        let of_group = |group: &Group| {
-            let mut observed = none.clone();
-            observed.add(group, &ids);
-            observed
-        };
-        Ok(opened.merged.groups.iter().map(of_group).collect())
-    }
-
-    /// Functions that have counted nothing yet, and which place is which.
-    fn none(opened: &Opened) -> Result<(Self, FxHashMap<PlaceId, FunctionId>), Error> {
+    /// Functions that have counted nothing yet, and what is known of them; those that are asked for must be there.
+    fn none(opened: &Opened, asked_for: &Roots) -> Result<(Self, Known), Error> {
         let symbols = opened.symbols();
         let merged = &opened.merged;
         let roots = Roots::of(&[], &opened.loaded.profiles);
         let names = Names::of(merged, &symbols, &roots, true, Spelling::Demangled);
+        asked_for.check(&symbols, &names.places())?;
         symbols.find_lines(names.places().into_iter().map(|place| (place, Probe::Function)).collect());
         let mut observed = Self { warnings: warnings::all(&opened.loaded, merged, &symbols), ..Self::default() };
 
         // Functions of one name in one file are one from here on: copies that each unit has, and those that compilers make.
         let mut numbers: FxHashMap<Identity, usize> = FxHashMap::default();
-        let mut ids: FxHashMap<PlaceId, FunctionId> = FxHashMap::default();
+        let mut known = Known::default();
         for (&place, id) in &names.ids {
             let name = &names.functions[id];
             let identity = identity(opened, &symbols, name.place, name.symbol.as_deref());
@@ -142,17 +145,23 @@ impl Observed {
             if number == next {
                 observed.functions.push((Identity::default(), Measured::default()));
             }
-            let build = name.place.module.map(|module| merged.modules[module as usize].build_id.clone());
-            observed.functions[number].1.builds.insert(build.unwrap_or_default());
-            ids.insert(place, number as FunctionId);
+            if asked_for.contain(&symbols, name.place) {
+                known.asked_for.insert(number);
+            }
+            known.ids.insert(place, number as FunctionId);
         }
         for (identity, number) in numbers {
             observed.functions[number].0 = identity;
         }
-        Ok((observed, ids))
+        Ok((observed, known))
     }
 
-    fn add(&mut self, group: &Group, ids: &FxHashMap<PlaceId, FunctionId>) {
+    fn add(&mut self, merged: &Merged, group: &Group, ids: &FxHashMap<PlaceId, FunctionId>) {
+        let places: FxHashSet<PlaceId> = group.tree.paths.iter().map(|path| path.key.function).collect();
+        for place in places {
+            let build = merged.places[place as usize].module.map(|module| &merged.modules[module as usize].build_id);
+            self.functions[ids[&place] as usize].1.builds.insert(build.cloned().unwrap_or_default());
+        }
         self.is_timed |= group.timing.iter().any(|timing| *timing != Timing::Off);
         let times = correct(group);
         for (id, function) in functions(group, &times, ids, |_| false) {

@@ -76,10 +76,6 @@ impl Ways {
     }
 }
 
-fn bar((from, to, calls): (Time, Time, u64)) -> Bar {
-    Bar { from_ns: from.ns(), to_ns: to.ns(), calls }
-}
-
 /// What came between a call and the time of it that is told here, if the call itself is told elsewhere.
 fn entered_before(function: &functions::Function, group: &Group) -> Option<&'static str> {
     let is_elsewhere = function.calls == 0 && function.raw.total > Time::ZERO;
@@ -258,7 +254,7 @@ impl Builder<'_, '_> {
             kinds: ways.kinds,
             inlined_into: ways.into(),
             timeline: function.timelines.finish_as(function.raw.total, sums.total),
-            histogram: self.options.histogram.then(|| function.histogram.bars().map(bar).collect()),
+            histogram: self.options.histogram.then(|| function.histogram.bars().map(Bar::from).collect()),
             callees,
         }
     }

@@ -6,6 +6,7 @@ use super::column::Column;
 use crate::subject::{Clock, Subject};
 use diytrace_profile::functions::{CallKind, Kinds};
 use diytrace_profile::merge::Bound;
+use diytrace_profile::time::Time;
 use diytrace_profile::timeline::Timeline;
 use diytrace_profile::units::{Address, nanoseconds, optional_nanoseconds};
 
@@ -201,6 +202,12 @@ pub struct Bar {
     pub to_ns: f64,
     /// How many.
     pub calls: u64,
+}
+
+impl From<(Time, Time, u64)> for Bar {
+    fn from((from, to, calls): (Time, Time, u64)) -> Self {
+        Self { from_ns: from.ns(), to_ns: to.ns(), calls }
+    }
 }
 
 /// A function as one caller called it.

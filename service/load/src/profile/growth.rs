@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use diytrace_compare::observed::Measured;
 use diytrace_compare::observed::identity::Identity;
+use diytrace_compare::observed::split::MINOR;
 use diytrace_compare::observed::uncertainty::{Code, OfDifference};
+use diytrace_compare::observed::{self, Measured};
 use diytrace_compare::statistics::{Correction, Ranks, median};
 use diytrace_profile::units::{nanoseconds, optional_nanoseconds};
 use serde::Serialize;
@@ -25,9 +26,6 @@ const LEAST_OF_REQUEST: f64 = 0.02;
 
 /// Fewer slices a step decide nothing.
 const FEWEST: usize = 4;
-
-/// A part of a growth that is too small to be named as its cause.
-const MINOR: f64 = 0.1;
 
 /// How a server's functions respond to load.
 #[derive(Clone, Debug, Serialize)]
@@ -233,15 +231,14 @@ fn function(
     }
 }
 
-/// Δtime = Δcalls × mean cost + mean calls × Δcost.
+/// What of a growth comes from calls, and what from their cost.
 fn split(from: &Typical, to: &Typical) -> (f64, f64, Why) {
-    let (Some(old), Some(new)) = (from.self_ns_per_call(), to.self_ns_per_call()) else {
+    if from.calls_per_request == 0.0 || to.calls_per_request == 0.0 {
         return (to.self_ns_per_request - from.self_ns_per_request, 0.0, Why::New);
-    };
-    let calls = [from.calls_per_request, to.calls_per_request];
-    let by_calls = (calls[1] - calls[0]) * (old + new) / 2.0;
-    let by_cost = (calls[0] + calls[1]) / 2.0 * (new - old);
-    let part = by_calls.abs() / (by_calls.abs() + by_cost.abs()).max(f64::MIN_POSITIVE);
+    }
+    let calls = [from, to].map(|one| one.calls_per_request);
+    let (by_calls, by_cost) = observed::split::split(calls, [from, to].map(|one| one.self_ns_per_request));
+    let part = observed::split::part_of_calls((by_calls, by_cost));
     let why = match part {
         _ if part < MINOR => Why::Cost,
         _ if part > 1.0 - MINOR => Why::Calls,

@@ -4,7 +4,7 @@ use diytrace_compare::statistics::Ranks;
 use diytrace_profile::human::{count, shorten, time};
 
 use super::growth::{Function, Response, Why};
-use crate::document::{Load, Slice, Times};
+use crate::load::{Load, Slice, Times};
 use crate::run::KEEPS_UP;
 
 /// Latency that has grown by less does not bend.
@@ -19,7 +19,7 @@ const NAME: usize = 60;
 /// Percentiles that may bend, in this order.
 const WATCHED: [Watched; 3] = [
     Watched { name: "p99", of_step: |times| times.p99, of_slice: |slice| slice.p99_ns },
-    Watched { name: "p90", of_step: |times| times.p90, of_slice: |slice| slice.p50_ns },
+    Watched { name: "p90", of_step: |times| times.p90, of_slice: |slice| slice.p90_ns },
     Watched { name: "p50", of_step: |times| times.p50, of_slice: |slice| slice.p50_ns },
 ];
 

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::document::{Document, Times};
+use crate::document::Document;
+use crate::load::Times;
 
 /// Columns of a distribution.
 const TIMES: [&str; 9] = ["mean", "min", "p50", "p75", "p90", "p95", "p99", "p999", "max"];

@@ -7,7 +7,8 @@ use diytrace_profile::timeline::sparkline;
 use diytrace_views::view::Screen;
 use diytrace_views::view::table::grid::{Column, Grid, Row, Style};
 
-use crate::document::{Document, Load, Slice, rate};
+use crate::document::Document;
+use crate::load::{Load, Slice, rate};
 use crate::profile::{Function, Response, why};
 
 /// Writes it.
@@ -201,7 +202,7 @@ mod tests {
 
     use super::*;
     use crate::Target;
-    use crate::document::{Axis, Times};
+    use crate::load::{Axis, Times};
     use crate::profile::{Growth, OfStep, Typical, Why};
 
     fn step(rate: f64, ms: f64) -> Load {
