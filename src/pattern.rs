@@ -129,13 +129,17 @@ pub fn split(list: &str) -> impl Iterator<Item = &str> {
     .filter(|pattern| !pattern.is_empty())
 }
 
+/// What demangled names say in words, and mangled ones do not: of lambdas, of what has no name, of ABI tags and copies.
+const ONLY_DEMANGLED: [&str; 9] =
+    ["lambda", "unnamed", "type", "anonymous", "namespace", "default", "arg", "abi", "clone"];
+
 /// The longest run of identifier characters that the mangled form of every name matched by the pattern must contain.
 ///
 /// Demangling a large program's symbols takes far longer than looking for a few bytes in each.
 pub fn mangled_hint(pattern: &str) -> &str {
     let name = pattern.find('(').map_or(pattern, |end| &pattern[..end]);
     let last = name.rfind("::").map_or(name, |at| &name[at + 2..]);
-    if last.contains("operator") || last.starts_with('~') || last.contains('<') {
+    if last.contains("operator") || last.starts_with('~') || last.contains(['<', '{']) {
         return "";
     }
     if let Some(scope) = name.strip_suffix(last).and_then(|head| head.strip_suffix("::")) {
@@ -144,7 +148,9 @@ pub fn mangled_hint(pattern: &str) -> &str {
             return ""; // a constructor is mangled without its name
         }
     }
-    last.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').max_by_key(|run| run.len()).unwrap_or("")
+    let runs = last.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let hint = runs.max_by_key(|run| run.len()).unwrap_or("");
+    if ONLY_DEMANGLED.iter().any(|word| word.contains(hint)) { "" } else { hint }
 }
 
 #[cfg(test)]
@@ -211,6 +217,9 @@ mod tests {
             ("ns::Widget::Widget", "_ZN2ns6WidgetC1Ev"),
             ("~Widget", "_ZN2ns6WidgetD1Ev"),
             ("Call::operator()", "_ZN4CallclEi"),
+            ("main::{lambda(*)#1}::operator()*", "_ZZ4mainENKUliE_clEi"),
+            ("*lambda*", "_ZZ4mainENKUliE_clEi"),
+            ("*anonymous*", "_ZN12_GLOBAL__N_16hiddenEv"),
         ] {
             assert!(mangled.contains(mangled_hint(pattern)), "{pattern}: {:?}", mangled_hint(pattern));
         }

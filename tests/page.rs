@@ -159,6 +159,24 @@ fn every_page_shows_what_the_service_answers() {
 
 #[needs(chromium)]
 #[test]
+fn functions_with_short_names_can_be_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = Recording::of(&fixture("names.cc", builds()[0])).run();
+    let mut push = diytrace(folder.path());
+    assert!(run_to_end(push.args(["push", "--store", "s.db"]).arg(recorded.out())).status.success());
+    let service = Service::start(folder.path(), &[]);
+    for (name, address) in [
+        ("geometry::twice‹…›(int)", "geometry%3A%3Atwice%E2%80%B9%E2%80%A6%E2%80%BA(int)"),
+        ("main::{lambda#1}::operator()", "main%3A%3A%7Blambda%231%7D%3A%3Aoperator()"),
+        ("(anonymous)::hidden", "(anonymous)%3A%3Ahidden"),
+    ] {
+        let shown = Shown::of(&service, folder.path(), &format!("/explore?function={address}"));
+        assert!(!shown.has_error() && shown.html.contains(&format!("<h2>{name}</h2>")), "{name}: {}", shown.text());
+    }
+}
+
+#[needs(chromium)]
+#[test]
 fn what_is_not_there_is_said_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let service = Service::start(folder.path(), &[]);

@@ -19,7 +19,11 @@ export function address(path, words = {}) {
 }
 
 /** The pattern that means functions of a short name: what that leaves out may be anything. */
-export const pattern = (name) => name.replaceAll("‹…›", "<*>").replaceAll("std::string", "std::*string*");
+export function pattern(name) {
+  const whole = [["‹…›", "<*>"], ["{lambda#", "{lambda(*)#"], ["(anonymous)", "(anonymous namespace)"], ["std::string", "std::*string*"]];
+  const found = whole.reduce((text, [short, long]) => text.replaceAll(short, long), name);
+  return name.includes("{lambda#") ? `${found}*` : found; // its parameters stand behind those of the lambda
+}
 
 /** What of the store is asked for. */
 export const selection = ({ select, since, until }) => ({ select, since, until });
