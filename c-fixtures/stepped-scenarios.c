@@ -356,6 +356,43 @@ static void into_a_trial(void)
     stop_stepping();
 }
 
+/* ── A stretch of calls that are only noted: with DIYTRACE_WINDOWS=8 after 16 calls, of 64 slots, two for a call ── */
+
+static void into_a_ring(void)
+{
+    for (int i = 0; i < 9; i++) outer(); /* of three calls each */
+}
+
+static void into_a_ring_after_all(void)
+{
+    know();
+    into_a_ring();
+}
+
+static void nearly_to_the_end_of_a_ring(void)
+{
+    for (int i = 0; i < 15; i++) outer();
+}
+
+static void to_the_end_of_a_ring(void)
+{
+    start_stepping();
+    for (int i = 0; i < 2; i++) outer();
+    stop_stepping();
+}
+
+static void jump_in_a_ring(void)
+{
+    into_a_ring();
+    enter_after_jump();
+}
+
+static void switch_stacks_in_a_ring(void)
+{
+    into_a_ring();
+    switch_stacks();
+}
+
 #define KNOWN_PATH(name, environment) {name, environment, 0, 0, know, known_outer, SEEN, SEEN, 0, ""}
 #define ROOTS(name, environment, handler, prepare, under)                                                              \
     {name, "DIYTRACE_ROOT=entrance" environment, 0, 0, prepare, under, UNSEEN, handler, 0, "recorder"}
@@ -389,6 +426,12 @@ const struct scenario scenarios[] = {
     {"other-stack", "", 0, 0, know, switch_stacks, SEEN, SEEN, 0, ""},
     {"trial-of-timing", "", 0, 0, nearly_to_a_trial, into_a_trial, SEEN, SEEN, 0, ""},
     {"trial-of-sampled", "DIYTRACE_TIMING=sampled", 0, 0, nearly_to_a_trial, into_a_trial, SEEN, SEEN, 0, ""},
+    {"ring-known", "DIYTRACE_WINDOWS=8", 0, 0, into_a_ring_after_all, known_outer, SEEN, SEEN, 0, ""},
+    {"ring-new-path", "DIYTRACE_WINDOWS=8", 0, 0, into_a_ring_after_all, fresh_stepped, SEEN, SEEN, 0, ""},
+    {"ring-end", "DIYTRACE_WINDOWS=8", 0, 0, nearly_to_the_end_of_a_ring, to_the_end_of_a_ring, SEEN, SEEN, 0, ""},
+    {"ring-jump", "DIYTRACE_WINDOWS=8", 0, 0, know, jump_in_a_ring, SEEN, SEEN, 0, ""},
+    {"ring-other-stack", "DIYTRACE_WINDOWS=8", 0, 0, know, switch_stacks_in_a_ring, SEEN, SEEN, 0, ""},
+    {"ring-sealed", "DIYTRACE_WINDOWS=8", 0, 0, know_and_seal, fresh_stepped, SEEN, SEEN, 0, "sealed"},
     {"paused", "", 0, 0, pause_recording, while_paused, SEEN, SEEN, 0, "recorder"},
     {"resumed", "", 0, 0, know, once_resumed, SEEN, SEEN, 0, "recorder"},
     {"reset", "", 0, 0, reset, known_outer, SEEN, SEEN, 0, "reset"},

@@ -53,8 +53,8 @@ pub struct Arena {
     pub pending: u64,
     /// Its [`crate::Trials`]; 0 if it has none.
     pub trials: Ref,
-    /// Not used; zero.
-    pub reserved_word: u32,
+    /// The block of its [`crate::Ring`]; 0 if it has none.
+    pub ring: Ref,
     /// Inode number of the owner's PID namespace, in which its `pid` and `tid` mean something; 0 = not known.
     pub pid_namespace: u64,
     /// The owner's token (see [`crate::protocol::directory`]); 0 while the words about it are being written.

@@ -36,6 +36,8 @@ pub mod kind {
     pub const TEXT: u32 = 4;
     /// Calls by function, from the block's header to its end.
     pub const COUNTS: u32 = 5;
+    /// An arena's [`crate::Ring`].
+    pub const RING: u32 = 6;
 }
 
 /// The header of a block.

@@ -6,7 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub const MAGIC: [u8; 8] = *b"DIYTRACE";
 
 /// The version of the bytes described in this crate. Any change of them raises it.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// Number of words in the directory of adoptable arenas, which follows the header's page.
 pub const DIRECTORY_SLOTS: usize = 3584;
@@ -89,7 +89,11 @@ pub struct Header {
     pub untimed_cost: u64,
     /// What a hook pair that counts a call without timing it adds to its caller, in 1/1024 ticks.
     pub counted_cost: u64,
-    /// What the hooks of that pair take, each by itself between two readings of the clock, in 1/1024 ticks.
+    /// What a hook pair that only notes a call (see [`crate::ring`]) adds to its caller, in 1/1024 ticks.
+    pub noted_cost: u64,
+    /// What it adds where its hooks do all that twice (see [`crate::Trials`]) beside where they do it once, in 1/1024 ticks.
+    pub twice_cost: u64,
+    /// What the hooks of a pair that counts take, each by itself between two readings of the clock, in 1/1024 ticks.
     pub probed_cost: u64,
     /// Where some calls are timed, what such a call's interval takes with nothing in it, in 1/1024 ticks; see
     /// [`crate::Trials`].

@@ -10,7 +10,7 @@
 //! hook ──▶ [`NodeRecord`] (call path) ──▶ [`Function`] + [`Bins`] (histogram) ──▶ file ──▶ [`reader`] ──▶ analyzer
 //! ```
 //!
-//! # The bytes (version 4, little-endian, x86-64)
+//! # The bytes (version 5, little-endian, x86-64)
 //!
 //! | where | what |
 //! |---|---|
@@ -28,6 +28,7 @@
 //! | [`kind::MODULES`] | [`Module`] records, each followed by its path |
 //! | [`kind::TEXT`] | one [`text`] record: program, command line, settings or a warning |
 //! | [`kind::COUNTS`] | [`FunctionCount`] records: calls that have no other place |
+//! | [`kind::RING`] | an arena's [`Ring`] and its slots: calls that are noted, and counted later |
 //!
 //! Records name each other by [`Ref`]: the offset in the file divided by [`UNIT`].
 //!
@@ -45,9 +46,11 @@ pub mod header;
 pub mod histogram;
 pub mod module;
 pub mod node;
+pub mod noted;
 pub mod pattern;
 pub mod protocol;
 pub mod reader;
+pub mod ring;
 pub mod sample;
 pub mod text;
 pub mod timeline;
@@ -59,6 +62,7 @@ pub use function::{Bins, Function, FunctionCount};
 pub use header::{DIRECTORY_SLOTS, Header, MAGIC, VERSION};
 pub use module::Module;
 pub use node::{Node, NodeRecord, Slot};
+pub use ring::{Ring, RingSlot};
 pub use sample::Sample;
 pub use timeline::Timeline;
 pub use trials::Trials;

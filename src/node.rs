@@ -72,7 +72,7 @@ pub struct Node {
     pub flags: u32,
     /// See [`NodeRecord::countdown`].
     pub countdown: u16,
-    /// Its [`crate::Sample`], 0 if it has none; or calls that trials may leave out: see [`NodeRecord::sample`].
+    /// Its [`crate::Sample`], 0 if it has none; or calls that were noted, and not timed: see [`NodeRecord::sample`].
     pub sample: Ref,
     /// Target of the call if the bytes before the call site were `e8`, else 0.
     pub target: u64,
@@ -120,7 +120,7 @@ pub struct NodeRecord {
     /// `Node::target`, as the bytes of the call have it: relative to the call site; 0 for none.
     pub target: i32,
     /// `Node::sample` where some calls are timed. Where all are but those of trials (see [`crate::Trials`]): how many those
-    /// are, with the ones that `countdown` still allows.
+    /// are.
     pub sample: Ref,
     /// `Node::unwound`.
     pub unwound: u64,

@@ -4,9 +4,11 @@
 //! them, every offset and length is held against them, and a reference that leads nowhere is `None`.
 
 use crate::block::BLOCK_MAGIC;
+use crate::node::SKIPPED;
+use crate::ring::SLOTS;
 use crate::{
     ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Function, FunctionCount, GRANULE, Header, MAGIC,
-    Module, Node, NodeRecord, Ref, Sample, Timeline, Trials, UNIT, VERSION, kind,
+    Module, Node, NodeRecord, Ref, Ring, RingSlot, Sample, Timeline, Trials, UNIT, VERSION, kind,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -136,6 +138,22 @@ impl<'a> File<'a> {
     /// The trials that an arena names.
     pub fn trials(&self, trials: Ref) -> Option<Trials> {
         self.by_reference(trials)
+    }
+
+    /// An arena's ring and its slots; `None` if it has none, or nothing is in it.
+    pub fn ring(&self, ring: Ref) -> Option<(Ring, impl Iterator<Item = RingSlot> + use<'a>)> {
+        let bytes = self.bytes;
+        self.by_reference::<Block>(ring).filter(|block| block.kind == kind::RING && ring != 0)?;
+        let start = (ring as usize).checked_add(1)?.checked_mul(UNIT)?;
+        let offset = move |slot: usize| start + size_of::<Ring>() + slot * size_of::<RingSlot>();
+        let slots = (0..SLOTS).map_while(move |slot| copy::<RingSlot>(bytes, offset(slot)));
+        let ring: Ring = copy(bytes, start)?;
+        (!ring.sequence.is_multiple_of(2)).then_some((ring, slots))
+    }
+
+    /// Whether nothing but roots is recorded inside the calls of a path.
+    pub fn is_skipped(&self, node: Ref) -> bool {
+        self.by_reference::<NodeRecord>(node).is_some_and(|node| node.position == SKIPPED)
     }
 
     /// The timeline that a function record names.

@@ -4,6 +4,7 @@ use crate::distribution;
 use crate::family::{Family, at};
 use crate::modules;
 use crate::path;
+use crate::ring;
 use crate::sys;
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -192,6 +193,7 @@ unsafe fn take_over(thread: &Thread, arena_ref: Ref, merge: bool) {
             return;
         }
         distribution::file_pending(thread);
+        ring::inherit(thread);
         (*arena).flags &= flag::MERGED | flag::FULL;
         if merge {
             (*arena).flags |= flag::MERGED;
@@ -225,6 +227,10 @@ pub unsafe fn clear(thread: &Thread, epoch: u32) {
         });
         (arena.lost_calls, arena.backward_calls, arena.unwound, arena.stray_exits) = (0, 0, 0, 0);
         arena.pending = 0;
+        ring::know(thread);
+        if !thread.ring.get().is_null() {
+            ring::empty(thread);
+        }
         (arena.owners, arena.processes) = (1, 1);
         arena.flags &= flag::FULL;
         AtomicU32::from_ptr(&raw mut arena.epoch).store(epoch, Ordering::Release);

@@ -13,6 +13,15 @@ const ENCODINGS: [u8; 4] = [1, 0x1b, 0x03, 0x3b];
 /// # Safety
 /// The address must be in code that is running: its module, and so the table, cannot be unloaded now.
 pub unsafe fn is_of(family: &Family, address: usize, function: usize) -> Option<bool> {
+    // SAFETY: the caller's promise.
+    unsafe { start_of(family, address) }.map(|start| start == function)
+}
+
+/// Where the code that an address lies in begins. `None` if there is no table to tell.
+///
+/// # Safety
+/// As for [`is_of`].
+pub unsafe fn start_of(family: &Family, address: usize) -> Option<usize> {
     let table = modules::unwind_table(family, address)?;
     let words = core::ptr::with_exposed_provenance::<i32>(table);
     // SAFETY: the loader has mapped the table, which is as long as its count says.
@@ -29,6 +38,6 @@ pub unsafe fn is_of(family: &Family, address: usize, function: usize) -> Option<
             let middle = low + (high - low) / 2;
             if start(middle) <= address { low = middle } else { high = middle }
         }
-        Some(start(low) == function)
+        Some(start(low))
     }
 }

@@ -7,6 +7,7 @@ use crate::arch::{self, enter, exit};
 use crate::clock;
 use crate::creation::process_page;
 use crate::family::{EMPTY_SIZE, Family};
+use crate::ring;
 use crate::settings::Settings;
 use crate::sys;
 use crate::thread::{Thread, live, slot};
@@ -16,7 +17,8 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use profile::header::Anchor;
 use profile::header::clock::TSC;
 use profile::node::{NOT_TIMED_MAX, flag};
-use profile::{GRANULE, NodeRecord};
+use profile::ring::SLOTS;
+use profile::{GRANULE, NodeRecord, RingSlot};
 
 /// Costs of a hook pair, in 1/1024 ticks.
 #[derive(Clone, Copy, Default)]
@@ -31,7 +33,11 @@ pub struct Costs {
     pub untimed: u64,
     /// Of a pair that counts a call without timing it.
     pub counted: u64,
-    /// Of that pair's hooks, each by itself between two readings of the clock.
+    /// Of a pair that only notes a call.
+    pub noted: u64,
+    /// Of one that notes it twice, beside that.
+    pub twice: u64,
+    /// Of the hooks of a pair that counts, each by itself between two readings of the clock.
     pub probed: u64,
     /// Of a blank between counted calls; 0 where all are timed.
     pub blank: u64,
@@ -113,14 +119,16 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
             len += 1;
         }
         let (counted, probed) = (counted(thread, which, node), probed(thread, which, node));
+        let [noted, twice] = [false, true].map(|twice| noted(thread, which, twice));
         (*node).flags |= flag::UNTIMED as u16;
         let untimed = few_rounds(|| pairs(which));
         let (total, spread) = median(&mut totals[..len]);
         let (inner, _) = median(&mut inners[..len]);
         // The program as it is without the recorder calls hooks too.
-        let empty = few_rounds(|| pairs_of(which, arch::empty, arch::empty));
+        let empty = few_rounds(|| pairs_of(which, CHILD, arch::empty, arch::empty));
         let (total, inner) = (total.saturating_sub(empty), inner.saturating_sub(empty / 2));
         let (counted, untimed) = (counted.saturating_sub(empty), untimed.saturating_sub(empty));
+        let (noted, twice) = (noted.saturating_sub(empty), twice.saturating_sub(noted));
         // Where some calls are timed, each of them has cost what the counted ones have not.
         let timed = (timed / len as u64).min(PAIRS);
         let timing = (total.saturating_sub(counted) * PAIRS).checked_div(timed);
@@ -131,6 +139,8 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
             error: spread + (total as f64 * UNLIKENESS) as u64,
             untimed,
             counted,
+            noted,
+            twice,
             probed,
             blank: ((*thread).blank_ticks.get() << 10).checked_div((*thread).blanks.get().into()).unwrap_or(0),
         }
@@ -149,6 +159,33 @@ unsafe fn counted(thread: *mut Thread, which: u32, node: *mut NodeRecord) -> u64
         });
         (*thread).live.store(before, Ordering::Relaxed);
         counted
+    }
+}
+
+/// What a pair costs that only notes a call, once or twice. The ring is as large as it will be, and not in the first cache.
+unsafe fn noted(thread: *mut Thread, which: u32, twice: bool) -> u64 {
+    const SIZE: usize = SLOTS * size_of::<RingSlot>();
+    /// As many slots as a round takes.
+    const TAKEN: usize = PAIRS as usize * 4;
+    if which != TSC {
+        return 0;
+    }
+    let Ok(slots) = sys::map_memory(SIZE) else { return 0 };
+    // SAFETY: the rehearsal's thread; the slots are new.
+    unsafe {
+        slots.write_bytes(0, SIZE);
+        let before = (*thread).live.load(Ordering::Relaxed);
+        let mut rounds = 0;
+        let noted = few_rounds(|| {
+            if rounds % (SLOTS / TAKEN) == 0 {
+                ring::rehearse(&*thread, slots.cast(), twice);
+            }
+            rounds += 1;
+            pairs(which)
+        });
+        ring::end_rehearsal(&*thread, before);
+        sys::unmap(slots, SIZE);
+        noted
     }
 }
 
@@ -190,19 +227,19 @@ fn at_place(place: usize, ticks: &mut dyn FnMut() -> u64) -> u64 {
 /// Ticks that a loop of hook pairs takes.
 unsafe fn pairs(which: u32) -> u64 {
     // SAFETY: the hooks record into the rehearsal.
-    unsafe { pairs_of(which, enter, exit) }
+    unsafe { pairs_of(which, CHILD, enter, exit) }
 }
 
 /// Ticks that a loop of pairs of such hooks takes.
 #[inline(never)]
-unsafe fn pairs_of(which: u32, enter: Hook, exit: Hook) -> u64 {
+unsafe fn pairs_of(which: u32, function: usize, enter: Hook, exit: Hook) -> u64 {
     let (enter, exit) = (black_box(enter), black_box(exit));
     let start = clock::now(which);
     for _ in 0..PAIRS {
         // SAFETY: the caller's promise.
         unsafe {
-            enter(black_box(CHILD), SITE);
-            exit(black_box(CHILD), SITE);
+            enter(black_box(function), SITE);
+            exit(black_box(function), SITE);
         }
     }
     clock::now(which).saturating_sub(start)

@@ -1,5 +1,4 @@
-//! Calls that are counted, of which only some are timed: the hot path where not every call is (`DIYTRACE_TIMING`, and the
-//! stretches of trials).
+//! Calls that are counted, of which only some are timed: the hot path where not every call is (`DIYTRACE_TIMING`).
 
 use crate::arch;
 use crate::clock::{Clock, Tsc};

@@ -1,6 +1,6 @@
 //! What a forked child makes of the calls that were open when its parent forked.
 
-use crate::frame::{Frame, bits};
+use crate::frame::{Frame, NOTED, bits};
 use crate::left::full_hook;
 use crate::path;
 use crate::thread::{Thread, slot};
@@ -13,7 +13,7 @@ pub fn inherit(thread: &Thread) {
         // SAFETY: frames between bottom and top are there; the nodes of the parent's arena stay in the file.
         unsafe {
             let (node, position) = ((*frame).node, (*frame).position);
-            if !path::is_own(thread, node) || !path::is_own(thread, position) {
+            if position == NOTED || !path::is_own(thread, node) || !path::is_own(thread, position) {
                 inherit_frame(thread, frame);
             }
         }
@@ -46,9 +46,14 @@ unsafe fn inherit_frame(thread: &Thread, frame: *mut Frame) {
             below = &*ptr::from_ref(below).sub(1);
         }
         let position = if below.position == 0 { ROOT } else { below.position };
-        let is_skipped = frame.bits & bits::UNTIMED != 0 && frame.position == SKIPPED;
+        let was_noted = frame.position == NOTED;
+        let is_skipped = match was_noted {
+            true => position == SKIPPED && !thread.is_root(frame.function),
+            false => frame.bits & bits::UNTIMED != 0 && frame.position == SKIPPED,
+        };
         if is_skipped && position == SKIPPED {
             frame.node = below.node; // of the first call below `DIYTRACE_DEPTH`, which counts for all of them
+            frame.position = SKIPPED;
             return;
         }
         let parent = if position == SKIPPED { path::recorded_position(thread, below) } else { position };
@@ -61,7 +66,10 @@ unsafe fn inherit_frame(thread: &Thread, frame: *mut Frame) {
         frame.node = node;
         frame.position = (*record).position;
         // A call that is only counted has nothing more to count here.
-        let is_timed = frame.bits & (bits::UNTIMED | bits::COUNTED) == 0;
+        let is_timed = match was_noted {
+            true => (*record).flags & flag::UNTIMED as u16 == 0,
+            false => frame.bits & (bits::UNTIMED | bits::COUNTED) == 0,
+        };
         frame.bits = below.inside | if is_timed { bits::INHERITED } else { bits::UNTIMED };
         frame.inside = below.inside | (*record).flags as u8 & bits::SLOT;
         frame.start = thread.last.get();

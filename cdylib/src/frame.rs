@@ -19,6 +19,9 @@ pub mod bits {
     pub const ROOT: u8 = 32;
 }
 
+/// [`Frame::position`] of a call that is noted ([`crate::ring`]), and whose node is not known yet. No node has that name.
+pub const NOTED: Ref = Ref::MAX;
+
 /// A call that is open. One cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
@@ -32,11 +35,11 @@ pub struct Frame {
     pub site: usize,
     /// When it began, in ticks.
     pub start: u64,
-    /// [`Thread::count`] when it began.
+    /// [`Thread::count`] when it began; of a noted call the address of its slot.
     ///
     /// [`Thread::count`]: crate::thread::Thread::count
     pub count: u64,
-    /// [`Thread::counted`] when it began, of a sampled call.
+    /// [`Thread::counted`] when it began, of a sampled call; of a noted one the hook's whole return address.
     ///
     /// [`Thread::counted`]: crate::thread::Thread::counted
     pub counted: u64,

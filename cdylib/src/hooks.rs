@@ -15,6 +15,7 @@ use crate::distribution;
 use crate::frame::{Frame, bits};
 use crate::path;
 use crate::rare;
+use crate::ring;
 use crate::thread::{Thread, live, slot};
 use crate::trial;
 use crate::way::{TimedByTsc, Way};
@@ -38,7 +39,7 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
     // SAFETY: the thread's state is valid while its word leads to it.
     unsafe {
         if thread.is_null() || !(*thread).is(live::TSC) {
-            return enter_otherwise(function, site, hook, sp, thread);
+            return arch::enter_noting(function, site, hook, sp, thread);
         }
         let thread = &*thread;
         if is_let_in(thread, function, site, hook, sp) {
@@ -47,17 +48,23 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
     }
 }
 
-/// Entry in a thread whose calls are not timed one by one.
+/// Entry in a thread whose calls are not timed one by one, and are not simply noted either.
 #[inline(never)]
-unsafe extern "C" fn enter_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: *mut Thread) {
+pub unsafe extern "C" fn enter_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: *mut Thread) {
     // SAFETY: as above.
     unsafe {
-        if thread.is_null() || !(*thread).is(live::COUNTED) {
+        if thread.is_null() {
             return rare::enter(function, site, hook, sp);
         }
         let thread = &*thread;
-        if is_let_in(thread, function, site, hook, sp) {
-            counted::enter(function, site, hook, sp, thread);
+        if thread.is(live::COUNTED) {
+            if is_let_in(thread, function, site, hook, sp) {
+                counted::enter(function, site, hook, sp, thread);
+            }
+        } else if thread.is_noting() {
+            ring::enter_unusual(thread, function, site, hook, sp);
+        } else {
+            rare::enter(function, site, hook, sp);
         }
     }
 }
@@ -80,7 +87,7 @@ pub unsafe extern "C" fn exit(function: usize, site: usize, hook: usize, sp: usi
         }
         let thread = &*thread;
         if !thread.is(live::TSC) {
-            return exit_otherwise(function, site, hook, sp, thread);
+            return arch::exit_noting(function, site, hook, sp, ptr::from_ref(thread).cast_mut());
         }
         if thread.is_empty() {
             return; // outside every root
@@ -97,15 +104,20 @@ unsafe extern "C" fn exit_inside(function: usize, site: usize, hook: usize, sp: 
     unsafe { exit_at(thread, now, function, site, hook, sp) };
 }
 
-/// Exit in a thread whose calls are not timed one by one.
+/// Exit in a thread whose calls are not timed one by one, and are not simply noted either.
 #[inline(never)]
-unsafe extern "C" fn exit_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: &Thread) {
-    // SAFETY: as above.
+pub unsafe extern "C" fn exit_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: *mut Thread) {
+    // SAFETY: as above; there is a state.
     unsafe {
-        if !thread.is(live::COUNTED) {
+        let thread = &*thread;
+        if thread.is(live::COUNTED) {
+            if !thread.is_empty() {
+                counted::exit(thread, function, site, hook, sp);
+            }
+        } else if thread.is_noting() {
+            ring::exit_unusual(thread, function, site, hook, sp);
+        } else {
             rare::exit(function, site, hook, sp);
-        } else if !thread.is_empty() {
-            counted::exit(thread, function, site, hook, sp);
         }
     }
 }
@@ -127,7 +139,7 @@ unsafe fn is_let_in(thread: &Thread, function: usize, site: usize, hook: usize, 
 
 /// Whether there is news in the control words: recording is paused, or its counters were reset.
 #[inline(always)]
-fn is_controlled(thread: &Thread) -> bool {
+pub fn is_controlled(thread: &Thread) -> bool {
     // SAFETY: the header is mapped; both words are aligned as one.
     unsafe { (&raw const (*thread.base.cast::<Header>()).paused).cast::<u64>().read_volatile() != thread.control.get() }
 }
@@ -416,7 +428,7 @@ pub unsafe fn pop(thread: &Thread) {
 /// The same, where the frame is known already, and is not to be looked up again. What a signal handler has left above it goes
 /// with it.
 #[inline(always)]
-unsafe fn pop_at(thread: &Thread, frame: *mut Frame) {
+pub(crate) unsafe fn pop_at(thread: &Thread, frame: *mut Frame) {
     // SAFETY: the caller's frame is that of an open call.
     unsafe {
         (*frame).position = 0;

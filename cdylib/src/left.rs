@@ -8,8 +8,9 @@ use crate::busy::Busy;
 use crate::clock;
 use crate::code;
 use crate::counted;
-use crate::frame::{Frame, bits};
+use crate::frame::{Frame, NOTED, bits};
 use crate::hooks;
+use crate::modules;
 use crate::sampling;
 use crate::stack;
 use crate::sys;
@@ -17,6 +18,7 @@ use crate::thread::{DISTANCES, Distance, Thread, slot};
 use crate::timeline;
 use core::mem::offset_of;
 use profile::node::mark;
+use profile::ring::Event;
 use profile::{Arena, NodeRecord, Slot};
 
 /// Most bytes of stack that are searched for a return address.
@@ -32,11 +34,21 @@ const BEHIND: usize = 64 << 10;
 /// one is gone, or the new one is part of its body. This is asked once for each path. On a path that is known the parent
 /// cannot be wrong, but for recursion: a call from this site was once seen to come from that function.
 pub unsafe fn is_gone(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
-    // SAFETY: the top frame is there; the words searched lie in one mapping of the stack.
+    let call = Event { function: function as u64, site: site as u64, hook: hook as u64, sp: sp as u64 };
+    // SAFETY: the top frame is there.
     unsafe {
-        let top = *thread.top.get();
+        let is_none = thread.top.get() == thread.bottom.get();
+        !is_none && is_gone_from(thread, &*thread.top.get(), call, sp)
+    }
+}
+
+/// The same of another open call.
+pub unsafe fn is_gone_from(thread: &Thread, top: &Frame, call: Event, sp: usize) -> bool {
+    let (function, site, hook) = (call.function as usize, call.site as usize, call.hook as usize);
+    // SAFETY: the caller's frame; the words searched lie in one mapping of the stack.
+    unsafe {
         let reach = top.sp.wrapping_sub(sp);
-        if top.position == 0 || thread.top.get() == thread.bottom.get() || reach > SEARCHED {
+        if top.position == 0 || reach > SEARCHED {
             return false;
         }
         if reach != 0 {
@@ -56,8 +68,42 @@ pub unsafe fn is_gone(thread: &Thread, function: usize, site: usize, hook: usize
         let family = thread.family;
         let starts = |hook| code::is_of(family, hook, function);
         let is_gone = match starts(hook) {
-            Some(is_own) => is_own && starts(full_hook(thread, &top)) == Some(false),
+            Some(is_own) => is_own && starts(full_hook(thread, top)) == Some(false),
             None => hook >= function && (function >= top.function || top.function > hook),
+        };
+        thread.forget_time_since(began);
+        is_gone
+    }
+}
+
+/// The same, asked of a call that has returned by now, when its place on the stack tells nothing any more: whether the code
+/// that it was made from is that of a call further out. What code without hooks in between has called stays where it is.
+///
+/// # Safety
+/// Their hooks lie in code that was running a moment ago, the caller's and those of the calls further out.
+pub unsafe fn is_gone_by_code(
+    thread: &Thread,
+    caller: &Frame,
+    further_out: impl Iterator<Item = usize>,
+    call: &Event,
+) -> bool {
+    /// Calls further out that are looked at.
+    const LOOKED_AT: usize = 32;
+    let began = clock::now(thread.family.clock);
+    // SAFETY: the caller's promise; what has no table there is not looked at.
+    unsafe {
+        let table = modules::unwind_table(thread.family, full_hook(thread, caller));
+        let start = |address: usize| {
+            let is_there = modules::unwind_table(thread.family, address) == table;
+            is_there.then(|| code::start_of(thread.family, address)).flatten()
+        };
+        let (from, of_caller) = (start(call.site as usize), start(full_hook(thread, caller)));
+        let is_gone = if from.is_none() || of_caller.is_none() || from == of_caller {
+            false
+        } else if caller.site == call.site as usize {
+            start(call.hook as usize) != of_caller // not a body in the same frame
+        } else {
+            further_out.take(LOOKED_AT).any(|hook| start(hook) == from)
         };
         thread.forget_time_since(began);
         is_gone
@@ -66,6 +112,9 @@ pub unsafe fn is_gone(thread: &Thread, function: usize, site: usize, hook: usize
 
 /// The return address of the enter hook of an open call that has a node.
 pub unsafe fn full_hook(thread: &Thread, frame: &Frame) -> usize {
+    if frame.position == NOTED {
+        return frame.counted as usize;
+    }
     // SAFETY: the caller's frame; its node is in the mapping.
     let high = unsafe { (*thread.node(frame.node)).hook_high };
     (u64::from(high) << 32 | u64::from(frame.hook)) as usize
@@ -102,6 +151,9 @@ pub unsafe fn switch_stack(thread: &Thread, sp: usize) -> bool {
         if is_elsewhere(thread, thread.top.get(), sp) && is_anothers(thread) {
             give_up(thread);
             return false;
+        }
+        if is_elsewhere(thread, thread.top.get(), sp) {
+            thread.trial.notice_other_stack();
         }
         let mut changed = false;
         while is_elsewhere(thread, thread.top.get(), sp) && stack::was_left((*thread.top.get()).sp, sp) {
@@ -146,6 +198,18 @@ unsafe fn is_anothers(thread: &Thread) -> bool {
     ![0, owner].contains(&sys::gettid()) && has_no_alternate()
 }
 
+/// Whether another task than the state's own runs here; that ends recording by it.
+pub unsafe fn is_given_up(thread: &Thread, sp: usize) -> bool {
+    // SAFETY: frames between bottom and top are there; the thread has an arena.
+    unsafe {
+        let is_anothers = is_elsewhere(thread, thread.top.get(), sp) && is_anothers(thread);
+        if is_anothers {
+            give_up(thread);
+        }
+        is_anothers
+    }
+}
+
 /// Ends recording by a state that two tasks share: their calls cannot be told apart, and each would break the other's.
 unsafe fn give_up(thread: &Thread) {
     thread.give_up();
@@ -162,6 +226,35 @@ pub unsafe fn is_elsewhere(thread: &Thread, frame: *const Frame, sp: usize) -> b
     frame_sp != usize::MAX && !stack::is_same(thread, frame_sp, sp)
 }
 
+/// Counts a call that was left without an exit.
+pub unsafe fn count_left(thread: &Thread, node: *mut NodeRecord) {
+    // SAFETY: the caller's node; the arena is the thread's.
+    unsafe {
+        arch::count_at::<{ offset_of!(NodeRecord, unwound) }, _>(node);
+        arch::count_at::<{ offset_of!(Arena, unwound) }, _>(thread.arena.get());
+    }
+}
+
+/// Closes a call that was left without an exit, or has returned, and others may lie above it: its frame stays, and stands for none.
+pub unsafe fn leave_in_place(thread: &Thread, frame: *mut Frame, was_left: bool) {
+    // SAFETY: the caller's frame and its node.
+    unsafe {
+        let (node, bits) = ((*frame).node, (*frame).bits);
+        if node != 0 && bits & (bits::UNTIMED | bits::COUNTED) == 0 {
+            if was_left && bits & bits::INHERITED == 0 {
+                count_left(thread, thread.node(node));
+            }
+            let counters = slot(thread.node(node), bits);
+            let last = thread.last.get().max((*frame).start);
+            arch::add(&raw mut (*counters).ticks, last - (*frame).start);
+            arch::add(&raw mut (*counters).descendants, thread.count.get().saturating_sub((*frame).count));
+            (*counters).mark = last & !mark::BITS;
+        }
+        ((*frame).node, (*frame).bits) = (0, bits::UNTIMED);
+        (*frame).position = 0;
+    }
+}
+
 /// Closes the latest open call as one that was left without an exit, at the latest moment that is known of it.
 pub unsafe fn unwind(thread: &Thread) {
     // SAFETY: the top frame is there, and its node in the mapping.
@@ -171,8 +264,7 @@ pub unsafe fn unwind(thread: &Thread) {
             return hooks::pop(thread);
         }
         if frame.bits & bits::INHERITED == 0 {
-            arch::count_at::<{ offset_of!(NodeRecord, unwound) }, _>(thread.node(frame.node));
-            arch::count_at::<{ offset_of!(Arena, unwound) }, _>(thread.arena.get());
+            count_left(thread, thread.node(frame.node));
         }
         if frame.bits & bits::COUNTED != 0 {
             // Not one that returned without being timed.

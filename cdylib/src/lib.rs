@@ -16,6 +16,8 @@
 //!                         └▶ left, stack, code (did `longjmp` leave calls open?)
 //! ```
 //!
+//! In a `trial` of what timing costs, `ring` notes calls instead, and `replay` counts them when it is over.
+//!
 //! A `frame` is an open call, a `table` an index of what an arena holds, and `busy` what protects a thread's state from its own
 //! signal handlers, word by word (`field`). `life` is called when the library is loaded
 //! and when threads and processes end, `seal` before a program restricts its system calls; `creation` makes a family, and `cost` measures the hooks; `sys`, `memory`, `clock`
@@ -52,7 +54,9 @@ mod modules;
 mod path;
 mod rare;
 mod reading;
+mod replay;
 mod reset;
+mod ring;
 mod sampling;
 mod seal;
 mod separate;

@@ -123,6 +123,8 @@ pub unsafe extern "C" fn dlclose(library: *mut c_void) -> i32 {
     let close: unsafe extern "C" fn(*mut c_void) -> i32 = unsafe { core::mem::transmute(next) };
     if let Some(family) = family::get() {
         look_around(family);
+        // SAFETY: as above. What was noted of the library's calls is counted while it is there.
+        unsafe { states::finish_own() };
     }
     // SAFETY: the caller's promise.
     let result = unsafe { close(library) };

@@ -14,6 +14,7 @@ use crate::left::{close_partly, is_elsewhere, is_gone, switch_stack, unwind};
 use crate::modules;
 use crate::path;
 use crate::reset;
+use crate::ring;
 use crate::sampling;
 use crate::states;
 use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread, live, slot};
@@ -38,6 +39,9 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: a thread's state is valid as long as its word leads to it.
     unsafe {
         let Some(thread) = states::current().as_ref() else { return count_without_state(function) };
+        if thread.is_noting() && !ring::leave(thread) {
+            return enter_while_busy(thread, function, site, hook, sp);
+        }
         if hooks::is_paused(thread) || hooks::is_outside(thread, function) {
             return;
         }
@@ -77,7 +81,7 @@ fn count_without_state(function: usize) {
 /// is recorded otherwise is counted by its function, and has a frame, so that its exit finds it.
 #[cold]
 #[inline(never)]
-unsafe fn enter_while_busy(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_while_busy(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames up to `top` are there.
     unsafe {
         let below = filled(thread);
@@ -134,7 +138,7 @@ pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize) {
 }
 
 /// Exit in a signal handler that has interrupted a change of the thread's state, before it had an arena of its own.
-unsafe fn exit_while_busy(thread: &Thread, function: usize, sp: usize) {
+pub unsafe fn exit_while_busy(thread: &Thread, function: usize, sp: usize) {
     // SAFETY: the top frame is there.
     unsafe {
         let top = &*thread.top.get();

@@ -5,6 +5,7 @@ use crate::busy::Busy;
 use crate::clock;
 use crate::fork;
 use crate::thread::Thread;
+use crate::trial;
 
 /// Clears what the thread has counted. The calls that are open stay so, as those that a forked child inherits do: they
 /// were counted before, and their time counts from now. False if a change of the thread's state is under way.
@@ -21,6 +22,7 @@ pub fn start_anew(thread: &Thread) -> bool {
     unsafe { arena::clear(thread, epoch) };
     thread.last.set(began);
     fork::begin_anew(thread);
+    trial::schedule(thread);
     thread.forget_time_since(began);
     thread.join(epoch); // last: until then a signal handler's calls come here, and are counted by their functions
     true

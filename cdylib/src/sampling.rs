@@ -13,7 +13,6 @@ use crate::frame::{Frame, bits};
 use crate::hooks;
 use crate::rare;
 use crate::thread::{Thread, live, slot};
-use crate::trial;
 use core::mem::offset_of;
 use core::sync::atomic::{Ordering, compiler_fence};
 use profile::header::timing;
@@ -51,17 +50,9 @@ pub unsafe fn turn<C: Clock>(thread: &Thread, frame: *mut Frame, node_ref: Ref) 
                 Some(sample) => time_one::<C>(thread, frame, sample, node),
                 None => (*node).countdown = NOT_TIMED_MAX,
             },
-            timing::OFF => {
+            _ => {
                 (*node).countdown = NOT_TIMED_MAX;
                 (*slot(node, (*frame).bits)).mark = mark::OPEN;
-            }
-            _ => {
-                if trial::may_leave_out(thread, node) {
-                    (*slot(node, (*frame).bits)).mark = mark::OPEN;
-                } else {
-                    thread.end_of_stretch.set(thread.end_of_stretch.get() - 1);
-                    time::<C>(thread, frame, node, 1);
-                }
             }
         }
     }
@@ -134,10 +125,6 @@ pub unsafe fn close(thread: &Thread, now: u64) {
         let (value, record) = add(thread, now);
         let frame = *thread.top.get();
         let node = thread.node(frame.node);
-        if thread.family.settings.timing == timing::ALL {
-            distribution::distribute(thread, record, value, 1);
-            return hooks::pop(thread);
-        }
         let sample: *mut Sample = at(thread.base, (*node).sample);
         distribution::distribute(thread, record, value, u64::from(frame.weight));
         let (weight, value) = (f64::from(frame.weight), value as f64);

@@ -70,7 +70,8 @@ fn on_name(pthread: usize, name: usize) {
     }
 }
 
-fn next(place: &AtomicUsize, name: &CStr) -> usize {
+/// The address of the next function of a name, which is kept.
+pub fn next(place: &AtomicUsize, name: &CStr) -> usize {
     let known = place.load(Ordering::Relaxed);
     if known != 0 {
         return known;

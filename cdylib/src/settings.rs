@@ -24,6 +24,8 @@ pub struct Settings {
     pub clock: u32,
     /// `DIYTRACE_TIMING`: one of [`profile::header::timing`].
     pub timing: u32,
+    /// `DIYTRACE_WINDOWS`: calls of a thread before the first trial of what timing costs; 0 = none.
+    pub windows: u64,
     /// Variables whose value could not be used.
     pub bad: [Option<Bad>; 8],
 }
@@ -55,6 +57,7 @@ impl Settings {
         paused: false,
         clock: 0,
         timing: timing::ALL,
+        windows: 1 << 17,
         bad: [None; 8],
     };
 
@@ -124,6 +127,10 @@ impl Settings {
                 b"sampled" => self.timing = timing::SAMPLED,
                 b"off" => self.timing = timing::OFF,
                 _ => return bad("DIYTRACE_TIMING", "all, sampled or off"),
+            },
+            b"WINDOWS" => match number(value) {
+                Some(windows @ 0..=0xffff_ffff) => self.windows = windows,
+                _ => return bad("DIYTRACE_WINDOWS", "a number"),
             },
             b"PAUSED" => match value {
                 b"0" | b"" => self.paused = false,

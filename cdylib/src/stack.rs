@@ -37,11 +37,23 @@ pub fn is_same(thread: &Thread, one: usize, other: usize) -> bool {
     }
 }
 
+/// The lowest stack pointer that is surely on the same stack as one that is known.
+pub fn reach(thread: &Thread, sp: usize) -> usize {
+    is_same(thread, sp, sp);
+    match find(thread, sp) {
+        Some(stack) if is_own(stack) => first(stack),
+        Some((start, _)) => start.max(sp.saturating_sub(NEAR)),
+        None => sp,
+    }
+}
+
+/// Where a stack may begin, of which that is the mapping.
+fn first((start, end): (usize, usize)) -> usize {
+    if (start..end).contains(&life::program_stack()) { end.saturating_sub(GROWTH).min(start) } else { start }
+}
+
 /// The mapping that a stack pointer lies in, if it has been seen before.
 pub fn find(thread: &Thread, sp: usize) -> Option<(usize, usize)> {
-    let first = |(start, end): (usize, usize)| {
-        if (start..end).contains(&life::program_stack()) { end.saturating_sub(GROWTH).min(start) } else { start }
-    };
     thread.stacks.iter().map(Field::get).find(|&stack| first(stack) <= sp && sp < stack.1)
 }
 

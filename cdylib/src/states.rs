@@ -4,6 +4,7 @@ use crate::arch;
 use crate::arena;
 use crate::busy::Busy;
 use crate::family::{self, Family};
+use crate::ring;
 use crate::sys::{self, SignalsBlocked};
 use crate::thread::{Thread, live};
 use core::ptr;
@@ -99,11 +100,27 @@ fn take_state(family: &'static Family) -> Option<*mut Thread> {
 /// Has every thread look through what it knows of addresses: a library is gone.
 pub fn make_stale() {
     each_state(|state| {
-        for recording in [live::TSC, live::COUNTED, live::PROBED, live::GETTIME, live::COUNTED_GETTIME] {
+        for recording in
+            [live::TSC, live::RING, live::RING_TWICE, live::COUNTED, live::PROBED, live::GETTIME, live::COUNTED_GETTIME]
+        {
             let _ = state.live.compare_exchange(recording, live::STALE, Ordering::AcqRel, Ordering::Relaxed);
         }
         false
     });
+}
+
+/// Counts what the calling thread has noted.
+///
+/// # Safety
+/// The thread's state must be its own.
+pub unsafe fn finish_own() {
+    // SAFETY: a thread's state is valid as long as its word leads to it.
+    if let Some(thread) = unsafe { arch::thread().as_ref() }
+        && thread.has_arena()
+    {
+        // SAFETY: the thread has an arena.
+        unsafe { ring::leave(thread) };
+    }
 }
 
 /// Says in the profile that this process ends by itself, by a thread that has no arena: in any of the process's.

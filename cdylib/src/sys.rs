@@ -43,6 +43,20 @@ macro_rules! call {
     }};
 }
 
+/// How long the calling thread has had a processor, in nanoseconds. 0 if that cannot be asked.
+pub fn processor_ns() -> u64 {
+    let mut time = [0u64; 2];
+    let answer = call!(SYS_clock_gettime, libc::CLOCK_THREAD_CPUTIME_ID, time.as_mut_ptr());
+    answer.map_or(0, |_| time[0] * 1_000_000_000 + time[1])
+}
+
+/// How often the calling thread was switched out. 0 if that cannot be asked.
+pub fn context_switches() -> u64 {
+    let mut usage = [0u64; 18];
+    let answer = call!(SYS_getrusage, libc::RUSAGE_THREAD, usage.as_mut_ptr());
+    answer.map_or(0, |_| usage[16] + usage[17]) // ru_nvcsw, ru_nivcsw
+}
+
 /// Process, as it sees itself.
 pub fn getpid() -> u32 {
     call!(SYS_getpid, 0).unwrap_or(0) as u32

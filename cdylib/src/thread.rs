@@ -8,6 +8,8 @@ use crate::family::{self, Family};
 use crate::field::Field;
 use crate::fork;
 use crate::frame::{self, Frame, bits};
+use crate::replay::Scratch;
+use crate::ring::{self, BODIES, Stage};
 use crate::sys::{self, SignalsBlocked};
 use crate::table::Table;
 use crate::trial::{self, Trial};
@@ -17,7 +19,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use profile::header::clock::TSC;
 use profile::header::timing;
 use profile::node::{ROOT, SKIPPED};
-use profile::{Arena, Block, GRANULE, NodeRecord, Ref, Slot};
+use profile::{Arena, Block, GRANULE, NodeRecord, Ref, Ring, Slot};
 
 /// Values of [`Thread::live`].
 pub mod live {
@@ -37,6 +39,10 @@ pub mod live {
     pub const STALE: u64 = 6;
     /// Counting calls by the time stamp counter, and timing the hooks that do.
     pub const PROBED: u64 = 7;
+    /// Noting calls: [`crate::ring`].
+    pub const RING: u64 = 8;
+    /// The same, each of them twice.
+    pub const RING_TWICE: u64 = 9;
 }
 
 /// Pages whose code is known to belong to a known module; each in the slot of its number's low bits.
@@ -125,6 +131,41 @@ pub struct Thread {
     /// Blanks since the last trial, and what they took, in ticks.
     pub blanks: Field<u32>,
     pub blank_ticks: Field<u64>,
+    /// The address of the next slot of the ring.
+    pub ring_next: Field<usize>,
+    /// Where something about the ring is to be done; 0 while nothing may be noted there.
+    pub ring_limit: Field<usize>,
+    /// The frame of the call that all that is noted is made from.
+    pub ring_base: Field<*mut Frame>,
+    /// The first stack pointer that may be noted, and how far they reach.
+    pub ring_low: Field<usize>,
+    pub ring_span: Field<usize>,
+    /// The arena's ring; null if it has none, or is not known to.
+    pub ring: Field<*mut Ring>,
+    /// What is being done with it.
+    pub ring_stage: Field<Stage>,
+    /// The base's call site and enter hook, if it is no body inlined into another call's frame; else 0.
+    pub ring_site: Field<usize>,
+    pub ring_hook: Field<u32>,
+    /// Bodies inlined into the base that are open, and their functions.
+    pub ring_bodies: Field<usize>,
+    pub ring_body_functions: [Field<usize>; BODIES],
+    /// [`Ring::sequence`] while the stretch is under way.
+    pub ring_sequence: Field<u64>,
+    /// How many of its slots are used, of a stretch that is over; and the address of the first.
+    pub ring_used: Field<usize>,
+    pub ring_first: Field<usize>,
+    /// How many of the calls that were open then have their frames.
+    pub ring_reopened: Field<usize>,
+    /// Slots of it that were not finished then, and whose hooks may go on; and the highest of those hooks' stack pointers.
+    pub unfinished: Field<usize>,
+    pub unfinished_sp: Field<usize>,
+    /// Whether no more stretches may begin in this ring.
+    pub ring_is_retired: Field<bool>,
+    /// Memory for a replay; null as long as none is needed.
+    pub scratch: Field<*mut Scratch>,
+    /// When the present stretch began, in ticks.
+    pub ring_began: Field<u64>,
     /// The trial of what timing costs.
     pub trial: Trial,
     /// Where the sequence of random numbers is.
@@ -137,6 +178,8 @@ pub struct Thread {
     pub next: Field<*mut Thread>,
     /// Where the stack was as the state began to be changed ([`crate::busy`]); 0 = it is as it should be.
     pub busy: Field<usize>,
+    /// How far it has moved the beginnings of open calls in all, in ticks.
+    pub forgotten: Field<u64>,
     /// When [`Self::forget_time_since`] last moved the beginnings of open calls, in ticks.
     pub forgot_until: Field<u64>,
     /// When room for paths is looked for again, in ticks; 0 = there was some the last time.
@@ -204,6 +247,7 @@ impl Thread {
             state.counted_pair.set((*header).counted_cost);
             state.random.set(crate::sampling::seed(thread.addr()));
             state.directory.set(-1);
+            ring::start_without(state);
             state.use_filter();
         }
         Ok(thread)
@@ -219,6 +263,12 @@ impl Thread {
     #[inline(always)]
     pub fn state(&self) -> u64 {
         self.live.load(Ordering::Relaxed)
+    }
+
+    /// Whether its calls are only noted.
+    #[inline(always)]
+    pub fn is_noting(&self) -> bool {
+        matches!(self.state(), live::RING | live::RING_TWICE)
     }
 
     /// Whether it owns an arena.
@@ -301,6 +351,13 @@ impl Thread {
     /// Makes room for more frames. False if there is none.
     pub fn grow(&self) -> bool {
         let Some(_busy) = Busy::begin(self) else { return false };
+        self.make_room()
+    }
+
+    /// The same.
+    ///
+    /// The state must be [`crate::busy`].
+    pub fn make_room(&self) -> bool {
         let (limit, reserved) = (self.limit.get(), self.reserved.get());
         // SAFETY: pointers into one mapping; what lies behind the limit is nobody's yet.
         unsafe {
@@ -316,8 +373,15 @@ impl Thread {
 
     /// Takes the time since `began`, which the recorder spent on something rare, off all open calls.
     pub fn forget_time_since(&self, began: u64) {
+        self.forget_time_but(began, self.forgotten.get());
+    }
+
+    /// The same, where part of that time has been taken off already: what was, up to `began`, is given.
+    pub fn forget_time_but(&self, began: u64, forgotten: u64) {
         let now = clock::now(self.family.clock);
-        let spent = now.saturating_sub(began);
+        let before = self.forgotten.get();
+        let spent = now.saturating_sub(began).saturating_sub(before.wrapping_sub(forgotten));
+        self.forgotten.set(before.wrapping_add(spent));
         self.forgot_until.set(now);
         let mut frame = self.top.get();
         while frame > self.bottom.get() {
@@ -343,6 +407,10 @@ impl Thread {
     /// The state must be [`crate::busy`], or not yet be seen by its hooks.
     pub fn settle(&self) {
         self.live.store(live::LOST, Ordering::Relaxed);
+        // SAFETY: the state is busy, or new.
+        unsafe { ring::reopen_in_child(self) };
+        // What a forked child finds there is its parent's.
+        ring::start_without(self);
         self.no_arena_until.set(u64::MAX);
         if clock::STOPPED.load(Ordering::Relaxed) {
             return;
@@ -406,6 +474,8 @@ impl Thread {
     ///
     /// The state must be [`crate::busy`].
     pub fn look_through(&self) {
+        // SAFETY: the caller's promise.
+        unsafe { ring::finish(self) };
         self.record(); // first: another library may be unloaded meanwhile
         self.forget_addresses();
         self.readable_pages.iter().for_each(|page| page.set(0));
@@ -428,6 +498,9 @@ impl Thread {
     /// it is in use.
     pub fn abandon(&self) {
         if self.has_arena() {
+            // SAFETY: the arena is the thread's.
+            unsafe { ring::leave(self) };
+            ring::start_without(self);
             arena::release(self);
         }
         self.live.store(live::FORKED, Ordering::Relaxed);
@@ -439,6 +512,7 @@ impl Thread {
             }
         }
         self.busy.set(0);
+        ring::forget_unfinished(self);
         self.stacks.iter().for_each(|stack| stack.set((0, 0)));
         self.forget_addresses();
         self.in_use.store(false, Ordering::Release);

@@ -26,23 +26,66 @@ pub unsafe fn add(thread: &Thread, now: u64) {
         }
         let record = (*thread.node(frame.node)).record;
         let Some(timeline) = timeline_of(thread, record) else { return };
-        let origin = (*thread.family.header()).first_anchor.ticks;
-        let (start, end) = (frame.start.saturating_sub(origin), now.saturating_sub(origin));
-        let width = width_for((*timeline).width, end);
-        if width > (*timeline).width {
-            widen(thread, &mut *timeline, width);
-        }
-        if width > (*timeline).width {
-            return; // a signal handler has interrupted just that
-        }
         let weight = if frame.bits & bits::SAMPLED != 0 { u64::from(frame.weight) } else { 1 };
+        let calls = if frame.bits & bits::INHERITED == 0 { weight } else { 0 };
+        if make_wide_enough(thread, timeline, now, |timeline, width| {
+            Busy::begin(thread).is_some_and(|_busy| {
+                widen(timeline, width);
+                true
+            })
+        }) {
+            add_to(thread, timeline, frame.start, now, weight, calls);
+        }
+    }
+}
+
+/// Adds a call that was noted, and of which the times are about known.
+///
+/// # Safety
+/// The record must be the arena's, and the state [`crate::busy`], or not yet be seen by its hooks.
+pub unsafe fn lay(thread: &Thread, record: Ref, start: u64, end: u64) {
+    // SAFETY: the caller's record.
+    unsafe {
+        if record == 0 {
+            return;
+        }
+        let function: *mut Function = at(thread.base, record);
+        let made = if (*function).timeline == 0 { make(thread, function) } else { Some(()) };
+        let timeline = at(thread.base, (*function).timeline);
+        let widen = |timeline: &mut Timeline, width| {
+            widen(timeline, width);
+            true
+        };
+        if made.is_some() && make_wide_enough(thread, timeline, end, widen) {
+            add_to(thread, timeline, start, end, 1, 1);
+        }
+    }
+}
+
+/// Makes the slices of a timeline so wide that it reaches to a moment. False if that cannot be now.
+unsafe fn make_wide_enough(
+    thread: &Thread,
+    timeline: *mut Timeline,
+    end: u64,
+    widen: impl Fn(&mut Timeline, u32) -> bool,
+) -> bool {
+    // SAFETY: the caller's timeline; the header is mapped.
+    unsafe {
+        let width = width_for((*timeline).width, end.saturating_sub((*thread.family.header()).first_anchor.ticks));
+        width <= (*timeline).width || widen(&mut *timeline, width)
+    }
+}
+
+unsafe fn add_to(thread: &Thread, timeline: *mut Timeline, start: u64, end: u64, weight: u64, calls: u64) {
+    // SAFETY: the caller's timeline; the header is mapped.
+    unsafe {
+        let origin = (*thread.family.header()).first_anchor.ticks;
+        let (start, end) = (start.saturating_sub(origin), end.saturating_sub(origin));
         let slices = (&raw mut (*timeline).slices).cast::<Slice>();
         for (slice, ticks) in parts((*timeline).width, start.min(end), end) {
             arch::add(&raw mut (*slices.add(slice % SLICES)).ticks, ticks * weight);
         }
-        if frame.bits & bits::INHERITED == 0 {
-            arch::add(&raw mut (*slices.add((end >> (*timeline).width) as usize % SLICES)).calls, weight);
-        }
+        arch::add(&raw mut (*slices.add((end >> (*timeline).width) as usize % SLICES)).calls, calls);
     }
 }
 
@@ -59,9 +102,7 @@ unsafe fn timeline_of(thread: &Thread, record: Ref) -> Option<*mut Timeline> {
         if (*function).timeline == 0 {
             let _busy = Busy::begin(thread)?;
             let began = clock::now(thread.family.clock);
-            let (reference, timeline) = arena::record::<Timeline>(thread, false)?;
-            (*timeline).width = FIRST_WIDTH;
-            AtomicU32::from_ptr(&raw mut (*function).timeline).store(reference, Ordering::Release);
+            make(thread, function)?;
             // The latest call's time is over already.
             let start = (*thread.top.get()).start;
             thread.forget_time_since(began);
@@ -71,9 +112,18 @@ unsafe fn timeline_of(thread: &Thread, record: Ref) -> Option<*mut Timeline> {
     }
 }
 
+unsafe fn make(thread: &Thread, function: *mut Function) -> Option<()> {
+    let (reference, timeline) = arena::record::<Timeline>(thread, false)?;
+    // SAFETY: the caller's function; the timeline is new.
+    unsafe {
+        (*timeline).width = FIRST_WIDTH;
+        AtomicU32::from_ptr(&raw mut (*function).timeline).store(reference, Ordering::Release);
+    }
+    Some(())
+}
+
 /// Makes each slice of several.
-fn widen(thread: &Thread, timeline: &mut Timeline, width: u32) {
-    let Some(_busy) = Busy::begin(thread) else { return };
+fn widen(timeline: &mut Timeline, width: u32) {
     let by = width.saturating_sub(timeline.width); // a signal handler may have been faster
     for slice in 0..SLICES {
         let Slice { calls, ticks } = core::mem::take(&mut timeline.slices[slice]);

@@ -1,9 +1,9 @@
 //! Trials: what timing a call costs, measured in the running program.
 //!
 //! A loop of hooks that do nothing tells what they cost beside nothing. In a program the processor does other work at the
-//! same time, and the caches hold other things. So now and then a thread goes through a trial (see [`Trials`]): a stretch
-//! of calls is timed as always, one is counted only, in random order, and the difference is kept in the file, with what the
-//! counting hooks of a third stretch take. How many calls were not timed for this is known for each path.
+//! same time, and the caches hold other things. So now and then a thread goes through a trial (see [`Trials`]): a stretch of
+//! calls is timed as always, then one is only noted ([`crate::ring`]), and the difference is kept in the file. How many calls
+//! were not timed for this is known for each path.
 
 use crate::arch;
 use crate::arena;
@@ -12,48 +12,51 @@ use crate::clock::{Clock, Tsc};
 use crate::family::at;
 use crate::field::Field;
 use crate::frame::bits;
+use crate::ring;
+use crate::settings::Settings;
+use crate::sys;
 use crate::thread::{Thread, live};
 use core::sync::atomic::{AtomicU32, Ordering};
+use profile::Trials;
 use profile::header::clock::TSC;
 use profile::header::timing;
-use profile::node::flag;
-use profile::trials::TRIALS;
-use profile::{NodeRecord, Trials};
+use profile::ring::SLOTS;
+use profile::trials::{Found, TRIALS};
 
-/// Timed calls before the first trial: a short run is timed whole.
-pub const FIRST: u64 = 1 << 17;
-/// Timed calls between trials, at first.
-const LEAST_PAUSE: u64 = 1 << 18;
-/// Calls of a stretch: many beside the few at its edges that cost more.
-const MOST_CALLS: u32 = 2048;
-/// The least, where a recording root never makes so many.
-const LEAST_CALLS: u32 = 128;
-/// Calls before each stretch, of its kind: the first ones find the code in no cache and mislead the processor's guesses.
+/// Calls of a stretch that is timed.
+const TIMED: u64 = 2048;
+/// Calls of a stretch of counted calls, and of those before it: the first ones find the code in no cache and mislead the
+/// processor's guesses.
+const PROBED: u32 = 128;
 const WARM_UP: u32 = 256;
 
-/// For each call of a path that is left out, so many are timed before: what is known of them stands for it.
-const TIMED_FOR_EACH: u64 = 8;
 /// Where calls take longer than this on the average, in units of what timing them costs, that cost hardly matters, and
-/// trials are as many times rarer.
+/// trials are rarer.
 const LONG: u64 = 16;
-/// No calls of a path are left out that take so long, in the same units: each may weigh as much as thousands of others.
-const NEVER_LEFT_OUT: u64 = 256;
+
+/// How many times rarer.
+const RARER: u64 = 4;
 
 /// Fewer blanks than this say nothing.
 const LEAST_BLANKS: u32 = 8;
+
+/// Parts of a stretch that is noted. The first is warm-up: what the hooks that time have pushed out of the caches comes back. The
+/// second tells whether it still does in the third, of which the result is. In the last two each call is noted twice, first to
+/// warm up, so that what noting takes is known.
+const PARTS: usize = 5;
+const BEFORE: usize = 1;
+const ONCE: usize = 2;
+const WARM_UP_TWICE: usize = 3;
+const TWICE: usize = 4;
 
 /// Where a trial is.
 #[derive(Clone, Copy, PartialEq)]
 enum Stage {
     Waiting,
-    /// In a stretch of timed calls; the other one is still to come, or over.
-    Timed {
-        is_first: bool,
-    },
-    /// In a stretch of counted calls.
-    Counted {
-        is_first: bool,
-    },
+    /// In the stretch of timed calls.
+    Timed,
+    /// In the stretch of noted calls, or in its warm-up.
+    Noted,
     /// In a stretch of counted calls whose hooks are timed.
     Probed,
 }
@@ -63,28 +66,68 @@ pub struct Trial {
     stage: Field<Stage>,
     /// Whether the stretch is still to begin.
     is_warming_up: Field<bool>,
-    /// Calls of a stretch.
-    calls: Field<u32>,
     /// What the outermost calls that have ended have taken, in ticks: the program's time as far as it is recorded.
     inside: Field<u64>,
     /// How long the program had been inside outermost calls when the present stretch began, in ticks.
     began: Field<u64>,
     /// [`Thread::count`] then.
     count: Field<u64>,
-    /// What the first one took.
-    first: Field<u64>,
-    /// Calls that were timed in the stretch of counted ones.
+    /// What the stretch of timed calls took, and how many there were.
     timed: Field<u64>,
-    /// What a timed call took longer than a counted one, in 1/1024 ticks.
-    difference: Field<i32>,
+    timed_calls: Field<u64>,
+    /// The moment when all calls began to be timed again.
+    since: Field<Moment>,
+    /// What calls have taken between that and noted stretches, since the latest result was kept.
+    between: Field<Between>,
+    /// How often the thread had been switched out when that began.
+    switches: Field<u64>,
+    /// Which part of the noted stretch is under way.
+    part: Field<usize>,
+    /// At which slot each has begun.
+    starts: [Field<usize>; PARTS + 1],
+    /// What each has taken, and how many calls were timed in it all the same.
+    parts: [Field<(u64, u64)>; PARTS],
+    /// Calls that had been left without an exit when the last trial was to begin.
+    unwound: Field<u64>,
+    /// Whether code has run on another stack since.
+    is_elsewhere: Field<bool>,
+    /// [`Thread::count`] when the latest result was kept.
+    last_kept: Field<u64>,
+}
+
+/// A moment, in ticks of different clocks.
+#[derive(Clone, Copy)]
+struct Moment {
+    /// [`Thread::count`].
+    count: u64,
+    /// Time inside outermost calls.
+    inside: u64,
+    /// What the thread had not run in since it began to: all time less the processor's for it.
+    waited: u64,
+}
+
+/// What lies between two moments.
+#[derive(Clone, Copy)]
+struct Between {
+    calls: u64,
+    ticks: u64,
+    waited: u64,
+}
+
+impl Between {
+    const NOTHING: Self = Self { calls: 0, ticks: 0, waited: 0 };
 }
 
 impl Trial {
-    /// No trial is under way. `calls`: of a stretch of the next one; 0 = as many as usual.
-    pub fn wait(&self, calls: u32) {
+    /// No trial is under way.
+    pub fn wait(&self) {
         self.stage.set(Stage::Waiting);
         self.is_warming_up.set(false);
-        self.calls.set(if calls == 0 { MOST_CALLS } else { calls });
+    }
+
+    /// Code runs on another stack than the latest open call.
+    pub fn notice_other_stack(&self) {
+        self.is_elsewhere.set(true);
     }
 
     fn warm_up(&self, stage: Stage) {
@@ -111,14 +154,40 @@ fn inside(thread: &Thread, now: u64) -> u64 {
     thread.trial.inside.get().wrapping_add(so_far)
 }
 
-/// Sets when a thread's first trial is.
+fn moment(thread: &Thread, now: u64) -> Moment {
+    // SAFETY: the header is mapped.
+    let ticks_per_second = unsafe { (*thread.family.header()).ticks_per_second };
+    let ran = u128::from(sys::processor_ns()) * u128::from(ticks_per_second) / 1_000_000_000;
+    Moment { count: thread.count.get(), inside: inside(thread, now), waited: now.wrapping_sub(ran as u64) }
+}
+
+/// Adds what calls have taken since they began to be timed again.
+fn add_up(thread: &Thread, now: u64) {
+    let (since, until, so_far) = (thread.trial.since.get(), moment(thread, now), thread.trial.between.get());
+    let waited = until.waited.wrapping_sub(since.waited) as i64;
+    thread.trial.between.set(Between {
+        calls: so_far.calls + until.count.saturating_sub(since.count),
+        ticks: so_far.ticks + until.inside.saturating_sub(since.inside),
+        waited: so_far.waited + waited.max(0) as u64,
+    });
+}
+
+/// Sets when a thread's first trial is, from now on.
 pub fn schedule(thread: &Thread) {
-    thread.trial.wait(0);
-    thread.next_trial.set(FIRST);
+    let first = thread.family.settings.windows;
+    thread.trial.wait();
+    thread.trial.last_kept.set(0);
+    thread.trial.between.set(Between::NOTHING);
+    let is_tried = thread.family.settings.timing == timing::ALL && thread.family.clock == TSC && first != 0;
+    thread.next_trial.set(if is_tried { thread.count.get() + first } else { u64::MAX });
+    if is_tried {
+        // Calls that are open now begin anew.
+        thread.trial.since.set(Moment { inside: thread.trial.inside.get(), ..moment(thread, Tsc::now()) });
+    }
     thread.blanks.set(0);
     thread.blank_ticks.set(0);
-    let is_probed = is_sampled(thread) && thread.family.clock == TSC;
-    thread.end_of_stretch.set(if is_probed { FIRST } else { u64::MAX });
+    let is_probed = is_sampled(thread) && thread.family.clock == TSC && first != 0;
+    thread.end_of_stretch.set(if is_probed { thread.counted.get() + first } else { u64::MAX });
 }
 
 fn is_sampled(thread: &Thread) -> bool {
@@ -130,28 +199,162 @@ fn is_sampled(thread: &Thread) -> bool {
 #[inline(never)]
 pub unsafe fn step_timed(thread: &Thread) {
     let now = Tsc::now();
+    let trial = &thread.trial;
     // SAFETY: the thread has an arena.
     unsafe {
-        match thread.trial.stage.get() {
-            Stage::Waiting => begin(thread),
-            Stage::Timed { .. } if thread.trial.is_warming_up.get() => {
-                thread.trial.is_warming_up.set(false);
-                thread.next_trial.set(thread.count.get() + u64::from(thread.trial.calls.get()));
+        if ring::is_pending(thread) {
+            // A signal handler has left for good what was to go on with the stretch.
+            ring::leave(thread);
+        }
+        match trial.stage.get() {
+            Stage::Waiting if !leaves_calls(thread) && is_outermost_timed(thread) && has_record(thread) => {
+                trial.stage.set(Stage::Timed);
+                trial.switches.set(sys::context_switches());
+                thread.next_trial.set(thread.count.get() + timed_calls(thread));
             }
-            Stage::Timed { is_first: true } => {
-                thread.trial.first.set(taken(thread, now));
-                count_next(thread, false);
-            }
-            Stage::Timed { is_first: false } => {
-                let (timed, counted) = (taken(thread, now), thread.trial.first.get());
-                finish(thread, timed, counted);
-            }
-            // Something else has ended the stretch: the thread's state was set anew.
-            Stage::Counted { .. } | Stage::Probed => pause(thread, 0),
+            Stage::Timed if is_outermost_timed(thread) => note_next(thread, now),
+            _ => pause(thread),
         }
         thread.forget_time_since(now);
     }
     begin_stretch(thread);
+}
+
+/// Whether calls were left without an exit since this was last asked, or other stacks were run on. In a program that often does
+/// so, whose call a new path is under must be looked for on the stack while it is open.
+unsafe fn leaves_calls(thread: &Thread) -> bool {
+    // SAFETY: the arena is the thread's.
+    let unwound = unsafe { (*thread.arena.get()).unwound };
+    let before = thread.trial.unwound.get();
+    thread.trial.unwound.set(unwound);
+    let was_elsewhere = thread.trial.is_elsewhere.get();
+    thread.trial.is_elsewhere.set(false);
+    unwound != before || was_elsewhere
+}
+
+/// Calls of a stretch that is timed: no more than lie between two trials.
+fn timed_calls(thread: &Thread) -> u64 {
+    TIMED.min(thread.family.settings.windows)
+}
+
+/// Behind which slot a part of the stretch that is noted ends. A call takes two, and four where it is noted twice.
+fn end_of(thread: &Thread, part: usize) -> usize {
+    let quarter = (thread.family.settings.windows as usize).saturating_mul(8).clamp(64, SLOTS) / 4;
+    match part {
+        ..=ONCE => quarter * (part + 1),
+        WARM_UP_TWICE => quarter * 3 + quarter / 4,
+        _ => quarter * 4,
+    }
+}
+
+/// The end of the stretch of timed calls.
+unsafe fn note_next(thread: &Thread, now: u64) {
+    let trial = &thread.trial;
+    let calls = thread.count.get().wrapping_sub(trial.count.get());
+    trial.timed.set(taken(thread, now));
+    trial.timed_calls.set(calls);
+    if trial.timed.get() > most(thread, calls) {
+        pause(thread);
+        return thread.next_trial.set(thread.next_trial.get() + RARER * least_pause(thread));
+    }
+    add_up(thread, now);
+    trial.warm_up(Stage::Noted);
+    thread.ring_began.set(now);
+    // SAFETY: the thread has an arena.
+    trial.part.set(0);
+    trial.starts[0].set(0);
+    // SAFETY: as above.
+    if unsafe { ring::begin(thread, end_of(thread, 0)) } {
+        thread.next_trial.set(u64::MAX);
+    } else {
+        pause(thread);
+    }
+}
+
+/// What so many calls may take where what timing them costs matters.
+fn most(thread: &Thread, calls: u64) -> u64 {
+    calls * (thread.pair.get() >> 10).max(1) * LONG
+}
+
+/// The ring is full, up to the limit that was set. False if nothing can be done now: a change of the state is under way.
+#[cold]
+#[inline(never)]
+pub unsafe fn step_noted(thread: &Thread) -> bool {
+    let now = Tsc::now();
+    let trial = &thread.trial;
+    // SAFETY: the thread has an arena.
+    unsafe {
+        // Nothing that could be left for later: it would disturb the processor's caches, and its guesses.
+        let (part, slot) = (trial.part.get(), ring::taken(thread));
+        if part < PARTS {
+            trial.parts[part].set((taken(thread, now), thread.count.get().wrapping_sub(trial.count.get())));
+            trial.starts[part + 1].set(slot);
+        }
+        let is_noted = trial.stage.get() == Stage::Noted;
+        if is_noted && part + 1 < PARTS && slot < end_of(thread, part + 1) {
+            trial.part.set(part + 1);
+            ring::go_on(thread, end_of(thread, part + 1), part + 1 >= WARM_UP_TWICE);
+            thread.forget_time_since(now);
+            begin_stretch(thread);
+            return true;
+        }
+        let Some(_busy) = Busy::begin(thread) else { return false };
+        let is_complete = is_noted
+            && part + 1 == PARTS
+            && is_outermost_timed(thread)
+            && sys::context_switches() == trial.switches.get();
+        let found = [BEFORE, ONCE, TWICE].map(|part| is_complete.then(|| result(thread, part)).flatten());
+        ring::finish(thread);
+        if let [Some(before), Some(once), Some(twice)] = found {
+            keep(thread, before, once, twice);
+        }
+        pause(thread);
+    }
+    true
+}
+
+/// What a call took in a part of the noted stretch, in 1/1024 ticks. `None` if that says nothing.
+unsafe fn result(thread: &Thread, part: usize) -> Option<i32> {
+    let trial = &thread.trial;
+    let (ticks, timed_all_the_same) = trial.parts[part].get();
+    // SAFETY: the ring is the thread's.
+    let calls = unsafe { ring::calls_between(thread, trial.starts[part].get(), trial.starts[part + 1].get()) };
+    let is_whole = calls > 0 && timed_all_the_same < calls / 8 && ticks <= most(thread, calls);
+    is_whole.then(|| for_each(ticks as i64, calls))
+}
+
+/// Keeps the result of a trial.
+unsafe fn keep(thread: &Thread, before: i32, once: i32, twice: i32) {
+    let trial = &thread.trial;
+    // All timed calls since the last result tell more than the latest of them. But what was waited there is in no trial.
+    let between = trial.between.get();
+    trial.between.set(Between::NOTHING);
+    let (ticks, calls) = match between.waited < between.ticks / 2 {
+        true => (between.ticks - between.waited, between.calls),
+        false => (trial.timed.get(), trial.timed_calls.get()),
+    };
+    let passed = thread.count.get().wrapping_sub(trial.last_kept.get());
+    trial.last_kept.set(thread.count.get());
+    // SAFETY: the arena is the thread's, and has a record for them.
+    unsafe {
+        let trials: &mut Trials = &mut *at(thread.base, (*thread.arena.get()).trials);
+        trials.made += 1;
+        let weight = (passed >> 10).clamp(1, i32::MAX as u64) as i32;
+        trials.add(&Found {
+            timed: for_each(ticks as i64, calls),
+            noted: once,
+            own: twice - once,
+            decline: before - once,
+            calls: weight,
+        });
+    }
+}
+
+/// Something else has ended the stretch.
+pub fn disturb(thread: &Thread) {
+    if thread.trial.stage.get() == Stage::Noted {
+        pause(thread);
+    }
 }
 
 /// What the stretch that ends now has taken, in ticks.
@@ -167,83 +370,22 @@ pub unsafe fn step_counted(thread: &Thread) {
     if thread.trial.is_warming_up.get() {
         thread.trial.is_warming_up.set(false);
         thread.probed.set(0);
-        let calls = if thread.trial.stage.get() == Stage::Probed { LEAST_CALLS } else { thread.trial.calls.get() };
-        thread.end_of_stretch.set(thread.counted.get() + u64::from(calls));
+        thread.end_of_stretch.set(thread.counted.get() + u64::from(PROBED));
         thread.forget_time_since(now);
         return begin_stretch(thread);
     }
     thread.end_of_stretch.set(u64::MAX);
-    let usual = if is_sampled(thread) { live::COUNTED } else { live::TSC };
-    for state in [live::COUNTED, live::PROBED] {
-        let _ = thread.live.compare_exchange(state, usual, Ordering::Relaxed, Ordering::Relaxed);
-    }
-    let counted = taken(thread, now);
-    thread.trial.timed.set(thread.count.get().wrapping_sub(thread.trial.count.get()));
+    let _ = thread.live.compare_exchange(live::PROBED, live::COUNTED, Ordering::Relaxed, Ordering::Relaxed);
     // SAFETY: the thread has an arena.
     unsafe {
         match thread.trial.stage.get() {
-            Stage::Counted { is_first: true } => {
-                thread.trial.first.set(counted);
-                time_next(thread, false);
-            }
-            Stage::Counted { is_first: false } => {
-                let timed = thread.trial.first.get();
-                finish(thread, timed, counted);
-            }
-            Stage::Probed => keep(thread),
-            Stage::Waiting if is_sampled(thread) => begin_probing(thread),
-            Stage::Waiting | Stage::Timed { .. } => {}
+            Stage::Probed => keep_probed(thread, thread.count.get().wrapping_sub(thread.trial.count.get())),
+            _ if is_sampled(thread) && has_record(thread) => probe_next(thread),
+            _ => {}
         }
         thread.forget_time_since(now);
     }
     begin_stretch(thread);
-}
-
-/// Whether a call of this path may be counted without being timed, in a stretch of such calls. Allows as many as may
-/// follow it, too: the node's countdown tells how many have not.
-pub unsafe fn may_leave_out(thread: &Thread, node: *mut NodeRecord) -> bool {
-    // SAFETY: the caller's node.
-    let node = unsafe { &mut *node };
-    let calls = node.slot.calls + node.folded_slot.calls;
-    if node.flags & flag::ROOT as u16 != 0 {
-        return false; // all are in a timeline
-    }
-    if node.slot.ticks + node.folded_slot.ticks > calls * (thread.pair.get() >> 10) * NEVER_LEFT_OUT {
-        return false;
-    }
-    // Of a short stretch of probes those paths must be part that are met seldom: their records are in no cache.
-    let timed_for_each = if thread.trial.stage.get() == Stage::Probed { 2 } else { TIMED_FOR_EACH };
-    let allowed = (calls / timed_for_each).min(u32::MAX.into()) as u32;
-    let more = allowed.saturating_sub(node.sample).min(u32::from(u16::MAX) - 1);
-    node.sample += more;
-    node.countdown = more as u16; // this call is the first of them
-    more > 0
-}
-
-unsafe fn begin(thread: &Thread) {
-    // SAFETY: the arena is the thread's.
-    unsafe {
-        if !has_record(thread) {
-            thread.next_trial.set(u64::MAX);
-            return;
-        }
-    }
-    if !is_outermost_timed(thread) {
-        return pause(thread, 0);
-    }
-    if thread.random_below(2) == 0 {
-        time_next(thread, true);
-    } else {
-        count_next(thread, true);
-    }
-}
-
-/// The only stretch of a trial where not every call is timed.
-unsafe fn begin_probing(thread: &Thread) {
-    // SAFETY: the arena is the thread's.
-    if unsafe { has_record(thread) } {
-        probe_next(thread);
-    }
 }
 
 /// Whether the arena has a record of trials; makes it one.
@@ -260,88 +402,69 @@ unsafe fn has_record(thread: &Thread) -> bool {
     true
 }
 
-fn time_next(thread: &Thread, is_first: bool) {
-    thread.trial.warm_up(Stage::Timed { is_first });
-    thread.next_trial.set(thread.count.get() + u64::from(WARM_UP));
-}
-
-fn count_next(thread: &Thread, is_first: bool) {
-    thread.trial.warm_up(Stage::Counted { is_first });
-    thread.end_of_stretch.set(thread.counted.get() + u64::from(WARM_UP));
-    thread.next_trial.set(thread.count.get() + 1);
-    let _ = thread.live.compare_exchange(live::TSC, live::COUNTED, Ordering::Relaxed, Ordering::Relaxed);
-}
-
-/// What the two stretches tell. Then probes the hooks that only count.
-unsafe fn finish(thread: &Thread, timed: u64, counted: u64) {
-    let calls = thread.trial.calls.get();
-    if !is_outermost_timed(thread) {
-        return pause(thread, (calls / 2).max(LEAST_CALLS));
-    }
-    let left_out = u64::from(calls).saturating_sub(thread.trial.timed.get());
-    // Each of those that were timed all the same has cost more than usual.
-    if left_out < u64::from(calls / 8 * 7) {
-        return pause(thread, calls);
-    }
-    if timed > u64::from(calls) * (thread.pair.get() >> 10) * LONG {
-        pause(thread, calls);
-        thread.next_trial.set(thread.next_trial.get() + LONG * LEAST_PAUSE);
-        return;
-    }
-    thread.trial.difference.set(for_each(timed as i64 - counted as i64, left_out));
-    probe_next(thread);
-}
-
 fn probe_next(thread: &Thread) {
     thread.trial.warm_up(Stage::Probed);
-    thread.end_of_stretch.set(thread.counted.get() + u64::from(LEAST_CALLS));
-    thread.next_trial.set(thread.count.get() + 1);
-    for state in [live::TSC, live::COUNTED] {
-        let _ = thread.live.compare_exchange(state, live::PROBED, Ordering::Relaxed, Ordering::Relaxed);
-    }
+    thread.end_of_stretch.set(thread.counted.get() + u64::from(WARM_UP));
+    let _ = thread.live.compare_exchange(live::COUNTED, live::PROBED, Ordering::Relaxed, Ordering::Relaxed);
 }
 
-/// Keeps the results of a trial.
-unsafe fn keep(thread: &Thread) {
-    let counted = u64::from(LEAST_CALLS).saturating_sub(thread.trial.timed.get());
-    // SAFETY: the arena is the thread's, and has a record for them; the header is mapped.
-    unsafe {
-        let header = &*thread.family.header();
-        let difference = match (is_sampled(thread), thread.blanks.get()) {
-            (false, _) => Some(thread.trial.difference.get()),
-            (true, 0..LEAST_BLANKS) => None,
-            (true, blanks) => {
-                let difference = for_each(thread.blank_ticks.get() as i64, blanks.into()) - header.blank_cost as i32;
-                thread.inner.set(header.inner_cost.saturating_add_signed(difference.into()));
-                thread.blanks.set(0);
-                thread.blank_ticks.set(0);
-                Some(difference)
-            }
-        };
-        if let (Some(difference), true) = (difference, counted >= u64::from(LEAST_CALLS / 2)) {
+/// Keeps the results of a stretch of probes, of which so many calls were timed.
+unsafe fn keep_probed(thread: &Thread, timed: u64) {
+    let counted = u64::from(PROBED).saturating_sub(timed);
+    let blanks = thread.blanks.get();
+    if blanks >= LEAST_BLANKS && counted >= u64::from(PROBED / 2) {
+        // SAFETY: the arena is the thread's, and has a record for them; the header is mapped.
+        unsafe {
+            let header = &*thread.family.header();
+            let difference = for_each(thread.blank_ticks.get() as i64, blanks.into()) - header.blank_cost as i32;
+            thread.inner.set(header.inner_cost.saturating_add_signed(difference.into()));
+            thread.blanks.set(0);
+            thread.blank_ticks.set(0);
             let trials: *mut Trials = at(thread.base, (*thread.arena.get()).trials);
             let place = (*trials).count as usize % TRIALS;
             (*trials).differences[place] = difference;
-            (*trials).excesses[place] = for_each(thread.probed.get() as i64, counted) - header.probed_cost as i32;
+            (*trials).others[place] = for_each(thread.probed.get() as i64, counted) - header.probed_cost as i32;
             arch::add(&raw mut (*trials).count, 1);
         }
     }
-    let calls = thread.trial.calls.get();
-    pause(thread, calls);
+    pause(thread);
 }
 
 /// A part of a sum of ticks, in 1/1024 ticks.
 fn for_each(ticks: i64, calls: u64) -> i32 {
-    (ticks * 1024 / calls as i64).clamp(i64::from(i32::MIN) / 2, i64::from(i32::MAX) / 2) as i32
+    (ticks * 1024 / calls.max(1) as i64).clamp(i64::from(i32::MIN) / 2, i64::from(i32::MAX) / 2) as i32
 }
 
-/// Waits for the next trial: ever longer, so that of a long run few calls are not timed.
-fn pause(thread: &Thread, calls: u32) {
-    thread.trial.wait(calls);
-    thread.next_trial.set(thread.count.get() + LEAST_PAUSE.max(thread.count.get() / 64));
-    if is_sampled(thread) {
-        thread.end_of_stretch.set(thread.counted.get() + LEAST_PAUSE.max(thread.counted.get() / 64));
+/// Waits for the next trial: ever longer, so that of a long run few calls are not timed; and for no time that the program
+/// could keep step with.
+fn pause(thread: &Thread) {
+    thread.trial.wait();
+    let wait = |so_far: u64| {
+        // More often where it was asked for: for tests.
+        let is_asked_for = thread.family.settings.windows != Settings::DEFAULT.windows;
+        let part = if is_asked_for {
+            256
+        } else if is_sampled(thread) {
+            64
+        } else {
+            16
+        };
+        let usual = least_pause(thread).max(so_far / part);
+        so_far + usual / 2 + u64::from(thread.random_below(usual.min(u32::MAX.into()) as u32 + 1))
+    };
+    if thread.family.settings.timing == timing::ALL {
+        thread.trial.since.set(moment(thread, Tsc::now()));
     }
+    if is_sampled(thread) {
+        thread.end_of_stretch.set(wait(thread.counted.get()));
+    } else {
+        thread.next_trial.set(wait(thread.count.get()));
+    }
+}
+
+/// Calls between trials, at first.
+fn least_pause(thread: &Thread) -> u64 {
+    thread.family.settings.windows * 2
 }
 
 /// Whether the outermost call is timed, if any is open.

@@ -27,6 +27,7 @@ pub struct Report {
     pub processes: u64,
     pub calls: u64,
     pub lost_calls: u64,
+    pub untimed_calls: u64,
     pub folded_calls: u64,
     pub unwound: u64,
     pub timing: String,

@@ -1,7 +1,12 @@
 //! x86-64: entry points, thread pointer, clock, counters, system calls.
 
-use crate::thread::Thread;
+use crate::hooks;
+use crate::ring;
+use crate::thread::{Thread, live};
 use core::arch::{asm, global_asm, naked_asm};
+use core::mem::offset_of;
+use profile::Header;
+use profile::ring::{RingSlot, tag};
 
 /// Called by instrumented code on entry to `function`, which was called from before `site`.
 ///
@@ -34,6 +39,187 @@ pub unsafe extern "C" fn enter(_function: usize, _site: usize) {
 pub unsafe extern "C" fn exit(_function: usize, _site: usize) {
     naked_asm!("mov rdx, [rsp]", "mov rcx, rsp", "jmp {}", sym crate::hooks::exit)
 }
+
+/// A hook in a thread whose calls are not timed one by one, with its thread: notes what it is told ([`crate::ring`]) if there is
+/// nothing else to do, and goes another way if there is.
+///
+/// A slot is taken by one instruction, so a signal handler's hooks take those behind it; the function is written last, and
+/// then it is looked whether the stretch has ended meanwhile. Where the thread notes twice, all that a hook does is done twice,
+/// and the first note is one of nothing.
+macro_rules! noting_hook {
+    ($name:ident, $tag:expr, $otherwise:path, $full:path, $late:path, $late_for_nothing:path, $doc:literal) => {
+        #[doc = $doc]
+        ///
+        /// # Safety
+        /// The thread must be the calling one's, or null.
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name(_function: usize, _site: usize, _hook: usize, _sp: usize, _thread: *mut Thread) {
+            naked_asm!(
+                "test r8, r8",
+                "je 7f",
+                "cmp qword ptr [r8 + {live}], {noting}",
+                "jne 6f",
+                "5:",
+                // On the stack and inside the frame of the call that all that is noted here is made from.
+                "mov rax, rcx",
+                "sub rax, [r8 + {low}]",
+                "cmp rax, [r8 + {span}]",
+                "jae 31f",
+                "32:",
+                // No usual hook has come between.
+                "mov r9, [r8 + {top}]",
+                "cmp r9, [r8 + {base}]",
+                "jne 7f",
+                // Nothing new in the control words, which exits do not ask.
+                ".if {tag} == {entry}",
+                "mov r9, [r8 + {file}]",
+                "mov r9, [r9 + {paused}]",
+                "cmp r9, [r8 + {control}]",
+                "jne 7f",
+                ".endif",
+                "mov eax, {size}",
+                "xadd [r8 + {next}], rax",
+                "cmp rax, [r8 + {limit}]",
+                "jae 8f",
+                "lea r10, [rcx + {tag}]",
+                "mov [rax + {at_sp}], r10",
+                "mov [rax + {at_site}], rsi",
+                "mov [rax + {at_hook}], rdx",
+                "mov [rax + {at_function}], rdi",
+                "cmp rax, [r8 + {limit}]",
+                "jae 9f",
+                "ret",
+                "6:",
+                "cmp qword ptr [r8 + {live}], {twice}",
+                "jne 7f",
+                "mov rax, rcx",
+                "sub rax, [r8 + {low}]",
+                "cmp rax, [r8 + {span}]",
+                "jae 30f",
+                "20:",
+                "mov r9, [r8 + {top}]",
+                "cmp r9, [r8 + {base}]",
+                "jne 7f",
+                ".if {tag} == {entry}",
+                "mov r9, [r8 + {file}]",
+                "mov r9, [r9 + {paused}]",
+                "cmp r9, [r8 + {control}]",
+                "jne 7f",
+                ".endif",
+                "mov eax, {size}",
+                "xadd [r8 + {next}], rax",
+                "cmp rax, [r8 + {limit}]",
+                "jae 8f",
+                "lea r10, [rcx + {nothing}]",
+                "mov [rax + {at_sp}], r10",
+                "mov [rax + {at_site}], rsi",
+                "mov [rax + {at_hook}], rdx",
+                "mov [rax + {at_function}], rdi",
+                "cmp rax, [r8 + {limit}]",
+                "jae 4f",
+                // What has led here.
+                "mov rdx, [rsp]",
+                "mov rcx, rsp",
+                "jmp 3f",
+                ".p2align 4",
+                "3:",
+                "mov r8, [rip + diytrace_thread@GOTTPOFF]",
+                "mov r8, fs:[r8]",
+                "test r8, r8",
+                "je 7f",
+                "cmp qword ptr [r8 + {live}], {timing}",
+                "jne 5b",
+                "7:",
+                "jmp {otherwise}",
+                // The base's own stack pointer: that of bodies inlined into it, which are counted, and of tail exits from its calls.
+                "31:",
+                "jne 7b",
+                ".if {tag} == {entry}",
+                "cmp rsi, [r8 + {base_site}]",
+                "jne 7b",
+                "cmp edx, [r8 + {base_hook}]",
+                "je 7b",
+                "mov rax, [r8 + {bodies}]",
+                "cmp rax, {most_bodies}",
+                "jae 7b",
+                "mov [r8 + 8 * rax + {body_functions}], rdi",
+                "inc qword ptr [r8 + {bodies}]",
+                ".else",
+                "cmp rdx, rsi",
+                "je 32b",
+                "mov rax, [r8 + {bodies}]",
+                "sub rax, 1",
+                "jb 7b",
+                "cmp rdi, [r8 + 8 * rax + {body_functions}]",
+                "jne 7b",
+                "dec qword ptr [r8 + {bodies}]",
+                ".endif",
+                "jmp 32b",
+                "30:",
+                "je 20b",
+                "jmp 7b",
+                "8:",
+                "mov r9, rax",
+                "jmp {full}",
+                "9:",
+                "mov r9, rax",
+                "jmp {late}",
+                "4:",
+                "mov r9, rax",
+                "jmp {late_for_nothing}",
+                live = const offset_of!(Thread, live),
+                noting = const live::RING,
+                twice = const live::RING_TWICE,
+                timing = const live::TSC,
+                low = const offset_of!(Thread, ring_low),
+                span = const offset_of!(Thread, ring_span),
+                top = const offset_of!(Thread, top),
+                base = const offset_of!(Thread, ring_base),
+                file = const offset_of!(Thread, base),
+                paused = const offset_of!(Header, paused),
+                control = const offset_of!(Thread, control),
+                base_site = const offset_of!(Thread, ring_site),
+                base_hook = const offset_of!(Thread, ring_hook),
+                bodies = const offset_of!(Thread, ring_bodies),
+                body_functions = const offset_of!(Thread, ring_body_functions),
+                most_bodies = const ring::BODIES,
+                size = const size_of::<RingSlot>(),
+                next = const offset_of!(Thread, ring_next),
+                limit = const offset_of!(Thread, ring_limit),
+                tag = const $tag,
+                entry = const tag::ENTER,
+                nothing = const tag::NOTHING,
+                at_sp = const offset_of!(RingSlot, sp),
+                at_site = const offset_of!(RingSlot, site),
+                at_hook = const offset_of!(RingSlot, hook),
+                at_function = const offset_of!(RingSlot, function),
+                otherwise = sym $otherwise,
+                full = sym $full,
+                late = sym $late,
+                late_for_nothing = sym $late_for_nothing,
+            )
+        }
+    };
+}
+
+noting_hook!(
+    enter_noting,
+    tag::ENTER,
+    hooks::enter_otherwise,
+    ring::enter_full,
+    ring::enter_late,
+    ring::enter_late_for_nothing,
+    "Entry in a thread whose calls are not timed one by one."
+);
+noting_hook!(
+    exit_noting,
+    tag::EXIT,
+    hooks::exit_otherwise,
+    ring::exit_full,
+    ring::exit_late,
+    ring::exit_late_for_nothing,
+    "Exit in such a thread."
+);
 
 /// A hook that does nothing, as libc's.
 #[unsafe(naked)]
@@ -264,6 +450,18 @@ pub unsafe fn add(counter: *mut u64, value: u64) {
     unsafe { add_at::<0, u64>(counter, value) };
 }
 
+/// Adds to a word that only this thread writes, in one instruction, and gives what it was.
+///
+/// # Safety
+/// As for [`add_at`].
+#[inline(always)]
+pub unsafe fn fetch_add(word: *mut u64, value: u64) -> u64 {
+    let mut was = value;
+    // SAFETY: the caller's promise.
+    unsafe { asm!("xadd qword ptr [{}], {}", in(reg) word, inout(reg) was, options(nostack)) };
+    was
+}
+
 /// Adds to one of the counters of a row, in the same way.
 ///
 /// # Safety
@@ -425,4 +623,5 @@ pass_on!(
     crate::seal::on_setname,
     "`pthread_setname_np` of the program: the report tells threads by name."
 );
+pass_on!(fork, crate::ring::on_fork, "`fork` of the program: what was noted is counted before.");
 pass_on!(syscall, crate::seal::on_syscall, "`syscall` of the program, which may restrict its system calls.");

@@ -26,6 +26,7 @@ mod moment;
 mod parse;
 pub mod reader;
 pub mod reset;
+mod ring;
 pub mod snapshot;
 mod source;
 pub mod state;

@@ -12,6 +12,7 @@ use super::counts::read_counts;
 use super::damage::Damage;
 use super::family::{Family, Module, Root};
 use super::reset;
+use super::ring;
 use super::timed::Timing;
 
 /// The kernel's longest path; a longer one is damage.
@@ -41,10 +42,13 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
     let timing = Timing::of(header);
     let mut arenas = read_arenas(&file, bytes.len(), timing, &arena_blocks, &mut damage);
     let reset_ticks = reset::moment(header, &clock);
+    for arena in arenas.iter_mut().filter(|arena| !arena.is_before_reset) {
+        ring::count(&file, arena, &modules);
+    }
     arenas.iter_mut().filter(|arena| arena.is_before_reset).for_each(|arena| reset::inherit(arena, reset_ticks));
     arenas.append(&mut counts);
     let mut trials = Trials::default();
-    arenas.iter().for_each(|arena| trials.add(&file, &arena.facts));
+    arenas.iter().for_each(|arena| trials.add(&file, &arena.facts, timing));
     let evidence = Evidence::of(header, trials).unwrap_or_else(|| {
         damage.clock = true;
         Evidence::default()

@@ -1,0 +1,728 @@
+//! Calls that are only noted: the hooks of a stretch that tells what the program takes without being recorded.
+//!
+//! Nothing is looked up, no clock is read and no frame is opened: entries and exits go into the ring (see [`profile::ring`]),
+//! which lies in the file, as the hooks are told them (`arch::enter_noting`). [`crate::replay`] finds out what they mean.
+//!
+//! **Base.** All that is noted lies in the frame of one open call, on its stack: the *base*, of which the ring says which it is.
+//! What does not (an exit of the base, another stack, a jump further out) goes its usual way, here. So usual frames do not
+//! change under the notes, and where they do (a usual hook that a handler has interrupted goes on) the next hook sees it. When
+//! the base returns, the call that it was made from is the next one.
+//!
+//! **Slots.** A hook takes a slot by one instruction, and writes the function last. A handler that has interrupted it in
+//! between may end the stretch: then that slot is *unfinished*, and its hook, if it goes on, sees that the stretch is over, finds
+//! its slot among those, and goes the usual way. Until then, or until it is known to have been left for good, no other stretch
+//! begins: nobody writes to a slot that means something else by now.
+//!
+//! **End.** To end a stretch forbids notes first (the limit is 0). From then on what the ring holds is copied, counted, and given
+//! frames where calls are open; each step may be the last one here (a handler that jumps out), and is gone on from then.
+//!
+//! **Forks.** A child has no frames of noted calls, and the ring is its parent's. So `fork` ends the stretch first. A child that
+//! was made otherwise looks into its parent's ring, which stays as it is until the next stretch begins.
+
+use crate::arch;
+use crate::busy::{Busy, is_busy};
+use crate::clock::{Clock, Tsc};
+use crate::family::at;
+use crate::frame::NOTED;
+use crate::hooks;
+use crate::left;
+use crate::rare;
+use crate::replay::{self, Scratch};
+use crate::seal;
+use crate::stack;
+use crate::sys;
+use crate::thread::{Thread, live};
+use crate::trial;
+use crate::way::TimedByTsc;
+use core::ptr;
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
+use profile::ring::{BLOCK_SIZE, Event, Place, SLOTS, tag};
+use profile::{Block, Ring, RingSlot, UNIT, kind};
+
+/// Bytes of a slot.
+const SLOT: usize = size_of::<RingSlot>();
+
+/// Most bodies inlined into the base that may be open, one inside the other. They have its stack pointer.
+pub const BODIES: usize = 8;
+
+/// What is being done with a thread's ring.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Nothing is in it.
+    Empty,
+    /// Calls are noted.
+    Open,
+    /// They are counted.
+    Replayed,
+    /// Those that are open get their frames.
+    Reopened,
+}
+
+fn event(function: usize, site: usize, hook: usize, sp: usize) -> Event {
+    Event { function: function as u64, site: site as u64, hook: hook as u64, sp: sp as u64 }
+}
+
+/// Entry of a call that is not simply noted.
+#[cold]
+#[inline(never)]
+pub unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the thread has an arena.
+    unsafe {
+        // Before anything else: two tasks must not count what is noted at the same time.
+        if left::is_given_up(thread, sp) {
+            return thread.family.count_by_function(function);
+        }
+        if is_at_base(thread) && !hooks::is_controlled(thread) {
+            if hooks::is_outside(thread, function) {
+                return;
+            }
+            // The program's time is measured from the outermost call on.
+            if thread.is_empty() {
+                return apart(thread, || hooks::enter_on::<TimedByTsc>(thread, function, site, hook, sp));
+            }
+            let bodies = thread.ring_bodies.get();
+            let is_body = hooks::is_inlined(&*thread.top.get(), site, hook, sp) && bodies < BODIES;
+            if is_body && note(thread, RingSlot::enter(event(function, site, hook, sp))) {
+                thread.ring_body_functions[bodies].set(function);
+                return thread.ring_bodies.set(bodies + 1);
+            }
+        }
+        enter_anew(thread, function, site, hook, sp);
+    }
+}
+
+/// Exit that is not simply noted.
+#[cold]
+#[inline(never)]
+pub unsafe fn exit_unusual(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the thread has an arena.
+    unsafe {
+        if left::is_given_up(thread, sp) {
+            return;
+        }
+        if is_at_base(thread) {
+            if thread.is_empty() {
+                return;
+            }
+            let base = &*thread.top.get();
+            let body = thread.ring_bodies.get().wrapping_sub(1);
+            let is_of_body = base.sp == sp && body < BODIES && thread.ring_body_functions[body].get() == function;
+            if is_of_body {
+                if note(thread, RingSlot::exit(event(function, site, hook, sp))) {
+                    return thread.ring_bodies.set(body);
+                }
+                return exit_anew(thread, function, site, hook, sp);
+            }
+            if base.function == function && (base.sp == sp || hooks::is_tail_exit(base, site, hook, sp)) {
+                let now = Tsc::now();
+                return apart(thread, || hooks::exit_at(thread, now, function, site, hook, sp));
+            }
+        }
+        exit_anew(thread, function, site, hook, sp);
+    }
+}
+
+/// Entry of a call once the stretch has gone on from its limit, or has ended.
+unsafe fn enter_anew(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the thread has an arena.
+    unsafe {
+        match (is_at_limit(thread) && trial::step_noted(thread)) || leave(thread) {
+            true => hooks::enter(function, site, hook, sp),
+            false => rare::enter_while_busy(thread, function, site, hook, sp),
+        }
+    }
+}
+
+/// The same of an exit.
+unsafe fn exit_anew(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the thread has an arena.
+    unsafe {
+        match (is_at_limit(thread) && trial::step_noted(thread)) || leave(thread) {
+            true => hooks::exit(function, site, hook, sp),
+            false => rare::exit_while_busy(thread, function, sp),
+        }
+    }
+}
+
+/// Entry of a call that has got a slot behind the limit, or one of a stretch that is over.
+#[cold]
+#[inline(never)]
+pub unsafe extern "C" fn enter_full(
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+    thread: &Thread,
+    slot: *mut RingSlot,
+) {
+    // SAFETY: the thread has an arena, and the slot is the hook's.
+    unsafe {
+        give_back(thread, slot);
+        if is_open(thread) && sp == (*thread.ring_base.get()).sp {
+            thread.ring_bodies.set(thread.ring_bodies.get().saturating_sub(1)); // it is counted once more
+        }
+        enter_anew(thread, function, site, hook, sp);
+    }
+}
+
+/// The same of an exit.
+#[cold]
+#[inline(never)]
+pub unsafe extern "C" fn exit_full(
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+    thread: &Thread,
+    slot: *mut RingSlot,
+) {
+    // SAFETY: as above.
+    unsafe {
+        give_back(thread, slot);
+        if is_open(thread) && sp == (*thread.ring_base.get()).sp && hook != site {
+            thread.ring_bodies.set((thread.ring_bodies.get() + 1).min(BODIES));
+        }
+        exit_anew(thread, function, site, hook, sp);
+    }
+}
+
+/// The rest of an entry hook that has written its note, and finds that the stretch is over: a signal handler has interrupted it.
+#[cold]
+#[inline(never)]
+pub unsafe extern "C" fn enter_late(
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+    thread: &Thread,
+    slot: *mut RingSlot,
+) {
+    // SAFETY: the slot is the hook's.
+    unsafe {
+        if take_back(thread, slot) {
+            hooks::enter(function, site, hook, sp);
+        }
+    }
+}
+
+/// The same of an exit hook.
+#[cold]
+#[inline(never)]
+pub unsafe extern "C" fn exit_late(
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+    thread: &Thread,
+    slot: *mut RingSlot,
+) {
+    // SAFETY: the slot is the hook's.
+    unsafe {
+        if take_back(thread, slot) {
+            hooks::exit(function, site, hook, sp);
+        }
+    }
+}
+
+/// The same of an entry hook that notes twice, after its note of nothing.
+#[cold]
+#[inline(never)]
+pub unsafe extern "C" fn enter_late_for_nothing(
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+    thread: &Thread,
+    slot: *mut RingSlot,
+) {
+    // SAFETY: the slot is the hook's.
+    unsafe {
+        take_back(thread, slot);
+        hooks::enter(function, site, hook, sp);
+    }
+}
+
+/// The same of an exit hook.
+#[cold]
+#[inline(never)]
+pub unsafe extern "C" fn exit_late_for_nothing(
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+    thread: &Thread,
+    slot: *mut RingSlot,
+) {
+    // SAFETY: the slot is the hook's.
+    unsafe {
+        take_back(thread, slot);
+        hooks::exit(function, site, hook, sp);
+    }
+}
+
+/// Gives up a slot that was taken and not written.
+unsafe fn give_back(thread: &Thread, slot: *mut RingSlot) {
+    // SAFETY: the caller's slot.
+    unsafe {
+        if thread.ring_stage.get() == Stage::Open && index(thread, slot).is_some() {
+            write(slot, RingSlot::VOID);
+        } else {
+            was_unfinished(thread, slot);
+        }
+    }
+}
+
+/// Takes a note back that came too late to be counted with the others. False if it did not: it was counted.
+unsafe fn take_back(thread: &Thread, slot: *mut RingSlot) -> bool {
+    // SAFETY: the caller's slot; no stretch has begun since, and a forked child's ring is another one.
+    unsafe {
+        let is_late = was_unfinished(thread, slot);
+        if is_late && thread.ring_stage.get() != Stage::Open && index(thread, slot).is_some() {
+            write(slot, RingSlot::default());
+        }
+        is_late
+    }
+}
+
+/// Whether a slot was unfinished when its stretch ended. Its hook has come back.
+unsafe fn was_unfinished(thread: &Thread, slot: *mut RingSlot) -> bool {
+    let first = thread.ring_first.get();
+    let place = slot.addr().wrapping_sub(first) / SLOT;
+    let scratch = thread.scratch.get();
+    if scratch.is_null() || first == 0 || place >= SLOTS || thread.unfinished.get() == 0 {
+        return false;
+    }
+    // SAFETY: the scratch is the thread's.
+    unsafe {
+        let mark = &raw mut (*scratch).unfinished[place];
+        let was = mark.read_volatile();
+        if was {
+            mark.write_volatile(false);
+            thread.unfinished.set(thread.unfinished.get().saturating_sub(1));
+        }
+        was
+    }
+}
+
+/// The place of a slot in the thread's ring.
+fn index(thread: &Thread, slot: *mut RingSlot) -> Option<usize> {
+    let ring = thread.ring.get();
+    let place = slot.addr().wrapping_sub(slots(ring).addr()) / SLOT;
+    (!ring.is_null() && place < SLOTS).then_some(place)
+}
+
+/// Notes something, as the hooks do. False if the stretch is over, or has no room.
+unsafe fn note(thread: &Thread, note: RingSlot) -> bool {
+    // SAFETY: a field of the thread's; slots up to the limit are the ring's.
+    unsafe {
+        let next: *mut u64 = (&raw const thread.ring_next).cast_mut().cast();
+        let slot: *mut RingSlot = ptr::with_exposed_provenance_mut(arch::fetch_add(next, SLOT as u64) as usize);
+        if slot.addr() >= thread.ring_limit.get() {
+            give_back(thread, slot);
+            return false;
+        }
+        write(slot, note);
+        slot.addr() < thread.ring_limit.get() || !take_back(thread, slot)
+    }
+}
+
+unsafe fn write(slot: *mut RingSlot, note: RingSlot) {
+    // SAFETY: the caller's slot.
+    unsafe {
+        (&raw mut (*slot).sp).write_volatile(note.sp);
+        (&raw mut (*slot).site).write_volatile(note.site);
+        (&raw mut (*slot).hook).write_volatile(note.hook);
+        compiler_fence(Ordering::SeqCst);
+        (&raw mut (*slot).function).write_volatile(note.function);
+        compiler_fence(Ordering::SeqCst);
+    }
+}
+
+/// Whether a stretch is under way, and the latest usual call is its base.
+fn is_at_base(thread: &Thread) -> bool {
+    is_open(thread) && thread.top.get() == thread.ring_base.get()
+}
+
+/// Whether the stretch has come to its limit: it goes on from there, or ends.
+fn is_at_limit(thread: &Thread) -> bool {
+    let limit = thread.ring_limit.get();
+    is_open(thread) && limit != 0 && thread.ring_next.get() >= limit
+}
+
+/// Whether a stretch is under way.
+fn is_open(thread: &Thread) -> bool {
+    thread.ring_stage.get() == Stage::Open
+}
+
+/// Goes the usual way while the stretch waits; then there is another base. No call that was noted is open, or all were left.
+///
+/// Hooks of a signal handler that comes meanwhile go the usual way, too. Whoever leaves this for good leaves the stretch to
+/// [`trial::step_timed`].
+unsafe fn apart(thread: &Thread, usual: impl FnOnce()) {
+    thread.next_trial.set(thread.count.get() + SLOTS as u64);
+    let state = thread.state();
+    let _ = thread.live.compare_exchange(state, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
+    usual();
+    // SAFETY: the thread has an arena; the top frame is there.
+    unsafe {
+        let is_same = thread.is(live::TSC) && is_open(thread) && !is_busy(thread);
+        if !is_same || [0, NOTED].contains(&(*thread.top.get()).position) {
+            leave(thread);
+            return;
+        }
+        if is_at_limit(thread) {
+            trial::step_noted(thread);
+        }
+        if is_open(thread) && set_base(thread) {
+            thread.next_trial.set(u64::MAX);
+            let _ = thread.live.compare_exchange(live::TSC, state, Ordering::Relaxed, Ordering::Relaxed);
+        } else {
+            leave(thread);
+        }
+    }
+}
+
+/// Makes the latest usual call the base of what is noted from now on. False if there is no room.
+unsafe fn set_base(thread: &Thread) -> bool {
+    // SAFETY: the top frame is there.
+    unsafe {
+        let base = thread.top.get();
+        let sp = (*base).sp;
+        let (low, span) = match thread.is_empty() {
+            true => (0, 0),
+            false => {
+                let low = stack::reach(thread, sp);
+                (low, sp - low)
+            }
+        };
+        thread.ring_span.set(0);
+        thread.ring_low.set(low);
+        thread.ring_base.set(base);
+        let place = Place { node: (*base).node, position: (*base).position, inside: (*base).inside };
+        let is_noted = note(thread, RingSlot::base(place, sp as u64));
+        let is_alone = !thread.is_empty() && (*base.sub(1)).sp > sp;
+        thread.ring_site.set(if is_alone { (*base).site } else { 0 });
+        thread.ring_hook.set((*base).hook);
+        thread.ring_bodies.set(0);
+        thread.ring_span.set(span);
+        is_noted
+    }
+}
+
+/// Ends a stretch before its time: what it would have told is lost, its calls are not. False if that cannot be now: in a signal
+/// handler that has interrupted a change of the state.
+#[cold]
+#[inline(never)]
+pub unsafe fn leave(thread: &Thread) -> bool {
+    // SAFETY: the state is busy.
+    unsafe {
+        if is_pending(thread) {
+            let Some(_busy) = Busy::begin(thread) else { return false };
+            finish(thread);
+        }
+    }
+    true
+}
+
+/// Called on `fork`, before the next one is, whose address it returns: the child finds frames of all calls that are open.
+pub extern "C" fn on_fork() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    // SAFETY: a thread's state is valid as long as its word leads to it.
+    if let Some(thread) = unsafe { arch::thread().as_ref() }
+        && arch::is_relocated()
+        && thread.has_arena()
+    {
+        // SAFETY: the thread has an arena.
+        unsafe { leave(thread) };
+        // The hook of an unfinished slot goes on in both.
+        thread.ring_is_retired.set(thread.ring_is_retired.get() || thread.unfinished.get() != 0);
+    }
+    seal::next(&NEXT, c"fork")
+}
+
+/// Ends the stretch: counts what is in the ring, gives open calls their frames, and empties it.
+///
+/// The state must be [`crate::busy`], or not yet be seen by its hooks.
+pub unsafe fn finish(thread: &Thread) {
+    if !is_pending(thread) {
+        return;
+    }
+    // SAFETY: the ring is the thread's. Each step may be the last one here, and is done again then.
+    unsafe {
+        // First: from now on nobody notes anything.
+        thread.ring_limit.set(0);
+        compiler_fence(Ordering::SeqCst);
+        trial::disturb(thread);
+        if thread.ring_stage.get() == Stage::Open {
+            take_stock(thread);
+            thread.ring_reopened.set(0);
+            compiler_fence(Ordering::SeqCst);
+            thread.ring_stage.set(Stage::Replayed);
+        }
+        replay::run(thread);
+        if replay::is_anothers(thread) {
+            return;
+        }
+        empty(thread);
+        thread.ring_stage.set(Stage::Empty);
+        compiler_fence(Ordering::SeqCst);
+    }
+    for state in [live::RING, live::RING_TWICE] {
+        let _ = thread.live.compare_exchange(state, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
+    }
+}
+
+/// Copies what is in the ring, and finds the slots that are not finished.
+unsafe fn take_stock(thread: &Thread) {
+    let (used, scratch) = (taken(thread), thread.scratch.get());
+    let slots = slots(thread.ring.get());
+    let (mut unfinished, mut highest) = (0, 0);
+    // SAFETY: the ring and the scratch are the thread's.
+    unsafe {
+        for place in 0..used {
+            let slot = slots.add(place).read_volatile();
+            (&raw mut (*scratch).slots[place]).write_volatile(slot);
+            let mark = &raw mut (*scratch).unfinished[place];
+            if mark.read_volatile() == slot.is_written() {
+                mark.write_volatile(!slot.is_written());
+            }
+            if !slot.is_written() {
+                unfinished += 1;
+                // Where it has not even that, nobody knows.
+                highest = highest.max(if slot.sp == 0 { usize::MAX } else { slot.sp as usize });
+            }
+        }
+    }
+    thread.ring_used.set(used);
+    thread.ring_first.set(slots.addr());
+    thread.unfinished_sp.set(highest);
+    thread.unfinished.set(unfinished);
+}
+
+/// Whether a hook whose slot is unfinished may still go on.
+fn has_unfinished(thread: &Thread) -> bool {
+    if thread.unfinished.get() == 0 {
+        return false;
+    }
+    let (here, highest) = (arch::stack_pointer(), thread.unfinished_sp.get());
+    let were_left = highest < here && stack::is_same(thread, highest, here);
+    if were_left {
+        // SAFETY: there is a scratch where something was unfinished.
+        unsafe { (&raw mut (*thread.scratch.get()).unfinished).write_bytes(0, 1) };
+        thread.unfinished.set(0);
+    }
+    !were_left
+}
+
+/// Counts what another owner of the thread's arena has left in its ring.
+///
+/// The state must not yet be seen by its hooks.
+pub unsafe fn inherit(thread: &Thread) {
+    // SAFETY: the arena is the thread's.
+    unsafe {
+        know(thread);
+        let ring = thread.ring.get();
+        if !ring.is_null() && !(*ring).sequence.is_multiple_of(2) && has_scratch(thread) {
+            replay::run_of_another(thread);
+            empty(thread);
+        }
+    }
+}
+
+/// Opens what was open as this process was forked, as far as it was only noted: each call gets a frame that has no node yet.
+///
+/// The state must be [`crate::busy`].
+pub unsafe fn reopen_in_child(thread: &Thread) {
+    // SAFETY: the ring, if the thread knows one, is its parent's.
+    unsafe {
+        let ring = thread.ring.get();
+        if ring.is_null() || thread.ring_stage.get() == Stage::Empty {
+            return;
+        }
+        if thread.ring_stage.get() == Stage::Open {
+            take_stock(thread);
+            thread.ring_reopened.set(0);
+            // Its parent may have counted it, but not have begun to note others there.
+            if (&raw const (*ring).sequence).read_volatile().next_multiple_of(2) != thread.ring_sequence.get() + 1 {
+                return;
+            }
+        }
+        replay::reopen_noted(thread);
+    }
+}
+
+/// Says that nothing is in the thread's ring: its calls are all counted.
+pub unsafe fn empty(thread: &Thread) {
+    let ring = thread.ring.get();
+    // SAFETY: the ring is the thread's.
+    unsafe {
+        // First: without it the rest means nothing.
+        (&raw mut (*ring).sequence).write_volatile((*ring).sequence.next_multiple_of(2));
+        compiler_fence(Ordering::SeqCst);
+        (&raw mut (*ring).counting).write_volatile(0);
+        (&raw mut (*ring).done).write_volatile(0);
+        compiler_fence(Ordering::SeqCst);
+    }
+}
+
+/// Makes all slots of an empty ring unwritten. False if this is a child of a handler that has forked meanwhile.
+unsafe fn wipe(thread: &Thread) -> bool {
+    for slot in 0..SLOTS {
+        if replay::is_anothers(thread) {
+            return false;
+        }
+        // SAFETY: the ring is the thread's.
+        unsafe { write(slots(thread.ring.get()).add(slot), RingSlot::default()) };
+    }
+    true
+}
+
+/// Whether there is, or may be, something in the ring that is not counted.
+pub fn is_pending(thread: &Thread) -> bool {
+    let is_in_it = thread.ring_stage.get() != Stage::Empty || thread.is_noting();
+    is_in_it && !thread.ring.get().is_null()
+}
+
+/// The slots of a ring.
+pub fn slots(ring: *mut Ring) -> *mut RingSlot {
+    ring.wrapping_add(1).cast()
+}
+
+/// Begins a stretch, whose first part has so many slots. False if none can be now.
+pub unsafe fn begin(thread: &Thread, first_part: usize) -> bool {
+    // SAFETY: the thread has an arena; frames between bottom and top are there.
+    unsafe {
+        if is_busy(thread) || !leave(thread) || has_unfinished(thread) || thread.ring_is_retired.get() {
+            return false;
+        }
+        if [0, NOTED].contains(&(*thread.top.get()).position) || !has_ring(thread) {
+            return false; // a signal handler in the middle of a hook
+        }
+        if !wipe(thread) {
+            return false;
+        }
+        let ring = thread.ring.get();
+        (&raw mut (*ring).sequence).write_volatile((*ring).sequence | 1);
+        thread.ring_sequence.set((*ring).sequence);
+        thread.ring_next.set(slots(ring).expose_provenance());
+        thread.ring_limit.set(slots(ring).wrapping_add(1).addr());
+        thread.ring_stage.set(Stage::Open);
+        compiler_fence(Ordering::SeqCst);
+        set_base(thread);
+        set_limit(thread, first_part);
+        let found = thread.live.compare_exchange(live::TSC, live::RING, Ordering::Relaxed, Ordering::Relaxed);
+        if found.is_err() {
+            leave(thread);
+        }
+        found.is_ok()
+    }
+}
+
+/// The stretch goes on to that slot; its hooks note once or twice.
+pub fn go_on(thread: &Thread, end: usize, twice: bool) {
+    let (from, to) = if twice { (live::RING, live::RING_TWICE) } else { (live::RING_TWICE, live::RING) };
+    let _ = thread.live.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
+    set_limit(thread, end);
+}
+
+fn set_limit(thread: &Thread, end: usize) {
+    thread.ring_limit.set(slots(thread.ring.get()).wrapping_add(end.min(SLOTS)).addr());
+}
+
+/// How many calls were noted between two slots.
+pub unsafe fn calls_between(thread: &Thread, first: usize, end: usize) -> u64 {
+    let slots = slots(thread.ring.get());
+    // SAFETY: the slots are the ring's.
+    let is_call =
+        |at: &usize| unsafe { (*slots.add(*at)).is_written() && (*slots.add(*at)).sp & tag::BITS == tag::ENTER };
+    (first..end.min(SLOTS)).filter(is_call).count() as u64
+}
+
+/// How many slots have been taken.
+pub fn taken(thread: &Thread) -> usize {
+    (thread.ring_next.get().saturating_sub(slots(thread.ring.get()).addr()) / SLOT).min(SLOTS)
+}
+
+/// Whether the arena has a ring; makes it one.
+unsafe fn has_ring(thread: &Thread) -> bool {
+    // SAFETY: the arena is the thread's.
+    unsafe {
+        let arena = thread.arena.get();
+        if (*arena).ring == 0 || thread.scratch.get().is_null() {
+            let Some(_busy) = Busy::begin(thread) else { return false };
+            if !has_scratch(thread) {
+                return false;
+            }
+            if (*arena).ring == 0 {
+                let Some((reference, block)) = thread.family.block(BLOCK_SIZE, false) else { return false };
+                (*block).kind = kind::RING;
+                (*block).size = BLOCK_SIZE as u32;
+                (*block).arena = thread.arena_ref.get();
+                thread.family.publish(block);
+                AtomicU32::from_ptr(&raw mut (*arena).ring).store(reference, Ordering::Release);
+            }
+        }
+        know(thread);
+    }
+    true
+}
+
+/// Whether there is memory for a replay; gets it.
+fn has_scratch(thread: &Thread) -> bool {
+    if thread.scratch.get().is_null()
+        && let Ok(memory) = sys::map_memory(size_of::<Scratch>())
+    {
+        thread.scratch.set(memory.cast());
+    }
+    !thread.scratch.get().is_null()
+}
+
+/// Takes over the ring of the thread's arena, if that has one.
+pub unsafe fn know(thread: &Thread) {
+    // SAFETY: the arena is the thread's, and its ring complete.
+    unsafe {
+        let reference = (*thread.arena.get()).ring;
+        let block: *mut Block = at(thread.base, reference);
+        thread.ring.set(if reference == 0 { ptr::null_mut() } else { block.cast::<u8>().add(UNIT).cast() });
+    }
+}
+
+/// The state's next arena has another ring, or none; and what a forked child finds is its parent's.
+pub fn start_without(thread: &Thread) {
+    thread.ring_stage.set(Stage::Empty);
+    thread.ring_limit.set(0);
+    thread.ring_base.set(ptr::null_mut());
+    thread.ring_low.set(0);
+    thread.ring_span.set(0);
+    thread.ring_used.set(0);
+    thread.ring_reopened.set(0);
+    thread.ring_is_retired.set(false);
+    thread.ring.set(ptr::null_mut());
+}
+
+/// No hook goes on any more: the thread has ended.
+pub fn forget_unfinished(thread: &Thread) {
+    if thread.unfinished.get() != 0 {
+        // SAFETY: there is a scratch where something was unfinished.
+        unsafe { (&raw mut (*thread.scratch.get()).unfinished).write_bytes(0, 1) };
+    }
+    thread.unfinished.set(0);
+}
+
+/// For the loop at the start: has a thread note its calls in these slots.
+pub fn rehearse(thread: &Thread, slots: *mut RingSlot, twice: bool) {
+    thread.ring_base.set(thread.top.get());
+    thread.ring_low.set(0);
+    thread.ring_span.set(usize::MAX);
+    thread.ring_next.set(slots.expose_provenance());
+    thread.ring_limit.set(slots.wrapping_add(SLOTS).addr());
+    thread.live.store(if twice { live::RING_TWICE } else { live::RING }, Ordering::Relaxed);
+}
+
+/// The end of that.
+pub fn end_rehearsal(thread: &Thread, state: u64) {
+    start_without(thread);
+    thread.live.store(state, Ordering::Relaxed);
+}
+
+const _: () = assert!(SLOTS <= 1 << 16);

@@ -1,0 +1,80 @@
+//! Calibration windows in which calls are only noted, and counted later. With `WINDOWS=50` most calls of a program are in
+//! such windows, and each of them is counted all the same.
+
+mod common;
+
+use common::each_build;
+
+#[test]
+fn calls_of_threads_and_forked_children_are_counted_with_their_callers() {
+    each_build("random-tree.c", |program| {
+        for seed in ["11", "12", "13"] {
+            let recorded = program.record().args(&["calm", seed]).set("WINDOWS", "50").logged().run();
+            recorded.assert_agrees_with_the_event_log();
+        }
+    });
+}
+
+#[test]
+fn recursion() {
+    each_build("recursion.c", |program| {
+        for (shape, n) in [("down", "900"), ("fib", "14"), ("parity", "800"), ("ring", "300"), ("branch", "7")] {
+            let recorded = program.record().args(&[shape, n]).set("WINDOWS", "50").logged().run();
+            recorded.assert_agrees_with_the_event_log();
+        }
+    });
+}
+
+/// Bodies that are inlined into the call that all others in a window are made from have its stack pointer. One whose exit had no
+/// room in the ring was once taken for that call, and the others were left.
+#[test]
+fn bodies_in_one_frame_are_told_from_the_call_whose_frame_it_is() {
+    each_build("recursion.c", |program| {
+        for windows in ["30", "100", "300"] {
+            let report = program.record().args(&["fib", "18"]).set("WINDOWS", windows).run().report();
+            assert_eq!((report.function("fib").calls, report.unwound), (8361, 0));
+        }
+    });
+}
+
+/// The parent goes on, and its window may be over when the child looks into the ring.
+#[test]
+fn a_child_that_fork_knows_nothing_of_finds_the_calls_that_were_open() {
+    each_build("cloned.c", |program| {
+        for n in ["40", "61", "90", "150"] {
+            let recorded = program.record().arg(n).set("WINDOWS", "20").run();
+            let report = recorded.report();
+            let calls = |from: &str, to: &str| report.function(from).callee(to).calls;
+            let n: u64 = n.parse().unwrap();
+            assert_eq!((calls("inner", "in_the_child"), calls("outer", "step")), (1, n + n % 7));
+        }
+    });
+}
+
+/// The process is killed in a window; with these numbers in some run in each third of one, and between two.
+#[test]
+fn what_lies_in_the_ring_of_a_killed_process_is_counted_by_the_reader() {
+    each_build("killed.c", |program| {
+        for windows in ["2", "3", "7", "20", "50", "300", "900"] {
+            let recorded = program.record().arg("9").set("WINDOWS", windows).run();
+            recorded.report().assert_calls(
+                "1 main
+                 1 main → outer
+                 1 outer
+                 1_000 outer → step
+                 1_000 step
+                 1 outer → last
+                 1 last",
+            );
+        }
+    });
+}
+
+#[test]
+fn no_windows_are_made_where_none_are_wanted() {
+    each_build("busy.c", |program| {
+        let recorded = program.record().arg("600000").set("WINDOWS", "0").run();
+        let report = recorded.report();
+        assert_eq!((report.function("leaf").calls, report.untimed_calls), (1_500_000, 0));
+    });
+}
