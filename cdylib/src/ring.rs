@@ -186,6 +186,42 @@ pub unsafe extern "C" fn exit_full(
     }
 }
 
+/// Entry of a call that notes twice, and whose note of nothing has got a slot behind the limit: it counts as no body yet.
+#[cold]
+#[inline(never)]
+pub unsafe extern "C" fn enter_full_for_nothing(
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+    thread: &Thread,
+    slot: *mut RingSlot,
+) {
+    // SAFETY: the thread has an arena, and the slot is the hook's.
+    unsafe {
+        give_back(thread, slot);
+        enter_anew(thread, function, site, hook, sp);
+    }
+}
+
+/// The same of an exit.
+#[cold]
+#[inline(never)]
+pub unsafe extern "C" fn exit_full_for_nothing(
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+    thread: &Thread,
+    slot: *mut RingSlot,
+) {
+    // SAFETY: as above.
+    unsafe {
+        give_back(thread, slot);
+        exit_anew(thread, function, site, hook, sp);
+    }
+}
+
 /// The rest of an entry hook that has written its note, and finds that the stretch is over: a signal handler has interrupted it.
 #[cold]
 #[inline(never)]

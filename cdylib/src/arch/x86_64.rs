@@ -47,7 +47,7 @@ pub unsafe extern "C" fn exit(_function: usize, _site: usize) {
 /// then it is looked whether the stretch has ended meanwhile. Where the thread notes twice, all that a hook does is done twice,
 /// and the first note is one of nothing.
 macro_rules! noting_hook {
-    ($name:ident, $tag:expr, $otherwise:path, $full:path, $late:path, $late_for_nothing:path, $doc:literal) => {
+    ($name:ident, $tag:expr, $otherwise:path, $full:path, $late:path, $full_for_nothing:path, $late_for_nothing:path, $doc:literal) => {
         #[doc = $doc]
         ///
         /// # Safety
@@ -109,7 +109,7 @@ macro_rules! noting_hook {
                 "mov eax, {size}",
                 "xadd [r8 + {next}], rax",
                 "cmp rax, [r8 + {limit}]",
-                "jae 8f",
+                "jae 33f",
                 "lea r10, [rcx + {nothing}]",
                 "mov [rax + {at_sp}], r10",
                 "mov [rax + {at_site}], rsi",
@@ -117,9 +117,9 @@ macro_rules! noting_hook {
                 "mov [rax + {at_function}], rdi",
                 "cmp rax, [r8 + {limit}]",
                 "jae 4f",
-                // What has led here.
-                "mov rdx, [rsp]",
-                "mov rcx, rsp",
+                // What has led here, for what it takes: rdx and rcx are known.
+                "mov r10, [rsp]",
+                "mov r11, rsp",
                 "jmp 3f",
                 ".p2align 4",
                 "3:",
@@ -167,6 +167,9 @@ macro_rules! noting_hook {
                 "4:",
                 "mov r9, rax",
                 "jmp {late_for_nothing}",
+                "33:",
+                "mov r9, rax",
+                "jmp {full_for_nothing}",
                 live = const offset_of!(Thread, live),
                 noting = const live::RING,
                 twice = const live::RING_TWICE,
@@ -196,6 +199,7 @@ macro_rules! noting_hook {
                 otherwise = sym $otherwise,
                 full = sym $full,
                 late = sym $late,
+                full_for_nothing = sym $full_for_nothing,
                 late_for_nothing = sym $late_for_nothing,
             )
         }
@@ -208,6 +212,7 @@ noting_hook!(
     hooks::enter_otherwise,
     ring::enter_full,
     ring::enter_late,
+    ring::enter_full_for_nothing,
     ring::enter_late_for_nothing,
     "Entry in a thread whose calls are not timed one by one."
 );
@@ -217,6 +222,7 @@ noting_hook!(
     hooks::exit_otherwise,
     ring::exit_full,
     ring::exit_late,
+    ring::exit_full_for_nothing,
     ring::exit_late_for_nothing,
     "Exit in such a thread."
 );
