@@ -147,7 +147,7 @@ static void try(void)
     if (stepper == PTRACE && (status = step_by_ptrace(pid, at))) return judge(status);
     struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
     const char *patience = getenv("STEPPED_PATIENCE"); /* in seconds */
-    int is_over = poll(&end, 1, 1000 * (patience ? atoi(patience) : 15));
+    int is_over = poll(&end, 1, 1000 * (patience ? atoi(patience) : 60));
     close(end.fd);
     if (is_over != 1) {
         fail("hung", 0);
