@@ -13,6 +13,8 @@ pub mod flag {
     pub const MERGED: u32 = 4;
     /// There was no room for a path once (`DIYTRACE_MEMORY` was used up, or the disk was full): some are folded.
     pub const FULL: u32 = 8;
+    /// When its threads were on a processor is not known, or not always: the kernel could not be asked.
+    pub const UNSEEN: u32 = 16;
 }
 
 /// Identity and counters of an arena, at [`crate::UNIT`] in its first block.
@@ -59,8 +61,21 @@ pub struct Arena {
     pub pid_namespace: u64,
     /// The owner's token (see [`crate::protocol::directory`]); 0 while the words about it are being written.
     pub token: u64,
+    /// The first of its [`crate::OffCpu`] records; 0 if it has none.
+    pub off_cpu: Ref,
     /// Not used; zero.
-    pub reserved_tail: [u64; 8],
+    pub reserved: u32,
+    /// How long the owner had been off the processor when that was last asked, in nanoseconds: `CLOCK_MONOTONIC_RAW` less its
+    /// processor time. Only differences mean something.
+    pub away_ns: u64,
+    /// Up to when it is known how long the owner was off the processor, in ticks. What its paths have noted later is known too.
+    pub away_until: u64,
+    /// The same as the two above, as another thread has asked at the end of the process, or of its recording; 0 if none has.
+    pub end_away_ns: u64,
+    /// See above.
+    pub end_until: u64,
+    /// Not used; zero.
+    pub reserved_tail: [u64; 3],
 }
 
 /// The time of a call that has returned, with the [`crate::Function`] record that it belongs to.

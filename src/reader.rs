@@ -8,7 +8,7 @@ use crate::node::SKIPPED;
 use crate::ring::SLOTS;
 use crate::{
     ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Function, FunctionCount, GRANULE, Header, MAGIC,
-    Module, Node, NodeRecord, Ref, Ring, RingSlot, Sample, Timeline, Trials, UNIT, VERSION, kind,
+    Module, Node, NodeRecord, OffCpu, Ref, Ring, RingSlot, Sample, Timeline, Trials, UNIT, VERSION, kind,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -133,6 +133,11 @@ impl<'a> File<'a> {
     /// The sample that a node names.
     pub fn sample(&self, sample: Ref) -> Option<Sample> {
         self.by_reference(sample)
+    }
+
+    /// The record of time off the processor that an arena, or another such record, names.
+    pub fn off_cpu(&self, record: Ref) -> Option<OffCpu> {
+        self.by_reference(record)
     }
 
     /// The trials that an arena names.

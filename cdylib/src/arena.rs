@@ -3,6 +3,7 @@
 use crate::distribution;
 use crate::family::{Family, at};
 use crate::modules;
+use crate::off_cpu;
 use crate::path;
 use crate::ring;
 use crate::sys;
@@ -194,7 +195,7 @@ unsafe fn take_over(thread: &Thread, arena_ref: Ref, merge: bool) {
         }
         distribution::file_pending(thread);
         ring::inherit(thread);
-        (*arena).flags &= flag::MERGED | flag::FULL;
+        (*arena).flags &= flag::MERGED | flag::FULL | flag::UNSEEN;
         if merge {
             (*arena).flags |= flag::MERGED;
             (*arena).processes += 1;
@@ -227,12 +228,13 @@ pub unsafe fn clear(thread: &Thread, epoch: u32) {
         });
         (arena.lost_calls, arena.backward_calls, arena.unwound, arena.stray_exits) = (0, 0, 0, 0);
         arena.pending = 0;
+        off_cpu::clear(base, arena);
         ring::know(thread);
         if !thread.ring.get().is_null() {
             ring::empty(thread);
         }
         (arena.owners, arena.processes) = (1, 1);
-        arena.flags &= flag::FULL;
+        arena.flags &= flag::FULL | flag::UNSEEN;
         AtomicU32::from_ptr(&raw mut arena.epoch).store(epoch, Ordering::Release);
     }
 }

@@ -251,6 +251,13 @@ impl Family {
         }
     }
 
+    /// About how many ticks that is, by what is known while the program runs.
+    pub fn ticks(&self, ns: u64) -> u64 {
+        // SAFETY: the header is mapped.
+        let ticks_per_second = unsafe { (*self.header()).ticks_per_second };
+        (u128::from(ns) * u128::from(ticks_per_second) / 1_000_000_000) as u64
+    }
+
     /// When something that could not be had is asked for again, in ticks.
     pub fn later(&self) -> u64 {
         // SAFETY: the header is mapped; its rate is not known yet while it is made.

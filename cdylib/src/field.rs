@@ -16,6 +16,11 @@ impl<T: Copy> Field<T> {
         unsafe { ptr::read_volatile(self.0.get()) }
     }
 
+    /// Where it is.
+    pub const fn as_ptr(&self) -> *const T {
+        self.0.get().cast_const()
+    }
+
     /// Changes it.
     #[inline(always)]
     pub fn set(&self, value: T) {

@@ -13,6 +13,7 @@ use crate::clock::{Clock, Tsc};
 use crate::counted;
 use crate::distribution;
 use crate::frame::{Frame, bits};
+use crate::off_cpu;
 use crate::path;
 use crate::rare;
 use crate::ring;
@@ -99,9 +100,25 @@ pub unsafe extern "C" fn exit(function: usize, site: usize, hook: usize, sp: usi
 /// Exit while a call is open. Apart from `exit`, as `enter_inside` is from `enter`.
 #[inline(never)]
 unsafe extern "C" fn exit_inside(function: usize, site: usize, hook: usize, sp: usize, thread: &Thread) {
+    // Before the clock: what it was off is this call's time.
+    if thread.is_switched() {
+        // SAFETY: the caller's thread.
+        return unsafe { exit_switched(function, site, hook, sp, thread) };
+    }
     let now = Tsc::now();
     // SAFETY: the caller's thread.
     unsafe { exit_at(thread, now, function, site, hook, sp) };
+}
+
+/// The same after the thread was switched out.
+#[cold]
+#[inline(never)]
+unsafe fn exit_switched(function: usize, site: usize, hook: usize, sp: usize, thread: &Thread) {
+    // SAFETY: the caller's thread.
+    unsafe {
+        off_cpu::before_exit(thread);
+        exit_at(thread, Tsc::now(), function, site, hook, sp);
+    }
 }
 
 /// Exit in a thread whose calls are not timed one by one, and are not simply noted either.
@@ -350,6 +367,10 @@ unsafe fn start<W: Way>(thread: &Thread, frame: *mut Frame, node: *mut NodeRecor
         let start = W::Clock::now();
         (*frame).start = start;
         (*counters).mark = start & !mark::BITS | mark::OPEN;
+        // After the clock: until then it was the caller's time.
+        if thread.is_switched() {
+            off_cpu::before_entry(thread, frame);
+        }
     }
 }
 

@@ -18,6 +18,8 @@
 //!
 //! In a `trial` of what timing costs, `ring` notes calls instead, and `replay` counts them when it is over.
 //!
+//! `switches` tells whether the thread was switched out, and `off_cpu` then asks for how long.
+//!
 //! A `frame` is an open call, a `table` an index of what an arena holds, and `busy` what protects a thread's state from its own
 //! signal handlers, word by word (`field`). `life` is called when the library is loaded
 //! and when threads and processes end, `seal` before a program restricts its system calls; `creation` makes a family, and `cost` measures the hooks; `sys`, `memory`, `clock`
@@ -51,6 +53,7 @@ mod mapped_file;
 mod maps;
 mod memory;
 mod modules;
+mod off_cpu;
 mod path;
 mod rare;
 mod reading;
@@ -63,6 +66,7 @@ mod separate;
 mod settings;
 mod stack;
 mod states;
+mod switches;
 mod symbols;
 mod sys;
 mod table;

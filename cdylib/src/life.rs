@@ -6,7 +6,9 @@ use crate::clock;
 use crate::creation;
 use crate::family::{self, Family};
 use crate::modules;
+use crate::off_cpu;
 use crate::states;
+use crate::switches;
 use crate::sys;
 use crate::thread::Thread;
 use core::ffi::{c_char, c_void};
@@ -64,6 +66,7 @@ static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 /// What needs libc: the next `_exit`, and a key whose destructor tells that a thread ends.
 fn prepare() {
     clock::find_libcs();
+    switches::watch_forks();
     // SAFETY: all are called as their manuals say; the key's destructor and the handler have the right types.
     unsafe {
         NEXT_EXIT.store(libc::dlsym(libc::RTLD_NEXT, c"_exit".as_ptr()).addr(), Ordering::Relaxed);
@@ -171,6 +174,11 @@ fn say_goodbye() {
         // SAFETY: the arena is in the mapping.
         Some(thread) if sys::is_sealed() || unsafe { (*thread.arena.get()).pid } == sys::getpid() => {
             look_around(family);
+            if thread.is_switched() {
+                // SAFETY: the thread's frames are there.
+                unsafe { off_cpu::before_exit(thread) };
+            }
+            off_cpu::tell_of_others(thread);
             family.anchor();
             arena::leave(thread);
         }

@@ -12,6 +12,7 @@ use crate::frame::{Frame, bits};
 use crate::hooks;
 use crate::left::{close_partly, is_elsewhere, is_gone, switch_stack, unwind};
 use crate::modules;
+use crate::off_cpu;
 use crate::path;
 use crate::reset;
 use crate::ring;
@@ -130,6 +131,9 @@ pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize) {
             live::LOST => {}
             live::FORKED | live::STALE => exit_while_busy(thread, function, sp),
             _ => {
+                if thread.is_switched() {
+                    off_cpu::before_exit(thread);
+                }
                 let now = clock::now(thread.family.clock);
                 hooks::exit_at(thread, now, function, site, hook, sp);
             }
@@ -231,6 +235,10 @@ unsafe fn new_path<W: Way>(
             return found;
         }
     }
+    if thread.is_switched() {
+        // SAFETY: the caller's frame.
+        unsafe { off_cpu::account(thread, frame) };
+    }
     let _busy = Busy::begin(thread)?;
     let began = W::Clock::now();
     if !path::is_own(thread, parent) {
@@ -243,6 +251,9 @@ unsafe fn new_path<W: Way>(
         };
     }
     let node = path::child(thread, parent, function, site, hook);
+    if thread.is_switched() {
+        off_cpu::skip(thread);
+    }
     thread.forget_time_since(began);
     node
 }

@@ -93,8 +93,11 @@ pub unsafe fn run(thread: &Thread) {
         let now = Tsc::now();
         let forgotten = thread.forgotten.get();
         let slots = (&raw const (*thread.scratch.get()).slots).cast();
-        let mut replay = Replay::new(thread, slots, thread.ring_used.get(), now);
-        (replay.has_frames, replay.began) = (true, thread.ring_began.get().min(now));
+        // What the thread was off came after all that is noted: the next hook ends the stretch.
+        let off = thread.ring_off.get();
+        let noted = now.saturating_sub(thread.family.ticks(off.wait + off.preempted));
+        let mut replay = Replay::new(thread, slots, thread.ring_used.get(), noted);
+        (replay.has_frames, replay.began) = (true, thread.ring_began.get().min(noted));
         replay.pair();
         for at in 0..replay.used {
             replay.take(at);

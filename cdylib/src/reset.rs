@@ -4,6 +4,7 @@ use crate::arena;
 use crate::busy::Busy;
 use crate::clock;
 use crate::fork;
+use crate::off_cpu;
 use crate::thread::Thread;
 use crate::trial;
 
@@ -20,6 +21,7 @@ pub fn start_anew(thread: &Thread) -> bool {
     }
     // SAFETY: the thread has an arena.
     unsafe { arena::clear(thread, epoch) };
+    off_cpu::skip(thread);
     thread.last.set(began);
     fork::begin_anew(thread);
     trial::schedule(thread);

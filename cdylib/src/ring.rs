@@ -26,6 +26,7 @@ use crate::family::at;
 use crate::frame::NOTED;
 use crate::hooks;
 use crate::left;
+use crate::off_cpu::{self, Off};
 use crate::rare;
 use crate::replay::{self, Scratch};
 use crate::seal;
@@ -72,7 +73,7 @@ pub unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook:
         if left::is_given_up(thread, sp) {
             return thread.family.count_by_function(function);
         }
-        if is_at_base(thread) && !hooks::is_controlled(thread) {
+        if is_at_base(thread) && !hooks::is_controlled(thread) && !thread.is_switched() {
             if hooks::is_outside(thread, function) {
                 return;
             }
@@ -100,7 +101,7 @@ pub unsafe fn exit_unusual(thread: &Thread, function: usize, site: usize, hook: 
         if left::is_given_up(thread, sp) {
             return;
         }
-        if is_at_base(thread) {
+        if is_at_base(thread) && !thread.is_switched() {
             if thread.is_empty() {
                 return;
             }
@@ -126,7 +127,7 @@ pub unsafe fn exit_unusual(thread: &Thread, function: usize, site: usize, hook: 
 unsafe fn enter_anew(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the thread has an arena.
     unsafe {
-        match (is_at_limit(thread) && trial::step_noted(thread)) || leave(thread) {
+        match goes_on(thread) || leave(thread) {
             true => hooks::enter(function, site, hook, sp),
             false => rare::enter_while_busy(thread, function, site, hook, sp),
         }
@@ -137,11 +138,17 @@ unsafe fn enter_anew(thread: &Thread, function: usize, site: usize, hook: usize,
 unsafe fn exit_anew(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the thread has an arena.
     unsafe {
-        match (is_at_limit(thread) && trial::step_noted(thread)) || leave(thread) {
+        match goes_on(thread) || leave(thread) {
             true => hooks::exit(function, site, hook, sp),
             false => rare::exit_while_busy(thread, function, sp),
         }
     }
+}
+
+/// Whether the stretch goes on from its limit, or has come to its end there.
+unsafe fn goes_on(thread: &Thread) -> bool {
+    // SAFETY: the thread has an arena.
+    is_at_limit(thread) && !thread.is_switched() && unsafe { trial::step_noted(thread) }
 }
 
 /// Entry of a call that has got a slot behind the limit, or one of a stretch that is over.
@@ -492,6 +499,9 @@ pub unsafe fn finish(thread: &Thread) {
         if thread.ring_stage.get() == Stage::Open {
             take_stock(thread);
             thread.ring_reopened.set(0);
+            if thread.is_switched() {
+                thread.ring_off.set(off_cpu::take(thread));
+            }
             compiler_fence(Ordering::SeqCst);
             thread.ring_stage.set(Stage::Replayed);
         }
@@ -499,6 +509,9 @@ pub unsafe fn finish(thread: &Thread) {
         if replay::is_anothers(thread) {
             return;
         }
+        let off = thread.ring_off.get();
+        thread.ring_off.set(Off::default());
+        off_cpu::charge(thread, thread.top.get(), off);
         empty(thread);
         thread.ring_stage.set(Stage::Empty);
         compiler_fence(Ordering::SeqCst);
@@ -733,6 +746,7 @@ pub fn start_without(thread: &Thread) {
     thread.ring_used.set(0);
     thread.ring_reopened.set(0);
     thread.ring_is_retired.set(false);
+    thread.ring_off.set(Off::default());
     thread.ring.set(ptr::null_mut());
 }
 

@@ -137,6 +137,16 @@ pub fn mark_exited(pid: u32) {
     });
 }
 
+/// Calls `each` for the state of every thread of this process that has one.
+pub fn each_in_use(mut each: impl FnMut(&Thread)) {
+    each_state(|state| {
+        if state.in_use.load(Ordering::Acquire) {
+            each(state);
+        }
+        false
+    });
+}
+
 /// A thread has been given a name.
 pub fn rename(pthread: usize, name: [u8; 16]) {
     each_state(|state| {

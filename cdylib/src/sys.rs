@@ -50,6 +50,108 @@ pub fn processor_ns() -> u64 {
     answer.map_or(0, |_| time[0] * 1_000_000_000 + time[1])
 }
 
+/// What the kernel has counted of a thread until now.
+#[derive(Clone, Copy)]
+pub struct OnProcessor {
+    /// `CLOCK_MONOTONIC_RAW`, which runs as fast as the clock of processor time.
+    ns: u64,
+    /// What it has had a processor for.
+    cpu_ns: u64,
+    /// How often it gave the processor up.
+    pub waits: u64,
+    /// How often it was taken from it.
+    pub preemptions: u64,
+    /// Which task that is.
+    pub tid: u32,
+}
+
+impl OnProcessor {
+    /// Of the calling thread.
+    pub fn now() -> Result<Self> {
+        let (mut time, mut usage) = ([0u64; 2], [0u64; 18]);
+        let tid = call!(SYS_gettid, 0)? as u32;
+        call!(SYS_getrusage, libc::RUSAGE_THREAD, usage.as_mut_ptr())?;
+        call!(SYS_clock_gettime, libc::CLOCK_THREAD_CPUTIME_ID, time.as_mut_ptr())?;
+        let ns = crate::clock::read(libc::CLOCK_MONOTONIC_RAW);
+        let cpu_ns = time[0] * 1_000_000_000 + time[1];
+        Ok(Self { ns, cpu_ns, waits: usage[16], preemptions: usage[17], tid }) // ru_nvcsw, ru_nivcsw
+    }
+
+    /// How long it was off the processor, from a beginning that is always the same.
+    pub fn away_ns(&self) -> u64 {
+        self.ns.saturating_sub(self.cpu_ns)
+    }
+}
+
+/// The same of another thread of the process.
+pub fn away_ns_of(tid: u32) -> Result<u64> {
+    const PER_THREAD_SCHEDULED: i32 = 6; // as <linux/posix-timers.h> has it: CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED
+    let clock = !(tid as i32) << 3 | PER_THREAD_SCHEDULED;
+    let mut time = [0u64; 2];
+    call!(SYS_clock_gettime, clock, time.as_mut_ptr())?;
+    let ns = crate::clock::read(libc::CLOCK_MONOTONIC_RAW);
+    Ok(ns.saturating_sub(time[0] * 1_000_000_000 + time[1]))
+}
+
+/// Whether the process runs under a filter of system calls (seccomp), or that cannot be told.
+pub fn is_filtered() -> bool {
+    call!(SYS_prctl, libc::PR_GET_SECCOMP) != Ok(0)
+}
+
+/// The pages of an event of the calling thread's that counts nothing: see [`crate::switches`]. One, and `log` bytes where the
+/// kernel notes each switch.
+pub fn map_switches(log: usize) -> Result<*mut u8> {
+    /// `struct perf_event_attr`, up to what is needed.
+    #[repr(C)]
+    #[derive(Default)]
+    struct Attributes {
+        kind: u32,
+        size: u32,
+        config: u64,
+        period: u64,
+        sampled: u64,
+        read_format: u64,
+        flags: u64,
+        more: [u64; 5],
+        stack_size: u32,
+        clock: i32,
+    }
+    const SOFTWARE: u32 = 1;
+    const DUMMY: u64 = 9;
+    const TIME: u64 = 1 << 2;
+    const EXCLUDE_KERNEL: u64 = 1 << 5; // else it takes privileges
+    const TIME_OF_ALL: u64 = 1 << 18 | 1 << 25; // sample_id_all, use_clockid
+    const SWITCHES: u64 = 1 << 26;
+    const CLOSE_ON_EXEC: u64 = 1 << 3;
+    let (flags, sampled) = match log {
+        0 => (EXCLUDE_KERNEL, 0),
+        _ => (EXCLUDE_KERNEL | TIME_OF_ALL | SWITCHES, TIME),
+    };
+    let size = size_of::<Attributes>() as u32;
+    let clock = libc::CLOCK_MONOTONIC_RAW;
+    let attributes = Attributes { kind: SOFTWARE, size, config: DUMMY, sampled, flags, clock, ..Attributes::default() };
+    let attributes = if log == 0 { Attributes { clock: 0, ..attributes } } else { attributes };
+    let fd = call!(SYS_perf_event_open, &raw const attributes, 0, -1isize, -1isize, CLOSE_ON_EXEC)?;
+    let protection = if log == 0 { libc::PROT_READ } else { libc::PROT_READ | libc::PROT_WRITE };
+    let page = call!(SYS_mmap, 0, profile::GRANULE + log, protection, libc::MAP_SHARED, fd, 0);
+    Fd(fd as i32).close();
+    page.map(|address| address as *mut u8)
+}
+
+/// Maps zeros where nothing is mapped.
+pub fn map_in_hole(address: *mut u8, size: usize) -> Result<()> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+    match call!(SYS_mmap, address, size, libc::PROT_READ, flags, -1isize, 0) {
+        Ok(found) if found == address.addr() => Ok(()),
+        Ok(elsewhere) => {
+            // A kernel that does not know the flag.
+            let _ = call!(SYS_munmap, elsewhere, size);
+            Err(Errno(libc::EEXIST))
+        }
+        Err(errno) => Err(errno),
+    }
+}
+
 /// How often the calling thread was switched out. 0 if that cannot be asked.
 pub fn context_switches() -> u64 {
     let mut usage = [0u64; 18];

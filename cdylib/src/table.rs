@@ -143,6 +143,9 @@ impl Table {
 
     /// Forgets all records.
     pub fn clear(&self) {
+        if self.used.get() == 0 {
+            return; // no page is touched for it
+        }
         let slots = Slots::of(self.root.get());
         // SAFETY: the slots are ours.
         unsafe { ptr::write_bytes(slots.first, 0, slots.mask() + 1) };

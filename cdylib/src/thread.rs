@@ -8,9 +8,11 @@ use crate::family::{self, Family};
 use crate::field::Field;
 use crate::fork;
 use crate::frame::{self, Frame, bits};
+use crate::off_cpu::{self, Off};
 use crate::replay::Scratch;
 use crate::ring::{self, BODIES, Stage};
-use crate::sys::{self, SignalsBlocked};
+use crate::switches;
+use crate::sys::{self, OnProcessor, SignalsBlocked};
 use crate::table::Table;
 use crate::trial::{self, Trial};
 use core::mem::offset_of;
@@ -100,6 +102,10 @@ pub struct Thread {
     /// The header's control words as they are when there is nothing to do: not paused, and the epoch that its counters belong
     /// to.
     pub control: Field<u64>,
+    /// The kernel's word that changes when the thread is switched out ([`crate::switches`]); where there is none, `seen`.
+    pub switches: Field<*const u32>,
+    /// What it was when the thread was last asked after.
+    pub seen: Field<u32>,
     /// The latest moment, in ticks.
     pub last: Field<u64>,
     /// One past the last frame there is memory for.
@@ -166,6 +172,16 @@ pub struct Thread {
     pub scratch: Field<*mut Scratch>,
     /// When the present stretch began, in ticks.
     pub ring_began: Field<u64>,
+    /// What the thread was off the processor in the latest stretch, as long as that is on no path.
+    pub ring_off: Field<Off>,
+    /// Whether there is a page of ours where the parent's page of that word was.
+    pub has_other_page: Field<bool>,
+    /// The task whose clocks are asked.
+    pub tid: Field<u32>,
+    /// Processor time and switches when they were last asked.
+    pub on_processor: Field<OnProcessor>,
+    /// Records of time off the processor, by node.
+    pub off_cpu: Table,
     /// The trial of what timing costs.
     pub trial: Trial,
     /// Where the sequence of random numbers is.
@@ -214,10 +230,10 @@ impl Thread {
     /// State for a thread of `family`, with no arena yet.
     pub fn new(family: &'static Family) -> sys::Result<*mut Thread> {
         // All at once: what there is no room for must not be half taken, again and again.
-        let memory = sys::map_memory(size_of::<Thread>() + 2 * Table::FIRST_SIZE)?;
+        let memory = sys::map_memory(size_of::<Thread>() + 3 * Table::FIRST_SIZE)?;
         let give_back = |errno| {
             // SAFETY: the mapping is new, and nobody has seen it.
-            unsafe { sys::unmap(memory, size_of::<Thread>() + 2 * Table::FIRST_SIZE) };
+            unsafe { sys::unmap(memory, size_of::<Thread>() + 3 * Table::FIRST_SIZE) };
             errno
         };
         // Of a limited address space most is left to the program.
@@ -236,6 +252,8 @@ impl Thread {
             let state = &*thread;
             state.nodes.start(memory.add(size_of::<Thread>()));
             state.functions.start(memory.add(size_of::<Thread>() + Table::FIRST_SIZE));
+            state.off_cpu.start(memory.add(size_of::<Thread>() + 2 * Table::FIRST_SIZE));
+            switches::look_at_none(state);
             let header = family.header();
             let (inner, outer) = ((*header).inner_cost, (*header).outer_cost);
             state.top.set(frames);
@@ -263,6 +281,13 @@ impl Thread {
     #[inline(always)]
     pub fn state(&self) -> u64 {
         self.live.load(Ordering::Relaxed)
+    }
+
+    /// Whether it was switched out since that was last asked after.
+    #[inline(always)]
+    pub fn is_switched(&self) -> bool {
+        // SAFETY: the kernel's word, or one of the state itself; a child looks at [`Self::live`] first.
+        unsafe { self.switches.get().read_volatile() != self.seen.get() }
     }
 
     /// Whether its calls are only noted.
@@ -406,7 +431,11 @@ impl Thread {
     ///
     /// The state must be [`crate::busy`], or not yet be seen by its hooks.
     pub fn settle(&self) {
+        let was_forked = self.is(live::FORKED);
         self.live.store(live::LOST, Ordering::Relaxed);
+        if was_forked {
+            switches::leave_parents(self);
+        }
         // SAFETY: the state is busy, or new.
         unsafe { ring::reopen_in_child(self) };
         // What a forked child finds there is its parent's.
@@ -428,6 +457,7 @@ impl Thread {
         let now = clock::now(self.family.clock);
         self.last.set(now);
         fork::inherit(self);
+        off_cpu::begin(self);
         self.forget_time_since(now);
         self.record();
     }
@@ -501,6 +531,7 @@ impl Thread {
             // SAFETY: the arena is the thread's.
             unsafe { ring::leave(self) };
             ring::start_without(self);
+            off_cpu::end(self);
             arena::release(self);
         }
         self.live.store(live::FORKED, Ordering::Relaxed);
@@ -528,6 +559,7 @@ impl Thread {
             let state = &*thread;
             state.nodes.free();
             state.functions.free();
+            state.off_cpu.free();
             let (frames, reserved) = (state.bottom.get(), state.reserved.get());
             sys::unmap(frames.cast(), reserved.offset_from(frames) as usize * size_of::<Frame>());
             sys::unmap(thread.cast(), size_of::<Thread>());

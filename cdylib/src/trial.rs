@@ -12,6 +12,7 @@ use crate::clock::{Clock, Tsc};
 use crate::family::at;
 use crate::field::Field;
 use crate::frame::bits;
+use crate::off_cpu;
 use crate::ring;
 use crate::settings::Settings;
 use crate::sys;
@@ -198,6 +199,10 @@ fn is_sampled(thread: &Thread) -> bool {
 #[cold]
 #[inline(never)]
 pub unsafe fn step_timed(thread: &Thread) {
+    if thread.is_switched() {
+        // SAFETY: the thread's latest call is being entered.
+        unsafe { off_cpu::before_entry(thread, thread.top.get()) };
+    }
     let now = Tsc::now();
     let trial = &thread.trial;
     // SAFETY: the thread has an arena.

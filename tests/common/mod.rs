@@ -45,6 +45,6 @@ pub use fixture::{Program, each_build, fixture, fixture_with, line_of};
 pub use readers::read;
 pub use recording::{Recorded, Recording, diytrace, run_to_end};
 pub use release::tool;
-pub use report::{Callee, Document, Function, Report, assert_same_counts, parse_counts};
+pub use report::{Callee, Document, Function, Report, Spent, assert_same_counts, parse_counts};
 pub use rights::{is_root, warn};
 pub use waiting::Waiting;

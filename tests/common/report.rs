@@ -74,6 +74,8 @@ pub struct Function {
     pub self_ns: f64,
     #[serde(deserialize_with = "known")]
     pub total_error_ns: f64,
+    #[serde(flatten)]
+    pub spent: Spent,
     #[serde(deserialize_with = "known")]
     pub total_raw_ns: f64,
     #[serde(deserialize_with = "known")]
@@ -86,6 +88,17 @@ pub struct Function {
     pub p999_ns: Option<f64>,
     pub max_ns: Option<f64>,
     pub callees: Vec<Callee>,
+}
+
+/// Where total and self time were spent.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+pub struct Spent {
+    pub cpu_ns: Option<f64>,
+    pub wait_ns: Option<f64>,
+    pub preempted_ns: Option<f64>,
+    pub self_cpu_ns: Option<f64>,
+    pub self_wait_ns: Option<f64>,
+    pub self_preempted_ns: Option<f64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -101,6 +114,8 @@ pub struct Callee {
     pub total_ns: f64,
     #[serde(deserialize_with = "known")]
     pub self_ns: f64,
+    #[serde(flatten)]
+    pub spent: Spent,
     #[serde(deserialize_with = "known")]
     pub total_raw_ns: f64,
 }

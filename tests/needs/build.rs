@@ -119,6 +119,7 @@ fn things() -> Vec<Thing> {
             "the right to make process numbers of its own, and to mount their /proc (containers)",
             can(&["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "true"]),
         ),
+        ("perf_events", "the kernel to allow perf_event_open, and no filter of system calls", has_perf_events()),
         ("setuid", "programs with their owner's rights to have them", is_setuid_honoured()),
     ] {
         let found = if is_permitted { Found::Here } else { Found::NotPermitted };
@@ -188,6 +189,27 @@ fn is_setuid_honoured() -> bool {
     let said = as_nobody.args(&AS_NOBODY[1..]).arg(&id).arg("-u").output();
     let _ = fs::remove_dir_all(&folder);
     is_made && is_root() && said.is_ok_and(|said| said.stdout == b"0\n")
+}
+
+/// Whether a thread may have an event of its own, as the recorder asks for it.
+fn has_perf_events() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let (source, program) = (out().join("events.c"), out().join("events"));
+    let text = "
+        #include <linux/perf_event.h>
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        int main(void)
+        {
+            struct perf_event_attr event = {
+                .type = PERF_TYPE_SOFTWARE, .size = sizeof event, .config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1};
+            return syscall(SYS_perf_event_open, &event, 0, -1, -1, 0) < 0;
+        }";
+    fs::write(&source, text).unwrap();
+    let is_filtered = status.lines().any(|line| line.starts_with("Seccomp:") && !line.ends_with("\t0"));
+    !is_filtered
+        && succeeds(Command::new("gcc").arg("-o").arg(&program).arg(&source))
+        && succeeds(&mut Command::new(&program))
 }
 
 fn can(words: &[&str]) -> bool {

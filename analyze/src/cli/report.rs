@@ -137,7 +137,7 @@ fn nanoseconds(text: &str) -> Result<f64, &'static str> {
 
 choice!(Sort for report::Sort {
     Calls, Total, Self_ = "self", Mean, P50, P90, P99, Max, Name, Min, P75, P95, P999 = "p99.9", Open, Unwound, Inlined, Error,
-    TotalRaw, SelfRaw, Processes
+    TotalRaw, SelfRaw, Processes, Cpu, Wait, Preempted, SelfCpu, SelfWait, SelfPreempted
 });
 choice!(Column for report::Column {
     /// Calls entered
@@ -156,6 +156,18 @@ choice!(Column for report::Column {
     Self_ = "self",
     /// Its share of all time
     SelfShare = "self%",
+    /// The part of the total on a processor
+    Cpu,
+    /// The part waiting
+    Wait,
+    /// The part while others had the processor
+    Preempted,
+    /// The part of the self time on a processor
+    SelfCpu,
+    /// The part waiting
+    SelfWait,
+    /// The part while others had the processor
+    SelfPreempted,
     /// Uncertainty of the total
     Error,
     /// Total as measured, with the profiler's overhead

@@ -51,6 +51,10 @@ const ORDER: [usize; NUMBERS] = {
         4,
         OPEN + 1,
         OPEN + 4,
+        27,
+        28,
+        29,
+        30, // off the processor
     ]
 };
 

@@ -39,6 +39,18 @@ pub enum Error {
         /// Ours.
         known: i64,
     },
+    /// Of an earlier version of this program.
+    #[error(
+        "{} is a store of version {version}, whose times say nothing of waiting: put its recordings into a new one, or use the \
+         diytrace that made it",
+        path.display()
+    )]
+    Older {
+        /// Where.
+        path: PathBuf,
+        /// Its version.
+        version: i64,
+    },
     /// Bytes that cannot be.
     #[error("{store}: {what} is damaged: restore the store from a copy, or put the recordings into a new one")]
     Damaged {

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::correct::{PathTimes, Times};
 use crate::histogram::Histogram;
-use crate::merge::{Bound, Group, PathId, PlaceId};
+use crate::merge::{Bound, Group, OffCpu, PathId, PlaceId};
 use crate::time::Time;
 use crate::timeline::Timelines;
 
@@ -42,6 +42,10 @@ pub struct Function {
     pub error: Time,
     /// How far off the corrected own time may be.
     pub own_error: Time,
+    /// What of the total was off the processor.
+    pub off: OffCpu,
+    /// What of its own time.
+    pub own_off: OffCpu,
     /// Times of calls that returned.
     pub histogram: Histogram,
     /// Processes that called it; those that share an arena count as one.
@@ -76,6 +80,10 @@ pub struct Edge {
     pub error: Time,
     /// How far off the corrected own time may be.
     pub own_error: Time,
+    /// What of the total was off the processor.
+    pub off: OffCpu,
+    /// What of their own time.
+    pub own_off: OffCpu,
     /// The paths that these calls are on.
     pub paths: Vec<PathId>,
 }
@@ -132,6 +140,7 @@ pub fn functions(
             sums.functions[function].is_open_in_recursion = true;
         }
     }
+    let off_cpu = group.tree.off_cpu();
     let mut above: Vec<Frame> = Vec::new();
     for (id, path) in group.tree.paths.iter().enumerate() {
         while let Some(left) = above.pop_if(|frame| frame.end as usize <= id) {
@@ -164,7 +173,9 @@ pub fn functions(
         function.raw.add(&times.raw[id], parts);
         function.bound = function.bound.max(path.counts.bound);
         function.own_error += times.corrected[id].own_error;
+        function.own_off += path.counts.off;
         if is_outermost {
+            function.off += off_cpu[id];
             function.error += times.corrected[id].error;
             function.so_far += path.counts.so_far;
         }
@@ -175,10 +186,12 @@ pub fn functions(
             edge.calls = edge.calls.saturating_add(path.counts.calls);
             edge.paths.push(id as PathId);
             edge.own_error += times.corrected[id].own_error;
+            edge.own_off += path.counts.off;
             for (sums, all) in [(&mut edge.corrected, &times.corrected), (&mut edge.raw, &times.raw)] {
                 caller.add_edge(sums, &all[id], is_outermost_edge);
             }
             if caller.is_outermost {
+                edge.off += off_cpu[id];
                 edge.error += times.corrected[id].error;
             }
         }

@@ -6,10 +6,13 @@ use diytrace_format::{Pending, Ref, UNIT, kind, node};
 use rustc_hash::FxHashMap;
 
 use super::damage::Damage;
-use super::family::{Arena, Node};
+use super::family::{Arena, Node, Off};
 use super::histograms::Records;
 use super::timed::{Timed, Timing};
 use crate::process::State;
+
+/// Nobody waits longer than that, in nanoseconds: two centuries.
+const LONGEST: u64 = 1 << 62;
 
 /// An arena on the way, with the function records that its nodes have named.
 struct Reading {
@@ -40,6 +43,7 @@ pub fn read_arenas(file: &File, bytes: usize, timing: Timing, blocks: &[Located]
         }
     }
     damage.records = records.damaged;
+    arenas.iter_mut().for_each(|reading| reading.read_off_cpu(file, damage));
     arenas.into_iter().map(Reading::finish).collect()
 }
 
@@ -77,7 +81,26 @@ impl Reading {
                 unwound,
                 timed: Timed::of(&raw, timing, file, &mut self.arena.samples),
                 slots,
+                off: Off::default(),
             });
+        }
+    }
+
+    /// Finds what paths were off the processor: records that lead to each other, of each path one.
+    fn read_off_cpu(&mut self, file: &File, damage: &mut Damage) {
+        let mut next = self.arena.facts.off_cpu;
+        let mut left = self.arena.nodes.len();
+        while next != 0 {
+            let (record, node) = match file.off_cpu(next) {
+                Some(record) if left > 0 => (record, self.arena.names.binary_search(&record.node)),
+                _ => return damage.off_cpu += 1, // a circle, or nowhere
+            };
+            let off = Off { wait_ns: record.wait_ns, preempted_ns: record.preempted_ns };
+            match node {
+                Ok(node) if off.wait_ns.max(off.preempted_ns) < LONGEST => self.arena.nodes[node].off = off,
+                _ => damage.off_cpu += 1,
+            }
+            (next, left) = (record.next, left - 1);
         }
     }
 

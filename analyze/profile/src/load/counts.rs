@@ -4,7 +4,7 @@ use diytrace_format::protocol::by_function::of_key;
 use diytrace_format::reader::{File, Located};
 use diytrace_format::{Ref, Slot, UNIT, arena, node};
 
-use super::family::{Arena, Node};
+use super::family::{Arena, Node, Off};
 use super::timed::Timed;
 use crate::process::State;
 
@@ -35,6 +35,7 @@ pub fn read_counts(file: &File, block: &Located) -> Option<Arena> {
                 unwound: 0,
                 timed: Timed::None,
                 slots,
+                off: Off::default(),
             };
             (place, path)
         })

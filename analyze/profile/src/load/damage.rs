@@ -21,6 +21,8 @@ pub struct Damage {
     pub positions: usize,
     /// Histograms that lead nowhere.
     pub records: usize,
+    /// Times off the processor that lead nowhere, or belong to no path.
+    pub off_cpu: usize,
     /// Blocks of no arena.
     pub chunks: usize,
     /// Paths whose counters cannot be what the recorder wrote.
@@ -59,6 +61,9 @@ impl Damage {
         }
         if self.records > 0 {
             said.push(format!("the file is damaged: the percentiles of {} functions are lost", self.records));
+        }
+        if self.off_cpu > 0 {
+            said.push("the file is damaged: some time that was waited counts as time on the processor".to_owned());
         }
         if self.chunks > 0 {
             said.push(format!("the file is damaged: {} blocks belong to no thread", self.chunks));

@@ -155,6 +155,17 @@ pub struct Node {
     pub timed: Timed,
     /// Counters.
     pub slots: [Slot; 2],
+    /// How long its own code was off the processor.
+    pub off: Off,
+}
+
+/// Time off the processor, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Off {
+    /// Waiting.
+    pub wait_ns: u64,
+    /// While others had the processor.
+    pub preempted_ns: u64,
 }
 
 /// Times of a function's calls in one arena, in ticks.
@@ -205,6 +216,11 @@ impl Arena {
     /// Whether this is what was counted by function only, by whichever process.
     pub fn is_by_function(&self) -> bool {
         self.facts.processes == 0 && self.is_merged()
+    }
+
+    /// Whether nothing is known of when its threads were on a processor.
+    pub fn is_unseen(&self) -> bool {
+        self.facts.flags & arena::flag::UNSEEN != 0
     }
 
     /// Calls that trials have left untimed.

@@ -10,7 +10,7 @@ use super::clock::Clock;
 use super::costs::{Evidence, Trials};
 use super::counts::read_counts;
 use super::damage::Damage;
-use super::family::{Family, Module, Root};
+use super::family::{Arena, Family, Module, Root};
 use super::reset;
 use super::ring;
 use super::timed::Timing;
@@ -61,6 +61,7 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
         let after = header.reset_unix_ns.saturating_sub(header.started_unix_ns) as f64 / 1e9;
         warnings.push(format!("the counters were reset {after:.1} s after the start: what came before is not in here"));
     }
+    warnings.extend(unseen(timing, &arenas));
     damage.truncated = file.missing_bytes();
     warnings.extend(damage.describe());
     let counted = header.roots as usize;
@@ -93,6 +94,19 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
         arenas,
         missing_bytes: file.missing_bytes(),
         warnings,
+    })
+}
+
+/// That times are not told apart into those on a processor and others, as they would be.
+fn unseen(timing: Timing, arenas: &[Arena]) -> Option<String> {
+    let unseen = arenas.iter().filter(|arena| timing == Timing::All && arena.is_unseen() && !arena.nodes.is_empty());
+    let threads = unseen.fold(0u64, |sum, arena| sum.saturating_add(arena.facts.owners.max(1).into()));
+    let whose = if threads == 1 { "1 thread are".to_owned() } else { format!("{threads} threads are") };
+    (threads > 0).then(|| {
+        format!(
+            "times of {whose} wall time: how much of it they were on a processor could not be seen, as the kernel refuses \
+             perf_event_open, or the process runs under a filter of system calls (seccomp)"
+        )
     })
 }
 

@@ -12,7 +12,7 @@ use diytrace_format::{Header, Slot, arena};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::clock::Clock;
-use super::family::{Arena, Family, Node};
+use super::family::{Arena, Family, Node, Off};
 use super::timed::Timed;
 use crate::process::State;
 
@@ -43,7 +43,7 @@ pub fn inherit(arena: &mut Arena, reset_ticks: u64) {
         let place = |above: u32| places[above as usize];
         let mut node = *node;
         (node.parent, node.folded_into) = (node.parent.map(place), node.folded_into.map(place));
-        (node.has_histogram, node.unwound, node.timed) = (false, 0, Timed::All);
+        (node.has_histogram, node.unwound, node.timed, node.off) = (false, 0, Timed::All, Off::default());
         node.slots = node.slots.map(|slot| inherited(&slot, reset_ticks));
         names.push(arena.names[index]);
         nodes.push(node);
@@ -75,7 +75,7 @@ pub fn settle(family: &mut Family) {
     for facts in family.arenas.iter_mut().filter(|arena| arena.is_before_reset).map(|arena| &mut arena.facts) {
         // What others have counted in there before is gone.
         (facts.owners, facts.processes) = (1, 1);
-        facts.flags &= arena::flag::FULL;
+        facts.flags &= arena::flag::FULL | arena::flag::UNSEEN;
     }
     family.processes = processes(&family.arenas);
     tell_apart(family);

@@ -8,7 +8,7 @@ use diytrace_format::ring::{Event, Note, Place};
 use diytrace_format::{Ref, Ring, Slot};
 use rustc_hash::FxHashMap;
 
-use super::family::{Arena, Module, Node};
+use super::family::{Arena, Module, Node, Off};
 use super::timed::Timed;
 
 /// Where calls are made from.
@@ -212,6 +212,7 @@ impl Replay<'_> {
             unwound: 0,
             timed: Timed::All,
             slots: [Slot::default(); 2],
+            off: Off::default(),
         };
         self.arena.names.push(Ref::MAX);
         self.arena.nodes.push(node);

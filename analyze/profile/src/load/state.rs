@@ -16,6 +16,7 @@ use diytrace_format::arena::flag;
 use super::family::{Arena, Family};
 use super::holders::{self, Holders, Identity};
 use super::lease::{self, Held};
+use super::off_cpu;
 use super::reset;
 use crate::process::State;
 
@@ -59,6 +60,7 @@ pub fn determine(family: &mut Family, read_monotonic_ns: u64, seen: &Seen) {
     fill_in(family, |facts| running.contains(&facts.process));
     if family.arenas.iter().any(|arena| arena.state == State::Running) {
         family.read_ticks = family.clock.ticks_at(read_monotonic_ns);
+        off_cpu::ask(family, holders::own_namespace());
     }
 }
 

@@ -64,7 +64,7 @@ pub fn latest(family: &Family) -> Vec<Latest> {
 }
 
 /// The latest moment, in ticks, that an arena's paths tell of.
-fn last_mark(arena: &Arena) -> u64 {
+pub(super) fn last_mark(arena: &Arena) -> u64 {
     let slots = arena.nodes.iter().flat_map(|node| &node.slots);
     slots.map(|slot| slot.mark & !mark::BITS).max().unwrap_or(0)
 }

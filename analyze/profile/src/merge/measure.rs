@@ -8,7 +8,8 @@ use diytrace_format::node::mark;
 use diytrace_format::{Sample, Slot};
 use rayon::prelude::*;
 
-use super::latest::Latest;
+use super::latest::{Latest, last_mark};
+use super::off_cpu::OffCpu;
 use super::pairs::{Pairs, PathPairs};
 use super::tree::Counts;
 use crate::load::costs::Costs;
@@ -42,11 +43,13 @@ pub struct Measures<'a> {
     /// As the recorder knew it when it filed the calls, in ticks.
     of_loop: Costs,
     below: Below,
+    tail: Option<Tail>,
 }
 
 impl<'a> Measures<'a> {
     pub fn of(family: &'a Family, arena: &'a Arena, latest: Latest) -> Self {
-        Self { family, arena, latest, of_loop: family.evidence.of_loop(), below: Below::of(arena, latest.ticks) }
+        let (of_loop, below) = (family.evidence.of_loop(), Below::of(arena, latest.ticks));
+        Self { family, arena, latest, of_loop, below, tail: Tail::of(family, arena, latest.ticks) }
     }
 
     /// Sums of some paths. Of all, those of a large arena would take more memory than the file.
@@ -58,7 +61,7 @@ impl<'a> Measures<'a> {
     }
 
     fn of_path(&self, index: usize) -> Measured {
-        let Self { family, arena, latest, of_loop, below } = self;
+        let Self { family, arena, latest, of_loop, below, tail } = self;
         let node = &arena.nodes[index];
         if arena.is_by_function() {
             let calls = node.calls();
@@ -88,7 +91,22 @@ impl<'a> Measures<'a> {
             inclusive: slots.map(|slot| time(slot.ticks as f64)),
             closed_time: slots.iter().map(|slot| time(slot.closed_ticks as f64)).sum(),
             variance: Variance::from_ns2(variance * ns_per_tick * ns_per_tick),
+            off: OffCpu::default(),
         };
+        let off = match arena.is_unseen() {
+            true => OffCpu { unseen: counts.own, ..OffCpu::default() },
+            false => {
+                let ns = |ns: u64| Time::from_ns(ns as f64);
+                let mut off =
+                    OffCpu { wait: ns(node.off.wait_ns), preempted: ns(node.off.preempted_ns), ..OffCpu::default() };
+                if let Some(tail) = tail.as_ref().filter(|tail| tail.path == index) {
+                    off.wait += tail.wait;
+                    off.unknown += tail.unknown;
+                }
+                off
+            }
+        };
+        let counts = Counts { off, ..counts };
         Measured { counts, pairs: self.pairs(index, &slots) }
     }
 
@@ -117,6 +135,40 @@ impl<'a> Measures<'a> {
             closed: Pairs { untimed, ..closed },
             calls: signed(own.pairs),
         }
+    }
+}
+
+/// What a thread has done since its last hook, while calls of it are open.
+struct Tail {
+    /// The path that it was on.
+    path: usize,
+    /// What it has waited, as far as it was asked after.
+    wait: Time,
+    /// What nobody knows.
+    unknown: Time,
+}
+
+impl Tail {
+    fn of(family: &Family, arena: &Arena, latest: u64) -> Option<Self> {
+        if arena.is_unseen() || arena.is_by_function() {
+            return None;
+        }
+        let known = last_mark(arena).max(arena.facts.away_until);
+        if latest <= known {
+            return None;
+        }
+        let slots = arena.nodes.iter().enumerate().flat_map(|(path, node)| node.slots.map(|slot| (slot.mark, path)));
+        // Of calls inside each other the innermost began last, and its path comes after the others'.
+        let open = slots.filter(|(mark, _)| mark & mark::OPEN != 0 && mark & !mark::BITS != 0);
+        let (_, path) = open.map(|(mark, path)| (mark & !mark::BITS, path)).max()?;
+        let ns = |ticks: u64| Time::from_ns(ticks as f64 * family.clock.ns_per_tick());
+        let facts = &arena.facts;
+        let asked = facts.end_until.min(latest).max(known);
+        let wait = match facts.end_until > known && facts.away_ns != 0 {
+            true => Time::from_ns(facts.end_away_ns.saturating_sub(facts.away_ns) as f64).min(ns(asked - known)),
+            false => Time::ZERO,
+        };
+        Some(Self { path, wait, unknown: ns(latest - asked) })
     }
 }
 

@@ -1,6 +1,7 @@
 //! A path's sums one by one, for whoever writes them.
 
 use super::latest::Bound;
+use super::off_cpu::OffCpu;
 use super::pairs::{Pairs, PathPairs};
 use super::tree::Counts;
 use crate::time::{Time, Variance};
@@ -16,7 +17,7 @@ pub struct Row {
 
 impl Row {
     /// How many sums there are.
-    pub const SUMS: usize = 27;
+    pub const SUMS: usize = 31;
     /// How many facts there are of calls that have not returned.
     pub const OPEN: usize = 5;
 
@@ -27,8 +28,10 @@ impl Row {
         let of = |pairs: &Pairs| [pairs.inner, pairs.outer, pairs.counted, pairs.untimed].map(i128::from);
         let [[a, b, c, d], [e, f, g, h]] = pairs.inclusive.map(|pairs| of(&pairs));
         let ([i, j, k, l], [m, n, o, p]) = (of(&pairs.own), of(&pairs.closed));
-        let Counts { calls, closed, unwound, unbinned, without_times, own, inclusive, closed_time, variance, .. } =
-            *counts;
+        let Counts {
+            calls, closed, unwound, unbinned, without_times, own, inclusive, closed_time, variance, off, ..
+        } = *counts;
+        let [wait, preempted, unknown, unseen] = [off.wait, off.preempted, off.unknown, off.unseen].map(Time::units);
         let ([inclusive, nested], variance) = (inclusive.map(Time::units), variance.units());
         let [calls, closed, unwound, unbinned, without_times] =
             [calls, closed, unwound, unbinned, without_times].map(count);
@@ -61,6 +64,10 @@ impl Row {
             o,
             p,
             all,
+            wait,
+            preempted,
+            unknown,
+            unseen,
         ]
     }
 
@@ -90,6 +97,12 @@ impl Row {
             inclusive: [6, 7].map(|at: usize| Time::from_units(sums[at])),
             closed_time: Time::from_units(sums[8]),
             variance: Variance::from_units(sums[9]),
+            off: OffCpu {
+                wait: Time::from_units(sums[27]),
+                preempted: Time::from_units(sums[28]),
+                unknown: Time::from_units(sums[29]),
+                unseen: Time::from_units(sums[30]),
+            },
             open: open[0].try_into().ok()?,
             open_since_reset: open[1].try_into().ok()?,
             so_far: Time::from_units(open[2]),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::latest::Bound;
 use super::modules::PlaceId;
+use super::off_cpu::OffCpu;
 use crate::time::{Time, Variance};
 
 /// A path's place in [`Tree::paths`].
@@ -80,6 +81,8 @@ pub struct Counts {
     pub closed_time: Time,
     /// Variance of the inclusive time, as not all calls were timed.
     pub variance: Variance,
+    /// What of the time of its own code was off the processor.
+    pub off: OffCpu,
 }
 
 impl Tree {
@@ -136,6 +139,7 @@ impl Counts {
         }
         self.closed_time += other.closed_time;
         self.variance += other.variance;
+        self.off += other.off;
     }
 
     /// What has come since an earlier reading of the same path; what is open is so now, and has taken at most `longest`.
@@ -155,6 +159,7 @@ impl Counts {
             inclusive: [0, 1].map(|slot: usize| self.inclusive[slot] - earlier.inclusive[slot]),
             closed_time: self.closed_time - earlier.closed_time,
             variance: self.variance.since(earlier.variance),
+            off: self.off.since(earlier.off),
         }
     }
 }

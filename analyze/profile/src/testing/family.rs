@@ -11,7 +11,7 @@ use crate::histogram::Histogram;
 use crate::load::clock::{Clock, Source};
 use crate::load::costs::Evidence;
 use crate::load::timed::{Timed, Timing};
-use crate::load::{self, Arena, Family, Module, Node};
+use crate::load::{self, Arena, Family, Module, Node, Off};
 use crate::process::State;
 
 /// A family of one program at 0x1000, with a tick of a nanosecond and hooks that cost nothing.
@@ -88,6 +88,7 @@ pub fn node(function: u64, parent: Option<u32>, slot: Slot) -> Node {
         unwound: 0,
         timed: Timed::All,
         slots: [slot, Slot::default()],
+        off: Off::default(),
     }
 }
 

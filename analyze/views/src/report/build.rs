@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::columns::Column;
 use super::document::{Bar, Callee, Document, Function, InlinedInto, Layout, Report, SCHEMA, Site};
 use super::order::{sort_callees, sort_functions};
-use super::{Format, Options, Sort};
+use super::{Format, Options, Sort, Spent};
 use rustc_hash::FxHashMap;
 
 use crate::subject::{clock, subject};
@@ -238,6 +238,7 @@ impl Builder<'_, '_> {
             self_ns: sums.own.ns(),
             total_error_ns: function.error.ns(),
             self_error_ns: function.own_error.ns(),
+            spent: Spent::of([sums.total, sums.own], [function.off, function.own_off]),
             total_raw_ns: function.raw.total.ns(),
             self_raw_ns: function.raw.own.ns(),
             mean_ns: function.mean(sums).map(Time::ns),
@@ -289,6 +290,7 @@ impl Builder<'_, '_> {
             calls: edge.calls,
             total_ns: sums.total.ns(),
             self_ns: sums.own.ns(),
+            spent: Spent::of([sums.total, sums.own], [edge.off, edge.own_off]),
             total_raw_ns: edge.raw.total.ns(),
             total_error_ns: edge.error.ns(),
             self_error_ns: edge.own_error.ns(),

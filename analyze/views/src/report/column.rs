@@ -12,6 +12,12 @@ pub enum Column {
     TotalShare,
     Self_,
     SelfShare,
+    Cpu,
+    Wait,
+    Preempted,
+    SelfCpu,
+    SelfWait,
+    SelfPreempted,
     Error,
     TotalRaw,
     SelfRaw,
@@ -31,11 +37,12 @@ pub enum Column {
     Source,
 }
 
-/// What a table without a choice shows.
-pub const USUAL: [Column; 8] = [
+/// What a table without a choice shows; waiting where there was any.
+pub const USUAL: [Column; 9] = [
     Column::Calls,
     Column::Total,
     Column::Self_,
+    Column::SelfWait,
     Column::SelfShare,
     Column::Mean,
     Column::P50,
@@ -55,6 +62,12 @@ impl Column {
             Self::TotalShare => "total %",
             Self::Self_ => "self",
             Self::SelfShare => "self %",
+            Self::Cpu => "cpu",
+            Self::Wait => "wait",
+            Self::Preempted => "preempted",
+            Self::SelfCpu => "self cpu",
+            Self::SelfWait => "self wait",
+            Self::SelfPreempted => "self preempted",
             Self::Error => "± total",
             Self::TotalRaw => "raw total",
             Self::SelfRaw => "raw self",
@@ -86,6 +99,12 @@ impl Column {
             Self::TotalShare => "total_share",
             Self::Self_ => "self_ns",
             Self::SelfShare => "self_share",
+            Self::Cpu => "cpu_ns",
+            Self::Wait => "wait_ns",
+            Self::Preempted => "preempted_ns",
+            Self::SelfCpu => "self_cpu_ns",
+            Self::SelfWait => "self_wait_ns",
+            Self::SelfPreempted => "self_preempted_ns",
             Self::Error => "total_error_ns",
             Self::TotalRaw => "total_raw_ns",
             Self::SelfRaw => "self_raw_ns",

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::column::Column;
+use super::spent::Spent;
 use crate::subject::{Clock, Subject};
 use diytrace_profile::functions::{CallKind, Kinds};
 use diytrace_profile::merge::Bound;
@@ -116,6 +117,9 @@ pub struct Function {
     /// How far off the self time may be.
     #[serde(serialize_with = "nanoseconds")]
     pub self_error_ns: f64,
+    /// Where total and self time were spent.
+    #[serde(flatten)]
+    pub spent: Spent,
     /// Inclusive time as measured.
     #[serde(serialize_with = "nanoseconds")]
     pub total_raw_ns: f64,
@@ -173,8 +177,9 @@ impl Function {
         let sums = [&mut self.total_ns, &mut self.self_ns, &mut self.total_error_ns, &mut self.self_error_ns];
         let raw = [&mut self.total_raw_ns, &mut self.self_raw_ns, &mut self.open_ns];
         sums.into_iter().chain(raw).for_each(|ns| *ns = f64::NAN);
-        self.mean_ns = None;
+        (self.mean_ns, self.spent) = (None, Spent::default());
         for callee in &mut self.callees {
+            callee.spent = Spent::default();
             let sums = [&mut callee.total_ns, &mut callee.self_ns, &mut callee.total_raw_ns];
             let others = [&mut callee.total_error_ns, &mut callee.self_error_ns, &mut callee.nested_ns];
             sums.into_iter().chain(others).for_each(|ns| *ns = f64::NAN);
@@ -233,6 +238,9 @@ pub struct Callee {
     /// Time without callees.
     #[serde(serialize_with = "nanoseconds")]
     pub self_ns: f64,
+    /// Where total and self time were spent.
+    #[serde(flatten)]
+    pub spent: Spent,
     /// Inclusive time as measured.
     #[serde(serialize_with = "nanoseconds")]
     pub total_raw_ns: f64,

@@ -13,6 +13,7 @@ mod document;
 mod filter;
 mod options;
 mod order;
+mod spent;
 
 pub use columns::Column;
 use diytrace_profile::error::Error;
@@ -21,6 +22,7 @@ use diytrace_profile::warnings;
 pub use document::{Bar, Callee, Document, Function, InlinedInto, Layout, Report, Site};
 pub use filter::Filter;
 pub use options::{By, Format, Options, Sort};
+pub use spent::Spent;
 
 /// The report as data.
 pub fn document(options: &Options, opened: &Opened) -> Result<Document, Error> {

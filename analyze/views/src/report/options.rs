@@ -56,6 +56,12 @@ pub enum Sort {
     TotalRaw,
     SelfRaw,
     Processes,
+    Cpu,
+    Wait,
+    Preempted,
+    SelfCpu,
+    SelfWait,
+    SelfPreempted,
 }
 
 /// How a report is written.

@@ -48,6 +48,12 @@ fn column(sort: Sort) -> Option<Column> {
         Sort::TotalRaw => Column::TotalRaw,
         Sort::SelfRaw => Column::SelfRaw,
         Sort::Processes => Column::Processes,
+        Sort::Cpu => Column::Cpu,
+        Sort::Wait => Column::Wait,
+        Sort::Preempted => Column::Preempted,
+        Sort::SelfCpu => Column::SelfCpu,
+        Sort::SelfWait => Column::SelfWait,
+        Sort::SelfPreempted => Column::SelfPreempted,
     })
 }
 
@@ -57,6 +63,24 @@ fn order_callees(sort: Sort, a: &Callee, b: &Callee) -> Ordering {
         Sort::Calls => b.calls.cmp(&a.calls),
         Sort::Self_ => b.self_ns.total_cmp(&a.self_ns),
         Sort::Name => Ordering::Equal,
+        Sort::Cpu | Sort::Wait | Sort::Preempted | Sort::SelfCpu | Sort::SelfWait | Sort::SelfPreempted => {
+            let time = |callee: &Callee| part(sort, callee).unwrap_or(f64::NEG_INFINITY);
+            time(b).total_cmp(&time(a))
+        }
         _ => b.total_ns.total_cmp(&a.total_ns).then(b.nested_ns.total_cmp(&a.nested_ns)),
+    }
+}
+
+/// The part of a callee's time that an order is of.
+fn part(sort: Sort, callee: &Callee) -> Option<f64> {
+    let spent = &callee.spent;
+    match sort {
+        Sort::Cpu => spent.cpu_ns,
+        Sort::Wait => spent.wait_ns,
+        Sort::Preempted => spent.preempted_ns,
+        Sort::SelfCpu => spent.self_cpu_ns,
+        Sort::SelfWait => spent.self_wait_ns,
+        Sort::SelfPreempted => spent.self_preempted_ns,
+        _ => None,
     }
 }

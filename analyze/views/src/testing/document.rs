@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::report::{Callee, Document, Function, Layout, Report, Site};
+use crate::report::{Callee, Document, Function, Layout, Report, Site, Spent};
 use crate::subject::{Clock, Overhead, Process, Subject};
 use diytrace_profile::functions::{CallKind, Kinds};
 use diytrace_profile::timeline::{Timeline, TimelineSlice};
@@ -90,6 +90,7 @@ fn function(name: &str, address: u64, calls: u64) -> Function {
         self_ns: 1_780_000.0,
         total_error_ns: 50_000.0,
         self_error_ns: 10_000.0,
+        spent: Spent::default(),
         total_raw_ns: 9_000_000.0,
         self_raw_ns: 5_000_000.0,
         mean_ns: Some(30.0),
@@ -139,6 +140,7 @@ fn callee(name: &str, address: u64, total_ns: f64) -> Callee {
         calls: 100_000,
         total_ns,
         self_ns: total_ns,
+        spent: Spent::default(),
         total_raw_ns: 2.0 * total_ns,
         total_error_ns: 25_000.0,
         self_error_ns: 5_000.0,

@@ -10,7 +10,7 @@ use crate::Error;
 const APPLICATION: i64 = 0x6469_7974;
 
 /// The version of the tables.
-pub const VERSION: i64 = 1;
+pub const VERSION: i64 = 2;
 
 const TABLES: &str = "
 CREATE TABLE build (
@@ -107,6 +107,7 @@ pub fn make(connection: &mut Connection, path: &Path, create: bool) -> Result<()
     }
     match number(connection, "user_version")? {
         VERSION => {}
+        version if version < VERSION => return Err(Error::Older { path: path.to_owned(), version }),
         version => return Err(Error::Newer { path: path.to_owned(), version, known: VERSION }),
     }
     if !create {

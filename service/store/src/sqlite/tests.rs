@@ -268,6 +268,15 @@ fn a_store_of_a_later_version_is_refused() {
 }
 
 #[test]
+fn a_store_of_an_earlier_version_is_refused() {
+    let (folder, store) = store();
+    store.connection.pragma_update(None, "user_version", 1).unwrap();
+    drop(store);
+    let Err(error) = Sqlite::open(&folder.path().join("store.db"), false) else { panic!("it was opened") };
+    assert!(matches!(error, Error::Older { version: 1, .. }), "{error}");
+}
+
+#[test]
 fn paths_are_numbered_once_whoever_puts_them_in() {
     let (folder, mut one) = store();
     let mut other = Sqlite::open(&folder.path().join("store.db"), true).unwrap();

@@ -35,9 +35,15 @@ pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &S
     let shown = &called[..called.len().min(limit)];
     let axis = Axis::of(shown.iter().filter_map(|function| function.histogram.as_deref()));
     let title = axis.as_ref().map(Axis::title);
-    let columns = if chosen.is_empty() { &USUAL[..] } else { chosen };
+    let usual: Vec<Column> =
+        USUAL.into_iter().filter(|column| *column != Column::SelfWait || is_worth_telling(&called)).collect();
+    let columns = if chosen.is_empty() { &usual[..] } else { chosen };
     let has_modules = modules.len() > 1 && !columns.contains(&Column::Module);
     let number = |function: &Function, column: Column| match text(document, report, function, column) {
+        // Most functions never wait.
+        _ if chosen.is_empty() && column == Column::SelfWait && function.spent.self_wait_ns == Some(0.0) => {
+            String::new()
+        }
         // Of what somebody has asked for, nothing is an answer.
         text if text.is_empty() && !chosen.is_empty() && !column.is_text() => none(column.value(function)).to_owned(),
         text => text,
@@ -85,6 +91,12 @@ pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &S
     lines
 }
 
+/// Whether functions have waited long enough for a column of it: a hundredth of their time.
+fn is_worth_telling(functions: &[&Function]) -> bool {
+    let all: f64 = functions.iter().map(|function| function.self_ns.max(0.0)).sum();
+    functions.iter().filter_map(|function| function.spent.self_wait_ns).sum::<f64>() >= all / 100.0 && all > 0.0
+}
+
 /// Calls and self time of functions that have no row.
 fn amount(report: &Report, calls: u64, own_ns: f64) -> String {
     let calls = counted(calls, "call", "calls");
@@ -100,6 +112,7 @@ fn grid_column(column: Column, is_chosen: bool) -> grid::Column<'static> {
     let dispensable = match column {
         _ if is_chosen => 0,
         Column::SelfShare => 2,
+        Column::SelfWait => 1,
         Column::Mean => 3,
         Column::P50 => 5,
         Column::P99 => 1,
@@ -120,6 +133,10 @@ fn text(document: &Document, report: &Report, function: &Function, column: Colum
         (Column::Address, _) => function.address.to_string(),
         (Column::Module, _) => short(&function.module).to_owned(),
         (Column::Error | Column::TotalRaw | Column::SelfRaw, Value::Time(ns)) => ns.map(time).unwrap_or_default(),
+        (
+            Column::Cpu | Column::Wait | Column::Preempted | Column::SelfCpu | Column::SelfWait | Column::SelfPreempted,
+            Value::Time(ns),
+        ) => ns.map_or_else(|| none(Value::Time(None)).to_owned(), time),
         (_, Value::Time(_)) if document.raw && column.is_of_distribution() => String::new(),
         (_, Value::Time(ns)) => ns.map(|ns| resolved(ns, error_of_call(document, report))).unwrap_or_default(),
         (Column::Calls, Value::Count(number)) => count(number),

@@ -1,0 +1,260 @@
+//! Time off the processor: how long, and on which path.
+//!
+//! A hook sees whether its thread was switched out since the hook before ([`crate::switches`]). What lies between the two is
+//! the time of one path alone: of the call that was entered last or that has gone on. Only then the clocks are asked. The time
+//! that has passed less what the processor took for the thread is what it was off; whether it waited, or others were let
+//! through, the kernel has noted. (Where it has not, or not all, the time is shared out by its counts of both kinds of switches.)
+//!
+//! An entry hook looks after it has read the clock, and an exit hook before: so what a switch in the middle of a hook takes is
+//! off on the path whose time has it, but for an instruction or two.
+//!
+//! What is off while the recorder does something rare for itself, which is no part of any call's time, is nobody's either
+//! ([`skip`]). A stretch of calls that are only noted ([`crate::ring`]) ends where the thread was switched out: where it has come
+//! to is known then.
+//!
+//! Where the kernel cannot be asked, or not any more, the arena says so, and the reader tells no times on the processor at all.
+//! Of a `vfork` child's calls, which are its parent's, nothing is known but that the parent waits.
+
+use crate::arch;
+use crate::arena;
+use crate::busy::Busy;
+use crate::clock;
+use crate::family::at;
+use crate::frame::{Frame, NOTED};
+use crate::path;
+use crate::states;
+use crate::switches;
+use crate::sys::{self, OnProcessor};
+use crate::thread::Thread;
+use core::sync::atomic::{AtomicU32, Ordering};
+use profile::arena::flag;
+use profile::header::timing;
+use profile::node::{ROOT, SKIPPED};
+use profile::{Arena, OffCpu, Ref};
+
+/// Time off the processor, in nanoseconds.
+#[derive(Clone, Copy, Default)]
+pub struct Off {
+    pub wait: u64,
+    pub preempted: u64,
+}
+
+/// The thread was switched out since its last hook, before the call whose frame this is began.
+#[cold]
+#[inline(never)]
+pub unsafe fn before_entry(thread: &Thread, frame: *mut Frame) {
+    // SAFETY: a call's frame has one below it.
+    unsafe { account(thread, frame.sub(1)) };
+}
+
+/// The same, before the latest open call ends.
+#[cold]
+#[inline(never)]
+pub unsafe fn before_exit(thread: &Thread) {
+    // SAFETY: the thread's frames are there.
+    unsafe { account(thread, thread.top.get()) };
+}
+
+/// Adds what the thread was off the processor since it was last asked to the path of an open call. Where a change of the
+/// state is under way, the next hook will.
+pub unsafe fn account(thread: &Thread, frame: *const Frame) {
+    if !thread.has_arena() {
+        return;
+    }
+    let Some(_busy) = Busy::begin(thread) else { return };
+    let began = clock::now(thread.family.clock);
+    // SAFETY: the caller's frame.
+    unsafe { charge(thread, frame, take(thread)) };
+    thread.forget_time_since(began);
+}
+
+/// What the thread was off since it was last asked; from now on it counts anew.
+///
+/// The state must be [`crate::busy`], or not yet be seen by its hooks.
+pub fn take(thread: &Thread) -> Off {
+    // SAFETY: the word is the thread's. Read first: a later switch is the next hook's.
+    let word = unsafe { thread.switches.get().read_volatile() };
+    let Ok(now) = OnProcessor::now() else {
+        give_up(thread);
+        return Off::default();
+    };
+    if now.tid != thread.tid.get() {
+        return Off::default(); // another task has this one's state: its clocks tell nothing of it
+    }
+    let before = thread.on_processor.get();
+    let off = now.away_ns().saturating_sub(before.away_ns());
+    let waits = now.waits.wrapping_sub(before.waits);
+    let all = waits + now.preemptions.wrapping_sub(before.preemptions);
+    thread.seen.set(word);
+    // Clocks that are read one after the other may disagree by what lies between.
+    if now.away_ns() > before.away_ns() {
+        thread.on_processor.set(now);
+    }
+    tell(thread, now.away_ns());
+    // SAFETY: the word is the thread's.
+    let logged = unsafe { switches::read_log(thread.switches.get()) }.filter(|[wait, preempted]| wait + preempted > 0);
+    let (part, whole) = logged.map_or((waits, all.max(1)), |[wait, preempted]| (wait, wait + preempted));
+    let wait = (u128::from(off) * u128::from(part) / u128::from(whole)) as u64;
+    Off { wait, preempted: off - wait }
+}
+
+/// What the thread is off until now is in no call's time.
+///
+/// The state must be [`crate::busy`], or not yet be seen by its hooks.
+pub fn skip(thread: &Thread) {
+    take(thread);
+}
+
+/// Says in the arena how long the thread was off so far.
+fn tell(thread: &Thread, away_ns: u64) {
+    let arena = thread.arena.get();
+    // SAFETY: the arena is the thread's.
+    unsafe {
+        (&raw mut (*arena).away_ns).write_volatile(away_ns);
+        (&raw mut (*arena).away_until).write_volatile(clock::now(thread.family.clock));
+    }
+}
+
+/// Adds time off the processor to the path of an open call.
+///
+/// The state must be [`crate::busy`].
+pub unsafe fn charge(thread: &Thread, frame: *const Frame, off: Off) {
+    // SAFETY: the caller's frame, and those below it; a node's record is the arena's.
+    unsafe {
+        let node = node_of(thread, frame);
+        if off.wait | off.preempted == 0 || node <= ROOT || !path::is_own(thread, node) {
+            return;
+        }
+        let Some(record) = find(thread, node).or_else(|| make(thread, node)) else { return give_up(thread) };
+        let record: *mut OffCpu = at(thread.base, record);
+        arch::add(&raw mut (*record).wait_ns, off.wait);
+        arch::add(&raw mut (*record).preempted_ns, off.preempted);
+    }
+}
+
+/// The node whose own time goes on while a call is the latest: where its calls are made from.
+unsafe fn node_of(thread: &Thread, mut frame: *const Frame) -> Ref {
+    // SAFETY: the caller's frame, and those below it.
+    unsafe {
+        while frame > thread.bottom.get().cast_const() {
+            match (*frame).position {
+                0 | NOTED => frame = frame.sub(1),
+                SKIPPED => return path::recorded_position(thread, &*frame),
+                position => return position,
+            }
+        }
+    }
+    ROOT
+}
+
+fn find(thread: &Thread, node: Ref) -> Option<Ref> {
+    let base = thread.base;
+    // SAFETY: the index holds records of the thread's arena only.
+    thread.off_cpu.find(node.into(), |record| unsafe { (*at::<OffCpu>(base, record)).node == node })
+}
+
+fn make(thread: &Thread, node: Ref) -> Option<Ref> {
+    if !has_room(thread) {
+        return None;
+    }
+    let (reference, record) = arena::record::<OffCpu>(thread, false)?;
+    let arena = thread.arena.get();
+    // SAFETY: the record is new, zeroed and the thread's, and the arena is, too.
+    unsafe {
+        ((*record).node, (*record).next) = (node, (*arena).off_cpu);
+        AtomicU32::from_ptr(&raw mut (*arena).off_cpu).store(reference, Ordering::Release);
+    }
+    thread.off_cpu.insert(node.into(), reference);
+    Some(reference)
+}
+
+fn has_room(thread: &Thread) -> bool {
+    let base = thread.base;
+    // SAFETY: the index holds records of the thread's arena only.
+    thread.off_cpu.make_room(false, |record| unsafe { (*at::<OffCpu>(base, record)).node.into() })
+}
+
+/// From now on nothing is known of the thread's time on a processor.
+fn give_up(thread: &Thread) {
+    let word = thread.switches.get();
+    let has_page = switches::has_page(thread);
+    switches::look_at_none(thread);
+    // SAFETY: the arena is the thread's; nothing leads to the page any more.
+    unsafe {
+        arena::set_flag(thread.arena.get(), flag::UNSEEN);
+        if has_page {
+            switches::close(word);
+        }
+    }
+}
+
+/// Begins with a thread that has got its arena.
+///
+/// The state must be [`crate::busy`], or not yet be seen by its hooks.
+pub fn begin(thread: &Thread) {
+    thread.off_cpu.clear();
+    each_record(thread.base, thread.arena.get(), |reference, record| {
+        if has_room(thread) {
+            thread.off_cpu.insert(record.node.into(), reference);
+        }
+    });
+    thread.tid.set(sys::gettid());
+    // Where most calls are not timed, what each path's time is made up of is not known either.
+    let is_asked = thread.family.settings.timing == timing::ALL && thread.family.file.is_some();
+    match is_asked.then(switches::open).flatten() {
+        Some(word) => {
+            thread.switches.set(word);
+            skip(thread);
+        }
+        None => give_up(thread),
+    }
+}
+
+/// Ends with a thread that leaves its arena.
+pub fn end(thread: &Thread) {
+    if switches::has_page(thread) {
+        let word = thread.switches.get();
+        switches::look_at_none(thread);
+        // SAFETY: nothing leads to the page any more.
+        unsafe { switches::close(word) };
+    }
+}
+
+/// Has the records of an arena begin anew.
+///
+/// # Safety
+/// The arena must be the calling thread's.
+pub unsafe fn clear(base: *mut u8, arena: *mut Arena) {
+    each_record(base, arena, |_, record| (record.wait_ns, record.preempted_ns) = (0, 0));
+}
+
+fn each_record(base: *mut u8, arena: *mut Arena, mut each: impl FnMut(Ref, &mut OffCpu)) {
+    // SAFETY: the arena is the thread's, and its records lead to each other.
+    unsafe {
+        let mut reference = (*arena).off_cpu;
+        while reference != 0 {
+            let record: *mut OffCpu = at(base, reference);
+            each(reference, &mut *record);
+            reference = (*record).next;
+        }
+    }
+}
+
+/// The process ends by the calling thread: says how long the others were off since they were last asked. They may go on
+/// meanwhile; nothing of theirs is changed.
+pub fn tell_of_others(own: &Thread) {
+    if sys::is_sealed() {
+        return;
+    }
+    states::each_in_use(|other| {
+        let is_other = !core::ptr::eq(other, own) && switches::has_page(other) && other.has_arena();
+        if is_other && let Ok(away_ns) = sys::away_ns_of(other.tid.get()) {
+            let arena = other.arena.get();
+            // SAFETY: an arena stays in the mapping.
+            unsafe {
+                (&raw mut (*arena).end_away_ns).write_volatile(away_ns);
+                (&raw mut (*arena).end_until).write_volatile(clock::now(other.family.clock));
+            }
+        }
+    });
+}

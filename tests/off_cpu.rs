@@ -1,0 +1,206 @@
+//! Time on the processor, waiting, and while others had the processor: held against the kernel's own clocks.
+//!
+//! What a function has measured of itself by `CLOCK_THREAD_CPUTIME_ID` is what the report must tell of it, beside whatever else
+//! the machine does.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use common::{Document, Program, Report, Spent, diytrace, each_build, run_to_end, tool};
+use needs::needs;
+
+/// What hooks and clocks may make of a function's times, in nanoseconds: of each call, and of scheduling in between.
+const SLACK: f64 = 1.5e6;
+
+/// What a function has measured of itself, with all that it has called.
+#[derive(Clone, Copy, Debug, Default)]
+struct Measured {
+    calls: f64,
+    cpu: f64,
+    wall: f64,
+}
+
+fn measured(stdout: &str) -> BTreeMap<String, Measured> {
+    let mut all: BTreeMap<String, Measured> = BTreeMap::new();
+    for line in stdout.lines() {
+        let [name, numbers @ ..] = &line.split('\t').collect::<Vec<_>>()[..] else { continue };
+        let [calls, cpu, wall] = numbers.iter().map(|number| number.parse().unwrap()).collect::<Vec<f64>>()[..] else {
+            continue;
+        };
+        let sum = all.entry((*name).to_owned()).or_default();
+        (sum.calls, sum.cpu, sum.wall) = (sum.calls + calls, sum.cpu + cpu, sum.wall + wall);
+    }
+    all
+}
+
+fn is_near(told: f64, truth: f64) -> bool {
+    (told - truth).abs() <= SLACK + truth * 0.03
+}
+
+/// Times that are known.
+fn known(spent: Spent) -> [f64; 6] {
+    let Spent { cpu_ns, wait_ns, preempted_ns, self_cpu_ns, self_wait_ns, self_preempted_ns } = spent;
+    [cpu_ns, wait_ns, preempted_ns, self_cpu_ns, self_wait_ns, self_preempted_ns]
+        .map(|ns| ns.unwrap_or_else(|| panic!("not known: {spent:?}")))
+}
+
+fn check(report: &Report, name: &str, measured: &Measured) {
+    let function = report.function(name);
+    let [cpu, wait, preempted, ..] = known(function.spent);
+    let told = format!("{name}: {:?}, and by itself {measured:?}", function.spent);
+    assert_eq!(function.calls as f64, measured.calls, "{told}");
+    assert!(is_near(cpu, measured.cpu), "on the processor: {told}");
+    assert!(is_near(wait + preempted, measured.wall - measured.cpu), "off it: {told}");
+    assert!(cpu + wait + preempted <= function.total_ns + 2.0, "more than there is: {told}");
+}
+
+#[needs(perf_events)]
+#[test]
+fn every_function_has_the_time_that_it_measured() {
+    each_build("off-cpu.c", |program| {
+        let recorded = program.record().arg("all").with_output_of_its_own().run();
+        let (report, measured) = (recorded.report(), measured(&recorded.stdout));
+        assert_eq!(measured.len(), 10);
+        measured.iter().for_each(|(name, measured)| check(&report, name, measured));
+        // Waiting is nobody else's.
+        let least = |name: &str| known(report.function(name).spent)[4];
+        for (name, ms) in [("sleeps", 25.0), ("locks", 20.0), ("writes", 30.0), ("does_both", 15.0)] {
+            assert!(least(name) >= ms * 1e6 - SLACK, "{name}: {:?}", report.function(name).spent);
+        }
+        for name in ["works", "everything", "in_child"] {
+            let spent = report.function(name).spent;
+            assert!(name != "works" || known(spent)[4] < SLACK, "{spent:?}");
+        }
+        // A caller has what it called, too.
+        let callee = report.function("everything").callee("sleeps").spent;
+        assert!(known(callee)[1] >= 20e6 - SLACK, "{callee:?}");
+    });
+}
+
+#[needs(perf_events)]
+#[test]
+fn threads_have_their_processor_time() {
+    each_build("off-cpu.c", |program| {
+        let recorded = program.record().arg("all").with_output_of_its_own().run();
+        let measured = measured(&recorded.stdout);
+        for outermost in ["locker", "reader", "everything"] {
+            let threads = recorded.reports_by_thread();
+            let is_its = |report: &&Report| report.functions.iter().any(|function| function.name == outermost);
+            let report = threads.iter().find(is_its).unwrap();
+            let is_inside = |name: &str| !["main", "in_child"].contains(&name);
+            let functions = report.functions.iter().filter(|function| is_inside(&function.name));
+            let cpu: f64 = functions.map(|function| known(function.spent)[3]).sum();
+            let truth = measured[outermost].cpu;
+            assert!((cpu - truth).abs() <= truth * 0.01 + 0.5e6, "{outermost}: {cpu} for {truth}");
+        }
+    });
+}
+
+/// Most calls are only noted, in windows that a switch ends.
+#[needs(perf_events)]
+#[test]
+fn waits_in_calibration_windows_are_found() {
+    each_build("off-cpu.c", |program| {
+        for windows in ["0", "50", "1000"] {
+            let recording = program.record().args(&["bursts", "60"]).set("WINDOWS", windows);
+            let recorded = recording.with_output_of_its_own().run();
+            let (report, measured) = (recorded.report(), measured(&recorded.stdout));
+            assert_eq!(report.function("leaf").calls, 60_000);
+            // What recording takes is in what it measured, and not in what is told.
+            let [cpu, wait, preempted, ..] = known(report.function("bursts").spent);
+            let truth = measured["bursts"];
+            assert!(is_near(wait + preempted, truth.wall - truth.cpu), "{windows}: {wait} {preempted} {truth:?}");
+            assert!(cpu <= truth.cpu + SLACK, "{windows}: {cpu} {truth:?}");
+            // A call that was only noted has no time, and what it waited is that of the call around it, as its time is.
+            let nap = known(report.function("nap").spent);
+            assert!(nap[4] <= measured["nap"].wall + SLACK, "{nap:?}");
+            let all = nap[4] + known(report.function("bursts").spent)[4];
+            assert!(all >= 60e6 - SLACK, "{windows}: {all}");
+        }
+    });
+}
+
+#[needs(perf_events)]
+#[test]
+fn a_parent_waits_for_its_vfork_child() {
+    each_build("off-cpu.c", |program| {
+        let recorded = program.record().arg("vfork").with_output_of_its_own().run();
+        let (report, measured) = (recorded.report(), measured(&recorded.stdout));
+        let [cpu, wait, preempted, ..] = known(report.function("vforks").spent);
+        let truth = measured["vforks"];
+        assert!(is_near(cpu, truth.cpu) && is_near(wait + preempted, truth.wall - truth.cpu), "{cpu} {wait} {truth:?}");
+    });
+}
+
+#[needs(perf_events)]
+#[test]
+fn who_waits_at_the_end_of_the_process_has_waited() {
+    each_build("off-cpu.c", |program| {
+        let recorded = program.record().arg("exit").with_output_of_its_own().run();
+        let report = recorded.report();
+        let stuck = report.function("stuck");
+        let [cpu, wait, ..] = known(stuck.spent);
+        assert!(stuck.open == 1 && wait >= stuck.total_ns * 0.9 && cpu < SLACK, "{stuck:#?}");
+        assert!(known(report.function("main").spent)[1] >= 5e6 - SLACK);
+    });
+}
+
+/// Of a process that is killed in a wait nobody knows how long that has lasted; of one that runs, the kernel does.
+#[needs(perf_events)]
+#[test]
+fn a_wait_that_goes_on() {
+    each_build("off-cpu.c", |program| {
+        let here = tempfile::tempdir().unwrap();
+        let mut process = Command::new(&program.path);
+        process.arg("stuck").current_dir(&here).env("DIYTRACE_OUT", "out").env("LD_PRELOAD", tool("libdiytrace.so"));
+        let mut process = process.stdout(Stdio::piped()).spawn().unwrap();
+        process.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        sleep(Duration::from_millis(100));
+        let report = || {
+            let output = run_to_end(diytrace(here.path()).args(["report", "--format", "json", "out"]));
+            Document::parse(&output.stdout).into_only_report()
+        };
+        let running = report();
+        let stuck = running.function("stuck");
+        let [cpu, wait, ..] = known(stuck.spent);
+        assert!(wait >= 90e6 && cpu < SLACK && stuck.total_ns >= wait, "{stuck:#?}");
+        process.kill().unwrap();
+        process.wait().unwrap();
+        let killed = report();
+        let (works, stuck) = (killed.function("works"), killed.function("stuck"));
+        assert!(known(works.spent)[3] >= 10e6 * 0.97 && stuck.open == 1, "{works:#?} {stuck:#?}");
+        assert!(known(stuck.spent)[0] < SLACK, "what is not known is no time on the processor: {stuck:#?}");
+    });
+}
+
+/// All times are null, and a warning says why.
+fn assert_unknown(document: &Document, report: &Report) {
+    assert!(document.warns_of(&["wall time", "perf_event_open"]), "{:?}", document.warnings);
+    for name in ["main", "works", "sleeps"] {
+        let Spent { cpu_ns, wait_ns, preempted_ns, .. } = report.function(name).spent;
+        assert_eq!([cpu_ns, wait_ns, preempted_ns], [None; 3], "{name}");
+    }
+    assert_eq!(report.function("works").spent.self_cpu_ns, None);
+}
+
+fn unknown(program: &Program, arguments: &[&str]) {
+    let recorded = program.record().args(arguments).with_output_of_its_own().run();
+    let mut document = recorded.document(&[]);
+    let report = document.reports.remove(0);
+    assert_unknown(&document, &report);
+}
+
+#[test]
+fn where_the_kernel_refuses_it_nothing_is_told() {
+    each_build("off-cpu.c", |program| unknown(program, &["refused", "all"]));
+}
+
+#[test]
+fn after_a_filter_of_system_calls_nothing_is_told() {
+    each_build("off-cpu.c", |program| unknown(program, &["sealed"]));
+}
