@@ -36,6 +36,12 @@ pub enum Error {
         /// What there is.
         known: Vec<u32>,
     },
+    /// One kind of time is asked for, and nobody knows how times divide.
+    #[error(
+        "of some threads in the profile it is not known when they were on a processor (`diytrace report` tells why): leave \
+         --time out"
+    )]
+    UnknownKindOfTime,
     /// Options that do not go together.
     #[error("{0}")]
     Usage(String),

@@ -12,7 +12,7 @@
 //! they are in one), and none is written but the latter's cache and the archives of [`pack`]. Times are fixed-point ([`time`]) and
 //! histograms ([`histogram`]) counts, so that no result depends on the order of files, threads or processes.
 //!
-//! [`run`] finds what lies in a folder; [`opened`] is the way's first half, for all commands; in [`left`], debug information corrects what it says of calls that an
+//! [`spent`] leaves one kind of time of them, on the processor or waiting. [`run`] finds what lies in a folder; [`opened`] is the way's first half, for all commands; in [`left`], debug information corrects what it says of calls that an
 //! exception has left. [`warnings`] are what a reader should know of it.
 //!
 //! Below all that: [`module`] and [`process`] (what is one), [`units`] and [`human`] (how numbers are written), [`demangle`] and
@@ -39,6 +39,7 @@ pub mod process;
 pub mod progress;
 pub mod run;
 pub mod short_name;
+pub mod spent;
 pub mod symbolize;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use diytrace_profile::error::Error;
+use diytrace_profile::spent;
 use diytrace_views::tree::{self, Options, Recursion};
 use diytrace_views::view;
 
@@ -94,6 +95,7 @@ impl Arguments {
             limit: self.limit.map(|limit| limit.saturating_add(1)),
             sort: self.sort.into(),
             raw: self.selected.raw,
+            time: spent::Kind::Wall,
             spelling: self.selected.names(self.shown.format()).spelling(),
             format: self.shown.format(),
         }

@@ -11,7 +11,7 @@ use super::choice::choice;
 use super::pager::Output;
 use super::selection::{Selected, patterns};
 use super::shown::{warn, write_file};
-use super::tree::percent;
+use super::tree::{Kind, percent};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,6 +49,10 @@ pub struct Arguments {
     /// Only call paths that one of these functions is on: symbol or demangled name, * and ? (repeatable)
     #[arg(long = "function", value_name = "GLOB")]
     functions: Vec<String>,
+
+    /// Which time to export: all that passed, what of it was spent on a processor, or waiting
+    #[arg(long, value_enum, value_name = "KIND", default_value_t)]
+    time: Kind,
 
     /// Leave out call paths with a smaller share of all time
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value_t = 0.0)]
@@ -101,6 +105,7 @@ impl Arguments {
             depth: self.depth,
             names: self.selected.chosen_names(),
             raw: self.selected.raw,
+            time: self.time.into(),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use clap::ValueEnum;
 use diytrace_profile::error::Error;
+use diytrace_profile::spent;
 use diytrace_views::tree::{self, Options, Recursion};
 use diytrace_views::view;
 
@@ -60,6 +61,10 @@ pub struct Arguments {
     #[arg(long, short = 'n', value_name = "N")]
     limit: Option<usize>,
 
+    /// Which time to show: all that passed, what of it was spent on a processor, or waiting
+    #[arg(long, value_enum, value_name = "KIND", default_value_t)]
+    time: Kind,
+
     /// Order of branches; the largest first
     #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
     sort: Sort,
@@ -90,7 +95,7 @@ impl Arguments {
     }
 
     fn options(&self) -> Options {
-        let Self { callers, sites, min_percent, depth, recursion, limit, sort, by_address, .. } = *self;
+        let Self { callers, sites, min_percent, depth, recursion, limit, sort, by_address, time, .. } = *self;
         let recursion = recursion.map(|levels| Recursion { direct: levels, through_others: levels });
         Options {
             roots: patterns(&self.roots),
@@ -105,12 +110,14 @@ impl Arguments {
             limit,
             sort: sort.into(),
             raw: self.selected.raw,
+            time: time.into(),
             spelling: self.selected.names(self.shown.format()).spelling(),
             format: self.shown.format(),
         }
     }
 }
 
+choice!(pub Kind for spent::Kind { Wall, Cpu, Wait });
 choice!(pub Sort for tree::Sort { Total, Self_ = "self", Calls, Name });
 
 pub fn percent(text: &str) -> Result<f64, &'static str> {

@@ -48,7 +48,7 @@ pub struct Measures<'a> {
 
 impl<'a> Measures<'a> {
     pub fn of(family: &'a Family, arena: &'a Arena, latest: Latest) -> Self {
-        let (of_loop, below) = (family.evidence.of_loop(), Below::of(arena, latest.ticks));
+        let (of_loop, below) = (family.evidence.of_loop(), Below::of(arena, latest.ticks, family.clock.ns_per_tick()));
         Self { family, arena, latest, of_loop, below, tail: Tail::of(family, arena, latest.ticks) }
     }
 
@@ -70,7 +70,7 @@ impl<'a> Measures<'a> {
         }
         let ns_per_tick = family.clock.ns_per_tick();
         let time = |ticks: f64| Time::from_ns(ticks * ns_per_tick);
-        let slots = SlotTimes::both(node, &arena.samples, latest.ticks);
+        let slots = SlotTimes::both(node, &arena.samples, latest.ticks, below.off[index]);
         let own = &below.own[index];
         let closed_calls = slots[0].closed.saturating_add(slots[1].closed);
         let of_hooks: f64 = slots.iter().map(|slot| slot.pairs().cost(of_loop)).sum();
@@ -218,7 +218,9 @@ struct SlotTimes {
 }
 
 impl SlotTimes {
-    fn both(node: &Node, samples: &[Sample], latest: u64) -> [Self; 2] {
+    /// `off`: what of its time, with that of calls below, was off the processor, in ticks. A call that is only noted never is
+    /// (that ends the stretch), so what stands for such calls is the rest.
+    fn both(node: &Node, samples: &[Sample], latest: u64, off: u64) -> [Self; 2] {
         let closed = [0, 1].map(|slot: usize| closed(&node.slots[slot]));
         let all = closed[0].saturating_add(closed[1]);
         [0, 1].map(|slot: usize| {
@@ -234,18 +236,21 @@ impl SlotTimes {
                 }
                 Timed::None => (0, 0),
             };
-            Self::of(&node.slots[slot], latest, closed[slot], represented, counted)
+            let off = if slot == 0 { off } else { 0 };
+            Self::of(&node.slots[slot], latest, closed[slot], represented, counted, off)
         })
     }
 
-    fn of(slot: &Slot, latest: u64, closed: u64, represented: u64, counted: u64) -> Self {
+    fn of(slot: &Slot, latest: u64, closed: u64, represented: u64, counted: u64, off: u64) -> Self {
         let is_open = slot.mark & mark::OPEN != 0;
         // A call that is not timed has no time in its mark.
         let began = slot.mark & !mark::BITS;
         let so_far = if is_open && began != 0 { latest.saturating_sub(began) } else { 0 };
         let scale = if represented == 0 || closed == represented { 1.0 } else { closed as f64 / represented as f64 };
         let scaled = |count: u64| if scale == 1.0 { count } else { (count as f64 * scale).round() as u64 };
-        let ticks = if scale == 1.0 { i128::from(slot.ticks) } else { (slot.ticks as f64 * scale).round() as i128 };
+        let off = off.min(slot.ticks);
+        let scaled_ticks = i128::from(off) + ((slot.ticks - off) as f64 * scale).round() as i128;
+        let ticks = if scale == 1.0 { i128::from(slot.ticks) } else { scaled_ticks };
         Self {
             ticks: ticks + i128::from(so_far),
             closed_ticks: ticks,
@@ -292,12 +297,21 @@ struct Below {
     pairs: Vec<u64>,
     /// Calls that are not recorded, at the path and below it.
     untimed: Vec<u64>,
+    /// Time off the processor, at the path and below it, in ticks.
+    off: Vec<u64>,
 }
 
 impl Below {
-    fn of(arena: &Arena, latest: u64) -> Self {
+    fn of(arena: &Arena, latest: u64, ns_per_tick: f64) -> Self {
         let nodes = &arena.nodes;
         let mut own = vec![Own::default(); nodes.len()];
+        let off_ns = |node: &Node| node.off.wait_ns.saturating_add(node.off.preempted_ns);
+        let mut off: Vec<u64> = nodes.iter().map(|node| (off_ns(node) as f64 / ns_per_tick) as u64).collect();
+        for (index, node) in nodes.iter().enumerate().rev() {
+            if let Some(parent) = node.parent {
+                off[parent as usize] = off[parent as usize].saturating_add(off[index]);
+            }
+        }
         for (index, node) in nodes.iter().enumerate() {
             let parent = node.parent.map(|parent| parent as usize);
             if node.is_untimed() {
@@ -306,7 +320,7 @@ impl Below {
                 }
                 continue;
             }
-            let slots = SlotTimes::both(node, &arena.samples, latest);
+            let slots = SlotTimes::both(node, &arena.samples, latest, off[index]);
             let ticks = slots[0].ticks + slots[1].ticks;
             let hooks = slots[0].pairs().and(&slots[1].pairs());
             let pairs = slots[0].closed.saturating_add(slots[1].closed);
@@ -330,6 +344,6 @@ impl Below {
                 untimed[parent] = untimed[parent].saturating_add(untimed[index]);
             }
         }
-        Self { own, pairs, untimed }
+        Self { own, pairs, untimed, off }
     }
 }

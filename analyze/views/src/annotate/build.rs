@@ -12,6 +12,7 @@ use diytrace_profile::error::Error;
 use diytrace_profile::functions::FunctionId;
 use diytrace_profile::merge::Place;
 use diytrace_profile::opened::Opened;
+use diytrace_profile::spent::Kind;
 use diytrace_profile::symbolize::{Body, Symbols};
 use diytrace_profile::time::Time;
 use diytrace_profile::units::Address;
@@ -31,6 +32,7 @@ pub fn document(options: &Options, opened: &Opened, symbols: &Symbols) -> Result
             by_address: false,
             spelling: options.spelling,
             lines: Lines::None,
+            time: Kind::Wall,
         },
     )?;
     let mut builder = Builder { options, symbols, trees: &trees, warnings: trees.warnings.clone() };

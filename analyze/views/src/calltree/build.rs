@@ -15,6 +15,7 @@ use diytrace_profile::functions::{Call, Calls, Spelling};
 use diytrace_profile::functions::{FunctionId, functions};
 use diytrace_profile::merge::{Group, PathId};
 use diytrace_profile::opened::Opened;
+use diytrace_profile::spent::Kind;
 use diytrace_profile::symbolize::{Probe, Symbols};
 use diytrace_profile::warnings;
 use rustc_hash::FxHashSet;
@@ -34,6 +35,8 @@ pub struct Options {
     pub spelling: Spelling,
     /// Which lines are looked up.
     pub lines: Lines,
+    /// Which time is told.
+    pub time: Kind,
 }
 
 /// Which lines are looked up: for a large program that takes seconds.
@@ -62,8 +65,8 @@ pub fn build(opened: &Opened, symbols: &Symbols, options: &Options) -> Result<Ca
     };
     let (is_narrowed, inside, named) = (!options.inside.is_empty(), of(&inside), of(&named));
     let calls = Calls::new(&opened.merged, symbols);
-    let builder = Builder { symbols, calls, names, inside: is_narrowed.then_some(inside), named };
-    let trees = opened.merged.groups.iter().map(|group| builder.tree(group)).collect();
+    let builder = Builder { symbols, calls, names, inside: is_narrowed.then_some(inside), named, time: options.time };
+    let trees = opened.merged.groups.iter().map(|group| builder.tree(group)).collect::<Result<_, _>>()?;
     let sites = builder.calls.all();
     builder.find_lines(options.lines, &sites);
     Ok(CallTrees {
@@ -71,6 +74,7 @@ pub fn build(opened: &Opened, symbols: &Symbols, options: &Options) -> Result<Ca
         runs: opened.runs,
         warnings: warnings::all(&opened.loaded, &opened.merged, symbols),
         roots: roots.patterns,
+        time: options.time,
         modules: opened.merged.modules.clone(),
         functions: builder.functions(),
         sites: sites.iter().map(|call| builder.site(call)).collect(),
@@ -86,11 +90,15 @@ struct Builder<'a, 'f> {
     inside: Option<FxHashSet<FunctionId>>,
     /// Functions that somebody has named.
     named: FxHashSet<FunctionId>,
+    time: Kind,
 }
 
 impl Builder<'_, '_> {
-    fn tree(&self, group: &Group) -> CallTree {
-        let times = correct(group);
+    fn tree(&self, group: &Group) -> Result<CallTree, Error> {
+        let mut times = correct(group);
+        if !self.time.keep(&mut times, &group.tree) {
+            return Err(Error::UnknownKindOfTime);
+        }
         let is_inlined = |path: PathId| self.calls.is_inlined(&group.tree.paths[path as usize]);
         let functions = functions(group, &times, &self.names.ids, is_inlined);
         let mut nodes: Vec<Node> = Vec::with_capacity(group.tree.paths.len());
@@ -136,7 +144,7 @@ impl Builder<'_, '_> {
             nodes.push(node);
         }
         sum_up(&mut nodes);
-        CallTree { subject: subject(group), is_narrowed: self.inside.is_some(), nodes, functions }
+        Ok(CallTree { subject: subject(group), is_narrowed: self.inside.is_some(), nodes, functions })
     }
 
     fn find_lines(&self, lines: Lines, sites: &[Rc<Call>]) {

@@ -19,6 +19,7 @@ use crate::subject::{Clock, Subject};
 use diytrace_profile::functions::CallKind;
 use diytrace_profile::functions::{self, FunctionId};
 use diytrace_profile::merge::{Module, ModuleId};
+use diytrace_profile::spent::Kind;
 use diytrace_profile::time::Time;
 
 pub use build::{Lines, Options, build};
@@ -40,6 +41,8 @@ pub struct CallTrees {
     pub runs: usize,
     /// Patterns of functions: asked for, or else those that the recording was limited to; empty: there are none.
     pub roots: Vec<String>,
+    /// Which time this is.
+    pub time: Kind,
     /// Programs and libraries.
     pub modules: Vec<Module>,
     /// All functions that were called.

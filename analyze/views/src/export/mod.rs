@@ -41,6 +41,7 @@ pub fn profile(options: &Options, opened: &Opened) -> Result<Profile, Error> {
         by_address: true,
         spelling: names.spelling(),
         lines: Lines::All,
+        time: options.time,
         ..calltree::Options::default()
     };
     let mut trees = calltree::build(opened, &symbols, &tree_options)?;

@@ -3,6 +3,7 @@
 use super::prune::Wanted;
 use crate::names::Names;
 use diytrace_profile::merge::By;
+use diytrace_profile::spent::Kind;
 
 /// What to export, and how.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub struct Options {
     pub names: Option<Names>,
     /// Times as measured, without correction.
     pub raw: bool,
+    /// Which time is told.
+    pub time: Kind,
 }
 
 impl Options {

@@ -11,6 +11,7 @@ use diytrace_profile::functions::CallKind;
 use diytrace_profile::functions::FunctionId;
 use diytrace_profile::human::counted;
 use diytrace_profile::merge::ModuleId;
+use diytrace_profile::spent::Kind;
 use diytrace_profile::time::Time;
 
 /// Which times, and of what.
@@ -70,6 +71,11 @@ fn title(trees: &CallTrees, choice: Choice) -> String {
     let programs: BTreeSet<&str> = programs.map(|program| file_name(program)).collect();
     let programs = programs.into_iter().collect::<Vec<_>>().join(", ");
     let programs = if trees.runs > 1 { format!("{programs}, {} runs", trees.runs) } else { programs };
+    let programs = match trees.time {
+        Kind::Wall => programs,
+        Kind::Cpu => format!("{programs}, time on the processor"),
+        Kind::Wait => format!("{programs}, time spent waiting"),
+    };
     if choice.only_roots { format!("{programs}, inside {}", trees.roots.join(", ")) } else { programs }
 }
 

@@ -26,6 +26,7 @@ pub fn tree_document() -> Document {
         warnings: Vec::new(),
         roots: Vec::new(),
         raw: false,
+        time: "wall",
         callers: false,
         sites: false,
         by_own: false,

@@ -30,6 +30,9 @@ pub struct Document {
     pub roots: Vec<String>,
     /// Whether times are as measured.
     pub raw: bool,
+    /// Which time is told: `wall`, all that passed; `cpu`, what of it was spent on a processor; or `wait`. The mean and the
+    /// percentiles of calls are of all that passed.
+    pub time: &'static str,
     /// Whether trees lead to callers: a node's numbers are then those of the top's calls that were made through it.
     pub callers: bool,
     /// Whether calls from several places stay apart.

@@ -20,6 +20,7 @@ pub use branches::{Branch, Branches, What};
 use diytrace_profile::error::Error;
 use diytrace_profile::functions::Spelling;
 use diytrace_profile::opened::Opened;
+use diytrace_profile::spent::Kind;
 pub use document::{Document, Hidden, Node, Site, Tree};
 pub use downward::{Recursion, downward};
 pub use places::Places;
@@ -56,6 +57,8 @@ pub struct Options {
     pub sort: Sort,
     /// Times as measured, without correction.
     pub raw: bool,
+    /// Which time is told.
+    pub time: Kind,
     /// How it is written.
     pub format: Format,
 }
@@ -87,6 +90,7 @@ pub fn document(options: &Options, opened: Opened) -> Result<Document, Error> {
         by_address: options.by_address || options.format == Format::Json,
         spelling: options.spelling,
         lines: if is_table && !options.sites { Lines::None } else { Lines::All },
+        time: options.time,
     };
     let trees = calltree::build(&opened, &opened.symbols(), &tree_options)?;
     drop(opened);
@@ -134,6 +138,7 @@ pub fn of_trees(options: &Options, trees: &CallTrees) -> Document {
         runs: trees.runs,
         roots: trees.roots.clone(),
         raw: options.raw,
+        time: trees.time.name(),
         callers: options.callers,
         sites: options.sites,
         by_own: thresholds.by_own,

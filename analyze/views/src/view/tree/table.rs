@@ -178,6 +178,13 @@ pub(super) fn place(site: &Site) -> String {
 
 fn notes(document: &Document, tree: &Tree, has_p99: bool) -> Vec<String> {
     let mut notes = Vec::new();
+    match document.time {
+        "cpu" => {
+            notes.push("total and self are times on the processor; mean and p99 are of all that passed".to_owned())
+        }
+        "wait" => notes.push("total and self are times spent waiting; mean and p99 are of all that passed".to_owned()),
+        _ => {}
+    }
     if has_p99 && tree.nodes.iter().any(|node| node.p99_ns.is_none() && node.function_p99_ns.is_some()) {
         notes.push("p99 is kept by function: it is shown where all calls of one are on one branch".to_owned());
     }
