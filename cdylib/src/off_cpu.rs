@@ -83,8 +83,6 @@ pub fn take(thread: &Thread) -> Off {
     }
     let before = thread.on_processor.get();
     let off = now.away_ns().saturating_sub(before.away_ns());
-    let waits = now.waits.wrapping_sub(before.waits);
-    let all = waits + now.preemptions.wrapping_sub(before.preemptions);
     thread.seen.set(word);
     // Clocks that are read one after the other may disagree by what lies between.
     if now.away_ns() > before.away_ns() {
@@ -93,9 +91,16 @@ pub fn take(thread: &Thread) -> Off {
     tell(thread, now.away_ns());
     // SAFETY: the word is the thread's.
     let logged = unsafe { switches::read_log(thread.switches.get()) }.filter(|[wait, preempted]| wait + preempted > 0);
-    let (part, whole) = logged.map_or((waits, all.max(1)), |[wait, preempted]| (wait, wait + preempted));
-    let wait = (u128::from(off) * u128::from(part) / u128::from(whole)) as u64;
+    let [waits, preemptions] = logged.unwrap_or_else(|| switches_since(thread));
+    let wait = (u128::from(off) * u128::from(waits) / u128::from((waits + preemptions).max(1))) as u64;
     Off { wait, preempted: off - wait }
+}
+
+/// How many switches of both kinds there were since they were last counted.
+fn switches_since(thread: &Thread) -> [u64; 2] {
+    let (now, before) = (sys::context_switches(), thread.context_switches.get());
+    thread.context_switches.set(now);
+    [0, 1].map(|kind: usize| now[kind].wrapping_sub(before[kind]))
 }
 
 /// What the thread is off until now is in no call's time.

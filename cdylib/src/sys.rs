@@ -57,10 +57,6 @@ pub struct OnProcessor {
     ns: u64,
     /// What it has had a processor for.
     cpu_ns: u64,
-    /// How often it gave the processor up.
-    pub waits: u64,
-    /// How often it was taken from it.
-    pub preemptions: u64,
     /// Which task that is.
     pub tid: u32,
 }
@@ -68,13 +64,11 @@ pub struct OnProcessor {
 impl OnProcessor {
     /// Of the calling thread.
     pub fn now() -> Result<Self> {
-        let (mut time, mut usage) = ([0u64; 2], [0u64; 18]);
+        let mut time = [0u64; 2];
         let tid = call!(SYS_gettid, 0)? as u32;
-        call!(SYS_getrusage, libc::RUSAGE_THREAD, usage.as_mut_ptr())?;
         call!(SYS_clock_gettime, libc::CLOCK_THREAD_CPUTIME_ID, time.as_mut_ptr())?;
         let ns = crate::clock::read(libc::CLOCK_MONOTONIC_RAW);
-        let cpu_ns = time[0] * 1_000_000_000 + time[1];
-        Ok(Self { ns, cpu_ns, waits: usage[16], preemptions: usage[17], tid }) // ru_nvcsw, ru_nivcsw
+        Ok(Self { ns, cpu_ns: time[0] * 1_000_000_000 + time[1], tid })
     }
 
     /// How long it was off the processor, from a beginning that is always the same.
@@ -152,11 +146,11 @@ pub fn map_in_hole(address: *mut u8, size: usize) -> Result<()> {
     }
 }
 
-/// How often the calling thread was switched out. 0 if that cannot be asked.
-pub fn context_switches() -> u64 {
+/// How often the calling thread has given the processor up, and how often it was taken from it. 0 if that cannot be asked.
+pub fn context_switches() -> [u64; 2] {
     let mut usage = [0u64; 18];
     let answer = call!(SYS_getrusage, libc::RUSAGE_THREAD, usage.as_mut_ptr());
-    answer.map_or(0, |_| usage[16] + usage[17]) // ru_nvcsw, ru_nivcsw
+    answer.map_or([0; 2], |_| [usage[16], usage[17]]) // ru_nvcsw, ru_nivcsw
 }
 
 /// Process, as it sees itself.

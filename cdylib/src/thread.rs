@@ -178,8 +178,10 @@ pub struct Thread {
     pub has_other_page: Field<bool>,
     /// The task whose clocks are asked.
     pub tid: Field<u32>,
-    /// Processor time and switches when they were last asked.
+    /// Processor time when it was last asked.
     pub on_processor: Field<OnProcessor>,
+    /// Switches of both kinds when they were last counted.
+    pub context_switches: Field<[u64; 2]>,
     /// Records of time off the processor, by node.
     pub off_cpu: Table,
     /// The trial of what timing costs.

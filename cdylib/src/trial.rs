@@ -81,7 +81,7 @@ pub struct Trial {
     /// What calls have taken between that and noted stretches, since the latest result was kept.
     between: Field<Between>,
     /// How often the thread had been switched out when that began.
-    switches: Field<u64>,
+    switches: Field<[u64; 2]>,
     /// Which part of the noted stretch is under way.
     part: Field<usize>,
     /// At which slot each has begun.

@@ -118,7 +118,10 @@ impl Rates<'_> {
             let nested_ns_per_s = edge.corrected.nested.ns() / self.seconds;
             Row { nested_ns_per_s, ..self.named(pid, *callee, edge.calls, [total, own, edge.error.ns()]) }
         });
+        let spent = function.own_off.split(sums.own);
         Row {
+            self_cpu_ns_per_s: spent.map(|spent| spent.cpu.ns() / self.seconds),
+            self_wait_ns_per_s: spent.map(|spent| spent.wait.ns() / self.seconds),
             mean_ns: function.mean(sums).map(|mean| mean.ns()),
             p99_ns: function.histogram.percentiles([0.99]).map(|[p99]| p99.ns()),
             open: function.open(),

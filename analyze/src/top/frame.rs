@@ -61,6 +61,10 @@ pub struct Row {
     pub nested_ns_per_s: f64,
     /// How far off the total may be.
     pub error_ns_per_s: f64,
+    /// Of the time without callees, what was spent on a processor, in a second; `null` where it is not known.
+    pub self_cpu_ns_per_s: Option<f64>,
+    /// The same of what was spent waiting.
+    pub self_wait_ns_per_s: Option<f64>,
     /// Mean of the calls that returned between the readings.
     pub mean_ns: Option<f64>,
     /// 99% of them took at most this.

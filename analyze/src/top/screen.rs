@@ -12,10 +12,10 @@ use diytrace_profile::human::{count, counted, resolved, time};
 use diytrace_views::view::timeline;
 
 /// Headings of [`cells`].
-pub const COLUMNS: [&str; 5] = ["calls/s", "self/s", "total/s", "mean", "p99"];
+pub const COLUMNS: [&str; 6] = ["calls/s", "self/s", "total/s", "mean", "p99", "wait/s"];
 
 /// Columns of the terminal from which on they are shown.
-const NEEDS: [u16; 5] = [40, 0, 55, 90, 75];
+const NEEDS: [u16; 6] = [40, 0, 55, 90, 75, 105];
 
 /// Lines of the terminal from which on there is room for a timeline.
 const LEAST_HEIGHT: u16 = 10;
@@ -33,6 +33,7 @@ const EXPLAINED: &str = "\
  total/s   the same with callees; of a recursion the outermost call's
  mean      of the calls that returned in the interval
  p99       99% of these took at most this
+ wait/s    of self/s, what was spent waiting; – where it is not known
  < x       below what the correction for the profiler's overhead can resolve
 
  s t c m 9 n      sort by self, total, calls, mean, p99, name; ▾ marks the column
@@ -63,14 +64,15 @@ pub fn headline(frame: &Frame) -> String {
 }
 
 /// The numbers of a row.
-pub fn cells(row: &Row) -> [String; 5] {
+pub fn cells(row: &Row) -> [String; 6] {
     let calls = match row.calls_per_s {
         rate if rate > 0.0 && rate < 9.95 => format!("{rate:.1}"),
         rate => count(rate.round() as u64),
     };
     let known = |ns: Option<f64>| ns.map_or_else(|| "–".to_owned(), time);
     if let Some(nested) = row.nested() {
-        return [calls, time(row.self_ns_per_s), format!("({})", time(nested)), known(row.mean_ns), known(row.p99_ns)];
+        let (own, nested) = (time(row.self_ns_per_s), format!("({})", time(nested)));
+        return [calls, own, nested, known(row.mean_ns), known(row.p99_ns), known(row.self_wait_ns_per_s)];
     }
     [
         calls,
@@ -79,6 +81,7 @@ pub fn cells(row: &Row) -> [String; 5] {
         resolved(row.total_ns_per_s, row.error_ns_per_s),
         known(row.mean_ns),
         known(row.p99_ns),
+        known(row.self_wait_ns_per_s),
     ]
 }
 
@@ -136,7 +139,7 @@ pub fn draw(canvas: &mut Canvas, frame: Option<&Frame>, view: &View) {
         Sort::Total => 2,
         Sort::Mean => 3,
         Sort::P99 => 4,
-        Sort::Name => 5,
+        Sort::Name => COLUMNS.len(),
     };
     let right = |text: String| Cell::new(Line::from(text).right_aligned());
     let heading = |(index, name): (usize, &'static str)| {

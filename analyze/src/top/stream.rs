@@ -101,10 +101,10 @@ pub fn write_text(frame: &Frame, by: Sort, limit: usize, out: &mut dyn Write) ->
     writeln!(out, "{}", screen::headline(frame))?;
     let has_pids = rows.iter().any(|row| row.pid.is_some());
     let pid = |text: &str| if has_pids { format!("{text:>8}  ") } else { String::new() };
-    let [calls, own, total, mean, p99] = screen::COLUMNS;
+    let [calls, own, total, mean, p99, ..] = screen::COLUMNS;
     writeln!(out, "  {}{calls:>10}  {own:>9}  {total:>9}  {mean:>9}  {p99:>9}  function", pid("pid"))?;
     for row in rows {
-        let [calls, own, total, mean, p99] = screen::cells(row);
+        let [calls, own, total, mean, p99, ..] = screen::cells(row);
         let name = shorten(&row.name, 100);
         writeln!(
             out,

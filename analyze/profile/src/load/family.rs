@@ -218,8 +218,13 @@ impl Arena {
         self.facts.processes == 0 && self.is_merged()
     }
 
-    /// Whether nothing is known of when its threads were on a processor.
+    /// Whether nothing is known of when its threads were on a processor: the recorder says so, or has never asked.
     pub fn is_unseen(&self) -> bool {
+        self.is_refused() || self.facts.away_ns == 0
+    }
+
+    /// Whether the recorder says that it could not be known, or not always.
+    pub fn is_refused(&self) -> bool {
         self.facts.flags & arena::flag::UNSEEN != 0
     }
 

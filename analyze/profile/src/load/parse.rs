@@ -99,7 +99,7 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
 
 /// That times are not told apart into those on a processor and others, as they would be.
 fn unseen(timing: Timing, arenas: &[Arena]) -> Option<String> {
-    let unseen = arenas.iter().filter(|arena| timing == Timing::All && arena.is_unseen() && !arena.nodes.is_empty());
+    let unseen = arenas.iter().filter(|arena| timing == Timing::All && arena.is_refused() && !arena.nodes.is_empty());
     let threads = unseen.fold(0u64, |sum, arena| sum.saturating_add(arena.facts.owners.max(1).into()));
     let whose = if threads == 1 { "1 thread are".to_owned() } else { format!("{threads} threads are") };
     (threads > 0).then(|| {

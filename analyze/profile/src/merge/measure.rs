@@ -164,7 +164,7 @@ impl Tail {
         let ns = |ticks: u64| Time::from_ns(ticks as f64 * family.clock.ns_per_tick());
         let facts = &arena.facts;
         let asked = facts.end_until.min(latest).max(known);
-        let wait = match facts.end_until > known && facts.away_ns != 0 {
+        let wait = match facts.end_until > known {
             true => Time::from_ns(facts.end_away_ns.saturating_sub(facts.away_ns) as f64).min(ns(asked - known)),
             false => Time::ZERO,
         };
