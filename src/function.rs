@@ -32,7 +32,7 @@ pub struct Function {
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Bins {
-    /// Calls in each equal part of the octave; one that was timed for others too counts for all of them.
+    /// Calls in each equal part of the octave.
     pub counts: [u64; SUBS],
 }
 

@@ -26,10 +26,8 @@ pub mod clock {
 pub mod timing {
     /// Every call is timed, but for those of trials (see [`crate::Trials`]).
     pub const ALL: u32 = 1;
-    /// Of each path's calls some are timed (see [`crate::Sample`]).
-    pub const SAMPLED: u32 = 2;
     /// Calls are counted only.
-    pub const OFF: u32 = 3;
+    pub const OFF: u32 = 2;
 }
 
 /// One moment on both clocks.
@@ -87,17 +85,14 @@ pub struct Header {
     pub cost_error: u64,
     /// What a hook pair that is not recorded adds to its caller, in 1/1024 ticks.
     pub untimed_cost: u64,
-    /// What a hook pair that counts a call without timing it adds to its caller, in 1/1024 ticks.
-    pub counted_cost: u64,
+    /// Not used; zero.
+    pub reserved_cost: u64,
     /// What a hook pair that only notes a call (see [`crate::ring`]) adds to its caller, in 1/1024 ticks.
     pub noted_cost: u64,
     /// What it adds where its hooks do all that twice (see [`crate::Trials`]) beside where they do it once, in 1/1024 ticks.
     pub twice_cost: u64,
-    /// What the hooks of a pair that counts take, each by itself between two readings of the clock, in 1/1024 ticks.
-    pub probed_cost: u64,
-    /// Where some calls are timed, what such a call's interval takes with nothing in it, in 1/1024 ticks; see
-    /// [`crate::Trials`].
-    pub blank_cost: u64,
+    /// Not used; zero.
+    pub reserved_costs: [u64; 2],
 
     /// Process that made the file.
     pub pid: u32,

@@ -9,9 +9,6 @@ pub const ROOT: Ref = 2;
 /// The position below which nothing is recorded but roots: deeper than `DIYTRACE_DEPTH`.
 pub const SKIPPED: Ref = 1;
 
-/// [`NodeRecord::countdown`] where no call is timed.
-pub const NOT_TIMED_MAX: u16 = u16::MAX;
-
 /// Bits of [`Node::flags`].
 pub mod flag {
     /// A recursive call whose path is not told apart from an ancestor's: what it calls is counted there. The time of
@@ -70,10 +67,8 @@ pub struct Node {
     pub record: Ref,
     /// Bits of [`flag`].
     pub flags: u32,
-    /// See [`NodeRecord::countdown`].
-    pub countdown: u16,
-    /// Its [`crate::Sample`], 0 if it has none; or calls that were noted, and not timed: see [`NodeRecord::sample`].
-    pub sample: Ref,
+    /// Calls that were noted, and not timed: those of trials (see [`crate::Trials`]).
+    pub noted: u32,
     /// Target of the call if the bytes before the call site were `e8`, else 0.
     pub target: u64,
     /// [`crate::Module::number`] of the function's module: tells apart what was at one address at two times, or in two
@@ -104,8 +99,8 @@ pub struct NodeRecord {
     pub record: Ref,
     /// `Node::flags`.
     pub flags: u16,
-    /// One more than the calls that may be counted without being timed before the next decision; 0 before the first.
-    pub countdown: u16,
+    /// Not used; zero.
+    pub reserved: u16,
     /// `Node::slots[0]`.
     pub slot: Slot,
 
@@ -119,9 +114,8 @@ pub struct NodeRecord {
     pub site_module: u32,
     /// `Node::target`, as the bytes of the call have it: relative to the call site; 0 for none.
     pub target: i32,
-    /// `Node::sample` where some calls are timed. Where all are but those of trials (see [`crate::Trials`]): how many those
-    /// are.
-    pub sample: Ref,
+    /// `Node::noted`.
+    pub noted: u32,
     /// `Node::unwound`.
     pub unwound: u64,
     /// `Node::slots[1]`.
@@ -141,8 +135,7 @@ impl From<NodeRecord> for Node {
             position: record.position,
             record: record.record,
             flags: record.flags.into(),
-            countdown: record.countdown,
-            sample: record.sample,
+            noted: record.noted,
             target: if record.target == 0 { 0 } else { record.site.wrapping_add_signed(record.target.into()) },
             module: record.module,
             site_module: record.site_module,
@@ -161,14 +154,14 @@ impl From<Node> for NodeRecord {
             parent: node.parent,
             record: node.record,
             flags: node.flags as u16,
-            countdown: node.countdown,
+            reserved: 0,
             slot: node.slots[0],
             hook_high: (node.hook >> 32) as u32,
             position: node.position,
             module: node.module,
             site_module: node.site_module,
             target: if node.target == 0 { 0 } else { node.target.wrapping_sub(node.site) as i32 },
-            sample: node.sample,
+            noted: node.noted,
             unwound: node.unwound,
             folded_slot: node.slots[1],
         }

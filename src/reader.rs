@@ -8,7 +8,7 @@ use crate::node::SKIPPED;
 use crate::ring::SLOTS;
 use crate::{
     ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Function, FunctionCount, GRANULE, Header, MAGIC,
-    Module, Node, NodeRecord, OffCpu, Ref, Ring, RingSlot, Sample, Timeline, Trials, UNIT, VERSION, kind,
+    Module, Node, NodeRecord, OffCpu, Ref, Ring, RingSlot, Timeline, Trials, UNIT, VERSION, kind,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -128,11 +128,6 @@ impl<'a> File<'a> {
     /// The bins that a function record names.
     pub fn bins(&self, bins: Ref) -> Option<Bins> {
         self.by_reference(bins)
-    }
-
-    /// The sample that a node names.
-    pub fn sample(&self, sample: Ref) -> Option<Sample> {
-        self.by_reference(sample)
     }
 
     /// The record of time off the processor that an arena, or another such record, names.

@@ -2,8 +2,7 @@
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Most results that are kept of one arena. Where all calls are timed, two become one when there is no room for another;
-/// else later ones take the place of the oldest.
+/// Most results that are kept of one arena. Two become one when there is no room for another.
 pub const TRIALS: usize = 63;
 
 /// The results of an arena's trials.
@@ -11,38 +10,31 @@ pub const TRIALS: usize = 63;
 /// A trial is a stretch of calls that are only noted (see [`crate::ring`]), between others that are timed. Whatever the program
 /// does is the same in both on the average, so the difference of their times is what timing costs, where and when the program
 /// runs. The timed calls are all since the last trial; of a thread that has waited there, those just before this one.
-///
-/// Where only some calls are timed, a trial is a short stretch of counted calls, in which the clock is read before and after
-/// each hook (what is in no cache takes them longer than a loop of the same calls), and the blanks since the last one: where a
-/// call is about to be timed, now and then the exit hook is called beforehand, and what lies between two readings of the clock
-/// then is nothing but what they add.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Trials {
-    /// Results here; where only some calls are timed, trials so far.
+    /// Results here.
     pub count: u64,
-    /// Trials so far, where all calls are timed.
+    /// Trials so far.
     pub made: u64,
-    /// What a timed call took longer than a noted one, in 1/1024 ticks; where only some calls are timed, what a blank took longer
-    /// than at the start: the result of trial `n` (from 0) lies at `n % TRIALS`.
+    /// What a timed call took longer than a noted one, in 1/1024 ticks.
     pub differences: [i32; TRIALS],
-    /// How many calls a result stands for, in thousands: those since the one before. Where only some calls are timed: what the
-    /// hooks of a counted call took longer, each by itself, than those of the loop at the start.
-    pub others: [i32; TRIALS],
+    /// How many calls a result stands for, in thousands: those since the one before.
+    pub weights: [i32; TRIALS],
     /// How much longer a noted call took in the second part of its stretch than in the third, in 1/1024 ticks: what the hooks
     /// that time have pushed out of the caches was still coming back. The first part is warm-up, and `differences` are of the
-    /// third. 0 where only some calls are timed.
+    /// third.
     pub declines: [i32; TRIALS],
-    /// What a noted call took in that third part, in 1/1024 ticks. 0 where only some calls are timed.
+    /// What a noted call took in that third part, in 1/1024 ticks.
     pub noted: [i32; TRIALS],
     /// What a call took longer that was noted twice, in the last part, than one that was noted once, in the third, in 1/1024
-    /// ticks: about what noting takes. 0 where only some calls are timed.
+    /// ticks: about what noting takes.
     pub own: [i32; TRIALS],
     /// Not used; zero.
     pub reserved: [u32; 1],
 }
 
-/// What a trial has found, where all calls are timed: see [`Trials`]. In 1/1024 ticks for a call.
+/// What a trial has found: see [`Trials`]. In 1/1024 ticks for a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
     /// What a timed call took.
@@ -58,25 +50,25 @@ pub struct Found {
 }
 
 impl Trials {
-    /// Adds a result, where all calls are timed.
+    /// Adds a result.
     pub fn add(&mut self, found: &Found) {
         let mut count = (self.count as usize).min(TRIALS);
         if count == TRIALS {
             // Each two become one, but for the last, which has no other.
             for pair in 0..TRIALS.div_ceil(2) {
                 let [first, second] = [pair * 2, (pair * 2 + 1).min(TRIALS - 1)];
-                let weights = [first, second].map(|n| i64::from(self.others[n]).max(1));
+                let weights = [first, second].map(|n| i64::from(self.weights[n]).max(1));
                 let sum = weights[0] + weights[1];
                 for results in [&mut self.differences, &mut self.declines, &mut self.noted, &mut self.own] {
                     let both = i64::from(results[first]) * weights[0] + i64::from(results[second]) * weights[1];
                     results[pair] = (both / sum) as i32;
                 }
                 let calls = if first == second { weights[0] } else { sum };
-                self.others[pair] = calls.min(i32::MAX.into()) as i32;
+                self.weights[pair] = calls.min(i32::MAX.into()) as i32;
             }
             count = TRIALS.div_ceil(2);
         }
-        (self.differences[count], self.others[count]) = (found.timed.saturating_sub(found.noted), found.calls);
+        (self.differences[count], self.weights[count]) = (found.timed.saturating_sub(found.noted), found.calls);
         (self.declines[count], self.noted[count], self.own[count]) = (found.decline, found.noted, found.own);
         self.count = count as u64 + 1;
     }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Program, Recorded, each_build};
 
-const WAYS: [&str; 3] = ["all", "sampled", "off"];
+const WAYS: [&str; 2] = ["all", "off"];
 
 /// The report, whose times may be null.
 fn json(recorded: &Recorded) -> serde_json::Value {
@@ -24,8 +24,8 @@ fn calls_are_counted_exactly_whichever_are_timed() {
     });
 }
 
-fn busy(program: &Program, calls: u64, timing: &str, clock: &str) -> Recorded {
-    program.record().args(&[&calls.to_string()]).set("TIMING", timing).set("CLOCK", clock).run()
+fn busy(program: &Program, calls: u64, timing: &str) -> Recorded {
+    program.record().args(&[&calls.to_string()]).set("TIMING", timing).run()
 }
 
 fn assert_busy_calls(recorded: &Recorded, calls: u64) {
@@ -39,25 +39,9 @@ fn assert_busy_calls(recorded: &Recorded, calls: u64) {
 }
 
 #[test]
-fn a_sample_tells_the_time_of_all_calls() {
-    each_build("busy.c", |program| {
-        for clock in ["tsc", "clock_gettime"] {
-            let recorded = busy(program, 20_000, "sampled", clock);
-            assert_busy_calls(&recorded, 20_000);
-            let report = recorded.report();
-            let spin = report.function("spin");
-            let least = spin.calls as f64 * 100.0;
-            // What is subtracted for the hooks may be too much by its error.
-            assert!(spin.total_ns + spin.total_error_ns >= least * 0.9, "{spin:#?}");
-            assert!(spin.p50_ns.unwrap() >= 60.0, "{spin:#?}");
-        }
-    });
-}
-
-#[test]
 fn what_is_not_timed_has_no_time() {
     each_build("busy.c", |program| {
-        let recorded = busy(program, 2_000, "off", "tsc");
+        let recorded = busy(program, 2_000, "off");
         assert_busy_calls(&recorded, 2_000);
         let report = json(&recorded);
         let first = &report["reports"][0];
@@ -77,7 +61,7 @@ fn trials_tell_what_timing_costs_and_count_every_call() {
     each_build("busy.c", |program| {
         // Trials begin after 131,072 calls of a thread, and are few.
         assert_some_run_is_tried(|| {
-            let recorded = busy(program, 3_000_000, "all", "tsc");
+            let recorded = busy(program, 3_000_000, "all");
             assert_busy_calls(&recorded, 3_000_000);
             recorded
         });
@@ -110,6 +94,6 @@ fn a_bad_way_to_time_is_told() {
     each_build("plain.c", |program| {
         let recorded = program.record().set("TIMING", "often").complaining().run();
         let said = json(&recorded)["warnings"].to_string();
-        assert!(said.contains("DIYTRACE_TIMING") && said.contains("all, sampled or off"), "{said}");
+        assert!(said.contains("DIYTRACE_TIMING") && said.contains("all or off"), "{said}");
     });
 }

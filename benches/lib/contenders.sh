@@ -1,7 +1,7 @@
 # Who runs: what each contender needs, how it starts a program, and how it makes a report.
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of run.sh, and results in variables
 
-all_contenders=(plain empty floor recorded in-root outside-roots paused sampled counts-only
+all_contenders=(plain empty floor recorded in-root outside-roots paused counts-only
                 uftrace xray-basic xray-fdr gprof callgrind)
 
 # use_contender NAME: sets how `program`, whose uppermost function is `root`, runs under it.
@@ -19,7 +19,6 @@ use_contender() {
     in-root) use_diytrace DIYTRACE_ROOT="$root" ;;
     outside-roots) use_diytrace DIYTRACE_ROOT=no_such_function ;;
     paused) use_diytrace DIYTRACE_PAUSED=1 ;;
-    sampled) use_diytrace DIYTRACE_TIMING=sampled ;;
     counts-only) use_diytrace DIYTRACE_TIMING=off ;;
     uftrace)
         launcher=(uftrace record --no-libcall -d "$out/uftrace.data")

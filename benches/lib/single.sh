@@ -16,7 +16,7 @@ bench_threads() {
     tsv_header threads contender who wall_ns cpu_ns
     program=$work/threads root=together
     build_single threads -fno-inline -fno-optimize-sibling-calls -pthread
-    for contender in $(single_contenders empty floor recorded sampled counts-only uftrace); do
+    for contender in $(single_contenders empty floor recorded counts-only uftrace); do
         run_single "$contender" 30 "$rounds" | sed "s/^/$contender\t/" >>"$results/threads.tsv"
     done
     "$benches/summary.sh" threads "$results"
@@ -30,7 +30,7 @@ bench_child() {
     tsv_header child contender first_ns second_ns
     program=$work/child root=serve
     build_single child
-    for contender in $(single_contenders empty floor recorded in-root outside-roots sampled counts-only uftrace); do
+    for contender in $(single_contenders empty floor recorded in-root outside-roots counts-only uftrace); do
         run_single "$contender" 500 | sed "s/^/$contender\t/" >>"$results/child.tsv"
     done
     "$benches/summary.sh" child "$results"

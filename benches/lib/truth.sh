@@ -26,7 +26,7 @@ bench_truth() {
 # Those contenders whose report has corrected times of everything.
 truth_contenders() {
     local name
-    for name in recorded in-root sampled; do ! is_contender "$name" || echo "$name"; done
+    for name in recorded in-root; do ! is_contender "$name" || echo "$name"; done
 }
 
 # truth_runs WORKLOAD RUNNER: RUNNER CONTENDER leaves the clock's lines in $work/clock and the profile in $out.

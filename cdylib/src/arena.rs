@@ -11,14 +11,13 @@ use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use profile::arena::flag;
 use profile::block::BLOCK_MAGIC;
-use profile::header::timing;
 use profile::node::mark;
 use profile::protocol::directory::{self, Owner, Word};
 use profile::protocol::room;
 use profile::timeline::Slice;
 use profile::{
-    ARENA_NODES, Arena, Bins, Block, CHUNK_NODES, DIRECTORY_SLOTS, Function, GRANULE, NodeRecord, Ref, Sample,
-    Timeline, UNIT, kind,
+    ARENA_NODES, Arena, Bins, Block, CHUNK_NODES, DIRECTORY_SLOTS, Function, GRANULE, NodeRecord, Ref, Timeline, UNIT,
+    kind,
 };
 
 const FIRST_SIZE: usize = 2 * GRANULE;
@@ -212,16 +211,10 @@ pub unsafe fn clear(thread: &Thread, epoch: u32) {
     unsafe {
         let base = thread.base;
         let arena = &mut *thread.arena.get();
-        let is_sampled = thread.family.settings.timing == timing::SAMPLED;
         each_node(base, thread.arena_ref.get(), |_, node| {
             let node = &mut *node;
             (node.slot, node.folded_slot, node.unwound) = Default::default();
-            if !is_sampled {
-                node.sample = 0;
-            } else if node.sample != 0 {
-                at::<Sample>(base, node.sample).write(Sample::default());
-            }
-            node.countdown = path::first_countdown(thread.family);
+            node.noted = 0;
             if node.record != 0 {
                 clear_function(base, &mut *at(base, node.record));
             }

@@ -10,13 +10,13 @@ use crate::family::{EMPTY_SIZE, Family};
 use crate::ring;
 use crate::settings::Settings;
 use crate::sys;
-use crate::thread::{Thread, live, slot};
+use crate::thread::{Thread, slot};
 use core::hint::black_box;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use profile::header::Anchor;
 use profile::header::clock::TSC;
-use profile::node::{NOT_TIMED_MAX, flag};
+use profile::node::flag;
 use profile::ring::SLOTS;
 use profile::{GRANULE, NodeRecord, RingSlot};
 
@@ -31,16 +31,10 @@ pub struct Costs {
     pub error: u64,
     /// Of a pair that is not recorded.
     pub untimed: u64,
-    /// Of a pair that counts a call without timing it.
-    pub counted: u64,
     /// Of a pair that only notes a call.
     pub noted: u64,
     /// Of one that notes it twice, beside that.
     pub twice: u64,
-    /// Of the hooks of a pair that counts, each by itself between two readings of the clock.
-    pub probed: u64,
-    /// Of a blank between counted calls; 0 where all are timed.
-    pub blank: u64,
 }
 
 const PAIRS: u64 = 256;
@@ -90,7 +84,6 @@ fn rehearse(which: u32, timing: u32, since: Anchor) -> Option<Costs> {
         let thread = Thread::new(family).ok()?;
         (*thread).settle();
         (*thread).next_trial.set(u64::MAX);
-        (*thread).end_of_stretch.set(u64::MAX);
         arch::set_thread(thread);
         enter(PARENT, SITE);
         let costs = rounds(thread, which, since);
@@ -109,16 +102,14 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
         pairs(which);
         let node: *mut NodeRecord = child_of(thread);
         (*node).flags = 0; // a usual call is in no timeline
-        let (mut len, mut timed) = (0, 0);
+        let mut len = 0;
         let enough = || clock::read(libc::CLOCK_MONOTONIC).saturating_sub(since.monotonic_ns) > ENOUGH_NS;
         while len < LEAST_ROUNDS || (len < MOST_ROUNDS && !enough()) {
-            let (ticks, count) = ((*slot(node, 0)).ticks, (*thread).count.get());
+            let ticks = (*slot(node, 0)).ticks;
             totals[len] = (at_place(len % PLACES, &mut || pairs(which)) << 10) / PAIRS;
             inners[len] = (((*slot(node, 0)).ticks - ticks) << 10) / PAIRS;
-            timed += (*thread).count.get() - count;
             len += 1;
         }
-        let (counted, probed) = (counted(thread, which, node), probed(thread, which, node));
         let [noted, twice] = [false, true].map(|twice| noted(thread, which, twice));
         (*node).flags |= flag::UNTIMED as u16;
         let untimed = few_rounds(|| pairs(which));
@@ -127,38 +118,16 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
         // The program as it is without the recorder calls hooks too.
         let empty = few_rounds(|| pairs_of(which, CHILD, arch::empty, arch::empty));
         let (total, inner) = (total.saturating_sub(empty), inner.saturating_sub(empty / 2));
-        let (counted, untimed) = (counted.saturating_sub(empty), untimed.saturating_sub(empty));
+        let untimed = untimed.saturating_sub(empty);
         let (noted, twice) = (noted.saturating_sub(empty), twice.saturating_sub(noted));
-        // Where some calls are timed, each of them has cost what the counted ones have not.
-        let timed = (timed / len as u64).min(PAIRS);
-        let timing = (total.saturating_sub(counted) * PAIRS).checked_div(timed);
-        let total = timing.map_or(0, |timing| counted + timing);
         Costs {
             inner: inner.min(total),
             outer: total.saturating_sub(inner),
             error: spread + (total as f64 * UNLIKENESS) as u64,
             untimed,
-            counted,
             noted,
             twice,
-            probed,
-            blank: ((*thread).blank_ticks.get() << 10).checked_div((*thread).blanks.get().into()).unwrap_or(0),
         }
-    }
-}
-
-/// What a pair costs that only counts.
-unsafe fn counted(thread: *mut Thread, which: u32, node: *mut NodeRecord) -> u64 {
-    let state = if which == TSC { live::COUNTED } else { live::COUNTED_GETTIME };
-    // SAFETY: the rehearsal's thread and node.
-    unsafe {
-        let before = (*thread).live.swap(state, Ordering::Relaxed);
-        let counted = few_rounds(|| {
-            (*node).countdown = NOT_TIMED_MAX;
-            pairs(which)
-        });
-        (*thread).live.store(before, Ordering::Relaxed);
-        counted
     }
 }
 
@@ -186,25 +155,6 @@ unsafe fn noted(thread: *mut Thread, which: u32, twice: bool) -> u64 {
         ring::end_rehearsal(&*thread, before);
         sys::unmap(slots, SIZE);
         noted
-    }
-}
-
-/// What its hooks take, each between two readings of the clock.
-unsafe fn probed(thread: *mut Thread, which: u32, node: *mut NodeRecord) -> u64 {
-    if which != TSC {
-        return 0;
-    }
-    // SAFETY: the rehearsal's thread and node.
-    unsafe {
-        let before = (*thread).live.swap(live::PROBED, Ordering::Relaxed);
-        let probed = few_rounds(|| {
-            (*node).countdown = NOT_TIMED_MAX;
-            (*thread).probed.set(0);
-            pairs(which);
-            (*thread).probed.get()
-        });
-        (*thread).live.store(before, Ordering::Relaxed);
-        probed
     }
 }
 

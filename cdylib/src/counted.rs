@@ -1,17 +1,12 @@
-//! Calls that are counted, of which only some are timed: the hot path where not every call is (`DIYTRACE_TIMING`).
+//! Calls that are counted and not timed: the hot path of `DIYTRACE_TIMING=off`.
 
-use crate::arch;
 use crate::clock::{Clock, Tsc};
-use crate::frame::{Frame, bits};
+use crate::frame::bits;
 use crate::hooks;
-use crate::sampling;
 use crate::thread::{Thread, slot};
-use crate::trial;
 use crate::way::CountedByTsc;
-use core::mem::offset_of;
-use core::ptr;
+use profile::Slot;
 use profile::node::mark;
-use profile::{NodeRecord, Ref, Slot};
 
 /// Entry of a call that is recorded, as a rule.
 #[inline(never)]
@@ -42,24 +37,11 @@ unsafe fn exit_timed(thread: &Thread, function: usize, site: usize, hook: usize,
     unsafe { hooks::exit_at(thread, now, function, site, hook, sp) };
 }
 
-/// Finishes the frame of a call that is counted, unless it is its turn to be timed.
+/// Finishes the frame of a call that is counted.
 #[inline(always)]
-pub unsafe fn start<C: Clock>(thread: &Thread, frame: *mut Frame, node: *mut NodeRecord, counters: *mut Slot) {
-    // SAFETY: the caller's node and its counters.
-    unsafe {
-        arch::count_at::<{ offset_of!(Thread, counted) }, _>(ptr::from_ref(thread).cast_mut());
-        let left = (*node).countdown;
-        if left <= 1 {
-            let node_ref: Ref = (*frame).node;
-            sampling::turn::<C>(thread, frame, node_ref);
-        } else {
-            (*node).countdown = left - 1;
-            (*counters).mark = mark::OPEN;
-        }
-        if thread.counted.get() >= thread.end_of_stretch.get() {
-            trial::step_counted(thread);
-        }
-    }
+pub unsafe fn start(counters: *mut Slot) {
+    // SAFETY: the caller's counters.
+    unsafe { (*counters).mark = mark::OPEN };
 }
 
 /// Closes the latest open call, which is counted only.

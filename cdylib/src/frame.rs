@@ -13,8 +13,6 @@ pub mod bits {
     pub const INHERITED: u8 = 4;
     /// The call is counted, but not timed.
     pub const COUNTED: u8 = 8;
-    /// The call is timed for [`super::Frame::weight`] calls.
-    pub const SAMPLED: u8 = 16;
     /// The call is in its function's timeline.
     pub const ROOT: u8 = 32;
 }
@@ -39,10 +37,8 @@ pub struct Frame {
     ///
     /// [`Thread::count`]: crate::thread::Thread::count
     pub count: u64,
-    /// [`Thread::counted`] when it began, of a sampled call; of a noted one the hook's whole return address.
-    ///
-    /// [`Thread::counted`]: crate::thread::Thread::counted
-    pub counted: u64,
+    /// The enter hook's whole return address, of a noted call.
+    pub whole_hook: u64,
     /// Return address of the enter hook, its low half: the node knows the other.
     pub hook: u32,
     /// Its node; 0 if it has none.
@@ -54,8 +50,8 @@ pub struct Frame {
     pub bits: u8,
     /// Slot of the calls it makes.
     pub inside: u8,
-    /// Calls that a sampled one stands for.
-    pub weight: u16,
+    /// Not used.
+    pub reserved: u16,
 }
 
 const _: () = assert!(size_of::<Frame>() == 64);
@@ -68,13 +64,13 @@ impl Frame {
         site: 0,
         start: 0,
         count: 0,
-        counted: 0,
+        whole_hook: 0,
         hook: 0,
         node: 0,
         position: 0,
         bits: 0,
         inside: 0,
-        weight: 0,
+        reserved: 0,
     };
 }
 

@@ -262,7 +262,7 @@ pub unsafe fn open<W: Way>(
         let frame = reserve(thread, node_ref, function, site, hook, sp);
         ((*frame).bits, (*frame).inside) = (W::BITS, 0);
         fill(frame, node_ref); // the position of a node without flags
-        start::<W>(thread, frame, node, &raw mut (*node).slot);
+        start::<W>(thread, frame, &raw mut (*node).slot);
     }
 }
 
@@ -309,7 +309,7 @@ unsafe fn open_folded<W: Way>(
         (*frame).bits = bits;
         fill(frame, (*node).position);
         if bits & bits::UNTIMED == 0 {
-            start::<W>(thread, frame, node, counters);
+            start::<W>(thread, frame, counters);
         }
     }
 }
@@ -352,11 +352,11 @@ pub unsafe fn fill(frame: *mut Frame, position: Ref) {
 
 /// Starts the clock of a call whose frame is filled in otherwise.
 #[inline(always)]
-unsafe fn start<W: Way>(thread: &Thread, frame: *mut Frame, node: *mut NodeRecord, counters: *mut Slot) {
-    // SAFETY: the caller's node.
+unsafe fn start<W: Way>(thread: &Thread, frame: *mut Frame, counters: *mut Slot) {
+    // SAFETY: the caller's counters.
     unsafe {
         if W::BITS & bits::COUNTED != 0 {
-            return counted::start::<W::Clock>(thread, frame, node, counters);
+            return counted::start(counters);
         }
         arch::count_at::<{ offset_of!(Thread, count) }, _>(ptr::from_ref(thread).cast_mut());
         let count = thread.count.get();

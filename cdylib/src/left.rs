@@ -11,7 +11,6 @@ use crate::counted;
 use crate::frame::{Frame, NOTED, bits};
 use crate::hooks;
 use crate::modules;
-use crate::sampling;
 use crate::stack;
 use crate::sys;
 use crate::thread::{DISTANCES, Distance, Thread, slot};
@@ -113,7 +112,7 @@ pub unsafe fn is_gone_by_code(
 /// The return address of the enter hook of an open call that has a node.
 pub unsafe fn full_hook(thread: &Thread, frame: &Frame) -> usize {
     if frame.position == NOTED {
-        return frame.counted as usize;
+        return frame.whole_hook as usize;
     }
     // SAFETY: the caller's frame; its node is in the mapping.
     let high = unsafe { (*thread.node(frame.node)).hook_high };
@@ -267,9 +266,6 @@ pub unsafe fn unwind(thread: &Thread) {
             count_left(thread, thread.node(frame.node));
         }
         if frame.bits & bits::COUNTED != 0 {
-            // Not one that returned without being timed.
-            let node = thread.node(frame.node);
-            (*node).countdown = (*node).countdown.saturating_add(u16::from((*node).countdown > 0));
             return counted::close(thread);
         }
         let last = thread.last.get().max(frame.start);
@@ -284,10 +280,6 @@ pub unsafe fn close_partly(thread: &Thread, now: u64) {
         let frame = *thread.top.get();
         if frame.bits & bits::ROOT != 0 {
             timeline::add(thread, now);
-        }
-        if frame.bits & (bits::SAMPLED | bits::INHERITED) == bits::SAMPLED {
-            sampling::add(thread, now);
-            return hooks::pop(thread);
         }
         let counters = slot(thread.node(frame.node), frame.bits);
         arch::add_at::<{ offset_of!(Slot, ticks) }, _>(counters, now.saturating_sub(frame.start));

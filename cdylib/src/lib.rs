@@ -60,7 +60,6 @@ mod reading;
 mod replay;
 mod reset;
 mod ring;
-mod sampling;
 mod seal;
 mod separate;
 mod settings;

@@ -4,15 +4,13 @@ use crate::arch;
 use crate::arena;
 use crate::busy::Busy;
 use crate::distribution;
-use crate::family::Family;
 use crate::filter;
 use crate::frame::Frame;
 use crate::modules;
 use crate::sys;
 use crate::thread::{PATH_CACHE, READABLE_PAGES, Thread};
 use core::sync::atomic::{AtomicU32, Ordering};
-use profile::header::timing;
-use profile::node::{NOT_TIMED_MAX, ROOT, SKIPPED, flag};
+use profile::node::{ROOT, SKIPPED, flag};
 use profile::{Bins, Function, NodeRecord, Ref, callsite};
 
 /// Nodes of one function below others of it, in one arena, before its recursion is folded. A recursion that branches
@@ -108,7 +106,6 @@ fn make(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize)
         (*node).hook = hook as u32;
         (*node).record = record;
         (*node).flags = flags as u16;
-        (*node).countdown = first_countdown(family);
         (*node).hook_high = (hook as u64 >> 32) as u32;
         (*node).position = position;
         (*node).module = modules::number(family, function);
@@ -154,11 +151,6 @@ fn is_in_timeline(thread: &Thread, parent: Ref, function: usize, is_root: bool) 
     is_root
 }
 
-/// The first call of a path is timed, where any is.
-pub fn first_countdown(family: &Family) -> u16 {
-    if family.settings.timing == timing::OFF { NOT_TIMED_MAX } else { 0 }
-}
-
 /// The ancestor that a recursive call is folded into, if its function has enough paths of its own.
 fn fold(thread: &Thread, parent: Ref, function: usize, record: Ref) -> Option<Ref> {
     let mut ancestor = parent;
@@ -192,7 +184,6 @@ fn folded(thread: &Thread, function: usize) -> Option<Ref> {
     unsafe {
         (*node).record = record;
         (*node).flags = flag::FOLDED as u16;
-        (*node).countdown = first_countdown(thread.family);
         (*node).position = reference;
         (*node).module = modules::number(thread.family, function);
         arena::publish_node(node, ROOT);

@@ -16,7 +16,6 @@ use crate::off_cpu;
 use crate::path;
 use crate::reset;
 use crate::ring;
-use crate::sampling;
 use crate::states;
 use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread, live, slot};
 use crate::timeline;
@@ -52,11 +51,6 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
         match thread.state() {
             live::TSC => hooks::enter_on::<TimedByTsc>(thread, function, site, hook, sp),
             live::COUNTED => hooks::enter_on::<CountedByTsc>(thread, function, site, hook, sp),
-            live::PROBED => {
-                let before = arch::ticks();
-                hooks::enter_on::<CountedByTsc>(thread, function, site, hook, sp);
-                thread.probe(before, (*thread.top.get()).bits);
-            }
             live::GETTIME => hooks::enter_on::<TimedByGettime>(thread, function, site, hook, sp),
             live::COUNTED_GETTIME => hooks::enter_on::<CountedByGettime>(thread, function, site, hook, sp),
             // No arena: for a moment, or for good.
@@ -122,12 +116,6 @@ pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize) {
     unsafe {
         let Some(thread) = states::current().as_ref() else { return };
         match thread.state() {
-            live::PROBED => {
-                let bits = (*thread.top.get()).bits;
-                let before = arch::ticks();
-                counted::exit(thread, function, site, hook, sp);
-                thread.probe(before, bits);
-            }
             live::LOST => {}
             live::FORKED | live::STALE => exit_while_busy(thread, function, sp),
             _ => {
@@ -377,10 +365,6 @@ unsafe fn enter_anywhere<W: Way>(thread: &Thread, function: usize, site: usize, 
 #[cold]
 #[inline(never)]
 pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: usize, hook: usize, sp: usize) {
-    if function == sampling::BLANK {
-        thread.blank_ended.set(now);
-        return;
-    }
     // SAFETY: frames between bottom and top are there; the bottom frame ends every search.
     unsafe {
         switch_stack(thread, sp);
@@ -477,8 +461,6 @@ pub unsafe fn close_unusual(thread: &Thread, now: u64) {
         } else if kind & bits::INHERITED != 0 {
             // Counted, and its distribution kept, in the parent process: only the time since the fork is ours.
             close_partly(thread, now);
-        } else if kind & bits::SAMPLED != 0 {
-            sampling::close(thread, now);
         } else {
             hooks::close(thread, thread.top.get(), now);
         }

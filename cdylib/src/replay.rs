@@ -139,7 +139,7 @@ pub unsafe fn reopen_noted(thread: &Thread) {
         let mut replay = Replay::new(thread, slots, thread.ring_used.get(), 0);
         replay.pair();
         replay.reopen(|_, frame, call| {
-            (*frame).counted = call.entry.hook;
+            (*frame).whole_hook = call.entry.hook;
             hooks::fill(frame, NOTED);
         });
     }
@@ -360,7 +360,7 @@ impl<'a> Replay<'a> {
             }
             self.done(at + 1);
             if (*node).flags & flag::UNTIMED as u16 == 0 {
-                (*node).sample = (*node).sample.saturating_add(1);
+                (*node).noted = (*node).noted.saturating_add(1);
             }
         }
     }
@@ -427,8 +427,8 @@ impl<'a> Replay<'a> {
                 depth => {
                     let Open { entry, node, .. } = *self.open(depth - 1);
                     let (function, site, sp) = (entry.function as usize, entry.site as usize, entry.sp as usize);
-                    let (hook, counted) = (entry.hook as u32, entry.hook);
-                    Frame { function, site, sp, hook, counted, node, position: NOTED, ..Frame::EMPTY }
+                    let (hook, whole_hook) = (entry.hook as u32, entry.hook);
+                    Frame { function, site, sp, hook, whole_hook, node, position: NOTED, ..Frame::EMPTY }
                 }
             };
             // What is open is found on the stack.
@@ -530,7 +530,7 @@ impl<'a> Replay<'a> {
                 let node = self.thread.node(call.node);
                 let (flags, own) = ((*node).flags as u8, call.own);
                 if flags & flag::UNTIMED as u8 == 0 {
-                    (*node).sample = (*node).sample.saturating_sub(1);
+                    (*node).noted = (*node).noted.saturating_sub(1);
                     (*frame).start = self.moment(call.at.into());
                     (*frame).count = self.thread.count.get();
                     (*frame).bits = own | if own == 0 { (flags & flag::ROOT as u8) << 2 } else { 0 };

@@ -124,9 +124,8 @@ impl Settings {
             },
             b"TIMING" => match value {
                 b"" | b"all" => self.timing = timing::ALL,
-                b"sampled" => self.timing = timing::SAMPLED,
                 b"off" => self.timing = timing::OFF,
-                _ => return bad("DIYTRACE_TIMING", "all, sampled or off"),
+                _ => return bad("DIYTRACE_TIMING", "all or off"),
             },
             b"WINDOWS" => match number(value) {
                 Some(windows @ 0..=0xffff_ffff) => self.windows = windows,

@@ -100,8 +100,7 @@ fn take_state(family: &'static Family) -> Option<*mut Thread> {
 /// Has every thread look through what it knows of addresses: a library is gone.
 pub fn make_stale() {
     each_state(|state| {
-        for recording in
-            [live::TSC, live::RING, live::RING_TWICE, live::COUNTED, live::PROBED, live::GETTIME, live::COUNTED_GETTIME]
+        for recording in [live::TSC, live::RING, live::RING_TWICE, live::COUNTED, live::GETTIME, live::COUNTED_GETTIME]
         {
             let _ = state.live.compare_exchange(recording, live::STALE, Ordering::AcqRel, Ordering::Relaxed);
         }

@@ -29,22 +29,20 @@ pub mod live {
     pub const FORKED: u64 = 0;
     /// Recording, by the time stamp counter.
     pub const TSC: u64 = 1;
-    /// Counting calls, and timing some by the time stamp counter.
+    /// Counting calls, where there is a time stamp counter.
     pub const COUNTED: u64 = 2;
     /// Recording, by `clock_gettime`.
     pub const GETTIME: u64 = 3;
-    /// Counting calls, and timing some by `clock_gettime`.
+    /// Counting calls, where there is none.
     pub const COUNTED_GETTIME: u64 = 4;
     /// There was no arena for it: its calls are lost, and counted as such.
     pub const LOST: u64 = 5;
     /// Recording, but a library was unloaded: what is known of addresses must be looked through first.
     pub const STALE: u64 = 6;
-    /// Counting calls by the time stamp counter, and timing the hooks that do.
-    pub const PROBED: u64 = 7;
     /// Noting calls: [`crate::ring`].
-    pub const RING: u64 = 8;
+    pub const RING: u64 = 7;
     /// The same, each of them twice.
-    pub const RING_TWICE: u64 = 9;
+    pub const RING_TWICE: u64 = 8;
 }
 
 /// Pages whose code is known to belong to a known module; each in the slot of its number's low bits.
@@ -89,16 +87,10 @@ pub struct Thread {
     pub count: Field<u64>,
     /// [`Thread::count`] at which something about trials is to be done.
     pub next_trial: Field<u64>,
-    /// Calls counted so far without being timed.
-    pub counted: Field<u64>,
-    /// [`Thread::counted`] at which a trial's stretch of counted calls ends.
-    pub end_of_stretch: Field<u64>,
     /// What is subtracted from a call's time, in 1/1024 ticks: for itself …
     pub inner: Field<u64>,
     /// … and for each call made inside.
     pub pair: Field<u64>,
-    /// … and for each that was counted only.
-    pub counted_pair: Field<u64>,
     /// The header's control words as they are when there is nothing to do: not paused, and the epoch that its counters belong
     /// to.
     pub control: Field<u64>,
@@ -130,13 +122,6 @@ pub struct Thread {
     pub directory: Field<i32>,
     /// Its latest block.
     pub block: Field<*mut Block>,
-    /// What the hooks took in the present stretch of a trial, in ticks.
-    pub probed: Field<u64>,
-    /// When the latest blank ended ([`crate::sampling::BLANK`]), in ticks.
-    pub blank_ended: Field<u64>,
-    /// Blanks since the last trial, and what they took, in ticks.
-    pub blanks: Field<u32>,
-    pub blank_ticks: Field<u64>,
     /// The address of the next slot of the ring.
     pub ring_next: Field<usize>,
     /// Where something about the ring is to be done; 0 while nothing may be noted there.
@@ -264,8 +249,7 @@ impl Thread {
             state.reserved.set(frames.add(reserved));
             state.inner.set(inner);
             state.pair.set(inner + outer);
-            state.counted_pair.set((*header).counted_cost);
-            state.random.set(crate::sampling::seed(thread.addr()));
+            state.random.set(thread.addr() as u64 ^ clock::read(libc::CLOCK_MONOTONIC) << 16 | 1);
             state.directory.set(-1);
             ring::start_without(state);
             state.use_filter();
@@ -420,15 +404,6 @@ impl Thread {
         }
     }
 
-    /// Adds what a hook took that began then, if its call, whose frame has these bits, is not timed: what times it, and
-    /// what makes a new path, is no part of what counting costs.
-    pub fn probe(&self, began: u64, frame_bits: u8) {
-        let took = arch::ticks().wrapping_sub(began);
-        if frame_bits & !bits::SLOT == bits::COUNTED {
-            self.probed.set(self.probed.get() + took);
-        }
-    }
-
     /// Takes an arena, and puts the calls that are open into it.
     ///
     /// The state must be [`crate::busy`], or not yet be seen by its hooks.
@@ -452,7 +427,6 @@ impl Thread {
             return;
         }
         self.count.set(0);
-        self.counted.set(0);
         self.no_room_until.set(0);
         self.no_spare_until.set(0);
         trial::schedule(self);

@@ -26,15 +26,14 @@ pub unsafe fn add(thread: &Thread, now: u64) {
         }
         let record = (*thread.node(frame.node)).record;
         let Some(timeline) = timeline_of(thread, record) else { return };
-        let weight = if frame.bits & bits::SAMPLED != 0 { u64::from(frame.weight) } else { 1 };
-        let calls = if frame.bits & bits::INHERITED == 0 { weight } else { 0 };
+        let calls = u64::from(frame.bits & bits::INHERITED == 0);
         if make_wide_enough(thread, timeline, now, |timeline, width| {
             Busy::begin(thread).is_some_and(|_busy| {
                 widen(timeline, width);
                 true
             })
         }) {
-            add_to(thread, timeline, frame.start, now, weight, calls);
+            add_to(thread, timeline, frame.start, now, calls);
         }
     }
 }
@@ -57,7 +56,7 @@ pub unsafe fn lay(thread: &Thread, record: Ref, start: u64, end: u64) {
             true
         };
         if made.is_some() && make_wide_enough(thread, timeline, end, widen) {
-            add_to(thread, timeline, start, end, 1, 1);
+            add_to(thread, timeline, start, end, 1);
         }
     }
 }
@@ -76,14 +75,14 @@ unsafe fn make_wide_enough(
     }
 }
 
-unsafe fn add_to(thread: &Thread, timeline: *mut Timeline, start: u64, end: u64, weight: u64, calls: u64) {
+unsafe fn add_to(thread: &Thread, timeline: *mut Timeline, start: u64, end: u64, calls: u64) {
     // SAFETY: the caller's timeline; the header is mapped.
     unsafe {
         let origin = (*thread.family.header()).first_anchor.ticks;
         let (start, end) = (start.saturating_sub(origin), end.saturating_sub(origin));
         let slices = (&raw mut (*timeline).slices).cast::<Slice>();
         for (slice, ticks) in parts((*timeline).width, start.min(end), end) {
-            arch::add(&raw mut (*slices.add(slice % SLICES)).ticks, ticks * weight);
+            arch::add(&raw mut (*slices.add(slice % SLICES)).ticks, ticks);
         }
         arch::add(&raw mut (*slices.add((end >> (*timeline).width) as usize % SLICES)).calls, calls);
     }

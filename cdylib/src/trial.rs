@@ -5,7 +5,6 @@
 //! calls is timed as always, then one is only noted ([`crate::ring`]), and the difference is kept in the file. How many calls
 //! were not timed for this is known for each path.
 
-use crate::arch;
 use crate::arena;
 use crate::busy::Busy;
 use crate::clock::{Clock, Tsc};
@@ -16,20 +15,16 @@ use crate::off_cpu;
 use crate::ring;
 use crate::settings::Settings;
 use crate::sys;
-use crate::thread::{Thread, live};
+use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::Trials;
 use profile::header::clock::TSC;
 use profile::header::timing;
 use profile::ring::SLOTS;
-use profile::trials::{Found, TRIALS};
+use profile::trials::Found;
 
 /// Calls of a stretch that is timed.
 const TIMED: u64 = 2048;
-/// Calls of a stretch of counted calls, and of those before it: the first ones find the code in no cache and mislead the
-/// processor's guesses.
-const PROBED: u32 = 128;
-const WARM_UP: u32 = 256;
 
 /// Where calls take longer than this on the average, in units of what timing them costs, that cost hardly matters, and
 /// trials are rarer.
@@ -37,9 +32,6 @@ const LONG: u64 = 16;
 
 /// How many times rarer.
 const RARER: u64 = 4;
-
-/// Fewer blanks than this say nothing.
-const LEAST_BLANKS: u32 = 8;
 
 /// Parts of a stretch that is noted. The first is warm-up: what the hooks that time have pushed out of the caches comes back. The
 /// second tells whether it still does in the third, of which the result is. In the last two each call is noted twice, first to
@@ -58,15 +50,11 @@ enum Stage {
     Timed,
     /// In the stretch of noted calls, or in its warm-up.
     Noted,
-    /// In a stretch of counted calls whose hooks are timed.
-    Probed,
 }
 
 /// A thread's trial.
 pub struct Trial {
     stage: Field<Stage>,
-    /// Whether the stretch is still to begin.
-    is_warming_up: Field<bool>,
     /// What the outermost calls that have ended have taken, in ticks: the program's time as far as it is recorded.
     inside: Field<u64>,
     /// How long the program had been inside outermost calls when the present stretch began, in ticks.
@@ -123,17 +111,11 @@ impl Trial {
     /// No trial is under way.
     pub fn wait(&self) {
         self.stage.set(Stage::Waiting);
-        self.is_warming_up.set(false);
     }
 
     /// Code runs on another stack than the latest open call.
     pub fn notice_other_stack(&self) {
         self.is_elsewhere.set(true);
-    }
-
-    fn warm_up(&self, stage: Stage) {
-        self.stage.set(stage);
-        self.is_warming_up.set(true);
     }
 
     /// An outermost call ends, which took so long. They are timed in every stretch; between them the program does what is
@@ -185,14 +167,6 @@ pub fn schedule(thread: &Thread) {
         // Calls that are open now begin anew.
         thread.trial.since.set(Moment { inside: thread.trial.inside.get(), ..moment(thread, Tsc::now()) });
     }
-    thread.blanks.set(0);
-    thread.blank_ticks.set(0);
-    let is_probed = is_sampled(thread) && thread.family.clock == TSC && first != 0;
-    thread.end_of_stretch.set(if is_probed { thread.counted.get() + first } else { u64::MAX });
-}
-
-fn is_sampled(thread: &Thread) -> bool {
-    thread.family.settings.timing == timing::SAMPLED
 }
 
 /// The next step, in a thread whose calls are timed.
@@ -263,7 +237,7 @@ unsafe fn note_next(thread: &Thread, now: u64) {
         return thread.next_trial.set(thread.next_trial.get() + RARER * least_pause(thread));
     }
     add_up(thread, now);
-    trial.warm_up(Stage::Noted);
+    trial.stage.set(Stage::Noted);
     thread.ring_began.set(now);
     // SAFETY: the thread has an arena.
     trial.part.set(0);
@@ -367,32 +341,6 @@ fn taken(thread: &Thread, now: u64) -> u64 {
     inside(thread, now).saturating_sub(thread.trial.began.get())
 }
 
-/// The end of a stretch of counted calls.
-#[cold]
-#[inline(never)]
-pub unsafe fn step_counted(thread: &Thread) {
-    let now = Tsc::now();
-    if thread.trial.is_warming_up.get() {
-        thread.trial.is_warming_up.set(false);
-        thread.probed.set(0);
-        thread.end_of_stretch.set(thread.counted.get() + u64::from(PROBED));
-        thread.forget_time_since(now);
-        return begin_stretch(thread);
-    }
-    thread.end_of_stretch.set(u64::MAX);
-    let _ = thread.live.compare_exchange(live::PROBED, live::COUNTED, Ordering::Relaxed, Ordering::Relaxed);
-    // SAFETY: the thread has an arena.
-    unsafe {
-        match thread.trial.stage.get() {
-            Stage::Probed => keep_probed(thread, thread.count.get().wrapping_sub(thread.trial.count.get())),
-            _ if is_sampled(thread) && has_record(thread) => probe_next(thread),
-            _ => {}
-        }
-        thread.forget_time_since(now);
-    }
-    begin_stretch(thread);
-}
-
 /// Whether the arena has a record of trials; makes it one.
 unsafe fn has_record(thread: &Thread) -> bool {
     // SAFETY: the arena is the thread's.
@@ -407,34 +355,6 @@ unsafe fn has_record(thread: &Thread) -> bool {
     true
 }
 
-fn probe_next(thread: &Thread) {
-    thread.trial.warm_up(Stage::Probed);
-    thread.end_of_stretch.set(thread.counted.get() + u64::from(WARM_UP));
-    let _ = thread.live.compare_exchange(live::COUNTED, live::PROBED, Ordering::Relaxed, Ordering::Relaxed);
-}
-
-/// Keeps the results of a stretch of probes, of which so many calls were timed.
-unsafe fn keep_probed(thread: &Thread, timed: u64) {
-    let counted = u64::from(PROBED).saturating_sub(timed);
-    let blanks = thread.blanks.get();
-    if blanks >= LEAST_BLANKS && counted >= u64::from(PROBED / 2) {
-        // SAFETY: the arena is the thread's, and has a record for them; the header is mapped.
-        unsafe {
-            let header = &*thread.family.header();
-            let difference = for_each(thread.blank_ticks.get() as i64, blanks.into()) - header.blank_cost as i32;
-            thread.inner.set(header.inner_cost.saturating_add_signed(difference.into()));
-            thread.blanks.set(0);
-            thread.blank_ticks.set(0);
-            let trials: *mut Trials = at(thread.base, (*thread.arena.get()).trials);
-            let place = (*trials).count as usize % TRIALS;
-            (*trials).differences[place] = difference;
-            (*trials).others[place] = for_each(thread.probed.get() as i64, counted) - header.probed_cost as i32;
-            arch::add(&raw mut (*trials).count, 1);
-        }
-    }
-    pause(thread);
-}
-
 /// A part of a sum of ticks, in 1/1024 ticks.
 fn for_each(ticks: i64, calls: u64) -> i32 {
     (ticks * 1024 / calls.max(1) as i64).clamp(i64::from(i32::MIN) / 2, i64::from(i32::MAX) / 2) as i32
@@ -447,24 +367,12 @@ fn pause(thread: &Thread) {
     let wait = |so_far: u64| {
         // More often where it was asked for: for tests.
         let is_asked_for = thread.family.settings.windows != Settings::DEFAULT.windows;
-        let part = if is_asked_for {
-            256
-        } else if is_sampled(thread) {
-            64
-        } else {
-            16
-        };
+        let part = if is_asked_for { 256 } else { 16 };
         let usual = least_pause(thread).max(so_far / part);
         so_far + usual / 2 + u64::from(thread.random_below(usual.min(u32::MAX.into()) as u32 + 1))
     };
-    if thread.family.settings.timing == timing::ALL {
-        thread.trial.since.set(moment(thread, Tsc::now()));
-    }
-    if is_sampled(thread) {
-        thread.end_of_stretch.set(wait(thread.counted.get()));
-    } else {
-        thread.next_trial.set(wait(thread.count.get()));
-    }
+    thread.trial.since.set(moment(thread, Tsc::now()));
+    thread.next_trial.set(wait(thread.count.get()));
 }
 
 /// Calls between trials, at first.

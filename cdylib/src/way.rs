@@ -15,7 +15,7 @@ pub trait Way {
 /// Every call is timed.
 pub struct Timed<C>(PhantomData<C>);
 
-/// Calls are counted, and some of them timed.
+/// Calls are counted, and not timed.
 pub struct Counted<C>(PhantomData<C>);
 
 impl<C: Clock> Way for Timed<C> {
@@ -32,7 +32,7 @@ impl<C: Clock> Way for Counted<C> {
 pub type TimedByTsc = Timed<Tsc>;
 /// The same without a time stamp counter.
 pub type TimedByGettime = Timed<Gettime>;
-/// Where not every call is timed.
+/// Where no call is timed.
 pub type CountedByTsc = Counted<Tsc>;
 /// The same without a time stamp counter.
 pub type CountedByGettime = Counted<Gettime>;

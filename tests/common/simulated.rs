@@ -168,7 +168,7 @@ impl Program {
         for (path, counted) in self.paths.iter().zip(counted) {
             change(&mut bytes, path.offset, |record: &mut NodeRecord| {
                 record.slot.ticks = counted.ticks;
-                (record.sample, record.countdown) = (0, 0); // none was left to be only counted
+                record.noted = 0;
             });
         }
         for record in self.paths.iter().map(|path| path.record).filter(|record| *record != 0) {
@@ -192,7 +192,7 @@ impl Program {
         let mut trials = Trials::new_zeroed();
         trials.count = times.trials.len() as u64;
         assert!(times.trials.len() <= TRIALS);
-        (trials.made, trials.others) = (trials.count, [1; TRIALS]);
+        (trials.made, trials.weights) = (trials.count, [1; TRIALS]);
         // All that they differ by is what noted calls have found; timed ones are all there are.
         let mean = times.trials.iter().sum::<f64>() / times.trials.len().max(1) as f64;
         let note = times.found.counted;

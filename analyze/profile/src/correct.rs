@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use crate::merge::{CallPath, Counts, Group, Pairs, Part, PathId, Tree};
-use crate::time::{Time, Variance};
+use crate::time::Time;
 
 /// Times of a tree's paths, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,11 +55,11 @@ const WORTH_ANOTHER_CORE: usize = 4096;
 pub fn correct(group: &Group) -> Times {
     let tree = &group.tree;
     let folds = Folds::of(tree);
-    // Where every call was timed, what was measured fits as it is, and its sums are those of all parts. But between two
+    // What was measured fits as it is, and its sums are those of all parts. But between two
     // readings a call may seem to take less than what it calls: while it is open, the profile does not tell what part of its
     // time was the recorder's own work, which is off it once it has ended.
     let is_short = |path: &CallPath| path.counts.is_between && !path.is_untimed() && path.counts.own < Time::ZERO;
-    let is_scaled = tree.paths.iter().any(|path| path.counts.variance != Variance::default() || is_short(path));
+    let is_scaled = tree.paths.iter().any(is_short);
     let corrected = || times(tree, &folds, true, |path| Measured::of(tree, path).without_hooks(&group.parts, path));
     let raw = || times(tree, &folds, is_scaled, |path| Measured::of(tree, path));
     let (corrected, raw) = match tree.paths.len() < WORTH_ANOTHER_CORE {
@@ -97,9 +97,9 @@ impl Measured {
             self.own = self.own - cost(&pairs.own);
             self.inclusive = [0, 1].map(|slot: usize| self.inclusive[slot] - cost(&pairs.inclusive[slot]));
             self.closed = self.closed - cost(&pairs.closed);
-            let of_call = part.costs.error_of_most(part.key.timing);
+            let of_call = part.costs.error;
             self.error += Time::from_ns(pairs.calls as f64 * of_call);
-            let cost_of_call = Pairs::of_most(1, part.key.timing).cost(&part.costs);
+            let cost_of_call = Pairs::of_calls(1).cost(&part.costs);
             if cost_of_call > 0.0 {
                 let calls = pairs.own.cost(&part.costs) / cost_of_call;
                 self.own_error += Time::from_ns(calls.max(0.0) * of_call);
@@ -129,22 +129,21 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         let all_own = own + below.own;
         let inclusive = match folds.is_inside[id] {
             true => inclusive_measured[0].max(below.inclusive).at_least_zero(),
-            false if is_estimate => below.weighed(inclusive_measured[0], &path.counts),
+            false if is_estimate => inclusive_measured[0].at_least_zero(),
             false if folds.is_head[id] => all_own,
             false => own + below.inclusive,
         };
         // What a head's callees do inside its recursion, they do in calls that lie below.
         let inside_below = if folds.is_head[id] { Time::ZERO } else { below.inside };
         let inside = inclusive_measured[1].max(inside_below).at_least_zero();
-        // Timing some of the calls makes each path's sum uncertain for itself; their sums do not add up to it.
         let systematic = error + below.error;
-        let error = systematic + path.counts.variance.error() + (inclusive - inclusive_measured[0]).at_least_zero();
+        let error = systematic + (inclusive - inclusive_measured[0]).at_least_zero();
         let is_elsewhere = path.key.folded_into.is_some();
         let moved = if is_elsewhere { Time::ZERO } else { own - self_measured };
-        let own_error = own_error + path.counts.variance.error() + moved;
+        let own_error = own_error + moved;
         times[id] = PathTimes { own, inclusive, inside, closed, error, own_error };
         if let Some(parent) = path.key.parent {
-            let part = Below { own: all_own, inclusive, inside, error: systematic, variance: path.counts.variance };
+            let part = Below { own: all_own, inclusive, inside, error: systematic };
             match sums.last_mut() {
                 Some((of, above)) if *of == parent => above.add(&part),
                 _ => sums.push((parent, part)),
@@ -175,8 +174,6 @@ struct Below {
     inclusive: Time,
     inside: Time,
     error: Time,
-    /// Of the paths directly below.
-    variance: Variance,
 }
 
 impl Below {
@@ -185,19 +182,6 @@ impl Below {
         self.inclusive += other.inclusive;
         self.inside += other.inside;
         self.error += other.error;
-        self.variance += other.variance;
-    }
-
-    /// A path's inclusive time. Where not all calls are timed it may have come out shorter than that of the paths below it
-    /// by chance: then both are weighed by how uncertain they are.
-    fn weighed(&self, measured: Time, counts: &Counts) -> Time {
-        let short = (self.inclusive - measured).at_least_zero();
-        let (own, others) = (counts.variance.error(), self.variance.error());
-        if short == Time::ZERO || own == Time::ZERO {
-            return measured.at_least_zero();
-        }
-        let (own, others) = (own.ns().powi(2), others.ns().powi(2) + self.error.ns().powi(2));
-        (measured + Time::from_ns(short.ns() * own / (own + others))).at_least_zero()
     }
 }
 
@@ -327,7 +311,7 @@ mod tests {
     use crate::merge::{By, merge};
     use crate::testing::{arena, calls, family, node, record, slot};
 
-    const COSTS: Costs = Costs { inner: 2.0, outer: 3.0, error: 1.0, untimed: 4.0, counted: 1.5, trials: 0 };
+    const COSTS: Costs = Costs { inner: 2.0, outer: 3.0, error: 1.0, untimed: 4.0, trials: 0 };
 
     fn with_costs(nodes: Vec<Node>) -> Family {
         Family { evidence: Evidence::of_costs(COSTS), ..family(vec![arena(nodes)]) }

@@ -74,43 +74,6 @@ impl Time {
     }
 }
 
-/// A variance of times that can be added in any order: fixed point, in 1/1024 ns².
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Variance(i128);
-
-impl Variance {
-    /// That many squared nanoseconds.
-    pub fn from_ns2(ns2: f64) -> Self {
-        Self(rounded(ns2 * UNITS_PER_NS))
-    }
-
-    /// In the unit that sums are exact in, 1/1024 ns².
-    pub fn units(self) -> i128 {
-        self.0
-    }
-
-    /// That many of them.
-    pub fn from_units(units: i128) -> Self {
-        Self(units)
-    }
-
-    /// What was added since an earlier sum.
-    pub fn since(self, earlier: Self) -> Self {
-        Self(self.0.saturating_sub(earlier.0).max(0))
-    }
-
-    /// The standard error that it stands for.
-    pub fn error(self) -> Time {
-        Time::from_ns((float(self.0) / UNITS_PER_NS).max(0.0).sqrt())
-    }
-}
-
-impl AddAssign for Variance {
-    fn add_assign(&mut self, other: Self) {
-        self.0 = self.0.saturating_add(other.0);
-    }
-}
-
 // Sums saturate: the largest sound ones need a fraction of the bits, and a damaged file shall do no harm.
 
 impl Add for Time {

@@ -94,11 +94,6 @@ fn untimed(loaded: &Loaded) -> Vec<String> {
     let timings: BTreeSet<Timing> = loaded.profiles.iter().map(|profile| profile.timing).collect();
     let warn = |timing: &Timing| match timing {
         Timing::All => None,
-        Timing::Sampled => Some(
-            "DIYTRACE_TIMING=sampled: some calls of each path were timed; times stand for all of them, with that in \
-             their error, and the shortest and longest call are those of timed ones"
-                .to_owned(),
-        ),
         Timing::Off if timings.len() == 1 => Some("DIYTRACE_TIMING=off: calls were counted, not timed".to_owned()),
         Timing::Off => {
             Some("DIYTRACE_TIMING=off in some of the profiles: their calls count, but have no time".to_owned())

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use super::choice::choice;
 use super::size::size;
 
-choice!(Timing for record::Timing { All, Sampled, Off });
+choice!(Timing for record::Timing { All, Off });
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,7 +44,7 @@ pub struct Recorder {
     #[arg(long, value_name = "N")]
     keep: Option<u32>,
 
-    /// Which calls are timed: every one; some of each path, which costs less; or none [default: all]
+    /// Which calls are timed: every one, or none [default: all]
     #[arg(long, value_enum, value_name = "WHICH")]
     timing: Option<Timing>,
 }

@@ -57,8 +57,6 @@ pub struct Options {
 pub enum Timing {
     /// Every one.
     All,
-    /// Some of each path's, chosen so that they cost little.
-    Sampled,
     /// None: calls are counted only.
     Off,
 }
@@ -68,7 +66,6 @@ impl Timing {
     fn variable(self) -> &'static str {
         match self {
             Self::All => "all",
-            Self::Sampled => "sampled",
             Self::Off => "off",
         }
     }

@@ -143,7 +143,6 @@ pub fn subject(group: &Group) -> Subject {
 fn timing(group: &Group) -> &'static str {
     let mut kinds = group.timing.iter().map(|timing| match timing {
         Timing::All => "all",
-        Timing::Sampled => "sampled",
         Timing::Off => "off",
     });
     match (kinds.next(), kinds.next()) {

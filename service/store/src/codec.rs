@@ -23,38 +23,33 @@ const ORDER: [usize; NUMBERS] = {
         6,
         7,
         5,
-        18,
-        19,
+        15,
+        16,
         3, // calls, inclusive time, of it inside recursion, own, pairs inside recursion, in no histogram
         OPEN,
         OPEN + 2,
         OPEN + 3,
         2,
         1, // open calls, left ones, closed ones
+        9,
         10,
         11,
         12,
         13,
         14,
-        15,
-        16,
-        17,
         8,
+        17,
+        18,
+        19,
         20,
         21,
-        22,
-        23,
-        24,
-        25,
-        26,
-        9,
         4,
         OPEN + 1,
         OPEN + 4,
-        27,
-        28,
-        29,
-        30, // off the processor
+        22,
+        23,
+        24,
+        25, // off the processor
     ]
 };
 
@@ -160,7 +155,7 @@ fn numbers(row: &Row) -> Numbers {
 /// What a number is if nothing is unusual, from those that come before it in [`ORDER`].
 #[inline(always)]
 fn expected(at: usize, known: &Numbers, below: &Sums) -> i128 {
-    let [calls, inclusive, nested, inner, outer, counted, untimed, nested_inner, nested_outer] = *below;
+    let [calls, inclusive, nested, inner, outer, untimed, nested_inner, nested_outer] = *below;
     let ended = known[0].wrapping_sub(known[Row::SUMS]);
     match at {
         // Closed calls: those that are not open.
@@ -170,16 +165,15 @@ fn expected(at: usize, known: &Numbers, below: &Sums) -> i128 {
         // The time of closed calls: all of it.
         8 => known[6].wrapping_add(known[7]),
         // In own time, the inner part of a pair for each call that has ended, and the outer one for each callee's.
-        10 => ended,
-        11 => calls,
+        9 => ended,
+        10 => calls,
         // In inclusive time those of callees, too.
-        14 => known[10].wrapping_add(inner).wrapping_add(nested_inner).wrapping_sub(known[18]),
-        15 => known[11].wrapping_add(outer).wrapping_add(nested_outer).wrapping_sub(known[19]),
-        16 => known[12].wrapping_add(counted),
-        17 => known[13].wrapping_add(untimed),
-        22 => known[14].wrapping_add(known[18]),
-        23 => known[15].wrapping_add(known[19]),
-        26 => known[10],
+        12 => known[9].wrapping_add(inner).wrapping_add(nested_inner).wrapping_sub(known[15]),
+        13 => known[10].wrapping_add(outer).wrapping_add(nested_outer).wrapping_sub(known[16]),
+        14 => known[11].wrapping_add(untimed),
+        18 => known[12].wrapping_add(known[15]),
+        19 => known[13].wrapping_add(known[16]),
+        21 => known[9],
         _ => 0,
     }
 }
@@ -196,7 +190,7 @@ pub struct Below {
 type Sums = [i128; SUMMED.len()];
 
 /// Calls; inclusive time, and that inside recursion; the pairs in both.
-const SUMMED: [usize; 9] = [0, 6, 7, 14, 15, 16, 17, 18, 19];
+const SUMMED: [usize; 8] = [0, 6, 7, 12, 13, 14, 15, 16];
 
 impl Below {
     fn clear(&mut self) {
@@ -281,8 +275,8 @@ mod tests {
             let mut sums = [0; Row::SUMS];
             let inclusive = own + below[1];
             (sums[0], sums[1], sums[5], sums[6], sums[8]) = (calls, calls, own, inclusive, inclusive);
-            (sums[10], sums[11], sums[14], sums[15]) = (calls, below[0], calls + below[0], below[0]);
-            (sums[22], sums[23], sums[26]) = (sums[14], sums[15], calls);
+            (sums[9], sums[10], sums[12], sums[13]) = (calls, below[0], calls + below[0], below[0]);
+            (sums[18], sums[19], sums[21]) = (sums[12], sums[13], calls);
             Row::of(&sums, &[0; Row::OPEN]).unwrap()
         };
         vec![(3, row(1, 5000, [100, 9000])), (7, row(100, 9000, [0, 0]))]

@@ -212,11 +212,7 @@ impl Observed {
                 None => (times.own - measured.own).ns().abs(),
             };
             let hooks = |part: f64| Uncertainty { pairs: part * pairs, shared: part * error, ..Uncertainty::default() };
-            let own_error = Uncertainty {
-                taken: (path.counts.own - measured.own).ns(),
-                own: path.counts.variance.error().ns() + moved,
-                ..hooks(inside)
-            };
+            let own_error = Uncertainty { taken: (path.counts.own - measured.own).ns(), own: moved, ..hooks(inside) };
             self.add_own_error(function, parent, &own_error);
             if let Some(parent) = parent {
                 let (above, caller, _) = self.paths[parent];

@@ -29,9 +29,9 @@ pub fn read_arenas(file: &File, bytes: usize, timing: Timing, blocks: &[Located]
         let name = (block.offset / UNIT) as Ref;
         let is_before_reset = facts.epoch != file.header().epoch;
         by_reference.insert(name, arenas.len());
-        let (names, nodes, functions, samples) = Default::default();
+        let (names, nodes, functions) = Default::default();
         let state = State::Killed;
-        let arena = Arena { facts, name, state, is_before_reset, names, nodes, functions, samples };
+        let arena = Arena { facts, name, state, is_before_reset, names, nodes, functions };
         arenas.push(Reading { arena, records: FxHashMap::default() });
     }
     let mut records = Records::new(*file, bytes);
@@ -79,7 +79,7 @@ impl Reading {
                 has_histogram: function.is_some(),
                 is_open_since_reset: false,
                 unwound,
-                timed: Timed::of(&raw, timing, file, &mut self.arena.samples),
+                timed: Timed::of(&raw, timing),
                 slots,
                 off: Off::default(),
             });

@@ -27,22 +27,9 @@ const STANDARD_ERRORS: f64 = 3.0;
 /// whole programs was more than what these took with such hooks alone, by one to six hundredths.
 const TRIAL_UNLIKENESS: f64 = 0.06;
 
-/// How far off what a timed call among counted ones adds to its own time may be, as a fraction.
-const TIMING_UNLIKENESS: f64 = 0.15;
-
-/// The same of both parts together.
-const PROBING_UNLIKENESS: f64 = 0.1;
-
-/// How far off the loop, with what probes add, may be about a pair that only counts, as a fraction.
-const COUNTING_UNLIKENESS: f64 = 0.25;
-
 /// Results of trials further from their median than so many times the median of such distances are taken for this far: what
 /// kept the thread waiting without the kernel's knowledge. No nearer, as programs have cold phases, and those weigh.
 const FARTHEST: f64 = 30.0;
-
-/// Share of blanks and probes at either end that do not count.
-const DISTURBED: f64 = 0.25;
-const INTERRUPTED: f64 = 0.05;
 
 /// What hook pairs cost, in ticks or nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -55,31 +42,11 @@ pub struct Costs {
     pub error: f64,
     /// Of a pair that records nothing, for the caller.
     pub untimed: f64,
-    /// Of a pair that only notes a call, for the caller; where not all are timed, of one that counts it.
-    pub counted: f64,
     /// Trials in the running program that `inner` and `outer` come from; 0 if a loop at the program's start had to do.
     pub trials: u64,
 }
 
 impl Costs {
-    /// What most of the calls inside another add to its time.
-    pub fn of_most(&self, timing: Timing) -> f64 {
-        match timing {
-            Timing::All => self.inner + self.outer,
-            Timing::Sampled | Timing::Off => self.counted,
-        }
-    }
-
-    /// How far off that may be, with what a call adds to its own time where not all are timed.
-    pub fn error_of_most(&self, timing: Timing) -> f64 {
-        match timing {
-            Timing::All => self.error,
-            // A pair that only counts costs so little that nothing tells it closely: in whole programs between half of what
-            // is taken off and half more.
-            Timing::Sampled | Timing::Off => (self.counted / 2.0).hypot(self.inner * TIMING_UNLIKENESS),
-        }
-    }
-
     /// As a loop has shown at the start, or `None` if they cannot be.
     fn of_loop(header: &Header) -> Option<Self> {
         let costs = Self {
@@ -87,13 +54,9 @@ impl Costs {
             outer: ticks(header.outer_cost),
             error: ticks(header.cost_error),
             untimed: ticks(header.untimed_cost),
-            counted: ticks(match Timing::of(header) {
-                Timing::All => header.noted_cost,
-                Timing::Sampled | Timing::Off => header.counted_cost,
-            }),
             trials: 0,
         };
-        let all = [costs.inner, costs.outer, costs.error, costs.untimed, costs.counted];
+        let all = [costs.inner, costs.outer, costs.error, costs.untimed];
         all.iter().all(|&cost| cost <= SANE_COST).then_some(costs)
     }
 
@@ -104,25 +67,18 @@ impl Costs {
             outer: self.outer * factor,
             error: self.error * factor,
             untimed: self.untimed * factor,
-            counted: self.counted * factor,
             trials: self.trials,
         }
     }
 
     /// With the results of trials, if those tell more than the loop has.
-    fn tried(self, trials: &Trials, timing: Timing) -> Self {
-        match timing {
-            Timing::All => self.tried_by_noting(trials),
-            Timing::Sampled | Timing::Off => self.tried_by_probing(trials),
-        }
-    }
-
+    ///
     /// What timing costs is what a timed call takes longer than a noted one, and what noting takes, which is told by how much
     /// longer noting it twice takes. That is a property of the hooks, and found in the middle of all trials.
     ///
     /// What timed calls take is no sample: the results together have all of them. How far off this may be is therefore how
     /// far off the noted calls are, of which there are few.
-    fn tried_by_noting(self, trials: &Trials) -> Self {
+    fn tried(self, trials: &Trials) -> Self {
         let Some((timed, _)) = trials.mean(|result| result.first + result.noted) else { return self };
         let Some((noted, error)) = trials.mean(|result| result.noted) else { return self };
         let Some((second_note, of_second_note)) = trials.middle(|result| result.own) else { return self };
@@ -140,18 +96,6 @@ impl Costs {
         let unlike = (second_note * FIRST_NOTE_UNLIKENESS).hypot(program.max(0.0) * TRIAL_UNLIKENESS);
         let error = of_samples.hypot(still / 2.0).hypot(unlike);
         Self { inner: self.inner * scale, outer: self.outer * scale, error, trials: trials.made, ..self }
-    }
-
-    /// Probes tell what a pair that only counts misses in the caches, and blanks what timing one of them adds.
-    fn tried_by_probing(self, trials: &Trials) -> Self {
-        let Some((difference, error)) = trimmed(trials.firsts(), DISTURBED) else { return self };
-        let Some((excess, spread)) = trimmed(trials.seconds(), INTERRUPTED) else { return self };
-        let counted = (self.counted + excess).max(0.0);
-        let error = error.hypot(spread).hypot(COUNTING_UNLIKENESS * self.counted.max(counted));
-        // A blank's excess is that of the exit hook; the enter hook goes as unusual a way.
-        let (inner, outer) = ((self.inner + difference).max(0.0), (self.outer + difference).max(0.0));
-        let error = error.hypot(PROBING_UNLIKENESS * (inner + outer));
-        Self { inner, outer, error, trials: trials.made, counted, ..self }
     }
 }
 
@@ -189,7 +133,6 @@ impl Evidence {
             outer: mean(|costs| costs.outer),
             error: mean(|costs| costs.error),
             untimed: mean(|costs| costs.untimed),
-            counted: mean(|costs| costs.counted),
             trials: 0,
         }
     }
@@ -201,17 +144,15 @@ impl Evidence {
 
     /// What it comes to.
     pub fn costs(&self) -> Costs {
-        self.of_loop().tried(&self.trials, self.timing)
+        self.of_loop().tried(&self.trials)
     }
 
     /// The same in units of another length.
     pub fn scaled(&self, factor: f64) -> Self {
-        // What comes second is a weight, or in ticks, too.
-        let of_second = if self.timing == Timing::All { 1.0 } else { factor };
-        let scaled = |&Tried { first, second, decline, noted, own }: &Tried| Tried {
+        let scaled = |&Tried { first, weight, decline, noted, own }: &Tried| Tried {
             own: own * factor,
             first: first * factor,
-            second: second * of_second,
+            weight,
             decline: decline * factor,
             noted: noted * factor,
         };
@@ -231,7 +172,7 @@ impl Evidence {
 
     /// The same, in an order that does not tell in which it was added up.
     pub fn sorted(mut self) -> Self {
-        let key = |costs: &Costs| [costs.inner, costs.outer, costs.error, costs.untimed, costs.counted];
+        let key = |costs: &Costs| [costs.inner, costs.outer, costs.error, costs.untimed];
         self.loops.sort_by(|a, b| {
             let unequal = key(a).into_iter().zip(key(b)).map(|(a, b)| a.total_cmp(&b)).find(|order| order.is_ne());
             unequal.unwrap_or(std::cmp::Ordering::Equal)
@@ -239,7 +180,7 @@ impl Evidence {
         self.trials.results.sort_unstable_by(|a, b| {
             let of_own = || a.noted.total_cmp(&b.noted).then(a.own.total_cmp(&b.own));
             let of_noted = || a.decline.total_cmp(&b.decline).then_with(of_own);
-            let of_rest = || a.second.total_cmp(&b.second).then_with(of_noted);
+            let of_rest = || a.weight.total_cmp(&b.weight).then_with(of_noted);
             a.first.total_cmp(&b.first).then_with(of_rest)
         });
         self
@@ -253,10 +194,10 @@ fn ticks(cost: u64) -> f64 {
 /// The result of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Tried {
-    /// What a timed call took longer, in ticks; where only some are timed, what a blank did.
+    /// What a timed call took longer, in ticks.
     first: f64,
-    /// How many calls that stands for; where only some are timed, what the hooks of a counted call took longer, in ticks.
-    second: f64,
+    /// How many calls that stands for.
+    weight: f64,
     /// How much longer a noted call took in the second third of its stretch than in the last, in ticks.
     decline: f64,
     /// What it took there, in ticks.
@@ -275,30 +216,18 @@ pub struct Trials {
 
 impl Trials {
     /// Adds those of an arena.
-    pub fn add(&mut self, file: &File, arena: &Arena, timing: Timing) {
+    pub fn add(&mut self, file: &File, arena: &Arena) {
         let Some(trials) = (arena.trials != 0).then(|| file.trials(arena.trials)).flatten() else { return };
         let len = trials.count.min(TRIALS as u64) as usize;
         let ticks = |ticks: i32| f64::from(ticks) / 1024.0;
         self.results.extend((0..len).map(|place| Tried {
             first: ticks(trials.differences[place]),
-            second: match timing {
-                Timing::All => f64::from(trials.others[place].max(1)),
-                Timing::Sampled | Timing::Off => ticks(trials.others[place]),
-            },
+            weight: f64::from(trials.weights[place].max(1)),
             decline: ticks(trials.declines[place]),
             noted: ticks(trials.noted[place]),
             own: ticks(trials.own[place]),
         }));
-        let made = if timing == Timing::All { trials.made.max(len as u64) } else { len as u64 };
-        self.made = self.made.saturating_add(made);
-    }
-
-    fn firsts(&self) -> Vec<f64> {
-        self.results.iter().map(|result| result.first).collect()
-    }
-
-    fn seconds(&self) -> Vec<f64> {
-        self.results.iter().map(|result| result.second).collect()
+        self.made = self.made.saturating_add(trials.made.max(len as u64));
     }
 
     /// The median of trials, and its standard error.
@@ -315,9 +244,9 @@ impl Trials {
         let middle = median(self.results.iter().map(of).collect());
         let farthest = median(self.results.iter().map(|result| (of(result) - middle).abs()).collect()) * FARTHEST;
         let near = |result: &Tried| of(result).clamp(middle - farthest, middle + farthest);
-        let weights: f64 = self.results.iter().map(|result| result.second).sum();
-        let mean = self.results.iter().map(|result| near(result) * result.second).sum::<f64>() / weights;
-        let off = |result: &Tried| ((near(result) - mean) * result.second / weights).powi(2);
+        let weights: f64 = self.results.iter().map(|result| result.weight).sum();
+        let mean = self.results.iter().map(|result| near(result) * result.weight).sum::<f64>() / weights;
+        let off = |result: &Tried| ((near(result) - mean) * result.weight / weights).powi(2);
         let n = self.results.len() as f64;
         let variance = self.results.iter().map(off).sum::<f64>() * n / (n - 1.0);
         Some((mean, variance.sqrt()))
@@ -337,24 +266,6 @@ fn middle(values: Vec<f64>) -> (f64, f64) {
     (middle, 1.2533 * spread / n.sqrt())
 }
 
-/// The mean without a share of the values at either end, and its standard error by the winsorised variance (Tukey and
-/// McLaughlin 1963).
-fn trimmed(mut values: Vec<f64>, share: f64) -> Option<(f64, f64)> {
-    if values.len() < LEAST_TRIALS {
-        return None;
-    }
-    values.sort_unstable_by(f64::total_cmp);
-    let cut = (values.len() as f64 * share) as usize;
-    let kept = &values[cut..values.len() - cut];
-    let (low, high) = (kept[0], kept[kept.len() - 1]);
-    let mean = kept.iter().sum::<f64>() / kept.len() as f64;
-    let n = values.len() as f64;
-    let winsorised = || values.iter().map(|value| value.clamp(low, high));
-    let middle = winsorised().sum::<f64>() / n;
-    let variance = winsorised().map(|value| (value - middle).powi(2)).sum::<f64>() / (n - 1.0);
-    Some((mean, variance.sqrt() / ((1.0 - 2.0 * share) * n.sqrt())))
-}
-
 #[cfg(test)]
 mod tests {
     use zerocopy::FromZeros;
@@ -363,7 +274,7 @@ mod tests {
 
     fn header() -> Header {
         let mut header = Header::new_zeroed();
-        (header.inner_cost, header.outer_cost, header.counted_cost) = (10 << 10, 30 << 10, 8 << 10);
+        (header.inner_cost, header.outer_cost) = (10 << 10, 30 << 10);
         header.noted_cost = 8 << 10;
         header.cost_error = 6 << 10;
         header
@@ -371,7 +282,7 @@ mod tests {
 
     fn trials(differences: Vec<f64>) -> Trials {
         let made = differences.len() as u64;
-        let tried = |first| Tried { first, second: 256.0, decline: 0.0, noted: 14.0, own: 4.0 };
+        let tried = |first| Tried { first, weight: 256.0, decline: 0.0, noted: 14.0, own: 4.0 };
         Trials { results: differences.into_iter().map(tried).collect(), made }
     }
 
@@ -403,7 +314,7 @@ mod tests {
         let costs = found(&header(), trials(results.clone()));
         assert!((costs.inner + costs.outer - 16.8).abs() < 0.01, "{costs:?}");
         let mut weighed = trials(results);
-        weighed.results[90..].iter_mut().for_each(|result| result.second *= 9.0);
+        weighed.results[90..].iter_mut().for_each(|result| result.weight *= 9.0);
         let costs = found(&header(), weighed);
         assert!((costs.inner + costs.outer - 24.0).abs() < 0.01, "{costs:?}");
     }
@@ -440,16 +351,6 @@ mod tests {
         let costs = found(&header(), results);
         assert!((costs.inner + costs.outer - 43.0).abs() < 1e-9, "{costs:?}");
         assert!(costs.error > unlikeness(11.0), "{costs:?}");
-    }
-
-    #[test]
-    fn where_some_calls_are_timed_blanks_tell_what_those_cost() {
-        let mut sampled = header();
-        sampled.timing = diytrace_format::header::timing::SAMPLED;
-        let mut results = trials(vec![5.0; 20]);
-        results.results.iter_mut().for_each(|result| result.second = 0.0);
-        let costs = found(&sampled, results);
-        assert_eq!((costs.inner, costs.outer, costs.counted), (15.0, 35.0, 8.0));
     }
 
     #[test]

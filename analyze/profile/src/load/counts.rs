@@ -40,7 +40,6 @@ pub fn read_counts(file: &File, block: &Located) -> Option<Arena> {
             (place, path)
         })
         .unzip();
-    let (functions, samples) = Default::default();
     (!nodes.is_empty()).then_some(Arena {
         facts,
         name,
@@ -48,7 +47,6 @@ pub fn read_counts(file: &File, block: &Located) -> Option<Arena> {
         is_before_reset: false,
         names,
         nodes,
-        functions,
-        samples,
+        functions: Vec::new(),
     })
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use diytrace_format::histogram::{SUBS, bin};
-use diytrace_format::{Ref, Sample, Slot, arena, node};
+use diytrace_format::{Ref, Slot, arena, node};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
@@ -118,8 +118,6 @@ pub struct Arena {
     pub nodes: Vec<Node>,
     /// Times of each function's calls.
     pub functions: Vec<Function>,
-    /// Of paths of whose calls some were timed: what stands for the others.
-    pub samples: Vec<Sample>,
 }
 
 /// A call path.

@@ -48,7 +48,7 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
     arenas.iter_mut().filter(|arena| arena.is_before_reset).for_each(|arena| reset::inherit(arena, reset_ticks));
     arenas.append(&mut counts);
     let mut trials = Trials::default();
-    arenas.iter().for_each(|arena| trials.add(&file, &arena.facts, timing));
+    arenas.iter().for_each(|arena| trials.add(&file, &arena.facts));
     let evidence = Evidence::of(header, trials).unwrap_or_else(|| {
         damage.clock = true;
         Evidence::default()

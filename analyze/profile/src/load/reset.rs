@@ -49,7 +49,7 @@ pub fn inherit(arena: &mut Arena, reset_ticks: u64) {
         nodes.push(node);
     }
     (arena.names, arena.nodes) = (names, nodes);
-    (arena.functions, arena.samples) = Default::default();
+    arena.functions = Default::default();
 }
 
 fn is_open(slot: &Slot) -> bool {

@@ -4,18 +4,17 @@
 
 use std::ops::Range;
 
+use diytrace_format::Slot;
 use diytrace_format::node::mark;
-use diytrace_format::{Sample, Slot};
 use rayon::prelude::*;
 
 use super::latest::{Latest, last_mark};
 use super::off_cpu::OffCpu;
 use super::pairs::{Pairs, PathPairs};
 use super::tree::Counts;
-use crate::load::costs::Costs;
 use crate::load::timed::{Timed, Timing};
 use crate::load::{Arena, Family, Node};
-use crate::time::{Time, Variance};
+use crate::time::Time;
 
 /// Paths that are worth being shared by the cores.
 const WORTH_ANOTHER_CORE: usize = 4096;
@@ -40,16 +39,14 @@ pub struct Measures<'a> {
     family: &'a Family,
     arena: &'a Arena,
     latest: Latest,
-    /// As the recorder knew it when it filed the calls, in ticks.
-    of_loop: Costs,
     below: Below,
     tail: Option<Tail>,
 }
 
 impl<'a> Measures<'a> {
     pub fn of(family: &'a Family, arena: &'a Arena, latest: Latest) -> Self {
-        let (of_loop, below) = (family.evidence.of_loop(), Below::of(arena, latest.ticks, family.clock.ns_per_tick()));
-        Self { family, arena, latest, of_loop, below, tail: Tail::of(family, arena, latest.ticks) }
+        let below = Below::of(arena, latest.ticks, family.clock.ns_per_tick());
+        Self { family, arena, latest, below, tail: Tail::of(family, arena, latest.ticks) }
     }
 
     /// Sums of some paths. Of all, those of a large arena would take more memory than the file.
@@ -61,7 +58,7 @@ impl<'a> Measures<'a> {
     }
 
     fn of_path(&self, index: usize) -> Measured {
-        let Self { family, arena, latest, of_loop, below, tail } = self;
+        let Self { family, arena, latest, below, tail } = self;
         let node = &arena.nodes[index];
         if arena.is_by_function() {
             let calls = node.calls();
@@ -70,12 +67,9 @@ impl<'a> Measures<'a> {
         }
         let ns_per_tick = family.clock.ns_per_tick();
         let time = |ticks: f64| Time::from_ns(ticks * ns_per_tick);
-        let slots = SlotTimes::both(node, &arena.samples, latest.ticks, below.off[index]);
+        let slots = SlotTimes::both(node, latest.ticks, below.off[index]);
         let own = &below.own[index];
         let closed_calls = slots[0].closed.saturating_add(slots[1].closed);
-        let of_hooks: f64 = slots.iter().map(|slot| slot.pairs().cost(of_loop)).sum();
-        let closed = (slots[0].closed_ticks + slots[1].closed_ticks) as f64 - of_hooks;
-        let variance = variance(node, &arena.samples, closed_calls, closed);
         let counts = Counts {
             calls: node.calls(),
             open: node.calls().saturating_sub(closed_calls),
@@ -90,7 +84,6 @@ impl<'a> Measures<'a> {
             own: time((own.ticks - own.child_ticks) as f64),
             inclusive: slots.map(|slot| time(slot.ticks as f64)),
             closed_time: slots.iter().map(|slot| time(slot.closed_ticks as f64)).sum(),
-            variance: Variance::from_ns2(variance * ns_per_tick * ns_per_tick),
             off: OffCpu::default(),
         };
         let off = match arena.is_unseen() {
@@ -115,15 +108,15 @@ impl<'a> Measures<'a> {
         let of_own = match timing {
             // Exact, whatever is still open: every call here costs its caller the same.
             Timing::All => Pairs { inner: signed(own.pairs), outer: signed(own.child_pairs), ..Pairs::default() },
-            Timing::Sampled | Timing::Off => own.hooks.without(&own.child_hooks),
+            Timing::Off => Pairs::default(),
         };
         let mut inclusive = slots.map(|slot| slot.pairs());
         let closed = inclusive[0].and(&inclusive[1]);
         // Of a call that is still open the descendants are not counted yet, but the tree has them.
         if slots.iter().any(|slot| slot.is_open) {
-            let known = slots.iter().fold(0u64, |sum, slot| sum.saturating_add(slot.descendants + slot.counted));
+            let known = slots.iter().fold(0u64, |sum, slot| sum.saturating_add(slot.descendants));
             let unknown = below.pairs[index].saturating_sub(known);
-            inclusive[0] = inclusive[0].and(&Pairs::of_most(signed(unknown), timing));
+            inclusive[0] = inclusive[0].and(&Pairs::of_calls(signed(unknown)));
         }
         let untimed = signed(below.untimed[index]);
         let first = slots[0].ticks as f64 / (slots[0].ticks + slots[1].ticks).max(1) as f64;
@@ -185,20 +178,6 @@ fn unbinned(node: &Node, closed_calls: u64) -> u64 {
     }
 }
 
-/// How far off the scaled time of a path's calls may be as not all of them were timed: the variance, in ticks². `closed` is the
-/// time of those that have ended, less what the recorder takes off each.
-fn variance(node: &Node, samples: &[Sample], closed_calls: u64, closed: f64) -> f64 {
-    let Timed::Some(sample) = node.timed else { return 0.0 };
-    let sample = &samples[sample as usize];
-    let calls = closed_calls.max(1) as f64;
-    let represented = sample.calls[0].saturating_add(sample.calls[1]).max(1) as f64;
-    let mean = closed / calls;
-    let of_one = (sample.squares / represented - mean * mean).max(0.0);
-    let scale = calls / represented;
-    // A call that stands for `w` tells nothing of the `w - 1` others.
-    of_one * sample.spread * scale * scale
-}
-
 /// A slot with its open call.
 #[derive(Clone, Copy)]
 struct SlotTimes {
@@ -208,45 +187,39 @@ struct SlotTimes {
     closed_ticks: i128,
     /// Calls that have ended.
     closed: u64,
-    /// Those that the timed ones stand for.
-    represented: u64,
+    /// Those that were timed.
+    timed: u64,
     /// Calls made inside that were timed; scaled as the time is.
     descendants: u64,
-    /// Calls made inside that were counted only.
-    counted: u64,
     is_open: bool,
 }
 
 impl SlotTimes {
     /// `off`: what of its time, with that of calls below, was off the processor, in ticks. A call that is only noted never is
     /// (that ends the stretch), so what stands for such calls is the rest.
-    fn both(node: &Node, samples: &[Sample], latest: u64, off: u64) -> [Self; 2] {
+    fn both(node: &Node, latest: u64, off: u64) -> [Self; 2] {
         let closed = [0, 1].map(|slot: usize| closed(&node.slots[slot]));
         let all = closed[0].saturating_add(closed[1]);
         [0, 1].map(|slot: usize| {
-            let (represented, counted) = match node.timed {
-                Timed::All => (closed[slot], 0),
+            let timed = match node.timed {
+                Timed::All => closed[slot],
                 Timed::AllBut(calls) => {
                     let share = closed[slot] as f64 / all.max(1) as f64;
-                    (closed[slot].saturating_sub((calls as f64 * share) as u64), 0)
+                    closed[slot].saturating_sub((calls as f64 * share) as u64)
                 }
-                Timed::Some(sample) => {
-                    let sample = &samples[sample as usize];
-                    (sample.calls[slot], sample.counted[slot])
-                }
-                Timed::None => (0, 0),
+                Timed::None => 0,
             };
             let off = if slot == 0 { off } else { 0 };
-            Self::of(&node.slots[slot], latest, closed[slot], represented, counted, off)
+            Self::of(&node.slots[slot], latest, closed[slot], timed, off)
         })
     }
 
-    fn of(slot: &Slot, latest: u64, closed: u64, represented: u64, counted: u64, off: u64) -> Self {
+    fn of(slot: &Slot, latest: u64, closed: u64, timed: u64, off: u64) -> Self {
         let is_open = slot.mark & mark::OPEN != 0;
         // A call that is not timed has no time in its mark.
         let began = slot.mark & !mark::BITS;
         let so_far = if is_open && began != 0 { latest.saturating_sub(began) } else { 0 };
-        let scale = if represented == 0 || closed == represented { 1.0 } else { closed as f64 / represented as f64 };
+        let scale = if timed == 0 || closed == timed { 1.0 } else { closed as f64 / timed as f64 };
         let scaled = |count: u64| if scale == 1.0 { count } else { (count as f64 * scale).round() as u64 };
         let off = off.min(slot.ticks);
         let scaled_ticks = i128::from(off) + ((slot.ticks - off) as f64 * scale).round() as i128;
@@ -255,18 +228,17 @@ impl SlotTimes {
             ticks: ticks + i128::from(so_far),
             closed_ticks: ticks,
             closed,
-            represented,
+            timed,
             descendants: scaled(slot.descendants),
-            counted: scaled(counted),
             is_open,
         }
     }
 
     /// The hook pairs in the time of its calls that have ended.
     fn pairs(&self) -> Pairs {
-        let timed = if self.represented == 0 { 0 } else { signed(self.closed) };
+        let timed = if self.timed == 0 { 0 } else { signed(self.closed) };
         let inside = signed(self.descendants);
-        Pairs { inner: timed.saturating_add(inside), outer: inside, counted: signed(self.counted), untimed: 0 }
+        Pairs { inner: timed.saturating_add(inside), outer: inside, untimed: 0 }
     }
 }
 
@@ -284,10 +256,6 @@ struct Own {
     pairs: u64,
     child_pairs: u64,
     untimed: u64,
-    /// Those whose cost is in `ticks`.
-    hooks: Pairs,
-    /// Those whose cost is in `child_ticks`.
-    child_hooks: Pairs,
 }
 
 /// Sums over the tree.
@@ -320,17 +288,14 @@ impl Below {
                 }
                 continue;
             }
-            let slots = SlotTimes::both(node, &arena.samples, latest, off[index]);
+            let slots = SlotTimes::both(node, latest, off[index]);
             let ticks = slots[0].ticks + slots[1].ticks;
-            let hooks = slots[0].pairs().and(&slots[1].pairs());
             let pairs = slots[0].closed.saturating_add(slots[1].closed);
             let position = &mut own[node.folded_into.map_or(index, |position| position as usize)];
             position.ticks += ticks;
-            position.hooks = position.hooks.and(&hooks);
             position.pairs = position.pairs.saturating_add(pairs);
             if let Some(parent) = parent {
                 own[parent].child_ticks += ticks;
-                own[parent].child_hooks = own[parent].child_hooks.and(&hooks);
                 own[parent].child_pairs = own[parent].child_pairs.saturating_add(pairs);
             }
         }

@@ -6,7 +6,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::load::costs::Costs;
-use crate::load::timed::Timing;
 
 /// How often each part of the hooks' cost is in a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -15,8 +14,6 @@ pub struct Pairs {
     pub inner: i64,
     /// [`Costs::outer`].
     pub outer: i64,
-    /// [`Costs::counted`].
-    pub counted: i64,
     /// [`Costs::untimed`].
     pub untimed: i64,
 }
@@ -24,17 +21,14 @@ pub struct Pairs {
 impl Pairs {
     /// What they cost, in the unit of `costs`.
     pub fn cost(&self, costs: &Costs) -> f64 {
-        let Self { inner, outer, counted, untimed } = *self;
+        let Self { inner, outer, untimed } = *self;
         let timed = inner as f64 * costs.inner + outer as f64 * costs.outer;
-        timed + counted as f64 * costs.counted + untimed as f64 * costs.untimed
+        timed + untimed as f64 * costs.untimed
     }
 
-    /// Those of calls inside another whose number alone is known: most of them are timed, or counted only.
-    pub fn of_most(calls: i64, timing: Timing) -> Self {
-        match timing {
-            Timing::All => Self { inner: calls, outer: calls, ..Self::default() },
-            Timing::Sampled | Timing::Off => Self { counted: calls, ..Self::default() },
-        }
+    /// Those of calls inside another whose number alone is known.
+    pub fn of_calls(calls: i64) -> Self {
+        Self { inner: calls, outer: calls, untimed: 0 }
     }
 
     /// With others.
@@ -51,7 +45,6 @@ impl Pairs {
         Self {
             inner: of(self.inner, other.inner),
             outer: of(self.outer, other.outer),
-            counted: of(self.counted, other.counted),
             untimed: of(self.untimed, other.untimed),
         }
     }

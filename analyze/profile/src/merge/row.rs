@@ -4,7 +4,7 @@ use super::latest::Bound;
 use super::off_cpu::OffCpu;
 use super::pairs::{Pairs, PathPairs};
 use super::tree::Counts;
-use crate::time::{Time, Variance};
+use crate::time::Time;
 
 /// All that is summed up for a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Row {
 
 impl Row {
     /// How many sums there are.
-    pub const SUMS: usize = 31;
+    pub const SUMS: usize = 26;
     /// How many facts there are of calls that have not returned.
     pub const OPEN: usize = 5;
 
@@ -25,14 +25,12 @@ impl Row {
     pub fn sums(&self) -> [i128; Self::SUMS] {
         let Self { counts, pairs } = self;
         let count = i128::from;
-        let of = |pairs: &Pairs| [pairs.inner, pairs.outer, pairs.counted, pairs.untimed].map(i128::from);
-        let [[a, b, c, d], [e, f, g, h]] = pairs.inclusive.map(|pairs| of(&pairs));
-        let ([i, j, k, l], [m, n, o, p]) = (of(&pairs.own), of(&pairs.closed));
-        let Counts {
-            calls, closed, unwound, unbinned, without_times, own, inclusive, closed_time, variance, off, ..
-        } = *counts;
+        let of = |pairs: &Pairs| [pairs.inner, pairs.outer, pairs.untimed].map(i128::from);
+        let [[a, b, c], [d, e, f]] = pairs.inclusive.map(|pairs| of(&pairs));
+        let ([g, h, i], [j, k, l]) = (of(&pairs.own), of(&pairs.closed));
+        let Counts { calls, closed, unwound, unbinned, without_times, own, inclusive, closed_time, off, .. } = *counts;
         let [wait, preempted, unknown, unseen] = [off.wait, off.preempted, off.unknown, off.unseen].map(Time::units);
-        let ([inclusive, nested], variance) = (inclusive.map(Time::units), variance.units());
+        let [inclusive, nested] = inclusive.map(Time::units);
         let [calls, closed, unwound, unbinned, without_times] =
             [calls, closed, unwound, unbinned, without_times].map(count);
         let (own, closed_time, all) = (own.units(), closed_time.units(), pairs.calls.into());
@@ -46,23 +44,18 @@ impl Row {
             inclusive,
             nested,
             closed_time,
-            variance,
+            g,
+            h,
             i,
-            j,
-            k,
-            l,
             a,
             b,
             c,
             d,
             e,
             f,
-            g,
-            h,
-            m,
-            n,
-            o,
-            p,
+            j,
+            k,
+            l,
             all,
             wait,
             preempted,
@@ -82,8 +75,8 @@ impl Row {
     /// From both. `None` if they cannot be.
     pub fn of(sums: &[i128; Self::SUMS], open: &[i128; Self::OPEN]) -> Option<Self> {
         let pairs = |at: usize| -> Option<Pairs> {
-            let [inner, outer, counted, untimed] = [0, 1, 2, 3].map(|part: usize| i64::try_from(sums[at + part]).ok());
-            Some(Pairs { inner: inner?, outer: outer?, counted: counted?, untimed: untimed? })
+            let [inner, outer, untimed] = [0, 1, 2].map(|part: usize| i64::try_from(sums[at + part]).ok());
+            Some(Pairs { inner: inner?, outer: outer?, untimed: untimed? })
         };
         let count = |at: usize| u64::try_from(sums[at]).ok();
         let bounds = [None, Some(Bound::Running), Some(Bound::Exited), Some(Bound::SeenEnded), Some(Bound::LastSign)];
@@ -96,12 +89,11 @@ impl Row {
             own: Time::from_units(sums[5]),
             inclusive: [6, 7].map(|at: usize| Time::from_units(sums[at])),
             closed_time: Time::from_units(sums[8]),
-            variance: Variance::from_units(sums[9]),
             off: OffCpu {
-                wait: Time::from_units(sums[27]),
-                preempted: Time::from_units(sums[28]),
-                unknown: Time::from_units(sums[29]),
-                unseen: Time::from_units(sums[30]),
+                wait: Time::from_units(sums[22]),
+                preempted: Time::from_units(sums[23]),
+                unknown: Time::from_units(sums[24]),
+                unseen: Time::from_units(sums[25]),
             },
             open: open[0].try_into().ok()?,
             open_since_reset: open[1].try_into().ok()?,
@@ -109,8 +101,8 @@ impl Row {
             bound: *bounds.get(usize::try_from(open[3]).ok()?)?,
             is_between: open[4] != 0,
         };
-        let calls = sums[26].try_into().ok()?;
-        let pairs = PathPairs { own: pairs(10)?, inclusive: [pairs(14)?, pairs(18)?], closed: pairs(22)?, calls };
+        let calls = sums[21].try_into().ok()?;
+        let pairs = PathPairs { own: pairs(9)?, inclusive: [pairs(12)?, pairs(15)?], closed: pairs(18)?, calls };
         Some(Self { counts, pairs })
     }
 }

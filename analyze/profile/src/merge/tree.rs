@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::latest::Bound;
 use super::modules::PlaceId;
 use super::off_cpu::OffCpu;
-use crate::time::{Time, Variance};
+use crate::time::Time;
 
 /// A path's place in [`Tree::paths`].
 pub type PathId = u32;
@@ -79,8 +79,6 @@ pub struct Counts {
     pub inclusive: [Time; 2],
     /// Time of all calls that have ended.
     pub closed_time: Time,
-    /// Variance of the inclusive time, as not all calls were timed.
-    pub variance: Variance,
     /// What of the time of its own code was off the processor.
     pub off: OffCpu,
 }
@@ -138,7 +136,6 @@ impl Counts {
             self.inclusive[slot] += other.inclusive[slot];
         }
         self.closed_time += other.closed_time;
-        self.variance += other.variance;
         self.off += other.off;
     }
 
@@ -158,7 +155,6 @@ impl Counts {
             own: self.own - earlier.own,
             inclusive: [0, 1].map(|slot: usize| self.inclusive[slot] - earlier.inclusive[slot]),
             closed_time: self.closed_time - earlier.closed_time,
-            variance: self.variance.since(earlier.variance),
             off: self.off.since(earlier.off),
         }
     }

@@ -66,8 +66,7 @@ pub fn arena(nodes: Vec<Node>) -> Arena {
     (facts.pid, facts.tid, facts.process, facts.owners, facts.processes) = (100, 100, 1, 1, 1);
     facts.flags = arena::flag::EXITED;
     let names = (0..nodes.len() as diytrace_format::Ref).collect();
-    let (functions, samples) = Default::default();
-    Arena { facts, name: 1, state: State::Exited, is_before_reset: false, names, nodes, functions, samples }
+    Arena { facts, name: 1, state: State::Exited, is_before_reset: false, names, nodes, functions: Vec::new() }
 }
 
 /// A path of calls that have all ended.

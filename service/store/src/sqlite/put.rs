@@ -113,7 +113,6 @@ fn series_of(connection: &Connection, frame: &Frame, build: i64) -> rusqlite::Re
 pub fn timing_name(timing: Timing) -> &'static str {
     match timing {
         Timing::All => "all",
-        Timing::Sampled => "sampled",
         Timing::Off => "off",
     }
 }

@@ -26,8 +26,7 @@ pub fn all_series(store: &Sqlite) -> Result<Vec<Series>, Error> {
     });
     let series = rows.map_err(failed)?.map(|row| {
         let (id, labels, program, boot, timing, build) = row.map_err(failed)?;
-        let timing =
-            [Timing::All, Timing::Sampled, Timing::Off].into_iter().find(|known| timing_name(*known) == timing);
+        let timing = [Timing::All, Timing::Off].into_iter().find(|known| timing_name(*known) == timing);
         match (Labels::of_json(&labels), <[u8; 16]>::try_from(&boot[..]), timing) {
             (Some(labels), Ok(boot_id), Some(timing)) => {
                 Ok(Series { id, labels, part: PartKey { program, boot_id, timing }, build })
