@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From a fresh checkout to a first profile: builds diytrace, profiles examples/server.c under real requests, shows what
-# handle_request() did, and checks the counts against what the client asked for.
+# handle_request() did, and checks the counts against what the client asked for. Of an installed diytrace, it takes that.
 #
 #   examples/quickstart.sh
 #
@@ -12,12 +12,16 @@ repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 heading() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
 fail()    { printf 'quickstart.sh: %s\n' "$*" >&2; exit "${status:-1}"; }
 
-command -v cargo >/dev/null || status=2 fail "missing: cargo; install Rust with: curl https://sh.rustup.rs -sSf | sh"
 command -v cc >/dev/null || status=2 fail "missing: a C compiler; install one with: apt-get install gcc libc6-dev"
-
-heading "Building diytrace"
-cargo build --release --manifest-path "$repo/Cargo.toml"
-diytrace=${CARGO_TARGET_DIR:-$repo/target}/release/diytrace
+if [[ -e $repo/Cargo.toml ]]; then
+    command -v cargo >/dev/null || status=2 fail "missing: cargo; install Rust with: curl https://sh.rustup.rs -sSf | sh"
+    heading "Building diytrace"
+    cargo build --release --manifest-path "$repo/Cargo.toml"
+    diytrace=${CARGO_TARGET_DIR:-$repo/target}/release/diytrace
+else # installed, in PREFIX/share/doc/diytrace
+    diytrace=$(cd "$repo/../../.." && pwd)/bin/diytrace
+    [[ -x $diytrace ]] || status=2 fail "missing: $diytrace"
+fi
 
 heading "Compiling examples/server.c with -finstrument-functions, and a client for it without"
 folder=$(mktemp -d "${TMPDIR:-/tmp}/diytrace-quickstart.XXXXXX")

@@ -25,7 +25,15 @@ impl Story {
         let copy = folder.path().join(program.path.file_name().unwrap());
         copy_program(&program.path, &copy);
         program.path = copy.clone();
-        Self { recorded: program.record().run(), program: copy, folder }
+        let recorded = program.record().run();
+        // What is saved beside the profile would answer for the cache: it cannot be here.
+        for entry in fs::read_dir(recorded.out()).unwrap() {
+            let names = entry.unwrap().path().with_extension("names");
+            if !names.exists() {
+                fs::create_dir(names).unwrap();
+            }
+        }
+        Self { recorded, program: copy, folder }
     }
 
     fn cache(&self) -> PathBuf {

@@ -201,6 +201,8 @@ fn the_recorder_is_found_or_the_sentence_says_where_it_was_looked_for() {
     let (status, sentence) = run().unwrap_err();
     assert_eq!(status, Some(2));
     assert!(sentence.contains("bin/libdiytrace.so and ") && sentence.contains("/lib/libdiytrace.so"), "{sentence}");
+    // As after `cargo install`, which installs programs only.
+    assert!(sentence.contains("cargo build --release") && sentence.contains("DIYTRACE_LIB"), "{sentence}");
 
     let library = here.path().join("lib/libdiytrace.so");
     fs::create_dir(library.parent().unwrap()).unwrap();

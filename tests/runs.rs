@@ -200,6 +200,6 @@ fn old_runs_go() {
     let removed = run(here, &["clean", "--keep", "1"]);
     assert_eq!(removed.stdout, would.stdout);
     assert!(said(&removed.stderr).contains("2 runs removed"), "{}", said(&removed.stderr));
-    assert_eq!((files(), calls(here, &["report"])), (2, third), "the profile and its label");
+    assert_eq!((files(), calls(here, &["report"])), (3, third), "the profile, its label and its names");
     assert_eq!(run(here, &["clean"]).status.code(), Some(2), "it must be told what");
 }

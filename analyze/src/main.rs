@@ -4,6 +4,7 @@
 //! cli      the command line: options, and which of the below they run
 //! record   runs a program under the recorder
 //! check    tells what of a program can be recorded
+//! advise   tells what of a recording is better left out
 //! list     tells which runs there are, and clean removes old ones
 //! ctl      steers recorders that are running: pause, reset, snapshots
 //! top      shows what they count, live
@@ -12,6 +13,7 @@
 //!
 //! What profiles say is in `profile/`, how it is shown in `views/`, and how it is compared in `compare/`.
 
+mod advise;
 mod bench;
 mod check;
 mod clean;

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use super::{assert_none, pages, repository};
 
-const FOLDERS: [&str; 9] =
-    ["src/", "cdylib/", "analyze/", "tests/", "c-fixtures/", "benches/", "examples/", "docs/", "fuzz/"];
+const FOLDERS: [&str; 10] =
+    ["src/", "cdylib/", "analyze/", "tests/", "c-fixtures/", "benches/", "examples/", "docs/", "fuzz/", "packaging/"];
 
 #[test]
 fn files_that_are_named_exist() {

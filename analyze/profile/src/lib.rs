@@ -9,7 +9,8 @@
 //! ```
 //!
 //! Each step is a function from plain data to plain data; files are read by [`load`] and [`symbolize`] only (through [`archive`], if
-//! they are in one), and none is written but the latter's cache and the archives of [`pack`]. Times are fixed-point ([`time`]) and
+//! they are in one), and none is written but the latter's cache, what
+//! [`saving`] puts beside profiles, and the archives of [`pack`]. Times are fixed-point ([`time`]) and
 //! histograms ([`histogram`]) counts, so that no result depends on the order of files, threads or processes.
 //!
 //! [`spent`] leaves one kind of time of them, on the processor or waiting. [`run`] finds what lies in a folder; [`opened`] is the way's first half, for all commands; in [`left`], debug information corrects what it says of calls that an
@@ -38,6 +39,7 @@ pub mod pack;
 pub mod process;
 pub mod progress;
 pub mod run;
+pub mod saving;
 pub mod short_name;
 pub mod spent;
 pub mod symbolize;

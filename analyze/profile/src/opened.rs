@@ -9,6 +9,7 @@ use crate::load::{self, Family, Loaded, Sources, read_all};
 use crate::merge::{By, Merged, Merging};
 use crate::once::Once;
 use crate::run;
+use crate::symbolize::saved::Saved;
 use crate::symbolize::{Files, KnownModules, Symbols};
 
 /// Which profiles, and what of them.
@@ -74,7 +75,8 @@ impl Opened {
 
     /// What was read and merged.
     pub fn of(loaded: Loaded, merged: Merged) -> Self {
-        let files = Files::new(merged.modules.len()).with_archives(&loaded.archives);
+        let saved = Saved::beside(loaded.profiles.iter().map(|profile| profile.path.clone()));
+        let files = Files::new(merged.modules.len()).with_archives(&loaded.archives).with_saved(saved);
         Self { runs: loaded.profiles.len(), loaded, merged, files }
     }
 

@@ -1,5 +1,6 @@
 //! The command line: typed options of the library's commands.
 
+mod advise;
 mod agent;
 mod annotate;
 mod answers;
@@ -62,6 +63,7 @@ Examples:
   diytrace tree                       # who calls whom, and where the time goes
   diytrace callers parse              # who calls a function, from which lines
   diytrace annotate parse             # its source, with what each line calls
+  diytrace advise                     # what the next run can leave out
   diytrace symbolize -o server.diya   # one file for any machine
   diytrace ctl status                 # what is running, and how far it has got
   diytrace top                        # what a running program does now, live
@@ -99,6 +101,7 @@ enum Command {
     Callers(callers::Arguments),
     Annotate(annotate::Arguments),
     Check(check::Arguments),
+    Advise(advise::Arguments),
     Symbolize(symbolize::Arguments),
     Merge(merge::Arguments),
     Clean(clean::Arguments),
@@ -181,6 +184,7 @@ impl Command {
             Self::Callers(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Self::Annotate(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Self::Report(arguments) => Ok(arguments.run(out).map(|()| 0)?),
+            Self::Advise(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Self::Similar(arguments) => Ok(arguments.run(out)?),
             Self::Delete(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Push(arguments) => Ok(arguments.run().map(|()| 0)?),

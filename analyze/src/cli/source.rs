@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use diytrace_profile::error::Error;
+use diytrace_profile::load::interval::Interval;
 use diytrace_profile::load::{Family, Loaded};
 use diytrace_profile::merge::By;
 use diytrace_profile::opened::{self, Opened};
-use diytrace_profile::run;
+use diytrace_profile::{run, saving};
 
 /// Where a command's profiles come from.
 #[derive(Clone, Debug, clap::Args)]
@@ -24,7 +25,12 @@ pub struct Source {
 impl Source {
     /// Reads the profiles and merges them.
     pub fn open(&self, by: By, pid: Option<u32>) -> Result<Opened, Error> {
-        Opened::merge(by, pid, |take| self.families(take))
+        let opened = Opened::merge(by, pid, |take| self.families(take))?;
+        // Of a process or an interval alone, not all that the profile met was read.
+        if pid.is_none() && !self.profiles.iter().any(|path| Interval::names(path).is_some()) {
+            saving::save_read(&opened);
+        }
+        Ok(opened)
     }
 
     /// Reads the profiles and hands over each family: of an interval both readings, the earlier first.

@@ -12,6 +12,8 @@ use super::target::Watched;
 use diytrace_profile::archive::Archive;
 use diytrace_profile::load::snapshot::Moment;
 use diytrace_profile::load::{self, Family};
+use diytrace_profile::saving;
+use diytrace_profile::symbolize::saved;
 
 /// Writes a snapshot, all of it or nothing, readable by its owner, and gives its path.
 pub fn take(watched: &Watched, output: Option<&Path>) -> Result<PathBuf, Error> {
@@ -33,6 +35,8 @@ pub fn take(watched: &Watched, output: Option<&Path>) -> Result<PathBuf, Error> 
     file.write_all(&bytes.profile).map_err(failed)?;
     file.write_all(&moment.bytes()).map_err(failed)?;
     file.persist(&path).map_err(|error| failed(error.error))?;
+    let _ = fs::remove_file(saved::path(&path)); // of another one that lay here
+    saving::save([&*path]);
     Ok(path)
 }
 

@@ -10,7 +10,11 @@ pub enum Error {
     #[error("there is no command to run")]
     NoCommand,
     /// The recorder is not where it should be.
-    #[error("cannot find the recorder libdiytrace.so; looked for {}", list(looked))]
+    #[error(
+        "cannot find the recorder libdiytrace.so; looked for {}: `cargo build --release` in diytrace's source makes it, to be \
+         copied there or named in DIYTRACE_LIB",
+        list(looked)
+    )]
     NoLibrary {
         /// Where it was looked for.
         looked: Vec<PathBuf>,

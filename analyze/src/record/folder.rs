@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::Error;
 use diytrace_profile::run::note::Note;
+use diytrace_profile::saving;
 
 /// The folder, and what lay in it before the command.
 #[derive(Debug)]
@@ -52,6 +53,12 @@ impl Folder {
         for name in new {
             let _ = note.write(&self.path.join(name)); // without it, each is a run of its own
         }
+    }
+
+    /// Saves the names of what the profiles that have come since met: their programs may be rebuilt before anybody reads them.
+    pub fn save_names(&self) {
+        let new: Vec<PathBuf> = self.new_profiles().iter().map(|name| self.path.join(name)).collect();
+        saving::save(new.iter().map(PathBuf::as_path));
     }
 
     /// Removes the folder if it was made for nothing.

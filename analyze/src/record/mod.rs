@@ -89,6 +89,7 @@ pub fn run(options: &Options) -> Result<u8, Error> {
     ending::note(&folder, &ended);
     folder.note_run(options.label.as_deref());
     say(&outcome::sentence(&path, &program, &library, &folder, ended.status));
+    folder.save_names();
     Ok(child::exit_code(ended.status))
 }
 

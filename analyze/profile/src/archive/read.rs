@@ -103,6 +103,15 @@ impl Archive {
         Ok(Some(symbols))
     }
 
+    /// What an entry says that archives need not have, if this one has it.
+    pub fn extra<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Error> {
+        if self.zip.index_for_name(name).is_none() {
+            return Ok(None);
+        }
+        let bytes = self.entry(name, LARGEST_SYMBOLS)?;
+        postcard::from_bytes(&bytes).map(Some).map_err(|_| self.damaged(&format!("{name} is none")))
+    }
+
     fn entry(&self, name: &str, most: u64) -> Result<Vec<u8>, Error> {
         let mut zip = self.zip.clone();
         let entry = zip.by_name(name).map_err(|error| match error {

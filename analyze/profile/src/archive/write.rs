@@ -44,6 +44,12 @@ impl Writer {
         Ok(())
     }
 
+    /// Adds an entry that archives need not have.
+    pub fn extra(&mut self, name: &str, content: &impl Serialize) -> io::Result<()> {
+        let bytes = postcard::to_stdvec(content).map_err(io::Error::other)?;
+        self.entry(name, CompressionMethod::Deflated, &bytes)
+    }
+
     fn entry(&mut self, name: &str, method: CompressionMethod, bytes: &[u8]) -> io::Result<()> {
         let is_large = bytes.len() as u64 >= u64::from(u32::MAX);
         let options = SimpleFileOptions::default().compression_method(method).large_file(is_large);
@@ -51,12 +57,23 @@ impl Writer {
         self.zip.write_all(bytes)
     }
 
-    /// Has it appear at its path.
-    pub fn finish(mut self, path: &Path) -> io::Result<()> {
+    /// Has it appear at its path, and on the disk: there may soon be no other copy.
+    pub fn finish(self, path: &Path) -> io::Result<()> {
+        let (file, new) = self.whole()?;
+        file.sync_all()?;
+        new.appear(&file, path)
+    }
+
+    /// The same of what can be made again.
+    pub fn finish_soon(self, path: &Path) -> io::Result<()> {
+        let (file, new) = self.whole()?;
+        new.appear(&file, path)
+    }
+
+    fn whole(mut self) -> io::Result<(File, NewFile)> {
         let index = postcard::to_stdvec(&self.index).map_err(io::Error::other)?;
         self.entry(INDEX, CompressionMethod::Deflated, &index)?;
         let file = self.zip.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.sync_all()?;
-        self.file.appear(&file, path)
+        Ok((file, self.file))
     }
 }

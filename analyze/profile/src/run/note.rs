@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const MARK: &str = "diytrace-run/1";
 
 /// What the files are called that lie beside a profile: who takes it away takes them, too.
-pub const BESIDE: [&str; 2] = ["end", "run"];
+pub const BESIDE: [&str; 3] = ["end", "run", "names"];
 
 /// What is noted of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

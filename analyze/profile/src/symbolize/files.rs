@@ -8,7 +8,9 @@ use std::sync::OnceLock;
 use object::Object;
 
 use super::cache::{Cache, Key};
+use super::inlined::Around;
 use super::portable::Portable;
+use super::saved::Saved;
 use crate::archive::Archive;
 use crate::elf::debug::{self, DebugFile};
 use crate::elf::dwarf::{self, Dwarf};
@@ -24,6 +26,8 @@ pub struct Files {
     pub(super) cache: Cache,
     /// What goes with the profiles.
     archives: Vec<Archive>,
+    /// What was saved beside the profiles.
+    saved: Saved,
     /// Who else may know modules.
     known: Option<Box<dyn Known>>,
 }
@@ -51,6 +55,8 @@ pub struct ModuleFiles {
     pub(super) cached: Vec<u8>,
     /// What came with the profile: it goes before what is here.
     pub(super) portable: Option<Portable>,
+    /// With that, what was saved of functions around addresses.
+    pub(super) around: Option<Around>,
 }
 
 impl Files {
@@ -61,12 +67,17 @@ impl Files {
 
     /// Files of that many modules.
     pub fn with_cache(modules: usize, cache: Cache) -> Self {
-        Self { modules: (0..modules).map(|_| OnceLock::new()).collect(), cache, archives: Vec::new(), known: None }
+        Self { modules: (0..modules).map(|_| OnceLock::new()).collect(), cache, ..Self::default() }
     }
 
     /// These, beside what archives have of them.
     pub fn with_archives(self, archives: &[Archive]) -> Self {
         Self { archives: archives.to_vec(), ..self }
+    }
+
+    /// These, or what was saved beside these profiles, where they are no longer what they were.
+    pub fn with_saved(self, saved: Saved) -> Self {
+        Self { saved, ..self }
     }
 
     /// These, beside what somebody else knows of them.
@@ -93,11 +104,31 @@ impl Files {
                 Ok(_) => {}
                 Err(problem) => files.problem = files.problem.or(Some(problem)),
             }
+            if files.portable.is_none() && files.lacks(module.is_instrumented) {
+                self.take_saved(&mut files, module.key().as_ref());
+            }
             // The cache knows what is in files, and nothing else.
             files.key = if files.portable.is_none() { self.cache.key(module, files.by_role()) } else { None };
             files.cached = files.key.as_ref().map(|key| self.cache.bytes(key)).unwrap_or_default();
             files
         })
+    }
+
+    fn take_saved(&self, files: &mut ModuleFiles, key: Option<&ModuleKey>) {
+        match key.map_or(Ok(None), |key| self.saved.module(key)) {
+            Ok(Some((portable, _))) if !files.tells_less_than(portable) => {}
+            Ok(Some((portable, around))) => {
+                files.problem = None;
+                files.portable = Some(portable.clone());
+                files.around = Some(around.clone());
+            }
+            Ok(None) => {}
+            Err(damaged) => {
+                let sentence =
+                    |problem| format!("{problem}, and what was saved of it in {} is damaged", damaged.display());
+                files.problem = files.problem.take().map(sentence);
+            }
+        }
     }
 }
 
@@ -117,6 +148,23 @@ impl ModuleFiles {
         files.debug = debug::find(files.code.as_ref(), &module.build_id);
         files.supplement = files.all().last().and_then(debug::supplement);
         files
+    }
+
+    /// Whether they may tell less than when the module was recorded: it is gone, or stripped since.
+    fn lacks(&self, is_instrumented: bool) -> bool {
+        self.code.is_none() || is_instrumented && !(self.has_symbols() && self.has_lines())
+    }
+
+    fn tells_less_than(&self, saved: &Portable) -> bool {
+        self.code.is_none() || !saved.is_stripped && !self.has_symbols() || saved.has_lines() && !self.has_lines()
+    }
+
+    fn has_lines(&self) -> bool {
+        self.parsed().any(|elf| dwarf::is_in(&elf))
+    }
+
+    fn has_symbols(&self) -> bool {
+        self.parsed().any(|elf| elf.symbol_table().is_some())
     }
 
     /// The files that may have symbols or lines, the best first.

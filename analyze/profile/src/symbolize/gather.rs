@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use iced_x86::{Decoder, DecoderOptions};
 
 use super::Symbols;
-use super::answers::Probe;
+use super::answers::{CallForm, Probe, Symbol};
 use super::body::Bodies;
+use super::inlined::Around;
 use super::portable::Portable;
 use crate::merge::{Merged, ModuleId, Place};
 
@@ -17,6 +18,8 @@ struct Asked {
     functions: BTreeSet<u64>,
     /// Functions, and places that they call from.
     sites: BTreeSet<(u64, u64)>,
+    /// Where calls return to.
+    returns: BTreeSet<u64>,
 }
 
 /// What is known of each module that views of these profiles may ask about.
@@ -25,6 +28,14 @@ pub fn gather<'a>(merged: &'a Merged, symbols: &'a Symbols) -> impl Iterator<Ite
     let is_asked = |id: usize, asked: &Asked| merged.modules[id].is_instrumented || !asked.addresses.is_empty();
     let asked = asked.into_iter().enumerate().filter(move |(id, asked)| is_asked(*id, asked));
     asked.map(|(id, asked)| (id as ModuleId, symbols.portable(id as ModuleId, &asked)))
+}
+
+/// What reports ask of each module whose file is here as it was recorded: of the functions that were met, and of no others.
+pub fn gather_met<'a>(merged: &'a Merged, symbols: &'a Symbols) -> impl Iterator<Item = (ModuleId, Met)> + 'a {
+    // Where a call has left a body, debug information is asked whose the next ones are.
+    let has_left = merged.groups.iter().flat_map(|group| &group.tree.paths).any(|path| path.counts.unwound > 0);
+    let asked = (0..).zip(ask(merged)).filter(|(id, asked)| !asked.addresses.is_empty() && symbols.is_here(*id));
+    asked.map(move |(id, asked)| (id, symbols.met(id, &asked, has_left)))
 }
 
 fn ask(merged: &Merged) -> Vec<Asked> {
@@ -39,6 +50,11 @@ fn ask(merged: &Merged) -> Vec<Asked> {
             let function = place(path.key.function);
             let Some(module) = function.module else { continue };
             all[module as usize].functions.insert(function.address);
+            for site in [place(path.key.site), place(path.key.hook)] {
+                if let Some(module) = site.module {
+                    all[module as usize].returns.insert(site.address);
+                }
+            }
             let Some(parent) = path.key.parent else { continue };
             let caller = place(group.tree.paths[parent as usize].key.function);
             let sites = [place(path.key.site), place(path.key.hook)];
@@ -52,7 +68,56 @@ fn ask(merged: &Merged) -> Vec<Asked> {
     all
 }
 
+/// What reports ask of a module.
+pub struct Met {
+    /// Names, lines and forms of calls.
+    pub portable: Portable,
+    /// The functions around addresses, where that is asked.
+    pub around: Around,
+}
+
 impl Symbols<'_> {
+    /// Whether the file of a module is here, as it was recorded.
+    fn is_here(&self, module: ModuleId) -> bool {
+        let files = self.files(module);
+        files.portable.is_none() && files.code.is_some()
+    }
+
+    fn met(&self, module: ModuleId, asked: &Asked, has_left: bool) -> Met {
+        let at = |address: u64| Place { module: Some(module), address };
+        let mut portable = Portable {
+            has_code: true,
+            debug: self.debug_file(module).map(|debug| (debug.path.to_owned(), debug.found_by)),
+            is_stripped: self.is_stripped(module),
+            ..Portable::default()
+        };
+        portable.calls = asked.addresses.iter().map(|&address| (address, self.call_before(at(address)))).collect();
+
+        let targets = portable.calls.values().filter_map(|form| match form {
+            CallForm::Direct(target) => Some(*target),
+            _ => None,
+        });
+        let places: BTreeSet<u64> = asked.addresses.iter().copied().chain(targets).collect();
+        let around = places.iter().filter_map(|&address| self.enclosing(at(address))).map(|symbol| symbol.address);
+        let starts: BTreeSet<u64> = places.iter().copied().chain(around).collect();
+        for start in starts {
+            let symbols = self.starting_at(at(start), <[Symbol]>::to_vec).unwrap_or_default();
+            let symbol = |symbol: Symbol| (symbol.name.to_owned(), symbol.address, symbol.size);
+            portable.symbols.extend(symbols.into_iter().map(symbol));
+        }
+
+        let is_function = |address: &u64| asked.functions.contains(address) || !asked.returns.contains(address);
+        let functions = asked.addresses.iter().filter(|address| is_function(address));
+        let calls = asked.returns.iter().flat_map(|&at| [(at, Probe::Call), (at, Probe::InlinedCall)]);
+        let queries: Vec<_> = functions.map(|&at| (at, Probe::Function)).chain(calls).collect();
+        self.find_lines(queries.iter().map(|(address, probe)| (at(*address), *probe)).collect());
+        portable.lines = queries.iter().map(|&query| (query, self.line(at(query.0), query.1))).collect();
+
+        let inlined = self.inlined(module);
+        let returns = asked.returns.iter().filter(|_| has_left);
+        Met { portable, around: returns.map(|&site| (site, inlined.around(site))).collect() }
+    }
+
     fn portable(&self, module: ModuleId, asked: &Asked) -> Portable {
         let at = |address: u64| Place { module: Some(module), address };
         let files = self.files(module);

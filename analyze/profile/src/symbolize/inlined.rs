@@ -1,5 +1,6 @@
 //! The functions whose code an address is part of: inlined bodies, and the physical function around them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use addr2line::Context;
@@ -7,19 +8,29 @@ use addr2line::Context;
 use super::files::ModuleFiles;
 use crate::elf::dwarf::Reader;
 
-/// Finds them in one module, if its files tell.
-pub struct Inlined<'a>(Option<Context<Reader<'a>>>);
+/// The answers for some addresses.
+pub type Around = BTreeMap<u64, Option<Vec<String>>>;
+
+/// Finds them in one module, if its files tell, or what was saved of them.
+pub struct Inlined<'a> {
+    dwarf: Option<Context<Reader<'a>>>,
+    saved: Option<&'a Around>,
+}
 
 impl<'a> Inlined<'a> {
     /// Those of a module with these files.
     pub fn of(files: &'a ModuleFiles) -> Self {
-        Self(files.dwarf().and_then(|dwarf| Context::from_arc_dwarf(Arc::new(dwarf)).ok()))
+        let dwarf = files.dwarf().and_then(|dwarf| Context::from_arc_dwarf(Arc::new(dwarf)).ok());
+        Self { dwarf, saved: files.around.as_ref() }
     }
 
     /// The linker's names of the functions that the code before a return address is of, the innermost body first and the
     /// physical function last. `None` if any of them is not known.
     pub fn around(&self, site: u64) -> Option<Vec<String>> {
-        let mut frames = self.0.as_ref()?.find_frames(site.checked_sub(1)?).skip_all_loads().ok()?;
+        if let Some(known) = self.saved.and_then(|saved| saved.get(&site)) {
+            return known.clone();
+        }
+        let mut frames = self.dwarf.as_ref()?.find_frames(site.checked_sub(1)?).skip_all_loads().ok()?;
         let mut names = Vec::new();
         while let Some(frame) = frames.next().ok()? {
             names.push(frame.function?.raw_name().ok()?.into_owned());

@@ -5,7 +5,8 @@
 //!                                │                    ├──[lines]──▶ file and line                      ├──▶ [known]
 //!                                │                    └──[code]──▶ what kind of call ends at an address┘       ▲
 //!                                └──▶ their state ──[cache]──▶ what earlier reports found in them ─────────────┤
-//!  archive ──[portable]──▶ what goes with the profile ─────────────────────────────────────────────────────────┘
+//!  archive ──[portable]──▶ what goes with the profile ─────────────────────────────────────────────────────────┤
+//!  beside the profile ──[saved]──▶ the names that it met, where a file is no longer what it was ────────────────┘
 //! ```
 //!
 //! Everything is read when it is first asked for, and only then: a program has far more functions than a profile. What
@@ -21,6 +22,7 @@ mod inlined;
 mod known;
 mod lines;
 mod portable;
+pub mod saved;
 mod table;
 
 use std::borrow::Cow;
@@ -36,8 +38,8 @@ pub use answers::{Body, CallForm, Location, Probe, Symbol};
 use body::Bodies;
 pub use cache::Cache;
 pub use files::{Files, Known as KnownModules};
-pub use gather::gather;
-pub use inlined::Inlined;
+pub use gather::{gather, gather_met};
+pub use inlined::{Around, Inlined};
 use known::Known;
 pub use portable::Portable;
 use table::Table;

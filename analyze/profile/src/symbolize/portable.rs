@@ -1,6 +1,6 @@
 //! What is known of a module, apart from its files: it explains a profile where these are not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::elf::debug::FoundBy;
 use crate::module::ModuleKey;
 
 /// All that views may ask of a module.
-#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Portable {
     /// Whether its file was there, as it was recorded.
     pub has_code: bool,
@@ -59,6 +59,22 @@ impl Portable {
             });
         }
         Ok(found)
+    }
+
+    /// What two profiles of the same build met of it, each its part.
+    pub fn beside(mut self, other: Self) -> Self {
+        // Of several names at one address the one to show is first, and whoever has the address has them all.
+        let known: BTreeSet<u64> = self.symbols.iter().map(|(_, address, _)| *address).collect();
+        let symbols = other.symbols.iter().filter(|(_, address, _)| !known.contains(address)).cloned();
+        self.symbols.extend(symbols);
+        self.symbols.sort_by_key(|(_, address, _)| *address);
+        let symbols = std::mem::take(&mut self.symbols);
+        Self { symbols, ..self.and(Self { symbols: Vec::new(), ..other }) }
+    }
+
+    /// Whether it has the line of anything.
+    pub fn has_lines(&self) -> bool {
+        self.lines.values().any(Option::is_some)
     }
 
     /// What either of two knows of the same module: of one that was stripped in the one place, what the other has.

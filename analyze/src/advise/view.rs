@@ -1,0 +1,126 @@
+//! Advice as a table and as CSV.
+
+use std::io::{self, Write};
+
+use diytrace_profile::human::{count, counted, resolved, share, time};
+use diytrace_profile::short_name::short_names;
+use diytrace_views::view::Screen;
+use diytrace_views::view::table::dim;
+use diytrace_views::view::table::grid::{Column, Grid, LEAST_NAME, Row};
+
+use super::Document;
+
+const COLUMNS: [Column<'static>; 3] =
+    [Column::number("calls", 0), Column::number("recording", 0), Column::number("self", 0)];
+
+/// Most functions that a sentence names.
+const MOST_NAMED: usize = 5;
+
+/// Writes advice for people.
+pub fn table(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
+    let Document { now, left, functions, .. } = document;
+    let cost = format!("{} ± {}", time(document.call_ns), time(document.call_error_ns));
+    let calls = counted(now.calls, "call", "calls");
+    writeln!(out, "recording took {} in {calls}, {cost} each, on {}", time(now.recording_ns), paths(now.paths))?;
+    if functions.is_empty() {
+        return writeln!(
+            out,
+            "\nnothing to leave out: no function costs much more to record than its calls take by themselves"
+        );
+    }
+    writeln!(out)?;
+    let names = short_names(functions.iter().map(|function| &*function.name));
+    let row = |function: &super::Advised| Row {
+        numbers: vec![
+            count(function.calls),
+            time(function.recording_ns),
+            resolved(function.self_ns, function.self_error_ns),
+        ],
+        name: names.get(&*function.name).cloned().unwrap_or_else(|| function.name.clone()),
+        ..Row::default()
+    };
+    let rows = functions.iter().map(row).collect();
+    let grid = Grid {
+        columns: COLUMNS.to_vec(),
+        name_title: "costs more to record than it takes",
+        least_name: LEAST_NAME,
+        rows,
+    };
+    for line in grid.lines(screen) {
+        writeln!(out, "{line}")?;
+    }
+    let calls =
+        format!("{} of {} calls ({})", count(left.calls), count(now.calls), share(left.calls as f64, now.calls as f64));
+    let paths = format!("{} of {}", count(left.paths), paths(now.paths));
+    writeln!(out, "\nwithout hooks in them: {calls}, {paths}, and about {} of recording", time(left.recording_ns))?;
+    writeln!(out, "{}", dim("an estimate: calls × what the report subtracts for one; record again to see", screen))?;
+    writeln!(
+        out,
+        "\nfor the recorder, which then times no call of them; hooks still run, and the profile is as large:"
+    )?;
+    writeln!(out, "  DIYTRACE_EXCLUDE={}", quoted(&document.exclude))?;
+    if !document.flags.is_empty() {
+        writeln!(out, "\nfor gcc, which then puts no hooks into them:")?;
+    }
+    for flag in &document.flags {
+        writeln!(out, "  {}", quoted(&flag.option))?;
+    }
+    for (part, others) in document.flags.iter().flat_map(|flag| &flag.also) {
+        writeln!(out, "  `{part}` would leave out {}, too", some(others))?;
+    }
+    if !document.unnamed.is_empty() {
+        writeln!(out, "  gcc cannot be told of {}", some(&document.unnamed))?;
+    }
+    Ok(())
+}
+
+fn paths(number: u64) -> String {
+    counted(number, "call path", "call paths")
+}
+
+/// The first of them, and how many more there are.
+fn some(names: &[String]) -> String {
+    let short = short_names(names.iter().map(String::as_str));
+    let mut named: Vec<&str> = short.values().map(String::as_str).take(MOST_NAMED).collect();
+    let more = format!("{} more", names.len() - named.len());
+    if names.len() > named.len() {
+        named.push(&more);
+    }
+    named.join(", ")
+}
+
+/// As a shell takes it.
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-=,./:+".contains(c);
+    if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+/// Writes advice as CSV: a row for each function.
+pub fn csv(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record([
+        "name",
+        "symbol",
+        "module",
+        "file",
+        "line",
+        "calls",
+        "recording_ns",
+        "self_ns",
+        "self_error_ns",
+    ])?;
+    for function in &document.functions {
+        writer.write_record([
+            function.name.clone(),
+            function.symbol.clone(),
+            function.module.clone(),
+            function.file.clone().unwrap_or_default(),
+            function.line.map(|line| line.to_string()).unwrap_or_default(),
+            function.calls.to_string(),
+            format!("{:.3}", function.recording_ns),
+            format!("{:.3}", function.self_ns),
+            format!("{:.3}", function.self_error_ns),
+        ])?;
+    }
+    writer.flush()
+}
