@@ -4,7 +4,7 @@ use crate::family::Family;
 use crate::image::Image;
 use crate::memory;
 use crate::settings::Settings;
-use crate::symbols::{self, Beginnings};
+use crate::symbols::{self, Beginnings, Name};
 use crate::sys;
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::header::ROOT_PATTERNS;
@@ -162,17 +162,18 @@ fn extend(family: &Family, path: &[u8], image: &Image) -> Option<()> {
     let mut found = Filter::new(&family.settings).ok()?;
     let settings = &family.settings;
     let beginnings = Beginnings::of(&[settings.root, settings.exclude]);
-    symbols::each_function(path, image, &beginnings, |name, address| {
+    symbols::each_function(path, image, &beginnings, |symbol, address| {
+        let Some(name) = Name::of(symbol) else { return };
         if let Some(roots) = &mut found.roots {
             for (index, one) in pattern::split(settings.root).enumerate() {
-                if symbols::is_named(one, name) {
+                if name.is_meant_by(one) {
                     count_match(family, index);
                     let _ = roots.insert(address);
                 }
             }
         }
         if let Some(excluded) = &mut found.excluded
-            && pattern::split(settings.exclude).any(|one| symbols::is_named(one, name))
+            && pattern::split(settings.exclude).any(|one| name.is_meant_by(one))
         {
             let _ = excluded.insert(address);
         }

@@ -5,6 +5,9 @@ use crate::mapped_file::MappedFile;
 use crate::memory;
 use crate::separate;
 use crate::sys;
+use alloc::format;
+use alloc::string::String;
+use core::cell::OnceCell;
 use core::fmt::{self, Write};
 use elf::ElfBytes;
 use elf::abi::{
@@ -134,28 +137,45 @@ fn build_id<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<&'a [u8]> {
     None
 }
 
-/// Whether a pattern names the function with this symbol.
-pub fn is_named(one: &str, symbol: &[u8]) -> bool {
-    let Ok(symbol) = core::str::from_utf8(symbol) else { return false };
-    if pattern::glob(one, symbol) {
-        return true;
-    }
-    if !(symbol.starts_with("_Z") || symbol.starts_with("_R")) || !symbol.contains(pattern::mangled_hint(one)) {
-        return false;
-    }
-    let answer = demangled_matches(one, symbol);
-    memory::free_scratch();
-    answer
+/// The name of a function: of many patterns some may have to be compared with the demangled one, which is made once.
+pub struct Name<'a> {
+    symbol: &'a str,
+    demangled: OnceCell<Option<String>>,
 }
 
-fn demangled_matches(one: &str, symbol: &str) -> bool {
-    if let Ok(name) = rustc_demangle::try_demangle(symbol) {
-        let mut text = Fixed::<4096>::new();
-        let _ = write!(text, "{name:#}");
-        return pattern::matches_demangled(one, text.as_str());
+impl<'a> Name<'a> {
+    /// Of a symbol.
+    pub fn of(symbol: &'a [u8]) -> Option<Self> {
+        Some(Self { symbol: core::str::from_utf8(symbol).ok()?, demangled: OnceCell::new() })
     }
-    let Ok(name) = cpp_demangle::Symbol::new(symbol) else { return false };
-    name.demangle().is_ok_and(|name| pattern::matches_demangled(one, &name))
+
+    /// Whether a pattern means it.
+    pub fn is_meant_by(&self, one: &str) -> bool {
+        if pattern::glob(one, self.symbol) {
+            return true;
+        }
+        let is_mangled = self.symbol.starts_with("_Z") || self.symbol.starts_with("_R");
+        if !is_mangled || !self.symbol.contains(pattern::mangled_hint(one)) {
+            return false;
+        }
+        let demangled = self.demangled.get_or_init(|| demangle(self.symbol));
+        demangled.as_ref().is_some_and(|name| pattern::matches_demangled(one, name))
+    }
+}
+
+impl Drop for Name<'_> {
+    fn drop(&mut self) {
+        if self.demangled.take().is_some() {
+            memory::free_scratch();
+        }
+    }
+}
+
+fn demangle(symbol: &str) -> Option<String> {
+    if let Ok(name) = rustc_demangle::try_demangle(symbol) {
+        return Some(format!("{name:#}"));
+    }
+    cpp_demangle::Symbol::new(symbol).ok()?.demangle().ok()
 }
 
 /// Text of limited length; what does not fit is cut off.
@@ -178,13 +198,6 @@ impl<const SIZE: usize> Fixed<SIZE> {
         self.bytes[self.len..self.len + len].copy_from_slice(&bytes[..len]);
         self.len += len;
         fits
-    }
-
-    fn as_str(&self) -> &str {
-        match core::str::from_utf8(&self.bytes[..self.len]) {
-            Ok(text) => text,
-            Err(error) => core::str::from_utf8(&self.bytes[..error.valid_up_to()]).unwrap_or(""),
-        }
     }
 }
 
