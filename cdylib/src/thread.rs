@@ -358,6 +358,12 @@ impl Thread {
         unsafe { self.limit.get().offset_from(self.bottom.get()) as usize }
     }
 
+    /// Calls that are open.
+    pub fn depth(&self) -> usize {
+        // SAFETY: pointers into one mapping.
+        unsafe { self.top.get().offset_from(self.bottom.get()) as usize }
+    }
+
     /// Whether the function is known to be outside every root.
     #[inline(always)]
     pub fn is_outsider(&self, function: usize) -> bool {
