@@ -8,8 +8,8 @@
 //! An entry hook looks after it has read the clock, and an exit hook before: so what a switch in the middle of a hook takes is
 //! off on the path whose time has it, but for an instruction or two.
 //!
-//! What is off while the recorder does something rare for itself, which is no part of any call's time, is nobody's either
-//! ([`skip`]). A stretch of calls that are only noted ([`crate::ring`]) ends where the thread was switched out: where it has come
+//! While the recorder does something rare for itself, which is no part of any call's time, it may be switched out, too. Then that
+//! stays part of the call's time (`Thread::forget_time_but`), and what it was off is told of it. A stretch of calls that are only noted ([`crate::ring`]) ends where the thread was switched out: where it has come
 //! to is known then.
 //!
 //! Where the kernel cannot be asked, or not any more, the arena says so, and the reader tells no times on the processor at all.
