@@ -199,6 +199,18 @@ fn give_up(thread: &Thread) {
     }
 }
 
+/// From now on nothing is known of any thread's, as the kernel will not be asked any more. The pages stay, as their threads may be
+/// reading them; but a child could not be given others.
+pub fn give_up_all() {
+    states::each_in_use(|thread| {
+        if switches::has_page(thread) && thread.has_arena() {
+            switches::look_at_none(thread);
+            // SAFETY: an arena stays in the mapping.
+            unsafe { arena::set_flag(thread.arena.get(), flag::UNSEEN) };
+        }
+    });
+}
+
 /// Begins with a thread that has got its arena.
 ///
 /// The state must be [`crate::busy`], or not yet be seen by its hooks.
