@@ -8,8 +8,8 @@
 //! An entry hook looks after it has read the clock, and an exit hook before: so what a switch in the middle of a hook takes is
 //! off on the path whose time has it, but for an instruction or two.
 //!
-//! What is off while the recorder does something rare for itself, which is no part of any call's time, is nobody's either
-//! ([`skip`]). A stretch of calls that are only noted ([`crate::ring`]) ends where the thread was switched out: where it has come
+//! While the recorder does something rare for itself, which is no part of any call's time, it may be switched out, too. Then that
+//! stays part of the call's time (`Thread::forget_time_but`), and what it was off is told of it. A stretch of calls that are only noted ([`crate::ring`]) ends where the thread was switched out: where it has come
 //! to is known then.
 //!
 //! Where the kernel cannot be asked, or not any more, the arena says so, and the reader tells no times on the processor at all.
@@ -31,6 +31,9 @@ use profile::arena::flag;
 use profile::header::timing;
 use profile::node::{ROOT, SKIPPED};
 use profile::{Arena, OffCpu, Ref};
+
+/// So many open calls are few.
+const FEW: usize = 512;
 
 /// Time off the processor, in nanoseconds.
 #[derive(Clone, Copy, Default)]
@@ -65,7 +68,10 @@ pub unsafe fn account(thread: &Thread, frame: *const Frame) {
     let began = clock::now(thread.family.clock);
     // SAFETY: the caller's frame.
     unsafe { charge(thread, frame, take(thread)) };
-    thread.forget_time_since(began);
+    // Where very many are open, to move all their beginnings would take longer than the thread may run at once, and so for ever.
+    if thread.depth() < FEW {
+        thread.forget_time_since(began);
+    }
 }
 
 /// What the thread was off since it was last asked; from now on it counts anew.
@@ -191,6 +197,18 @@ fn give_up(thread: &Thread) {
             switches::close(word);
         }
     }
+}
+
+/// From now on nothing is known of any thread's, as the kernel will not be asked any more. The pages stay, as their threads may be
+/// reading them; but a child could not be given others.
+pub fn give_up_all() {
+    states::each_in_use(|thread| {
+        if switches::has_page(thread) && thread.has_arena() {
+            switches::look_at_none(thread);
+            // SAFETY: an arena stays in the mapping.
+            unsafe { arena::set_flag(thread.arena.get(), flag::UNSEEN) };
+        }
+    });
 }
 
 /// Begins with a thread that has got its arena.

@@ -239,9 +239,6 @@ unsafe fn new_path<W: Way>(
         };
     }
     let node = path::child(thread, parent, function, site, hook);
-    if thread.is_switched() {
-        off_cpu::skip(thread);
-    }
     thread.forget_time_since(began);
     node
 }

@@ -7,6 +7,7 @@ use crate::arena;
 use crate::busy::Busy;
 use crate::clock;
 use crate::family;
+use crate::off_cpu;
 use crate::stack;
 use crate::states;
 use crate::sys;
@@ -91,6 +92,7 @@ fn prepare() {
         return;
     }
     make_room_ahead();
+    off_cpu::give_up_all();
     family.warn(&[b"a process restricted its system calls (seccomp): from then on its profile could not grow, \
         and calls for which there was no room are counted by function only"]);
     // A filter that is refused leaves the recorder sealed; that costs new paths, not the program.

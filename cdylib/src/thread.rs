@@ -342,6 +342,12 @@ impl Thread {
         unsafe { self.limit.get().offset_from(self.bottom.get()) as usize }
     }
 
+    /// Calls that are open.
+    pub fn depth(&self) -> usize {
+        // SAFETY: pointers into one mapping.
+        unsafe { self.top.get().offset_from(self.bottom.get()) as usize }
+    }
+
     /// Whether the function is known to be outside every root.
     #[inline(always)]
     pub fn is_outsider(&self, function: usize) -> bool {
@@ -388,7 +394,12 @@ impl Thread {
     }
 
     /// The same, where part of that time has been taken off already: what was, up to `began`, is given.
+    ///
+    /// Not where the thread was switched out meanwhile: what it was off is told of the path that has that time.
     pub fn forget_time_but(&self, began: u64, forgotten: u64) {
+        if self.is_switched() {
+            return;
+        }
         let now = clock::now(self.family.clock);
         let before = self.forgotten.get();
         let spent = now.saturating_sub(began).saturating_sub(before.wrapping_sub(forgotten));

@@ -250,6 +250,23 @@ mod tests {
         assert!(family.arenas[0].functions.len() <= 5);
     }
 
+    #[test]
+    fn times_off_the_processor_that_lead_to_themselves_end() {
+        let (mut place, mut facts) = (0, diytrace_format::Arena::new_zeroed());
+        for _ in 0..2 {
+            let mut profile = Profile::default();
+            profile.arena(&facts, |first| {
+                place = first;
+                // As a record of time, its first words: of which path it is, and the next such record.
+                vec![raw_node(u64::from(first) << 32 | u64::from(first), ROOT, first, slot(1, 10, 0))]
+            });
+            let family = parse(&profile.finish()).unwrap();
+            let told = "the file is damaged: some time that was waited counts as time on the processor";
+            assert_eq!(family.warnings.iter().any(|warning| warning == told), facts.off_cpu != 0);
+            facts.off_cpu = place;
+        }
+    }
+
     /// Beginnings for the fuzzer, by name.
     fn seeds() -> Vec<(&'static str, Vec<u8>)> {
         let whole = sample();

@@ -46,7 +46,7 @@ impl<'a> Earlier<'a> {
 /// Sums of an arena's paths.
 pub enum Paths<'a> {
     /// All that they have counted, as it is asked for.
-    Whole(Measures<'a>),
+    Whole(Box<Measures<'a>>),
     /// What has come since an earlier reading.
     Since(Vec<Measured>),
 }
@@ -94,7 +94,7 @@ pub fn counted<'a>(
     let Some((earlier, number)) = number else {
         let (measures, timelines) = (Measures::of(family, arena, latest), timelines(family, arena, latest));
         let (entered_before, functions_before) = (Vec::new(), [].as_slice());
-        let (functions, paths) = (functions.into(), Paths::Whole(measures));
+        let (functions, paths) = (functions.into(), Paths::Whole(Box::new(measures)));
         let left_out_before = 0;
         return Counted {
             paths,
