@@ -207,3 +207,13 @@ fn where_the_kernel_refuses_it_nothing_is_told() {
 fn after_a_filter_of_system_calls_nothing_is_told() {
     each_build("off-cpu.c", |program| unknown(program, &["sealed"]));
 }
+
+#[test]
+fn where_it_is_not_to_be_looked_at_nothing_is_told() {
+    each_build("off-cpu.c", |program| {
+        let recorded = program.record().arg("all").set("WAITS", "0").with_output_of_its_own().run();
+        let mut document = recorded.document(&[]);
+        let report = document.reports.remove(0);
+        assert_unknown(&document, &report);
+    });
+}

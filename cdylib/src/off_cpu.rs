@@ -223,7 +223,8 @@ pub fn begin(thread: &Thread) {
     });
     thread.tid.set(sys::gettid());
     // Where most calls are not timed, what each path's time is made up of is not known either.
-    let is_asked = thread.family.settings.timing == timing::ALL && thread.family.file.is_some();
+    let settings = &thread.family.settings;
+    let is_asked = settings.waits && settings.timing == timing::ALL && thread.family.file.is_some();
     match is_asked.then(switches::open).flatten() {
         Some(word) => {
             thread.switches.set(word);

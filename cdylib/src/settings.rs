@@ -26,8 +26,10 @@ pub struct Settings {
     pub timing: u32,
     /// `DIYTRACE_WINDOWS`: calls of a thread before the first trial of what timing costs; 0 = none.
     pub windows: u64,
+    /// `DIYTRACE_WAITS`: whether it is looked at when threads are off the processor.
+    pub waits: bool,
     /// Variables whose value could not be used.
-    pub bad: [Option<Bad>; 8],
+    pub bad: [Option<Bad>; 9],
 }
 
 /// A value that could not be used.
@@ -58,7 +60,8 @@ impl Settings {
         clock: 0,
         timing: timing::ALL,
         windows: 1 << 17,
-        bad: [None; 8],
+        waits: true,
+        bad: [None; 9],
     };
 
     /// Reads the block of variables that the kernel laid out for the program.
@@ -130,6 +133,11 @@ impl Settings {
             b"WINDOWS" => match number(value) {
                 Some(windows @ 0..=0xffff_ffff) => self.windows = windows,
                 _ => return bad("DIYTRACE_WINDOWS", "a number"),
+            },
+            b"WAITS" => match value {
+                b"0" => self.waits = false,
+                b"1" | b"" => self.waits = true,
+                _ => return bad("DIYTRACE_WAITS", "0 or 1"),
             },
             b"PAUSED" => match value {
                 b"0" | b"" => self.paused = false,

@@ -104,8 +104,8 @@ fn unseen(timing: Timing, arenas: &[Arena]) -> Option<String> {
     let whose = if threads == 1 { "1 thread are".to_owned() } else { format!("{threads} threads are") };
     (threads > 0).then(|| {
         format!(
-            "times of {whose} wall time: how much of it they were on a processor could not be seen, as the kernel refuses \
-             perf_event_open, or the process runs under a filter of system calls (seccomp)"
+            "times of {whose} wall time: how much of it they were on a processor was not seen, as the kernel refuses \
+             perf_event_open, the process runs under a filter of system calls (seccomp), or DIYTRACE_WAITS is 0"
         )
     })
 }

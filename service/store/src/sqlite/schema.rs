@@ -22,7 +22,7 @@ CREATE TABLE series (
   labels TEXT NOT NULL,                   -- a JSON object
   program TEXT NOT NULL,                  -- path of the program's file
   boot BLOB NOT NULL,                     -- of the machine
-  timing TEXT NOT NULL,                   -- which calls are timed: all, sampled or off
+  timing TEXT NOT NULL,                   -- which calls are timed: all or off
   build INTEGER NOT NULL REFERENCES build,
   UNIQUE (labels, program, boot, timing, build)
 );
