@@ -4,7 +4,7 @@ use crate::family::Family;
 use crate::image::Image;
 use crate::memory;
 use crate::settings::Settings;
-use crate::symbols::{self, Beginnings, Name};
+use crate::symbols::{self, Beginnings, Name, Pattern};
 use crate::sys;
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::header::ROOT_PATTERNS;
@@ -162,10 +162,11 @@ fn extend(family: &Family, path: &[u8], image: &Image) -> Option<()> {
     let mut found = Filter::new(&family.settings).ok()?;
     let settings = &family.settings;
     let beginnings = Beginnings::of(&[settings.root, settings.exclude]);
+    let (named_roots, named_excluded) = (Pattern::all(settings.root), Pattern::all(settings.exclude));
     symbols::each_function(path, image, &beginnings, |symbol, address| {
         let Some(name) = Name::of(symbol) else { return };
         if let Some(roots) = &mut found.roots {
-            for (index, one) in pattern::split(settings.root).enumerate() {
+            for (index, one) in named_roots.iter().enumerate() {
                 if name.is_meant_by(one) {
                     count_match(family, index);
                     let _ = roots.insert(address);
@@ -173,7 +174,7 @@ fn extend(family: &Family, path: &[u8], image: &Image) -> Option<()> {
             }
         }
         if let Some(excluded) = &mut found.excluded
-            && pattern::split(settings.exclude).any(|one| name.is_meant_by(one))
+            && named_excluded.iter().any(|one| name.is_meant_by(one))
         {
             let _ = excluded.insert(address);
         }

@@ -93,10 +93,16 @@ unsafe fn call_through<W: FnOnce() -> T, T>(stack_end: *mut u8, job: &mut Job<W,
     unsafe { arch::call_on_stack(stack_end, run::<W, T>, ptr::from_mut(job).cast(), saved) };
 }
 
-/// Frees everything that the work of [`with_scratch`] has allocated.
-pub fn free_scratch() {
+/// Up to where the work of [`with_scratch`] has allocated.
+pub fn scratch_used() -> usize {
     // SAFETY: only such work calls this.
-    unsafe { (*area()).next = (*area()).heap };
+    unsafe { (*area()).next }
+}
+
+/// Frees everything that the work of [`with_scratch`] has allocated since so much was used.
+pub fn free_scratch(used: usize) {
+    // SAFETY: only such work calls this.
+    unsafe { (*area()).next = used };
 }
 
 /// Called on a panic: leaves the work of [`with_scratch`], if it is that.

@@ -7,6 +7,7 @@ use crate::separate;
 use crate::sys;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::cell::OnceCell;
 use core::fmt::{self, Write};
 use elf::ElfBytes;
@@ -137,38 +138,63 @@ fn build_id<'a>(file: &ElfBytes<'a, LittleEndian>) -> Option<&'a [u8]> {
     None
 }
 
+/// A pattern that functions are named by, with what of it need not be found out for each symbol.
+pub struct Pattern<'a> {
+    text: &'a str,
+    /// What the symbol of every function has in it whose demangled name the pattern means; `None` if it means none.
+    hint: Option<&'a str>,
+}
+
+impl<'a> Pattern<'a> {
+    /// Those of a list.
+    pub fn all(list: &'a str) -> Vec<Self> {
+        pattern::split(list).map(Self::of).collect()
+    }
+
+    fn of(text: &'a str) -> Self {
+        let is_symbol = is_mangled(text) && !text.contains(['*', '?']);
+        Self { text, hint: (!is_symbol).then(|| pattern::mangled_hint(text)) }
+    }
+}
+
 /// The name of a function: of many patterns some may have to be compared with the demangled one, which is made once.
 pub struct Name<'a> {
     symbol: &'a str,
     demangled: OnceCell<Option<String>>,
+    /// What was allocated before.
+    before: usize,
 }
 
 impl<'a> Name<'a> {
     /// Of a symbol.
     pub fn of(symbol: &'a [u8]) -> Option<Self> {
-        Some(Self { symbol: core::str::from_utf8(symbol).ok()?, demangled: OnceCell::new() })
+        let symbol = core::str::from_utf8(symbol).ok()?;
+        Some(Self { symbol, demangled: OnceCell::new(), before: memory::scratch_used() })
     }
 
     /// Whether a pattern means it.
-    pub fn is_meant_by(&self, one: &str) -> bool {
-        if pattern::glob(one, self.symbol) {
+    pub fn is_meant_by(&self, one: &Pattern) -> bool {
+        if pattern::glob(one.text, self.symbol) {
             return true;
         }
-        let is_mangled = self.symbol.starts_with("_Z") || self.symbol.starts_with("_R");
-        if !is_mangled || !self.symbol.contains(pattern::mangled_hint(one)) {
+        if !is_mangled(self.symbol) || !one.hint.is_some_and(|hint| self.symbol.contains(hint)) {
             return false;
         }
         let demangled = self.demangled.get_or_init(|| demangle(self.symbol));
-        demangled.as_ref().is_some_and(|name| pattern::matches_demangled(one, name))
+        demangled.as_ref().is_some_and(|name| pattern::matches_demangled(one.text, name))
     }
 }
 
 impl Drop for Name<'_> {
     fn drop(&mut self) {
         if self.demangled.take().is_some() {
-            memory::free_scratch();
+            memory::free_scratch(self.before);
         }
     }
+}
+
+fn is_mangled(symbol: &str) -> bool {
+    symbol.starts_with("_Z") || symbol.starts_with("_R")
 }
 
 fn demangle(symbol: &str) -> Option<String> {
