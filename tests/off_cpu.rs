@@ -7,12 +7,22 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
 use common::{Document, Program, Report, Spent, diytrace, each_build, run_to_end, tool};
 use needs::needs;
+
+/// Tells a story until it ends well, but not for ever. What a hypervisor takes is in no clock of the kernel's that tells it
+/// from work, and now and then that is more than anything here: a report that is wrong by itself is wrong each time.
+fn in_some_run(story: impl Fn()) {
+    let ends_well = || catch_unwind(AssertUnwindSafe(&story)).is_ok();
+    if !(0..9).any(|_| ends_well()) {
+        story();
+    }
+}
 
 /// What hooks and clocks may make of a function's times, in nanoseconds: of each call, and of scheduling in between.
 const SLACK: f64 = 1.5e6;
@@ -64,23 +74,25 @@ fn check(report: &Report, name: &str, measured: &Measured) {
 #[test]
 fn every_function_has_the_time_that_it_measured() {
     each_build("off-cpu.c", |program| {
-        let recorded = program.record().arg("all").with_output_of_its_own().run();
-        let (report, measured) = (recorded.report(), measured(&recorded.stdout));
-        assert_eq!(measured.len(), 10);
-        measured.iter().for_each(|(name, measured)| check(&report, name, measured));
-        // Waiting is nobody else's.
-        let least = |name: &str| known(report.function(name).spent)[4];
-        for (name, ms) in [("sleeps", 25.0), ("writes", 30.0), ("does_both", 15.0)] {
-            assert!(least(name) >= ms * 1e6 - SLACK, "{name}: {:?}", report.function(name).spent);
-        }
-        for name in ["locks", "reads"] {
-            let off = measured[name].wall - measured[name].cpu;
-            assert!(least(name) >= off * 0.7 - SLACK, "{name}: {:?}", report.function(name).spent);
-        }
-        assert!(least("works") < SLACK, "{:?}", report.function("works").spent);
-        // A caller has what it called, too.
-        let callee = report.function("everything").callee("sleeps").spent;
-        assert!(known(callee)[1] >= 20e6 - SLACK, "{callee:?}");
+        in_some_run(|| {
+            let recorded = program.record().arg("all").with_output_of_its_own().run();
+            let (report, measured) = (recorded.report(), measured(&recorded.stdout));
+            assert_eq!(measured.len(), 10);
+            measured.iter().for_each(|(name, measured)| check(&report, name, measured));
+            // Waiting is nobody else's.
+            let least = |name: &str| known(report.function(name).spent)[4];
+            for (name, ms) in [("sleeps", 25.0), ("writes", 30.0), ("does_both", 15.0)] {
+                assert!(least(name) >= ms * 1e6 - SLACK, "{name}: {:?}", report.function(name).spent);
+            }
+            for name in ["locks", "reads"] {
+                let off = measured[name].wall - measured[name].cpu;
+                assert!(least(name) >= off * 0.7 - SLACK, "{name}: {:?}", report.function(name).spent);
+            }
+            assert!(least("works") < SLACK, "{:?}", report.function("works").spent);
+            // A caller has what it called, too.
+            let callee = report.function("everything").callee("sleeps").spent;
+            assert!(known(callee)[1] >= 20e6 - SLACK, "{callee:?}");
+        })
     });
 }
 
@@ -88,19 +100,21 @@ fn every_function_has_the_time_that_it_measured() {
 #[test]
 fn threads_have_their_processor_time() {
     each_build("off-cpu.c", |program| {
-        let recorded = program.record().arg("all").with_output_of_its_own().run();
-        let measured = measured(&recorded.stdout);
-        for outermost in ["locker", "reader", "everything"] {
-            let threads = recorded.reports_by_thread();
-            let is_its = |report: &&Report| report.functions.iter().any(|function| function.name == outermost);
-            let report = threads.iter().find(is_its).unwrap();
-            let is_inside = |name: &str| !["main", "in_child"].contains(&name);
-            let functions = report.functions.iter().filter(|function| is_inside(&function.name));
-            let cpu: f64 = functions.map(|function| known(function.spent)[3]).sum();
-            let truth = measured[outermost].cpu;
-            // What the recorder takes for itself as it begins is in what the thread has measured.
-            assert!(cpu <= truth * 1.01 + 0.5e6 && cpu >= truth * 0.99 - 3e6, "{outermost}: {cpu} for {truth}");
-        }
+        in_some_run(|| {
+            let recorded = program.record().arg("all").with_output_of_its_own().run();
+            let measured = measured(&recorded.stdout);
+            for outermost in ["locker", "reader", "everything"] {
+                let threads = recorded.reports_by_thread();
+                let is_its = |report: &&Report| report.functions.iter().any(|function| function.name == outermost);
+                let report = threads.iter().find(is_its).unwrap();
+                let is_inside = |name: &str| !["main", "in_child"].contains(&name);
+                let functions = report.functions.iter().filter(|function| is_inside(&function.name));
+                let cpu: f64 = functions.map(|function| known(function.spent)[3]).sum();
+                let truth = measured[outermost].cpu;
+                // What the recorder takes for itself as it begins is in what the thread has measured.
+                assert!(cpu <= truth * 1.01 + 0.5e6 && cpu >= truth * 0.99 - 3e6, "{outermost}: {cpu} for {truth}");
+            }
+        })
     });
 }
 
@@ -109,22 +123,24 @@ fn threads_have_their_processor_time() {
 #[test]
 fn waits_in_calibration_windows_are_found() {
     each_build("off-cpu.c", |program| {
-        for windows in ["0", "50", "1000"] {
-            let recording = program.record().args(&["bursts", "60"]).set("WINDOWS", windows);
-            let recorded = recording.with_output_of_its_own().run();
-            let (report, measured) = (recorded.report(), measured(&recorded.stdout));
-            assert_eq!(report.function("leaf").calls, 60_000);
-            // What recording takes is in what it measured, and not in what is told.
-            let [cpu, wait, preempted, ..] = known(report.function("bursts").spent);
-            let truth = measured["bursts"];
-            assert!(wait + preempted >= 60e6 - SLACK, "{windows}: {wait} {preempted} {truth:?}");
-            assert!(cpu <= truth.cpu + SLACK, "{windows}: {cpu} {truth:?}");
-            // A call that was only noted has no time, and what it waited is that of the call around it, as its time is.
-            let nap = known(report.function("nap").spent);
-            assert!(nap[4] <= measured["nap"].wall + SLACK, "{nap:?}");
-            let all = nap[4] + known(report.function("bursts").spent)[4];
-            assert!(all >= 60e6 - SLACK, "{windows}: {all}");
-        }
+        in_some_run(|| {
+            for windows in ["0", "50", "1000"] {
+                let recording = program.record().args(&["bursts", "60"]).set("WINDOWS", windows);
+                let recorded = recording.with_output_of_its_own().run();
+                let (report, measured) = (recorded.report(), measured(&recorded.stdout));
+                assert_eq!(report.function("leaf").calls, 60_000);
+                // What recording takes is in what it measured, and not in what is told.
+                let [cpu, wait, preempted, ..] = known(report.function("bursts").spent);
+                let truth = measured["bursts"];
+                assert!(wait + preempted >= 60e6 - SLACK, "{windows}: {wait} {preempted} {truth:?}");
+                assert!(cpu <= truth.cpu + SLACK, "{windows}: {cpu} {truth:?}");
+                // A call that was only noted has no time, and what it waited is that of the call around it, as its time is.
+                let nap = known(report.function("nap").spent);
+                assert!(nap[4] <= measured["nap"].wall + SLACK, "{nap:?}");
+                let all = nap[4] + known(report.function("bursts").spent)[4];
+                assert!(all >= 60e6 - SLACK, "{windows}: {all}");
+            }
+        })
     });
 }
 
@@ -132,11 +148,16 @@ fn waits_in_calibration_windows_are_found() {
 #[test]
 fn a_parent_waits_for_its_vfork_child() {
     each_build("off-cpu.c", |program| {
-        let recorded = program.record().arg("vfork").with_output_of_its_own().run();
-        let (report, measured) = (recorded.report(), measured(&recorded.stdout));
-        let [cpu, wait, preempted, ..] = known(report.function("vforks").spent);
-        let truth = measured["vforks"];
-        assert!(is_near(cpu, truth.cpu) && is_near(wait + preempted, truth.wall - truth.cpu), "{cpu} {wait} {truth:?}");
+        in_some_run(|| {
+            let recorded = program.record().arg("vfork").with_output_of_its_own().run();
+            let (report, measured) = (recorded.report(), measured(&recorded.stdout));
+            let [cpu, wait, preempted, ..] = known(report.function("vforks").spent);
+            let truth = measured["vforks"];
+            assert!(
+                is_near(cpu, truth.cpu) && is_near(wait + preempted, truth.wall - truth.cpu),
+                "{cpu} {wait} {truth:?}"
+            );
+        })
     });
 }
 
@@ -144,12 +165,14 @@ fn a_parent_waits_for_its_vfork_child() {
 #[test]
 fn who_waits_at_the_end_of_the_process_has_waited() {
     each_build("off-cpu.c", |program| {
-        let recorded = program.record().arg("exit").with_output_of_its_own().run();
-        let report = recorded.report();
-        let stuck = report.function("stuck");
-        let [cpu, wait, ..] = known(stuck.spent);
-        assert!(stuck.open == 1 && wait >= stuck.total_ns * 0.9 && cpu < SLACK, "{stuck:#?}");
-        assert!(known(report.function("main").spent)[1] >= 5e6 - SLACK);
+        in_some_run(|| {
+            let recorded = program.record().arg("exit").with_output_of_its_own().run();
+            let report = recorded.report();
+            let stuck = report.function("stuck");
+            let [cpu, wait, ..] = known(stuck.spent);
+            assert!(stuck.open == 1 && wait >= stuck.total_ns * 0.9 && cpu < SLACK, "{stuck:#?}");
+            assert!(known(report.function("main").spent)[1] >= 5e6 - SLACK);
+        })
     });
 }
 
@@ -158,26 +181,32 @@ fn who_waits_at_the_end_of_the_process_has_waited() {
 #[test]
 fn a_wait_that_goes_on() {
     each_build("off-cpu.c", |program| {
-        let here = tempfile::tempdir().unwrap();
-        let mut process = Command::new(&program.path);
-        process.arg("stuck").current_dir(&here).env("DIYTRACE_OUT", "out").env("LD_PRELOAD", tool("libdiytrace.so"));
-        let mut process = process.stdout(Stdio::piped()).spawn().unwrap();
-        process.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
-        sleep(Duration::from_millis(100));
-        let report = || {
-            let output = run_to_end(diytrace(here.path()).args(["report", "--format", "json", "out"]));
-            Document::parse(&output.stdout).into_only_report()
-        };
-        let running = report();
-        let stuck = running.function("stuck");
-        let [cpu, wait, ..] = known(stuck.spent);
-        assert!(wait >= 90e6 && cpu < SLACK && stuck.total_ns >= wait, "{stuck:#?}");
-        process.kill().unwrap();
-        process.wait().unwrap();
-        let killed = report();
-        let (works, stuck) = (killed.function("works"), killed.function("stuck"));
-        assert!(known(works.spent)[3] >= 10e6 * 0.97 && stuck.open == 1, "{works:#?} {stuck:#?}");
-        assert!(known(stuck.spent)[0] < SLACK, "what is not known is no time on the processor: {stuck:#?}");
+        in_some_run(|| {
+            let here = tempfile::tempdir().unwrap();
+            let mut process = Command::new(&program.path);
+            process
+                .arg("stuck")
+                .current_dir(&here)
+                .env("DIYTRACE_OUT", "out")
+                .env("LD_PRELOAD", tool("libdiytrace.so"));
+            let mut process = process.stdout(Stdio::piped()).spawn().unwrap();
+            process.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+            sleep(Duration::from_millis(100));
+            let report = || {
+                let output = run_to_end(diytrace(here.path()).args(["report", "--format", "json", "out"]));
+                Document::parse(&output.stdout).into_only_report()
+            };
+            let running = report();
+            let stuck = running.function("stuck");
+            let [cpu, wait, ..] = known(stuck.spent);
+            assert!(wait >= 90e6 && cpu < SLACK && stuck.total_ns >= wait, "{stuck:#?}");
+            process.kill().unwrap();
+            process.wait().unwrap();
+            let killed = report();
+            let (works, stuck) = (killed.function("works"), killed.function("stuck"));
+            assert!(known(works.spent)[3] >= 10e6 * 0.97 && stuck.open == 1, "{works:#?} {stuck:#?}");
+            assert!(known(stuck.spent)[0] < SLACK, "what is not known is no time on the processor: {stuck:#?}");
+        })
     });
 }
 
