@@ -89,6 +89,14 @@ fn every_function_has_the_time_that_it_measured() {
                 assert!(least(name) >= off * 0.7 - SLACK, "{name}: {:?}", report.function(name).spent);
             }
             assert!(least("works") < SLACK, "{:?}", report.function("works").spent);
+            let sorted = recorded.diytrace(&["report", "--sort", "wait", "--limit", "1"]);
+            let sorted = String::from_utf8(sorted.stdout).unwrap();
+            assert!(
+                sorted.contains("  wait  ") && sorted.contains("  main"),
+                "what it is sorted by is shown: {sorted}"
+            );
+            let waits = String::from_utf8(recorded.diytrace(&["tree", "--time", "wait"]).stdout).unwrap();
+            assert!(waits.contains("sleeps") && !waits.contains("  < "), "waits are as the kernel tells them: {waits}");
             // A caller has what it called, too.
             let callee = report.function("everything").callee("sleeps").spent;
             assert!(known(callee)[1] >= 20e6 - SLACK, "{callee:?}");

@@ -4,7 +4,7 @@ mod common;
 
 use std::fs;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use common::{Build, Endless, Program, diytrace, fixture, run_to_end, wait_until};
 use serde_json::Value;
@@ -202,4 +202,19 @@ fn old_runs_go() {
     assert!(said(&removed.stderr).contains("2 runs removed"), "{}", said(&removed.stderr));
     assert_eq!((files(), calls(here, &["report"])), (3, third), "the profile, its label and its names");
     assert_eq!(run(here, &["clean"]).status.code(), Some(2), "it must be told what");
+}
+
+/// `postgres -V` ends before any of its functions is called that has hooks.
+#[test]
+fn a_run_that_has_called_nothing_is_no_unreadable_one() {
+    let here = TempDir::new().unwrap();
+    let program =
+        "int uncalled(void) { return 1; }\n__attribute__((no_instrument_function)) int main(void) { return 0; }\n";
+    fs::write(here.path().join("idle.c"), program).unwrap();
+    let mut compiler = Command::new("gcc");
+    compiler.args(["-finstrument-functions", "-o", "idle", "idle.c"]).current_dir(here.path());
+    assert!(run_to_end(&mut compiler).status.success());
+    done(here.path(), &["record", "./idle"]);
+    let list = done(here.path(), &["list"]);
+    assert!(list.contains("no calls") && !list.contains("unreadable"), "{list}");
 }

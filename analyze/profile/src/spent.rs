@@ -4,7 +4,7 @@
 //! made of times adds up as it does for all of them. What a call took on the average, and how calls are distributed, stays
 //! what passed on the clock.
 
-use crate::correct::Times;
+use crate::correct::{PathTimes, Times};
 use crate::merge::{OffCpu, Split, Tree};
 use crate::time::Time;
 
@@ -48,11 +48,19 @@ impl Kind {
             for (times, path) in times.iter_mut().zip(&tree.paths) {
                 times.own = path.counts.off.split(times.own).map_or(Time::ZERO, |split| self.of(split));
                 (times.inclusive, times.inside) = (times.own, Time::ZERO);
+                if self == Self::Wait {
+                    // The kernel's own, but for what had to fit into a time that is not.
+                    times.own_error = (path.counts.off.wait - times.own).at_least_zero();
+                    times.error = times.own_error;
+                }
             }
             for (id, path) in tree.paths.iter().enumerate().rev() {
                 if let Some(parent) = path.key.parent {
-                    let below = times[id].inclusive;
-                    times[parent as usize].inclusive += below;
+                    let PathTimes { inclusive, error, .. } = times[id];
+                    times[parent as usize].inclusive += inclusive;
+                    if self == Self::Wait {
+                        times[parent as usize].error += error;
+                    }
                 }
             }
         }

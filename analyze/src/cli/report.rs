@@ -109,7 +109,10 @@ impl Arguments {
             roots: patterns(&roots),
             raw: selected.raw,
             filter,
-            columns: columns.into_iter().map(Into::into).collect(),
+            columns: match columns.is_empty() && roots.is_empty() && format == report::Format::Table {
+                true => report::columns_beside(sort.map(Into::into)),
+                false => columns.into_iter().map(Into::into).collect(),
+            },
             histogram,
             timeline,
             sort: sort.map(Into::into),

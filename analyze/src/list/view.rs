@@ -38,7 +38,7 @@ fn row(run: &Run) -> Row {
         numbers: vec![
             run.number.to_string(),
             moment(run.started_unix_ns),
-            run.state.unwrap_or("unreadable").to_owned(),
+            run.state.unwrap_or(if run.programs.is_empty() { "unreadable" } else { "no calls" }).to_owned(),
             time(run.time_ns as f64),
             count(run.processes),
             count(run.calls),

@@ -22,6 +22,7 @@ use diytrace_profile::warnings;
 pub use document::{Bar, Callee, Document, Function, InlinedInto, Layout, Report, Site};
 pub use filter::Filter;
 pub use options::{By, Format, Options, Sort};
+pub use order::columns_beside;
 pub use spent::Spent;
 
 /// The report as data.

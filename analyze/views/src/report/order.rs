@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::columns::{Column, Value};
+use super::columns::{Column, USUAL, Value};
 use super::document::{Callee, Function};
 use super::options::Sort;
 
@@ -22,6 +22,15 @@ fn order(sort: Sort, a: &Function, b: &Function) -> Ordering {
         (Value::Count(a), Value::Count(b)) => b.cmp(&a),
         (Value::Time(a), Value::Time(b)) => b.unwrap_or(f64::NEG_INFINITY).total_cmp(&a.unwrap_or(f64::NEG_INFINITY)),
         _ => Ordering::Equal,
+    }
+}
+
+/// The columns of a table that nobody has chosen any for: the usual ones, and few of them beside one that it is sorted by and
+/// that is not among those. Empty where the usual ones do.
+pub fn columns_beside(sort: Option<Sort>) -> Vec<Column> {
+    match sort.and_then(column).filter(|column| !USUAL.contains(column) || *column == Column::SelfWait) {
+        Some(column) => vec![Column::Calls, Column::Total, column, Column::Self_, Column::SelfShare],
+        None => Vec::new(),
     }
 }
 
