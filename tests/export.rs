@@ -91,6 +91,19 @@ fn pprof_shows_calls_and_times() {
     }
 }
 
+#[needs(go, perf_events)]
+#[test]
+fn pprof_shows_waits() {
+    let recorded = fixture("off-cpu.c", Build::GCC_O0).record().arg("all").with_output_of_its_own().run();
+    let said =
+        read(go_pprof(), &["-top", "-unit=ns", "-sample_index=wait"], &export(&recorded, "pprof", &["--by", "all"]));
+    let (waits, report) = (top(&said), recorded.report());
+    for name in ["sleeps", "reads", "writes"] {
+        let wait = report.function(name).spent.self_wait_ns.unwrap();
+        assert!(wait > 1e7 && near(waits[name].0, wait), "{name}: {wait}, and pprof says {waits:?}");
+    }
+}
+
 #[needs(go)]
 #[test]
 fn pprof_shows_what_is_shown_if_nothing_is_asked_for() {

@@ -139,6 +139,7 @@ impl Builder<'_, '_> {
                 raw: timed(&times.raw[path_id]),
                 error: times.corrected[path_id].error,
                 own_error: times.corrected[path_id].own_error,
+                wait: path.counts.off.split(times.corrected[path_id].own).map(|split| split.wait),
             };
             ids.push(Some(nodes.len() as NodeId));
             nodes.push(node);

@@ -141,6 +141,8 @@ pub struct Node {
     pub error: Time,
     /// How far off the corrected own time may be.
     pub own_error: Time,
+    /// What of its own time was waited, where that is known.
+    pub wait: Option<Time>,
 }
 
 /// Times of a node.

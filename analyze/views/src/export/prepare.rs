@@ -40,6 +40,8 @@ pub fn prepare(trees: &CallTrees, choice: Choice) -> Profile {
         title: title(trees, choice),
         is_raw: choice.is_raw,
         is_part: choice.only_roots || left_out.is_some(),
+        has_waits: trees.time == Kind::Wall
+            && trees.trees.iter().flat_map(|tree| &tree.nodes).all(|node| node.wait.is_some()),
         warnings: warnings(trees),
         functions: labelled(functions, &modules),
         modules,
@@ -236,6 +238,7 @@ fn frames(tree: &CallTree, with: &With) -> (Vec<Frame>, Time) {
             total_ns: 0,
             error_ns: if with.choice.is_raw { 0 } else { whole(node.error) },
             self_error_ns: if with.choice.is_raw { 0 } else { whole(node.own_error) },
+            self_wait_ns: node.wait.map_or(0, whole),
         });
     }
     for id in (0..frames.len()).rev() {

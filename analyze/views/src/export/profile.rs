@@ -12,6 +12,8 @@ pub struct Profile {
     pub is_raw: bool,
     /// Whether only what happened inside some roots is here; `Spread` tells of all calls nevertheless.
     pub is_part: bool,
+    /// Whether it is known of all calls what they waited, and times are all that passed.
+    pub has_waits: bool,
     /// What the reader should know.
     pub warnings: Vec<String>,
     /// Programs and libraries, the programs first.
@@ -122,6 +124,8 @@ pub struct Frame {
     pub error_ns: u64,
     /// How far off `self_ns` may be.
     pub self_error_ns: u64,
+    /// What of `self_ns` was waited, if [`Profile::has_waits`].
+    pub self_wait_ns: u64,
 }
 
 /// Sums over the calls of a function.

@@ -44,6 +44,7 @@ impl Wanted {
             if id < skipped_to {
                 if let Some((_, rest)) = open.last_mut() {
                     rest.calls = rest.calls.saturating_add(frame.calls);
+                    rest.self_wait_ns += frame.self_wait_ns;
                 }
                 continue;
             }
@@ -52,6 +53,7 @@ impl Wanted {
                 if let Some((_, rest)) = open.last_mut() {
                     rest.calls = rest.calls.saturating_add(frame.calls);
                     rest.self_ns += frame.total_ns;
+                    rest.self_wait_ns += frame.self_wait_ns;
                     rest.error_ns += frame.error_ns;
                     rest.self_error_ns += frame.error_ns;
                 }

@@ -33,6 +33,7 @@ pub fn server() -> Profile {
         title: "server".to_owned(),
         is_raw: false,
         is_part: false,
+        has_waits: false,
         warnings: vec!["12 calls were lost, as there was no room for them".to_owned()],
         modules: vec![
             Module { path: "/srv/server".to_owned(), build_id: "c0ffee01".to_owned() },
@@ -82,6 +83,7 @@ fn part(pid: u32) -> Part {
         total_ns: 0,
         error_ns: calls / 2,
         self_error_ns: calls / 4,
+        self_wait_ns: 0,
     };
     let mut part = Part {
         name: format!("server {pid}"),

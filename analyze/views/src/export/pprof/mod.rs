@@ -43,7 +43,9 @@ impl<'a> Builder<'a> {
 
     fn build(mut self) -> proto::Profile {
         let profile = self.profile;
-        self.out.sample_type = vec![self.value_type("calls", "count"), self.value_type("time", "nanoseconds")];
+        let waits = profile.has_waits.then(|| self.value_type("wait", "nanoseconds"));
+        let (calls, time) = (self.value_type("calls", "count"), self.value_type("time", "nanoseconds"));
+        self.out.sample_type = [Some(calls), waits, Some(time)].into_iter().flatten().collect();
         self.out.default_sample_type = self.string("time");
         self.out.comment = profile.warnings.iter().map(|warning| self.string(warning)).collect();
         self.out.time_nanos = profile.parts.iter().filter_map(|part| part.started_unix_ns).min().unwrap_or(0) as i64;
@@ -114,8 +116,10 @@ impl<'a> Builder<'a> {
             }
             let stack: Vec<&Frame> = part.stack(id).collect();
             let location_id = self.locations(&stack);
-            let value = [frame.calls, frame.self_ns].map(|value| i64::try_from(value).unwrap_or(i64::MAX));
-            self.out.sample.push(proto::Sample { location_id, value: value.to_vec(), label: labels.clone() });
+            let waits = self.profile.has_waits.then_some(frame.self_wait_ns);
+            let values = [Some(frame.calls), waits, Some(frame.self_ns)].into_iter().flatten();
+            let value = values.map(|value| i64::try_from(value).unwrap_or(i64::MAX)).collect();
+            self.out.sample.push(proto::Sample { location_id, value, label: labels.clone() });
         }
     }
 
