@@ -8,7 +8,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Endless, diytrace, run_to_end, wait_until};
+use common::{Endless, diytrace, profiles_in, run_to_end, wait_until};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -43,7 +43,7 @@ fn paused_it_counts_nothing_and_resumed_it_goes_on() {
     let refused = endless.ctl(&["pause", "out"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("nothing of out"), "{}", text(&refused.stderr));
-    let profile = fs::read_dir(endless.here.path().join("out")).unwrap().next().unwrap().unwrap().path();
+    let profile = profiles_in(&endless.here.path().join("out")).remove(0);
     let bytes = fs::read(&profile).unwrap();
     assert_eq!(endless.ctl(&["resume", profile.to_str().unwrap()]).status.code(), Some(2));
     assert!(bytes == fs::read(&profile).unwrap(), "a finished profile was changed");
@@ -131,6 +131,6 @@ fn a_snapshot_replaces_no_archive() {
 }
 
 fn profile_in(folder: &Path) -> String {
-    let mut paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths = profiles_in(folder).into_iter();
     paths.find(|path| !path.ends_with("copy.diyt")).unwrap().to_str().unwrap().to_owned()
 }

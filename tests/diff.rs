@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use common::simulated::{Chance, Hooks, Program as Simulated, Times};
-use common::{Build, Program, Recorded, copy_program, diytrace, fixture, fixture_with, run_to_end};
+use common::{Build, Program, Recorded, copy_program, diytrace, fixture, fixture_with, profiles_in, run_to_end};
 use serde_json::{Value, json};
 
 fn build(options: &[&str]) -> Program {
@@ -360,7 +360,7 @@ fn bad_input_is_one_sentence() {
     refused(&["before", "after"], "have no query in common: before has q");
     fs::write(here.join("before/runs.json"), "{").unwrap();
     refused(&["before", "after"], "runs.json is not a set of runs");
-    let profile = fs::read_dir(here.join("after/1")).unwrap().next().unwrap().unwrap().path();
+    let profile = profiles_in(&here.join("after/1")).remove(0);
     fs::write(profile, "torn").unwrap();
     refused(&["after", "after"], "after has no run that can be compared");
 }

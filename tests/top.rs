@@ -13,7 +13,7 @@ use std::ptr;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{Endless, builds, diytrace, fixture, wait_until};
+use common::{Endless, builds, diytrace, fixture, profiles_in, wait_until};
 use serde_json::Value;
 
 fn text(bytes: &[u8]) -> String {
@@ -107,7 +107,7 @@ fn callers_among(crowd: &Endless) -> BTreeSet<String> {
 #[test]
 fn one_frame_as_text_and_by_process() {
     let endless = Endless::start();
-    let profile = fs::read_dir(endless.here.path().join("out")).unwrap().next().unwrap().unwrap().path();
+    let profile = profiles_in(&endless.here.path().join("out")).remove(0);
     let bytes_before = fs::metadata(&profile).unwrap().len();
     for options in [&["--once"][..], &["--once", "--by", "process", "--sort", "calls"]] {
         let output = endless.run(&[&["top", "out"], options].concat());

@@ -43,7 +43,7 @@ pub use endless::{Endless, wait_until};
 pub use executable::{copy_program, write_script};
 pub use fixture::{Program, each_build, fixture, fixture_with, line_of};
 pub use readers::read;
-pub use recording::{Recorded, Recording, diytrace, run_to_end};
+pub use recording::{Recorded, Recording, diytrace, profiles_in, run_to_end};
 pub use release::tool;
 pub use report::{Callee, Document, Function, Report, Spent, assert_same_counts, parse_counts};
 pub use rights::{is_root, warn};

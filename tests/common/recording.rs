@@ -148,9 +148,7 @@ impl Recorded {
 
     /// The profiles' files.
     pub fn profiles(&self) -> Vec<PathBuf> {
-        let mut profiles: Vec<_> = fs::read_dir(self.out()).unwrap().map(|entry| entry.unwrap().path()).collect();
-        profiles.sort();
-        profiles
+        profiles_in(&self.out())
     }
 
     /// Runs a command of `diytrace` on the profile.
@@ -278,4 +276,13 @@ pub fn run_to_end(command: &mut Command) -> Output {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The profiles in a folder, without what is saved beside them.
+pub fn profiles_in(folder: &Path) -> Vec<PathBuf> {
+    let all = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut profiles: Vec<_> =
+        all.filter(|path| path.extension().is_some_and(|extension| extension == "diyt")).collect();
+    profiles.sort();
+    profiles
 }
