@@ -163,8 +163,6 @@ static void run_thread(void *(*body)(void *))
     if (pthread_create(&thread, NULL, body, NULL) || pthread_join(thread, NULL)) abort();
 }
 
-extern void step_in_this_thread(void);
-
 static void *first_call_of_thread(void *unused)
 {
     weight = scenario->weight;

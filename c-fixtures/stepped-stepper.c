@@ -244,14 +244,15 @@ static void on_signal_sent(int number)
     errno = saved_errno;
 }
 
-void set_stepper(enum stepper how, long at, int is_on_alternate_stack)
+void step_in_this_thread(void)
 {
-    kind = how, wanted = at;
+    long at = trial.at;
+    kind = trial.stepper, wanted = at;
     struct place *place = &shared->places[at >= 0 && at <= shared->walked ? at : 0];
     leap.at = 0;
     if (shared->may_leap && at >= 0 && at <= shared->walked && place->at && !reached_at(place->at)->is_blocked)
         shared->has_leapt = 1, leap.at = place->at, leap.wanted = place->times, leap.function = place->function;
-    struct sigaction handling = {.sa_flags = SA_SIGINFO | (is_on_alternate_stack ? SA_ONSTACK : 0)};
+    struct sigaction handling = {.sa_flags = SA_SIGINFO | (trial.is_alternate ? SA_ONSTACK : 0)};
     int signals[] = {SIGTRAP, SIGUSR1, SIGUSR2};
     for (int i = 0; i < 3; i++) sigaddset(&handling.sa_mask, signals[i]);
     handling.sa_sigaction = on_step;

@@ -3,8 +3,8 @@
  *   cc -g -finstrument-functions -shared -fPIC -o libstepped-module.so stepped-module.c
  *   cc -g -finstrument-functions -c stepped-calls.c
  *   c++ -g -finstrument-functions -c stepped-throw.cc
- *   cc -g -c stepped.c stepped-stepper.c stepped-scenarios.c stepped-actions.c
- *   c++ -g -pthread -Wl,-z,now '-Wl,-rpath,$ORIGIN' -o stepped stepped.o stepped-stepper.o stepped-scenarios.o stepped-actions.o stepped-calls.o stepped-throw.o
+ *   cc -g -c stepped.c stepped-trial.c stepped-handler.c stepped-stepper.c stepped-scenarios.c stepped-actions.c
+ *   c++ -g -pthread -Wl,-z,now '-Wl,-rpath,$ORIGIN' -o stepped stepped.o stepped-trial.o stepped-handler.o stepped-stepper.o stepped-scenarios.o stepped-actions.o stepped-calls.o stepped-throw.o
  *
  *   stepped list
  *   stepped SCENARIO ACTION signal|sync|every|ptrace FIRST STRIDE TRIALS [own|alternate]
@@ -47,50 +47,7 @@
 
 enum { MOST_HUNG = 2 };
 
-__thread enum weight weight;
-struct shared *shared;
-struct control *control;
-const struct scenario *scenario;
-const struct action *action;
-
-static enum stepper stepper;
-static long at;
-static int is_alternate, failures, hung;
-
-void count_call(int function)
-{
-    if (weight != UNSEEN) __atomic_add_fetch(&shared->calls[function].most, 1, __ATOMIC_RELAXED);
-    if (weight == SEEN) __atomic_add_fetch(&shared->calls[function].least, 1, __ATOMIC_RELAXED);
-    __atomic_store_n(&shared->waiting_for, 0, __ATOMIC_RELAXED); /* last: until here, it may not have been counted */
-}
-
-static int number_of(void *address)
-{
-    for (int i = 0; i < FUNCTIONS; i++)
-        if (address && address_of(i) == address) return i;
-    return -1;
-}
-
-static int is_root(int function)
-{
-    return scenario->weight == UNSEEN && (function == NUMBER_entrance || (weight == SEEN && function == NUMBER_descend));
-}
-
-/* Called where the handler comes. */
-void act(void *interrupted_enter)
-{
-    shared->acts++;
-    int function = number_of(interrupted_enter), is_seen = weight != UNSEEN || (function >= 0 && is_root(function));
-    if (action->leaves && function >= 0 && is_seen) __atomic_add_fetch(&shared->calls[function].most, 1, __ATOMIC_RELAXED);
-    if (action->doubles && function >= 0 && is_seen) __atomic_sub_fetch(&shared->calls[function].least, 1, __ATOMIC_RELAXED);
-    enum weight before = weight;
-    /* Where a root's own hooks are interrupted, or a level's, who could say what is inside? */
-    if (scenario->weight == UNSEEN) weight = scenario->handler == PERHAPS || weight == UNSEEN ? PERHAPS : weight;
-    action->act();
-    weight = before;
-}
-
-void step_in_this_thread(void) { set_stepper(stepper, at, is_alternate); }
+static int failures, hung;
 
 /* What every trial ends with: calls of all kinds, none of which may be miscounted now. */
 static void go_on_as_ever(void)
@@ -118,7 +75,7 @@ static void run_trial(void)
 
 static void fail(const char *how, int number)
 {
-    printf("failed %ld %s: %s%s\n", at, is_alternate ? "alternate" : "own", how, number > 0 ? sigabbrev_np(number) : "");
+    printf("failed %ld %s: %s%s\n", trial.at, trial.is_alternate ? "alternate" : "own", how, number > 0 ? sigabbrev_np(number) : "");
     failures++;
 }
 
@@ -144,7 +101,7 @@ static void try(void)
         run_trial();
     }
     setpgid(pid, pid);
-    if (stepper == PTRACE && (status = step_by_ptrace(pid, at))) return judge(status);
+    if (trial.stepper == PTRACE && (status = step_by_ptrace(pid, trial.at))) return judge(status);
     struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
     const char *patience = getenv("STEPPED_PATIENCE"); /* in seconds */
     int is_over = poll(&end, 1, 1000 * (patience ? atoi(patience) : 60));
@@ -161,16 +118,16 @@ static void try(void)
 /* How many steps there are. */
 static long measure(void)
 {
-    enum stepper wanted = stepper;
-    long before = at;
-    stepper = SIGNAL;
-    at = FIRST_WALK;
+    enum stepper wanted = trial.stepper;
+    long before = trial.at;
+    trial.stepper = SIGNAL;
+    trial.at = FIRST_WALK;
     shared->instructions = 0;
     shared->may_leap = 0;
     try();
-    stepper = wanted, at = before;
+    trial.stepper = wanted, trial.at = before;
     /* Which call is left, or doubled, must be seen: it may be another one than on the first walk. */
-    shared->may_leap = stepper == SIGNAL && !action->leaves && !action->doubles;
+    shared->may_leap = trial.stepper == SIGNAL && !action->leaves && !action->doubles;
     return shared->steps;
 }
 
@@ -179,7 +136,7 @@ static void try_once_or_twice(void)
 {
     int before = failures;
     try();
-    if (shared->acts || failures > before || !shared->may_leap || at > shared->walked) return;
+    if (shared->acts || failures > before || !shared->may_leap || trial.at > shared->walked) return;
     shared->may_leap = 0;
     try();
     shared->may_leap = 1;
@@ -192,23 +149,23 @@ static void run_all(void)
 {
     if (scenario->begin) scenario->begin();
     long trials = 0, most = atol(trials_argument), steps = 0, stride = atol(second_argument), turn;
-    at = turn = atol(first_argument);
+    trial.at = turn = atol(first_argument);
     int is_sampled = !strcmp(first_argument, "samples");
-    if (is_sampled || stepper == SIGNAL) steps = measure();
+    if (is_sampled || trial.stepper == SIGNAL) steps = measure();
     if (is_sampled) {
         long seed = stride;
-        long all = stepper == PTRACE ? shared->instructions : steps;
+        long all = trial.stepper == PTRACE ? shared->instructions : steps;
         stride = all / most > 0 ? all / most : 1;
-        at = seed % stride, turn = seed;
+        trial.at = seed % stride, turn = seed;
     }
     int is_over = 0;
     while (!is_over && trials < most && hung < MOST_HUNG) {
-        is_alternate = stack_argument ? !strcmp(stack_argument, "alternate") : (int)(turn++ % 2);
+        trial.is_alternate = stack_argument ? !strcmp(stack_argument, "alternate") : (int)(turn++ % 2);
         try_once_or_twice();
         trials++;
         steps = shared->steps > steps ? shared->steps : steps;
-        is_over = stepper == EVERY ? trials == 2 || stack_argument : !shared->acts && at >= steps;
-        at += stride;
+        is_over = trial.stepper == EVERY ? trials == 2 || stack_argument : !shared->acts && trial.at >= steps;
+        trial.at += stride;
     }
     printf("steps %ld\ntripped %d\ntrials %ld%s\n", steps, shared->tripped, trials, is_over ? " end" : "");
 }
@@ -259,8 +216,8 @@ int main(int argc, char **argv)
     if (argc != 7 && argc != 8) return 2;
     for (scenario = scenarios; scenario->name && strcmp(scenario->name, argv[1]);) scenario++;
     for (action = actions; action->name && strcmp(action->name, argv[2]);) action++;
-    while (stepper < STEPPERS && strcmp(steppers[stepper], argv[3])) stepper++;
-    if (!scenario->name || !action->name || stepper == STEPPERS) return 2;
+    while (trial.stepper < STEPPERS && strcmp(steppers[trial.stepper], argv[3])) trial.stepper++;
+    if (!scenario->name || !action->name || trial.stepper == STEPPERS) return 2;
     first_argument = argv[4], second_argument = argv[5], trials_argument = argv[6], stack_argument = argv[7];
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     find_recorder();

@@ -39,7 +39,7 @@ void one_of_many(int number); /* one of 600 */
 const char *name_of(int function, char room[16]);
 void *address_of(int function); /* of those in the program */
 
-/* ── The truth (stepped.c) ── */
+/* ── The truth (stepped-trial.c) ── */
 
 /* What a call counts for: nothing (the recorder is not to see it), perhaps, or one. */
 enum weight { UNSEEN, PERHAPS, SEEN };
@@ -84,8 +84,14 @@ enum stepper {
     STEPPERS
 };
 
+extern struct trial {
+    enum stepper stepper;
+    long at;          /* the step that the handler comes at */
+    int is_alternate; /* whether it has a stack of its own */
+} trial;
+
 void find_recorder(void);
-void set_stepper(enum stepper kind, long at, int is_on_alternate_stack); /* in every thread that steps */
+void step_in_this_thread(void); /* as the trial says; in every thread that steps */
 void start_stepping(void);
 void stop_stepping(void);
 int step_by_ptrace(int pid, long steps); /* by the parent: how the child ended or stopped before that, 0 if it goes on */
@@ -118,6 +124,9 @@ struct action {
 extern const struct action actions[];
 extern const struct scenario *scenario;
 extern const struct action *action;
+
+/* ── The handler (stepped-handler.c) ── */
+
 void act(void *interrupted_enter); /* the function whose enter hook is interrupted, or none */
 
 #ifdef __cplusplus

@@ -40,6 +40,14 @@ pub struct Anchor {
     pub monotonic_ns: u64,
 }
 
+impl Anchor {
+    /// What belongs to this moment and to no mixture of two; 0 for none that was written.
+    pub const fn check(self) -> u64 {
+        let mixed = self.ticks.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ self.monotonic_ns.rotate_left(32);
+        mixed.wrapping_mul(0xd6e8_feb8_6659_fd93) | 1
+    }
+}
+
 /// Identity, clock, costs, control words and counters of a family.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
@@ -86,13 +94,7 @@ pub struct Header {
     /// What a hook pair that is not recorded adds to its caller, in 1/1024 ticks.
     pub untimed_cost: u64,
     /// Not used; zero.
-    pub reserved_cost: u64,
-    /// What a hook pair that only notes a call (see [`crate::ring`]) adds to its caller, in 1/1024 ticks.
-    pub noted_cost: u64,
-    /// What it adds where its hooks do all that twice (see [`crate::Trials`]) beside where they do it once, in 1/1024 ticks.
-    pub twice_cost: u64,
-    /// Not used; zero.
-    pub reserved_costs: [u64; 2],
+    pub reserved_costs: [u64; 5],
 
     /// Process that made the file.
     pub pid: u32,
@@ -139,14 +141,14 @@ pub const ANCHORS: usize = 4;
 pub struct CheckedAnchor {
     /// The moment.
     pub anchor: Anchor,
-    /// [`crate::protocol::anchors::check`] of it.
+    /// [`Anchor::check`] of it.
     pub check: u64,
 }
 
 impl CheckedAnchor {
     /// A moment that was written as a whole.
     pub const fn new(anchor: Anchor) -> Self {
-        Self { anchor, check: crate::protocol::anchors::check(anchor) }
+        Self { anchor, check: anchor.check() }
     }
 
     /// The moment, unless it is half written, or none was.

@@ -72,6 +72,45 @@ impl Trials {
         (self.declines[count], self.noted[count], self.own[count]) = (found.decline, found.noted, found.own);
         self.count = count as u64 + 1;
     }
+
+    /// Has the latest result stand for so many thousand calls more, each of which took so long.
+    pub fn extend(&mut self, timed: i32, calls: i32) {
+        let Some(last) = (self.count as usize).min(TRIALS).checked_sub(1) else { return };
+        let weight = i64::from(self.weights[last]).max(1);
+        let all = (weight + i64::from(calls)).max(1);
+        let longer = i64::from(timed.saturating_sub(self.noted[last]));
+        self.differences[last] =
+            ((i64::from(self.differences[last]) * weight + longer * i64::from(calls)) / all) as i32;
+        self.weights[last] = all.min(i32::MAX.into()) as i32;
+    }
 }
 
 const _: () = assert!(size_of::<Trials>() == 1280);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zerocopy::FromZeros;
+
+    /// The mean over all calls, of what timed ones took longer.
+    fn mean(trials: &Trials) -> f64 {
+        let weights = || trials.weights[..trials.count as usize].iter().map(|weight| f64::from(*weight));
+        let sum: f64 = trials.differences.iter().zip(weights()).map(|(ticks, weight)| f64::from(*ticks) * weight).sum();
+        sum / weights().sum::<f64>()
+    }
+
+    #[test]
+    fn the_last_calls_of_a_thread_count_in_the_mean() {
+        let mut trials = Trials::new_zeroed();
+        trials.extend(900, 10); // there is no result that they could belong to
+        assert_eq!(trials.count, 0);
+        for _ in 0..3 {
+            trials.add(&Found { timed: 110, noted: 10, own: 5, decline: 0, calls: 20 });
+        }
+        trials.extend(410, 30);
+        assert_eq!((trials.count, trials.made, trials.weights[2]), (3, 0, 50));
+        assert_eq!(mean(&trials), (100.0 * 60.0 + 400.0 * 30.0) / 90.0);
+        trials.extend(9_000, 0);
+        assert_eq!(mean(&trials), 200.0, "calls that there are none of change nothing");
+    }
+}

@@ -7,18 +7,15 @@ use crate::arch::{self, enter, exit};
 use crate::clock;
 use crate::creation::process_page;
 use crate::family::{EMPTY_SIZE, Family};
-use crate::ring;
 use crate::settings::Settings;
 use crate::sys;
 use crate::thread::{Thread, slot};
 use core::hint::black_box;
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::AtomicPtr;
 use profile::header::Anchor;
-use profile::header::clock::TSC;
 use profile::node::flag;
-use profile::ring::SLOTS;
-use profile::{GRANULE, NodeRecord, RingSlot};
+use profile::{GRANULE, NodeRecord};
 
 /// Costs of a hook pair, in 1/1024 ticks.
 #[derive(Clone, Copy, Default)]
@@ -31,10 +28,6 @@ pub struct Costs {
     pub error: u64,
     /// Of a pair that is not recorded.
     pub untimed: u64,
-    /// Of a pair that only notes a call.
-    pub noted: u64,
-    /// Of one that notes it twice, beside that.
-    pub twice: u64,
 }
 
 const PAIRS: u64 = 256;
@@ -49,7 +42,7 @@ const MOST_ROUNDS: usize = 255;
 const ENOUGH_NS: u64 = 400_000;
 /// How far a program's hooks may be from the loop's, whose code and data are all in the first cache: the difference
 /// seen between the loop and whole programs (see benches/README.md), as a fraction of the cost.
-const UNLIKENESS: f64 = 0.2;
+const UNLIKENESS: f64 = 0.5;
 
 type Hook = unsafe extern "C" fn(usize, usize);
 
@@ -110,7 +103,6 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
             inners[len] = (((*slot(node, 0)).ticks - ticks) << 10) / PAIRS;
             len += 1;
         }
-        let [noted, twice] = [false, true].map(|twice| noted(thread, which, twice));
         (*node).flags |= flag::UNTIMED as u16;
         let untimed = few_rounds(|| pairs(which));
         let (total, spread) = median(&mut totals[..len]);
@@ -119,42 +111,12 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
         let empty = few_rounds(|| pairs_of(which, CHILD, arch::empty, arch::empty));
         let (total, inner) = (total.saturating_sub(empty), inner.saturating_sub(empty / 2));
         let untimed = untimed.saturating_sub(empty);
-        let (noted, twice) = (noted.saturating_sub(empty), twice.saturating_sub(noted));
         Costs {
             inner: inner.min(total),
             outer: total.saturating_sub(inner),
             error: spread + (total as f64 * UNLIKENESS) as u64,
             untimed,
-            noted,
-            twice,
         }
-    }
-}
-
-/// What a pair costs that only notes a call, once or twice. The ring is as large as it will be, and not in the first cache.
-unsafe fn noted(thread: *mut Thread, which: u32, twice: bool) -> u64 {
-    const SIZE: usize = SLOTS * size_of::<RingSlot>();
-    /// As many slots as a round takes.
-    const TAKEN: usize = PAIRS as usize * 4;
-    if which != TSC {
-        return 0;
-    }
-    let Ok(slots) = sys::map_memory(SIZE) else { return 0 };
-    // SAFETY: the rehearsal's thread; the slots are new.
-    unsafe {
-        slots.write_bytes(0, SIZE);
-        let before = (*thread).live.load(Ordering::Relaxed);
-        let mut rounds = 0;
-        let noted = few_rounds(|| {
-            if rounds % (SLOTS / TAKEN) == 0 {
-                ring::rehearse(&*thread, slots.cast(), twice);
-            }
-            rounds += 1;
-            pairs(which)
-        });
-        ring::end_rehearsal(&*thread, before);
-        sys::unmap(slots, SIZE);
-        noted
     }
 }
 

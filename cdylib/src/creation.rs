@@ -104,7 +104,6 @@ unsafe fn fill_header(family: &Family, extent: usize, first: Anchor, started_uni
     let costs = cost::measure(family.clock, family.settings.timing, first);
     (header.inner_cost, header.outer_cost) = (costs.inner, costs.outer);
     (header.cost_error, header.untimed_cost) = (costs.error, costs.untimed);
-    (header.noted_cost, header.twice_cost) = (costs.noted, costs.twice);
     let now = clock::anchor(family.clock);
     header.ticks_per_second = clock::rate(first, now);
     header.anchors[0] = CheckedAnchor::new(now);

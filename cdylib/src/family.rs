@@ -2,7 +2,7 @@
 
 use crate::clock;
 use crate::filter::Filter;
-use crate::modules::{self, Known};
+use crate::known::Known;
 use crate::settings::Settings;
 use crate::sys::{self, Errno, Fd};
 use core::ffi::CStr;
@@ -258,11 +258,21 @@ impl Family {
         (u128::from(ns) * u128::from(ticks_per_second) / 1_000_000_000) as u64
     }
 
-    /// When something that could not be had is asked for again, in ticks.
-    pub fn later(&self) -> u64 {
+    /// How long something that could not be had is not asked for again, in ticks.
+    pub fn pause(&self) -> u64 {
         // SAFETY: the header is mapped; its rate is not known yet while it is made.
-        let ticks_per_second = unsafe { (*self.header()).ticks_per_second }.max(1 << 28);
-        clock::now(self.clock) + ticks_per_second / 10
+        unsafe { (*self.header()).ticks_per_second }.max(1 << 28) / 10
+    }
+
+    /// When it is asked for again, in ticks.
+    pub fn later(&self) -> u64 {
+        clock::now(self.clock) + self.pause()
+    }
+
+    /// The modules that this process has seen.
+    pub fn known(&self) -> Option<&Known> {
+        // SAFETY: what was published stays.
+        unsafe { self.modules.load(Ordering::Acquire).as_ref() }
     }
 
     /// Notes this moment on both clocks.
@@ -296,7 +306,7 @@ impl Family {
                 let record = records.add(index);
                 (AtomicU64::from_ptr(&raw mut (*record).key), AtomicU64::from_ptr(&raw mut (*record).calls))
             };
-            let key = by_function::key(function as u64, modules::number(self, function));
+            let key = by_function::key(function as u64, self.known().map_or(0, |known| known.number(function)));
             by_function::count(slots, slot, key)
         };
         if !is_counted {

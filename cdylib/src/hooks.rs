@@ -13,10 +13,10 @@ use crate::clock::{Clock, Tsc};
 use crate::counted;
 use crate::distribution;
 use crate::frame::{Frame, bits};
+use crate::noting;
 use crate::off_cpu;
 use crate::path;
 use crate::rare;
-use crate::ring;
 use crate::thread::{Thread, live, slot};
 use crate::trial;
 use crate::way::{TimedByTsc, Way};
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn enter_otherwise(function: usize, site: usize, hook: usi
                 counted::enter(function, site, hook, sp, thread);
             }
         } else if thread.is_noting() {
-            ring::enter_unusual(thread, function, site, hook, sp);
+            noting::enter_unusual(thread, function, site, hook, sp);
         } else {
             rare::enter(function, site, hook, sp);
         }
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn exit_otherwise(function: usize, site: usize, hook: usiz
                 counted::exit(thread, function, site, hook, sp);
             }
         } else if thread.is_noting() {
-            ring::exit_unusual(thread, function, site, hook, sp);
+            noting::exit_unusual(thread, function, site, hook, sp);
         } else {
             rare::exit(function, site, hook, sp);
         }
@@ -254,7 +254,14 @@ pub unsafe fn open<W: Way>(
         if (*node).flags | u16::from(inside) != 0 {
             // Where the clock is read, fewer registers to save are worth more than a call saved.
             return match W::BITS {
-                0 => open_folded_apart::<W>(thread, node_ref, inside, function, site, hook, sp),
+                0 => open_folded_apart::<W>(
+                    thread,
+                    u64::from(inside) << 32 | u64::from(node_ref),
+                    function,
+                    site,
+                    hook,
+                    sp,
+                ),
                 _ => open_folded::<W>(thread, node_ref, inside, function, site, hook, sp),
             };
         }
@@ -269,13 +276,13 @@ pub unsafe fn open<W: Way>(
 #[inline(never)]
 unsafe fn open_folded_apart<W: Way>(
     thread: &Thread,
-    node_ref: Ref,
-    inside: u8,
+    inside_and_node: u64,
     function: usize,
     site: usize,
     hook: usize,
     sp: usize,
 ) {
+    let (inside, node_ref) = ((inside_and_node >> 32) as u8, inside_and_node as Ref);
     // SAFETY: as below.
     unsafe { open_folded::<W>(thread, node_ref, inside, function, site, hook, sp) }
 }
@@ -362,8 +369,27 @@ unsafe fn start<W: Way>(thread: &Thread, frame: *mut Frame, counters: *mut Slot)
         let count = thread.count.get();
         (*frame).count = count;
         if count == thread.next_trial.get() {
-            trial::step_timed(thread);
+            return start_after_step::<W>(thread, frame, counters);
         }
+        start_now::<W>(thread, frame, counters);
+    }
+}
+
+/// The same after what is to be done about trials now.
+#[cold]
+#[inline(never)]
+unsafe fn start_after_step<W: Way>(thread: &Thread, frame: *mut Frame, counters: *mut Slot) {
+    // SAFETY: the caller's counters.
+    unsafe {
+        trial::step_timed(thread);
+        start_now::<W>(thread, frame, counters);
+    }
+}
+
+#[inline(always)]
+unsafe fn start_now<W: Way>(thread: &Thread, frame: *mut Frame, counters: *mut Slot) {
+    // SAFETY: the caller's counters.
+    unsafe {
         let start = W::Clock::now();
         (*frame).start = start;
         (*counters).mark = start & !mark::BITS | mark::OPEN;

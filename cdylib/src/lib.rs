@@ -11,7 +11,7 @@
 //!                         │ rarely
 //!                         ▼
 //!                       rare ──▶ path (new call path) ──▶ arena (room in the file) ──▶ family (the file)
-//!                         │        └▶ modules, filter, symbols, image, maps (whose code is it? is it a root?)
+//!                         │        └▶ modules, roots, symbols, image, maps (whose code is it? is it a root?)
 //!                         ├▶ states, thread, fork (first call of a thread or a forked child)
 //!                         └▶ left, stack, code (did `longjmp` leave calls open?)
 //! ```
@@ -43,16 +43,19 @@ mod distribution;
 mod family;
 mod field;
 mod filter;
+mod fixed;
 mod fork;
 mod frame;
 mod hooks;
 mod image;
+mod known;
 mod left;
 mod life;
 mod mapped_file;
 mod maps;
 mod memory;
 mod modules;
+mod noting;
 mod off_cpu;
 mod path;
 mod rare;
@@ -60,6 +63,7 @@ mod reading;
 mod replay;
 mod reset;
 mod ring;
+mod roots;
 mod seal;
 mod separate;
 mod settings;

@@ -11,6 +11,7 @@ use crate::states;
 use crate::switches;
 use crate::sys;
 use crate::thread::Thread;
+use crate::trial;
 use core::ffi::{c_char, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -178,6 +179,7 @@ fn say_goodbye() {
                 // SAFETY: the thread's frames are there.
                 unsafe { off_cpu::before_exit(thread) };
             }
+            trial::end(thread);
             off_cpu::tell_of_others(thread);
             family.anchor();
             arena::leave(thread);

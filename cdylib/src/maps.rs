@@ -2,7 +2,6 @@
 //! lock, and knows libraries however they were loaded.
 
 use crate::clock;
-use crate::family::Family;
 use crate::sys::{self, Fd};
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -28,15 +27,16 @@ const LARGEST_SIZE: usize = 64 << 20;
 /// When the file is read again, in ticks, after it could not be (without a free descriptor, say); 0 = it could.
 static UNREADABLE_UNTIL: AtomicU64 = AtomicU64::new(0);
 
-/// As [`each`], for what would ask at every call: after a failure it asks the kernel again only some time later.
-pub fn each_now_and_then(family: &Family, visit: impl FnMut(&Mapping)) -> bool {
+/// As [`each`], for what would ask at every call: after a failure it asks the kernel again only after a pause, in ticks of
+/// that clock.
+pub fn each_now_and_then(clock: u32, pause: u64, visit: impl FnMut(&Mapping)) -> bool {
     let until = UNREADABLE_UNTIL.load(Ordering::Relaxed);
-    if until != 0 && clock::now(family.clock) < until {
+    if until != 0 && clock::now(clock) < until {
         return false;
     }
     let is_read = each(visit);
     if until != 0 || !is_read {
-        UNREADABLE_UNTIL.store(if is_read { 0 } else { family.later() }, Ordering::Relaxed);
+        UNREADABLE_UNTIL.store(if is_read { 0 } else { clock::now(clock) + pause }, Ordering::Relaxed);
     }
     is_read
 }

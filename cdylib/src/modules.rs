@@ -1,10 +1,11 @@
 //! The modules seen so far, in this process and in the file.
 
 use crate::family::Family;
-use crate::filter;
 use crate::image::Image;
+use crate::known::{Known, Range};
 use crate::maps::{self, Mapping};
 use crate::reading::Reading;
+use crate::roots;
 use crate::sys;
 use core::ffi::CStr;
 use core::ptr;
@@ -13,26 +14,10 @@ use profile::module::flag;
 use profile::protocol::modules as numbering;
 use profile::{GRANULE, Module, Ref, UNIT, kind};
 
-const MOST: usize = 2048;
 const PATH_MAX: usize = 4096;
 
-/// What this process knows; replaced as a whole, never changed.
-#[derive(Clone, Copy)]
-pub struct Known {
-    len: usize,
-    ranges: [Range; MOST],
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Range {
-    start: usize,
-    end: usize,
-    inode: u64,
-    /// The module's number in the file; 0 for what is no module, or has no place there.
-    number: u32,
-    /// `Image::unwind_table`.
-    unwind_table: usize,
-}
+/// How many records of modules are looked at.
+const MOST_RECORDED: usize = 2048;
 
 /// What a walk over the mappings has found.
 struct Found {
@@ -44,14 +29,9 @@ struct Found {
     memory: Reading,
 }
 
-fn known(family: &Family) -> Option<&Known> {
-    // SAFETY: what was published stays.
-    unsafe { family.modules.load(Ordering::Acquire).as_ref() }
-}
-
 /// The number of the module at an address; 0 if it has none.
 pub fn number(family: &Family, address: usize) -> u32 {
-    known(family).and_then(|known| known.find(address)).map_or(0, |range| range.number)
+    family.known().map_or(0, |known| known.number(address))
 }
 
 /// Makes sure that the module at an address is known. False if it could not be looked for just now.
@@ -59,7 +39,7 @@ pub fn meet(family: &Family, address: usize) -> bool {
     if family.file.is_none() {
         return true; // a rehearsal; nothing in it is real
     }
-    known(family).is_some_and(|known| known.holds(address) || known.len == MOST) || scan(family, address, None)
+    family.known().is_some_and(|known| known.holds(address) || known.is_full()) || scan(family, address, None)
 }
 
 /// Forgets modules that are no longer mapped. True if there are any.
@@ -77,19 +57,19 @@ pub fn forget_what_is_gone(family: &Family) -> bool {
             known.push(*range);
         }
     });
-    let gone = read && known.len < old.len;
+    let gone = read && known.ranges().len() < old.ranges().len();
     if !gone || family.modules.compare_exchange(before, known, Ordering::AcqRel, Ordering::Acquire).is_err() {
         // SAFETY: nobody has seen the memory.
         unsafe { sys::unmap(memory, size_of::<Known>()) };
     } else {
-        filter::forget(family, |address| known.holds(address));
+        roots::forget(family, |address| known.holds(address));
     }
     gone
 }
 
 /// Where the `.eh_frame_hdr` of the module at an address lies, if that is known and has one.
 pub fn unwind_table(family: &Family, address: usize) -> Option<usize> {
-    known(family)?.find(address).map(|range| range.unwind_table).filter(|&table| table != 0)
+    family.known()?.find(address).map(|range| range.unwind_table).filter(|&table| table != 0)
 }
 
 /// Whether any module loaded now refers to the hooks.
@@ -113,31 +93,29 @@ pub fn scan(family: &Family, address: usize, program: Option<usize>) -> bool {
     let (known, found) = unsafe {
         let known = memory.cast::<Known>();
         if let Some(before) = before.as_ref() {
-            (&mut (*known).ranges)[..before.len].copy_from_slice(&before.ranges[..before.len]);
-            (*known).len = before.len;
+            (*known).copy(before);
         }
         (&mut *known, &mut *memory.add(size_of::<Known>()).cast::<Found>())
     };
-    let mut around = nothing_at(address & !(GRANULE - 1), (address | (GRANULE - 1)) + 1);
-    let is_read = maps::each_now_and_then(family, |mapping| {
+    let mut around = Range::of_none(address & !(GRANULE - 1), (address | (GRANULE - 1)) + 1);
+    let is_read = maps::each_now_and_then(family.clock, family.pause(), |mapping| {
         if (mapping.start..mapping.end).contains(&address) {
-            around = nothing_at(mapping.start, mapping.end);
+            around = Range::of_none(mapping.start, mapping.end);
         }
         if found.goes_on(mapping) {
             found.range.end = mapping.end;
             found.executable |= mapping.executable;
         } else if mapping.path.starts_with(b"/") {
-            known.take(family, found, program);
+            take(known, family, found, program);
             found.start(mapping);
         }
     });
-    known.take(family, found, program);
+    take(known, family, found, program);
     if is_read && !known.holds(address) {
         known.push(around);
     }
     // SAFETY: what was published stays.
-    let is_news =
-        unsafe { before.as_ref() }.is_none_or(|before| before.ranges[..before.len] != known.ranges[..known.len]);
+    let is_news = unsafe { before.as_ref() }.is_none_or(|before| before.ranges() != known.ranges());
     let known = ptr::from_mut(known);
     let publish = || family.modules.compare_exchange(before, known, Ordering::AcqRel, Ordering::Acquire);
     if !is_news || publish().is_err() {
@@ -148,42 +126,21 @@ pub fn scan(family: &Family, address: usize, program: Option<usize>) -> bool {
     is_read
 }
 
-impl Known {
-    fn find(&self, address: usize) -> Option<&Range> {
-        self.ranges[..self.len].iter().find(|range| range.start <= address && address < range.end)
+/// Takes up what a walk has found, if it is a module that is not known yet.
+fn take(known: &mut Known, family: &Family, found: &mut Found, program: Option<usize>) {
+    let same = |range: &Range| {
+        (range.start, range.end, range.inode) == (found.range.start, found.range.end, found.range.inode)
+    };
+    if !found.executable || known.ranges().iter().any(same) {
+        return;
     }
-
-    fn holds(&self, address: usize) -> bool {
-        self.find(address).is_some()
+    let Some(image) = Image::read(found.range.start, &mut found.memory) else { return };
+    let path = &found.path[..found.path_len];
+    let number = record(family, found, &image, program);
+    if image.instrumented {
+        roots::meet(family, path, &image);
     }
-
-    fn push(&mut self, range: Range) {
-        if self.len < MOST {
-            // What was there before is gone.
-            if let Some(old) = self.ranges[..self.len].iter().position(|r| r.start < range.end && range.start < r.end) {
-                self.ranges[old] = range;
-            } else {
-                self.ranges[self.len] = range;
-                self.len += 1;
-            }
-        }
-    }
-
-    fn take(&mut self, family: &Family, found: &mut Found, program: Option<usize>) {
-        let same = |range: &Range| {
-            (range.start, range.end, range.inode) == (found.range.start, found.range.end, found.range.inode)
-        };
-        if !found.executable || self.ranges[..self.len].iter().any(same) {
-            return;
-        }
-        let Some(image) = Image::read(found.range.start, &mut found.memory) else { return };
-        let path = &found.path[..found.path_len];
-        let number = record(family, found, &image, program);
-        if image.instrumented {
-            filter::meet(family, path, &image);
-        }
-        self.push(Range { number, unwind_table: image.unwind_table, ..found.range });
-    }
+    known.push(Range { number, unwind_table: image.unwind_table, ..found.range });
 }
 
 impl Found {
@@ -192,17 +149,12 @@ impl Found {
     }
 
     fn start(&mut self, mapping: &Mapping) {
-        self.range = Range { inode: mapping.inode, ..nothing_at(mapping.start, mapping.end) };
+        self.range = Range { inode: mapping.inode, ..Range::of_none(mapping.start, mapping.end) };
         self.executable = mapping.executable;
         self.path_len = mapping.path.len().min(PATH_MAX - 1);
         self.path[..self.path_len].copy_from_slice(&mapping.path[..self.path_len]);
         self.path[self.path_len] = 0;
     }
-}
-
-/// A range that is no module's.
-fn nothing_at(start: usize, end: usize) -> Range {
-    Range { start, end, inode: 0, number: 0, unwind_table: 0 }
 }
 
 /// Records a module, unless this very one was by another thread or process, and gives its number; 0 if there is no room.
@@ -255,7 +207,7 @@ fn record(family: &Family, found: &Found, image: &Image, program: Option<usize>)
 
 /// The number of a module that has been recorded before: the same file at the same place.
 fn recorded(family: &Family, mut reference: Ref, wanted: &Module, path: &[u8]) -> Option<u32> {
-    for _ in 0..MOST {
+    for _ in 0..MOST_RECORDED {
         if reference == 0 {
             return None;
         }

@@ -1,9 +1,12 @@
 //! Time off the processor: how long, and on which path.
 //!
 //! A hook sees whether its thread was switched out since the hook before ([`crate::switches`]). What lies between the two is
-//! the time of one path alone: of the call that was entered last or that has gone on. Only then the clocks are asked. The time
-//! that has passed less what the processor took for the thread is what it was off; whether it waited, or others were let
-//! through, the kernel has noted. (Where it has not, or not all, the time is shared out by its counts of both kinds of switches.)
+//! the time of one path alone: of the call that was entered last or that has gone on. Only then the kernel is asked: it has noted
+//! when the thread was switched out and in, and whether it waited or others were let through. Where it has not, or not all, the
+//! time that has passed less what the processor took for the thread is shared out by its counts of both kinds of switches.
+//!
+//! Of what a hypervisor takes (steal) the kernel knows how much, and not when: no switch shows it, and it may have been on any
+//! path since the thread was last asked after. So it stays in the time of the call that it fell on, as in any clock's.
 //!
 //! An entry hook looks after it has read the clock, and an exit hook before: so what a switch in the middle of a hook takes is
 //! off on the path whose time has it, but for an instruction or two.
@@ -40,6 +43,13 @@ const FEW: usize = 512;
 pub struct Off {
     pub wait: u64,
     pub preempted: u64,
+}
+
+impl Off {
+    /// In all.
+    pub fn sum(self) -> u64 {
+        self.wait + self.preempted
+    }
 }
 
 /// The thread was switched out since its last hook, before the call whose frame this is began.
@@ -96,8 +106,15 @@ pub fn take(thread: &Thread) -> Off {
     }
     tell(thread, now.away_ns());
     // SAFETY: the word is the thread's.
-    let logged = unsafe { switches::read_log(thread.switches.get()) }.filter(|[wait, preempted]| wait + preempted > 0);
-    let [waits, preemptions] = logged.unwrap_or_else(|| switches_since(thread));
+    let logged = unsafe { switches::read_log(thread.switches.get()) };
+    let off = logged.map_or_else(|| by_counts(thread, off), |[wait, preempted]| Off { wait, preempted });
+    thread.off_ns.set(thread.off_ns.get().wrapping_add(off.sum()));
+    off
+}
+
+/// Time off the processor, shared out by how many switches of both kinds there were.
+fn by_counts(thread: &Thread, off: u64) -> Off {
+    let [waits, preemptions] = switches_since(thread);
     let wait = (u128::from(off) * u128::from(waits) / u128::from((waits + preemptions).max(1))) as u64;
     Off { wait, preempted: off - wait }
 }
@@ -133,7 +150,7 @@ pub unsafe fn charge(thread: &Thread, frame: *const Frame, off: Off) {
     // SAFETY: the caller's frame, and those below it; a node's record is the arena's.
     unsafe {
         let node = node_of(thread, frame);
-        if off.wait | off.preempted == 0 || node <= ROOT || !path::is_own(thread, node) {
+        if off.sum() == 0 || node <= ROOT || !path::is_own(thread, node) {
             return;
         }
         let Some(record) = find(thread, node).or_else(|| make(thread, node)) else { return give_up(thread) };

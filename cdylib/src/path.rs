@@ -4,9 +4,9 @@ use crate::arch;
 use crate::arena;
 use crate::busy::Busy;
 use crate::distribution;
-use crate::filter;
 use crate::frame::Frame;
 use crate::modules;
+use crate::roots;
 use crate::sys;
 use crate::thread::{PATH_CACHE, READABLE_PAGES, Thread};
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -85,8 +85,8 @@ fn make(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize)
     make_room(thread, false)?;
     let record = function_record(thread, function, false)?;
     let family = thread.family;
-    let is_root = filter::is_root(family, function);
-    let is_excluded = filter::is_excluded(family, function) && !is_root;
+    let is_root = roots::is_root(family, function);
+    let is_excluded = roots::is_excluded(family, function) && !is_root;
     let (reference, node) = arena::node(thread, function, false)?;
     let (flags, position) = if is_excluded {
         (flag::UNTIMED, parent)
@@ -125,7 +125,7 @@ fn is_too_deep(thread: &Thread, parent: Ref) -> bool {
         depth += 1;
         // SAFETY: ancestors are nodes of the arena, and end at the root.
         let node = unsafe { &*thread.node(ancestor) };
-        if filter::is_root(thread.family, node.function as usize) {
+        if roots::is_root(thread.family, node.function as usize) {
             break;
         }
         ancestor = node.parent;

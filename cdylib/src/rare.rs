@@ -6,7 +6,6 @@ use crate::busy::{Busy, is_busy};
 use crate::clock::{self, Clock};
 use crate::counted;
 use crate::family;
-use crate::filter;
 use crate::fork;
 use crate::frame::{Frame, bits};
 use crate::hooks;
@@ -16,6 +15,7 @@ use crate::off_cpu;
 use crate::path;
 use crate::reset;
 use crate::ring;
+use crate::roots;
 use crate::states;
 use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread, live, slot};
 use crate::timeline;
@@ -66,7 +66,7 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
 /// Counts a call of a thread for which there was no memory.
 fn count_without_state(function: usize) {
     if let Some(family) = family::get()
-        && (family.settings.root.is_empty() || filter::is_root(family, function))
+        && (family.settings.root.is_empty() || roots::is_root(family, function))
     {
         family.count_by_function(function);
     }

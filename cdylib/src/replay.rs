@@ -84,18 +84,17 @@ struct Replay<'a> {
     used: usize,
 }
 
-/// Counts what was noted in the thread's ring, of which a copy was made, and gives open calls their frames.
+/// Counts what was noted in the thread's ring until now, of which a copy was made, and gives open calls their frames.
 ///
 /// The state must be [`crate::busy`], or not yet be seen by its hooks.
-pub unsafe fn run(thread: &Thread) {
+pub unsafe fn run(thread: &Thread, now: u64) {
     // SAFETY: the ring is the thread's, and nothing is noted in it now.
     unsafe {
-        let now = Tsc::now();
         let forgotten = thread.forgotten.get();
         let slots = (&raw const (*thread.scratch.get()).slots).cast();
         // What the thread was off came after all that is noted: the next hook ends the stretch.
         let off = thread.ring_off.get();
-        let noted = now.saturating_sub(thread.family.ticks(off.wait + off.preempted));
+        let noted = now.saturating_sub(thread.family.ticks(off.sum()));
         let mut replay = Replay::new(thread, slots, thread.ring_used.get(), noted);
         (replay.has_frames, replay.began) = (true, thread.ring_began.get().min(noted));
         replay.pair();

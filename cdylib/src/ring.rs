@@ -24,20 +24,16 @@ use crate::busy::{Busy, is_busy};
 use crate::clock::{Clock, Tsc};
 use crate::family::at;
 use crate::frame::NOTED;
-use crate::hooks;
-use crate::left;
 use crate::off_cpu::{self, Off};
-use crate::rare;
 use crate::replay::{self, Scratch};
 use crate::seal;
 use crate::stack;
 use crate::sys;
 use crate::thread::{Thread, live};
 use crate::trial;
-use crate::way::TimedByTsc;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
-use profile::ring::{BLOCK_SIZE, Event, Place, SLOTS, tag};
+use profile::ring::{BLOCK_SIZE, Place, SLOTS, tag};
 use profile::{Block, Ring, RingSlot, UNIT, kind};
 
 /// Bytes of a slot.
@@ -59,252 +55,8 @@ pub enum Stage {
     Reopened,
 }
 
-fn event(function: usize, site: usize, hook: usize, sp: usize) -> Event {
-    Event { function: function as u64, site: site as u64, hook: hook as u64, sp: sp as u64 }
-}
-
-/// Entry of a call that is not simply noted.
-#[cold]
-#[inline(never)]
-pub unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
-    // SAFETY: the thread has an arena.
-    unsafe {
-        // Before anything else: two tasks must not count what is noted at the same time.
-        if left::is_given_up(thread, sp) {
-            return thread.family.count_by_function(function);
-        }
-        if is_at_base(thread) && !hooks::is_controlled(thread) && !thread.is_switched() {
-            if hooks::is_outside(thread, function) {
-                return;
-            }
-            // The program's time is measured from the outermost call on.
-            if thread.is_empty() {
-                return apart(thread, || hooks::enter_on::<TimedByTsc>(thread, function, site, hook, sp));
-            }
-            let bodies = thread.ring_bodies.get();
-            let is_body = hooks::is_inlined(&*thread.top.get(), site, hook, sp) && bodies < BODIES;
-            if is_body && note(thread, RingSlot::enter(event(function, site, hook, sp))) {
-                thread.ring_body_functions[bodies].set(function);
-                return thread.ring_bodies.set(bodies + 1);
-            }
-        }
-        enter_anew(thread, function, site, hook, sp);
-    }
-}
-
-/// Exit that is not simply noted.
-#[cold]
-#[inline(never)]
-pub unsafe fn exit_unusual(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
-    // SAFETY: the thread has an arena.
-    unsafe {
-        if left::is_given_up(thread, sp) {
-            return;
-        }
-        if is_at_base(thread) && !thread.is_switched() {
-            if thread.is_empty() {
-                return;
-            }
-            let base = &*thread.top.get();
-            let body = thread.ring_bodies.get().wrapping_sub(1);
-            let is_of_body = base.sp == sp && body < BODIES && thread.ring_body_functions[body].get() == function;
-            if is_of_body {
-                if note(thread, RingSlot::exit(event(function, site, hook, sp))) {
-                    return thread.ring_bodies.set(body);
-                }
-                return exit_anew(thread, function, site, hook, sp);
-            }
-            if base.function == function && (base.sp == sp || hooks::is_tail_exit(base, site, hook, sp)) {
-                let now = Tsc::now();
-                return apart(thread, || hooks::exit_at(thread, now, function, site, hook, sp));
-            }
-        }
-        exit_anew(thread, function, site, hook, sp);
-    }
-}
-
-/// Entry of a call once the stretch has gone on from its limit, or has ended.
-unsafe fn enter_anew(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
-    // SAFETY: the thread has an arena.
-    unsafe {
-        match goes_on(thread) || leave(thread) {
-            true => hooks::enter(function, site, hook, sp),
-            false => rare::enter_while_busy(thread, function, site, hook, sp),
-        }
-    }
-}
-
-/// The same of an exit.
-unsafe fn exit_anew(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
-    // SAFETY: the thread has an arena.
-    unsafe {
-        match goes_on(thread) || leave(thread) {
-            true => hooks::exit(function, site, hook, sp),
-            false => rare::exit_while_busy(thread, function, sp),
-        }
-    }
-}
-
-/// Whether the stretch goes on from its limit, or has come to its end there.
-unsafe fn goes_on(thread: &Thread) -> bool {
-    // SAFETY: the thread has an arena.
-    is_at_limit(thread) && !thread.is_switched() && unsafe { trial::step_noted(thread) }
-}
-
-/// Entry of a call that has got a slot behind the limit, or one of a stretch that is over.
-#[cold]
-#[inline(never)]
-pub unsafe extern "C" fn enter_full(
-    function: usize,
-    site: usize,
-    hook: usize,
-    sp: usize,
-    thread: &Thread,
-    slot: *mut RingSlot,
-) {
-    // SAFETY: the thread has an arena, and the slot is the hook's.
-    unsafe {
-        give_back(thread, slot);
-        if is_open(thread) && sp == (*thread.ring_base.get()).sp {
-            thread.ring_bodies.set(thread.ring_bodies.get().saturating_sub(1)); // it is counted once more
-        }
-        enter_anew(thread, function, site, hook, sp);
-    }
-}
-
-/// The same of an exit.
-#[cold]
-#[inline(never)]
-pub unsafe extern "C" fn exit_full(
-    function: usize,
-    site: usize,
-    hook: usize,
-    sp: usize,
-    thread: &Thread,
-    slot: *mut RingSlot,
-) {
-    // SAFETY: as above.
-    unsafe {
-        give_back(thread, slot);
-        if is_open(thread) && sp == (*thread.ring_base.get()).sp && hook != site {
-            thread.ring_bodies.set((thread.ring_bodies.get() + 1).min(BODIES));
-        }
-        exit_anew(thread, function, site, hook, sp);
-    }
-}
-
-/// Entry of a call that notes twice, and whose note of nothing has got a slot behind the limit: it counts as no body yet.
-#[cold]
-#[inline(never)]
-pub unsafe extern "C" fn enter_full_for_nothing(
-    function: usize,
-    site: usize,
-    hook: usize,
-    sp: usize,
-    thread: &Thread,
-    slot: *mut RingSlot,
-) {
-    // SAFETY: the thread has an arena, and the slot is the hook's.
-    unsafe {
-        give_back(thread, slot);
-        enter_anew(thread, function, site, hook, sp);
-    }
-}
-
-/// The same of an exit.
-#[cold]
-#[inline(never)]
-pub unsafe extern "C" fn exit_full_for_nothing(
-    function: usize,
-    site: usize,
-    hook: usize,
-    sp: usize,
-    thread: &Thread,
-    slot: *mut RingSlot,
-) {
-    // SAFETY: as above.
-    unsafe {
-        give_back(thread, slot);
-        exit_anew(thread, function, site, hook, sp);
-    }
-}
-
-/// The rest of an entry hook that has written its note, and finds that the stretch is over: a signal handler has interrupted it.
-#[cold]
-#[inline(never)]
-pub unsafe extern "C" fn enter_late(
-    function: usize,
-    site: usize,
-    hook: usize,
-    sp: usize,
-    thread: &Thread,
-    slot: *mut RingSlot,
-) {
-    // SAFETY: the slot is the hook's.
-    unsafe {
-        if take_back(thread, slot) {
-            hooks::enter(function, site, hook, sp);
-        }
-    }
-}
-
-/// The same of an exit hook.
-#[cold]
-#[inline(never)]
-pub unsafe extern "C" fn exit_late(
-    function: usize,
-    site: usize,
-    hook: usize,
-    sp: usize,
-    thread: &Thread,
-    slot: *mut RingSlot,
-) {
-    // SAFETY: the slot is the hook's.
-    unsafe {
-        if take_back(thread, slot) {
-            hooks::exit(function, site, hook, sp);
-        }
-    }
-}
-
-/// The same of an entry hook that notes twice, after its note of nothing.
-#[cold]
-#[inline(never)]
-pub unsafe extern "C" fn enter_late_for_nothing(
-    function: usize,
-    site: usize,
-    hook: usize,
-    sp: usize,
-    thread: &Thread,
-    slot: *mut RingSlot,
-) {
-    // SAFETY: the slot is the hook's.
-    unsafe {
-        take_back(thread, slot);
-        hooks::enter(function, site, hook, sp);
-    }
-}
-
-/// The same of an exit hook.
-#[cold]
-#[inline(never)]
-pub unsafe extern "C" fn exit_late_for_nothing(
-    function: usize,
-    site: usize,
-    hook: usize,
-    sp: usize,
-    thread: &Thread,
-    slot: *mut RingSlot,
-) {
-    // SAFETY: the slot is the hook's.
-    unsafe {
-        take_back(thread, slot);
-        hooks::exit(function, site, hook, sp);
-    }
-}
-
 /// Gives up a slot that was taken and not written.
-unsafe fn give_back(thread: &Thread, slot: *mut RingSlot) {
+pub unsafe fn give_back(thread: &Thread, slot: *mut RingSlot) {
     // SAFETY: the caller's slot.
     unsafe {
         if thread.ring_stage.get() == Stage::Open && index(thread, slot).is_some() {
@@ -316,7 +68,7 @@ unsafe fn give_back(thread: &Thread, slot: *mut RingSlot) {
 }
 
 /// Takes a note back that came too late to be counted with the others. False if it did not: it was counted.
-unsafe fn take_back(thread: &Thread, slot: *mut RingSlot) -> bool {
+pub unsafe fn take_back(thread: &Thread, slot: *mut RingSlot) -> bool {
     // SAFETY: the caller's slot; no stretch has begun since, and a forked child's ring is another one.
     unsafe {
         let is_late = was_unfinished(thread, slot);
@@ -355,7 +107,7 @@ fn index(thread: &Thread, slot: *mut RingSlot) -> Option<usize> {
 }
 
 /// Notes something, as the hooks do. False if the stretch is over, or has no room.
-unsafe fn note(thread: &Thread, note: RingSlot) -> bool {
+pub unsafe fn note(thread: &Thread, note: RingSlot) -> bool {
     // SAFETY: a field of the thread's; slots up to the limit are the ring's.
     unsafe {
         let next: *mut u64 = (&raw const thread.ring_next).cast_mut().cast();
@@ -382,18 +134,18 @@ unsafe fn write(slot: *mut RingSlot, note: RingSlot) {
 }
 
 /// Whether a stretch is under way, and the latest usual call is its base.
-fn is_at_base(thread: &Thread) -> bool {
+pub fn is_at_base(thread: &Thread) -> bool {
     is_open(thread) && thread.top.get() == thread.ring_base.get()
 }
 
 /// Whether the stretch has come to its limit: it goes on from there, or ends.
-fn is_at_limit(thread: &Thread) -> bool {
+pub fn is_at_limit(thread: &Thread) -> bool {
     let limit = thread.ring_limit.get();
     is_open(thread) && limit != 0 && thread.ring_next.get() >= limit
 }
 
 /// Whether a stretch is under way.
-fn is_open(thread: &Thread) -> bool {
+pub fn is_open(thread: &Thread) -> bool {
     thread.ring_stage.get() == Stage::Open
 }
 
@@ -401,7 +153,7 @@ fn is_open(thread: &Thread) -> bool {
 ///
 /// Hooks of a signal handler that comes meanwhile go the usual way, too. Whoever leaves this for good leaves the stretch to
 /// [`trial::step_timed`].
-unsafe fn apart(thread: &Thread, usual: impl FnOnce()) {
+pub unsafe fn apart(thread: &Thread, usual: impl FnOnce()) {
     thread.next_trial.set(thread.count.get() + SLOTS as u64);
     let state = thread.state();
     let _ = thread.live.compare_exchange(state, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
@@ -490,6 +242,7 @@ pub unsafe fn finish(thread: &Thread) {
     if !is_pending(thread) {
         return;
     }
+    let now = Tsc::now();
     // SAFETY: the ring is the thread's. Each step may be the last one here, and is done again then.
     unsafe {
         // First: from now on nobody notes anything.
@@ -505,7 +258,7 @@ pub unsafe fn finish(thread: &Thread) {
             compiler_fence(Ordering::SeqCst);
             thread.ring_stage.set(Stage::Replayed);
         }
-        replay::run(thread);
+        replay::run(thread, now);
         if replay::is_anothers(thread) {
             return;
         }
@@ -757,22 +510,6 @@ pub fn forget_unfinished(thread: &Thread) {
         unsafe { (&raw mut (*thread.scratch.get()).unfinished).write_bytes(0, 1) };
     }
     thread.unfinished.set(0);
-}
-
-/// For the loop at the start: has a thread note its calls in these slots.
-pub fn rehearse(thread: &Thread, slots: *mut RingSlot, twice: bool) {
-    thread.ring_base.set(thread.top.get());
-    thread.ring_low.set(0);
-    thread.ring_span.set(usize::MAX);
-    thread.ring_next.set(slots.expose_provenance());
-    thread.ring_limit.set(slots.wrapping_add(SLOTS).addr());
-    thread.live.store(if twice { live::RING_TWICE } else { live::RING }, Ordering::Relaxed);
-}
-
-/// The end of that.
-pub fn end_rehearsal(thread: &Thread, state: u64) {
-    start_without(thread);
-    thread.live.store(state, Ordering::Relaxed);
 }
 
 const _: () = assert!(SLOTS <= 1 << 16);

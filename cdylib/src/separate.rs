@@ -3,9 +3,9 @@
 //! They are found as debuggers do: by the module's build ID, or by the name and checksum in its `.gnu_debuglink` section, in
 //! the module's folder, in `.debug` there, and in the same folder below `/usr/lib/debug`.
 
+use crate::fixed::Fixed;
 use crate::image::Image;
 use crate::mapped_file::MappedFile;
-use crate::symbols::Fixed;
 use core::fmt::Write;
 use elf::ElfBytes;
 use elf::endian::LittleEndian;

@@ -63,7 +63,7 @@ fn look(thread: &Thread, low: usize, high: usize) {
     let _blocked = SignalsBlocked::new();
     let began = clock::now(thread.family.clock);
     let mut found = [(0, 0); 2];
-    maps::each_now_and_then(thread.family, |mapping| {
+    maps::each_now_and_then(thread.family.clock, thread.family.pause(), |mapping| {
         for (sp, stack) in [low, high].into_iter().zip(&mut found) {
             if (mapping.start..mapping.end).contains(&sp) {
                 *stack = (mapping.start, mapping.end);

@@ -49,6 +49,9 @@ const IS_PREEMPTED: u16 = 1 << 14;
 /// Bytes of the log: a hundred switches and more between two hooks.
 const LOG: usize = profile::GRANULE;
 
+/// No record is longer.
+const MOST_OF_A_RECORD: u64 = 64;
+
 const _: () = assert!(offset_of!(Page, head) == 1024);
 
 /// The word of a new page for the calling thread. `None` if the kernel gives none, or must not be asked: a filter of system
@@ -80,7 +83,8 @@ pub unsafe fn close(word: *const u32) {
 /// The word must be that of one of the calling thread's pages.
 pub unsafe fn read_log(word: *const u32) -> Option<[u64; 2]> {
     let page = page_of(word).cast::<Page>();
-    let (mut off, mut out, mut is_all) = ([0; 2], None, true);
+    let (mut off, mut out) = ([0; 2], None);
+    let mut is_all;
     // SAFETY: the kernel's page, and as much behind it as that says.
     unsafe {
         let size = (*page).log_size;
@@ -92,6 +96,8 @@ pub unsafe fn read_log(word: *const u32) -> Option<[u64; 2]> {
         let head = (&raw const (*page).head).read_volatile();
         fence(Ordering::Acquire);
         let mut tail = (*page).tail;
+        // What had no room is told of only by the next record behind it.
+        is_all = head - tail < size - MOST_OF_A_RECORD;
         while tail < head {
             // Records begin at multiples of eight, so none of these words goes around the log's end.
             let record: Record = at(tail).cast::<Record>().read();

@@ -9,7 +9,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
-use core::fmt::{self, Write};
 use elf::ElfBytes;
 use elf::abi::{
     R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, R_X86_64_JUMP_SLOT, SHT_DYNSYM, SHT_NOTE, SHT_RELA, SHT_SYMTAB, STT_FUNC,
@@ -202,33 +201,4 @@ fn demangle(symbol: &str) -> Option<String> {
         return Some(format!("{name:#}"));
     }
     cpp_demangle::Symbol::new(symbol).ok()?.demangle().ok()
-}
-
-/// Text of limited length; what does not fit is cut off.
-pub struct Fixed<const SIZE: usize> {
-    /// The text, and zeros.
-    pub bytes: [u8; SIZE],
-    len: usize,
-}
-
-impl<const SIZE: usize> Fixed<SIZE> {
-    /// An empty one.
-    pub const fn new() -> Self {
-        Self { bytes: [0; SIZE], len: 0 }
-    }
-
-    /// Adds bytes that need not be text. False if they do not fit.
-    pub fn push(&mut self, bytes: &[u8]) -> bool {
-        let fits = bytes.len() <= SIZE - self.len;
-        let len = bytes.len().min(SIZE - self.len);
-        self.bytes[self.len..self.len + len].copy_from_slice(&bytes[..len]);
-        self.len += len;
-        fits
-    }
-}
-
-impl<const SIZE: usize> Write for Fixed<SIZE> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        if self.push(text.as_bytes()) { Ok(()) } else { Err(fmt::Error) }
-    }
 }

@@ -165,6 +165,8 @@ pub struct Thread {
     pub tid: Field<u32>,
     /// Processor time when it was last asked.
     pub on_processor: Field<OnProcessor>,
+    /// How long it was off in all, as far as that was asked after, in nanoseconds.
+    pub off_ns: Field<u64>,
     /// Switches of both kinds when they were last counted.
     pub context_switches: Field<[u64; 2]>,
     /// Records of time off the processor, by node.
@@ -507,6 +509,9 @@ impl Thread {
     /// Ends the thread's recording: its counts stay, its arena and its state are free for another thread.
     pub fn end(&self) {
         let _blocked = SignalsBlocked::new();
+        if self.has_arena() {
+            trial::end(self);
+        }
         arch::set_thread(ptr::null_mut());
         self.abandon();
     }

@@ -14,8 +14,9 @@ use crate::frame::bits;
 use crate::off_cpu;
 use crate::ring;
 use crate::settings::Settings;
+use crate::switches;
 use crate::sys;
-use crate::thread::Thread;
+use crate::thread::{Thread, live};
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::Trials;
 use profile::header::clock::TSC;
@@ -91,8 +92,8 @@ struct Moment {
     count: u64,
     /// Time inside outermost calls.
     inside: u64,
-    /// What the thread had not run in since it began to: all time less the processor's for it.
-    waited: u64,
+    /// What the thread was off the processor, from some beginning.
+    off: u64,
 }
 
 /// What lies between two moments.
@@ -100,11 +101,11 @@ struct Moment {
 struct Between {
     calls: u64,
     ticks: u64,
-    waited: u64,
+    off: u64,
 }
 
 impl Between {
-    const NOTHING: Self = Self { calls: 0, ticks: 0, waited: 0 };
+    const NOTHING: Self = Self { calls: 0, ticks: 0, off: 0 };
 }
 
 impl Trial {
@@ -138,20 +139,22 @@ fn inside(thread: &Thread, now: u64) -> u64 {
 }
 
 fn moment(thread: &Thread, now: u64) -> Moment {
-    // SAFETY: the header is mapped.
-    let ticks_per_second = unsafe { (*thread.family.header()).ticks_per_second };
-    let ran = u128::from(sys::processor_ns()) * u128::from(ticks_per_second) / 1_000_000_000;
-    Moment { count: thread.count.get(), inside: inside(thread, now), waited: now.wrapping_sub(ran as u64) }
+    let off = match switches::has_page(thread) {
+        // Not what a hypervisor has taken: that is in the calls' times, in the cost's share of them as in the program's.
+        true => thread.family.ticks(thread.off_ns.get()),
+        false => now.wrapping_sub(thread.family.ticks(sys::processor_ns())),
+    };
+    Moment { count: thread.count.get(), inside: inside(thread, now), off }
 }
 
 /// Adds what calls have taken since they began to be timed again.
 fn add_up(thread: &Thread, now: u64) {
     let (since, until, so_far) = (thread.trial.since.get(), moment(thread, now), thread.trial.between.get());
-    let waited = until.waited.wrapping_sub(since.waited) as i64;
+    let off = until.off.wrapping_sub(since.off) as i64;
     thread.trial.between.set(Between {
         calls: so_far.calls + until.count.saturating_sub(since.count),
         ticks: so_far.ticks + until.inside.saturating_sub(since.inside),
-        waited: so_far.waited + waited.max(0) as u64,
+        off: so_far.off + off.max(0) as u64,
     });
 }
 
@@ -282,11 +285,14 @@ pub unsafe fn step_noted(thread: &Thread) -> bool {
             && part + 1 == PARTS
             && is_outermost_timed(thread)
             && sys::context_switches() == trial.switches.get();
-        let found = [BEFORE, ONCE, TWICE].map(|part| is_complete.then(|| result(thread, part)).flatten());
         ring::finish(thread);
+        let since = Tsc::now();
+        // The ring still has what was noted.
+        let found = [BEFORE, ONCE, TWICE].map(|part| is_complete.then(|| result(thread, part)).flatten());
         if let [Some(before), Some(once), Some(twice)] = found {
             keep(thread, before, once, twice);
         }
+        thread.forget_time_since(since);
         pause(thread);
     }
     true
@@ -305,11 +311,11 @@ unsafe fn result(thread: &Thread, part: usize) -> Option<i32> {
 /// Keeps the result of a trial.
 unsafe fn keep(thread: &Thread, before: i32, once: i32, twice: i32) {
     let trial = &thread.trial;
-    // All timed calls since the last result tell more than the latest of them. But what was waited there is in no trial.
+    // All timed calls since the last result tell more than the latest of them. But what they were off the processor is in no trial.
     let between = trial.between.get();
     trial.between.set(Between::NOTHING);
-    let (ticks, calls) = match between.waited < between.ticks / 2 {
-        true => (between.ticks - between.waited, between.calls),
+    let (ticks, calls) = match between.off < between.ticks / 2 {
+        true => (between.ticks - between.off, between.calls),
         false => (trial.timed.get(), trial.timed_calls.get()),
     };
     let passed = thread.count.get().wrapping_sub(trial.last_kept.get());
@@ -318,7 +324,7 @@ unsafe fn keep(thread: &Thread, before: i32, once: i32, twice: i32) {
     unsafe {
         let trials: &mut Trials = &mut *at(thread.base, (*thread.arena.get()).trials);
         trials.made += 1;
-        let weight = (passed >> 10).clamp(1, i32::MAX as u64) as i32;
+        let weight = thousands(passed).max(1);
         trials.add(&Found {
             timed: for_each(ticks as i64, calls),
             noted: once,
@@ -326,6 +332,27 @@ unsafe fn keep(thread: &Thread, before: i32, once: i32, twice: i32) {
             decline: before - once,
             calls: weight,
         });
+    }
+}
+
+/// The thread ends, or its process does, as far as is known now: what it did since the last trial is a part of the whole, too.
+pub fn end(thread: &Thread) {
+    let trial = &thread.trial;
+    // SAFETY: the arena is the thread's.
+    unsafe {
+        if !thread.is(live::TSC) || trial.stage.get() == Stage::Noted || (*thread.arena.get()).trials == 0 {
+            return;
+        }
+        let now = Tsc::now();
+        add_up(thread, now);
+        let Between { calls, ticks, off } = trial.between.get();
+        // A process may end in several ways, one after the other.
+        trial.between.set(Between::NOTHING);
+        trial.since.set(moment(thread, now));
+        if off < ticks / 2 && ticks - off <= most(thread, calls) {
+            let trials: &mut Trials = &mut *at(thread.base, (*thread.arena.get()).trials);
+            trials.extend(for_each((ticks - off) as i64, calls), thousands(calls));
+        }
     }
 }
 
@@ -353,6 +380,11 @@ unsafe fn has_record(thread: &Thread) -> bool {
         }
     }
     true
+}
+
+/// A weight: how many thousand calls.
+fn thousands(calls: u64) -> i32 {
+    (calls >> 10).min(i32::MAX as u64) as i32
 }
 
 /// A part of a sum of ticks, in 1/1024 ticks.

@@ -10,14 +10,8 @@ pub struct Place<'a> {
     pub ticks: &'a AtomicU64,
     /// The kernel's.
     pub monotonic_ns: &'a AtomicU64,
-    /// [`check`] of both.
+    /// [`Anchor::check`] of both.
     pub check: &'a AtomicU64,
-}
-
-/// What belongs to a moment and to no mixture of two; 0 for none that was written.
-pub const fn check(anchor: Anchor) -> u64 {
-    let mixed = anchor.ticks.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ anchor.monotonic_ns.rotate_left(32);
-    mixed.wrapping_mul(0xd6e8_feb8_6659_fd93) | 1
 }
 
 /// Which place is written next.
@@ -31,14 +25,14 @@ impl Place<'_> {
         self.check.store(0, Ordering::Release);
         self.ticks.store(anchor.ticks, Ordering::Release);
         self.monotonic_ns.store(anchor.monotonic_ns, Ordering::Release);
-        self.check.store(check(anchor), Ordering::Release);
+        self.check.store(anchor.check(), Ordering::Release);
     }
 
     /// The moment, if there is one as it was written.
     pub fn read(&self) -> Option<Anchor> {
-        let check_read = self.check.load(Ordering::Acquire);
+        let check = self.check.load(Ordering::Acquire);
         let monotonic_ns = self.monotonic_ns.load(Ordering::Acquire);
         let anchor = Anchor { ticks: self.ticks.load(Ordering::Acquire), monotonic_ns };
-        (check_read == check(anchor)).then_some(anchor)
+        (check == anchor.check()).then_some(anchor)
     }
 }

@@ -210,7 +210,7 @@ impl Program {
         change(&mut bytes, 0, |header: &mut Header| {
             (header.clock, header.ticks_per_second, header.used) = (CLOCK_GETTIME, 1_000_000_000, used);
             (header.inner_cost, header.outer_cost) = (cost(times.found.inner), cost(times.found.outer));
-            (header.noted_cost, header.cost_error) = (cost(times.found.counted), cost(times.found_error));
+            header.cost_error = cost(times.found_error);
         });
         bytes
     }

@@ -1,6 +1,7 @@
 //! x86-64: entry points, thread pointer, clock, counters, system calls.
 
 use crate::hooks;
+use crate::noting;
 use crate::ring;
 use crate::thread::{Thread, live};
 use core::arch::{asm, global_asm, naked_asm};
@@ -40,6 +41,48 @@ pub unsafe extern "C" fn exit(_function: usize, _site: usize) {
     naked_asm!("mov rdx, [rsp]", "mov rcx, rsp", "jmp {}", sym crate::hooks::exit)
 }
 
+/// What a hook does to note something: where it goes on if the stack pointer is not below the base's, the label behind that, where
+/// if there is no slot left, what is noted beside the stack pointer, and where if the stretch has ended meanwhile.
+macro_rules! note {
+    ($beyond:literal, $below:literal, $full:literal, $tag:literal, $late:literal) => {
+        concat!(
+            // On the stack and inside the frame of the call that all that is noted here is made from.
+            "mov rax, rcx\n",
+            "sub rax, [r8 + {low}]\n",
+            "cmp rax, [r8 + {span}]\n",
+            concat!("jae ", $beyond, "\n"),
+            concat!($below, ":\n"),
+            // No usual hook has come between.
+            "mov r9, [r8 + {top}]\n",
+            "cmp r9, [r8 + {base}]\n",
+            "jne 7f\n",
+            // The thread was not switched out.
+            "mov r9, [r8 + {switches}]\n",
+            "mov r9d, [r9]\n",
+            "cmp r9d, [r8 + {seen}]\n",
+            "jne 7f\n",
+            // Nothing new in the control words, which exits do not ask.
+            ".if {tag} == {entry}\n",
+            "mov r9, [r8 + {file}]\n",
+            "mov r9, [r9 + {paused}]\n",
+            "cmp r9, [r8 + {control}]\n",
+            "jne 7f\n",
+            ".endif\n",
+            "mov eax, {size}\n",
+            "xadd [r8 + {next}], rax\n",
+            "cmp rax, [r8 + {limit}]\n",
+            concat!("jae ", $full, "\n"),
+            concat!("lea r10, [rcx + ", $tag, "]\n"),
+            "mov [rax + {at_sp}], r10\n",
+            "mov [rax + {at_site}], rsi\n",
+            "mov [rax + {at_hook}], rdx\n",
+            "mov [rax + {at_function}], rdi\n",
+            "cmp rax, [r8 + {limit}]\n",
+            concat!("jae ", $late),
+        )
+    };
+}
+
 /// A hook in a thread whose calls are not timed one by one, with its thread: notes what it is told ([`crate::ring`]) if there is
 /// nothing else to do, and goes another way if there is.
 ///
@@ -60,72 +103,12 @@ macro_rules! noting_hook {
                 "cmp qword ptr [r8 + {live}], {noting}",
                 "jne 6f",
                 "5:",
-                // On the stack and inside the frame of the call that all that is noted here is made from.
-                "mov rax, rcx",
-                "sub rax, [r8 + {low}]",
-                "cmp rax, [r8 + {span}]",
-                "jae 31f",
-                "32:",
-                // No usual hook has come between.
-                "mov r9, [r8 + {top}]",
-                "cmp r9, [r8 + {base}]",
-                "jne 7f",
-                // The thread was not switched out.
-                "mov r9, [r8 + {switches}]",
-                "mov r9d, [r9]",
-                "cmp r9d, [r8 + {seen}]",
-                "jne 7f",
-                // Nothing new in the control words, which exits do not ask.
-                ".if {tag} == {entry}",
-                "mov r9, [r8 + {file}]",
-                "mov r9, [r9 + {paused}]",
-                "cmp r9, [r8 + {control}]",
-                "jne 7f",
-                ".endif",
-                "mov eax, {size}",
-                "xadd [r8 + {next}], rax",
-                "cmp rax, [r8 + {limit}]",
-                "jae 8f",
-                "lea r10, [rcx + {tag}]",
-                "mov [rax + {at_sp}], r10",
-                "mov [rax + {at_site}], rsi",
-                "mov [rax + {at_hook}], rdx",
-                "mov [rax + {at_function}], rdi",
-                "cmp rax, [r8 + {limit}]",
-                "jae 9f",
+                note!("31f", "32", "8f", "{tag}", "9f"),
                 "ret",
                 "6:",
                 "cmp qword ptr [r8 + {live}], {twice}",
                 "jne 7f",
-                "mov rax, rcx",
-                "sub rax, [r8 + {low}]",
-                "cmp rax, [r8 + {span}]",
-                "jae 30f",
-                "20:",
-                "mov r9, [r8 + {top}]",
-                "cmp r9, [r8 + {base}]",
-                "jne 7f",
-                "mov r9, [r8 + {switches}]",
-                "mov r9d, [r9]",
-                "cmp r9d, [r8 + {seen}]",
-                "jne 7f",
-                ".if {tag} == {entry}",
-                "mov r9, [r8 + {file}]",
-                "mov r9, [r9 + {paused}]",
-                "cmp r9, [r8 + {control}]",
-                "jne 7f",
-                ".endif",
-                "mov eax, {size}",
-                "xadd [r8 + {next}], rax",
-                "cmp rax, [r8 + {limit}]",
-                "jae 33f",
-                "lea r10, [rcx + {nothing}]",
-                "mov [rax + {at_sp}], r10",
-                "mov [rax + {at_site}], rsi",
-                "mov [rax + {at_hook}], rdx",
-                "mov [rax + {at_function}], rdi",
-                "cmp rax, [r8 + {limit}]",
-                "jae 4f",
+                note!("30f", "20", "33f", "{nothing}", "4f"),
                 // What has led here, for what it takes: rdx and rcx are known.
                 "mov r10, [rsp]",
                 "mov r11, rsp",
@@ -221,20 +204,20 @@ noting_hook!(
     enter_noting,
     tag::ENTER,
     hooks::enter_otherwise,
-    ring::enter_full,
-    ring::enter_late,
-    ring::enter_full_for_nothing,
-    ring::enter_late_for_nothing,
+    noting::full::<true, false>,
+    noting::late::<true, false>,
+    noting::full::<true, true>,
+    noting::late::<true, true>,
     "Entry in a thread whose calls are not timed one by one."
 );
 noting_hook!(
     exit_noting,
     tag::EXIT,
     hooks::exit_otherwise,
-    ring::exit_full,
-    ring::exit_late,
-    ring::exit_full_for_nothing,
-    ring::exit_late_for_nothing,
+    noting::full::<false, false>,
+    noting::late::<false, false>,
+    noting::full::<false, true>,
+    noting::late::<false, true>,
     "Exit in such a thread."
 );
 

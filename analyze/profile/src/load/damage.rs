@@ -2,6 +2,8 @@
 
 use diytrace_format::Slot;
 
+use super::doubt::{Doubt, Lost};
+
 /// More calls than one path can have had: a thread that does nothing else would need forty years.
 const TOO_MANY: u64 = 1 << 58;
 
@@ -40,34 +42,19 @@ impl Damage {
         Default::default()
     }
 
-    /// It in sentences.
-    pub fn describe(&self) -> Vec<String> {
-        let mut said = Vec::new();
-        if self.truncated > 0 {
-            said.push(format!("the file is truncated: its last {} bytes are missing", self.truncated));
-        }
-        if self.clock {
-            said.push("the file is damaged: it has no sound clock, so times are in an unknown unit".to_owned());
-        }
+    /// What it has cost.
+    pub fn doubts(&self) -> Vec<Doubt> {
+        let truncated = (self.truncated > 0).then_some(Doubt::Truncated { bytes: self.truncated });
         let nodes = self.parents + self.positions;
-        if nodes > 0 {
-            said.push(format!("the file is damaged: the callers of {nodes} call paths are lost"));
-        }
-        if self.counters > 0 {
-            said.push(format!(
-                "the file is damaged: the counters of {} call paths cannot be, and these calls are left out",
-                self.counters
-            ));
-        }
-        if self.records > 0 {
-            said.push(format!("the file is damaged: the percentiles of {} functions are lost", self.records));
-        }
-        if self.off_cpu > 0 {
-            said.push("the file is damaged: some time that was waited counts as time on the processor".to_owned());
-        }
-        if self.chunks > 0 {
-            said.push(format!("the file is damaged: {} blocks belong to no thread", self.chunks));
-        }
-        said
+        let lost = [
+            (self.clock, Lost::Clock),
+            (nodes > 0, Lost::Callers(nodes)),
+            (self.counters > 0, Lost::Calls(self.counters)),
+            (self.records > 0, Lost::Percentiles(self.records)),
+            (self.off_cpu > 0, Lost::Waits),
+            (self.chunks > 0, Lost::Blocks(self.chunks)),
+        ];
+        let damaged = lost.into_iter().filter(|(is_lost, _)| *is_lost).map(|(_, lost)| Doubt::Damaged(lost));
+        truncated.into_iter().chain(damaged).collect()
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use super::costs::Evidence;
+use super::doubt::Doubt;
 use super::moment::Moment;
 use super::timed::{Timed, Timing};
 use crate::process::State;
@@ -63,7 +64,7 @@ pub struct Family {
     /// Bytes that are missing at the end of the file.
     pub missing_bytes: u64,
     /// What the recorder had to say, and what is wrong with the file.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Doubt>,
 }
 
 /// A pattern of `DIYTRACE_ROOT`.

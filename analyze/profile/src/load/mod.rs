@@ -14,6 +14,7 @@ pub mod clock;
 pub mod costs;
 mod counts;
 mod damage;
+mod doubt;
 pub mod ending;
 mod family;
 mod find;
@@ -22,6 +23,7 @@ pub mod holders;
 pub mod interval;
 mod kept;
 mod lease;
+mod left_out;
 mod moment;
 mod off_cpu;
 mod parse;
@@ -36,6 +38,7 @@ pub mod timed;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use diytrace_format::VERSION;
 use diytrace_format::reader::NotReadable;
@@ -44,8 +47,10 @@ use rayon::prelude::*;
 use crate::archive::{self, Archive};
 use crate::progress::Progress;
 pub use bytes::{Bytes, family_again, family_of, read, read_into};
+pub use doubt::{Doubt, Lost};
 pub use family::{Arena, Family, Function, Module, Node, Off, Root};
 pub use find::{DEFAULT_FOLDER, find, find_below};
+pub use left_out::LeftOut;
 pub use parse::parse;
 pub use source::{Source, Sources};
 pub use summary::Summary;
@@ -203,8 +208,8 @@ impl Error {
 pub struct Loaded {
     /// The profiles, in the order of their paths.
     pub profiles: Vec<Summary>,
-    /// Files that could not be read beside others that could.
-    pub warnings: Vec<String>,
+    /// Files that are not among them.
+    pub left_out: Vec<LeftOut>,
     /// Archives that some came from, which may have symbols.
     pub archives: Vec<Archive>,
 }
@@ -215,7 +220,7 @@ pub fn read_all<E: From<Error>>(
     sources: Sources,
     mut take: impl FnMut(Family, Vec<u8>) -> Result<Option<Summary>, E>,
 ) -> Result<Loaded, E> {
-    let Sources { list, archives, mut warnings, mut first_error } = sources;
+    let Sources { list, archives, mut left_out } = sources;
     let progress = Progress::new("reading profiles", list.len());
     let read_one = |source: &Source| {
         let result = source.read();
@@ -228,25 +233,19 @@ pub fn read_all<E: From<Error>>(
         for (is_named, result) in read {
             match result {
                 Ok((Family { snapshot: Some(_), path, .. }, _)) if !is_named => {
-                    let error = Error::Snapshot { path };
-                    warnings.push(error.to_string());
-                    first_error.get_or_insert(error);
+                    left_out.push(Error::Snapshot { path });
                 }
                 Ok((family, bytes)) => profiles.extend(take(family, bytes)?),
                 Err(error) if is_named => return Err(error.into()),
-                Err(error) => {
-                    warnings.push(error.to_string());
-                    first_error.get_or_insert(error);
-                }
+                Err(error) => left_out.push(error),
             }
         }
     }
-    match first_error {
-        Some(error) if profiles.is_empty() => Err(error.into()),
-        _ => {
-            // Those of archives stand where they were found, as if they were still there.
-            profiles.sort_by(|a: &Summary, b: &Summary| a.path.cmp(&b.path));
-            Ok(Loaded { profiles, warnings, archives })
-        }
+    if profiles.is_empty() && !left_out.is_empty() {
+        return Err(left_out.swap_remove(0).into());
     }
+    // Those of archives stand where they were found, as if they were still there.
+    profiles.sort_by(|a: &Summary, b: &Summary| a.path.cmp(&b.path));
+    let left_out = left_out.into_iter().map(|error| LeftOut::Unread(Arc::new(error))).collect();
+    Ok(Loaded { profiles, left_out, archives })
 }

@@ -10,6 +10,7 @@ use super::clock::Clock;
 use super::costs::{Evidence, Trials};
 use super::counts::read_counts;
 use super::damage::Damage;
+use super::doubt::Doubt;
 use super::family::{Arena, Family, Module, Root};
 use super::reset;
 use super::ring;
@@ -59,11 +60,11 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
     warnings.extend(Clock::doubts(header, backward));
     if header.epoch > 0 {
         let after = header.reset_unix_ns.saturating_sub(header.started_unix_ns) as f64 / 1e9;
-        warnings.push(format!("the counters were reset {after:.1} s after the start: what came before is not in here"));
+        warnings.push(Doubt::Reset { after_s: after });
     }
     warnings.extend(unseen(timing, &arenas));
     damage.truncated = file.missing_bytes();
-    warnings.extend(damage.describe());
+    warnings.extend(damage.doubts());
     let counted = header.roots as usize;
     let roots = texts.roots.iter().flat_map(|list| pattern::split(list)).enumerate().map(|(index, pattern)| Root {
         pattern: pattern.to_owned(),
@@ -98,16 +99,10 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
 }
 
 /// That times are not told apart into those on a processor and others, as they would be.
-fn unseen(timing: Timing, arenas: &[Arena]) -> Option<String> {
+fn unseen(timing: Timing, arenas: &[Arena]) -> Option<Doubt> {
     let unseen = arenas.iter().filter(|arena| timing == Timing::All && arena.is_refused() && !arena.nodes.is_empty());
     let threads = unseen.fold(0u64, |sum, arena| sum.saturating_add(arena.facts.owners.max(1).into()));
-    let whose = if threads == 1 { "1 thread are".to_owned() } else { format!("{threads} threads are") };
-    (threads > 0).then(|| {
-        format!(
-            "times of {whose} wall time: how much of it they were on a processor was not seen, as the kernel refuses \
-             perf_event_open, the process runs under a filter of system calls (seccomp), or DIYTRACE_WAITS is 0"
-        )
-    })
+    (threads > 0).then_some(Doubt::WallTime { threads })
 }
 
 fn to_module(raw: &diytrace_format::Module, path: &[u8]) -> Option<Module> {
@@ -130,7 +125,7 @@ struct Texts {
     exe: Option<String>,
     cmdline: Vec<String>,
     roots: Option<String>,
-    warnings: Vec<String>,
+    warnings: Vec<Doubt>,
 }
 
 impl Texts {
@@ -142,7 +137,7 @@ impl Texts {
                 self.cmdline = bytes.split(|&byte| byte == 0).map(lossy).collect();
             }
             Some((text::kind::ROOT, bytes)) => self.roots = Some(lossy(bytes)),
-            Some((text::kind::WARNING, bytes)) => self.warnings.push(lossy(bytes)),
+            Some((text::kind::WARNING, bytes)) => self.warnings.push(Doubt::Told(lossy(bytes))),
             _ => {}
         }
     }
@@ -159,8 +154,10 @@ mod tests {
     use proptest::prelude::*;
     use zerocopy::FromZeros;
 
+    use super::super::doubt::Lost;
     use super::*;
     use crate::testing::{Profile, digest, raw_node, sample, slot};
+    use crate::warnings::sentences;
 
     #[test]
     fn everything_is_read() {
@@ -168,7 +165,7 @@ mod tests {
         assert_eq!(family.exe, "/nonexistent/program");
         assert_eq!(family.cmdline, ["program", "--flag"]);
         assert_eq!(family.roots[1], Root { pattern: "nothing".to_owned(), matches: Some(0) });
-        assert_eq!(family.warnings, ["DIYTRACE_DEPTH: `x` is no number"]);
+        assert_eq!(sentences(&family.warnings), ["DIYTRACE_DEPTH: `x` is no number"]);
         assert_eq!(family.modules[1].path, "/nonexistent/library.so");
         let [main, second] = family.arenas.as_slice() else { panic!("two threads") };
         assert_eq!((main.thread_name(), second.facts.tid), ("main".to_owned(), 8));
@@ -204,7 +201,7 @@ mod tests {
             let family = parse(&bytes[..granules * GRANULE]).unwrap();
             let missing =
                 format!("the file is truncated: its last {} bytes are missing", bytes.len() - granules * GRANULE);
-            assert!(family.warnings.contains(&missing), "{granules}: {:?}", family.warnings);
+            assert!(sentences(&family.warnings).contains(&missing), "{granules}: {:?}", family.warnings);
             assert!(family.arenas.iter().map(|arena| arena.nodes.len()).sum::<usize>() < all);
         }
     }
@@ -220,7 +217,7 @@ mod tests {
         });
         let family = parse(&profile.finish()).unwrap();
         assert!(family.arenas[0].nodes.iter().all(|node| node.parent.is_none()));
-        assert_eq!(family.warnings, ["the file is damaged: the callers of 2 call paths are lost"]);
+        assert_eq!(family.warnings, [Doubt::Damaged(Lost::Callers(2))]);
     }
 
     #[test]
@@ -232,8 +229,7 @@ mod tests {
         });
         let family = parse(&profile.finish()).unwrap();
         assert_eq!(family.arenas[0].nodes.iter().map(|node| node.calls()).collect::<Vec<_>>(), [7, 0]);
-        let told = "the file is damaged: the counters of 1 call paths cannot be, and these calls are left out";
-        assert_eq!(family.warnings, [told]);
+        assert_eq!(family.warnings, [Doubt::Damaged(Lost::Calls(1))]);
     }
 
     #[test]
@@ -261,8 +257,7 @@ mod tests {
                 vec![raw_node(u64::from(first) << 32 | u64::from(first), ROOT, first, slot(1, 10, 0))]
             });
             let family = parse(&profile.finish()).unwrap();
-            let told = "the file is damaged: some time that was waited counts as time on the processor";
-            assert_eq!(family.warnings.iter().any(|warning| warning == told), facts.off_cpu != 0);
+            assert_eq!(family.warnings.contains(&Doubt::Damaged(Lost::Waits)), facts.off_cpu != 0);
             facts.off_cpu = place;
         }
     }

@@ -23,10 +23,8 @@ pub struct Sources {
     pub list: Vec<Source>,
     /// The archives that some are in.
     pub archives: Vec<Archive>,
-    /// Archives that could not be opened beside others that could.
-    pub warnings: Vec<String>,
-    /// Why, of the first.
-    pub first_error: Option<Error>,
+    /// Why archives could not be opened beside others that could.
+    pub left_out: Vec<Error>,
 }
 
 impl Sources {
@@ -47,10 +45,7 @@ impl Sources {
                     sources.archives.push(archive);
                 }
                 Err(error) if found.is_named => return Err(error.into()),
-                Err(error) => {
-                    sources.warnings.push(error.to_string());
-                    sources.first_error.get_or_insert(error.into());
-                }
+                Err(error) => sources.left_out.push(error.into()),
             }
         }
         Ok(sources)

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
+use super::doubt::Doubt;
 use super::family::{Family, Root};
 use super::timed::Timing;
 
@@ -26,7 +27,7 @@ pub struct Summary {
     /// Whether any function was called.
     pub has_calls: bool,
     /// What the recorder had to say, and what is wrong with the file.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Doubt>,
 }
 
 impl Summary {

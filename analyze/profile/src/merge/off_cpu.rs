@@ -4,7 +4,6 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use super::tree::Tree;
 use crate::time::Time;
 
 /// What of a time was not spent on a processor, as far as that is known. Sums, like the time itself.
@@ -60,20 +59,6 @@ impl AddAssign for OffCpu {
         self.preempted += other.preempted;
         self.unknown += other.unknown;
         self.unseen += other.unseen;
-    }
-}
-
-impl Tree {
-    /// Of each path with all that lie below it.
-    pub fn off_cpu(&self) -> Vec<OffCpu> {
-        let mut sums: Vec<OffCpu> = self.paths.iter().map(|path| path.counts.off).collect();
-        for (id, path) in self.paths.iter().enumerate().rev() {
-            if let Some(parent) = path.key.parent {
-                let below = sums[id];
-                sums[parent as usize] += below;
-            }
-        }
-        sums
     }
 }
 
