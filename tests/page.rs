@@ -1,6 +1,7 @@
 //! The service's page in a browser: what it shows is what the service answers, on every page, and it complains of nothing.
 //!
-//! Every state of the page is in its address, so each is opened by its own. (`tests/readers.sh` clicks from one to the next.)
+//! Every state of the page is in its address, so each is opened by its own. What needs a hand is told by scripts of `tests/browser/`.
+//! (`tests/readers.sh` clicks from one page to the next.)
 
 mod common;
 
@@ -11,6 +12,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
+use common::browser;
 use common::service::Service;
 use common::{Recording, builds, diytrace, fixture, run_to_end};
 use needs::needs;
@@ -159,6 +161,28 @@ fn every_page_shows_what_the_service_answers() {
 
 #[needs(chromium)]
 #[test]
+fn what_rises_from_nothing_is_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = fixture("recursion.c", builds()[0]);
+    for (commit, way) in [("a1", "down"), ("b2", "fib")] {
+        for _ in 0..6 {
+            let recorded = Recording::of(&program).args(&[way, "9"]).run();
+            let mut push = diytrace(folder.path());
+            push.args(["push", "--store", "s.db", "--label", &format!("commit={commit}")]).arg(recorded.out());
+            assert!(run_to_end(&mut push).status.success());
+        }
+    }
+    let service = Service::start(folder.path(), &[]);
+    let shown = Shown::of(&service, folder.path(), "/history?over=commit");
+    let rows = shown.table("regressions");
+    let row = rows.iter().find(|row| row[0] == "fib").unwrap_or_else(|| panic!("{}", shown.text()));
+    assert_eq!(row[1..6], ["calls a run", "b2", "0", "109", "from none"]);
+    let one = Shown::of(&service, folder.path(), "/history?over=commit&function=fib");
+    assert!(one.text().contains("calls a run: 0 → 109 since b2 (from none;"), "{}", one.text());
+}
+
+#[needs(chromium)]
+#[test]
 fn functions_with_short_names_can_be_opened() {
     let folder = tempfile::tempdir().unwrap();
     let recorded = Recording::of(&fixture("names.cc", builds()[0])).run();
@@ -201,4 +225,56 @@ fn who_has_no_token_is_asked_for_one() {
     let (folder, service) = serving(&[("a1", 4)], &["--token-file", "tokens"]);
     let shown = Shown::of(&service, folder.path(), "/explore");
     assert!(shown.html.contains("type=\"password\"") && !shown.text().contains("leaf"), "{}", shown.text());
+}
+
+#[needs(chromium, npm)]
+#[test]
+fn a_range_of_time_is_drawn_over_the_timeline() {
+    let (_folder, service) = serving(&[("a1", 4), ("b2", 12)], &[]);
+    browser::tell("brush.mjs", &service, &[]);
+}
+
+/// As the service hands them out: in one folder, with those that exported pages have, too.
+#[needs(npm)]
+#[test]
+fn types_of_the_scripts_hold() {
+    let together = browser::folder().join("page");
+    let _ = fs::remove_dir_all(&together);
+    fs::create_dir(&together).unwrap();
+    for folder in ["service/serve/page", "analyze/views/src/page"] {
+        for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap().flatten() {
+            let is_script = entry.path().extension().is_some_and(|extension| extension == "js" || extension == "ts");
+            if is_script {
+                fs::copy(entry.path(), together.join(entry.file_name())).unwrap();
+            }
+        }
+    }
+    let mut check = Command::new("node");
+    let output =
+        run_to_end(check.args(["node_modules/typescript/bin/tsc", "--project", "."]).current_dir(browser::folder()));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+/// Slow: each state is looked at four times.
+#[needs(chromium, npm)]
+#[test]
+fn nothing_keeps_anybody_out() {
+    let (folder, service) = serving(&[("a1", 4), ("b2", 12)], &[]);
+    let addresses = [
+        "/",
+        "/explore?select=service%3Dforks",
+        "/explore?function=leaf",
+        "/explore?view=flame&find=leaf",
+        "/explore?view=flame&root=handle",
+        "/explore?select=service%3Dnope",
+        "/compare",
+        "/compare?left=commit%3Da1&right=commit%3Db2",
+        "/history?function=leaf&over=commit",
+        "/history?over=commit",
+    ];
+    browser::tell("axe.mjs", &service, &addresses);
+    drop(service);
+    browser::tell("axe.mjs", &Service::start(folder.path(), &["--token-file", "tokens"]), &["/explore"]);
+    let folder = tempfile::tempdir().unwrap();
+    browser::tell("axe.mjs", &Service::start(folder.path(), &[]), &["/", "/explore"]);
 }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! release    the recorder and the command, built once as users have them
+//! browser    Chromium, driven by scripts
 //! compilers  gcc and clang, at -O0 and -O2
 //! faults     a server with a fault, and load that is made to it
 //! fixture    a program from c-fixtures/, compiled by the line at its top
@@ -21,6 +22,7 @@
 
 #![allow(dead_code, unused_imports)] // every test file uses its part
 
+pub mod browser;
 mod compilers;
 mod endless;
 mod eventlog;

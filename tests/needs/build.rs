@@ -73,6 +73,7 @@ fn things() -> Vec<Thing> {
         },
         Thing { name: "dot", what: "dot".to_owned(), found: tools(&["dot"], "graphviz") },
         Thing { name: "chromium", what: "chromium".to_owned(), found: tools(&["chromium"], "chromium") },
+        Thing { name: "npm", what: "node and npm".to_owned(), found: tools(&["node", "npm"], "npm") },
         Thing { name: "go", what: "go".to_owned(), found: tools(&["go"], "golang-go") },
         Thing {
             name: "static_libc",

@@ -75,14 +75,14 @@ try {
     // The flame graph: a frame that is clicked has the width, its function is a click away, and back is all.
     await page.click(".tabs button:has-text('Flame graph')");
     await page.waitForSelector("canvas.flame");
-    const box = await page.locator("canvas.flame").boundingBox();
-    await page.mouse.click(box.x + 20, box.y + 34); // in the second row
+    const inSecondRow = () => page.locator("canvas.flame").click({ position: { x: 20, y: 34 } });
+    await inSecondRow();
     const more = page.locator(".trail button:has-text('More of')");
     const wanted = (await more.textContent()).replace("More of ", "");
     await page.click(".trail button:has-text('← all')");
     await page.waitForSelector(".trail button", { state: "detached" });
     await page.keyboard.press("Tab");
-    await page.mouse.click(box.x + 20, box.y + 34);
+    await inSecondRow();
     await more.click();
     await page.waitForSelector(`section.part h2:text-is(${JSON.stringify(wanted)})`);
     await picture(page, `service-${name}-flame`);

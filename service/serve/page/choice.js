@@ -6,7 +6,10 @@ import { element } from "./text.js";
 
 const AGES = [["", "all time"], ["5m", "last 5 minutes"], ["1h", "last hour"], ["1d", "last day"], ["7d", "last 7 days"]];
 
-/** A form of fields `{ name, title, hint }` or `{ name, title, options }`, and the time; labels complete those that `isLabels` is said of. */
+/**
+ * A form of fields `{ name, title, hint }` or `{ name, title, options }`, and the time; labels complete those that `isLabels` is said of.
+ * @param {string} path @param {import("./types.d.ts").Words} words @param {import("./types.d.ts").Field[]} fields
+ */
 export function choice(path, words, fields) {
   const form = element("form", { class: "choice" });
   for (const { name, title, hint, isLabels, options } of fields) {
@@ -19,7 +22,7 @@ export function choice(path, words, fields) {
   form.append(element("button", {}, "Show"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const chosen = Object.fromEntries(new FormData(form));
+    const chosen = /** @type {import("./types.d.ts").Words} */ (Object.fromEntries(new FormData(form)));
     // A range of moments stays until an age is chosen.
     if (chosen.since === "range") Object.assign(chosen, { since: words.since, until: words.until });
     else chosen.until = "";
@@ -28,6 +31,7 @@ export function choice(path, words, fields) {
   return form;
 }
 
+/** @param {HTMLFormElement} form @param {import("./types.d.ts").Words} words */
 function ages(form, words) {
   const isRange = words.until || (words.since && !AGES.some(([age]) => age === words.since));
   const range = isRange ? [["range", `${shownTime(words.since) ?? "…"} – ${shownTime(words.until) ?? "now"}`]] : [];
@@ -35,6 +39,7 @@ function ages(form, words) {
   return element("select", { name: "since", onchange: () => form.requestSubmit() }, ...[...range, ...AGES].map(([value, text]) => option(value, text, chosen)));
 }
 
+/** @param {string} value @param {string} text @param {string} chosen */
 function option(value, text, chosen) {
   return element("option", { value, selected: value === chosen }, text);
 }

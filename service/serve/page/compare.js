@@ -1,6 +1,6 @@
 // Two selections: which functions changed, by how much, and where in the tree.
 
-import { view } from "./ask.js";
+import { WantsToken, view, wordsOf } from "./ask.js";
 import { choice, labels } from "./choice.js";
 import { flame } from "./flame.js";
 import { go } from "./place.js";
@@ -12,8 +12,10 @@ const REPLICATES = { run: "a recording", host: "a host", slice: "a slice of time
 /** Fewer runs of a side give no verdict. */
 const FEWEST = 4;
 
+/** @param {import("./types.d.ts").Words} words @returns {Promise<import("./types.d.ts").Part[]>} */
 export async function compare(words) {
   const fields = [{ name: "left", title: "Before", hint: "build=ab12*", isLabels: true }, { name: "right", title: "After", hint: "build=cd34*", isLabels: true }];
+  /** @type {import("./types.d.ts").Part[]} */
   const parts = [element("h1", {}, "Compare"), choice("/compare", words, fields), await labels()];
   if (!words.left || !words.right) return [...parts, element("p", {}, "Name two selections by their labels: two builds, two hosts, two commits.")];
   const replicate = words.replicate || "run";
@@ -29,12 +31,13 @@ export async function compare(words) {
       element("p", { class: "soft" }, `Widths are times after (${time(after.total)}; before ${time(before.total)}). Red takes longer than before, blue less; grey did not change by more than its error.`),
       flame(bothOf(before, after), { isDifference: true, onName: (name) => go("/explore", { select: words.right, ...asked, function: name }) }));
   } catch (error) {
-    if (error.wantsToken) throw error;
-    parts.push(element("p", { class: "error", role: "alert" }, error.message));
+    if (error instanceof WantsToken) throw error;
+    parts.push(element("p", { class: "error", role: "alert" }, wordsOf(error)));
   }
   return parts;
 }
 
+/** @param {import("./types.d.ts").Query} query */
 function verdict({ functions, total, left_runs, right_runs }) {
   const changed = functions.filter((row) => ["changed", "calls", "one-sided"].includes(row.verdict));
   const unknown = functions.filter((row) => ["unstable", "underpowered", "unconfirmed"].includes(row.verdict));
@@ -44,23 +47,25 @@ function verdict({ functions, total, left_runs, right_runs }) {
     ` ${count(left_runs)} runs before, ${count(right_runs)} after; all self time together: ${total.verdict.replaceAll("-", " ")}.`,
     unknown.length ? ` ${count(unknown.length)} vary too much to tell.` : "",
     Math.min(left_runs, right_runs) < FEWEST ? " That is too few runs for a verdict: record each side at least four times, or count slices as runs." : "");
-  const tone = (row) => (changed.includes(row) ? (row.self_ns.right_median > row.self_ns.left_median ? "worse" : "better") : null);
+  const tone = (/** @type {import("./types.d.ts").Compared} */ row) => (changed.includes(row) ? ((row.self_ns.right_median ?? 0) > (row.self_ns.left_median ?? 0) ? "worse" : "better") : null);
   return [said, table("compared functions", [
     { title: "function", of: (row) => row.name, isName: true },
     { title: "verdict", of: (row) => row.verdict, write: (text, row) => element("span", { class: tone(row) }, text.replaceAll("-", " ")) },
     { title: "self before", of: (row) => row.self_ns.left_median, write: optionalTime },
     { title: "self after", of: (row) => row.self_ns.right_median, write: optionalTime },
-    { title: "change", of: (row) => Math.abs(row.self_ns.right_median - row.self_ns.left_median), write: (_, row) => change(row.self_ns) },
+    { title: "change", of: (row) => Math.abs((row.self_ns.right_median ?? 0) - (row.self_ns.left_median ?? 0)), write: (_, row) => change(row.self_ns) },
     { title: "calls before", of: (row) => row.calls.left_median, write: (calls) => (calls === null ? "" : count(calls)) },
     { title: "calls after", of: (row) => row.calls.right_median, write: (calls) => (calls === null ? "" : count(calls)) },
     { title: "p", of: (row) => row.self_ns.p_adjusted, write: (p) => (p === null ? "" : p.toPrecision(2)) },
   ], functions, [4, true])];
 }
 
+/** @param {number | null} ns */
 const optionalTime = (ns) => (ns === null ? "" : time(ns));
 
+/** @param {import("./types.d.ts").Sides} sides */
 function change({ left_median: before, right_median: after }) {
-  const difference = after - before;
+  const difference = (after ?? 0) - (before ?? 0);
   const sign = difference < 0 ? "−" : "+";
   const percent = before ? `, ${sign}${Math.abs((100 * difference) / before).toFixed(1)}%` : "";
   return `${sign}${time(Math.abs(difference))}${percent}`;

@@ -1,49 +1,68 @@
 // A selection: its functions, or its flame graph; and one function more closely.
 
-import { ask, hasToken, path, view } from "./ask.js";
+import { WantsToken, ask, hasToken, path, view, wordsOf } from "./ask.js";
+import { timeline } from "./brush.js";
 import { choice, labels } from "./choice.js";
 import { flame } from "./flame.js";
-import { functionPart } from "./function.js";
+import { functionPart, percentiles, whichOf } from "./function.js";
 import { commandLine, go, selection } from "./place.js";
 import { empty } from "./services.js";
-import { table } from "./table.js";
+import { breakable, table } from "./table.js";
 import { count, counted, element, resolved, resolvedSelf, share, time } from "./text.js";
 import { treeOf } from "./tree.js";
 
 /** Frames of less than that share are drawn as one: a screen has some thousand columns. */
 const LEAST_PERCENT = "0.05";
 
+/** @param {import("./types.d.ts").Words} words @returns {Promise<import("./types.d.ts").Part[]>} */
 export async function explore(words) {
   const fields = [
     { name: "select", title: "Labels", hint: "service=…,host=db*", isLabels: true },
     { name: "find", title: "Functions", hint: "name, * and ?" },
   ];
+  /** @type {import("./types.d.ts").Part[]} */
   const parts = [element("h1", {}, words.select || "Everything"), choice("/explore", words, fields), await labels()];
   try {
     parts.push(...(await shown(words)));
   } catch (error) {
-    if (error.wantsToken) throw error;
-    parts.push(element("p", { class: "error", role: "alert" }, error.message), ...(error.message.includes("is empty") ? [empty()] : []));
+    if (error instanceof WantsToken) throw error;
+    parts.push(element("p", { class: "error", role: "alert" }, wordsOf(error)), ...(wordsOf(error).includes("is empty") ? [empty()] : []));
   }
   return parts;
 }
 
+/** @param {import("./types.d.ts").Words} words */
 async function shown(words) {
   const document = await view("report", { ...selection(words), function: pattern(words.find), names: "short" });
   const report = document.reports[0];
   if (!report) return [element("p", {}, "No function of that name was called.")];
+  /** @type {import("./types.d.ts").Part[]} */
   const parts = [facts(report), ...document.warnings.map((warning) => element("p", { class: "soft" }, warning))];
+  parts.push(...(await timeline(words, report).catch(untold)));
   if (words.function) parts.push(await functionPart(words));
   parts.push(tabs(words));
-  parts.push(...(words.view === "flame" ? await flamePart(words) : functionsPart(report, words)), element("h2", {}, "Elsewhere"), exports(words), element("pre", {}, commandLine("report", words)));
+  parts.push(...(words.view === "flame" ? await flamePart(words) : functionsPart(report, words)), element("h2", {}, "Elsewhere"), exports(words), element("pre", { tabindex: 0 }, commandLine("report", words)));
   return parts;
 }
 
-/** A part of a name stands for all that have it. */
+/**
+ * Functions whose names cannot be asked for have no timeline; all else of them is there.
+ * @param {unknown} error
+ */
+function untold(error) {
+  if (error instanceof WantsToken) throw error;
+  return [element("p", { class: "soft" }, `No timeline: ${wordsOf(error)}`)];
+}
+
+/**
+ * A part of a name stands for all that have it.
+ * @param {string | undefined} find
+ */
 function pattern(find) {
   return find ? (/[*?]/.test(find) ? find : `*${find}*`) : undefined;
 }
 
+/** @param {import("./types.d.ts").Report} report */
 function facts(report) {
   const { overhead } = report;
   return element("p", { class: "soft" }, [
@@ -54,35 +73,40 @@ function facts(report) {
   ].filter(Boolean).join(" · "));
 }
 
+/** @param {import("./types.d.ts").Words} words */
 function tabs(words) {
-  const tab = (name, title) => element("button", { type: "button", "aria-pressed": String((words.view || "") === name), onclick: () => go("/explore", { ...words, view: name }) }, title);
+  const tab = (/** @type {string} */ name, /** @type {string} */ title) => element("button", { type: "button", "aria-pressed": String((words.view || "") === name), onclick: () => go("/explore", { ...words, view: name }) }, title);
   return element("p", { class: "tabs" }, tab("", "Functions"), " ", tab("flame", "Flame graph"));
 }
 
+/** @param {import("./types.d.ts").Report} report @param {import("./types.d.ts").Words} words */
 function functionsPart(report, words) {
   const all = report.all_self_ns || 1;
-  const more = (name) => element("button", { type: "button", onclick: () => go("/explore", { ...words, function: name }) }, name);
-  const times = (row) => ({ self: row.self_ns, own_error: row.self_error_ns, total: row.total_ns, error: row.total_error_ns });
+  const more = (/** @type {string} */ name) => element("button", { type: "button", onclick: () => go("/explore", { ...words, function: name }) }, ...breakable(name));
+  const times = (/** @type {import("./types.d.ts").FunctionRow} */ row) => ({ self: row.self_ns, own_error: row.self_error_ns, total: row.total_ns, error: row.total_error_ns });
+  /** @type {import("./types.d.ts").Column<import("./types.d.ts").FunctionRow>[]} */
   const columns = [
-    { title: "function", of: (row) => row.name, write: more, isName: true },
+    { title: "function", of: (row) => row.name, write: (name, row) => element("span", {}, more(name), whichOf(row, report.functions)), isName: true },
     { title: "calls", of: (row) => row.calls, write: count },
     { title: "total", of: (row) => row.total_ns, write: (ns, row) => resolved(ns, row.total_error_ns), help: "with what it calls; of a recursion the outermost call's" },
     { title: "±", of: (row) => row.total_error_ns, write: time, help: "how far off the total may be" },
     { title: "self", of: (row) => row.self_ns, write: (_, row) => resolvedSelf(times(row)), help: "without what it calls" },
     { title: "self %", of: (row) => row.self_ns / all, write: (part) => share(part, 1) },
-    ...["mean", "p50", "p99", "max"].map((title) => ({ title, of: (row) => row[`${title}_ns`], write: (ns) => (ns === null ? "" : time(ns)) })),
+    ...percentiles(),
   ];
   return [element("h2", {}, "Functions"), table("functions", columns, report.functions, [4, true])];
 }
 
+/** @param {import("./types.d.ts").Words} words */
 async function flamePart(words) {
   const document = await view("tree", { ...selection(words), root: words.root, min_percent: LEAST_PERCENT, names: "short" });
   const inside = words.root ? element("p", {}, `Only what happens inside ${words.root}. `, element("button", { type: "button", onclick: () => go("/explore", { ...words, root: "" }) }, "Everything")) : null;
-  return [element("h2", {}, "Flame graph"), inside, flame(treeOf(document), { find: words.find, onName: (name) => go("/explore", { ...words, function: name }) })].filter(Boolean);
+  return [element("h2", {}, "Flame graph"), inside, flame(treeOf(document), { find: words.find, onName: (name) => go("/explore", { ...words, function: name }) })].filter((part) => part !== null);
 }
 
 const EXPORTS = [["html", "one page with everything"], ["flamegraph", "flame graph (SVG)"], ["pprof", "pprof"], ["speedscope", "speedscope"], ["firefox", "Firefox Profiler"], ["callgrind", "Callgrind"], ["folded", "folded stacks"]];
 
+/** @param {import("./types.d.ts").Words} words */
 function exports(words) {
   return element("p", { class: "exports" }, ...EXPORTS.map(([format, title]) => {
     const href = path(`/v1/export/${format}`, selection(words));
@@ -90,7 +114,10 @@ function exports(words) {
   }));
 }
 
-/** With a token a link alone would not be let in. */
+/**
+ * With a token a link alone would not be let in.
+ * @param {string} href @param {string} format
+ */
 async function save(href, format) {
   const url = URL.createObjectURL(await (await ask(href)).blob());
   element("a", { href: url, download: `diytrace.${format}` }).click();

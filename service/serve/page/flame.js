@@ -7,6 +7,8 @@ import { insideOf } from "./tree.js";
 /**
  * The flame graph of a tree. `find` is what is searched for; `onName` is told the function that somebody wants to know more of. Of two
  * selections (`isDifference`), red is what takes longer than before, blue what takes less, and the name says by how much.
+ * @param {import("./flamegraph.js").FlameNode} top
+ * @param {{ find?: string, isDifference?: boolean, onName: (name: string) => void }} how
  */
 export function flame(top, { find = "", isDifference = false, onName }) {
   const canvas = element("canvas", { class: "flame", tabindex: 0, role: "img", "aria-label": `Flame graph of ${time(top.total)}` });
@@ -14,11 +16,11 @@ export function flame(top, { find = "", isDifference = false, onName }) {
   const trail = element("p", { class: "trail" });
   const said = element("p", { class: "said", role: "status" });
   const wanted = find.toLowerCase().replaceAll("*", "");
-  const isFound = (node) => (wanted ? node.parent !== null && node.name?.toLowerCase().includes(wanted) : null);
+  const isFound = (/** @type {import("./flamegraph.js").FlameNode} */ node) => (wanted ? node.parent !== null && Boolean(node.name?.toLowerCase().includes(wanted)) : null);
   const graph = new FlameGraph(canvas, {
     isIcicle: true,
     label: (node) => node.name,
-    color: (node, isDark) => (isDifference && !node.isGroup ? changeColor(node, isDark) : frameColor(node.isGroup || node.isLeftOut || !node.parent ? null : node.name, isDark)),
+    color: (node, isDark) => (isDifference && !node.isGroup ? changeColor(node, isDark) : frameColor(node.isGroup || node.isLeftOut || !node.parent ? null : (node.name ?? null), isDark)),
     isFound,
     onPoint: tell,
     onPick: (node) => {
@@ -30,11 +32,13 @@ export function flame(top, { find = "", isDifference = false, onName }) {
   function drawTrail() {
     const node = graph.root;
     const back = node === top ? null : element("button", { type: "button", onclick: () => { graph.show(top); drawTrail(); } }, "← all");
-    const more = node === top || node.isGroup || node.isLeftOut ? null : element("button", { type: "button", onclick: () => onName(node.name) }, `More of ${node.name}`);
+    const name = node?.name;
+    const more = node === top || !name || node.isGroup || node.isLeftOut ? null : element("button", { type: "button", onclick: () => onName(name) }, `More of ${name}`);
     const inside = wanted ? insideOf(top, isFound) : 0;
     const found = wanted ? `“${find}”: ${time(inside)} inside, ${share(inside, top.total)} of all. ` : "";
     trail.replaceChildren(found, ...(back ? [back, " "] : ["Click a frame to zoom in; arrows and Enter do the same. "]), ...(more ? [more] : []));
   }
+  /** @param {import("./flamegraph.js").FlameNode | null} node */
   function tell(node) {
     if (!node) return said.replaceChildren("\u00a0");
     const name = element("b", {}, graph.nameOf(node));
@@ -47,9 +51,13 @@ export function flame(top, { find = "", isDifference = false, onName }) {
   return element("figure", {}, trail, said, box);
 }
 
-/** By how much of it a node's time has changed. */
+/**
+ * By how much of it a node's time has changed.
+ * @param {import("./flamegraph.js").FlameNode} node @param {boolean} isDark
+ */
 function changeColor(node, isDark) {
-  const { total, before, error } = node;
+  const { total, error } = node;
+  const before = node.before ?? { total: 0, error: 0 };
   const difference = total - before.total;
   const part = difference / Math.max(total, before.total, 1);
   if (Math.abs(difference) <= error + before.error || Math.abs(part) < 0.02) return isDark ? "#3a3733" : "#e4dfd6";

@@ -1,16 +1,17 @@
 // One function: its numbers, when and how long its calls ran, who calls it and what it calls, and where.
 
-import { view } from "./ask.js";
+import { WantsToken, view, wordsOf } from "./ask.js";
 import { heatmap } from "./heatmap.js";
 import { address, go, moment, pattern, selection } from "./place.js";
-import { table } from "./table.js";
+import { breakable, table } from "./table.js";
 import { count, element, resolved, time } from "./text.js";
 
 /** Fewer slices of time show no course. */
 const FEWEST_SLICES = 3;
 
+/** @param {import("./types.d.ts").Words} words */
 export async function functionPart(words) {
-  const name = words.function;
+  const name = words.function ?? "";
   const asked = selection(words);
   const close = element("button", { type: "button", onclick: () => go("/explore", { ...words, function: "" }) }, "Close");
   const inside = element("button", { type: "button", onclick: () => go("/explore", { ...words, function: "", root: pattern(name), view: "flame" }) }, "Flame graph of what happens inside");
@@ -24,45 +25,73 @@ export async function functionPart(words) {
       view("report", { ...asked, function: pattern(name), by: "host", names: "short" }),
     ]);
     const rows = under.reports[0]?.functions ?? [];
-    for (const row of rows) part.append(numbers(row));
+    for (const row of rows) part.append(numbers(row, moduleOf(row, rows)));
     for (const course of over.functions) part.append(...whenItRan(course, over, words));
-    const around = element("div", { class: "around" }, callersOf(name, callers, words), ...rows.filter((row) => row.callees.length).map((row) => calleesOf(row, words)));
+    const around = element("div", { class: "around" }, callersOf(name, callers, words),
+      element("div", {}, ...rows.filter((row) => row.callees.length).flatMap((row) => calleesOf(row, moduleOf(row, rows), words))));
     part.append(around, ...byHost(hosts));
   } catch (error) {
-    if (error.wantsToken) throw error;
-    part.append(element("p", { class: "error", role: "alert" }, error.message));
+    if (error instanceof WantsToken) throw error;
+    part.append(element("p", { class: "error", role: "alert" }, wordsOf(error)));
   }
   return part;
 }
 
-/** The heat map of a function, where its time is told in slices: what was pushed as a whole is one. */
+/**
+ * The heat map of a function, where its time is told in slices: what was pushed as a whole is one.
+ * @param {import("./types.d.ts").Course} course @param {import("./types.d.ts").HistoryDocument} document @param {import("./types.d.ts").Words} words
+ */
 function whenItRan({ name, module, points }, { slice_ns, functions }, words) {
   if (points.filter((point) => point.calls).length < FEWEST_SLICES) return [];
   const title = `How long its calls took${functions.length > 1 ? `: ${name} of ${module}` : ""}`;
-  return [element("h3", {}, title), heatmap(points, slice_ns, (from, to) => go("/explore", { ...words, since: moment(from), until: moment(to) }))];
+  return [element("h3", {}, title), heatmap(points, slice_ns ?? 1, (from, to) => go("/explore", { ...words, since: moment(from), until: moment(to) }))];
 }
 
-function numbers(row) {
+/** The columns of what a call took. */
+export const percentiles = () => /** @type {const} */ (["mean", "p50", "p99", "max"]).map((title) => ({
+  title, of: (/** @type {import("./types.d.ts").FunctionRow} */ row) => row[`${title}_ns`], write: optionalTime,
+}));
+
+/** @param {number | null} ns */
+const optionalTime = (ns) => (ns === null ? "" : time(ns));
+
+/**
+ * What tells a function from the others of its name: the file name of its module.
+ * @param {import("./types.d.ts").FunctionRow} row @param {import("./types.d.ts").FunctionRow[]} all
+ */
+const moduleOf = (row, all) => (all.filter(({ name }) => name === row.name).length > 1 ? ` ${row.module.split("/").pop()}` : "");
+
+/** @param {import("./types.d.ts").FunctionRow} row @param {import("./types.d.ts").FunctionRow[]} all */
+export const whichOf = (row, all) => element("span", { class: "soft" }, moduleOf(row, all));
+
+/** @param {import("./types.d.ts").FunctionRow} row @param {string} of */
+function numbers(row, of) {
   const facts = [
     ["calls", count(row.calls)], ["total", `${resolved(row.total_ns, row.total_error_ns)} ± ${time(row.total_error_ns)}`], ["self", resolved(row.self_ns, row.self_error_ns)],
-    ...["mean", "p50", "p90", "p99", "max"].map((key) => [key, row[`${key}_ns`] === null ? "" : time(row[`${key}_ns`])]),
+    ...(/** @type {const} */ (["mean", "p50", "p90", "p99", "max"])).map((key) => [key, optionalTime(row[`${key}_ns`])]),
   ];
   const where = row.file ? element("span", { class: "soft" }, ` ${row.file}:${row.line}`) : null;
-  return element("p", {}, facts.filter(([, value]) => value).map(([title, value]) => `${title} ${value}`).join(" · "), where);
+  return element("p", {}, of ? element("b", {}, `${of.trim()}: `) : null, facts.filter(([, value]) => value).map(([title, value]) => `${title} ${value}`).join(" · "), where);
 }
 
-const to = (words) => (name) => element("button", { type: "button", onclick: () => go("/explore", { ...words, function: name }) }, name);
+/** @param {import("./types.d.ts").Words} words @returns {(name: string) => HTMLElement} */
+const to = (words) => (name) => element("button", { type: "button", onclick: () => go("/explore", { ...words, function: name }) }, ...breakable(name));
 
-function calleesOf(row, words) {
-  return element("div", {}, element("h3", {}, "What it calls"), table(`callees of ${row.name}`, [
+/**
+ * What a function calls; `of` is which of several of its name it is.
+ * @param {import("./types.d.ts").FunctionRow} row @param {string} of @param {import("./types.d.ts").Words} words
+ */
+function calleesOf(row, of, words) {
+  return [element("h3", {}, "What it calls", element("span", { class: "soft" }, of)), table(`callees of ${row.name}${of}`, [
     { title: "function", of: (callee) => callee.name, write: to(words), isName: true },
     { title: "calls", of: (callee) => callee.calls, write: count },
     { title: "a call", of: (callee) => callee.calls / Math.max(1, row.calls), write: (each) => each.toPrecision(3), help: `calls in a call of ${row.name}` },
     { title: "total", of: (callee) => callee.total_ns, write: time },
     { title: "self", of: (callee) => callee.self_ns, write: (ns, callee) => resolved(ns, callee.self_error_ns ?? 0) },
-  ], row.callees, [3, true]));
+  ], row.callees, [3, true])];
 }
 
+/** @param {string} name @param {import("./types.d.ts").TreeDocument} callers @param {import("./types.d.ts").Words} words */
 function callersOf(name, callers, words) {
   const above = callers.trees.flatMap((tree) => tree.nodes.filter((node) => node.depth === 1));
   const list = above.length
@@ -75,21 +104,27 @@ function callersOf(name, callers, words) {
   return element("div", {}, element("h3", {}, "Who calls it"), list);
 }
 
-/** Where a caller calls from, if that is one line. */
+/**
+ * Where a caller calls from, if that is one line.
+ * @param {import("./types.d.ts").TreeNode} caller
+ */
 function lineOf({ sites }) {
   const [site, ...others] = sites;
   return site?.file && !others.length ? ` ${site.file.split("/").pop()}:${site.line}` : "";
 }
 
-/** Where there are several hosts: is one of them slower? */
+/**
+ * Where there are several hosts: is one of them slower?
+ * @param {import("./types.d.ts").Documents["report"]} document
+ */
 function byHost({ reports }) {
   const rows = reports.flatMap((report) => report.functions.map((row) => ({ ...row, host: (report.label ?? "").replace("host=", "") })));
   if (reports.length < 2) return [];
   return [element("h3", {}, "By host"), table("by host", [
-    { title: "host", of: (row) => row.host, isName: true },
+    { title: "host", of: (row) => row.host, write: (host, row) => element("span", {}, host, whichOf(row, rows.filter((other) => other.host === host))), isName: true },
     { title: "calls", of: (row) => row.calls, write: count },
     { title: "total", of: (row) => row.total_ns, write: time },
     { title: "self", of: (row) => row.self_ns, write: time },
-    ...["mean", "p50", "p99", "max"].map((title) => ({ title, of: (row) => row[`${title}_ns`], write: (ns) => (ns === null ? "" : time(ns)) })),
+    ...percentiles(),
   ], rows, [3, true])];
 }

@@ -14,37 +14,40 @@ const FEWEST = 16;
 /**
  * Of a function's points with distributions (`history --over time --histogram`). `onRange` is told the first and last moment, in
  * nanoseconds since 1970, of what is picked: a slice by a click or Enter, several by drawing the mouse over them.
+ * @param {import("./types.d.ts").Point[]} points @param {number} sliceNs @param {(from: number, to: number) => void} onRange
  */
 export function heatmap(points, sliceNs, onRange) {
   const canvas = element("canvas", { class: "heatmap", tabindex: 0, role: "img", "aria-label": summary(points) });
   const said = element("p", { class: "said", role: "status" }, "Point at a slice of time; click or draw over some to look at what ran then.");
   const map = grid(points, sliceNs);
-  const now = { from: null, to: null, row: null };
+  /** The slices that are pointed at.
+   * @type {Range | null} */
+  let now = null;
   const draw = () => paint(canvas, map, now);
-  const columnAt = (event) => {
+  const columnAt = (/** @type {MouseEvent} */ event) => {
     const area = canvas.getBoundingClientRect();
     const at = Math.floor(((event.clientX - area.left - LEFT) / (area.width - LEFT)) * map.columns);
     return Math.min(Math.max(at, 0), map.columns - 1);
   };
-  const tell = (column, row = null) => said.replaceChildren(told(map, column, row));
-  let began = null;
+  const tell = (/** @type {number} */ column, /** @type {number | null} */ row = null) => said.replaceChildren(told(map, column, row));
+  let began = /** @type {number | null} */ (null);
   canvas.addEventListener("mousemove", (event) => {
     const column = columnAt(event);
     const area = canvas.getBoundingClientRect();
     const row = Math.floor((1 - (event.clientY - area.top) / (HEIGHT - BOTTOM)) * map.rows);
-    Object.assign(now, { from: Math.min(began ?? column, column), to: Math.max(began ?? column, column) });
+    now = { from: Math.min(began ?? column, column), to: Math.max(began ?? column, column) };
     tell(column, began === null && row >= 0 && row < map.rows ? row : null);
     draw();
   });
   canvas.addEventListener("mousedown", (event) => { began = columnAt(event); });
-  canvas.addEventListener("mouseleave", () => { began = null; Object.assign(now, { from: null, to: null }); draw(); });
-  const pick = () => now.from !== null && onRange(map.start + now.from * sliceNs, map.start + (now.to + 1) * sliceNs);
+  canvas.addEventListener("mouseleave", () => { began = null; now = null; draw(); });
+  const pick = () => now && onRange(map.start + now.from * sliceNs, map.start + (now.to + 1) * sliceNs);
   canvas.addEventListener("mouseup", () => { pick(); began = null; });
   canvas.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (step) {
-      const at = Math.min(Math.max((now.to ?? (step > 0 ? -1 : map.columns)) + step, 0), map.columns - 1);
-      Object.assign(now, { from: at, to: at });
+      const at = Math.min(Math.max((now?.to ?? (step > 0 ? -1 : map.columns)) + step, 0), map.columns - 1);
+      now = { from: at, to: at };
       tell(at);
       draw();
     } else if (event.key === "Enter") pick();
@@ -56,22 +59,29 @@ export function heatmap(points, sliceNs, onRange) {
   return element("figure", {}, legend, canvas, said);
 }
 
+/** @param {import("./types.d.ts").Point[]} points */
 function summary(points) {
   const calls = points.reduce((sum, point) => sum + point.calls, 0);
   const slowest = Math.max(...points.map((point) => point.p99_ns ?? 0));
   return `Times of ${count(calls)} calls in ${count(points.length)} slices of time; the highest 99th percentile is ${time(slowest)}`;
 }
 
-/** Calls by slice and by time, both in steps of the same size. */
+/**
+ * Calls by slice and by time, both in steps of the same size.
+ * @typedef {ReturnType<typeof grid>} Grid
+ * @typedef {{ from: number, to: number }} Range
+ *
+ * @param {import("./types.d.ts").Point[]} points @param {number} sliceNs
+ */
 function grid(points, sliceNs) {
   const start = points[0].started_unix_ns;
-  const columns = Math.round((points.at(-1).started_unix_ns - start) / sliceNs) + 1;
-  const rowOf = (ns) => Math.floor(Math.log2(Math.max(ns, 1)) * ROWS);
+  const columns = Math.round((points[points.length - 1].started_unix_ns - start) / sliceNs) + 1;
+  const rowOf = (/** @type {number} */ ns) => Math.floor(Math.log2(Math.max(ns, 1)) * ROWS);
   const bars = points.flatMap((point) => point.histogram ?? []);
   const lowest = Math.min(...bars.map((bar) => rowOf((bar.from_ns + bar.to_ns) / 2)), ...(bars.length ? [] : [0]));
   const highest = Math.max(...bars.map((bar) => rowOf((bar.from_ns + bar.to_ns) / 2)), lowest);
   const rows = Math.max(highest - lowest + 1, FEWEST);
-  const cells = new Map();
+  const cells = /** @type {Map<number, number>} */ (new Map());
   let most = 1;
   for (const point of points) {
     const column = Math.round((point.started_unix_ns - start) / sliceNs);
@@ -86,6 +96,7 @@ function grid(points, sliceNs) {
   return { start, sliceNs, columns, rows, lowest, cells, most, byColumn };
 }
 
+/** @param {HTMLCanvasElement} canvas @param {Grid} map @param {Range | null} now */
 function paint(canvas, map, now) {
   const width = canvas.clientWidth;
   if (!width) return;
@@ -93,14 +104,14 @@ function paint(canvas, map, now) {
   canvas.width = width * ratio;
   canvas.height = HEIGHT * ratio;
   const style = getComputedStyle(document.documentElement);
-  const color = (name) => style.getPropertyValue(name).trim();
-  const context = canvas.getContext("2d");
+  const color = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, HEIGHT);
   context.font = `11px ${color("--sans")}`;
   const [cellWidth, cellHeight] = [(width - LEFT) / map.columns, (HEIGHT - BOTTOM) / map.rows];
-  const x = (column) => LEFT + column * cellWidth;
-  const y = (row) => HEIGHT - BOTTOM - row * cellHeight;
+  const x = (/** @type {number} */ column) => LEFT + column * cellWidth;
+  const y = (/** @type {number} */ row) => HEIGHT - BOTTOM - row * cellHeight;
   for (const [key, calls] of map.cells) {
     const [column, row] = [Math.floor(key / map.rows), key % map.rows];
     context.globalAlpha = 0.15 + 0.85 * (Math.log1p(calls) / Math.log1p(map.most));
@@ -108,7 +119,7 @@ function paint(canvas, map, now) {
     context.fillRect(x(column), y(row + 1), Math.max(cellWidth - 0.5, 0.5), Math.max(cellHeight - 0.5, 0.5));
   }
   context.globalAlpha = 1;
-  if (now.from !== null) {
+  if (now) {
     context.strokeStyle = color("--ink");
     context.strokeRect(x(now.from) + 0.5, 0.5, (now.to - now.from + 1) * cellWidth - 1, HEIGHT - BOTTOM - 1);
   }
@@ -118,19 +129,23 @@ function paint(canvas, map, now) {
   for (let row = (ROWS - (map.lowest % ROWS)) % ROWS; row < map.rows; row += every) context.fillText(time(2 ** ((map.lowest + row) / ROWS)), LEFT - 8, y(row) - 1);
   context.textAlign = "center";
   const labels = Math.max(1, Math.ceil(map.columns / (width / 110)));
-  for (let column = 0; column < map.columns; column += labels) context.fillText(clock(map.start + column * map.sliceNs), Math.max(x(column + 0.5), LEFT + 24), HEIGHT - 6);
+  for (let column = 0; column < map.columns; column += labels) context.fillText(clock(map.start + column * map.sliceNs, map.sliceNs), Math.max(x(column + 0.5), LEFT + 24), HEIGHT - 6);
   percentiles(context, map, { x, y }, color);
 }
 
-/** Lines through the slices that have calls; where one has none, a gap. */
+/**
+ * Lines through the slices that have calls; where one has none, a gap.
+ * @param {CanvasRenderingContext2D} context @param {Grid} map
+ * @param {{ x: (column: number) => number, y: (row: number) => number }} at @param {(name: string) => string} color
+ */
 function percentiles(context, map, { x, y }, color) {
-  for (const [key, name] of [["p50_ns", "--p50"], ["p90_ns", "--p90"], ["p99_ns", "--p99"]]) {
+  for (const [key, name] of /** @type {const} */ ([["p50_ns", "--p50"], ["p90_ns", "--p90"], ["p99_ns", "--p99"]])) {
     context.strokeStyle = color(name);
     context.lineWidth = 2;
     context.beginPath();
     let isDrawn = false;
     for (let column = 0; column < map.columns; column++) {
-      const ns = map.byColumn.get(column)?.[key];
+      const ns = map.byColumn.get(column)?.[key] ?? 0;
       if (!(ns > 0)) { isDrawn = false; continue; }
       const at = y(Math.log2(ns) * ROWS - map.lowest);
       if (isDrawn) context.lineTo(x(column + 0.5), at);
@@ -142,12 +157,13 @@ function percentiles(context, map, { x, y }, color) {
   context.lineWidth = 1;
 }
 
+/** @param {Grid} map @param {number} column @param {number | null} row */
 function told(map, column, row) {
   const point = map.byColumn.get(column);
-  const when = clock(map.start + column * map.sliceNs);
+  const when = clock(map.start + column * map.sliceNs, map.sliceNs);
   if (!point?.calls) return `${when}: no call`;
   const cell = row === null ? 0 : map.cells.get(column * map.rows + row);
-  const [from, to] = [2 ** ((map.lowest + row) / ROWS), 2 ** ((map.lowest + row + 1) / ROWS)];
+  const [from, to] = [2 ** ((map.lowest + (row ?? 0)) / ROWS), 2 ** ((map.lowest + (row ?? 0) + 1) / ROWS)];
   const here = cell ? ` · ${count(cell)} of ${time(from)} to ${time(to)}` : "";
-  return `${when}: ${count(point.calls)} calls · p50 ${time(point.p50_ns)} · p90 ${time(point.p90_ns)} · p99 ${time(point.p99_ns)} · max ${time(point.max_ns)}${here}`;
+  return `${when}: ${count(point.calls)} calls · p50 ${time(point.p50_ns ?? 0)} · p90 ${time(point.p90_ns ?? 0)} · p99 ${time(point.p99_ns ?? 0)} · max ${time(point.max_ns ?? 0)}${here}`;
 }

@@ -1,14 +1,20 @@
 // What comes in while one looks: an event for each frame, kept for a minute.
 
-import { ask } from "./ask.js";
+import { WantsToken, ask } from "./ask.js";
 
-/** Frames of each service in the last minute: when they began and ended, in seconds since 1970, and their calls. */
+/**
+ * Frames of each service in the last minute: when they began and ended, in seconds since 1970, and their calls.
+ * @type {Map<string, { start: number, end: number, calls: number }[]>}
+ */
 const frames = new Map();
 
 /** Longer ago than anything shows. */
 const KEPT_S = 70;
 
-/** Calls in each of the last 60 seconds, and a second of late. */
+/**
+ * Calls in each of the last 60 seconds, and a second of late.
+ * @param {string} service
+ */
 export function rate(service) {
   const now = Date.now() / 1000;
   const slices = new Array(60).fill(0);
@@ -24,7 +30,10 @@ export function rate(service) {
   return { slices, now: known.length ? recent.reduce((sum, one) => sum + one, 0) / recent.length : 0 };
 }
 
-/** Listens for ever; `onFrame` is told that something has come, `onState` whether there is a connection. */
+/**
+ * Listens for ever; `onFrame` is told that something has come, `onState` whether there is a connection.
+ * @param {() => void} onFrame @param {(text: string, isThere: boolean) => void} onState
+ */
 export async function listen(onFrame, onState) {
   for (let pause = 500; ; pause = Math.min(pause * 2, 8000)) {
     try {
@@ -34,19 +43,23 @@ export async function listen(onFrame, onState) {
       for await (const event of events(answer.body)) if (heard(event)) onFrame();
       onState("connection lost: trying again …", false);
     } catch (error) {
-      onState(error.wantsToken ? "a token is needed" : "no connection: trying again …", false);
+      onState(error instanceof WantsToken ? "a token is needed" : "no connection: trying again …", false);
     }
     await new Promise((done) => setTimeout(done, pause));
   }
 }
 
-/** The data of frames' events. EventSource could not send a token. */
+/**
+ * The data of frames' events. EventSource could not send a token.
+ * @param {ReadableStream<BufferSource> | null} body @returns {AsyncGenerator<Frame>}
+ */
 async function* events(body) {
+  if (!body) return;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     const whole = (text + part.value).split("\n\n");
-    text = whole.pop();
+    text = whole.pop() ?? "";
     for (const event of whole.filter((event) => event.includes("event: frame"))) {
       const data = event.split("\n").find((line) => line.startsWith("data: "));
       if (data) yield JSON.parse(data.slice(6));
@@ -54,6 +67,12 @@ async function* events(body) {
   }
 }
 
+/**
+ * What an event tells of a frame; `put` is "known" of one that was there.
+ * @typedef {{ labels: Record<string, string>, calls: number, started_unix_ns: number, ended_unix_ns: number, put: string }} Frame
+ *
+ * @param {Frame} frame
+ */
 function heard({ labels, calls, started_unix_ns, ended_unix_ns, put }) {
   if (put === "known") return false;
   const service = labels.service || "";

@@ -1,6 +1,6 @@
 // The service's page: what there is, live; a selection; two compared; functions over builds.
 
-import { useToken } from "./ask.js";
+import { WantsToken, useToken, wordsOf } from "./ask.js";
 import { compare } from "./compare.js";
 import { explore } from "./explore.js";
 import { history } from "./history.js";
@@ -9,14 +9,16 @@ import { place } from "./place.js";
 import { services } from "./services.js";
 import { element } from "./text.js";
 
+/** @type {Record<string, (words: import("./types.d.ts").Words) => Promise<import("./types.d.ts").Part[]>>} */
 const PAGES = { "/": services, "/explore": explore, "/compare": compare, "/history": history };
 /** Pages on which what comes in is drawn, and how often, in milliseconds: as often as anybody reads numbers. */
 const LIVE = ["/", "/explore"];
 const EVERY = 1000;
 
-const main = document.getElementById("main");
+const main = /** @type {HTMLElement} */ (document.getElementById("main"));
+const live = /** @type {HTMLElement} */ (document.getElementById("live"));
 let drawn = 0;
-let next = null;
+let next = /** @type {number | null} */ (null);
 
 async function draw(isLive = false) {
   const { path, words } = place();
@@ -26,25 +28,31 @@ async function draw(isLive = false) {
   try {
     parts = await (PAGES[path] ?? services)(words);
   } catch (error) {
-    parts = [error.wantsToken ? login() : element("p", { class: "error", role: "alert" }, error.message)];
+    parts = error instanceof WantsToken ? [element("h1", {}, "Who are you?"), login()] : [element("h1", {}, "No answer"), element("p", { class: "error", role: "alert" }, wordsOf(error))];
   }
   if (mine !== drawn || (isLive && !isFree(path))) return; // somebody has gone on
-  const [held, scrolled] = [document.activeElement?.textContent, scrollY];
+  const [held, scrolled] = [document.activeElement && main.contains(document.activeElement) ? nameOf(document.activeElement) : null, scrollY];
   main.replaceChildren(...parts);
   document.title = `${main.querySelector("h1")?.textContent ?? "diytrace"} · diytrace`;
-  for (const link of document.querySelectorAll("header nav a")) {
+  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("header nav a"))) {
     if (link.hash === `#${path}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  if (!isLive) return;
-  scrollTo(0, scrolled);
-  [...main.querySelectorAll("button, a")].find((one) => one.textContent === held)?.focus({ preventScroll: true });
+  if (isLive) scrollTo(0, scrolled);
+  // Whoever goes by keyboard stays where they were, if it is still there.
+  if (held) [.../** @type {NodeListOf<HTMLElement>} */ (main.querySelectorAll("button, a, select, [tabindex]"))].find((one) => nameOf(one) === held)?.focus({ preventScroll: true });
 }
 
-/** What somebody types in, points at or reads closely is not drawn anew under their hands. */
+/** @param {Element} one */
+const nameOf = (one) => one.getAttribute("aria-label") ?? one.getAttribute("name") ?? one.textContent;
+
+/**
+ * What somebody types in, points at or reads closely is not drawn anew under their hands.
+ * @param {string} path
+ */
 function isFree(path) {
   const { words } = place();
-  const isHeld = main.contains(document.activeElement) && ["INPUT", "SELECT", "CANVAS"].includes(document.activeElement.tagName);
+  const isHeld = main.contains(document.activeElement) && document.activeElement?.matches("input, select, canvas, [role=slider]");
   return LIVE.includes(path) && !isHeld && !words.function && words.view !== "flame";
 }
 
@@ -57,8 +65,8 @@ function login() {
   } }, element("label", { class: "wide" }, "This service wants a token that may read", input), element("button", {}, "Enter"));
 }
 
+/** @param {string} text @param {boolean} isThere */
 function said(text, isThere) {
-  const live = document.getElementById("live");
   live.textContent = text;
   live.classList.toggle("lost", !isThere);
 }

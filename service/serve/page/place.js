@@ -2,49 +2,73 @@
 
 import { query } from "./ask.js";
 
-/** The page, and the words that choose what it shows. */
+/**
+ * The page, and the words that choose what it shows.
+ * @returns {{ path: string, words: import("./types.d.ts").Words }}
+ */
 export function place() {
   const [path, words] = location.hash.replace(/^#/, "").split("?");
   return { path: path || "/", words: Object.fromEntries(new URLSearchParams(words || "")) };
 }
 
+/** @param {string} path @param {import("./types.d.ts").Words} words */
 export function go(path, words) {
   location.hash = address(path, words);
 }
 
-/** For links. */
+/**
+ * For links.
+ * @param {string} path @param {import("./types.d.ts").Words} words
+ */
 export function address(path, words = {}) {
   const text = query(words);
   return `#${text ? `${path}?${text}` : path}`;
 }
 
-/** The pattern that means functions of a short name: what that leaves out may be anything. */
+/**
+ * The pattern that means functions of a short name: what that leaves out may be anything.
+ * @param {string} name
+ */
 export function pattern(name) {
   const whole = [["‹…›", "<*>"], ["{lambda#", "{lambda(*)#"], ["(anonymous)", "(anonymous namespace)"], ["std::string", "std::*string*"]];
   const found = whole.reduce((text, [short, long]) => text.replaceAll(short, long), name);
   return name.includes("{lambda#") ? `${found}*` : found; // its parameters stand behind those of the lambda
 }
 
-/** What of the store is asked for. */
+/**
+ * What of the store is asked for.
+ * @param {import("./types.d.ts").Words} words
+ */
 export const selection = ({ select, since, until }) => ({ select, since, until });
 
-/** The same on a command line. */
+/**
+ * The same on a command line.
+ * @param {string} command @param {import("./types.d.ts").Words} words
+ */
 export function commandLine(command, words) {
-  const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
-  const options = Object.entries(selection(words)).filter(([, value]) => value).map(([name, value]) => ` --${name} ${quoted(value)}`);
+  const quoted = (/** @type {string} */ text) => `'${text.replaceAll("'", "'\\''")}'`;
+  const options = Object.entries(selection(words)).flatMap(([name, value]) => (value ? ` --${name} ${quoted(value)}` : []));
   return `diytrace ${command} --store …${options.join("")}`;
 }
 
-/** A moment as the store takes it, and as people read it. */
+/**
+ * A moment as the store takes it, and as people read it.
+ * @param {number} unixNs
+ */
 export const moment = (unixNs) => `@${(unixNs / 1e9).toFixed(3)}`;
 
+/** @param {string | undefined} text */
 export function shownTime(text) {
   if (!text?.startsWith("@")) return text;
-  const date = new Date(Number(text.slice(1)) * 1000);
-  return `${date.toLocaleDateString()} ${clock(date.getTime() * 1e6)}`;
+  const seconds = Number(text.slice(1));
+  return `${new Date(seconds * 1000).toLocaleDateString()} ${clock(seconds * 1e9, seconds % 1 ? 1 : undefined)}`;
 }
 
-/** The time of day, in the reader's zone. */
-export function clock(unixNs) {
-  return new Date(unixNs / 1e6).toLocaleTimeString([], { hour12: false });
+/**
+ * The time of day, in the reader's zone; of what is told in steps of less than a second, with its part of one.
+ * @param {number} unixNs @param {number} stepNs
+ */
+export function clock(unixNs, stepNs = 1e9) {
+  const fraction = stepNs < 1e9 ? 2 : undefined;
+  return new Date(unixNs / 1e6).toLocaleTimeString([], { hourCycle: "h23", hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: fraction });
 }

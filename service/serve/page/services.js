@@ -10,6 +10,7 @@ import { count, element } from "./text.js";
 export async function services() {
   const { series } = await view("series");
   if (!series.length) return [element("h1", {}, "Services"), empty()];
+  /** @type {import("./types.d.ts").Column<ReturnType<typeof byService>[number]>[]} */
   const columns = [
     { title: "service", of: (row) => row.name, write: (name) => element("a", { href: address("/explore", { select: `service=${name}` }) }, name), isName: true },
     { title: "calls/s", of: (row) => rate(row.name).now, write: (now) => (now ? count(Math.round(now)) : "") },
@@ -23,11 +24,12 @@ export async function services() {
   return [element("h1", {}, "Services"), table("services", columns, byService(series), [3, true])];
 }
 
+/** @param {import("./types.d.ts").Series[]} series */
 function byService(series) {
   const known = new Map();
   for (const { labels, recordings, calls, last_unix_ns } of series) {
     const name = labels.service || "";
-    const one = known.get(name) ?? { name, hosts: new Set(), builds: new Set(), recordings: 0, calls: 0, last: 0 };
+    const one = known.get(name) ?? { name, hosts: /** @type {Set<string>} */ (new Set()), builds: /** @type {Set<string>} */ (new Set()), recordings: 0, calls: 0, last: 0 };
     one.hosts.add(labels.host);
     one.builds.add(labels.build);
     one.recordings += recordings;
@@ -38,10 +40,11 @@ function byService(series) {
   return [...known.values()];
 }
 
+/** @param {number} unixNs */
 function age(unixNs) {
   const seconds = Math.max(0, Date.now() / 1000 - unixNs / 1e9);
   if (seconds < 3) return "now";
-  for (const [unit, one] of [["d", 86400], ["h", 3600], ["min", 60]]) if (seconds >= one) return `${Math.floor(seconds / one)} ${unit} ago`;
+  for (const [unit, one] of /** @type {const} */ ([["d", 86400], ["h", 3600], ["min", 60]])) if (seconds >= one) return `${Math.floor(seconds / one)} ${unit} ago`;
   return `${Math.floor(seconds)} s ago`;
 }
 
@@ -49,7 +52,7 @@ function age(unixNs) {
 export function empty() {
   return element("div", {},
     element("p", {}, "Nothing is here yet. Send what programs of a host count, while they run:"),
-    element("pre", {}, `diytrace agent --to ${location.origin} --dir diytrace.data`),
+    element("pre", { tabindex: 0 }, `diytrace agent --to ${location.origin} --dir diytrace.data`),
     element("p", {}, "or put in a recording that there is:"),
-    element("pre", {}, `diytrace push --to ${location.origin} diytrace.data`));
+    element("pre", { tabindex: 0 }, `diytrace push --to ${location.origin} diytrace.data`));
 }

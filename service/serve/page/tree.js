@@ -1,8 +1,14 @@
 // Call trees as the flame graph wants them, of one selection or of two.
 
-/** The tree of a document (`diytrace-tree/1`), below a node that stands for all. */
+/**
+ * The tree of a document (`diytrace-tree/1`), below a node that stands for all.
+ * @typedef {import("./flamegraph.js").FlameNode} Node
+ *
+ * @param {import("./types.d.ts").TreeDocument} document
+ */
 export function treeOf({ trees: [tree] }) {
   const top = node(null, "all");
+  /** @type {Node[]} */
   const nodes = [];
   for (const one of tree?.nodes ?? []) {
     const parent = one.parent === null ? top : nodes[one.parent];
@@ -14,53 +20,64 @@ export function treeOf({ trees: [tree] }) {
     if (one.hidden) leftOut(made, one.hidden);
   }
   if (tree?.hidden) leftOut(top, tree.hidden);
-  for (const key of ["calls", "total", "error"]) top[key] = top.kids.reduce((sum, kid) => sum + kid[key], 0);
+  for (const key of /** @type {const} */ (["calls", "total", "error"])) top[key] = top.kids.reduce((sum, kid) => sum + kid[key], 0);
   return sorted(top);
 }
 
-/** Two trees over each other: as wide as after, and `before` beside it; what is gone is there with no width. */
+/**
+ * Two trees over each other: as wide as after, and `before` beside it; what is gone is there with no width.
+ * @param {Node} before @param {Node} after
+ */
 export function bothOf(before, after) {
+  /** @type {(parent: Node | null, one?: Node, other?: Node) => Node} */
   const merge = (parent, one, other) => {
-    const made = node(parent, (other ?? one).name);
-    Object.assign(made, { calls: other?.calls ?? 0, self: other?.self ?? 0, total: other?.total ?? 0, error: other?.error ?? 0, before: one ?? node(null, made.name) });
+    const made = node(parent, (other ?? one)?.name ?? null);
+    Object.assign(made, { calls: other?.calls ?? 0, self: other?.self ?? 0, total: other?.total ?? 0, error: other?.error ?? 0, before: one ?? node(null, made.name ?? null) });
     const names = new Set([...(one?.kids ?? []), ...(other?.kids ?? [])].map((kid) => kid.name));
-    const of = (side, name) => side?.kids.find((kid) => kid.name === name);
+    const of = (/** @type {Node | undefined} */ side, /** @type {string | null | undefined} */ name) => side?.kids.find((kid) => kid.name === name);
     made.kids = [...names].map((name) => merge(made, of(one, name), of(other, name)));
     return made;
   };
   return sorted(merge(null, before, after));
 }
 
+/** @param {Node | null} parent @param {string | null} name @returns {Node} */
 function node(parent, name) {
   return { name, parent, depth: parent ? parent.depth + 1 : 0, kids: [], calls: 0, self: 0, total: 0, error: 0 };
 }
 
+/** @param {Node} parent @param {import("./types.d.ts").Hidden} hidden */
 function leftOut(parent, { nodes, calls, total_ns }) {
   const name = `${nodes.toLocaleString("en-US")} with less time`;
   parent.kids.push(Object.assign(node(parent, name), { calls, total: total_ns, isLeftOut: true }));
 }
 
+/** @param {Node} top */
 function sorted(top) {
   for (const one of all(top)) one.kids.sort((a, b) => b.total - a.total || b.calls - a.calls);
   return top;
 }
 
-/** All nodes, each before those below it. */
+/**
+ * All nodes, each before those below it.
+ * @param {Node} top
+ */
 export function* all(top) {
   const next = [top];
-  while (next.length) {
-    const one = next.pop();
+  for (let one = next.pop(); one; one = next.pop()) {
     yield one;
     next.push(...one.kids);
   }
 }
 
-/** The time inside calls that are found, each moment once. */
+/**
+ * The time inside calls that are found, each moment once.
+ * @param {Node} top @param {(node: Node) => boolean | null} isFound
+ */
 export function insideOf(top, isFound) {
   let inside = 0;
   const next = [...top.kids];
-  while (next.length) {
-    const one = next.pop();
+  for (let one = next.pop(); one; one = next.pop()) {
     if (isFound(one)) inside += one.total;
     else next.push(...one.kids);
   }

@@ -7,8 +7,9 @@ use axum::response::Response;
 use crate::answer;
 
 /// Its scripts, which are ES modules, and styles. What exported pages have, too, is theirs.
-const FILES: [(&str, &str); 19] = [
+const FILES: [(&str, &str); 20] = [
     ("ask.js", include_str!("../page/ask.js")),
+    ("brush.js", include_str!("../page/brush.js")),
     ("chart.js", include_str!("../page/chart.js")),
     ("choice.js", include_str!("../page/choice.js")),
     ("compare.js", include_str!("../page/compare.js")),

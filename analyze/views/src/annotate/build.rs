@@ -16,6 +16,7 @@ use diytrace_profile::spent::Kind;
 use diytrace_profile::symbolize::{Body, Symbols};
 use diytrace_profile::time::Time;
 use diytrace_profile::units::Address;
+use diytrace_profile::warnings::sentences;
 
 /// Instructions before each call that are shown.
 const INSTRUCTIONS: usize = 4;
@@ -35,7 +36,7 @@ pub fn document(options: &Options, opened: &Opened, symbols: &Symbols) -> Result
             time: Kind::Wall,
         },
     )?;
-    let mut builder = Builder { options, symbols, trees: &trees, warnings: trees.warnings.clone() };
+    let mut builder = Builder { options, symbols, trees: &trees, warnings: sentences(&trees.warnings) };
     let reports = trees.trees.iter().map(|tree| builder.report(tree)).collect();
     let mut warnings = builder.warnings;
     warnings.dedup();

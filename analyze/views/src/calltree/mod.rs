@@ -21,6 +21,7 @@ use diytrace_profile::functions::{self, FunctionId};
 use diytrace_profile::merge::{Module, ModuleId};
 use diytrace_profile::spent::Kind;
 use diytrace_profile::time::Time;
+use diytrace_profile::warnings::Warning;
 
 pub use build::{Lines, Options, build};
 
@@ -36,7 +37,7 @@ pub struct CallTrees {
     /// The recorder's clock.
     pub clock: Clock,
     /// What the reader should know.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// How many runs are added up.
     pub runs: usize,
     /// Patterns of functions: asked for, or else those that the recording was limited to; empty: there are none.

@@ -13,6 +13,7 @@ use diytrace_profile::human::counted;
 use diytrace_profile::merge::ModuleId;
 use diytrace_profile::spent::Kind;
 use diytrace_profile::time::Time;
+use diytrace_profile::warnings::sentences;
 
 /// Which times, and of what.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -86,7 +87,7 @@ fn file_name(path: &str) -> &str {
 }
 
 fn warnings(trees: &CallTrees) -> Vec<String> {
-    let mut said = trees.warnings.clone();
+    let mut said = sentences(&trees.warnings);
     let nodes = trees.trees.iter().flat_map(|tree| &tree.nodes);
     let open = nodes.map(|node| node.open).fold(0, u64::saturating_add);
     if open > 0 {

@@ -4,6 +4,33 @@
 
 import { counted } from "./text.js";
 
+/**
+ * @typedef {object} FlameNode
+ * @property {string | null} [name]
+ * @property {FlameNode | null} parent
+ * @property {FlameNode[]} kids
+ * @property {number} depth
+ * @property {number} calls
+ * @property {number} self
+ * @property {number} total
+ * @property {number} error
+ * @property {boolean} [isGroup] what is too narrow to be drawn apart
+ * @property {boolean} [isLeftOut]
+ * @property {FlameNode} [before] of a comparison: the same on the other side
+ * @property {number} [id]
+ *
+ * @typedef { { node: FlameNode, x: number, width: number, row: number, isAbove?: boolean } } Box
+ *
+ * @typedef {object} How
+ * @property {(node: FlameNode) => string | null | undefined} label
+ * @property {(node: FlameNode, isDark: boolean) => string} color
+ * @property {(node: FlameNode) => boolean | null | undefined} [isFound]
+ * @property {(node: FlameNode) => boolean} [isPicked]
+ * @property {(node: FlameNode | null) => void} [onPoint]
+ * @property {(node: FlameNode) => void} [onPick]
+ * @property {boolean} [isIcicle]
+ */
+
 const LINE = 20;
 /** Frames of less than so many pixels are drawn as one. */
 const NARROW = 0.4;
@@ -17,9 +44,25 @@ export class FlameGraph {
   /**
    * `label` names a node; `color` gives what it is filled with; `isFound` whether it is searched for (`null`: nothing is), `isPicked`
    * whether it stands out; `onPoint` and `onPick` are told nodes. With `isIcicle` the first row is on top.
+   * @param {HTMLCanvasElement} canvas @param {How} how
    */
   constructor(canvas, { label, color, isFound = () => null, isPicked = () => false, onPoint = () => {}, onPick = () => {}, isIcicle = false }) {
-    Object.assign(this, { canvas, label, color, isFound, isPicked, onPoint, onPick, isIcicle, root: null, pointed: null, boxes: [] });
+    this.canvas = canvas;
+    this.box = /** @type {HTMLElement} */ (canvas.parentElement);
+    this.label = label;
+    this.color = color;
+    this.isFound = isFound;
+    this.isPicked = isPicked;
+    this.onPoint = onPoint;
+    this.onPick = onPick;
+    this.isIcicle = isIcicle;
+    this.root = /** @type {FlameNode | null} */ (null);
+    this.pointed = /** @type {FlameNode | null} */ (null);
+    this.boxes = /** @type {Box[]} */ ([]);
+    this.width = 0;
+    this.height = 0;
+    this.ratio = 1;
+    this.look = /** @type {ReturnType<FlameGraph["lookNow"]> | null} */ (null);
     canvas.addEventListener("mousemove", (event) => this.point(this.boxAt(event)?.node ?? null));
     canvas.addEventListener("mouseleave", () => this.point(null));
     canvas.addEventListener("click", (event) => {
@@ -28,10 +71,13 @@ export class FlameGraph {
     });
     canvas.addEventListener("keydown", (event) => this.key(event));
     // In the next frame: what is drawn changes the height of what is observed.
-    new ResizeObserver(() => requestAnimationFrame(() => this.widthNow() !== this.width && this.draw())).observe(canvas.parentElement);
+    new ResizeObserver(() => requestAnimationFrame(() => this.widthNow() !== this.width && this.draw())).observe(this.box);
   }
 
-  /** Shows a node with all that it called, and those that it was called by. */
+  /**
+   * Shows a node with all that it called, and those that it was called by.
+   * @param {FlameNode} root
+   */
   show(root) {
     if (this.root !== root) this.pointed = null;
     this.root = root;
@@ -39,8 +85,7 @@ export class FlameGraph {
   }
 
   widthNow() {
-    const box = this.canvas.parentElement;
-    return box.clientWidth - 2 * parseFloat(getComputedStyle(box).paddingLeft || "0");
+    return this.box.clientWidth - 2 * parseFloat(getComputedStyle(this.box).paddingLeft || "0");
   }
 
   draw() {
@@ -48,26 +93,31 @@ export class FlameGraph {
     const width = this.widthNow();
     if (!root || width <= 0) return;
     this.width = width;
-    const rows = this.layOut(width);
+    const rows = this.layOut(root, width);
     const ratio = window.devicePixelRatio || 1;
     this.height = Math.max(rows, 1) * LINE + 8;
     canvas.width = width * ratio;
     canvas.height = Math.min(this.height * ratio, HIGHEST);
     canvas.style.width = `${width}px`;
     canvas.style.height = `${canvas.height / ratio}px`;
-    this.paint(canvas.getContext("2d"), ratio);
+    this.ratio = ratio;
+    this.paint();
   }
 
-  /** Gives every frame that can be seen its place, and tells how many rows there are. */
-  layOut(width) {
+  /**
+   * Gives every frame that can be seen its place, and tells how many rows there are.
+   * @param {FlameNode} root @param {number} width
+   */
+  layOut(root, width) {
     this.boxes = [];
+    /** @type {FlameNode[]} */
     const path = [];
-    for (let node = this.root; node; node = node.parent) path.unshift(node);
-    path.forEach((node, row) => this.boxes.push({ node, x: 0, width, row, isAbove: node !== this.root }));
+    for (let node = /** @type {FlameNode | null} */ (root); node; node = node.parent) path.unshift(node);
+    path.forEach((node, row) => this.boxes.push({ node, x: 0, width, row, isAbove: node !== root }));
     let rows = path.length;
-    const next = [[this.root, 0, width, path.length]];
-    while (next.length) {
-      const [node, left, space, row] = next.pop();
+    const next = [{ node: root, left: 0, space: width, row: path.length }];
+    for (let one = next.pop(); one; one = next.pop()) {
+      const { node, left, space, row } = one;
       let x = left;
       for (const [index, kid] of node.kids.entries()) {
         const share = node.total > 0 ? (kid.total / node.total) * space : 0;
@@ -83,50 +133,76 @@ export class FlameGraph {
         }
         this.boxes.push({ node: kid, x, width: share, row, isAbove: false });
         rows = Math.max(rows, row + 1);
-        next.push([kid, x, share, row + 1]);
+        next.push({ node: kid, left: x, space: share, row: row + 1 });
         x += share;
       }
     }
     return rows;
   }
 
-  paint(context, ratio) {
+  paint() {
+    this.look = this.lookNow();
+    for (const box of this.boxes) this.paintBox(box, this.look);
+  }
+
+  /** Colours and letters, as the reader has them. */
+  lookNow() {
+    const { canvas, ratio } = this;
     const style = getComputedStyle(document.documentElement);
-    const color = (name) => style.getPropertyValue(name).trim();
+    const color = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     const isDark = window.matchMedia("(prefers-color-scheme: dark)").matches;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.font = `12px ${color("--mono")}`;
     context.textBaseline = "middle";
-    const letter = context.measureText("M").width;
-    for (const box of this.boxes) {
-      const y = this.top(box.row);
-      const label = this.nameOf(box.node);
-      const isFound = this.isFound(box.node);
-      const isPicked = this.isPicked(box.node);
-      context.globalAlpha = box.isAbove ? 0.45 : isFound === false ? 0.35 : 1;
-      context.fillStyle = isFound ? color("--hit") : this.color(box.node, isDark);
-      context.fillRect(box.x, y, Math.max(box.width - 1, 0.4), LINE - 1);
-      context.globalAlpha = 1;
-      if (isPicked || isSame(box.node, this.pointed)) {
-        context.strokeStyle = color("--ink");
-        context.lineWidth = isPicked ? 2 : 1;
-        context.strokeRect(box.x + 1, y + 1, Math.max(box.width - 3, 0), LINE - 3);
-      }
-      const letters = Math.floor((box.width - 8) / letter);
-      if (letters < 3) continue;
-      context.fillStyle = isFound ? (isDark ? "#1c0f33" : "#ffffff") : isDark ? "#f6efe9" : "#2a1a0e";
-      context.fillText(label.length > letters ? `${label.slice(0, letters - 1)}…` : label, box.x + 4, y + LINE / 2);
+    return { context, isDark, hit: color("--hit"), ink: color("--ink"), letter: context.measureText("M").width };
+  }
+
+  /** @param {Box} box @param {ReturnType<FlameGraph["lookNow"]>} look */
+  paintBox(box, { context, isDark, hit, ink, letter }) {
+    const y = this.top(box.row);
+    const isFound = this.isFound(box.node);
+    const isPicked = this.isPicked(box.node);
+    context.globalAlpha = box.isAbove ? 0.45 : isFound === false ? 0.35 : 1;
+    context.fillStyle = isFound ? hit : this.color(box.node, isDark);
+    context.fillRect(box.x, y, Math.max(box.width - 1, 0.4), LINE - 1);
+    context.globalAlpha = 1;
+    if (isPicked || isSame(box.node, this.pointed)) {
+      context.strokeStyle = ink;
+      context.lineWidth = isPicked ? 2 : 1;
+      context.strokeRect(box.x + 1, y + 1, Math.max(box.width - 3, 0), LINE - 3);
+    }
+    const letters = Math.floor((box.width - 8) / letter);
+    if (letters < 3) return;
+    const label = this.nameOf(box.node);
+    context.fillStyle = isFound ? (isDark ? "#1c0f33" : "#ffffff") : isDark ? "#f6efe9" : "#2a1a0e";
+    context.fillText(label.length > letters ? `${label.slice(0, letters - 1)}…` : label, box.x + 4, y + LINE / 2);
+  }
+
+  /**
+   * Of thousands of frames, those alone that look different now.
+   * @param {FlameNode[]} nodes
+   */
+  repaint(nodes) {
+    const { look } = this;
+    if (!look) return;
+    for (const box of this.boxes.filter((box) => nodes.some((node) => isSame(box.node, node)))) {
+      look.context.clearRect(box.x, this.top(box.row), Math.max(box.width - 1, 0.4), LINE - 1);
+      this.paintBox(box, look);
     }
   }
 
+  /** @param {number} row */
   top(row) {
     return this.isIcicle ? 4 + row * LINE : this.height - 4 - (row + 1) * LINE;
   }
 
+  /** @param {FlameNode} node */
   nameOf(node) {
-    return node.isGroup ? counted(node.kids.length, "narrow one", "narrow ones") : this.label(node);
+    return node.isGroup ? counted(node.kids.length, "narrow one", "narrow ones") : (this.label(node) ?? "");
   }
 
+  /** @param {MouseEvent} event */
   boxAt(event) {
     const area = this.canvas.getBoundingClientRect();
     const y = event.clientY - area.top;
@@ -135,48 +211,66 @@ export class FlameGraph {
     return this.boxes.find((box) => box.row === row && x >= box.x && x < box.x + box.width);
   }
 
+  /** @param {FlameNode | null} node */
   point(node) {
     if (isSame(this.pointed, node)) return;
+    const nodes = [this.pointed, node].filter((one) => one !== null);
     this.pointed = node;
     this.canvas.title = node ? this.nameOf(node) : "";
-    this.draw();
+    this.repaint(nodes);
     this.onPoint(node);
   }
 
-  /** Arrows go from frame to frame, Enter picks, Escape goes one up. */
+  /**
+   * Arrows go from frame to frame, Enter picks, Escape goes one up.
+   * @param {KeyboardEvent} event
+   */
   key(event) {
-    const at = this.pointed ?? this.root;
-    const beside = (step) => {
+    const { root } = this;
+    const at = this.pointed ?? root;
+    if (!root || !at) return;
+    const beside = (/** @type {number} */ step) => {
       const kids = at.parent?.kids ?? [];
       return kids[kids.indexOf(at) + step];
     };
     const [towards, away] = this.isIcicle ? ["ArrowUp", "ArrowDown"] : ["ArrowDown", "ArrowUp"];
-    const target = {
+    /** @type {Record<string, () => FlameNode | null | undefined>} */
+    const targets = {
       [away]: () => at.kids[0],
       [towards]: () => at.parent,
       ArrowRight: () => beside(1),
       ArrowLeft: () => beside(-1),
-    }[event.key];
+    };
+    const target = targets[event.key];
     if (target) this.point(target() ?? at);
     else if (event.key === "Enter") this.onPick(at);
-    else if (event.key === "Escape" || event.key === "Backspace") this.onPick(this.root.parent ?? this.root);
+    else if (event.key === "Escape" || event.key === "Backspace") this.onPick(root.parent ?? root);
     else return;
     event.preventDefault();
   }
 }
 
-/** What is too narrow to be drawn apart, as one that can be zoomed into. */
+/**
+ * What is too narrow to be drawn apart, as one that can be zoomed into.
+ * @param {FlameNode} parent @param {FlameNode[]} kids @returns {FlameNode}
+ */
 function groupOf(parent, kids) {
-  const sum = (key) => kids.reduce((sum, kid) => sum + kid[key], 0);
+  const sum = (/** @type {"calls" | "total" | "error"} */ key) => kids.reduce((sum, kid) => sum + kid[key], 0);
   return { id: -1, isGroup: true, parent, kids, depth: parent.depth + 1, calls: sum("calls"), self: 0, total: sum("total"), error: sum("error") };
 }
 
-/** Groups are made anew with each drawing. */
+/**
+ * Groups are made anew with each drawing.
+ * @param {FlameNode | null} one @param {FlameNode | null} other
+ */
 export function isSame(one, other) {
   return one === other || Boolean(one?.isGroup && other?.isGroup && one.kids[0] === other.kids[0]);
 }
 
-/** A function has one colour, in every page; what is none is grey. */
+/**
+ * A function has one colour, in every page; what is none is grey.
+ * @param {string | null} label @param {boolean} isDark
+ */
 export function frameColor(label, isDark) {
   if (label === null) return isDark ? "#3a3733" : "#e4dfd6";
   let hash = 2166136261;

@@ -7,7 +7,7 @@ use super::columns::Column;
 use super::document::{Bar, Callee, Document, Function, InlinedInto, Layout, Report, SCHEMA, Site};
 use super::order::{sort_callees, sort_functions};
 use super::{Format, Options, Sort, Spent};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::subject::{clock, subject};
 use diytrace_profile::correct::correct;
@@ -48,7 +48,8 @@ pub fn build(options: &Options, opened: &Opened, symbols: &Symbols) -> Result<Do
         roots: roots.patterns,
         raw: options.raw,
         reports,
-        limit: options.limit,
+        // At no level below a root, all that it calls is one row.
+        limit: if is_list || options.filter.depth != Some(0) { options.limit } else { Some(0) },
         layout,
     })
 }
@@ -104,18 +105,23 @@ impl Builder<'_, '_> {
         let times = correct(group);
         let is_inlined = |path: PathId| self.calls.is_inlined(&group.tree.paths[path as usize]);
         let all = functions(group, &times, &self.names.ids, is_inlined);
+        let levels =
+            self.options.filter.depth.filter(|_| !self.roots.are_asked_for).map(|depth| self.down_to(group, depth));
         // A call that was entered before a reset or the first of two readings is counted no more, but its time is here. What a
         // forked child inherited is its parent's call, and is here for what it called.
         let is_there = |id: &FunctionId, function: &functions::Function| {
             let is_selected = !self.roots.are_asked_for || self.names.functions[id].is_root;
             let is_named =
                 self.named.patterns.is_empty() || self.named.contain(self.symbols, self.names.functions[id].place);
+            let is_near = levels.as_ref().is_none_or(|levels| levels.contains(id));
             let went_on = (function.open_before > 0 || group.was_reset) && function.raw.total > Time::ZERO;
             let is_there = function.calls > 0 || function.open() > 0 || went_on;
-            is_selected && is_named && (is_there || function.callees.values().any(|edge| edge.calls > 0))
+            is_selected && is_named && is_near && (is_there || function.callees.values().any(|edge| edge.calls > 0))
         };
         let there: Vec<_> = all.iter().filter(|(id, function)| is_there(id, function)).collect();
-        let has_callees = |id: &FunctionId| self.options.format == Format::Json || self.names.functions[id].is_root;
+        let is_flat = self.options.format != Format::Table && !self.is_list && self.options.filter.depth == Some(0);
+        let has_callees =
+            |id: &FunctionId| !is_flat && (self.options.format == Format::Json || self.names.functions[id].is_root);
         let edges = |(id, function): &(&FunctionId, &functions::Function)| -> Edges {
             let callees = function.callees.iter().filter(|_| has_callees(id));
             callees.map(|(&callee, edge)| (callee, self.sites(group, edge))).collect()
@@ -156,6 +162,22 @@ impl Builder<'_, '_> {
             rows.truncate(self.options.limit.unwrap_or(usize::MAX));
         }
         Report { subject, all_self_ns, unlisted: unlisted as u64, unlisted_calls, unlisted_self_ns, functions: rows }
+    }
+
+    /// The functions that are called at most so many levels below where call paths begin.
+    fn down_to(&self, group: &Group, depth: u32) -> FxHashSet<FunctionId> {
+        let mut levels: Vec<Option<u32>> = Vec::with_capacity(group.tree.paths.len());
+        let mut near = FxHashSet::default();
+        for path in &group.tree.paths {
+            let above = path.key.parent.and_then(|parent| levels[parent as usize]);
+            // What is not timed is no level in other views, either.
+            let level = (!path.is_untimed()).then(|| above.map_or(0, |above| above + 1));
+            levels.push(level);
+            if level.is_some_and(|level| level <= depth) {
+                near.insert(self.names.ids[&path.key.function]);
+            }
+        }
+        near
     }
 
     /// From where an edge's calls were made, the most calls first.

@@ -17,6 +17,8 @@ pub struct Filter {
     pub min_ns: Option<f64>,
     /// Least share of all time, in percent, that its total is.
     pub min_percent: Option<f64>,
+    /// Most levels below where call paths begin at which it is called.
+    pub depth: Option<u32>,
 }
 
 impl Filter {
@@ -25,7 +27,7 @@ impl Filter {
         *self == Self::default()
     }
 
-    /// Whether a function is like that; its name was looked at before.
+    /// Whether a function is like that; its name and where it is called were looked at before.
     pub fn allows(&self, function: &Function, all_ns: f64) -> bool {
         let is_any = |patterns: &[String], path: Option<&str>| {
             patterns.is_empty() || path.is_some_and(|path| patterns.iter().any(|pattern| ends_like(pattern, path)))

@@ -29,6 +29,6 @@ pub use spent::Spent;
 pub fn document(options: &Options, opened: &Opened) -> Result<Document, Error> {
     let symbols = opened.symbols();
     let mut document = build::build(options, opened, &symbols)?;
-    document.warnings = warnings::all(&opened.loaded, &opened.merged, &symbols);
+    document.warnings = warnings::sentences(&warnings::all(&opened.loaded, &opened.merged, &symbols));
     Ok(document)
 }

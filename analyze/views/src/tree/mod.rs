@@ -21,6 +21,7 @@ use diytrace_profile::error::Error;
 use diytrace_profile::functions::Spelling;
 use diytrace_profile::opened::Opened;
 use diytrace_profile::spent::Kind;
+use diytrace_profile::warnings::sentences;
 pub use document::{Document, Hidden, Node, Site, Tree};
 pub use downward::{Recursion, downward};
 pub use places::Places;
@@ -134,7 +135,7 @@ pub fn of_trees(options: &Options, trees: &CallTrees) -> Document {
     Document {
         schema: document::SCHEMA,
         clock: trees.clock,
-        warnings: trees.warnings.clone(),
+        warnings: sentences(&trees.warnings),
         runs: trees.runs,
         roots: trees.roots.clone(),
         raw: options.raw,

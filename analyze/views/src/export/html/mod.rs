@@ -10,9 +10,10 @@ use super::profile::Profile;
 use crate::page::Page;
 
 /// The page's program, in the order in which its parts need each other.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 11] = [
     include_str!("page/model.js"),
     include_str!("page/state.js"),
+    include_str!("page/seen.js"),
     include_str!("page/table.js"),
     include_str!("page/flame.js"),
     include_str!("page/tree.js"),

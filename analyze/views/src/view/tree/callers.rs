@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::guides::Guides;
-use super::table::{of_call, place};
+use super::table::{kind_of_time, of_call, place};
 use crate::tree::{Document, Node, Tree};
 use crate::view::Screen;
 use crate::view::table::grid::{Column, Grid, LEAST_NAME, Row, Style};
@@ -54,8 +54,9 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         if is_empty {
             writeln!(out, "  it was not called")?;
         }
-        let note = tree.has_folded_recursion.then(|| FOLDED.to_owned());
-        for line in footer(&tree.subject, document.raw).into_iter().chain(note) {
+        let folded = tree.has_folded_recursion.then(|| FOLDED.to_owned());
+        let notes = kind_of_time(document, "mean is").into_iter().chain(folded);
+        for line in footer(&tree.subject, document.raw).into_iter().chain(notes) {
             writeln!(out, "{}", dim(&line, screen))?;
         }
     }

@@ -176,15 +176,18 @@ pub(super) fn place(site: &Site) -> String {
     line.map_or(site.address.to_string(), |(file, line)| format!("{}:{line}", short(file)))
 }
 
+/// Which time is told, if it is not all that passed; what is known of calls only is.
+pub(super) fn kind_of_time(document: &Document, of_calls: &str) -> Option<String> {
+    let kind = match document.time {
+        "cpu" => "times on the processor",
+        "wait" => "times spent waiting",
+        _ => return None,
+    };
+    Some(format!("total and self are {kind}; {of_calls} of all that passed"))
+}
+
 fn notes(document: &Document, tree: &Tree, has_p99: bool) -> Vec<String> {
-    let mut notes = Vec::new();
-    match document.time {
-        "cpu" => {
-            notes.push("total and self are times on the processor; mean and p99 are of all that passed".to_owned())
-        }
-        "wait" => notes.push("total and self are times spent waiting; mean and p99 are of all that passed".to_owned()),
-        _ => {}
-    }
+    let mut notes: Vec<String> = kind_of_time(document, "mean and p99 are").into_iter().collect();
     if has_p99 && tree.nodes.iter().any(|node| node.p99_ns.is_none() && node.function_p99_ns.is_some()) {
         notes.push("p99 is kept by function: it is shown where all calls of one are on one branch".to_owned());
     }

@@ -26,7 +26,10 @@ function drawDetails() {
     element("p", { class: "place" }, [file ? `${file}:${line}` : "", home].filter(Boolean).join(" · ")),
     element("p", { class: "actions" },
       element("button", { class: "plain", onclick: () => find(row.id, "flame") }, "In the flame graph"),
-      element("button", { class: "plain", onclick: () => find(row.id, "tree") }, "In the tree")),
+      element("button", { class: "plain", onclick: () => find(row.id, "tree") }, "In the tree"),
+      element("button", { class: "plain", id: "around", onclick: () => look("around") }, "Callers and callees"),
+      element("button", { class: "plain", id: "only", onclick: () => filter(row.id, true) }, "Only paths with it"),
+      element("button", { class: "plain", id: "without", onclick: () => filter(row.id, false) }, "Without it")),
     list(facts),
     ...(spread.length ? [element("h3", {}, "Of all its calls"), list(spread)] : []),
     ...timelineDetails(part, row.id),
@@ -66,13 +69,15 @@ function neighbourList(neighbours, none, part, callee) {
 function find(id, view) {
   const part = partOf(state.part);
   let most = null;
-  const next = [...part.tree.kids];
+  seen.way = "down";
+  const tree = filtered(part);
+  const next = [...tree.kids];
   while (next.length) {
     const node = next.pop();
     if (node.id === id && (!most || node.total > most.total)) most = node;
     next.push(...node.kids);
   }
-  if (view === "flame") Object.assign(flame, { root: most ?? part.tree, part: state.part });
+  if (view === "flame") Object.assign(flame, { root: most ?? tree, tree });
   if (view === "tree") {
     views.tree(); // so that it knows the part
     for (let above = most?.parent; above; above = above.parent) opened.nodes.add(above);

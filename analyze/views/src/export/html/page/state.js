@@ -29,6 +29,7 @@ function draw() {
     tab.tabIndex = isShown ? 0 : -1;
   }
   drawDetails();
+  drawSeen();
   if (stale.delete(state.view)) views[state.view]();
   drawFound();
 }
@@ -60,11 +61,12 @@ function drawFound() {
   const part = partOf(state.part);
   const rows = part.rows.filter((row) => matches(row.label));
   let inside = 0;
-  const next = [...part.tree.kids];
+  const tree = filtered(part);
+  const next = [...tree.kids];
   while (next.length) {
     const node = next.pop();
     if (matches(functions[node.id].label)) inside += node.total;
     else next.push(...node.kids);
   }
-  found.textContent = `${counted(rows.length, "function", "functions")} · ${share(inside, part.total)} of the time inside`;
+  found.textContent = `${counted(rows.length, "function", "functions")} · ${share(inside, part.total)} of the time inside: ${time(inside)}`;
 }

@@ -1,23 +1,25 @@
 // The call tree, opened branch by branch. A search opens what leads to it.
 
-const opened = { part: -1, nodes: new Set(), search: "" };
+const opened = { tree: null, nodes: new Set(), search: "" };
 const MOST_ROWS = 2000;
 
 views.tree = () => {
   const part = partOf(state.part);
-  if (opened.part !== state.part) {
-    Object.assign(opened, { part: state.part, nodes: new Set(), search: "" });
-    openHottest(part.tree);
+  const tree = seenTree(part);
+  if (opened.tree !== tree) {
+    Object.assign(opened, { tree, nodes: new Set(), search: "" });
+    if (seen.way !== "up") openHottest(tree);
   }
   if (opened.search !== state.search) {
     opened.search = state.search;
-    if (state.search) openFound(part.tree);
+    // Callers of all functions are many times what there is: of those only what is open is searched.
+    if (state.search && seen.way !== "up") openFound(tree);
   }
   const titles = ["function", "calls", "total", "self", "of all"].map((title) => element("span", {}, title));
   const view = document.getElementById("view-tree");
   const scrolled = view.scrollTop;
   const rows = [];
-  const next = [...part.tree.kids].reverse();
+  const next = tree.id < 0 ? [...tree.kids].reverse() : [tree];
   while (next.length && rows.length < MOST_ROWS) {
     const node = next.pop();
     rows.push(treeRow(part, node));

@@ -1,0 +1,176 @@
+// What the service answers, as far as the page reads it, and what parts of the page hand to each other. For the type check alone.
+
+/** What a page shows, as the address has it. */
+export type Words = Record<string, string | undefined>;
+/** What a view is asked with; a list is the same parameter several times. */
+export type Parameters = Record<string, string | (string | undefined)[] | undefined>;
+
+export interface Documents {
+  report: { warnings: string[]; reports: Report[] };
+  tree: TreeDocument;
+  callers: TreeDocument;
+  series: { series: Series[] };
+  history: HistoryDocument;
+  heatmap: HistoryDocument;
+  compare: { errors: string[]; warnings: string[]; queries: Query[] };
+}
+
+export interface Report {
+  label?: string | null;
+  calls: number;
+  processes: number;
+  lost_calls: number;
+  unlisted: number;
+  unlisted_self_ns: number;
+  all_self_ns: number;
+  overhead: { inner_ns: number; outer_ns: number; error_ns: number };
+  functions: FunctionRow[];
+}
+
+/** Percentiles are null where no call was timed. */
+export interface Percentiles {
+  p50_ns: number | null;
+  p90_ns: number | null;
+  p99_ns: number | null;
+  max_ns: number | null;
+}
+
+export interface Callee {
+  name: string;
+  calls: number;
+  total_ns: number;
+  self_ns: number;
+  self_error_ns?: number;
+}
+
+export interface FunctionRow extends Callee, Percentiles {
+  module: string;
+  file: string | null;
+  line: number | null;
+  total_error_ns: number;
+  self_error_ns: number;
+  mean_ns: number | null;
+  callees: Callee[];
+}
+
+export interface TreeDocument {
+  trees: { nodes: TreeNode[]; hidden: Hidden | null }[];
+}
+
+export interface TreeNode {
+  parent: number | null;
+  depth: number;
+  name: string;
+  calls: number;
+  total_ns: number;
+  self_ns: number;
+  total_error_ns: number;
+  is_recursion: boolean;
+  sites: { file: string | null; line: number | null }[];
+  hidden: Hidden | null;
+}
+
+/** What lies below a node and is too little to be told apart. */
+export interface Hidden {
+  nodes: number;
+  calls: number;
+  total_ns: number;
+}
+
+export interface Series {
+  labels: Record<string, string>;
+  recordings: number;
+  calls: number;
+  last_unix_ns: number;
+}
+
+export interface HistoryDocument {
+  over: string;
+  /** Of time alone. */
+  slice_ns: number | null;
+  warnings: string[];
+  tested: number;
+  functions: Course[];
+}
+
+export interface Course {
+  name: string;
+  module: string;
+  points: Point[];
+  steps: Step[];
+}
+
+export interface Point extends Percentiles {
+  value: string;
+  started_unix_ns: number;
+  runs: number;
+  calls: number;
+  calls_per_run: number;
+  total_ns: number;
+  self_ns: number;
+  self_per_call_ns: number | null;
+  /** Of a heat map alone. */
+  histogram?: { from_ns: number; to_ns: number; calls: number }[];
+}
+
+export interface Step {
+  measure: "self_per_call_ns" | "p50_ns" | "calls_per_run";
+  point: number;
+  before: number;
+  after: number;
+  /** As a part of before; null where that was nothing. */
+  change: number | null;
+  usual: number;
+  p: number;
+  side_by_side: number | null;
+}
+
+/** Medians are null where a function is on one side alone. */
+export interface Sides {
+  left_median: number | null;
+  right_median: number | null;
+  p_adjusted: number | null;
+}
+
+export interface Compared {
+  name: string;
+  verdict: string;
+  self_ns: Sides;
+  calls: Sides;
+}
+
+export interface Query {
+  functions: Compared[];
+  total: { verdict: string };
+  left_runs: number;
+  right_runs: number;
+}
+
+/** A column of a table: what a row has there, and how that is written. */
+export interface Column<Row> {
+  title: string;
+  of: (row: Row) => string | number | null | undefined;
+  // What `of` gives is what `write` gets: a list of columns of several types cannot say so.
+  write?: (value: any, row: Row) => string | Node;
+  isName?: boolean;
+  help?: string;
+}
+
+/** A field of a form: of text, or with options. */
+export interface Field {
+  name: string;
+  title: string;
+  hint?: string;
+  isLabels?: boolean;
+  options?: [value: string, text: string][];
+}
+
+/** A line over points. */
+export interface Line<P> {
+  name: string;
+  of: (point: P) => number | null;
+  kind: string;
+}
+
+/** Parts of a page; text is never read as markup. */
+export type Part = string | Node;

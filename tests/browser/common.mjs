@@ -1,0 +1,40 @@
+// What the stories told in a browser share: the service's page in Chromium, of which nothing may complain.
+
+import assert from "node:assert/strict";
+import { chromium } from "playwright-core";
+
+/** Opens pages of the service, one story after the other, in a window of this width and these colours. */
+export async function inBrowser({ width = 1280, colorScheme = "light" }, story) {
+  // As root, which gates often are, it has no sandbox.
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
+  try {
+    // The axe that is put into the page is no script of the service's, which alone may run there.
+    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true });
+    const page = await context.newPage();
+    const complaints = [];
+    page.on("pageerror", (error) => complaints.push(error.message));
+    page.on("console", (message) => message.type() === "error" && !message.text().includes("Failed to load resource") && complaints.push(message.text()));
+    await story(page);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await browser.close();
+  }
+}
+
+/** Opens what is behind the `#`, as somebody does who has only the address. */
+export async function open(page, address) {
+  await page.goto("about:blank");
+  await page.goto(`${process.env.SERVICE}/#${address}`);
+  await page.waitForSelector("main h1, main form");
+}
+
+/** The page that is open, and what it has chosen. */
+export function place(page) {
+  const [path, words] = new URL(page.url()).hash.slice(1).split("?");
+  return { path, words: Object.fromEntries(new URLSearchParams(words)) };
+}
+
+/** Calls of all that is shown. */
+export async function calls(page) {
+  return Number(/^([\d,]+) calls?/.exec(await page.locator("main p.soft").first().textContent())[1].replaceAll(",", ""));
+}
