@@ -103,3 +103,50 @@ fn roots_stay_and_without_times_there_is_no_advice() {
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{why}");
     assert!(why.contains("timing of this recording is `off`: record with --timing all"), "{why}");
 }
+
+#[test]
+fn advice_is_verified_by_runs() {
+    let recorded = tiny().record().run();
+    if names(&advice(&recorded, &["--min-percent", "10"])).is_empty() {
+        return; // a busy machine, see above
+    }
+    let advice = advice(&recorded, &["--min-percent", "10", "--verify", "--rounds", "3"]);
+    let verified = &advice["verified"];
+    let number = |of: &Value, what: &str| of[what]["median"].as_f64().unwrap();
+    assert_eq!(verified["runs"], 3);
+    assert!(verified["command"][0].as_str().unwrap().ends_with("tiny"), "{verified}");
+    assert_eq!(number(&verified["now"], "calls") as u64, 2 * CALLS + 41);
+    assert_eq!(number(&verified["left"], "calls") as u64, advice["left"]["calls"].as_u64().unwrap());
+    for kind in ["now", "left"] {
+        let wall = &verified[kind]["wall_ns"];
+        let [min, median, max] = ["min", "median", "max"].map(|what| wall[what].as_f64().unwrap());
+        assert!(0.0 < min && min <= median && median <= max, "{wall}");
+        assert!(number(&verified[kind], "profile_bytes") > 4096.0, "{verified}");
+    }
+    assert!(verified["faster_percent"]["max"].as_f64().unwrap() < 100.0);
+
+    let program = tiny();
+    let running = |command: &str| {
+        let mut line = diytrace(recorded.folder());
+        line.arg("advise").arg(recorded.out()).args([
+            "--min-percent",
+            "10",
+            "--verify",
+            "--rounds",
+            "1",
+            "--",
+            command,
+        ]);
+        run_to_end(&mut line)
+    };
+    let shown = String::from_utf8(running(program.path.to_str().unwrap()).stdout).unwrap();
+    assert!(
+        shown.contains("verified: 1 run each way, by turns, of ") && shown.contains("with the exclude list"),
+        "{shown}"
+    );
+    for (command, why) in [("/nothing/here", "cannot run /nothing/here"), ("/bin/false", "ended with exit status: 1")] {
+        let output = running(command);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains(why), "{said}");
+    }
+}

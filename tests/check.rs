@@ -262,6 +262,39 @@ fn nothing_is_instrumented() {
     both.assert_can(&["other-tool"]);
 }
 
+/// Of which a program has so many that nobody would want to compile it here.
+#[test]
+fn more_hooks_than_there_is_room_for() {
+    let source = |hooks: u32| {
+        let call = "call __cyg_profile_func_enter@PLT";
+        format!("int main(void) {{ __asm__ volatile(\".rept {hooks}\\n{call}\\n.endr\"); return 0; }}\n")
+    };
+    for (hooks, limit) in [(1_000, None), (60_000, None), (100_000, Some("512M")), (300_000, Some("2G"))] {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, program] = ["many.c", "many"].map(|name| folder.path().join(name));
+        fs::write(&file, source(hooks)).unwrap();
+        run(Command::new("gcc").args(["-g", "-finstrument-functions", "-o"]).args([&program, &file]));
+        let checked = check(&program);
+        let memory = &checked.json["memory"];
+        assert_eq!(memory["hooks"], hooks + 1, "and one of the compiler's");
+        assert_eq!(checked.codes().contains(&"memory"), limit.is_some(), "{hooks}");
+        let next = checked.json["next"].as_str().unwrap();
+        match limit {
+            Some(limit) => assert!(next.contains(&format!("diytrace record --memory {limit} ")), "{next}"),
+            None => assert!(!next.contains("--memory") && memory["limit_bytes"] == 256 << 20, "{next} {memory}"),
+        }
+    }
+}
+
+/// The command itself is written in Rust.
+#[test]
+fn rust_is_told_what_rustc_can_do() {
+    let checked = check(&tool("diytrace"));
+    checked.assert_cannot("not-instrumented", &["it is written in Rust"]);
+    let advice = checked.json["findings"][0]["advice"].as_str().unwrap();
+    assert!(advice.contains("rustc has no option for these hooks") && !advice.starts_with("compile"), "{advice}");
+}
+
 #[needs(xray)]
 #[test]
 fn instrumented_for_xray() {

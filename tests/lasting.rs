@@ -5,6 +5,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use common::service::{Agent, Service};
 use common::{Build, Endless, copy_program, diytrace, each_build, fixture, run_to_end, tool, wait_until};
 use tempfile::TempDir;
 
@@ -190,4 +191,55 @@ fn a_stripped_program_has_its_old_names() {
     let before = report(here, "out");
     assert!(run_to_end(std::process::Command::new("strip").arg(here.join("program"))).status.success());
     assert_eq!(report(here, "out"), before);
+}
+
+/// What a store or a service says of a recording that they get after the rebuild is what the recording says.
+#[test]
+fn a_store_and_a_service_have_the_names_of_a_recording_whose_program_was_rebuilt() {
+    let named = |report: &str| {
+        let report: serde_json::Value = serde_json::from_str(report).unwrap();
+        let functions = report["reports"][0]["functions"].as_array().unwrap();
+        let names = functions.iter().map(|function| (function["name"].to_string(), function["calls"].to_string()));
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    };
+    // Debug information is asked where the calls belong that come after an exception.
+    let program = fixture("left-inline.cc", Build::GCC_O2);
+    let here = recorded(&program.path, false);
+    let here = here.path();
+    let json = |line: &[&str]| text(&run_to_end(diytrace(here).args(line).args(["--format", "json"])).stdout);
+    let before = named(&json(&["report", "out"]));
+    assert!(before.iter().any(|(name, _)| name == "\"main\""), "{before:?}");
+    rebuild(here);
+    assert!(run_to_end(diytrace(here).args(["push", "--store", "runs.db", "out"])).status.success());
+    assert_eq!(named(&json(&["report", "--store", "runs.db"])), before, "pushed");
+
+    let service = Service::start(here, &[]);
+    let agent = Agent::start(here, &service.url());
+    wait_until("the service has it, with names", || {
+        let answer = service.get("/v1/report");
+        answer.status == 200 && named(&text(&answer.body)) == before
+    });
+    agent.end();
+}
+
+#[test]
+fn a_set_of_runs_has_names_after_a_rebuild() {
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path();
+    copy_program(&fixture("recursion.c", Build::GCC_O0).path, here.join("program"));
+    let line = ["bench", "--a", "./program down 5", "--b", "./program down 5", "--runs", "2", "--no-confirm"];
+    assert!(run_to_end(diytrace(here).args(line).args(["--fail-on", "never"])).status.success());
+    let compare = || {
+        let line = ["diff", "diytrace.bench/left", "diytrace.bench/right", "--format", "json"];
+        let compared = run_to_end(diytrace(here).args(line).args(["--fail-on", "never"])).stdout;
+        let compared: serde_json::Value = serde_json::from_slice(&compared).unwrap();
+        let functions = compared["queries"][0]["functions"].as_array().unwrap();
+        functions.iter().map(|function| function["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let before = compare();
+    assert!(before.contains(&"down".to_owned()), "{before:?}");
+    rebuild(here);
+    assert_eq!(compare(), before);
 }

@@ -90,6 +90,27 @@ fn levels_below_where_it_begins() {
 }
 
 #[test]
+fn functions_that_are_called_near_where_recording_began() {
+    let recorded = recorded();
+    let document = json(&recorded, "report --depth 1 --sort name");
+    let report = &document["reports"][0];
+    let functions = report["functions"].as_array().unwrap();
+    let names: Vec<&str> = functions.iter().map(|function| function["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["hidden_step", "main", "outer", "setup"], "as in a tree of one level");
+    let listed: u64 = functions.iter().map(|function| function["calls"].as_u64().unwrap()).sum();
+    assert_eq!(listed + report["unlisted_calls"].as_u64().unwrap(), report["calls"].as_u64().unwrap());
+    let table = said(&recorded, "report --depth 1");
+    assert!(table.contains("3 functions that were not asked for are left out: "), "{table}");
+
+    // Of a root, one level are its callees.
+    let rows = |depth: &str| said(&recorded, &format!("report --root outer --raw --depth {depth}"));
+    assert!(rows("1").contains("middle") && !rows("1").contains("others"), "{}", rows("1"));
+    assert!(!rows("0").contains("middle") && rows("0").contains("… 2 others"), "{}", rows("0"));
+    let root = json(&recorded, "report --root outer --depth 0");
+    assert_eq!(root["reports"][0]["functions"][0]["callees"].as_array().unwrap().len(), 0);
+}
+
+#[test]
 fn what_takes_too_little() {
     let recorded = recorded();
     let (_, whole) = stacks(&recorded, "");

@@ -113,6 +113,40 @@ fn one_run_of_several() {
 }
 
 #[test]
+fn commands_that_compare_or_watch_take_one_run_of_several() {
+    let (here, [_, second, _]) = three();
+    let here = here.path();
+    let listed = json(here, &["list", "--run", "fork"]);
+    assert_eq!((&listed["runs"][0]["number"], listed["runs"].as_array().unwrap().len()), (&Value::from(2), 1));
+    let status = |wanted: &str| run(here, &["ctl", "status", "--run", wanted, "--format", "json"]);
+    let status_of_second: Value = serde_json::from_slice(&status("fork").stdout).unwrap();
+    assert_eq!(status_of_second[0]["calls"], second);
+    assert_eq!(status_of_second.as_array().unwrap().len(), 1);
+
+    // One side each, or of folders.
+    for folders in [&[][..], &["diytrace.data"], &["diytrace.data", "diytrace.data"]] {
+        let line = [&["diff"], folders, &["--run", "before*", "--run", "after", "--format", "json"]].concat();
+        let compared: Value = serde_json::from_slice(&run(here, &line).stdout).unwrap();
+        let functions = compared["queries"][0]["functions"].as_array().unwrap();
+        let down = functions.iter().find(|function| function["name"] == "down").unwrap();
+        assert_eq!((&down["calls"]["left"], &down["calls"]["right"]), (&[21].into(), &[6].into()), "{down}");
+    }
+    let line = ["similar", "--run", "before*", "--run", "after", "--metrics", "down:count", "--format", "json"];
+    let compared: Value = serde_json::from_slice(&run(here, &line).stdout).unwrap();
+    assert_eq!(compared["pass"], false, "{compared}");
+
+    for line in [&["top", "--once"][..], &["ctl", "status"], &["ctl", "pause"], &["diff"], &["similar"], &["list"]] {
+        let output = run(here, &[line, &["--run", "nothing"]].concat());
+        let why = said(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{line:?}: {why}");
+        assert!(why.contains("no run here is `nothing`"), "{line:?}: {why}");
+    }
+    let three = run(here, &["diff", "--run", "1", "--run", "2", "--run", "3"]);
+    assert!(three.status.code() == Some(2) && said(&three.stderr).contains("two sides"), "{}", said(&three.stderr));
+    assert_eq!(run(here, &["diff"]).status.code(), Some(2), "two sides must be named");
+}
+
+#[test]
 fn several_runs_together_say_so_first() {
     let (here, _) = three();
     let here = here.path();

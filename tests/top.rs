@@ -65,6 +65,27 @@ fn are_even(frames: &[Value]) -> bool {
 }
 
 #[test]
+fn functions_that_were_not_asked_for_are_summed_up() {
+    let mut endless = Endless::start();
+    let line = ["top", "out", "--once", "--function", "leaf", "--run", "latest"];
+    wait_until("the leaf is called", || {
+        let frame = endless.run(&[&line[..], &["--json"]].concat()).stdout;
+        let frame: Value = serde_json::from_slice(&frame).unwrap();
+        let functions = frame["functions"].as_array().unwrap();
+        let calls = |number: &Value| number["calls_per_s"].as_f64().unwrap();
+        assert!(functions.iter().all(|row| row["name"] == "leaf"), "{frame}");
+        let sum = functions.iter().map(calls).sum::<f64>() + calls(&frame["unlisted"]);
+        assert!((sum - calls(&frame)).abs() < 1.0, "{frame}");
+        !functions.is_empty() && frame["unlisted"]["functions"].as_u64() >= Some(2)
+    });
+    let frame = text(&endless.run(&line).stdout);
+    assert!(frame.contains("functions are left out: ") && frame.contains(" calls/s, self "), "{frame}");
+    let frame = text(&endless.run(&["top", "out", "--once", "--min-percent", "100"]).stdout);
+    assert!(frame.contains(" left out: ") && !frame.contains("  leaf"), "{frame}");
+    endless.stop();
+}
+
+#[test]
 fn of_two_hundred_processes_each_is_there_with_its_calls() {
     let mut crowd = Endless::of(&fixture("crowd.c", builds()[0]));
     wait_until("they run", || {

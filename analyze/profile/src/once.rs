@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rustc_hash::FxHashMap;
 
 use crate::load::interval::counted;
-use crate::load::{Error, Family};
+use crate::load::{Error, Family, LeftOut};
 
 /// What tells a family from all others, on any machine.
 type Identity = ([u8; 16], u32, u64, u64);
@@ -14,8 +14,8 @@ type Identity = ([u8; 16], u32, u64, u64);
 #[derive(Default)]
 pub struct Once {
     met: FxHashMap<Identity, (PathBuf, u64)>,
-    /// Which were left out, and why.
-    pub warnings: Vec<String>,
+    /// Those that are there once more.
+    pub left_out: Vec<LeftOut>,
 }
 
 impl Once {
@@ -31,11 +31,7 @@ impl Once {
                 Ok(true)
             }
             Some((path, known)) if *known == calls => {
-                self.warnings.push(format!(
-                    "{} is {} once more, and counts once",
-                    family.path.display(),
-                    path.display()
-                ));
+                self.left_out.push(LeftOut::Twice { path: family.path.clone(), first: path.clone() });
                 Ok(false)
             }
             Some((path, _)) => Err(Error::Twice { one: path.clone(), other: family.path.clone() }),

@@ -1,6 +1,6 @@
 //! Profiles, read and merged, with the files that explain them: where every view of them begins.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::left;
@@ -80,17 +80,24 @@ impl Opened {
         Self { runs: loaded.profiles.len(), loaded, merged, files }
     }
 
+    /// What was merged elsewhere of these profiles: their programs' files tell what it means, or what was saved beside them.
+    pub fn beside(profiles: impl IntoIterator<Item = PathBuf>, merged: Merged) -> Self {
+        let files = Files::new(merged.modules.len()).with_saved(Saved::beside(profiles));
+        Self { runs: 0, loaded: Loaded::default(), merged, files }
+    }
+
     /// What its addresses mean, found out when it is asked for.
     pub fn symbols(&self) -> Symbols<'_> {
         Symbols::new(&self.merged.modules, &self.files)
     }
 }
 
-/// What was merged, with calls put where they belong as far as the modules' files are here: for whoever keeps it without them.
-pub fn settled(mut merged: Merged) -> Merged {
-    let (modules, files) = (merged.modules.clone(), Files::new(merged.modules.len()));
-    left::settle(&mut merged, &Symbols::new(&modules, &files));
-    merged
+/// What was merged of a profile, with calls put where they belong as far as the modules' files, or what was saved of them, are
+/// here: for whoever keeps it without them.
+pub fn settled(merged: Merged, profile: &Path) -> Merged {
+    let mut opened = Opened::beside([profile.to_owned()], merged);
+    opened.settle();
+    opened.merged
 }
 
 /// Reads profiles and hands over each family: of `A..B` both readings, the earlier first.
@@ -119,7 +126,7 @@ pub fn read(paths: &[PathBuf], take: &mut dyn FnMut(Option<&Family>, &Family)) -
             Ok::<_, load::Error>(is_first.then(|| family.into()))
         })?;
         loaded.profiles.extend(more.profiles);
-        loaded.warnings.extend(more.warnings.into_iter().chain(once.warnings));
+        loaded.left_out.extend(more.left_out.into_iter().chain(once.left_out));
         loaded.archives = more.archives;
     }
     Ok(loaded)

@@ -1,51 +1,108 @@
 //! All that a report warns of.
 
 use std::collections::BTreeSet;
+use std::fmt::{self, Display, Formatter};
+use std::path::PathBuf;
 
 use crate::load::timed::Timing;
-use crate::load::{Loaded, Summary};
-use crate::merge::{Merged, Module, ModuleId};
+use crate::load::{Doubt, LeftOut, Loaded, Summary};
+use crate::merge::{Group, Merged, ModuleId};
 use crate::nearest::{nearest_names, nearest_sentence};
-use crate::symbolize::Symbols;
+use crate::symbolize::{Problem, Symbols};
 
-/// What to do where a profile could not grow. Which limit it has met, it does not tell.
-const MORE_ROOM: &str = "record with a larger DIYTRACE_MEMORY, or, if its folder's disk was full or files may not grow further \
-                         (ulimit -f), elsewhere";
+/// What a reader of a report should know.
+#[derive(Clone, Debug)]
+pub enum Warning {
+    /// A profile is not in it.
+    LeftOut(LeftOut),
+    /// Something of one profile.
+    OfProfile {
+        /// Its file.
+        path: PathBuf,
+        /// What.
+        what: OfProfile,
+    },
+    /// Functions of a module have no names.
+    Nameless(Problem),
+    /// A root that nothing is called as.
+    UnknownRoot {
+        /// The pattern.
+        pattern: String,
+        /// Functions whose names come near.
+        nearest: Vec<String>,
+    },
+    /// A library is instrumented, but nothing was seen of it.
+    Unseen {
+        /// Its file.
+        module: String,
+    },
+    /// Calls that were counted nowhere.
+    Lost {
+        /// How many.
+        calls: u64,
+    },
+    /// Calls that were counted without their paths.
+    Folded {
+        /// How many.
+        calls: u64,
+    },
+    /// Calls were not timed, as was asked for.
+    Untimed {
+        /// Whether others were.
+        some: bool,
+    },
+}
+
+/// What there is to know of a profile.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OfProfile {
+    /// What is doubtful of it.
+    Doubt(Doubt),
+    /// Nothing in it could be recorded.
+    NotInstrumented,
+    /// Nothing instrumented was called.
+    NothingCalled,
+    /// None of the roots was called.
+    NoRootCalled,
+}
 
 /// Everything, once.
-pub fn all(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<String> {
-    let mut said = loaded.warnings.clone();
+pub fn all(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<Warning> {
+    let mut said: Vec<Warning> = loaded.left_out.iter().cloned().map(Warning::LeftOut).collect();
     for profile in &loaded.profiles {
-        let of_profile = profile.warnings.iter().cloned().chain(nothing_called(profile));
-        said.extend(of_profile.map(|warning| format!("{}: {warning}", profile.path.display())));
+        let doubts = profile.warnings.iter().cloned().map(OfProfile::Doubt);
+        let of_profile = |what| Warning::OfProfile { path: profile.path.clone(), what };
+        said.extend(doubts.chain(nothing_called(profile)).map(of_profile));
     }
-    said.extend(symbols.problems().filter(|(module, _)| has_unnamed(merged, symbols, *module)).map(|(_, what)| what));
+    let problems = symbols.problems().filter(|(module, _)| has_unnamed(merged, symbols, *module));
+    said.extend(problems.map(|(_, problem)| Warning::Nameless(problem)));
     said.extend(unknown_roots(loaded, merged, symbols));
     said.extend(unseen(loaded, merged));
     said.extend(uncounted(merged));
     said.extend(untimed(loaded));
     let mut known = BTreeSet::new();
-    said.retain(|warning| known.insert(warning.clone()));
+    said.retain(|warning| known.insert(warning.to_string()));
     said
 }
 
-fn nothing_called(profile: &Summary) -> Option<String> {
+/// The sentences to show.
+pub fn sentences<W: Display>(warnings: &[W]) -> Vec<String> {
+    warnings.iter().map(ToString::to_string).collect()
+}
+
+fn nothing_called(profile: &Summary) -> Option<OfProfile> {
     if profile.has_calls {
         return None;
     }
     Some(match (profile.is_instrumented, profile.roots.is_empty()) {
-        (false, _) => {
-            "nothing was recorded: neither the program nor its libraries refer to the hooks; compile them with \
-             -finstrument-functions"
-                .to_owned()
-        }
-        (true, true) => "no instrumented function was called".to_owned(),
-        (true, false) => "none of the functions in DIYTRACE_ROOT was called".to_owned(),
+        (false, _) => OfProfile::NotInstrumented,
+        (true, true) => OfProfile::NothingCalled,
+        (true, false) => OfProfile::NoRootCalled,
     })
 }
 
 /// Libraries that are instrumented, but nothing was seen of them. Where roots were asked for, that is as it should be.
-fn unseen(loaded: &Loaded, merged: &Merged) -> Vec<String> {
+fn unseen(loaded: &Loaded, merged: &Merged) -> Vec<Warning> {
     let is_partial = |profile: &Summary| !profile.has_calls || !profile.roots.is_empty();
     if loaded.profiles.iter().any(is_partial) {
         return Vec::new();
@@ -54,14 +111,7 @@ fn unseen(loaded: &Loaded, merged: &Merged) -> Vec<String> {
     let called: BTreeSet<_> = called.filter_map(|&id| merged.places[id as usize].module).collect();
     let modules = (0..).zip(&merged.modules);
     let unseen = modules.filter(|(id, module)| module.is_instrumented && !module.is_program && !called.contains(id));
-    let warn = |module: &Module| {
-        format!(
-            "{}: none of its functions was called, though it is instrumented; if it was loaded with RTLD_DEEPBIND or by \
-             dlmopen, its hooks are libc's, which do nothing",
-            module.path()
-        )
-    };
-    unseen.map(|(_, module)| warn(module)).collect()
+    unseen.map(|(_, module)| Warning::Unseen { module: module.path().to_owned() }).collect()
 }
 
 /// What is wrong with a module only matters if functions in it were called, and some have no name or no code.
@@ -71,7 +121,7 @@ fn has_unnamed(merged: &Merged, symbols: &Symbols, module: ModuleId) -> bool {
     here.any(|place| symbols.function(place).is_none() || !symbols.has_code(module))
 }
 
-fn unknown_roots(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<String> {
+fn unknown_roots(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<Warning> {
     let roots = loaded.profiles.iter().flat_map(|profile| &profile.roots);
     let unknown: BTreeSet<&str> =
         roots.filter(|root| root.matches == Some(0)).map(|root| root.pattern.as_str()).collect();
@@ -83,36 +133,66 @@ fn unknown_roots(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<Str
     let names: Vec<_> = instrumented.iter().flat_map(|&module| symbols.names(module)).collect();
     let warn = |pattern: &str| {
         let nearest = nearest_names(pattern, names.iter().map(|name| &**name));
-        let nearest: Vec<String> = nearest.into_iter().map(str::to_owned).collect();
-        format!("DIYTRACE_ROOT: nothing is called `{pattern}`{}", nearest_sentence(&nearest, ""))
+        Warning::UnknownRoot { pattern: pattern.to_owned(), nearest: nearest.into_iter().map(str::to_owned).collect() }
     };
     unknown.into_iter().map(warn).collect()
 }
 
 /// Calls that were counted without being timed, as was asked for.
-fn untimed(loaded: &Loaded) -> Vec<String> {
+fn untimed(loaded: &Loaded) -> Option<Warning> {
     let timings: BTreeSet<Timing> = loaded.profiles.iter().map(|profile| profile.timing).collect();
-    let warn = |timing: &Timing| match timing {
-        Timing::All => None,
-        Timing::Off if timings.len() == 1 => Some("DIYTRACE_TIMING=off: calls were counted, not timed".to_owned()),
-        Timing::Off => {
-            Some("DIYTRACE_TIMING=off in some of the profiles: their calls count, but have no time".to_owned())
-        }
-    };
-    timings.iter().filter_map(warn).collect()
+    timings.contains(&Timing::Off).then_some(Warning::Untimed { some: timings.len() > 1 })
 }
 
-fn uncounted(merged: &Merged) -> Vec<String> {
-    let sum = |count: fn(&crate::merge::Group) -> u64| merged.groups.iter().map(count).fold(0, u64::saturating_add);
+fn uncounted(merged: &Merged) -> Vec<Warning> {
+    let sum = |count: fn(&Group) -> u64| merged.groups.iter().map(count).fold(0, u64::saturating_add);
     let (lost, folded) = (sum(|group| group.lost_calls), sum(|group| group.folded_calls));
-    let mut said = Vec::new();
-    if lost > 0 {
-        said.push(format!("{lost} calls were lost, as there was no room for them: a larger DIYTRACE_MEMORY may help"));
+    let lost = (lost > 0).then_some(Warning::Lost { calls: lost });
+    lost.into_iter().chain((folded > 0).then_some(Warning::Folded { calls: folded })).collect()
+}
+
+impl Display for Warning {
+    fn fmt(&self, out: &mut Formatter) -> fmt::Result {
+        match self {
+            Self::LeftOut(profile) => profile.fmt(out),
+            Self::OfProfile { path, what } => write!(out, "{}: {what}", path.display()),
+            Self::Nameless(problem) => problem.fmt(out),
+            Self::UnknownRoot { pattern, nearest } => {
+                write!(out, "DIYTRACE_ROOT: nothing is called `{pattern}`{}", nearest_sentence(nearest, ""))
+            }
+            Self::Unseen { module } => write!(
+                out,
+                "{module}: none of its functions was called, though it is instrumented; if it was loaded with \
+                 RTLD_DEEPBIND or by dlmopen, its hooks are libc's, which do nothing"
+            ),
+            Self::Lost { calls } => {
+                write!(out, "{calls} calls were lost, as there was no room for them: a larger DIYTRACE_MEMORY may help")
+            }
+            // Which limit the profile has met, it does not tell.
+            Self::Folded { calls } => write!(
+                out,
+                "{calls} calls are counted by function only, as the profile had no room for their paths: record with a \
+                 larger DIYTRACE_MEMORY, or, if its folder's disk was full or files may not grow further (ulimit -f), \
+                 elsewhere"
+            ),
+            Self::Untimed { some: false } => out.write_str("DIYTRACE_TIMING=off: calls were counted, not timed"),
+            Self::Untimed { some: true } => {
+                out.write_str("DIYTRACE_TIMING=off in some of the profiles: their calls count, but have no time")
+            }
+        }
     }
-    if folded > 0 {
-        said.push(format!(
-            "{folded} calls are counted by function only, as the profile had no room for their paths: {MORE_ROOM}"
-        ));
+}
+
+impl Display for OfProfile {
+    fn fmt(&self, out: &mut Formatter) -> fmt::Result {
+        match self {
+            Self::Doubt(doubt) => doubt.fmt(out),
+            Self::NotInstrumented => out.write_str(
+                "nothing was recorded: neither the program nor its libraries refer to the hooks; compile them with \
+                 -finstrument-functions",
+            ),
+            Self::NothingCalled => out.write_str("no instrumented function was called"),
+            Self::NoRootCalled => out.write_str("none of the functions in DIYTRACE_ROOT was called"),
+        }
     }
-    said
 }

@@ -4,11 +4,13 @@
 //! report of all functions ──[choose]──▶ those that cost more to record than they take themselves
 //!                                          ├──[flags]──▶ how to tell the compiler, and what else that would leave out
 //! call paths ──[paths]──▶ how many are left ┴──▶ [`Document`] ──▶ [view]
+//!                                          └──[verify]──▶ what runs with it come to
 //! ```
 
 mod choose;
 mod flags;
 mod paths;
+mod verify;
 pub mod view;
 
 use std::collections::BTreeSet;
@@ -22,6 +24,7 @@ use serde::Serialize;
 
 pub use choose::Advised;
 pub use flags::Flag;
+pub use verify::{Measured, Options as Verifying, Spread, Verified, verify};
 
 /// What can be left out, in the shape of its JSON. Fields may be added, none changed.
 #[derive(Clone, Debug, Serialize)]
@@ -50,6 +53,8 @@ pub struct Document {
     pub flags: Vec<Flag>,
     /// Functions that cannot be named to gcc.
     pub unnamed: Vec<String>,
+    /// What runs with and without the advice came to, if that was asked for.
+    pub verified: Option<Verified>,
 }
 
 /// How much is recorded.
@@ -98,6 +103,7 @@ pub fn document(opened: &Opened, min_percent: f64) -> Result<Document, Error> {
         functions,
         flags,
         unnamed,
+        verified: None,
     })
 }
 

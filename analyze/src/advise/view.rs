@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use diytrace_profile::human::{count, counted, resolved, share, time};
+use diytrace_profile::human::{bytes as human_bytes, count, counted, resolved, share, time};
 use diytrace_profile::short_name::short_names;
 use diytrace_views::view::Screen;
 use diytrace_views::view::table::dim;
 use diytrace_views::view::table::grid::{Column, Grid, LEAST_NAME, Row};
 
-use super::Document;
+use super::{Document, Measured, Spread, Verified};
 
 const COLUMNS: [Column<'static>; 3] =
     [Column::number("calls", 0), Column::number("recording", 0), Column::number("self", 0)];
@@ -53,11 +53,11 @@ pub fn table(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         format!("{} of {} calls ({})", count(left.calls), count(now.calls), share(left.calls as f64, now.calls as f64));
     let paths = format!("{} of {}", count(left.paths), paths(now.paths));
     writeln!(out, "\nwithout hooks in them: {calls}, {paths}, and about {} of recording", time(left.recording_ns))?;
-    writeln!(out, "{}", dim("an estimate: calls × what the report subtracts for one; record again to see", screen))?;
-    writeln!(
-        out,
-        "\nfor the recorder, which then times no call of them; hooks still run, and the profile is as large:"
-    )?;
+    writeln!(out, "{}", dim("an estimate: calls × what the report subtracts for one; --verify measures", screen))?;
+    if let Some(verified) = &document.verified {
+        verification(verified, screen, out)?;
+    }
+    writeln!(out, "\nfor the recorder, which then times no call of them; hooks still run, and call paths are kept:")?;
     writeln!(out, "  DIYTRACE_EXCLUDE={}", quoted(&document.exclude))?;
     if !document.flags.is_empty() {
         writeln!(out, "\nfor gcc, which then puts no hooks into them:")?;
@@ -70,6 +70,46 @@ pub fn table(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
     }
     if !document.unnamed.is_empty() {
         writeln!(out, "  gcc cannot be told of {}", some(&document.unnamed))?;
+    }
+    Ok(())
+}
+
+/// What runs came to.
+fn verification(verified: &Verified, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
+    let runs = counted(u64::from(verified.runs), "run", "runs");
+    writeln!(out, "\nverified: {runs} each way, by turns, of {}\n", verified.command.join(" "))?;
+    let row = |name: &str, measured: &Measured| {
+        let (wall, bytes) = (&measured.wall_ns, &measured.profile_bytes);
+        Row {
+            numbers: vec![
+                time(wall.median),
+                format!("{} to {}", time(wall.min), time(wall.max)),
+                human_bytes(bytes.median as u64),
+                count(measured.calls.median as u64),
+            ],
+            name: name.to_owned(),
+            ..Row::default()
+        }
+    };
+    let rows = vec![row("as it was", &verified.now), row("with the exclude list", &verified.left)];
+    let columns = vec![
+        Column::number("time", 0),
+        Column::number("range", 1),
+        Column::number("profile", 0),
+        Column::number("calls", 2),
+    ];
+    for line in (Grid { columns, name_title: "recorded", least_name: LEAST_NAME, rows }).lines(screen) {
+        writeln!(out, "{line}")?;
+    }
+    let change = |spread: &Spread, [less, more]: [&str; 2]| {
+        let (median, word) = if spread.median < 0.0 { (-spread.median, more) } else { (spread.median, less) };
+        format!("{median:.1}% {word} (from {:.1}% to {:.1}%)", spread.min, spread.max)
+    };
+    let faster = change(&verified.faster_percent, ["faster", "slower"]);
+    let smaller = change(&verified.smaller_percent, ["smaller", "larger"]);
+    writeln!(out, "\nof each two runs the second kind was {faster}, and its profile {smaller}")?;
+    if verified.faster_percent.min < 0.0 && verified.faster_percent.max > 0.0 {
+        writeln!(out, "{}", dim("not each of them was faster: what it gains is less than runs vary", screen))?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Error;
+use diytrace_profile::{load, saving};
 
 /// What says that a folder is a bench's: nothing else is moved or removed.
 const MARK: &str = "bench.json";
@@ -43,6 +44,13 @@ pub fn new(path: &Path) -> Result<(), Error> {
 pub fn give_place(from: &Path, to: &Path) -> Result<(), Error> {
     let moved = to.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::rename(from, to));
     moved.map_err(|source| Error::WriteTo { path: to.to_owned(), source })
+}
+
+/// Saves the names of what a run has met: a build is often made anew between two benches.
+pub fn save_names(run: &Path) {
+    if let Ok(profiles) = load::find(&[run.to_owned()]) {
+        saving::save(profiles.iter().map(|profile| &*profile.path));
+    }
 }
 
 /// Forgets what a run has recorded that does not count.

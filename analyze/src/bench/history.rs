@@ -12,6 +12,7 @@ use super::Error;
 use diytrace_compare::runs::{Run, Runs};
 use diytrace_profile::load::interval::Interval;
 use diytrace_profile::pack;
+use diytrace_profile::symbolize::saved;
 
 /// Keeps a set, all of it or nothing, and gives its place.
 pub fn save(set: &Runs, history: &Path, name: &str) -> Result<PathBuf, Error> {
@@ -50,6 +51,7 @@ fn keep(run: &mut Run, folder: &Path, number: usize) -> Result<(), Error> {
             name.push_str(&file.file_name().unwrap_or(OsStr::new("profile")).to_string_lossy());
             let to = folder.join(name);
             fs::copy(file, &to).map_err(|source| Error::WriteTo { path: to.clone(), source })?;
+            let _ = fs::copy(saved::path(file), saved::path(&to)); // names, if they were saved
             Ok::<_, Error>(to)
         };
         *profile = match Interval::names(profile) {

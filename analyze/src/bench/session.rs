@@ -202,6 +202,7 @@ impl<'a> Work<'a> {
                 let number_of_folder = format!("{number:03}");
                 let place = self.sides[side].folder.join(&self.names[query]).join(number_of_folder);
                 folder::give_place(&self.running(), &place)?;
+                folder::save_names(&place);
                 let moved = |profile: PathBuf| moved(&profile, &self.running(), &place);
                 let run = Run {
                     query: query_of_plan.name.clone(),

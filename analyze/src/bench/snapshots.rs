@@ -93,7 +93,7 @@ pub fn is_running(server: &Path) -> Result<bool, ctl::Error> {
 /// A server's families: none if it has not begun any. A file that is just being made is not one yet.
 fn families(server: &Path) -> Result<Vec<Watched>, ctl::Error> {
     use load::Error::{Empty, Foreign, Truncated, Unfinished};
-    match Watched::all(Some(&server.as_os_str().to_owned())) {
+    match Watched::all(&server.to_owned().into()) {
         Err(ctl::Error::Load(Empty { .. } | Foreign { .. } | Truncated { .. } | Unfinished { .. })) => Ok(Vec::new()),
         result => result,
     }

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::memory::Memory;
+
 /// The name and version of the JSON's shape.
 pub const SCHEMA: &str = "diytrace-check/1";
 
@@ -20,6 +22,8 @@ pub struct Checkup {
     pub verdict: String,
     /// The command to type next.
     pub next: String,
+    /// How much room a recording may need, if there can be one.
+    pub memory: Option<Memory>,
     /// What is to be known, the worst first.
     pub findings: Vec<Finding>,
     /// The program and the libraries it starts with, nearest first.

@@ -1,10 +1,11 @@
 //! What is to be known: a rule each, the worst first.
 
 use super::checkup::{Finding, Hooks, Instrumenting, Module, Severity, Symbols};
+use super::memory::Memory;
 use super::subject::Subject;
 use diytrace_format::pattern::without_parameters;
 use diytrace_profile::elf::{HOOK, Linkage};
-use diytrace_profile::human::count;
+use diytrace_profile::human::{bytes, count, counted};
 
 /// Instrumented bodies in other functions, as a part of all, from which on they are worth a word.
 const MANY_INLINED: f64 = 0.25;
@@ -13,7 +14,7 @@ const MANY_INLINED: f64 = 0.25;
 const NAMED: usize = 3;
 
 /// All findings.
-pub fn all(subject: &Subject) -> Vec<Finding> {
+pub fn all(subject: &Subject, memory: &Memory) -> Vec<Finding> {
     let mut findings = fatal(subject);
     if findings.is_empty() {
         findings.extend(nothing_to_record(subject));
@@ -22,6 +23,7 @@ pub fn all(subject: &Subject) -> Vec<Finding> {
         findings.extend(subject.modules.iter().flat_map(warnings));
     }
     if subject.recorded().next().is_some() {
+        findings.extend(memory_is_short(subject, memory));
         findings.extend(notes(subject));
     }
     findings.sort_by_key(|finding| finding.severity);
@@ -106,9 +108,40 @@ fn nothing_to_record(subject: &Subject) -> Option<Finding> {
             format!("it is compiled with {other}, which is another tool's, and not instrumented"),
             format!("compile with -finstrument-functions instead of {other}"),
         ),
+        (None, None) if is_rust(subject) => (
+            format!("it is written in Rust and not instrumented{libraries}"),
+            "rustc has no option for these hooks (its -Z instrument-mcount and -Z instrument-xray are for other tools): what can \
+             be recorded is C and C++ that is linked in, compiled with -finstrument-functions -g (crate cc: CFLAGS, CXXFLAGS)"
+                .to_owned(),
+        ),
         (None, None) => (format!("it is not instrumented{libraries}"), folder.to_owned()),
     };
     Some(finding(Severity::Fatal, "not-instrumented", text, advice))
+}
+
+/// Whether rustc has compiled it.
+fn is_rust(subject: &Subject) -> bool {
+    let program = subject.modules.first();
+    program.is_some_and(|program| program.compilers.iter().any(|compiler| compiler.name.contains("rustc")))
+}
+
+/// Whether the usual limit of a profile may be too small.
+fn memory_is_short(subject: &Subject, memory: &Memory) -> Option<Finding> {
+    let limit = memory.wanted()?;
+    let recorded = || subject.recorded();
+    let functions: usize = recorded().map(|module| module.functions.instrumented).sum();
+    let inlined: usize = recorded().map(|module| module.enters.inlined).sum();
+    let text = format!(
+        "{} with hooks and {} may make more call paths than there is room for: about {}",
+        counted(functions as u64, "function", "functions"),
+        counted(inlined as u64, "inlined body", "inlined bodies"),
+        bytes(memory.estimated_bytes)
+    );
+    let advice = format!(
+        "diytrace record --memory {limit} (or DIYTRACE_MEMORY={limit}): only what is used of it is taken; where there is no room, \
+         calls on new paths are counted by function only"
+    );
+    Some(finding(Severity::Warning, "memory", text, advice))
 }
 
 /// What of a module will be missed.

@@ -14,6 +14,7 @@ mod checkup;
 mod error;
 mod findings;
 mod hooks;
+mod memory;
 mod module;
 mod options;
 mod origin;
@@ -35,6 +36,7 @@ pub use checkup::Checkup;
 use diytrace_profile::elf;
 use diytrace_views::view::Screen;
 pub use error::Error;
+use memory::Memory;
 pub use options::{Format, Options};
 use subject::Subject;
 
@@ -52,8 +54,9 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<u8, Error> {
 /// The checkup as data.
 pub fn checkup(program: &OsStr) -> Result<Checkup, Error> {
     let subject = Subject::look_into(&resolve(program)?);
-    let findings = findings::all(&subject);
-    let (works, verdict, next) = verdict::of(&subject, &findings);
+    let memory = Memory::of(subject.recorded());
+    let findings = findings::all(&subject, &memory);
+    let (works, verdict, next) = verdict::of(&subject, &findings, &memory);
     Ok(Checkup {
         schema: checkup::SCHEMA,
         program: subject.path(),
@@ -61,6 +64,7 @@ pub fn checkup(program: &OsStr) -> Result<Checkup, Error> {
         works,
         verdict,
         next,
+        memory: works.then_some(memory),
         findings,
         missing_libraries: subject.program.libraries.missing,
         modules: subject.modules,

@@ -1,11 +1,12 @@
 //! The answer in a sentence, and the command to type next.
 
 use super::checkup::{Finding, Functions, Module, Severity};
+use super::memory::Memory;
 use super::subject::Subject;
 use diytrace_profile::human::{count, counted};
 
 /// Whether anything can be recorded, the sentence that says so, and the next command.
-pub fn of(subject: &Subject, findings: &[Finding]) -> (bool, String, String) {
+pub fn of(subject: &Subject, findings: &[Finding], memory: &Memory) -> (bool, String, String) {
     let name = subject.name();
     let fatal = findings.iter().find(|finding| finding.severity == Severity::Fatal);
     if let Some(fatal) = fatal {
@@ -23,7 +24,8 @@ pub fn of(subject: &Subject, findings: &[Finding]) -> (bool, String, String) {
     }
     let asan = findings.iter().any(|finding| finding.code == "asan");
     let variable = if asan { "ASAN_OPTIONS=verify_asan_link_order=0 " } else { "" };
-    (true, format!("{name} can be recorded: {what}"), format!("{variable}diytrace record {}", subject.typed))
+    let option = memory.wanted().map(|limit| format!("--memory {limit} ")).unwrap_or_default();
+    (true, format!("{name} can be recorded: {what}"), format!("{variable}diytrace record {option}{}", subject.typed))
 }
 
 /// How much of what is recorded.

@@ -3,14 +3,13 @@
 use std::io::Write;
 
 use diytrace_profile::error::Error;
-use diytrace_profile::spent;
 use diytrace_views::tree::{self, Options, Recursion};
 use diytrace_views::view;
 
 use super::pager::Output;
 use super::selection::{Selected, patterns};
 use super::shown::Shown;
-use super::tree::{Sort, percent};
+use super::tree::{Kind, Sort, percent};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,6 +49,10 @@ pub struct Arguments {
     /// Show the largest N callers
     #[arg(long, short = 'n', value_name = "N")]
     limit: Option<usize>,
+
+    /// Which time to show: all that passed, what of it was spent on a processor, or waiting
+    #[arg(long, value_enum, value_name = "KIND", default_value_t)]
+    time: Kind,
 
     /// Order of callers; the largest first
     #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
@@ -95,7 +98,7 @@ impl Arguments {
             limit: self.limit.map(|limit| limit.saturating_add(1)),
             sort: self.sort.into(),
             raw: self.selected.raw,
-            time: spent::Kind::Wall,
+            time: self.time.into(),
             spelling: self.selected.names(self.shown.format()).spelling(),
             format: self.shown.format(),
         }

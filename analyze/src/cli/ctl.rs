@@ -1,6 +1,5 @@
 //! The options of `ctl`.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::ctl;
@@ -8,6 +7,7 @@ use clap::{Subcommand, ValueEnum};
 use diytrace_views::report;
 
 use super::choice::choice;
+use super::target::Target;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,26 +55,18 @@ enum Action {
     },
 }
 
-#[derive(Debug, clap::Args)]
-struct Target {
-    /// A process, its profile, or a folder of profiles [default: $DIYTRACE_OUT or diytrace.data]
-    #[arg(value_name = "PID|PROFILE")]
-    target: Option<OsString>,
-}
-
 choice!(Format for report::Format { Table, Json });
 
 impl Arguments {
     /// What to do, and to what.
-    pub fn parts(self) -> (ctl::Action, Option<OsString>) {
-        match self.action {
-            Action::Pause(Target { target }) => (ctl::Action::Pause, target),
-            Action::Resume(Target { target }) => (ctl::Action::Resume, target),
-            Action::Reset(Target { target }) => (ctl::Action::Reset, target),
-            Action::Status { target: Target { target }, format } => {
-                (ctl::Action::Status { format: format.into() }, target)
-            }
-            Action::Snapshot { target: Target { target }, output } => (ctl::Action::Snapshot { output }, target),
-        }
+    pub fn parts(self) -> (ctl::Action, ctl::Target) {
+        let (action, target) = match self.action {
+            Action::Pause(target) => (ctl::Action::Pause, target),
+            Action::Resume(target) => (ctl::Action::Resume, target),
+            Action::Reset(target) => (ctl::Action::Reset, target),
+            Action::Status { target, format } => (ctl::Action::Status { format: format.into() }, target),
+            Action::Snapshot { target, output } => (ctl::Action::Snapshot { output }, target),
+        };
+        (action, target.into())
     }
 }

@@ -11,11 +11,13 @@ use diytrace_profile::error::Error;
 use super::choice::{Colors, choice};
 use super::pager::Paging;
 use super::shown::Format;
+use super::sides::Sides;
 use super::stored::Compared;
 
 const EXAMPLES: &str = "\
 Examples:
   diytrace diff before after  # folders with a file or folder each run
+  diytrace diff --run 'main*' --run 'fix*'  # of diytrace.data, by label
   diytrace diff before after -o report  # report.html, .json, and tables
   diytrace diff before after --confirm before2 after2  # in fresh runs, too
   diytrace diff before after --against main            # what usually varies
@@ -34,12 +36,15 @@ Exit status: 0 nothing slower, 1 a function or all together take longer (--fail-
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The set before; with --store its labels: service=pg,build=ab*
-    #[arg(value_name = "BEFORE")]
-    left: PathBuf,
+    #[arg(value_name = "BEFORE", required_unless_present = "runs")]
+    left: Option<PathBuf>,
 
     /// The set after; with --store its labels
-    #[arg(value_name = "AFTER")]
-    right: PathBuf,
+    #[arg(value_name = "AFTER", required_unless_present = "runs")]
+    right: Option<PathBuf>,
+
+    #[command(flatten)]
+    sides: Sides,
 
     #[command(flatten)]
     stored: Compared,
@@ -113,7 +118,8 @@ pub struct Comparing {
 impl Arguments {
     /// The command that they ask for.
     pub fn command(self) -> Result<Command, Error> {
-        let Self { left, right, stored, confirm, output, how, .. } = self;
+        let Self { left, right, sides, stored, confirm, output, how, .. } = self;
+        let [left, right] = sides.of(left, right)?;
         let (left, right) = (stored.set(left)?, stored.set(right)?);
         let pair = |sets: Vec<PathBuf>| <[PathBuf; 2]>::try_from(sets).ok().map(|[left, right]| (left, right));
         Ok(Command { left, right, confirm: confirm.and_then(pair), output, how: how.into() })

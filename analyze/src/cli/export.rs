@@ -77,6 +77,7 @@ impl Arguments {
     }
 
     /// What it exports, as bytes.
+    #[cfg(feature = "service")]
     pub fn bytes(&self) -> Result<Vec<u8>, Error> {
         export::bytes(self.options().format, &self.profile()?)
     }

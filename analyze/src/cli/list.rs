@@ -24,6 +24,10 @@ pub struct Arguments {
     #[arg(value_name = "PROFILE")]
     profiles: Vec<PathBuf>,
 
+    /// Only this run: the latest, the Nth, or those whose label or program is like PATTERN (repeatable)
+    #[arg(long = "run", value_name = "latest|N|PATTERN")]
+    runs: Vec<String>,
+
     /// Most runs to show: the last of them
     #[arg(long, short = 'n', value_name = "N")]
     limit: Option<usize>,
@@ -35,7 +39,7 @@ pub struct Arguments {
 impl Arguments {
     /// Runs the command.
     pub fn run(self, out: &mut Output) -> Result<(), Error> {
-        let document = list::document(&self.profiles, self.limit)?;
+        let document = list::document(&self.profiles, &self.runs, self.limit)?;
         let screen = self.shown.screen();
         self.shown.show(
             out,

@@ -1,9 +1,7 @@
 //! The command line: typed options of the library's commands.
 
 mod advise;
-mod agent;
 mod annotate;
-mod answers;
 mod bench;
 mod callers;
 mod check;
@@ -11,32 +9,32 @@ mod choice;
 mod clean;
 mod completions;
 mod ctl;
-mod delete;
 mod diff;
 mod export;
-mod history;
-mod home;
+#[cfg(feature = "service")]
+mod from_store;
 mod list;
-mod load;
-mod log;
 mod man;
 mod merge;
 mod pager;
-mod push;
 mod record;
 mod report;
 mod selection;
-mod series;
-mod serve;
+#[cfg(feature = "service")]
+mod service;
 mod shown;
+mod sides;
 mod similar;
 mod size;
 mod source;
-mod sql;
 mod stored;
 mod symbolize;
+mod target;
 mod top;
 mod tree;
+mod wanted;
+#[cfg(not(feature = "service"))]
+mod without_service;
 
 use crate::{bench as benching, check as checking, ctl as control, record as recording};
 use clap::builder::styling::{AnsiColor, Styles};
@@ -44,6 +42,10 @@ use clap::{Parser, Subcommand};
 use diytrace_compare::diff as comparing;
 use diytrace_profile::error;
 use pager::{Output, Paging};
+#[cfg(not(feature = "service"))]
+use without_service as from_store;
+#[cfg(not(feature = "service"))]
+use without_service as service;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Yellow.on_default())
@@ -112,14 +114,8 @@ enum Command {
     Top(top::Arguments),
     Similar(similar::Arguments),
     Bench(Box<bench::Arguments>),
-    Push(push::Arguments),
-    Delete(delete::Arguments),
-    Series(series::Arguments),
-    History(history::Arguments),
-    Serve(serve::Arguments),
-    Agent(agent::Arguments),
-    Load(Box<load::Arguments>),
-    Sql(sql::Arguments),
+    #[command(flatten)]
+    Service(service::Command),
 }
 
 /// Why a command failed.
@@ -172,7 +168,7 @@ impl Command {
             }
             Self::Ctl(arguments) => {
                 let (action, target) = arguments.parts();
-                Ok(control::run(&action, target.as_ref(), out.unpaged())?)
+                Ok(control::run(&action, &target, out.unpaged())?)
             }
             Self::Bench(arguments) => Ok(benching::run(&(*arguments).into(), out.unpaged())?),
             Self::Diff(arguments) => {
@@ -186,14 +182,7 @@ impl Command {
             Self::Report(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Self::Advise(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Self::Similar(arguments) => Ok(arguments.run(out)?),
-            Self::Delete(arguments) => Ok(arguments.run().map(|()| 0)?),
-            Self::Push(arguments) => Ok(arguments.run().map(|()| 0)?),
-            Self::Series(arguments) => Ok(arguments.run(out).map(|()| 0)?),
-            Self::History(arguments) => Ok(arguments.run(out)?),
-            Self::Sql(arguments) => Ok(arguments.run(out.unpaged()).map(|()| 0)?),
-            Self::Serve(arguments) => Ok(arguments.run().map(|()| 0)?),
-            Self::Agent(arguments) => Ok(arguments.run().map(|()| 0)?),
-            Self::Load(arguments) => Ok(arguments.run(out)?),
+            Self::Service(command) => Ok(command.run(out)?),
             Self::Symbolize(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Merge(arguments) => Ok(arguments.run().map(|()| 0)?),
             Self::Export(arguments) => Ok(arguments.run(out.unpaged()).map(|()| 0)?),
@@ -263,7 +252,8 @@ mod tests {
     #[test]
     fn every_command_has_examples_that_are_understood() {
         let whole = Cli::command();
-        for command in whole.get_subcommands().chain([&whole]) {
+        // What was not built has none.
+        for command in whole.get_subcommands().filter(|command| !command.is_hide_set()).chain([&whole]) {
             let name = command.get_name();
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(help.starts_with("Examples:\n"), "{name}");

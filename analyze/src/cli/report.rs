@@ -63,6 +63,10 @@ pub struct Arguments {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     min_percent: Option<f64>,
 
+    /// List only functions that are called at most N levels below where recording began; of roots 0 leaves out what they call
+    #[arg(long, value_name = "N")]
+    depth: Option<u32>,
+
     /// Show how the times of a function's calls are distributed
     #[arg(long)]
     histogram: bool,
@@ -102,9 +106,9 @@ impl Arguments {
 
     fn options(&self) -> Options {
         let Self { selected, roots, sort, columns, functions, modules, files, min_time, .. } = self.clone();
-        let Self { min_percent, histogram, timeline, limit, by_address, .. } = *self;
+        let Self { min_percent, depth, histogram, timeline, limit, by_address, .. } = *self;
         let format = self.shown.format();
-        let filter = Filter { functions: patterns(&functions), modules, files, min_ns: min_time, min_percent };
+        let filter = Filter { functions: patterns(&functions), modules, files, min_ns: min_time, min_percent, depth };
         Options {
             roots: patterns(&roots),
             raw: selected.raw,

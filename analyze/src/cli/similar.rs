@@ -10,6 +10,7 @@ use super::Error;
 use super::pager::Output;
 use super::selection::patterns;
 use super::shown::{Shown, warn};
+use super::sides::Sides;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,15 +39,18 @@ Exit status: 0 similar (PASS), 1 not (FAIL), 2 bad use or input.";
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The one environment's runs
-    #[arg(value_name = "A", required_unless_present = "left")]
+    #[arg(value_name = "A", required_unless_present_any = ["left", "runs"])]
     a: Option<PathBuf>,
 
     /// The other's
-    #[arg(value_name = "B", required_unless_present = "left")]
+    #[arg(value_name = "B", required_unless_present_any = ["left", "runs"])]
     b: Option<PathBuf>,
 
+    #[command(flatten)]
+    sides: Sides,
+
     /// A's runs as a list of profiles, sets or JSON files, in place of A and B
-    #[arg(long, value_name = "RUN", num_args = 1.., requires = "right", conflicts_with_all = ["a", "b"])]
+    #[arg(long, value_name = "RUN", num_args = 1.., requires = "right", conflicts_with_all = ["a", "b", "runs"])]
     left: Vec<PathBuf>,
 
     /// B's runs as a list
@@ -116,7 +120,7 @@ impl Arguments {
     pub fn run(self, out: &mut Output) -> Result<u8, Error> {
         let (limit, shown) = (self.limit, self.shown.clone());
         let screen = shown.screen();
-        let document = similar::document(&self.into())?;
+        let document = similar::document(&self.options()?)?;
         let warned = document.warnings.len().min(MOST_WARNINGS);
         let shown_document = (&document, &document.warnings[..warned]);
         shown.show::<Error>(
@@ -132,13 +136,21 @@ impl Arguments {
     }
 }
 
-impl From<Arguments> for Options {
-    fn from(arguments: Arguments) -> Self {
-        let Arguments { a, b, left, right, metrics, cutoffs, last, since, scheme, ratio, .. } = arguments;
-        let Arguments { significance, pass, .. } = arguments;
-        Self {
-            left: a.into_iter().chain(left).collect(),
-            right: b.into_iter().chain(right).collect(),
+impl Arguments {
+    fn options(self) -> Result<Options, Error> {
+        let Self { a, b, sides, left, right, metrics, cutoffs, last, since, scheme, ratio, significance, pass, .. } =
+            self;
+        let (left, right, runs) = match left.is_empty() {
+            true => {
+                let [(a, of_a), (b, of_b)] = sides.of(a, b)?;
+                (vec![a], vec![b], [of_a, of_b])
+            }
+            false => (left, right, [None, None]),
+        };
+        Ok(Options {
+            left,
+            right,
+            runs,
             metrics: Patterns(patterns(&metrics)),
             cutoffs,
             last: last.map(|last| last as usize),
@@ -148,7 +160,7 @@ impl From<Arguments> for Options {
                 Scheme::Ks => Compared::Ks { significance },
             },
             pass,
-        }
+        })
     }
 }
 

@@ -1,15 +1,17 @@
 //! The options of `top`.
 
-use std::ffi::OsString;
 use std::time::Duration;
 
-use crate::top::{self, Options};
+use crate::top::{self, Options, Wanted};
 use clap::ValueEnum;
 use diytrace_profile::merge;
 use diytrace_views::{names, report};
 
 use super::choice::choice;
+use super::selection::patterns;
 use super::shown::Format;
+use super::target::Target;
+use super::tree::percent;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,9 +27,16 @@ its total. Mean and p99 are of the calls that returned in it. The program is nei
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// A process, its profile, or a folder of profiles [default: $DIYTRACE_OUT or diytrace.data]
-    #[arg(value_name = "PID|PROFILE")]
-    target: Option<OsString>,
+    #[command(flatten)]
+    target: Target,
+
+    /// Only functions of these names: symbol or demangled name, * and ? (repeatable)
+    #[arg(long = "function", value_name = "GLOB")]
+    functions: Vec<String>,
+
+    /// Only functions whose total in the interval is at least this share of all time
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value_t = 0.0)]
+    min_percent: f64,
 
     /// Milliseconds between two readings
     #[arg(long, value_name = "MS", default_value_t = 250, value_parser = clap::value_parser!(u64).range(10..=3_600_000))]
@@ -77,12 +86,14 @@ choice!(Sort for top::Sort { Self_ = "self", Total, Calls, Mean, P99, Name });
 
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
-        let Arguments { target, interval, once, frames, format, json, by, sort, names, limit } = arguments;
+        let Arguments { target, functions, min_percent, interval, once, frames, format, json, by, sort, names, limit } =
+            arguments;
         let format = if json { Some(report::Format::Json) } else { format.map(Into::into) };
         let is_for_programs = matches!(format, Some(report::Format::Json | report::Format::Csv));
         let frames = if once { Some(1) } else { frames };
         let interval = Duration::from_millis(interval);
         let names = names.unwrap_or(if is_for_programs { Names::Full } else { Names::Short }).into();
-        Self { target, interval, frames, format, by: by.into(), sort: sort.into(), names, limit }
+        let (target, wanted) = (target.into(), Wanted { functions: patterns(&functions), min_percent });
+        Self { target, wanted, interval, frames, format, by: by.into(), sort: sort.into(), names, limit }
     }
 }

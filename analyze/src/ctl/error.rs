@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use diytrace_profile::load;
+use diytrace_profile::{load, run};
 
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
@@ -11,6 +11,9 @@ pub enum Error {
     /// There is no profile, or none that can be read.
     #[error(transparent)]
     Load(#[from] load::Error),
+    /// There is no such run.
+    #[error(transparent)]
+    Run(#[from] run::Error),
     /// None of the profiles is this process's.
     #[error("no profile in {} has a process {pid}: name its profile, or the folder with DIYTRACE_OUT", folder.display())]
     NoProcess {

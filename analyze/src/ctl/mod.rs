@@ -14,13 +14,12 @@ mod status;
 pub(crate) mod target;
 mod word;
 
-use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
 pub use error::Error;
 pub use status::Status;
-pub use target::Watched;
+pub use target::{Target, Watched};
 
 use diytrace_views::report::Format;
 
@@ -46,7 +45,7 @@ pub enum Action {
 }
 
 /// Does it to what a PID, a profile or a folder of them names, and gives the exit status.
-pub fn run(action: &Action, target: Option<&OsString>, out: &mut dyn Write) -> Result<u8, Error> {
+pub fn run(action: &Action, target: &Target, out: &mut dyn Write) -> Result<u8, Error> {
     match action {
         Action::Pause | Action::Resume => {
             let watched = Watched::one(target)?;

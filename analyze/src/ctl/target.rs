@@ -12,6 +12,22 @@ use diytrace_profile::archive::Archive;
 use diytrace_profile::load::holders::{Holders, Identity};
 use diytrace_profile::load::{self, Bytes, DEFAULT_FOLDER, Family, state};
 use diytrace_profile::process::State;
+use diytrace_profile::run;
+
+/// What somebody has named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    /// A process, a profile or a folder of profiles. `None`: where profiles are written from here.
+    pub name: Option<OsString>,
+    /// Of those there, the run that is meant: `latest`, a number or a pattern.
+    pub run: Option<String>,
+}
+
+impl From<PathBuf> for Target {
+    fn from(path: PathBuf) -> Self {
+        Self { name: Some(path.into_os_string()), run: None }
+    }
+}
 
 /// A family and who of it is running.
 pub struct Watched {
@@ -55,17 +71,21 @@ impl Watched {
     }
 
     /// All that is meant; at least one.
-    pub fn all(target: Option<&OsString>) -> Result<Vec<Self>, Error> {
-        let (folder, pid) = match target {
+    pub fn all(target: &Target) -> Result<Vec<Self>, Error> {
+        let (folder, pid) = match &target.name {
             None => (default_folder(), None),
             Some(name) => match name.to_str().and_then(|name| name.parse().ok()) {
                 Some(pid) if !Path::new(name).exists() => (default_folder(), Some(pid)),
                 _ => (PathBuf::from(name), None),
             },
         };
+        let chosen = target.run.as_deref().map(|wanted| files_of(&folder, wanted)).transpose()?;
         let holders = Holders::look();
         let (mut all, mut first_error) = (Vec::new(), None);
         for found in load::find(std::slice::from_ref(&folder))? {
+            if chosen.as_ref().is_some_and(|files| !files.contains(&found.path)) {
+                continue;
+            }
             // Nothing runs in an archive.
             if Archive::is_at(&found.path) {
                 if found.is_named {
@@ -98,8 +118,8 @@ impl Watched {
     }
 
     /// The one that is meant: of several, the one that is running.
-    pub fn one(target: Option<&OsString>) -> Result<Self, Error> {
-        let folder = target.map_or_else(default_folder, PathBuf::from);
+    pub fn one(target: &Target) -> Result<Self, Error> {
+        let folder = target.name.as_ref().map_or_else(default_folder, PathBuf::from);
         let mut all = Self::all(target)?;
         if all.len() > 1 {
             all.retain(Self::is_running);
@@ -109,6 +129,12 @@ impl Watched {
         }
         all.pop().ok_or(Error::Finished { path: folder })
     }
+}
+
+/// The files of the runs in a folder that are meant.
+fn files_of(folder: &PathBuf, wanted: &str) -> Result<Vec<PathBuf>, Error> {
+    let runs = run::find(std::slice::from_ref(folder))?;
+    Ok(run::choose(&runs, wanted)?.into_iter().flat_map(|run| run.files.iter().cloned()).collect())
 }
 
 fn default_folder() -> PathBuf {
@@ -131,9 +157,9 @@ mod tests {
         fs::write(&profile, sample()).unwrap();
         let profiles = vec![profile.clone()];
         pack::run(&pack::Options { profiles, output: output.clone(), symbols: false }).unwrap();
-        let why = |target: &Path| Watched::all(Some(&target.into())).map(|_| ()).unwrap_err().to_string();
+        let why = |target: &Path| Watched::all(&target.to_owned().into()).map(|_| ()).unwrap_err().to_string();
         assert!(why(&output).contains("is an archive, and nothing of it is running"), "{}", why(&output));
-        assert_eq!(Watched::all(Some(&here.path().into())).unwrap().len(), 1);
+        assert_eq!(Watched::all(&here.path().to_owned().into()).unwrap().len(), 1);
         fs::remove_file(profile).unwrap();
         assert!(why(here.path()).contains("there is no profile in"), "{}", why(here.path()));
     }

@@ -2,6 +2,7 @@
 
 pub mod view;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use diytrace_profile::error::Error;
@@ -50,8 +51,15 @@ pub struct Run {
 }
 
 /// Looks at the runs at these paths.
-pub fn document(paths: &[PathBuf], limit: Option<usize>) -> Result<Document, Error> {
+pub fn document(paths: &[PathBuf], wanted: &[String], limit: Option<usize>) -> Result<Document, Error> {
     let mut found = run::find(paths)?;
+    if !wanted.is_empty() {
+        let mut numbers = BTreeSet::new();
+        for wanted in wanted {
+            numbers.extend(run::choose(&found, wanted)?.into_iter().map(|run| run.number));
+        }
+        found.retain(|run| numbers.contains(&run.number));
+    }
     let left_out = found.len().saturating_sub(limit.unwrap_or(usize::MAX));
     found.drain(..left_out);
     let facts = Facts::of_all(&found);

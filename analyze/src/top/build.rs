@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::frame::{Frame, Row, SCHEMA};
+use super::frame::{Frame, Row, SCHEMA, Unlisted};
 use diytrace_profile::correct::correct;
 use diytrace_profile::demangle::shown;
 use diytrace_profile::functions::{Function, FunctionId, functions};
@@ -52,6 +52,8 @@ impl Builder {
             calls_per_s: groups().map(|group| group.calls).sum::<u64>() as f64 / rates.seconds,
             lost_calls: groups().map(|group| group.lost_calls).sum(),
             functions: groups().flat_map(|group| rates.rows(group)).collect(),
+            unlisted: Unlisted::default(),
+            others: Vec::new(),
         }
     }
 

@@ -36,6 +36,22 @@ pub struct Frame {
     pub lost_calls: u64,
     /// Functions in which anything happened.
     pub functions: Vec<Row>,
+    /// Those of them that were not asked for, and are not among these.
+    pub unlisted: Unlisted,
+    /// The same one by one: somebody may go there from a function that calls them.
+    #[serde(skip)]
+    pub others: Vec<Row>,
+}
+
+/// Functions that were not asked for, together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Unlisted {
+    /// How many.
+    pub functions: u64,
+    /// Their calls in a second.
+    pub calls_per_s: f64,
+    /// Their time without callees, in a second.
+    pub self_ns_per_s: f64,
 }
 
 /// A function, or one as another calls it.
@@ -80,9 +96,16 @@ pub struct Row {
     pub callees: Vec<Row>,
 }
 
+impl Frame {
+    /// A function in which anything happened, whether it was asked for or not.
+    pub fn function(&self, id: &Id) -> Option<&Row> {
+        self.functions.iter().chain(&self.others).find(|row| row.is(id))
+    }
+}
+
 impl Named for Frame {
     fn names(&mut self) -> Vec<&mut String> {
-        let rows = self.functions.iter_mut();
+        let rows = self.functions.iter_mut().chain(&mut self.others);
         rows.flat_map(|row| std::iter::once(&mut row.name).chain(row.callees.iter_mut().map(|callee| &mut callee.name)))
             .collect()
     }

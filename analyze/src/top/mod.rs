@@ -14,24 +14,27 @@ mod screen;
 mod stream;
 mod terminal;
 mod view;
+mod wanted;
 
-use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 pub use view::Sort;
+pub use wanted::Wanted;
 
-use crate::ctl::{Error, Watched};
+use crate::ctl::{Error, Target, Watched};
 use diytrace_profile::load::reader::Reader;
 use diytrace_profile::merge::By;
 use diytrace_views::names::Names;
 use diytrace_views::report::Format;
 
 /// What to show.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// A process, a profile or a folder of profiles.
-    pub target: Option<OsString>,
+    /// What it is about.
+    pub target: Target,
+    /// Which functions.
+    pub wanted: Wanted,
     /// Between two readings.
     pub interval: Duration,
     /// As many frames, and no terminal.
@@ -50,7 +53,7 @@ pub struct Options {
 
 /// Shows it until there is no more to show, or nobody to show it to.
 pub fn run(options: &Options, out: &mut dyn Write) -> Result<(), Error> {
-    let watched = Watched::one(options.target.as_ref())?;
+    let watched = Watched::one(&options.target)?;
     if !watched.is_running() {
         return Err(Error::Finished { path: watched.family.path });
     }

@@ -6,7 +6,7 @@ use ratatui::style::{Modifier, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Row as Cells, Table, TableState};
 
-use super::frame::{Frame, Row};
+use super::frame::{Frame, Row, Unlisted};
 use super::view::{Sort, View};
 use diytrace_profile::human::{count, counted, resolved, time};
 use diytrace_views::view::timeline;
@@ -116,7 +116,7 @@ pub fn draw(canvas: &mut Canvas, frame: Option<&Frame>, view: &View) {
         canvas.render_widget(Line::raw(format!("callees of {}{nested}", names.join(" ▸ "))), path);
     }
     canvas.render_widget(Paragraph::new(when.into_iter().map(Line::raw).collect::<Vec<_>>()), over_time);
-    canvas.render_widget(Line::raw(standing(view)), state);
+    canvas.render_widget(Line::raw(standing(frame, view)), state);
     if view.is_explaining {
         canvas.render_widget(Paragraph::new(EXPLAINED), middle);
         return;
@@ -173,8 +173,7 @@ pub fn draw(canvas: &mut Canvas, frame: Option<&Frame>, view: &View) {
 /// When the function whose callees are shown ran, in all the time that is recorded. Rates are of the last interval only.
 fn timeline_of(frame: &Frame, view: &View, area: Rect) -> Vec<String> {
     let [.., id] = view.inside.as_slice() else { return Vec::new() };
-    let row = frame.functions.iter().find(|row| row.is(id));
-    let Some(timeline) = row.and_then(|row| row.timeline.as_ref()) else { return Vec::new() };
+    let Some(timeline) = frame.function(id).and_then(|row| row.timeline.as_ref()) else { return Vec::new() };
     let mut lines = timeline::lines(timeline, true, Some(area.width.into()));
     if let Some(scale) = lines.last_mut() {
         scale.push_str(", as measured");
@@ -191,9 +190,17 @@ fn fitting(text: &str, width: u16) -> &str {
     &text[..ends.take_while(fits).last().unwrap_or(first)]
 }
 
+/// What the functions do that were not asked for.
+pub fn unlisted(frame: &Frame) -> Option<String> {
+    let Unlisted { functions, calls_per_s, self_ns_per_s } = frame.unlisted;
+    let functions = (functions > 0).then(|| counted(functions, "function is", "functions are"))?;
+    let calls = count(calls_per_s.round() as u64);
+    Some(format!("{functions} left out: {calls} calls/s, self {}/s", time(self_ns_per_s)))
+}
+
 /// How the display differs from what it does by itself.
-fn standing(view: &View) -> String {
-    let mut parts = Vec::new();
+fn standing(frame: &Frame, view: &View) -> String {
+    let mut parts: Vec<String> = unlisted(frame).filter(|_| view.inside.is_empty()).into_iter().collect();
     if view.is_searching {
         parts.push(format!("search: {}▏", view.search));
     } else if !view.search.is_empty() {
@@ -254,6 +261,8 @@ mod tests {
             calls_per_s: 18_000.0,
             lost_calls: 0,
             functions: vec![handle, row("lookup", pid, 2500, 8e7, 8e7), row("parse_request", pid, 1000, 8e3, 8e3)],
+            unlisted: Unlisted::default(),
+            others: Vec::new(),
         }
     }
 

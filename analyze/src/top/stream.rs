@@ -27,6 +27,7 @@ pub fn run(options: &Options, mut reader: Reader, out: &mut dyn Write) -> Result
         began = Instant::now();
         let later = reader.read()?;
         let mut frame = builder.frame(&earlier, &later, options.by);
+        options.wanted.keep(&mut frame);
         options.names.apply(&mut frame);
         let running = frame.running;
         match options.format.unwrap_or_default() {
@@ -114,6 +115,9 @@ pub fn write_text(frame: &Frame, by: Sort, limit: usize, out: &mut dyn Write) ->
     }
     if more > 0 {
         writeln!(out, "  … and {more} more")?;
+    }
+    if let Some(line) = screen::unlisted(frame) {
+        writeln!(out, "  {line}")?;
     }
     writeln!(out)
 }

@@ -10,7 +10,7 @@ use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use super::build::Builder;
 use super::frame::Frame;
 use super::view::{View, Wish};
-use super::{Options, screen};
+use super::{Options, Wanted, screen};
 use crate::ctl::Error;
 use diytrace_profile::load::reader::{Reader, Reading};
 use diytrace_views::names::Names;
@@ -35,8 +35,8 @@ pub fn run(options: &Options, mut reader: Reader) -> Result<(), Error> {
     let began = Instant::now();
     let first = reader.read()?;
     let mut terminal = ratatui::try_init()?; // with a panic hook that restores it
-    let (builder, names) = (Builder::default(), options.names);
-    let live = Live { reader, builder, names, view, baseline: None, readings: (None, first), frame: None };
+    let (builder, wanted, names) = (Builder::default(), options.wanted.clone(), options.names);
+    let live = Live { reader, builder, wanted, names, view, baseline: None, readings: (None, first), frame: None };
     let result = live.run(&mut terminal, options.interval, began);
     ratatui::restore();
     result
@@ -45,6 +45,7 @@ pub fn run(options: &Options, mut reader: Reader) -> Result<(), Error> {
 struct Live {
     reader: Reader,
     builder: Builder,
+    wanted: Wanted,
     names: Names,
     view: View,
     /// Where rates begin, if somebody has chosen that.
@@ -105,6 +106,7 @@ impl Live {
         let earlier = self.baseline.as_ref().filter(|baseline| baseline.at_ns < latest.at_ns).or(before.as_ref());
         self.frame = earlier.map(|earlier| {
             let mut frame = self.builder.frame(earlier, latest, self.view.by);
+            self.wanted.keep(&mut frame);
             self.names.apply(&mut frame);
             frame
         });

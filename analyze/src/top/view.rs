@@ -82,7 +82,7 @@ impl View {
     /// The rows that are shown, in their order.
     pub fn rows<'a>(&self, frame: &'a Frame) -> Vec<&'a Row> {
         let all = match self.inside.last() {
-            Some(id) => frame.functions.iter().find(|row| row.is(id)).map_or(&[][..], |row| &row.callees),
+            Some(id) => frame.function(id).map_or(&[][..], |row| &row.callees),
             None => &frame.functions,
         };
         let search = self.search.to_lowercase();

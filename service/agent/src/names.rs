@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use diytrace_profile::load::Loaded;
 use diytrace_profile::merge::Merged;
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::opened::Opened;
@@ -11,7 +10,8 @@ use diytrace_store::Names;
 
 use crate::Error;
 use crate::client::Client;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
 /// New ones are looked up no more often, as that takes long where a program is large.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -23,24 +23,38 @@ pub struct KnownNames {
     known: HashMap<ModuleKey, HashSet<u64>>,
     latest: Option<Instant>,
     /// What has been met since.
-    rest: Option<Merged>,
+    rest: Option<Rest>,
+}
+
+/// What the service has no names of yet.
+struct Rest {
+    merged: Merged,
+    /// The recordings that met it: what was saved beside them may tell more than the programs that are here now.
+    recordings: BTreeSet<PathBuf>,
 }
 
 impl KnownNames {
-    /// Sends what the service does not know yet of the places in a frame; all there is if there will be no later time.
-    pub fn send(&mut self, client: &Client, merged: &Merged, is_last: bool) -> Result<(), Error> {
+    /// Sends what the service does not know yet of the places in a recording's frame; all there is if there will be no later
+    /// time.
+    pub fn send(&mut self, client: &Client, recording: &Path, merged: &Merged, is_last: bool) -> Result<(), Error> {
         let unknown = merged.places.iter().any(|place| {
             let key = place.module.and_then(|module| merged.modules[module as usize].key());
             key.is_some_and(|key| !self.known.get(&key).is_some_and(|known| known.contains(&place.address)))
         });
         if unknown {
             let mut sum = diytrace_profile::merge::Merging::new(Default::default(), None);
-            self.rest.iter().chain([merged]).for_each(|merged| sum.add_merged(merged, None));
-            self.rest = Some(sum.finish());
+            let mut recordings = BTreeSet::from([recording.to_owned()]);
+            if let Some(rest) = self.rest.take() {
+                sum.add_merged(&rest.merged, None);
+                recordings.extend(rest.recordings);
+            }
+            sum.add_merged(merged, None);
+            self.rest = Some(Rest { merged: sum.finish(), recordings });
         }
         let is_soon = self.latest.is_some_and(|latest| latest.elapsed() < PAUSE);
         let Some(rest) = self.rest.take_if(|_| is_last || !is_soon) else { return Ok(()) };
-        let opened = Opened::of(Loaded::default(), rest);
+        let Rest { merged, recordings } = rest;
+        let opened = Opened::beside(recordings.iter().cloned(), merged);
         let symbols = opened.symbols();
         let sent = gather(&opened.merged, &symbols).try_for_each(|(module, symbols)| {
             let Some(key) = opened.merged.modules[module as usize].key() else { return Ok(()) };
@@ -53,7 +67,7 @@ impl KnownNames {
         drop(symbols);
         self.latest = Some(Instant::now());
         if sent.is_err() {
-            self.rest = Some(opened.merged);
+            self.rest = Some(Rest { merged: opened.merged, recordings });
         }
         sent
     }

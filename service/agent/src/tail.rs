@@ -97,7 +97,7 @@ impl Tail {
                 }
             }
         };
-        names.send(client, &frame.merged, is_last || has_ended)?;
+        names.send(client, &self.path, &frame.merged, is_last || has_ended)?;
         (self.next, self.may_be_there, self.is_done) = (answer.next, false, has_ended);
         let is_due = is_last || has_ended || self.remembered.is_none_or(|at| at.elapsed() >= REMEMBERED_EVERY);
         let remembered = if is_due { self.remember(&reading, memory, client) } else { Ok(()) };

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use diytrace_profile::load::{Family, Loaded, Sources, Summary, read_all};
+use diytrace_profile::load::{Family, LeftOut, Loaded, Sources, Summary, read_all};
 use diytrace_profile::merge::{By, Merging, PartKey};
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::opened::{Opened, settled};
@@ -61,7 +61,7 @@ pub fn push<S: Sink + ?Sized>(
     sink: &mut S,
     profiles: &[PathBuf],
     labelled: &Labelled,
-) -> Result<(Pushed, Vec<String>), S::Error> {
+) -> Result<(Pushed, Vec<LeftOut>), S::Error> {
     let mut pushed = Pushed::default();
     let mut whole = Merging::new(By::All, None);
     let loaded: Loaded = read_all(Sources::find(profiles).map_err(S::Error::from)?, |family, bytes| {
@@ -76,7 +76,7 @@ pub fn push<S: Sink + ?Sized>(
         whole.add_merged(&frame.merged, None);
         Ok::<_, S::Error>(Some(Summary::from(family)))
     })?;
-    let warnings = loaded.warnings.clone();
+    let left_out = loaded.left_out.clone();
     let opened = Opened::of(loaded, whole.finish());
     let symbols = opened.symbols();
     for (module, portable) in gather(&opened.merged, &symbols) {
@@ -84,7 +84,7 @@ pub fn push<S: Sink + ?Sized>(
             sink.put_symbols(&key, portable)?;
         }
     }
-    Ok((pushed, warnings))
+    Ok((pushed, left_out))
 }
 
 /// A recording as a whole, frame 0; or what it has beyond an earlier reading, for its sender to number.
@@ -92,7 +92,7 @@ pub fn frame(earlier: Option<&Family>, family: &Family, labelled: &Labelled) -> 
     let mut merging = Merging::new(By::All, None).with_whole_open_calls();
     merging.add_since(earlier, family);
     let merged = merging.finish();
-    let merged = settled(if earlier.is_some() { merged.without_idle() } else { merged });
+    let merged = settled(if earlier.is_some() { merged.without_idle() } else { merged }, &family.path);
     let summary = Summary::of(family);
     let part = PartKey::of(family);
     let mut frame = Frame {

@@ -1,5 +1,7 @@
 //! The runs of a query, read and corrected.
 
+use std::path::Path;
+
 use rayon::prelude::*;
 
 use super::Error;
@@ -9,6 +11,7 @@ use crate::observed::Observed;
 use crate::runs::{Run, Runs};
 use diytrace_profile::opened::Opened;
 use diytrace_profile::progress::Progress;
+use diytrace_profile::warnings::Warning;
 
 /// The runs of a query that count.
 pub struct Loaded<'a> {
@@ -35,11 +38,19 @@ impl<'a> Loaded<'a> {
         comparison.errors.extend_from_slice(&self.left_out);
         let several = self.observed.len() > 1;
         for warning in self.observed.iter().flat_map(|observed| &observed.warnings) {
-            // Runs say the same about profiles of different names.
-            let (_, what) = warning.rsplit_once(".diyt: ").filter(|_| several).unwrap_or(("", warning));
+            let what = match warning {
+                // Runs say the same about profiles of different names.
+                Warning::OfProfile { path, what } if several && is_file_of_run(path) => what.to_string(),
+                other => other.to_string(),
+            };
             comparison.warnings.push(format!("{}: {what}", set.name));
         }
     }
+}
+
+/// Whether a recorder has named a file, and not who keeps runs.
+fn is_file_of_run(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "diyt")
 }
 
 /// The runs of a set, each read or not, and then why.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use diytrace_profile::error::Error;
 use diytrace_profile::opened::Opened;
+use diytrace_profile::warnings::sentences;
 
 use super::document::{Course, Document, Found, Measure, SCHEMA};
 use super::part::Part;
@@ -34,7 +35,7 @@ pub fn history(opened: &Opened, parts: &[Part], options: &Options) -> Result<Doc
     let Apart { functions: identities, parts: mut said, warnings } = Apart::of(opened, &options.functions)?;
     let there = parts.iter().filter_map(|part| Some((part.clone(), said.remove(&part.group)?)));
     let (parts, said): (Vec<Part>, Vec<Said>) = there.unzip();
-    let mut warnings: BTreeSet<String> = warnings.into_iter().collect();
+    let mut warnings: BTreeSet<String> = sentences(&warnings).into_iter().collect();
     let is_timed = said.iter().all(|said| said.is_timed);
     if !is_timed {
         warnings.insert("some of these recordings have no times: only calls are looked at for steps".to_owned());

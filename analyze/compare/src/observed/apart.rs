@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use diytrace_profile::error::Error;
 use diytrace_profile::functions::Roots;
 use diytrace_profile::opened::Opened;
+use diytrace_profile::warnings::Warning;
 
 use super::identity::Identity;
 use super::{Measured, Observed};
@@ -17,7 +18,7 @@ pub struct Apart {
     /// Groups, by their labels.
     pub parts: BTreeMap<String, Part>,
     /// What the reader should know.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 /// What a group says.

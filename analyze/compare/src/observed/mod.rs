@@ -24,7 +24,7 @@ use diytrace_profile::load::timed::Timing;
 use diytrace_profile::merge::{Group, Merged, Place, PlaceId};
 use diytrace_profile::opened::Opened;
 use diytrace_profile::symbolize::{Probe, Symbols};
-use diytrace_profile::warnings;
+use diytrace_profile::warnings::{self, Warning};
 
 use identity::{Home, Identity};
 use uncertainty::Uncertainty;
@@ -41,7 +41,7 @@ pub struct Observed {
     /// Whether calls were timed.
     pub is_timed: bool,
     /// What the reader should know.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 /// A function in a run. Times are in nanoseconds.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use diytrace_profile::load;
+use diytrace_profile::{load, run};
 
 /// Why there is no set of runs.
 #[derive(Debug, thiserror::Error)]
@@ -11,6 +11,15 @@ pub enum Error {
     /// There is no profile, or none that can be read.
     #[error(transparent)]
     Load(#[from] load::Error),
+    /// There is no such run.
+    #[error(transparent)]
+    Run(#[from] run::Error),
+    /// Runs of a set are not chosen one by one: they were made to be compared together.
+    #[error("{} is a set of `diytrace bench`, which is compared as a whole: --run is for folders of recordings", path.display())]
+    Whole {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The set's file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {

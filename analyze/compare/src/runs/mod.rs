@@ -24,6 +24,7 @@ use std::sync::Arc;
 use diytrace_profile::error::Error as Whole;
 use diytrace_profile::merge::By;
 use diytrace_profile::opened::{Opened, Selection};
+use diytrace_profile::run;
 pub use error::Error;
 pub use metric::Metrics;
 
@@ -75,6 +76,23 @@ impl Runs {
             () if is_json && path.is_file() => json::read(path),
             () => find::find(path),
         }
+    }
+
+    /// The runs in a folder that `wanted` means as `--run` does: `latest`, a number or a pattern.
+    pub fn chosen(folder: &Path, wanted: &str) -> Result<Self, Error> {
+        if folder.join(FILE).is_file() {
+            return Err(Error::Whole { path: folder.to_owned() });
+        }
+        let there = run::find(&[folder.to_owned()])?;
+        let chosen = (1..).zip(run::choose(&there, wanted)?);
+        let run = |(number, run): (u32, &run::Run)| Run {
+            number,
+            started_unix_ns: Some(run.started_unix_ns),
+            profiles: run.files.clone(),
+            ..Run::default()
+        };
+        let runs = chosen.map(run).collect();
+        Ok(Self { name: wanted.to_owned(), folder: folder.to_owned(), runs, ..Self::default() })
     }
 
     /// Writes `runs.json` into the set's folder, all of it or nothing; the profiles in there are named relative to it.

@@ -28,8 +28,11 @@ pub use read::{Run, Side};
 
 /// The comparison as data.
 pub fn document(options: &Options) -> Result<Document, Error> {
-    let [left, right] = [("A", &options.left), ("B", &options.right)]
-        .map(|(name, paths)| read::side(paths).and_then(|side| choose::runs(side, name, options)));
+    let [of_left, of_right] = &options.runs;
+    let [left, right] =
+        [("A", &options.left, of_left), ("B", &options.right, of_right)].map(|(name, paths, wanted)| {
+            read::side(paths, wanted.as_deref()).and_then(|side| choose::runs(side, name, options))
+        });
     let (left, right) = (left?, right?);
     let series = series::series(&left, &right, options)?;
     compare::compare(options, &left, &right, series)

@@ -11,6 +11,8 @@ pub struct Options {
     pub left: Vec<PathBuf>,
     /// Where B's are.
     pub right: Vec<PathBuf>,
+    /// Which of A's and of B's runs, as `--run` means them. `None`: all.
+    pub runs: [Option<String>; 2],
     /// The metrics; none: the usual ones.
     pub metrics: Patterns,
     /// What small values are raised to; of several for a metric the last counts.

@@ -117,6 +117,18 @@ impl Tree {
         let next = move |child: &PathId| Some(self.paths[*child as usize].end).filter(|next| *next < end);
         std::iter::successors(Some(id + 1).filter(|first| *first < end), next)
     }
+
+    /// The time off the processor of each path with all that lie below it.
+    pub fn off_cpu(&self) -> Vec<OffCpu> {
+        let mut sums: Vec<OffCpu> = self.paths.iter().map(|path| path.counts.off).collect();
+        for (id, path) in self.paths.iter().enumerate().rev() {
+            if let Some(parent) = path.key.parent {
+                let below = sums[id];
+                sums[parent as usize] += below;
+            }
+        }
+        sums
+    }
 }
 
 impl Counts {

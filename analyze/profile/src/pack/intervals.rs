@@ -42,7 +42,7 @@ fn snapshots_beside_their_profile_are_left_out_and_told() {
     let alone = calls(&open(here.path(), "out").unwrap());
     fs::copy(here.path().join("a.diyt"), here.path().join("out/copy.diyt")).unwrap();
     let opened = open(here.path(), "out").unwrap();
-    assert!(opened.loaded.warnings[0].contains("copy.diyt is a snapshot"), "{:?}", opened.loaded.warnings);
+    assert!(opened.loaded.left_out[0].to_string().contains("copy.diyt is a snapshot"), "{:?}", opened.loaded.left_out);
     assert_eq!((calls(&opened), opened.loaded.profiles.len()), (alone, 1));
     assert_eq!(calls(&open(here.path(), "a.diyt").unwrap()), alone);
 }

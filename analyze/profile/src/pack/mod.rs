@@ -47,8 +47,8 @@ pub fn run(options: &Options) -> Result<Vec<String>, Error> {
         }
         Ok::<_, Error>(Some(Summary::from(family)))
     })?;
-    let left_out = loaded.warnings.iter().chain(&once.warnings);
-    let mut said: Vec<String> = left_out.map(|warning| format!("left out: {warning}")).collect();
+    let left_out = loaded.left_out.iter().chain(&once.left_out);
+    let mut said: Vec<String> = left_out.map(|profile| format!("left out: {profile}")).collect();
     match merging {
         Some(merging) => {
             let opened = Opened::of(loaded, merging.finish());

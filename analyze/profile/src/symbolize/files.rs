@@ -8,9 +8,8 @@ use std::sync::OnceLock;
 use object::Object;
 
 use super::cache::{Cache, Key};
-use super::inlined::Around;
 use super::portable::Portable;
-use super::saved::Saved;
+use super::saved::{Around, Saved};
 use crate::archive::Archive;
 use crate::elf::debug::{self, DebugFile};
 use crate::elf::dwarf::{self, Dwarf};

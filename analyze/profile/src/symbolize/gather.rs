@@ -7,8 +7,8 @@ use iced_x86::{Decoder, DecoderOptions};
 use super::Symbols;
 use super::answers::{CallForm, Probe, Symbol};
 use super::body::Bodies;
-use super::inlined::Around;
 use super::portable::Portable;
+use super::saved::Around;
 use crate::merge::{Merged, ModuleId, Place};
 
 /// What a profile asks of a module.

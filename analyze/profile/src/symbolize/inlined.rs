@@ -1,15 +1,12 @@
 //! The functions whose code an address is part of: inlined bodies, and the physical function around them.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use addr2line::Context;
 
 use super::files::ModuleFiles;
+use super::saved::Around;
 use crate::elf::dwarf::Reader;
-
-/// The answers for some addresses.
-pub type Around = BTreeMap<u64, Option<Vec<String>>>;
 
 /// Finds them in one module, if its files tell, or what was saved of them.
 pub struct Inlined<'a> {

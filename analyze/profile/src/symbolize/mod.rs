@@ -22,6 +22,7 @@ mod inlined;
 mod known;
 mod lines;
 mod portable;
+mod problem;
 pub mod saved;
 mod table;
 
@@ -39,9 +40,10 @@ use body::Bodies;
 pub use cache::Cache;
 pub use files::{Files, Known as KnownModules};
 pub use gather::{gather, gather_met};
-pub use inlined::{Around, Inlined};
+pub use inlined::Inlined;
 use known::Known;
 pub use portable::Portable;
+pub use problem::Problem;
 use table::Table;
 
 /// Symbols of all modules of a profile.
@@ -163,17 +165,13 @@ impl<'a> Symbols<'a> {
     }
 
     /// What is wrong with the modules that symbols were asked for, if it matters.
-    pub fn problems(&self) -> impl Iterator<Item = (ModuleId, String)> {
+    pub fn problems(&self) -> impl Iterator<Item = (ModuleId, Problem)> {
         let asked = (0..).zip(&self.known).filter(|(_, known)| known.get().is_some()).map(|(id, _)| id);
         asked.filter_map(|id: ModuleId| {
-            let module = &self.modules[id as usize];
             let problem = match self.problem(id) {
-                Some(problem) if self.debug_file(id).is_some() => {
-                    format!("{problem}: names are those of its debug file")
-                }
-                Some(problem) => format!("{problem}: its functions are shown by address"),
+                Some(why) => Problem::File { why: why.to_owned(), has_debug_file: self.debug_file(id).is_some() },
                 None if self.is_stripped(id) => {
-                    format!("{} is stripped: functions that it does not export are shown by address", module.path())
+                    Problem::Stripped { module: self.modules[id as usize].path().to_owned() }
                 }
                 None => return None,
             };

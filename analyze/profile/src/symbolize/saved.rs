@@ -13,13 +13,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::inlined::Around;
 use super::portable::Portable;
 use crate::archive::{Archive, Error, Writer};
 use crate::module::ModuleKey;
 
 const PLACES: &str = "places";
 const AROUND: &str = "around";
+
+/// The functions around addresses, as [`Inlined`](super::Inlined) finds them.
+pub type Around = BTreeMap<u64, Option<Vec<String>>>;
 
 /// Modules, and what was saved of each.
 pub type Modules = BTreeMap<ModuleKey, (Portable, Around)>;

@@ -7,6 +7,7 @@ use diytrace_compare::observed::{Measured, Observed};
 use diytrace_profile::load::{Loaded, Summary};
 use diytrace_profile::merge::By;
 use diytrace_profile::opened::Opened;
+use diytrace_profile::warnings::Warning;
 
 use super::recording::Reading;
 use crate::Error;
@@ -18,7 +19,7 @@ pub struct Costs {
     /// By function.
     pub functions: BTreeMap<Identity, Measured>,
     /// What the reader should know.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 impl Costs {

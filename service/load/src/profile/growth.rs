@@ -8,6 +8,7 @@ use diytrace_compare::observed::uncertainty::{Code, OfDifference};
 use diytrace_compare::observed::{self, Measured};
 use diytrace_compare::statistics::{Correction, Ranks, median};
 use diytrace_profile::units::{nanoseconds, optional_nanoseconds};
+use diytrace_profile::warnings::sentences;
 use serde::Serialize;
 
 use super::cost::Costs;
@@ -184,7 +185,7 @@ impl Response {
             let ((a_certain, a_ns), (b_certain, b_ns)) = (rank(a), rank(b));
             b_certain.cmp(&a_certain).then(b_ns.total_cmp(&a_ns)).then_with(|| a.name.cmp(&b.name))
         });
-        let mut warnings: Vec<String> = costs.into_iter().flat_map(|costs| costs.warnings).collect();
+        let mut warnings: Vec<String> = costs.iter().flat_map(|costs| sentences(&costs.warnings)).collect();
         warnings.sort();
         warnings.dedup();
         Ok((Self { from_step, to_step, added_ns_per_request: sum, functions }, warnings))

@@ -37,14 +37,16 @@ pub struct Run {
     pub values: Vec<Value>,
 }
 
-/// Reads one side: every path's runs, in this order.
-pub fn side(paths: &[PathBuf]) -> Result<Side, Error> {
+/// Reads one side: every path's runs, in this order, or those of its recordings that `wanted` means.
+pub fn side(paths: &[PathBuf], wanted: Option<&str>) -> Result<Side, Error> {
     let names: Vec<_> = paths.iter().take(3).map(|path| path.display().to_string()).collect();
     let more =
         if paths.len() > names.len() { format!(" and {} more", paths.len() - names.len()) } else { String::new() };
     let mut side = Side { name: names.join(", ") + &more, ..Side::default() };
     for path in paths {
-        if let Some(runs) = json(path)? {
+        if let Some(wanted) = wanted {
+            profiles::read(Runs::chosen(path, wanted)?, &mut side)?;
+        } else if let Some(runs) = json(path)? {
             side.runs.extend(runs);
         } else {
             profiles::read(Runs::open(path)?, &mut side)?;

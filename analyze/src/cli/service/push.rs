@@ -9,8 +9,8 @@ use diytrace_profile::human::count;
 use diytrace_serve::Tokens;
 use diytrace_store::{self as store, Address, Labelled, Labels};
 
-use super::shown::warn;
-use super::source::Source;
+use crate::cli::shown::warn;
+use crate::cli::source::Source;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,7 +58,7 @@ impl Arguments {
     fn put(&self, profiles: &[PathBuf]) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let labels = self.labels.iter().map(|label| Labels::parse(label)).collect::<Result<_, _>>()?;
         let labelled = Labelled { labels };
-        let (where_to, (pushed, warnings)) = match (&self.store, &self.to) {
+        let (where_to, (pushed, left_out)) = match (&self.store, &self.to) {
             (Some(store), _) => {
                 let mut engine = store::open(&store.parse::<Address>()?, true)?;
                 (store, store::push(&mut *engine, profiles, &labelled)?)
@@ -69,7 +69,7 @@ impl Arguments {
                 (to, store::push(&mut Client::new(to, token)?, profiles, &labelled)?)
             }
         };
-        warn(&warnings.iter().map(|warning| format!("left out: {warning}")).collect::<Vec<_>>());
+        warn(&left_out.iter().map(|profile| format!("left out: {profile}")).collect::<Vec<_>>());
         let store::Pushed { added, grown, known, paths } = pushed;
         let recordings = |count: u64| if count == 1 { "1 recording".to_owned() } else { format!("{count} recordings") };
         let mut said = vec![format!("{} put in", recordings(added))];

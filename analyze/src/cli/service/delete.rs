@@ -7,7 +7,7 @@ use diytrace_profile::human::{bytes, counted};
 use diytrace_store::{self as store, Address, Deleted, Query, Range};
 use jiff::Zoned;
 
-use super::size::size;
+use crate::cli::size::size;
 
 const EXAMPLES: &str = "\
 Examples:

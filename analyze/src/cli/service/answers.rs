@@ -7,7 +7,8 @@ use diytrace_serve::{Answer, Refusal, Views};
 use diytrace_views::view;
 use serde::Serialize;
 
-use super::{annotate, callers, diff, export, history, report, series, tree};
+use super::{history, series};
+use crate::cli::{annotate, callers, diff, export, report, tree};
 
 /// Options that a request may set, as the command line has them: none names a file.
 const VALUES: [&str; 15] = [

@@ -7,9 +7,9 @@ use diytrace_profile::error::Error;
 use diytrace_store::{self as store, Address, GroupBy, Over, Query, Range};
 use jiff::Zoned;
 
-use super::pager::Output;
-use super::selection::patterns;
-use super::shown::Shown;
+use crate::cli::pager::Output;
+use crate::cli::selection::patterns;
+use crate::cli::shown::Shown;
 
 const EXAMPLES: &str = "\
 Examples:

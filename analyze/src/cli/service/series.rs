@@ -9,8 +9,8 @@ use diytrace_profile::human::{bytes, count, moment};
 use diytrace_store::{self as store, Address, Query, Range, SeriesFacts};
 use serde::Serialize;
 
-use super::pager::Output;
-use super::shown::Shown;
+use crate::cli::pager::Output;
+use crate::cli::shown::Shown;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,7 +6,7 @@ use std::process;
 use diytrace_profile::error::Error;
 use diytrace_store::{self as store, Address, Cell};
 
-use super::pager::Output;
+use crate::cli::pager::Output;
 
 const EXAMPLES: &str = "\
 Examples:

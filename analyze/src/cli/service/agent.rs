@@ -10,7 +10,7 @@ use diytrace_serve::Tokens;
 use diytrace_store::{Labelled, Labels};
 
 use super::log;
-use super::size::size;
+use crate::cli::size::size;
 use crate::signals::Signals;
 
 const EXAMPLES: &str = "\

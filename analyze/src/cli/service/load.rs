@@ -1,6 +1,5 @@
 //! The command `load`: drives a server by a schedule, beside what its recording counts.
 
-use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,8 +15,8 @@ use diytrace_load::{http, view};
 use diytrace_profile::error::Error as Whole;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::pager::Output;
-use super::shown::Shown;
+use crate::cli::pager::Output;
+use crate::cli::shown::Shown;
 use crate::ctl::{self as control, Action};
 use crate::signals::Signals;
 
@@ -235,22 +234,22 @@ impl Arguments {
 
 /// A recording that counts nothing as long as this is there.
 struct Paused {
-    folder: OsString,
+    recording: control::Target,
 }
 
 impl Paused {
     fn of(folder: &Path) -> Result<Self, Error> {
-        let folder = folder.as_os_str().to_owned();
-        let paused = control::run(&Action::Pause, Some(&folder), &mut io::sink());
+        let recording = control::Target::from(folder.to_owned());
+        let paused = control::run(&Action::Pause, &recording, &mut io::sink());
         paused.map_err(|error| Error::Profile(Whole::Elsewhere(error.into())))?;
-        Ok(Self { folder })
+        Ok(Self { recording })
     }
 }
 
 impl Drop for Paused {
     fn drop(&mut self) {
         // Where the server has ended meanwhile, there is nothing to resume.
-        let _ = control::run(&Action::Resume, Some(&self.folder), &mut io::sink());
+        let _ = control::run(&Action::Resume, &self.recording, &mut io::sink());
     }
 }
 

@@ -1,6 +1,10 @@
 //! Names as people write them.
 
+mod member;
+
 use std::borrow::Cow;
+
+use member::Rewritten;
 
 use diytrace_format::pattern::{glob, mangled_hint, matches_demangled};
 
@@ -16,7 +20,12 @@ pub fn demangle(symbol: &str) -> Option<String> {
     if !is_cxx(symbol) {
         return None;
     }
-    cpp_demangle::Symbol::new(symbol).ok()?.demangle().ok()
+    let demangled = |symbol: &str| cpp_demangle::Symbol::new(symbol).ok()?.demangle().ok();
+    match Rewritten::of(symbol) {
+        Some(rewritten) => demangled(&rewritten.symbol).map(|name| rewritten.restore(&name)),
+        None => None,
+    }
+    .or_else(|| demangled(symbol))
 }
 
 /// The name to show for a symbol.
