@@ -46,15 +46,14 @@ pub fn find_libcs() {
 
 /// A clock of the kernel's, in nanoseconds. libc asks the vDSO; neither sets `errno` for these clocks.
 pub fn read(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    match LIBCS.load(Ordering::Relaxed) {
-        0 => sys::read_clock(clock, &mut time),
-        libcs => {
-            type Read = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> i32;
-            // SAFETY: libc's function of that type; the structure is ours.
-            unsafe { core::mem::transmute::<usize, Read>(libcs)(clock, &mut time) };
-        }
+    type Read = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> i32;
+    let libcs = LIBCS.load(Ordering::Relaxed);
+    if libcs == 0 {
+        return sys::read_clock(clock).unwrap_or(0);
     }
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: libc's function of that type; the structure is ours.
+    unsafe { core::mem::transmute::<usize, Read>(libcs)(clock, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 

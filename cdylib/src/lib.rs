@@ -58,6 +58,7 @@ mod modules;
 mod noting;
 mod off_cpu;
 mod path;
+mod processor;
 mod rare;
 mod reading;
 mod replay;

@@ -25,9 +25,10 @@ use crate::clock;
 use crate::family::at;
 use crate::frame::{Frame, NOTED};
 use crate::path;
+use crate::processor::{self, OnProcessor};
 use crate::states;
 use crate::switches;
-use crate::sys::{self, OnProcessor};
+use crate::sys;
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::arena::flag;
@@ -289,7 +290,7 @@ pub fn tell_of_others(own: &Thread) {
     }
     states::each_in_use(|other| {
         let is_other = !core::ptr::eq(other, own) && switches::has_page(other) && other.has_arena();
-        if is_other && let Ok(away_ns) = sys::away_ns_of(other.tid.get()) {
+        if is_other && let Ok(away_ns) = processor::away_ns_of(other.tid.get()) {
             let arena = other.arena.get();
             // SAFETY: an arena stays in the mapping.
             unsafe {

@@ -43,50 +43,6 @@ macro_rules! call {
     }};
 }
 
-/// How long the calling thread has had a processor, in nanoseconds. 0 if that cannot be asked.
-pub fn processor_ns() -> u64 {
-    let mut time = [0u64; 2];
-    let answer = call!(SYS_clock_gettime, libc::CLOCK_THREAD_CPUTIME_ID, time.as_mut_ptr());
-    answer.map_or(0, |_| time[0] * 1_000_000_000 + time[1])
-}
-
-/// What the kernel has counted of a thread until now.
-#[derive(Clone, Copy)]
-pub struct OnProcessor {
-    /// `CLOCK_MONOTONIC_RAW`, which runs as fast as the clock of processor time.
-    ns: u64,
-    /// What it has had a processor for.
-    cpu_ns: u64,
-    /// Which task that is.
-    pub tid: u32,
-}
-
-impl OnProcessor {
-    /// Of the calling thread.
-    pub fn now() -> Result<Self> {
-        let mut time = [0u64; 2];
-        let tid = call!(SYS_gettid, 0)? as u32;
-        call!(SYS_clock_gettime, libc::CLOCK_THREAD_CPUTIME_ID, time.as_mut_ptr())?;
-        let ns = crate::clock::read(libc::CLOCK_MONOTONIC_RAW);
-        Ok(Self { ns, cpu_ns: time[0] * 1_000_000_000 + time[1], tid })
-    }
-
-    /// How long it was off the processor, from a beginning that is always the same.
-    pub fn away_ns(&self) -> u64 {
-        self.ns.saturating_sub(self.cpu_ns)
-    }
-}
-
-/// The same of another thread of the process.
-pub fn away_ns_of(tid: u32) -> Result<u64> {
-    const PER_THREAD_SCHEDULED: i32 = 6; // as <linux/posix-timers.h> has it: CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED
-    let clock = !(tid as i32) << 3 | PER_THREAD_SCHEDULED;
-    let mut time = [0u64; 2];
-    call!(SYS_clock_gettime, clock, time.as_mut_ptr())?;
-    let ns = crate::clock::read(libc::CLOCK_MONOTONIC_RAW);
-    Ok(ns.saturating_sub(time[0] * 1_000_000_000 + time[1]))
-}
-
 /// Whether the process runs under a filter of system calls (seccomp), or that cannot be told.
 pub fn is_filtered() -> bool {
     call!(SYS_prctl, libc::PR_GET_SECCOMP) != Ok(0)
@@ -374,9 +330,11 @@ pub fn spare_address_space() -> usize {
     (limit[0] as usize).saturating_sub(pages * profile::GRANULE)
 }
 
-/// A clock's time, by the slow way.
-pub fn read_clock(clock: libc::clockid_t, time: &mut libc::timespec) {
-    let _ = call!(SYS_clock_gettime, clock, ptr::from_mut(time));
+/// A clock's time in nanoseconds, by the slow way.
+pub fn read_clock(clock: libc::clockid_t) -> Result<u64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    call!(SYS_clock_gettime, clock, ptr::from_mut(&mut time))?;
+    Ok(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
 /// Private memory, zeroed.

@@ -12,6 +12,7 @@ use crate::family::at;
 use crate::field::Field;
 use crate::frame::bits;
 use crate::off_cpu;
+use crate::processor;
 use crate::ring;
 use crate::settings::Settings;
 use crate::switches;
@@ -142,7 +143,7 @@ fn moment(thread: &Thread, now: u64) -> Moment {
     let off = match switches::has_page(thread) {
         // Not what a hypervisor has taken: that is in the calls' times, in the cost's share of them as in the program's.
         true => thread.family.ticks(thread.off_ns.get()),
-        false => now.wrapping_sub(thread.family.ticks(sys::processor_ns())),
+        false => now.wrapping_sub(thread.family.ticks(processor::own_ns())),
     };
     Moment { count: thread.count.get(), inside: inside(thread, now), off }
 }

@@ -2,8 +2,6 @@
 
 use serde::Serialize;
 
-use super::checkup::Module;
-
 /// How many call paths go through a hook depends on the program and on what it does: Lua's took 2.0 kB for each, SQLite's 2.1, and
 /// cppcheck's 1.4 with a file of 300 lines. Twice that leaves room for larger runs.
 const BYTES_OF_A_HOOK: u64 = 4_000;
@@ -23,9 +21,8 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Of a program with these modules that are recorded.
-    pub fn of<'a>(recorded: impl Iterator<Item = &'a Module>) -> Self {
-        let hooks = recorded.map(|module| module.enters.sites as u64).sum::<u64>();
+    /// Of a program with so many hooks for entering.
+    pub fn of(hooks: u64) -> Self {
         let estimated_bytes = hooks.saturating_mul(BYTES_OF_A_HOOK);
         let limit_bytes = estimated_bytes.checked_next_power_of_two().unwrap_or(u64::MAX).max(DEFAULT_LIMIT);
         Self { hooks, estimated_bytes, limit_bytes }

@@ -54,7 +54,7 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<u8, Error> {
 /// The checkup as data.
 pub fn checkup(program: &OsStr) -> Result<Checkup, Error> {
     let subject = Subject::look_into(&resolve(program)?);
-    let memory = Memory::of(subject.recorded());
+    let memory = Memory::of(subject.recorded().map(|module| module.enters.sites as u64).sum());
     let findings = findings::all(&subject, &memory);
     let (works, verdict, next) = verdict::of(&subject, &findings, &memory);
     Ok(Checkup {

@@ -1,0 +1,40 @@
+//! How long threads had a processor, as the kernel's clocks of them tell.
+
+use crate::{clock, sys};
+
+/// How long the calling thread has had a processor, in nanoseconds. 0 if that cannot be asked.
+pub fn own_ns() -> u64 {
+    sys::read_clock(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
+}
+
+/// What the kernel has counted of a thread until now.
+#[derive(Clone, Copy)]
+pub struct OnProcessor {
+    /// `CLOCK_MONOTONIC_RAW`, which runs as fast as the clock of processor time.
+    ns: u64,
+    /// What it has had a processor for.
+    cpu_ns: u64,
+    /// Which task that is.
+    pub tid: u32,
+}
+
+impl OnProcessor {
+    /// Of the calling thread.
+    pub fn now() -> sys::Result<Self> {
+        let tid = sys::gettid();
+        let cpu_ns = sys::read_clock(libc::CLOCK_THREAD_CPUTIME_ID)?;
+        Ok(Self { ns: clock::read(libc::CLOCK_MONOTONIC_RAW), cpu_ns, tid })
+    }
+
+    /// How long it was off the processor, from a beginning that is always the same.
+    pub fn away_ns(&self) -> u64 {
+        self.ns.saturating_sub(self.cpu_ns)
+    }
+}
+
+/// The same of another thread of the process.
+pub fn away_ns_of(tid: u32) -> sys::Result<u64> {
+    const PER_THREAD_SCHEDULED: i32 = 6; // as <linux/posix-timers.h> has it: CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED
+    let cpu_ns = sys::read_clock(!(tid as i32) << 3 | PER_THREAD_SCHEDULED)?;
+    Ok(clock::read(libc::CLOCK_MONOTONIC_RAW).saturating_sub(cpu_ns))
+}
