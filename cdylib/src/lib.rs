@@ -40,6 +40,7 @@ mod cost;
 mod counted;
 mod creation;
 mod distribution;
+mod empty;
 mod family;
 mod field;
 mod filter;

@@ -94,11 +94,10 @@ unsafe fn goes_on(thread: &Thread) -> bool {
     is_at_limit(thread) && !thread.is_switched() && unsafe { trial::step_noted(thread) }
 }
 
-/// The rest of a hook that has got a slot behind the limit, or one of a stretch that is over. Before its note of nothing a hook
-/// that notes twice has counted no body yet.
+/// The rest of a hook that has got a slot behind the limit, or one of a stretch that is over.
 #[cold]
 #[inline(never)]
-pub unsafe extern "C" fn full<const IS_ENTRY: bool, const IS_OF_NOTHING: bool>(
+pub unsafe extern "C" fn full<const IS_ENTRY: bool>(
     function: usize,
     site: usize,
     hook: usize,
@@ -110,7 +109,7 @@ pub unsafe extern "C" fn full<const IS_ENTRY: bool, const IS_OF_NOTHING: bool>(
     unsafe {
         give_back(thread, slot);
         // It is counted once more.
-        if !IS_OF_NOTHING && is_open(thread) && sp == (*thread.ring_base.get()).sp {
+        if is_open(thread) && sp == (*thread.ring_base.get()).sp {
             let bodies = thread.ring_bodies.get();
             if IS_ENTRY {
                 thread.ring_bodies.set(bodies.saturating_sub(1));
@@ -122,11 +121,10 @@ pub unsafe extern "C" fn full<const IS_ENTRY: bool, const IS_OF_NOTHING: bool>(
     }
 }
 
-/// The rest of a hook that has written its note, and finds that the stretch is over: a signal handler has interrupted it. After a
-/// note of nothing its call is not counted, whoever has replayed that.
+/// The rest of a hook that has written its note, and finds that the stretch is over: a signal handler has interrupted it.
 #[cold]
 #[inline(never)]
-pub unsafe extern "C" fn late<const IS_ENTRY: bool, const IS_OF_NOTHING: bool>(
+pub unsafe extern "C" fn late<const IS_ENTRY: bool>(
     function: usize,
     site: usize,
     hook: usize,
@@ -136,7 +134,7 @@ pub unsafe extern "C" fn late<const IS_ENTRY: bool, const IS_OF_NOTHING: bool>(
 ) {
     // SAFETY: the slot is the hook's.
     unsafe {
-        match take_back(thread, slot) || IS_OF_NOTHING {
+        match take_back(thread, slot) {
             true if IS_ENTRY => hooks::enter(function, site, hook, sp),
             true => hooks::exit(function, site, hook, sp),
             false => {}

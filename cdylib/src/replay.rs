@@ -33,7 +33,12 @@ pub struct Scratch {
     open: [Open; SLOTS],
     /// What was in the ring when the stretch ended.
     pub slots: [RingSlot; SLOTS],
+    /// Where hooks that note twice put what nobody reads.
+    pub spare: [RingSlot; SPARE],
 }
+
+/// Room for what is noted twice: the last quarter of a stretch.
+const SPARE: usize = SLOTS / 4;
 
 /// A call in the ring.
 #[derive(Clone, Copy)]

@@ -33,6 +33,7 @@ use crate::thread::{Thread, live};
 use crate::trial;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
+use profile::ring::Note;
 use profile::ring::{BLOCK_SIZE, Place, SLOTS, tag};
 use profile::{Block, Ring, RingSlot, UNIT, kind};
 
@@ -408,6 +409,9 @@ pub unsafe fn begin(thread: &Thread, first_part: usize) -> bool {
         thread.ring_sequence.set((*ring).sequence);
         thread.ring_next.set(slots(ring).expose_provenance());
         thread.ring_limit.set(slots(ring).wrapping_add(1).addr());
+        let spare = (&raw mut (*thread.scratch.get()).spare).expose_provenance();
+        thread.spare_next.set(spare);
+        thread.spare_limit.set(spare + size_of_val(&(*thread.scratch.get()).spare));
         thread.ring_stage.set(Stage::Open);
         compiler_fence(Ordering::SeqCst);
         set_base(thread);
@@ -438,6 +442,17 @@ pub unsafe fn calls_between(thread: &Thread, first: usize, end: usize) -> u64 {
     let is_call =
         |at: &usize| unsafe { (*slots.add(*at)).is_written() && (*slots.add(*at)).sp & tag::BITS == tag::ENTER };
     (first..end.min(SLOTS)).filter(is_call).count() as u64
+}
+
+/// The return address of a hook that has noted a call.
+pub unsafe fn any_hook(thread: &Thread) -> Option<usize> {
+    let slots = slots(thread.ring.get());
+    // SAFETY: the slots are the ring's.
+    let noted = (0..taken(thread)).map(|at| unsafe { slots.add(at).read() });
+    noted.map(|slot| slot.note()).find_map(|note| match note {
+        Note::Enter(event) => Some(event.hook as usize),
+        _ => None,
+    })
 }
 
 /// How many slots have been taken.

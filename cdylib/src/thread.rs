@@ -127,6 +127,9 @@ pub struct Thread {
     pub ring_next: Field<usize>,
     /// Where something about the ring is to be done; 0 while nothing may be noted there.
     pub ring_limit: Field<usize>,
+    /// The same of the spare slots ([`Scratch::spare`]), of hooks that note twice.
+    pub spare_next: Field<usize>,
+    pub spare_limit: Field<usize>,
     /// The frame of the call that all that is noted is made from.
     pub ring_base: Field<*mut Frame>,
     /// The first stack pointer that may be noted, and how far they reach.

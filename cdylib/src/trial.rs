@@ -8,6 +8,7 @@
 use crate::arena;
 use crate::busy::Busy;
 use crate::clock::{Clock, Tsc};
+use crate::empty;
 use crate::family::at;
 use crate::field::Field;
 use crate::frame::bits;
@@ -220,7 +221,7 @@ fn timed_calls(thread: &Thread) -> u64 {
     TIMED.min(thread.family.settings.windows)
 }
 
-/// Behind which slot a part of the stretch that is noted ends. A call takes two, and four where it is noted twice.
+/// Behind which slot a part of the stretch that is noted ends. A call takes two.
 fn end_of(thread: &Thread, part: usize) -> usize {
     let quarter = (thread.family.settings.windows as usize).saturating_mul(8).clamp(64, SLOTS) / 4;
     match part {
@@ -325,6 +326,10 @@ unsafe fn keep(thread: &Thread, before: i32, once: i32, twice: i32) {
     unsafe {
         let trials: &mut Trials = &mut *at(thread.base, (*thread.arena.get()).trials);
         trials.made += 1;
+        if let Some(hook) = ring::any_hook(thread) {
+            let least = if trials.empty_call == 0 { u32::MAX } else { trials.empty_call };
+            trials.empty_call = empty::call_ticks(hook).min(least);
+        }
         let weight = thousands(passed).max(1);
         trials.add(&Found {
             timed: for_each(ticks as i64, calls),

@@ -44,7 +44,7 @@ pub unsafe extern "C" fn exit(_function: usize, _site: usize) {
 /// What a hook does to note something: where it goes on if the stack pointer is not below the base's, the label behind that, where
 /// if there is no slot left, what is noted beside the stack pointer, and where if the stretch has ended meanwhile.
 macro_rules! note {
-    ($beyond:literal, $below:literal, $full:literal, $tag:literal, $late:literal) => {
+    ($beyond:literal, $below:literal, $next:literal, $limit:literal, $full:literal, $tag:literal, $late:literal) => {
         concat!(
             // On the stack and inside the frame of the call that all that is noted here is made from.
             "mov rax, rcx\n",
@@ -69,15 +69,15 @@ macro_rules! note {
             "jne 7f\n",
             ".endif\n",
             "mov eax, {size}\n",
-            "xadd [r8 + {next}], rax\n",
-            "cmp rax, [r8 + {limit}]\n",
+            concat!("xadd [r8 + ", $next, "], rax\n"),
+            concat!("cmp rax, [r8 + ", $limit, "]\n"),
             concat!("jae ", $full, "\n"),
             concat!("lea r10, [rcx + ", $tag, "]\n"),
             "mov [rax + {at_sp}], r10\n",
             "mov [rax + {at_site}], rsi\n",
             "mov [rax + {at_hook}], rdx\n",
             "mov [rax + {at_function}], rdi\n",
-            "cmp rax, [r8 + {limit}]\n",
+            concat!("cmp rax, [r8 + ", $limit, "]\n"),
             concat!("jae ", $late),
         )
     };
@@ -88,9 +88,10 @@ macro_rules! note {
 ///
 /// A slot is taken by one instruction, so a signal handler's hooks take those behind it; the function is written last, and
 /// then it is looked whether the stretch has ended meanwhile. Where the thread notes twice, all that a hook does is done twice,
-/// and the first note is one of nothing.
+/// and the first note goes where nobody reads it. It has a counter of its own: with one for both, each note would wait for the
+/// other's, which a note alone does not.
 macro_rules! noting_hook {
-    ($name:ident, $tag:expr, $otherwise:path, $full:path, $late:path, $full_for_nothing:path, $late_for_nothing:path, $doc:literal) => {
+    ($name:ident, $tag:expr, $otherwise:path, $full:path, $late:path, $doc:literal) => {
         #[doc = $doc]
         ///
         /// # Safety
@@ -103,18 +104,16 @@ macro_rules! noting_hook {
                 "cmp qword ptr [r8 + {live}], {noting}",
                 "jne 6f",
                 "5:",
-                note!("31f", "32", "8f", "{tag}", "9f"),
+                note!("31f", "32", "{next}", "{limit}", "8f", "{tag}", "9f"),
                 "ret",
                 "6:",
                 "cmp qword ptr [r8 + {live}], {twice}",
                 "jne 7f",
-                note!("30f", "20", "33f", "{nothing}", "4f"),
+                note!("30f", "20", "{spare_next}", "{spare_limit}", "2f", "{tag}", "2f"),
                 // What has led here, for what it takes: rdx and rcx are known.
+                "2:",
                 "mov r10, [rsp]",
                 "mov r11, rsp",
-                "jmp 3f",
-                ".p2align 4",
-                "3:",
                 "mov r8, [rip + diytrace_thread@GOTTPOFF]",
                 "mov r8, fs:[r8]",
                 "test r8, r8",
@@ -156,12 +155,6 @@ macro_rules! noting_hook {
                 "9:",
                 "mov r9, rax",
                 "jmp {late}",
-                "4:",
-                "mov r9, rax",
-                "jmp {late_for_nothing}",
-                "33:",
-                "mov r9, rax",
-                "jmp {full_for_nothing}",
                 live = const offset_of!(Thread, live),
                 noting = const live::RING,
                 twice = const live::RING_TWICE,
@@ -183,9 +176,10 @@ macro_rules! noting_hook {
                 size = const size_of::<RingSlot>(),
                 next = const offset_of!(Thread, ring_next),
                 limit = const offset_of!(Thread, ring_limit),
+                spare_next = const offset_of!(Thread, spare_next),
+                spare_limit = const offset_of!(Thread, spare_limit),
                 tag = const $tag,
                 entry = const tag::ENTER,
-                nothing = const tag::NOTHING,
                 at_sp = const offset_of!(RingSlot, sp),
                 at_site = const offset_of!(RingSlot, site),
                 at_hook = const offset_of!(RingSlot, hook),
@@ -193,8 +187,6 @@ macro_rules! noting_hook {
                 otherwise = sym $otherwise,
                 full = sym $full,
                 late = sym $late,
-                full_for_nothing = sym $full_for_nothing,
-                late_for_nothing = sym $late_for_nothing,
             )
         }
     };
@@ -204,22 +196,67 @@ noting_hook!(
     enter_noting,
     tag::ENTER,
     hooks::enter_otherwise,
-    noting::full::<true, false>,
-    noting::late::<true, false>,
-    noting::full::<true, true>,
-    noting::late::<true, true>,
+    noting::full::<true>,
+    noting::late::<true>,
     "Entry in a thread whose calls are not timed one by one."
 );
 noting_hook!(
     exit_noting,
     tag::EXIT,
     hooks::exit_otherwise,
-    noting::full::<false, false>,
-    noting::late::<false, false>,
-    noting::full::<false, true>,
-    noting::late::<false, true>,
+    noting::full::<false>,
+    noting::late::<false>,
     "Exit in such a thread."
 );
+
+/// The words that stubs jump by, as those of a module that a linker has filled in.
+static EMPTY_HOOK: unsafe extern "C" fn(usize, usize) = empty;
+
+/// As often calls a function that does nothing but call two hooks, which do nothing.
+#[unsafe(naked)]
+pub extern "C" fn call_empty(_times: u64) {
+    naked_asm!(
+        "2:",
+        "call 3f",
+        "dec rdi",
+        "jnz 2b",
+        "ret",
+        ".p2align 4",
+        "3:",
+        "sub rsp, 8",
+        "call [rip + {hook}]",
+        "call [rip + {hook}]",
+        "add rsp, 8",
+        "ret",
+        hook = sym EMPTY_HOOK,
+    )
+}
+
+/// The same, where calls lead to a stub that jumps on.
+#[unsafe(naked)]
+pub extern "C" fn call_empty_by_stub(_times: u64) {
+    naked_asm!(
+        "2:",
+        "call 3f",
+        "dec rdi",
+        "jnz 2b",
+        "ret",
+        ".p2align 4",
+        "3:",
+        "sub rsp, 8",
+        "call 4f",
+        "call 5f",
+        "add rsp, 8",
+        "ret",
+        ".p2align 4",
+        "4:",
+        "jmp [rip + {hook}]",
+        ".p2align 4",
+        "5:",
+        "jmp [rip + {hook}]",
+        hook = sym EMPTY_HOOK,
+    )
+}
 
 /// A hook that does nothing, as libc's.
 #[unsafe(naked)]

@@ -19,7 +19,7 @@ mod columns;
 pub const CONTENT_TYPE: &str = "application/vnd.diytrace.frame";
 
 /// How a frame begins, with the version of what follows.
-const FRAME: &[u8; 8] = b"diytfrm2";
+const FRAME: &[u8; 8] = b"diytfrm3";
 
 /// How names begin.
 const NAMES: &[u8; 8] = b"diytnam1";

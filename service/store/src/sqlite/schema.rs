@@ -10,7 +10,7 @@ use crate::Error;
 const APPLICATION: i64 = 0x6469_7974;
 
 /// The version of the tables.
-pub const VERSION: i64 = 2;
+pub const VERSION: i64 = 3;
 
 const TABLES: &str = "
 CREATE TABLE build (
