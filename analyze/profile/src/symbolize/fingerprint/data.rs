@@ -92,7 +92,14 @@ impl<'a> Reader<'_, 'a> {
             Access::Of(size) => hash.feed(kind::BYTES, bytes.get(..size).ok_or(Unknown)?),
             Access::Address if own.jumps_by_table() && self.feed_jumps(hash, address, own) => {}
             Access::JumpTable => self.feed_addresses(hash, address, own)?,
-            Access::Address => hash.feed(kind::TEXT, text(address, bytes).ok_or(Unknown)?),
+            Access::Address => match text(address, bytes) {
+                Some(text) => hash.feed(kind::TEXT, text),
+                None => {
+                    let (name, size) = self.image.ending(address).ok_or(Unknown)?;
+                    hash.feed(kind::DATA, without_numbers(name).as_bytes());
+                    hash.number(kind::OFFSET, size);
+                }
+            },
         }
         Ok(())
     }

@@ -164,6 +164,13 @@ impl<'a> Image<'a> {
         }
     }
 
+    /// The data that ends at an address, where loops stop that go through it: its name and size.
+    pub fn ending(&self, address: u64) -> Option<(&'a str, u64)> {
+        let after = self.data.partition_point(|symbol| symbol.address < address);
+        let last = self.data[..after].last().filter(|symbol| address - symbol.address == symbol.size)?;
+        Some((last.name, last.size))
+    }
+
     /// What a pointer points to that is filled in when the program is loaded, or that the linker has filled in.
     pub fn pointer(&self, address: u64, enclosing: &Enclosing<'_, 'a>) -> Option<Thing<'a>> {
         self.pointer_after(address, enclosing, 0)

@@ -38,6 +38,7 @@ __attribute__((noinline)) void ahead(int x) { for (; x < 100; x += 3) printf("%d
 static const int table[4] = {10, 20, ENTRY, 40};
 static const char *const names[] = {"nil", "boolean", NAME};
 static int counter;
+__attribute__((noinline)) int walked(int x) { for (const int *one = table; one != table + 4; one++) x += *one ^ x; return x; }
 __attribute__((noinline)) int one(int x) { return x * 3 + 1; }
 __attribute__((noinline)) int two(int x) { return x * 3 + 1; }
 __attribute__((noinline)) int number(int x) { return x * 5 + NUMBER; }
@@ -66,13 +67,13 @@ __attribute__((noinline)) void fails(int x)
 int main(int n, char **v)
 {
     fails(n);
-    return number(n) + text(n) + indexed(n) + (int)strlen(named(n)) + caller(n) + (int)half(n) + counted(n) + loops(n) + holds(n) + switched(n);
+    return number(n) + walked(n) + text(n) + indexed(n) + (int)strlen(named(n)) + caller(n) + (int)half(n) + counted(n) + loops(n) + holds(n) + switched(n);
 }
 "#;
 
-const FUNCTIONS: [&str; 14] = [
-    "one", "two", "number", "text", "indexed", "named", "caller", "half", "counted", "loops", "holds", "switched",
-    "fails", "main",
+const FUNCTIONS: [&str; 15] = [
+    "one", "two", "number", "text", "indexed", "walked", "named", "caller", "half", "counted", "loops", "holds",
+    "switched", "fails", "main",
 ];
 
 /// The functions of [`SOURCE`], compiled so.
@@ -171,7 +172,7 @@ fn what_changed_is_another_and_nothing_else() {
         let of_number: &[&str] = if is_optimized { &["number", "holds", "fails"] } else { &["number", "fails"] };
         assert_eq!(changed("-DNUMBER=8"), of_number);
         assert_eq!(changed("-DTEXT=\"what it said\""), ["text"]);
-        assert_eq!(changed("-DENTRY=31"), ["indexed"]);
+        assert_eq!(changed("-DENTRY=31"), ["indexed", "walked"]);
         assert_eq!(changed("-DNAME=\"string\""), ["named"]);
         assert_eq!(changed("-DCALLEE=two"), ["caller"]);
         assert_eq!(changed("-DSECOND=20.25"), ["half"]);
