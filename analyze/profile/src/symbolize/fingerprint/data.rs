@@ -95,9 +95,9 @@ impl<'a> Reader<'_, 'a> {
             Access::Address => match text(address, bytes) {
                 Some(text) => hash.feed(kind::TEXT, text),
                 None => {
-                    let (name, size) = self.image.ending(address).ok_or(Unknown)?;
+                    let (name, offset) = self.image.beside(address).ok_or(Unknown)?;
                     hash.feed(kind::DATA, without_numbers(name).as_bytes());
-                    hash.number(kind::OFFSET, size);
+                    hash.number(kind::OFFSET, offset as u64);
                 }
             },
         }

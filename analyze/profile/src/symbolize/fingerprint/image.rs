@@ -27,6 +27,9 @@ struct Section<'a> {
 /// Most pointers from one to the next: a stub's, to a stub.
 const MOST_POINTERS: u8 = 4;
 
+/// Largest element of a table before whose first one a loop may start.
+const LARGEST_ELEMENT: u64 = 16;
+
 /// Finds the function that an address lies in.
 pub type Enclosing<'f, 'a> = dyn Fn(u64) -> Option<Symbol<'a>> + 'f;
 
@@ -164,11 +167,14 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// The data that ends at an address, where loops stop that go through it: its name and size.
-    pub fn ending(&self, address: u64) -> Option<(&'a str, u64)> {
+    /// The data that ends at an address, or begins an element after it, where loops stop and start that go through it: its
+    /// name, and how far into it that is.
+    pub fn beside(&self, address: u64) -> Option<(&'a str, i64)> {
         let after = self.data.partition_point(|symbol| symbol.address < address);
-        let last = self.data[..after].last().filter(|symbol| address - symbol.address == symbol.size)?;
-        Some((last.name, last.size))
+        let last = self.data[..after].last().filter(|symbol| address - symbol.address == symbol.size);
+        let next = self.data.get(after).filter(|symbol| symbol.address - address <= LARGEST_ELEMENT);
+        let found = last.or(next)?;
+        Some((found.name, address.wrapping_sub(found.address) as i64))
     }
 
     /// What a pointer points to that is filled in when the program is loaded, or that the linker has filled in.
