@@ -57,6 +57,14 @@ impl<'a> Reader<'_, 'a> {
             return Ok(());
         }
         match self.image.thing(address, &|address| self.enclosing(address)) {
+            // A loop through the table behind it may start there, and in another build other data may lie before that.
+            Thing::Data { offset: 1.., range, .. }
+                if matches!(access, Access::Address)
+                    && self.image.is_before_other(address, range.end)
+                    && !own.refers_into(&range, address) =>
+            {
+                Err(Unknown)
+            }
             Thing::Data { name, offset, range, is_constant: true } => {
                 hash.feed(kind::DATA, without_numbers(name).as_bytes());
                 hash.number(kind::OFFSET, offset);

@@ -177,6 +177,13 @@ impl<'a> Image<'a> {
         Some((found.name, address.wrapping_sub(found.address) as i64))
     }
 
+    /// Whether an address at the end of data may as well be an element before other data, which begins there.
+    pub fn is_before_other(&self, address: u64, end: u64) -> bool {
+        let after = self.data.partition_point(|symbol| symbol.address <= address);
+        let begins = |symbol: &Symbol| symbol.address - address <= LARGEST_ELEMENT;
+        end - address <= LARGEST_ELEMENT && self.data.get(after).is_some_and(begins)
+    }
+
     /// What a pointer points to that is filled in when the program is loaded, or that the linker has filled in.
     pub fn pointer(&self, address: u64, enclosing: &Enclosing<'_, 'a>) -> Option<Thing<'a>> {
         self.pointer_after(address, enclosing, 0)

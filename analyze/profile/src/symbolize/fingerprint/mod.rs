@@ -65,6 +65,9 @@ impl<'a> Reader<'_, 'a> {
     fn at(&self, address: u64) -> Option<Fingerprint> {
         let function = self.table.starting_at(address).next()?;
         let parts = Parts::of(function, self.image, &|address| self.table.enclosing(address))?;
+        let instructions = || parts.iter().flat_map(|part| &part.instructions);
+        let mentioned = instructions().filter_map(|(one, _)| self.displaced(one)).collect();
+        let parts = parts.refer_to(mentioned);
         let mut hash = Hash::new();
         for part in parts.iter() {
             hash.feed(kind::PART, b"");

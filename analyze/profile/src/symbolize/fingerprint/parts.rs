@@ -1,5 +1,7 @@
 //! A function's instructions, with those of the parts that the compiler has put elsewhere (`f.cold`, `f.part.0`).
 
+use std::ops::Range;
+
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
 
 use super::super::answers::Symbol;
@@ -12,8 +14,8 @@ const MOST: usize = 32;
 /// Longest function that is read; what is larger is data, or damaged.
 const LONGEST: u64 = 16 << 20;
 
-/// A function, whole.
-pub struct Parts<'a>(Vec<Part<'a>>);
+/// A function, whole, and the addresses of data that it refers to.
+pub struct Parts<'a>(Vec<Part<'a>>, Vec<u64>);
 
 /// Code without a gap. What pads it is no part of it.
 pub struct Part<'a> {
@@ -25,7 +27,7 @@ pub struct Part<'a> {
 impl<'a> Parts<'a> {
     /// Those of a function; `None` if not all of its code is there.
     pub fn of(function: Symbol<'a>, image: &Image<'a>, enclosing: &impl Fn(u64) -> Option<Symbol<'a>>) -> Option<Self> {
-        let mut parts = Self(vec![Part::of(function, image)?]);
+        let mut parts = Self(vec![Part::of(function, image)?], Vec::new());
         let mut next = 0;
         while next < parts.0.len() && parts.0.len() < MOST {
             let targets: Vec<u64> = parts.0[next].instructions.iter().filter_map(|(one, _)| target(one)).collect();
@@ -42,6 +44,16 @@ impl<'a> Parts<'a> {
             next += 1;
         }
         Some(parts)
+    }
+
+    /// Notes which addresses of data it refers to.
+    pub fn refer_to(self, addresses: Vec<u64>) -> Self {
+        Self(self.0, addresses)
+    }
+
+    /// Whether it refers to anything else in a range.
+    pub fn refers_into(&self, range: &Range<u64>, beside: u64) -> bool {
+        self.1.iter().any(|address| *address != beside && range.contains(address))
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Part<'a>> {
