@@ -375,7 +375,9 @@ fn changed(function: &Function) -> String {
         Some(CauseKind::Inlining) => format!("{why}, other code: inlining"),
         Some(CauseKind::Unknown) => format!("{why}, code unknown"),
         Some(CauseKind::Surroundings) => format!("{why}, one build"),
-        Some(CauseKind::AskedForMore) => format!("{why}, asked for more"),
+        Some(CauseKind::AskedForMore) => {
+            format!("{why}, asked for {}", if function.self_ns.difference_ns() < 0.0 { "less" } else { "more" })
+        }
         Some(CauseKind::Waits) => format!("{why}, waits"),
         _ => why,
     }

@@ -98,7 +98,7 @@ pub fn because(query: &Query, function: &Function) -> String {
     match cause.kind {
         CauseKind::Code => "its code changed".to_owned(),
         CauseKind::Inlining => format!("its code changed, and {by} with it: inlined on one side, called on the other"),
-        CauseKind::Calls if cause.by.is_empty() => "what is not recorded calls it more or less often".to_owned(),
+        CauseKind::Calls if cause.by.is_empty() => "no recorded caller alone explains it".to_owned(),
         CauseKind::Calls => calls(),
         CauseKind::Callers => format!("follows {by}"),
         CauseKind::AskedForMore => {

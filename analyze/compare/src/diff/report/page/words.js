@@ -68,7 +68,7 @@ function because(fn) {
   return {
     code: () => "its code changed",
     inlining: () => `its code changed, and ${by} with it: inlined on one side, called on the other`,
-    calls: () => (by ? `called more or less often by ${by}` : "what is not recorded calls it more or less often"),
+    calls: () => (by ? `called more or less often by ${by}` : "no recorded caller alone explains it"),
     callers: () => `follows ${by}`,
     "asked-for-more": () => `asked for ${fn.self_ns.difference < 0 ? "less" : "more"}: ${calls()}`,
     waits: () => `it waits ${time(fn.wait_ns[0])} → ${time(fn.wait_ns[1])}`,
