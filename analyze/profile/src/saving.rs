@@ -54,8 +54,7 @@ fn write(opened: &Opened, profile: &Path) -> std::io::Result<()> {
     let writer = Writer::beside(&path)?; // first: most of what can go wrong is found here
     let symbols = opened.symbols();
     let met = gather_met(&opened.merged, &symbols);
-    let known =
-        met.filter_map(|(id, met)| Some((opened.merged.modules[id as usize].key()?, (met.portable, met.around))));
+    let known = met.filter_map(|(id, met)| Some((opened.merged.modules[id as usize].key()?, met)));
     let known: Vec<_> = known.collect();
     // What is no longer here was saved before.
     let before = saved::read(&path);

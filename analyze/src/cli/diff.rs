@@ -160,6 +160,8 @@ choice!(Correction for statistics::Correction {
 choice!(FailOn for diff::FailOn {
     /// A function, or all of them together, take longer
     Slower,
+    /// The same, or the cost of a function whose code is the same
+    SameCode,
     /// Anything changed: times, counts, functions that are there
     Changed,
     /// Nothing

@@ -1,14 +1,20 @@
-//! Why a function's time or count changed: more calls or dearer ones, and whose doing that is.
+//! Why a function's time or count changed: more calls or dearer ones, its own code or something else, and whose doing that is.
+
+use std::collections::BTreeSet;
 
 use super::Options;
-use super::comparison::{CountVerdict, Counts, Edge, Function, On, Split, Test, Verdict, Why};
+use super::comparison::{
+    Cause, CauseKind, CountVerdict, Counts, Edge, Function, On, Relation, Split, Test, Verdict, Why,
+};
+use super::neighbours::Neighbours;
+use crate::observed::code::CodeState;
 use crate::observed::split::{self, MINOR};
 
 /// How much calls for each call of a caller may differ, where counts vary, and be the same.
 const SAME_RATIO: f64 = 0.01;
 
 /// Splits differences, finds what follows from callers, and what functions on one side may be called on the other.
-pub fn explain(functions: &mut [Function], edges: &mut [Edge], options: &Options) {
+pub fn explain(functions: &mut [Function], edges: &mut [Edge], is_one_build: bool, options: &Options) {
     for function in functions.iter_mut() {
         function.split = split(function, options);
     }
@@ -17,7 +23,13 @@ pub fn explain(functions: &mut [Function], edges: &mut [Edge], options: &Options
     for ((function, follows), perhaps) in functions.iter_mut().zip(follows).zip(perhaps) {
         function.follows = follows;
         function.perhaps = perhaps;
-        function.verdict = verdict(function);
+        function.verdict = verdict(function, is_one_build);
+    }
+    let neighbours = Neighbours::of(functions.len(), edges);
+    let causes: Vec<Option<Cause>> =
+        (0..functions.len()).map(|index| cause(index, functions, edges, &neighbours, is_one_build)).collect();
+    for (function, cause) in functions.iter_mut().zip(causes) {
+        function.cause = cause;
     }
     for edge in edges.iter_mut() {
         edge.verdict = match edge.on {
@@ -34,16 +46,104 @@ pub fn explain(functions: &mut [Function], edges: &mut [Edge], options: &Options
 }
 
 /// What all there is to say of a function comes to; so far its verdict is that of its time.
-fn verdict(function: &Function) -> Verdict {
+fn verdict(function: &Function, is_one_build: bool) -> Verdict {
     let is_following = !function.follows.is_empty();
+    // More calls than a caller made before are a change whatever the code; of one build, nothing says more than its time.
+    let is_of_cost = function.split.why == Why::Cost || is_following;
+    let is_same_code = !is_one_build && function.code == CodeState::Same && is_of_cost;
     match function.verdict {
         _ if function.on != On::Both => Verdict::OneSided,
         Verdict::Changed if is_following && function.split.why == Why::Calls => Verdict::Follows,
+        Verdict::Changed if is_same_code => Verdict::SameCode,
         Verdict::Changed => Verdict::Changed,
         _ if function.calls.verdict.is_changed() && is_following => Verdict::Follows,
         _ if function.calls.verdict.is_changed() => Verdict::Calls,
         _ if function.calls.verdict == CountVerdict::Undecided => Verdict::Underpowered,
         of_time => of_time,
+    }
+}
+
+/// Why it changed, of what is called changed in any way.
+fn cause(
+    index: usize,
+    functions: &[Function],
+    edges: &[Edge],
+    neighbours: &Neighbours,
+    is_one_build: bool,
+) -> Option<Cause> {
+    let function = &functions[index];
+    let by = |kind, by: Vec<String>| Cause { kind, by, relation: None };
+    let callers = || {
+        let changed = edges.iter().filter(|edge| edge.ends.1 == index && edge.is_per_call_changed);
+        by(CauseKind::Calls, changed.map(|edge| edge.caller.clone()).collect())
+    };
+    Some(match (function.verdict, function.split.why, function.code) {
+        (Verdict::Follows, ..) => by(CauseKind::Callers, function.follows.clone()),
+        (Verdict::Calls, ..) | (Verdict::Changed, Why::Calls, _) => callers(),
+        (Verdict::Changed, _, CodeState::Another) => of_code(index, functions, edges),
+        (Verdict::Changed, Why::Both, _) => callers(),
+        (Verdict::Changed, Why::Cost, CodeState::Unknown) => by(CauseKind::Unknown, Vec::new()),
+        (Verdict::Changed | Verdict::SameCode, ..) => of_same_code(index, functions, edges, neighbours, is_one_build),
+        _ => return None,
+    })
+}
+
+/// What of it is in its code on one side, and called on the other, if that is most of the difference.
+fn of_code(index: usize, functions: &[Function], edges: &[Edge]) -> Cause {
+    let difference = functions[index].self_ns.difference_ns();
+    // Where hooks are in physical functions only, a body that is inlined is not there, and its time is its caller's.
+    let moved = edges.iter().filter(|edge| {
+        let moved = edge.self_ns.difference_ns();
+        edge.ends.0 == index && edge.on != On::Both && moved * difference < 0.0 && moved.abs() >= 0.5 * difference.abs()
+    });
+    let by: Vec<String> = moved.map(|edge| edge.callee.clone()).collect();
+    Cause { kind: if by.is_empty() { CauseKind::Code } else { CauseKind::Inlining }, by, relation: None }
+}
+
+/// The likeliest reason for another cost of the same code.
+fn of_same_code(
+    index: usize,
+    functions: &[Function],
+    edges: &[Edge],
+    neighbours: &Neighbours,
+    is_one_build: bool,
+) -> Cause {
+    let function = &functions[index];
+    let difference = function.self_ns.difference_ns();
+    let cause = |kind, by: Vec<usize>, relation: Option<Relation>| Cause {
+        kind,
+        by: by.into_iter().map(|index| functions[index].name.clone()).collect(),
+        relation,
+    };
+    let asked = edges.iter().filter(|edge| {
+        let (before, after) = edge.per_call;
+        edge.ends.0 == index && edge.is_per_call_changed && (after - before) * difference > 0.0
+    });
+    let asked: Vec<usize> = asked.map(|edge| edge.ends.1).collect();
+    if !asked.is_empty() {
+        return cause(CauseKind::AskedForMore, asked, None);
+    }
+    let waited = function.wait_ns.map_or(0.0, |(before, after)| after - before);
+    if waited * difference > 0.0 && waited.abs() >= 0.5 * difference.abs() {
+        return cause(CauseKind::Waits, Vec::new(), None);
+    }
+    if is_one_build {
+        return cause(CauseKind::Surroundings, Vec::new(), None);
+    }
+    let those = |is_one: &dyn Fn(&Function) -> bool| -> BTreeSet<usize> {
+        (0..functions.len()).filter(|&other| other != index && is_one(&functions[other])).collect()
+    };
+    let changed = those(&|other| matches!(other.verdict, Verdict::Changed | Verdict::Calls | Verdict::OneSided));
+    if let Some((relation, by)) = neighbours.nearest(index, &changed) {
+        return cause(CauseKind::Memory, by, Some(relation));
+    }
+    if function.is_moved {
+        return cause(CauseKind::Layout, Vec::new(), None);
+    }
+    let of_other_code = those(&|other| other.code == CodeState::Another);
+    match neighbours.nearest(index, &of_other_code) {
+        Some((relation, by)) => cause(CauseKind::Memory, by, Some(relation)),
+        None => cause(CauseKind::Unknown, Vec::new(), None),
     }
 }
 

@@ -64,6 +64,7 @@ impl Named for Comparison {
                 names.push(&mut function.name);
                 names.extend(function.follows.iter_mut());
                 names.extend(&mut function.perhaps);
+                names.extend(function.cause.iter_mut().flat_map(|cause| &mut cause.by));
             }
             names.extend(query.edges.iter_mut().flat_map(|edge| [&mut edge.caller, &mut edge.callee]));
         }
@@ -83,6 +84,7 @@ impl Comparison {
     pub fn exit_status(&self, fail_on: FailOn) -> u8 {
         let is_met = match fail_on {
             FailOn::Slower => self.is_slower(),
+            FailOn::SameCode => self.is_slower() || self.is_dearer_for_same_code(),
             FailOn::Changed => self.is_changed(),
             FailOn::Never => false,
         };
@@ -97,6 +99,12 @@ impl Comparison {
             is_slower(total.verdict, total.self_ns.difference_ns())
                 || query.functions.iter().any(|function| is_slower(function.verdict, function.self_ns.difference_ns()))
         })
+    }
+
+    /// Whether a function takes longer though its code is the same.
+    pub fn is_dearer_for_same_code(&self) -> bool {
+        let functions = || self.queries.iter().flat_map(|query| &query.functions);
+        functions().any(|one| one.verdict == Verdict::SameCode && one.self_ns.difference_ns() > 0.0)
     }
 
     /// Whether anything at all changed: times, counts, functions that are there.

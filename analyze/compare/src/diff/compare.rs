@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
+use super::candidates;
 use super::causes;
 use super::comparison::{
-    Comparison, CountVerdict, Counts, Edge, Function, Metric, On, Percentile, Query, SCHEMA, Side, Split, Test, Total,
-    Verdict,
+    Comparison, CountVerdict, Counts, Edge, Explained, Function, Metric, On, Percentile, Query, SCHEMA, Side, Split,
+    Test, Total, Verdict,
 };
 use super::decision::decide;
 use super::history::What;
@@ -20,6 +21,7 @@ use super::{Error, Options};
 use crate::observed::identity::Key;
 use crate::observed::uncertainty::{Code, Uncertainty};
 use crate::runs::Runs;
+use crate::statistics::median;
 use diytrace_profile::histogram::Histogram;
 use diytrace_profile::time::Time;
 
@@ -138,7 +140,12 @@ fn query_of(query: Option<&str>, loaded: &[Loaded; 2], pool: &Pool, options: &Op
     }
     decide_on_counts(edges.iter_mut().map(|edge| (&mut edge.calls, options.min_change)), &tester, options);
 
-    causes::explain(&mut functions, &mut edges, options);
+    let is_one_build = sides.are_one_build();
+    causes::explain(&mut functions, &mut edges, is_one_build, options);
+    for (function, (_, series)) in functions.iter_mut().zip(&sides.functions) {
+        function.is_candidate =
+            candidates::is_candidate(function, series.pooled_own(), tests, tester.smallest_p, options);
+    }
     let mut query = Query {
         query: query.map(str::to_owned),
         left_runs: sides.runs[0],
@@ -148,13 +155,16 @@ fn query_of(query: Option<&str>, loaded: &[Loaded; 2], pool: &Pool, options: &Op
         all_splits: tester.splits.are_all,
         left_overhead: pool.overhead(0),
         right_overhead: pool.overhead(1),
+        is_one_build,
         total: total(query, &sides, &tester, options),
+        explained: Explained::default(),
         functions,
         edges,
         metrics: metrics(query, loaded, options),
         folded: sides.flames.folded(&sides.functions.iter().map(|(key, _)| key).collect::<Vec<_>>()),
     };
     query.sort();
+    query.explain();
     query
 }
 
@@ -180,6 +190,11 @@ fn function(query: Option<&str>, key: &Key, series: &Series, all: f64, tester: &
         total_ns: tester.test(&series.total, Errors::apart(series.total_error)),
         cost_ns: tester.test(&[cost(0), cost(1)], Errors::of(&cost_error, series.code())),
         calls,
+        code: series.code_state(),
+        is_moved: series.is_moved(),
+        wait_ns: waits(series),
+        cause: None,
+        is_candidate: false,
         split: Split::default(),
         follows: Vec::new(),
         perhaps: None,
@@ -187,6 +202,14 @@ fn function(query: Option<&str>, key: &Key, series: &Series, all: f64, tester: &
         percentiles: percentiles(&series.histograms),
         timeline: Overlay::of(&series.timelines, tester.runs),
     }
+}
+
+/// What of its self time a function waited, where all runs tell.
+fn waits(series: &Series) -> Option<(f64, f64)> {
+    let [left, right] = &series.own_wait;
+    let is_known =
+        [left, right].iter().zip(&series.own).all(|(known, runs)| !known.is_empty() && known.len() == runs.len());
+    is_known.then(|| (median(left), median(right)))
 }
 
 fn on(series: &Series) -> On {

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::Options;
 use super::overlay::Overlay;
+use crate::observed::code::CodeState;
 
 /// The name of the shape.
 pub(super) const SCHEMA: &str = "diytrace-diff/1";
@@ -73,8 +74,12 @@ pub struct Query {
     pub left_overhead: Vec<Overhead>,
     /// The same.
     pub right_overhead: Vec<Overhead>,
+    /// Whether both sides ran the same builds: then no code can be the cause of anything.
+    pub is_one_build: bool,
     /// Self time of all functions together.
     pub total: Total,
+    /// What of its difference the functions explain that are named.
+    pub explained: Explained,
     /// Functions, those that changed the most first.
     pub functions: Vec<Function>,
     /// Calls of one function by another, in the functions' order.
@@ -112,6 +117,21 @@ pub struct Total {
     pub self_ns: Test,
 }
 
+/// How much of the difference of all functions together those explain that are named, in nanoseconds of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Explained {
+    /// The difference of all together.
+    pub difference_ns: f64,
+    /// Of functions that are called changed, called more or less often, or on one side only, and of those that follow them.
+    pub changed_ns: f64,
+    /// Of functions whose code is the same, and whose cost is not.
+    pub same_code_ns: f64,
+    /// What is left.
+    pub rest_ns: f64,
+    /// The difference of the runs' wall times, where they were measured.
+    pub wall_ns: Option<f64>,
+}
+
 /// A function on both sides.
 #[derive(Clone, Debug, Serialize)]
 pub struct Function {
@@ -137,6 +157,16 @@ pub struct Function {
     pub total_ns: Test,
     /// Self time of a call.
     pub cost_ns: Test,
+    /// Whether its machine code is the same, with what is inlined into it.
+    pub code: CodeState,
+    /// Whether its code lies at another place of a page of memory.
+    pub is_moved: bool,
+    /// What of its self time it waited, where recordings tell: medians of both sides.
+    pub wait_ns: Option<(f64, f64)>,
+    /// Why it changed: of what is called changed in any way.
+    pub cause: Option<Cause>,
+    /// Whether all runs of one side are beyond all of the other, and yet it is not called changed: its verdict says why.
+    pub is_candidate: bool,
     /// What of the difference in self time comes from calls, and what from their cost.
     pub split: Split,
     /// Callers whose own change explains all there is: each of their calls still makes as many of these.
@@ -149,6 +179,87 @@ pub struct Function {
     pub percentiles: Vec<Percentile>,
     /// When it ran: of roots, and of what nothing recorded has called.
     pub timeline: Option<Overlay>,
+}
+
+/// Why a function changed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cause {
+    /// What kind of cause.
+    pub kind: CauseKind,
+    /// Whose doing it is.
+    pub by: Vec<String>,
+    /// What they are to it, where that is not clear.
+    pub relation: Option<Relation>,
+}
+
+/// What makes a function take longer or shorter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CauseKind {
+    /// Its machine code, or what is inlined into it.
+    Code,
+    /// Its code: `by` are in its code on one side, and called on the other.
+    Inlining,
+    /// Each call of a caller makes more or fewer calls of it.
+    Calls,
+    /// Its callers are called more or less often.
+    Callers,
+    /// The same code is asked for more or less: each of its calls makes more or fewer calls of `by`.
+    AskedForMore,
+    /// The same code waits longer or shorter.
+    Waits,
+    /// The same code finds memory in another state: `by` run near it, and changed.
+    Memory,
+    /// The same code lies elsewhere.
+    Layout,
+    /// The same code, and the same build: what runs it, or what it is given.
+    Surroundings,
+    /// Nobody can tell.
+    Unknown,
+}
+
+impl CauseKind {
+    /// What it is called, in JSON and elsewhere.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Code => "code",
+            Self::Inlining => "inlining",
+            Self::Calls => "calls",
+            Self::Callers => "callers",
+            Self::AskedForMore => "asked-for-more",
+            Self::Waits => "waits",
+            Self::Memory => "memory",
+            Self::Layout => "layout",
+            Self::Surroundings => "surroundings",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What a function is to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Relation {
+    /// It calls it.
+    Caller,
+    /// It is called by it.
+    Callee,
+    /// Both are called by one.
+    Sibling,
+    /// It runs above, below or beside its path.
+    Path,
+}
+
+impl Relation {
+    /// What it is called, in JSON and elsewhere.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Caller => "caller",
+            Self::Callee => "callee",
+            Self::Sibling => "sibling",
+            Self::Path => "path",
+        }
+    }
 }
 
 /// Calls of one function by another.
@@ -209,6 +320,8 @@ pub enum Verdict {
     Calls,
     /// It is called more or less often because its callers are.
     Follows,
+    /// It takes longer or shorter, and its code is the same: its cause says why.
+    SameCode,
     /// It looked changed, and fresh runs do not say so.
     Unconfirmed,
     /// It is on one side only.
@@ -234,6 +347,7 @@ impl Verdict {
             Self::Changed => "changed",
             Self::Calls => "calls",
             Self::Follows => "follows",
+            Self::SameCode => "same-code",
             Self::Unconfirmed => "unconfirmed",
             Self::OneSided => "one-sided",
             Self::Underpowered => "underpowered",

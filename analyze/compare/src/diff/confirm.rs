@@ -22,7 +22,7 @@ fn claims(query: &Query) -> bool {
 }
 
 fn is_claim(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Changed | Verdict::Calls | Verdict::Follows | Verdict::OneSided)
+    matches!(verdict, Verdict::Changed | Verdict::SameCode | Verdict::Calls | Verdict::Follows | Verdict::OneSided)
 }
 
 /// Holds all that was called changed against fresh runs of both sides; what does not repeat is unconfirmed.
@@ -64,6 +64,7 @@ pub fn confirm(comparison: &mut Comparison, left: &Runs, right: &Runs) -> Result
                 metric.verdict = Verdict::Unconfirmed;
             }
         }
+        query.explain();
     }
     comparison.errors.extend(fresh.errors);
     Ok(())
@@ -71,7 +72,7 @@ pub fn confirm(comparison: &mut Comparison, left: &Runs, right: &Runs) -> Result
 
 fn judge(function: &mut Function, again: &Function, options: &Options) {
     let (is_confirmed, difference, p) = match function.verdict {
-        Verdict::Changed => {
+        Verdict::Changed | Verdict::SameCode => {
             let is_confirmed = repeats(&function.self_ns, &again.self_ns, options);
             (is_confirmed, again.self_ns.difference, again.self_ns.p)
         }

@@ -8,6 +8,7 @@ use super::Error;
 use super::comparison::Comparison;
 use super::pool::Pool;
 use crate::observed::Observed;
+use crate::observed::code::KnownCode;
 use crate::runs::{Run, Runs};
 use diytrace_profile::opened::Opened;
 use diytrace_profile::progress::Progress;
@@ -90,8 +91,9 @@ impl<'a> Side<'a> {
 
     fn observed(self) -> Result<Loaded<'a>, Error> {
         let Self { set, query, runs } = self;
+        let known = KnownCode::default();
         let observe = |(run, opened): (&'a Run, Result<Opened, String>)| {
-            (run, opened.and_then(|opened| Observed::of(&opened).map_err(|error| error.to_string())))
+            (run, opened.and_then(|opened| Observed::with_code(&opened, &known).map_err(|error| error.to_string())))
         };
         let mut loaded = Loaded { runs: Vec::new(), observed: Vec::new(), left_out: Vec::new() };
         for (run, observed) in runs.into_par_iter().map(observe).collect::<Vec<_>>() {

@@ -3,13 +3,16 @@
 //! ```text
 //! all runs' trials ──[pool]──▶ what the hooks cost
 //! run's profiles ──[observed]──▶ functions, edges, paths ──[identity]──▶ [sides]: each with the values of every run
-//!     ──[tester]──▶ D, T, p ──[decision]──▶ verdicts ──[causes]──▶ calls or cost, whose doing ──▶ [`Comparison`]
+//!     ──[tester]──▶ D, T, p ──[decision]──▶ verdicts ──[causes]──▶ calls, code or
+//!     what else ──[neighbours]──▶ whose doing ──[explained]──▶ how much of the whole that is ──▶ [`Comparison`]
 //! ```
 //!
 //! A comparison is plain data; [`report`] writes it as text, JSON, CSV, a folder of tables, and a page. Self times are
 //! tested, so that the callers of what changed are not called changed as well; a function that is called more often only
-//! because its callers are follows them.
+//! because its callers are follows them. Between builds, a function whose machine code is the same has not changed: its
+//! cost has, for a reason that lies elsewhere.
 
+mod candidates;
 mod causes;
 mod command;
 mod compare;
@@ -17,9 +20,11 @@ mod comparison;
 mod confirm;
 mod decision;
 mod error;
+mod explained;
 mod flames;
 mod history;
 mod loaded;
+mod neighbours;
 mod options;
 mod overlay;
 mod pool;
@@ -30,8 +35,8 @@ mod tester;
 pub use command::{history_folder, run};
 pub use compare::compare;
 pub use comparison::{
-    Comparison, Confirmation, CountVerdict, Counts, Edge, Function, Interval, Metric, On, Overhead, Percentile, Query,
-    Repeat, Side, Split, Test, Total, Verdict, Why,
+    Cause, CauseKind, Comparison, Confirmation, CountVerdict, Counts, Edge, Explained, Function, Interval, Metric, On,
+    Overhead, Percentile, Query, Relation, Repeat, Side, Split, Test, Total, Verdict, Why,
 };
 pub use confirm::{confirm, to_confirm};
 pub use error::Error;

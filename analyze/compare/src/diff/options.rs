@@ -103,6 +103,8 @@ pub enum FailOn {
     /// A function, or all together, takes longer.
     #[default]
     Slower,
+    /// The same, or a function's cost is higher though its code is the same.
+    SameCode,
     /// Anything changed: times, counts, functions that are there.
     Changed,
     /// Nothing.

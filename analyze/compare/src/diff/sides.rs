@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::flames::Flames;
 use super::overlay;
 use super::tester::Errors;
+use crate::observed::code::{CodeState, Seen};
 use crate::observed::identity::{Key, Matching};
 use crate::observed::uncertainty::{Code, OfDifference, Uncertainty};
 use crate::observed::{Called, Measured, Observed};
@@ -44,6 +45,10 @@ pub struct Series {
     pub histograms: [diytrace_profile::histogram::Histogram; 2],
     /// Build IDs of the function's module.
     builds: [BTreeSet<Vec<u8>>; 2],
+    /// Its code, in all runs of a side.
+    seen: [Seen; 2],
+    /// What of `own` it waited, of the runs that know.
+    pub own_wait: [Vec<f64>; 2],
     /// When it ran, from the start of the run whose number stands beside it.
     pub timelines: [Vec<(usize, Timeline)>; 2],
 }
@@ -86,6 +91,15 @@ impl Sides {
         Errors { sides: self.total_error, difference: OfDifference::sum(of_each).ns() }
     }
 
+    /// Whether both sides ran the same builds of all modules, so that nothing in them can be the reason of a difference.
+    pub fn are_one_build(&self) -> bool {
+        let of = |side: usize| -> BTreeSet<&Vec<u8>> {
+            self.functions.iter().flat_map(|(_, series)| &series.builds[side]).collect()
+        };
+        let builds = of(0);
+        builds == of(1) && !builds.iter().any(|build| build.is_empty())
+    }
+
     fn add(&mut self, side: usize, number: usize, run: &Observed, places: &[usize]) {
         let runs = self.runs;
         for ((_, measured), &place) in run.functions.iter().zip(places) {
@@ -126,18 +140,36 @@ impl Series {
     }
 
     fn add(&mut self, side: usize, number: usize, measured: &Measured, runs: [usize; 2]) {
-        let Measured { calls, own, total, own_error, total_error, histogram, builds, ran: _ } = measured;
+        let Measured { calls, own, total, own_error, total_error, histogram, builds, code, own_wait, ran: _ } =
+            measured;
         let called =
             Called { calls: *calls, own: *own, total: *total, own_error: *own_error, total_error: *total_error };
         self.add_called(side, number, &called, runs);
         self.histograms[side].merge(histogram);
         self.builds[side].extend(builds.iter().cloned());
+        self.seen[side].add(code);
+        self.own_wait[side].extend(own_wait);
     }
 
     /// Whether both sides ran the same code.
     pub fn code(&self) -> Code {
         let [left, right] = &self.builds;
         if left == right && !left.iter().any(Vec::is_empty) { Code::Same } else { Code::Another }
+    }
+
+    /// Whether its own code, and what is inlined into it, is the same on both sides.
+    pub fn code_state(&self) -> CodeState {
+        let [left, right] = &self.seen;
+        match self.code() {
+            Code::Same => CodeState::Same,
+            Code::Another => left.against(right),
+        }
+    }
+
+    /// Whether its code lies at another place of a page.
+    pub fn is_moved(&self) -> bool {
+        let [left, right] = &self.seen;
+        !left.lies_alike(right)
     }
 
     fn add_called(&mut self, side: usize, number: usize, called: &Called, runs: [usize; 2]) {

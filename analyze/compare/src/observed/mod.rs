@@ -1,6 +1,7 @@
 //! What one run did: its functions, with names that another build has too, and how far off their times may be.
 
 mod apart;
+pub mod code;
 pub mod identity;
 pub mod split;
 pub mod uncertainty;
@@ -26,6 +27,7 @@ use diytrace_profile::opened::Opened;
 use diytrace_profile::symbolize::{Probe, Symbols};
 use diytrace_profile::warnings::{self, Warning};
 
+use code::{Codes, KnownCode, Seen};
 use identity::{Home, Identity};
 use uncertainty::Uncertainty;
 
@@ -61,6 +63,10 @@ pub struct Measured {
     pub histogram: Histogram,
     /// The build IDs of its module: empty ones, if it has none.
     pub builds: BTreeSet<Vec<u8>>,
+    /// Its code, where that was looked for.
+    pub code: Seen,
+    /// What of `own` it waited, where the recording knows.
+    pub own_wait: Option<f64>,
     /// When it ran.
     pub ran: Ran,
 }
@@ -99,6 +105,11 @@ impl Measured {
         self.total_error += other.total_error;
         self.histogram.merge(&other.histogram);
         self.builds.extend(other.builds.iter().cloned());
+        self.code.add(&other.code);
+        self.own_wait = self
+            .own_wait
+            .or(other.own_wait)
+            .map(|_| self.own_wait.unwrap_or_default() + other.own_wait.unwrap_or_default());
         self.ran.merge(&other.ran);
     }
 }
@@ -117,11 +128,27 @@ impl Called {
 impl Observed {
     /// Of a run's profiles.
     pub fn of(opened: &Opened) -> Result<Self, Error> {
+        Ok(Self::read(opened)?.0)
+    }
+
+    /// The same, with the code of its functions; `known` is what other runs have found.
+    pub fn with_code(opened: &Opened, known: &KnownCode) -> Result<Self, Error> {
+        let (mut observed, Known { ids, .. }) = Self::read(opened)?;
+        let codes = Codes::of(&opened.merged, &opened.symbols(), known);
+        for group in &opened.merged.groups {
+            for (place, seen) in codes.seen(&opened.merged, group) {
+                observed.functions[ids[&place] as usize].1.code.add(&seen);
+            }
+        }
+        Ok(observed)
+    }
+
+    fn read(opened: &Opened) -> Result<(Self, Known), Error> {
         let (mut observed, known) = Self::none(opened, &Roots::named(&[]))?;
         for group in &opened.merged.groups {
             observed.add(&opened.merged, group, &known.ids);
         }
-        Ok(observed)
+        Ok((observed, known))
     }
 
     /// Functions that have counted nothing yet, and what is known of them; those that are asked for must be there.
@@ -175,6 +202,8 @@ impl Observed {
                 total_error: function.error.ns(),
                 histogram: function.histogram,
                 builds: BTreeSet::new(), // are known
+                code: Seen::default(),
+                own_wait: function.own_off.split(function.corrected.own).map(|split| split.wait.ns()),
                 ran,
             });
             for (callee, edge) in function.callees {

@@ -9,7 +9,7 @@ use object::Object;
 
 use super::cache::{Cache, Key};
 use super::portable::Portable;
-use super::saved::{Around, Saved};
+use super::saved::{Kept, Saved};
 use crate::archive::Archive;
 use crate::elf::debug::{self, DebugFile};
 use crate::elf::dwarf::{self, Dwarf};
@@ -54,8 +54,8 @@ pub struct ModuleFiles {
     pub(super) cached: Vec<u8>,
     /// What came with the profile: it goes before what is here.
     pub(super) portable: Option<Portable>,
-    /// With that, what was saved of functions around addresses.
-    pub(super) around: Option<Around>,
+    /// Where that was saved beside the profile, all that was.
+    pub(super) saved: Option<Kept>,
 }
 
 impl Files {
@@ -115,11 +115,11 @@ impl Files {
 
     fn take_saved(&self, files: &mut ModuleFiles, key: Option<&ModuleKey>) {
         match key.map_or(Ok(None), |key| self.saved.module(key)) {
-            Ok(Some((portable, _))) if !files.tells_less_than(portable) => {}
-            Ok(Some((portable, around))) => {
+            Ok(Some(kept)) if !files.tells_less_than(&kept.portable) => {}
+            Ok(Some(kept)) => {
                 files.problem = None;
-                files.portable = Some(portable.clone());
-                files.around = Some(around.clone());
+                files.portable = Some(kept.portable.clone());
+                files.saved = Some(kept.clone());
             }
             Ok(None) => {}
             Err(damaged) => {

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iced_x86::{Decoder, DecoderOptions};
+use rayon::prelude::*;
 
 use super::Symbols;
 use super::answers::{CallForm, Probe, Symbol};
 use super::body::Bodies;
 use super::portable::Portable;
-use super::saved::Around;
+use super::saved::{Codes, Kept};
 use crate::merge::{Merged, ModuleId, Place};
 
 /// What a profile asks of a module.
@@ -31,7 +32,7 @@ pub fn gather<'a>(merged: &'a Merged, symbols: &'a Symbols) -> impl Iterator<Ite
 }
 
 /// What reports ask of each module whose file is here as it was recorded: of the functions that were met, and of no others.
-pub fn gather_met<'a>(merged: &'a Merged, symbols: &'a Symbols) -> impl Iterator<Item = (ModuleId, Met)> + 'a {
+pub fn gather_met<'a>(merged: &'a Merged, symbols: &'a Symbols) -> impl Iterator<Item = (ModuleId, Kept)> + 'a {
     // Where a call has left a body, debug information is asked whose the next ones are.
     let has_left = merged.groups.iter().flat_map(|group| &group.tree.paths).any(|path| path.counts.unwound > 0);
     let asked = (0..).zip(ask(merged)).filter(|(id, asked)| !asked.addresses.is_empty() && symbols.is_here(*id));
@@ -68,14 +69,6 @@ fn ask(merged: &Merged) -> Vec<Asked> {
     all
 }
 
-/// What reports ask of a module.
-pub struct Met {
-    /// Names, lines and forms of calls.
-    pub portable: Portable,
-    /// The functions around addresses, where that is asked.
-    pub around: Around,
-}
-
 impl Symbols<'_> {
     /// Whether the file of a module is here, as it was recorded.
     fn is_here(&self, module: ModuleId) -> bool {
@@ -83,7 +76,7 @@ impl Symbols<'_> {
         files.portable.is_none() && files.code.is_some()
     }
 
-    fn met(&self, module: ModuleId, asked: &Asked, has_left: bool) -> Met {
+    fn met(&self, module: ModuleId, asked: &Asked, has_left: bool) -> Kept {
         let at = |address: u64| Place { module: Some(module), address };
         let mut portable = Portable {
             has_code: true,
@@ -99,7 +92,10 @@ impl Symbols<'_> {
         });
         let places: BTreeSet<u64> = asked.addresses.iter().copied().chain(targets).collect();
         let around = places.iter().filter_map(|&address| self.enclosing(at(address))).map(|symbol| symbol.address);
-        let starts: BTreeSet<u64> = places.iter().copied().chain(around).collect();
+        let around: BTreeSet<u64> = around.collect();
+        let starts: BTreeSet<u64> = places.iter().copied().chain(around.iter().copied()).collect();
+        let code = |start: &u64| (*start, self.fingerprint(at(*start)));
+        let codes: Codes = around.par_iter().map(code).collect::<Vec<_>>().into_iter().collect();
         for start in starts {
             let symbols = self.starting_at(at(start), <[Symbol]>::to_vec).unwrap_or_default();
             let symbol = |symbol: Symbol| (symbol.name.to_owned(), symbol.address, symbol.size);
@@ -115,7 +111,7 @@ impl Symbols<'_> {
 
         let inlined = self.inlined(module);
         let returns = asked.returns.iter().filter(|_| has_left);
-        Met { portable, around: returns.map(|&site| (site, inlined.around(site))).collect() }
+        Kept { portable, around: returns.map(|&site| (site, inlined.around(site))).collect(), codes }
     }
 
     fn portable(&self, module: ModuleId, asked: &Asked) -> Portable {

@@ -18,7 +18,7 @@ impl<'a> Inlined<'a> {
     /// Those of a module with these files.
     pub fn of(files: &'a ModuleFiles) -> Self {
         let dwarf = files.dwarf().and_then(|dwarf| Context::from_arc_dwarf(Arc::new(dwarf)).ok());
-        Self { dwarf, saved: files.around.as_ref() }
+        Self { dwarf, saved: files.saved.as_ref().map(|saved| &saved.around) }
     }
 
     /// The linker's names of the functions that the code before a return address is of, the innermost body first and the

@@ -6,6 +6,7 @@
 //!                                │                    └──[code]──▶ what kind of call ends at an address┘       ▲
 //!                                └──▶ their state ──[cache]──▶ what earlier reports found in them ─────────────┤
 //!  archive ──[portable]──▶ what goes with the profile ─────────────────────────────────────────────────────────┤
+//!                                ├──[fingerprint]──▶ what a function's code does, to be held against another build's
 //!  beside the profile ──[saved]──▶ the names that it met, where a file is no longer what it was ────────────────┘
 //! ```
 //!
@@ -17,6 +18,7 @@ mod body;
 mod cache;
 mod code;
 mod files;
+mod fingerprint;
 mod gather;
 mod inlined;
 mod known;
@@ -39,6 +41,8 @@ pub use answers::{Body, CallForm, Location, Probe, Symbol};
 use body::Bodies;
 pub use cache::Cache;
 pub use files::{Files, Known as KnownModules};
+pub use fingerprint::Fingerprint;
+use fingerprint::Fingerprints;
 pub use gather::{gather, gather_met};
 pub use inlined::Inlined;
 use known::Known;
@@ -52,6 +56,7 @@ pub struct Symbols<'a> {
     files: &'a Files,
     tables: Vec<OnceLock<Table<'a>>>,
     code: Vec<OnceLock<code::Code<'a>>>,
+    fingerprints: Vec<OnceLock<Option<Fingerprints<'a>>>>,
     known: Vec<OnceLock<Known<'a>>>,
 }
 
@@ -72,6 +77,7 @@ impl<'a> Symbols<'a> {
             files,
             tables: modules.iter().map(|_| OnceLock::new()).collect(),
             code: modules.iter().map(|_| OnceLock::new()).collect(),
+            fingerprints: modules.iter().map(|_| OnceLock::new()).collect(),
             known: modules.iter().map(|_| OnceLock::new()).collect(),
         }
     }
@@ -209,6 +215,18 @@ impl<'a> Symbols<'a> {
             let code = self.code[module as usize].get_or_init(|| code::Code::read(files));
             code.bytes(place.address, length)
         })
+    }
+
+    /// What the code of the function that starts at a place does; `None` if nobody can tell, as its file is gone or refers to
+    /// data of which nobody knows where it ends.
+    pub fn fingerprint(&self, place: Place) -> Option<Fingerprint> {
+        let module = place.module?;
+        let files = self.files(module);
+        if let Some(saved) = &files.saved {
+            return saved.codes.get(&place.address).copied().flatten();
+        }
+        let prints = self.fingerprints[module as usize].get_or_init(|| Fingerprints::of(files));
+        prints.as_ref()?.at(place.address, self.table(module))
     }
 
     /// Where the function that starts at a place is written, and the lines of these call sites in its module.

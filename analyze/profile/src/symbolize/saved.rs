@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `places` | how many addresses the profile had met when this was saved; 0 if a module was not here |
 //! | `around` | for each module, the functions around addresses ([`Around`]) |
+//! | `code` | the [version](super::fingerprint::VERSION) of fingerprints, and for each module those of its functions ([`Codes`]) |
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -13,18 +14,34 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use super::fingerprint::{self, Fingerprint};
 use super::portable::Portable;
 use crate::archive::{Archive, Error, Writer};
 use crate::module::ModuleKey;
 
 const PLACES: &str = "places";
 const AROUND: &str = "around";
+const CODE: &str = "code";
 
 /// The functions around addresses, as [`Inlined`](super::Inlined) finds them.
 pub type Around = BTreeMap<u64, Option<Vec<String>>>;
 
+/// The code of functions, by where they begin; nothing, where nobody could tell.
+pub type Codes = BTreeMap<u64, Option<Fingerprint>>;
+
+/// What was saved of a module.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// Names, lines and forms of calls.
+    pub portable: Portable,
+    /// The functions around addresses.
+    pub around: Around,
+    /// What the code of functions does.
+    pub codes: Codes,
+}
+
 /// Modules, and what was saved of each.
-pub type Modules = BTreeMap<ModuleKey, (Portable, Around)>;
+pub type Modules = BTreeMap<ModuleKey, Kept>;
 
 /// What was saved beside profiles, read when it is first asked for.
 #[derive(Default)]
@@ -47,7 +64,7 @@ impl Saved {
     }
 
     /// What was saved of a module; or the file that cannot be read, if it might have it.
-    pub fn module(&self, key: &ModuleKey) -> Result<Option<&(Portable, Around)>, &Path> {
+    pub fn module(&self, key: &ModuleKey) -> Result<Option<&Kept>, &Path> {
         let found = self.found.get_or_init(|| self.read());
         match (found.modules.get(key), &found.damaged) {
             (None, Some(damaged)) => Err(damaged),
@@ -69,13 +86,14 @@ impl Saved {
     }
 }
 
-fn add(modules: &mut Modules, key: ModuleKey, (portable, around): (Portable, Around)) {
+fn add(modules: &mut Modules, key: ModuleKey, other: Kept) {
     let known = match modules.remove(&key) {
-        Some((known, mut all)) => {
-            all.extend(around);
-            (known.beside(portable), all)
+        Some(mut known) => {
+            known.around.extend(other.around);
+            known.codes.extend(other.codes);
+            Kept { portable: known.portable.beside(other.portable), ..known }
         }
-        None => (portable, around),
+        None => other,
     };
     modules.insert(key, known);
 }
@@ -106,10 +124,14 @@ pub fn places(profile: &Path) -> Option<u64> {
 pub fn read(path: &Path) -> Result<Modules, Error> {
     let archive = Archive::open(path)?;
     let mut around: BTreeMap<ModuleKey, Around> = archive.extra(AROUND)?.unwrap_or_default();
+    let codes: Option<(u32, BTreeMap<ModuleKey, Codes>)> = archive.extra(CODE)?;
+    let mut codes =
+        codes.filter(|(version, _)| *version == fingerprint::VERSION).map(|(_, codes)| codes).unwrap_or_default();
     let mut modules = Modules::new();
     for key in archive.modules() {
         if let Some(portable) = archive.symbols(key)? {
-            modules.insert(key.clone(), (portable, around.remove(key).unwrap_or_default()));
+            let (around, codes) = (around.remove(key).unwrap_or_default(), codes.remove(key).unwrap_or_default());
+            modules.insert(key.clone(), Kept { portable, around, codes });
         }
     }
     Ok(modules)
@@ -118,11 +140,13 @@ pub fn read(path: &Path) -> Result<Modules, Error> {
 /// Saves what is known of modules.
 pub fn write(writer: Writer, profile: &Path, places: u64, modules: &Modules) -> io::Result<()> {
     let mut writer = writer;
-    for (key, (portable, _)) in modules {
-        writer.symbols(key.clone(), portable)?;
+    for (key, kept) in modules {
+        writer.symbols(key.clone(), &kept.portable)?;
     }
-    let around = modules.iter().map(|(key, (_, around))| (key, around)).filter(|(_, around)| !around.is_empty());
+    let around = modules.iter().map(|(key, kept)| (key, &kept.around)).filter(|(_, around)| !around.is_empty());
     writer.extra(AROUND, &around.collect::<BTreeMap<_, _>>())?;
+    let codes = modules.iter().map(|(key, kept)| (key, &kept.codes)).filter(|(_, codes)| !codes.is_empty());
+    writer.extra(CODE, &(fingerprint::VERSION, codes.collect::<BTreeMap<_, _>>()))?;
     writer.extra(PLACES, &places)?;
     writer.finish_soon(&path(profile))
 }

@@ -1,5 +1,6 @@
 //! Comparisons as people and programs read them: each a function from the data to bytes.
 
+mod headline;
 mod html;
 pub mod tables;
 pub mod text;

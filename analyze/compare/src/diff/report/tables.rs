@@ -107,6 +107,12 @@ pub fn functions(comparison: &Comparison, separator: u8) -> io::Result<Vec<u8>> 
         "is_confirmed",
         "fresh_difference",
         "fresh_p",
+        "code",
+        "cause",
+        "cause_by",
+        "cause_relation",
+        "is_moved",
+        "is_candidate",
     ];
     let mut table = Table::new(separator, &[&first[..], &of_counts, &OF_TEST, &last].concat())?;
     for query in &comparison.queries {
@@ -137,6 +143,17 @@ pub fn functions(comparison: &Comparison, separator: u8) -> io::Result<Vec<u8>> 
                 repeat.map(|repeat| repeat.is_confirmed.to_string()).unwrap_or_default(),
                 maybe(repeat.and_then(|repeat| repeat.difference)),
                 maybe(repeat.map(|repeat| repeat.p)),
+                function.code.name().to_owned(),
+                function.cause.as_ref().map(|cause| cause.kind.name().to_owned()).unwrap_or_default(),
+                function.cause.as_ref().map(|cause| cause.by.join(" ")).unwrap_or_default(),
+                function
+                    .cause
+                    .as_ref()
+                    .and_then(|cause| cause.relation)
+                    .map(|one| one.name().to_owned())
+                    .unwrap_or_default(),
+                function.is_moved.to_string(),
+                function.is_candidate.to_string(),
             ]);
             table.row(row)?;
         }

@@ -2,9 +2,13 @@
 
 use std::io::{self, Write};
 
-use super::words::{callers, counted, exactly, metric, metric_name, percent, plus_minus, signed, why};
+use super::headline::headline;
+use super::words::{
+    because, callers, counted, exactly, metric, metric_name, percent, plus_minus, signed, signed_time, why,
+};
 use crate::diff::tester::LEAST_RUNS;
-use crate::diff::{Comparison, Function, Metric, On, Query, Verdict};
+use crate::diff::{CauseKind, Comparison, Function, Metric, On, Query, Verdict};
+use crate::observed::code::CodeState;
 use crate::statistics::{Correction, smallest_p};
 use diytrace_profile::human::{self, count, time};
 use diytrace_views::view::Screen;
@@ -41,16 +45,21 @@ impl Summary<'_> {
         };
         let tested = human::counted(query.tests as u64, "function", "functions");
         let mut lines = vec![
+            headline(query, |function| self.name(function)),
             format!("{name}{} → {} · {runs} · {tested} tested", comparison.left.name, comparison.right.name),
             self.total(),
         ];
         lines.extend(query.metrics.iter().filter(|metric| metric.verdict == Verdict::Changed).map(metric_line));
+        lines.extend(self.explained());
 
-        self.section(&mut lines, "Changed", Verdict::Changed, |rows| self.times(rows, why));
+        self.section(&mut lines, "Changed", Verdict::Changed, |rows| self.times(rows, changed));
         self.section(&mut lines, "Called more or less often", Verdict::Calls, |rows| self.counts(rows));
         let following = "Changed with their callers";
         self.section(&mut lines, following, Verdict::Follows, |rows| {
             self.times(rows, |function| format!("follows {}", function.follows.join(", ")))
+        });
+        self.section(&mut lines, "Same code, other cost", Verdict::SameCode, |rows| {
+            self.times(rows, |function| because(query, function))
         });
         self.section(&mut lines, "On one side only", Verdict::OneSided, |rows| self.one_sided(rows));
         self.section(
@@ -66,8 +75,72 @@ impl Summary<'_> {
         );
         let few = format!("Underpowered: they look changed, and {} a side would tell", self.runs_that_tell());
         self.section(&mut lines, &few, Verdict::Underpowered, |rows| self.times(rows, why));
+        self.candidates(&mut lines);
         lines.extend(self.rest());
         lines
+    }
+
+    /// How much of the whole is explained by what is named.
+    fn explained(&self) -> Option<String> {
+        let explained = &self.query.explained;
+        let whole = explained.difference_ns;
+        let is_named =
+            |function: &Function| function.verdict <= Verdict::OneSided && function.verdict != Verdict::Unconfirmed;
+        // Of what chance makes there are no parts.
+        let is_known = self.query.total.self_ns.reaches_threshold() && whole != 0.0;
+        if !is_known || !self.query.functions.iter().any(is_named) {
+            return None;
+        }
+        let part = |ns: f64, what: &str| match ns {
+            0.0 => None,
+            _ => Some(format!("{what} {} ({:.0}%)", signed_time(ns), ns / whole * 100.0)),
+        };
+        let parts = [
+            part(explained.changed_ns, "changed functions explain"),
+            part(explained.same_code_ns, "the same code at other cost"),
+            part(explained.rest_ns, "all others"),
+        ];
+        let wall = explained.wall_ns.map(|ns| format!(" The run: {}.", signed_time(ns))).unwrap_or_default();
+        Some(format!(
+            "Of {}, {}.{wall}",
+            signed_time(whole),
+            parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        ))
+    }
+
+    /// What looks like a change and is not called one, and why not.
+    fn candidates(&self, lines: &mut Vec<String>) {
+        let all: Vec<&Function> = self.query.functions.iter().filter(|function| function.is_candidate).collect();
+        if all.is_empty() {
+            return;
+        }
+        lines.extend([String::new(), "Candidates: all runs of one side are beyond all of the other".to_owned()]);
+        let said = |function: &&Function| {
+            let test = &function.self_ns;
+            let code = if function.code == CodeState::Another { "its code changed; " } else { "" };
+            format!("  {} {}: {code}{}", self.name(function), percent(test.difference), self.no_verdict(function))
+        };
+        lines.extend(all.iter().take(self.limit).map(said));
+        if all.len() > self.limit {
+            lines.push(format!("  … and {} more", count((all.len() - self.limit) as u64)));
+        }
+    }
+
+    /// Why a function is not called changed.
+    fn no_verdict(&self, function: &Function) -> String {
+        let test = &function.self_ns;
+        match function.verdict {
+            Verdict::TooSmall => format!("less than the {:.1}% that matter", function.min_change * 100.0),
+            Verdict::Unresolved => {
+                format!(
+                    "the correction may be off by {}, and it is {}",
+                    time(test.error_ns),
+                    signed_time(test.difference_ns())
+                )
+            }
+            Verdict::Unstable => format!("it varies by {:.0}%", test.spread.unwrap_or_default() * 100.0),
+            _ => format!("so few runs do that by chance among {} functions", count(self.query.tests as u64)),
+        }
     }
 
     fn total(&self) -> String {
@@ -210,6 +283,26 @@ impl Summary<'_> {
         human::counted(runs as u64, "run", "runs")
     }
 
+    /// Functions of other code that take as long as before.
+    fn other_code(&self) -> Option<String> {
+        const SHOWN: usize = 8;
+        let is_one = |function: &&Function| {
+            function.code == CodeState::Another
+                && function.on == On::Both
+                && !function.is_candidate
+                && (function.verdict > Verdict::OneSided || function.verdict == Verdict::Calls)
+                && function.verdict != Verdict::Underpowered
+        };
+        let mut all: Vec<&Function> = self.query.functions.iter().filter(is_one).collect();
+        all.sort_by(|a, b| b.share.total_cmp(&a.share));
+        let names: Vec<String> = all.iter().take(SHOWN).map(|function| self.name(function)).collect();
+        let more = match all.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        (!all.is_empty()).then(|| format!("Code changed, time did not: {}{more}", names.join(", ")))
+    }
+
     /// Functions that have changed no more than they usually do.
     fn usual(&self) -> Option<String> {
         let options = &self.comparison.options;
@@ -260,18 +353,33 @@ impl Summary<'_> {
             .collect();
         let is_shown = |verdict: &Verdict| *verdict <= Verdict::OneSided && *verdict != Verdict::Unconfirmed;
         let mut lines = vec![String::new()];
-        if !self.query.functions.iter().any(|function| is_shown(&function.verdict)) {
-            lines.push("No function changed.".to_owned());
-        }
+        let is_any_shown = self.query.functions.iter().any(|function| is_shown(&function.verdict));
         if !said.is_empty() {
-            lines.push(format!("{}: {}", if lines.len() > 1 { "Functions" } else { "Others" }, said.join(", ")));
+            lines.push(format!("{}: {}", if is_any_shown { "Others" } else { "Functions" }, said.join(", ")));
         }
+        lines.extend(self.other_code());
         lines.extend(self.usual());
         lines.extend(unstable);
         if lines.len() == 1 {
             lines.clear();
         }
         lines
+    }
+}
+
+/// Why a function changed: calls or cost, and what made it so, where calls do not say that.
+fn changed(function: &Function) -> String {
+    let why = why(function);
+    match function.cause.as_ref().map(|cause| cause.kind) {
+        Some(CauseKind::Code) => format!("{why}, other code"),
+        Some(CauseKind::Inlining) => format!("{why}, other code: inlining"),
+        Some(CauseKind::Unknown) => format!("{why}, code unknown"),
+        Some(CauseKind::Surroundings) => format!("{why}, one build"),
+        Some(CauseKind::AskedForMore) => {
+            format!("{why}, asked for {}", if function.self_ns.difference_ns() < 0.0 { "less" } else { "more" })
+        }
+        Some(CauseKind::Waits) => format!("{why}, waits"),
+        _ => why,
     }
 }
 

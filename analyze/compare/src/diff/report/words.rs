@@ -1,13 +1,14 @@
 //! Differences in words.
 
-use crate::diff::{Edge, Function, Query, Test, Why};
+use crate::diff::{CauseKind, Edge, Function, Query, Relation, Test, Why};
+use crate::observed::code::CodeState;
 use diytrace_profile::human::{bytes, count, time};
 
-/// "+12.3%", or what it was from nothing.
+/// "+12.3%"; a part of nothing is none, which does not make what it is of new.
 pub fn percent(difference: Option<f64>) -> String {
     match difference {
         Some(part) => signed(part),
-        None => "new".to_owned(),
+        None => "from 0".to_owned(),
     }
 }
 
@@ -83,6 +84,62 @@ pub fn callers(query: &Query, index: usize) -> Vec<String> {
     query.edges.iter().filter(changed).map(said).collect()
 }
 
+/// "+1.2 ms".
+pub fn signed_time(ns: f64) -> String {
+    format!("{}{}", if ns < 0.0 { '−' } else { '+' }, time(ns.abs()))
+}
+
+/// Why a function changed, as far as anybody can tell.
+pub fn because(query: &Query, function: &Function) -> String {
+    let Some(cause) = &function.cause else { return why(function) };
+    let by = cause.by.join(", ");
+    let index = || query.functions.iter().position(|other| std::ptr::eq(other, function)).unwrap_or(usize::MAX);
+    let calls = || callers(query, index()).join("; ");
+    match cause.kind {
+        CauseKind::Code => "its code changed".to_owned(),
+        CauseKind::Inlining => format!("its code changed, and {by} with it: inlined on one side, called on the other"),
+        CauseKind::Calls if cause.by.is_empty() => "no recorded caller alone explains it".to_owned(),
+        CauseKind::Calls => calls(),
+        CauseKind::Callers => format!("follows {by}"),
+        CauseKind::AskedForMore => {
+            let more = if function.self_ns.difference_ns() < 0.0 { "less" } else { "more" };
+            format!("asked for {more}: {}", asked(query, index(), &cause.by))
+        }
+        CauseKind::Waits => {
+            let (before, after) = function.wait_ns.unwrap_or_default();
+            format!("it waits {} → {}", time(before), time(after))
+        }
+        CauseKind::Memory => {
+            let relation = match cause.relation {
+                Some(Relation::Caller) => "its caller ",
+                Some(Relation::Callee) => "its callee ",
+                Some(Relation::Sibling) => "beside it, ",
+                Some(Relation::Path) | None => "on its path, ",
+            };
+            format!("memory, as {relation}{by} changed")
+        }
+        CauseKind::Layout => "layout, as its code lies elsewhere".to_owned(),
+        CauseKind::Surroundings => "both sides are one build: what it is given, or what runs it".to_owned(),
+        CauseKind::Unknown if function.code == CodeState::Unknown => {
+            "nobody can tell whether its code changed".to_owned()
+        }
+        CauseKind::Unknown => "nobody can tell why".to_owned(),
+    }
+}
+
+/// What a function makes more or fewer calls of.
+fn asked(query: &Query, index: usize, callees: &[String]) -> String {
+    let said = query
+        .edges
+        .iter()
+        .filter(|edge| edge.ends.0 == index && edge.is_per_call_changed && callees.contains(&edge.callee));
+    let said = said.map(|edge| {
+        let [before, after] = ratios(edge.per_call);
+        format!("it makes {before} → {after} calls of {} a call", edge.callee)
+    });
+    said.collect::<Vec<_>>().join("; ")
+}
+
 /// A value of a metric in the unit that its name ends with.
 pub fn metric(name: &str, value: f64) -> String {
     match name {
@@ -115,7 +172,7 @@ mod tests {
         ] {
             assert_eq!(exactly(Some(part)), expected);
         }
-        assert_eq!((signed(0.00001), percent(None)), ("+0.0%".into(), "new".into()));
+        assert_eq!((signed(0.00001), percent(None)), ("+0.0%".into(), "from 0".into()));
         assert_eq!(ratios((2.0, 1.5)), ["2", "1.50"]);
         assert_eq!(ratios((0.001, 25_251.5)), ["1.00e-3", "25,252"]);
         assert_eq!(ratios((0.9981, 0.9984)), ["0.9981", "0.9984"]);

@@ -10,10 +10,13 @@ function headline() {
   const worse = changed.filter((fn) => fn.self_ns.right_median > fn.self_ns.left_median);
   const better = changed.length - worse.length;
   const said = [];
+  const first = changed[0] && [`${changed[0].name}: `, because(changed[0]), ". "];
   if (worse.length) said.push(element("b", { class: "worse" }, counted(worse.length, "function takes longer", "functions take longer")));
   if (better) said.push(element("b", { class: "better" }, counted(better, "function takes less", "functions take less")));
   const calls = ofVerdict("calls").length + ofVerdict("follows").length;
   if (calls) said.push(counted(calls, "function is called more or less often", "functions are called more or less often"));
+  const same = ofVerdict("same-code").length;
+  if (same) said.push(counted(same, "function costs more or less with the same code", "functions cost more or less with the same code"));
   const alone = ofVerdict("one-sided").length;
   if (alone) said.push(counted(alone, "function is on one side only", "functions are on one side only"));
   if (!said.length) said.push("No function changed");
@@ -21,7 +24,16 @@ function headline() {
   const together = total.left_median > 0
     ? `. All together: ${time(total.left_median)} → ${time(total.right_median)}, ${signed(total.difference)} ${plusMinus(total)}` +
       `${query.total.verdict === "changed" ? "" : ` (${query.total.verdict.replace("-", " ")})`}.` : ".";
-  return [...said.flatMap((part, index) => (index ? [", ", part] : [part])), together];
+  return [...first ?? [], ...said.flatMap((part, index) => (index ? [", ", part] : [part])), together, explained()];
+}
+
+/** How much of the whole is explained by what is named. */
+function explained() {
+  const { difference_ns: whole, changed_ns, same_code_ns, rest_ns } = query.explained;
+  if (query.total.verdict !== "changed" || !whole || (!changed_ns && !same_code_ns)) return "";
+  const part = (ns, what) => ns && `${what} ${signedTime(ns)} (${Math.round((ns / whole) * 100)}%)`;
+  const parts = [part(changed_ns, "changed functions explain"), part(same_code_ns, "the same code at other cost"), part(rest_ns, "all others")];
+  return ` Of that, ${parts.filter(Boolean).join(", ")}.`;
 }
 
 function facts() {

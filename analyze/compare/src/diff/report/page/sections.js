@@ -31,7 +31,7 @@ function changedCard(fn) {
     element("h3", {}, named(fn)),
     element("p", { class: `big ${tone(test.difference)}` }, `${signed(test.difference)} ${plusMinus(test)} `,
       element("small", {}, `${time(test.left_median)} → ${time(test.right_median)}`)),
-    element("p", { class: "why" }, [why(fn), ...said].join(" · ")),
+    element("p", { class: "why" }, [why(fn), fn.cause && fn.cause.kind !== "calls" && because(fn), ...said].filter(Boolean).join(" · ")),
     element("p", { class: "soft", style: "margin:2px 0 0" }, [details, repeat].filter(Boolean).join(" · ")),
     element("div", { class: "parts" },
       element("div", {}, element("h4", {}, "medians of runs"), numbers),
@@ -61,6 +61,10 @@ const SECTIONS = [
       { title: "follows", text: true, name: true, of: (fn) => fn.follows[0], show: (fn) => fn.follows.join(", ") }], rows),
   },
   {
+    id: "same-code", title: "Same code, other cost", about: "Their machine code is the same, and so is how often their callers call them: the reason lies elsewhere.",
+    rows: () => ofVerdict("same-code"), show: (rows) => table([COLUMN.before, COLUMN.after, COLUMN.change, COLUMN.share, COLUMN.because, COLUMN.name], rows),
+  },
+  {
     id: "one-sided", title: "On one side only", about: "Added, removed, renamed, or no longer called.",
     rows: () => ofVerdict("one-sided"), show: (rows) => table([
       { title: "only", text: true, of: (fn) => fn.on, show: (fn) => (fn.on === "left" ? "before" : "after") },
@@ -70,6 +74,11 @@ const SECTIONS = [
   {
     id: "unconfirmed", title: "Unconfirmed", about: "They looked changed, and fresh runs did not show it again in sign and size.",
     rows: () => ofVerdict("unconfirmed"), show: (rows) => element("div", {}, ...rows.map(changedCard)),
+  },
+  {
+    id: "candidates", title: "Candidates", about: "All runs of one side are beyond all of the other, and yet it is not called a change.",
+    rows: () => query.functions.filter((fn) => fn.is_candidate),
+    show: (rows) => table([COLUMN.before, COLUMN.after, COLUMN.change, COLUMN.code, COLUMN.share, COLUMN.noVerdict, COLUMN.name], rows),
   },
   {
     id: "unstable", title: "Unstable", about: "Their times vary so much from run to run that a change would not be seen.",
@@ -116,7 +125,7 @@ const SECTIONS = [
   {
     id: "functions", title: "All functions", about: "", bare: true, rows: () => query.functions,
     show: (rows) => {
-      const columns = [COLUMN.before, COLUMN.after, COLUMN.change, COLUMN.threshold, COLUMN.p, COLUMN.total, COLUMN.calls, COLUMN.share, COLUMN.verdict, COLUMN.name];
+      const columns = [COLUMN.before, COLUMN.after, COLUMN.change, COLUMN.threshold, COLUMN.p, COLUMN.total, COLUMN.calls, COLUMN.code, COLUMN.share, COLUMN.verdict, COLUMN.name];
       const list = element("div", {}, table(columns, rows));
       const search = () => {
         const wanted = input.value.toLowerCase();

@@ -65,6 +65,9 @@ const COLUMN = {
     show: (fn) => (fn.on !== "both" ? "" : { equal: "equal", varies: "vary" }[fn.calls.verdict] ?? exactly(fn.calls.difference)),
   },
   why: { title: "why", text: true, of: (fn) => fn.split.why, show: why },
+  because: { title: "why", text: true, of: (fn) => fn.cause?.kind, show: because },
+  code: { title: "code", help: "Whether its machine code is the same on both sides", text: true, of: (fn) => fn.code, show: (fn) => fn.code },
+  noVerdict: { title: "no verdict, as", text: true, of: (fn) => fn.verdict, show: noVerdict },
   share: { title: "share", help: "Of all self time, over both sides", of: (fn) => fn.share, show: (fn) => share(fn.share, 1) },
   verdict: { title: "verdict", text: true, of: (fn) => fn.verdict, show: (fn) => badge(fn) },
 };

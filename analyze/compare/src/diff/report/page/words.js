@@ -1,7 +1,7 @@
 // Differences in words: the same as in the terminal's summary.
 
 function signed(part, digits = 1) {
-  if (part === null || part === undefined) return "new";
+  if (part === null || part === undefined) return "from 0";
   return `${part < 0 ? "−" : "+"}${Math.abs(part * 100).toFixed(Math.abs(part) >= 10 ? 0 : digits)}%`;
 }
 
@@ -52,6 +52,39 @@ function why({ split, calls, cost_ns }) {
   const whole = Math.abs(split.calls_ns) + Math.abs(split.cost_ns);
   const part = Math.round((Math.abs(split.calls_ns) / whole) * 100);
   return `calls ${exactly(calls.difference)} (${part}% of it), and each costs ${cost} (${100 - part}%)`;
+}
+
+/** Why it changed, as far as anybody can tell. */
+function because(fn) {
+  const { cause } = fn;
+  if (!cause) return why(fn);
+  const by = cause.by.join(", ");
+  const near = { caller: "its caller ", callee: "its callee ", sibling: "beside it, " }[cause.relation] ?? "on its path, ";
+  const calls = () => {
+    const index = query.functions.indexOf(fn);
+    const edges = query.edges.filter((edge) => edge.ends[0] === index && edge.is_per_call_changed && cause.by.includes(edge.callee));
+    return edges.map((edge) => `${edge.callee} ${perCall(edge)}`).join(", ");
+  };
+  return {
+    code: () => "its code changed",
+    inlining: () => `its code changed, and ${by} with it: inlined on one side, called on the other`,
+    calls: () => (by ? `called more or less often by ${by}` : "no recorded caller alone explains it"),
+    callers: () => `follows ${by}`,
+    "asked-for-more": () => `asked for ${fn.self_ns.difference < 0 ? "less" : "more"}: ${calls()}`,
+    waits: () => `it waits ${time(fn.wait_ns[0])} → ${time(fn.wait_ns[1])}`,
+    memory: () => `memory, as ${near}${by} changed`,
+    layout: () => "layout, as its code lies elsewhere",
+    surroundings: () => "both sides are one build: what it is given, or what runs it",
+    unknown: () => (fn.code === "unknown" ? "nobody can tell whether its code changed" : "nobody can tell why"),
+  }[cause.kind]();
+}
+
+/** Why what looks like a change is not called one. */
+function noVerdict(fn) {
+  if (fn.verdict === "too-small") return `less than the ${(fn.min_change * 100).toFixed(1)}% that matter`;
+  if (fn.verdict === "unresolved") return `the correction may be off by ${time(fn.self_ns.error_ns)}`;
+  if (fn.verdict === "unstable") return `it varies by ${Math.round(fn.self_ns.spread * 100)}%`;
+  return `so few runs do that by chance among ${counted(query.tests, "function", "functions")}`;
 }
 
 function metricName(name) {

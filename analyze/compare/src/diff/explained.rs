@@ -1,0 +1,26 @@
+//! How much of the whole the functions explain that are named.
+
+use super::comparison::{Explained, Query, Verdict};
+use crate::runs::metric;
+
+impl Query {
+    /// Adds up what is named; what was named and is no longer counts as left.
+    pub fn explain(&mut self) {
+        let sum = |is_of: fn(Verdict) -> bool| {
+            let named = self.functions.iter().filter(|function| is_of(function.verdict));
+            named.map(|function| function.self_ns.difference_ns()).sum::<f64>()
+        };
+        let difference_ns = self.total.self_ns.difference_ns();
+        let changed_ns =
+            sum(|verdict| matches!(verdict, Verdict::Changed | Verdict::Calls | Verdict::Follows | Verdict::OneSided));
+        let same_code_ns = sum(|verdict| verdict == Verdict::SameCode);
+        let wall = self.metrics.iter().find(|one| one.name == metric::WALL);
+        self.explained = Explained {
+            difference_ns,
+            changed_ns,
+            same_code_ns,
+            rest_ns: difference_ns - changed_ns - same_code_ns,
+            wall_ns: wall.map(|wall| wall.values.difference_ns()),
+        };
+    }
+}

@@ -1,0 +1,57 @@
+//! The first sentence: what changed, by how much, and why.
+
+use super::words::{because, exactly, percent, signed_time};
+use crate::diff::{Function, On, Query, Verdict};
+use diytrace_profile::human;
+
+/// Of a query; `name` tells functions of one name apart.
+pub fn headline(query: &Query, name: impl Fn(&Function) -> String) -> String {
+    let of = |verdict: Verdict| query.functions.iter().filter(move |function| function.verdict == verdict);
+    let more = |verdict: Verdict, what: &str| match of(verdict).count() {
+        0 | 1 => String::new(),
+        2 => format!("; and 1 more {what}"),
+        many => format!("; and {} more {what}", human::count(many as u64 - 1)),
+    };
+    let sentence = |function: &Function, verdict: Verdict, what: &str| {
+        let because = because(query, function);
+        format!("{} {}: {because}{}.", name(function), takes(function), more(verdict, what))
+    };
+    if let Some(function) = of(Verdict::Changed).next() {
+        return sentence(function, Verdict::Changed, "changed");
+    }
+    if let Some(function) = of(Verdict::Calls).next() {
+        let calls = exactly(function.calls.difference);
+        let because = because(query, function);
+        return format!("{} is called {calls}: {because}{}.", name(function), more(Verdict::Calls, "are, too"));
+    }
+    if let Some(function) = of(Verdict::OneSided).next() {
+        let what =
+            if function.on == On::Left { "gone: only before is it called" } else { "new: only after is it called" };
+        return format!("{} is {what}{}.", name(function), more(Verdict::OneSided, "are on one side only"));
+    }
+    let none = "No function changed";
+    if let Some(function) = of(Verdict::SameCode).next() {
+        let what = "cost more or less with the same code";
+        return format!("{none}; {}", sentence(function, Verdict::SameCode, what));
+    }
+    match query.total.verdict {
+        Verdict::Changed => format!("{none}, and yet all together {}.", longer(&query.total.self_ns)),
+        _ => format!("{none}."),
+    }
+}
+
+fn takes(function: &Function) -> String {
+    longer(&function.self_ns)
+}
+
+fn longer(test: &crate::diff::Test) -> String {
+    let ns = test.difference_ns();
+    let what = if ns < 0.0 { "less" } else { "longer" };
+    match test.difference {
+        Some(part) => {
+            let size = percent(Some(part));
+            format!("takes {} {what} ({} a run)", size.trim_start_matches(['+', '−']), signed_time(ns))
+        }
+        None => format!("takes {} a run, from nothing that could be told", human::time(ns)),
+    }
+}
