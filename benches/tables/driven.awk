@@ -9,8 +9,8 @@ function middle(key,    one, count) { # of all that was noted under a key
     return half_of(picked, count)
 }
 function note(key, value) { all[key, ++n[key]] = value }
-function thousands(number,    text) {
-    text = sprintf("%d", number)
+function thousands(value,    text) {
+    text = sprintf("%d", value)
     while (match(text, /[0-9][0-9][0-9][0-9]($|,)/)) text = substr(text, 1, RSTART) "," substr(text, RSTART + 1)
     return text
 }
