@@ -300,7 +300,7 @@ impl Summary<'_> {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        (!all.is_empty()).then(|| format!("Code changed, time did not: {}{more}", names.join(", ")))
+        (!all.is_empty()).then(|| format!("Code changed, no change of time found: {}{more}", names.join(", ")))
     }
 
     /// Functions that have changed no more than they usually do.
