@@ -17,13 +17,18 @@
 //! | dictionary | what the numbers of paths and places in frames stand for: one for each build of a program |
 
 mod address;
+mod blob;
+mod clickhouse;
 mod codec;
 mod dictionary;
 mod engine;
 mod error;
 mod frame;
 mod group_by;
+mod kept;
 mod label;
+#[cfg(test)]
+mod laws;
 mod moment;
 mod open;
 mod over;
@@ -32,6 +37,7 @@ mod recording;
 mod replicate;
 mod select;
 mod sqlite;
+mod sums;
 mod wire;
 
 pub use address::Address;
