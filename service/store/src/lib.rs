@@ -27,8 +27,6 @@ mod frame;
 mod group_by;
 mod kept;
 mod label;
-#[cfg(test)]
-mod laws;
 mod moment;
 mod open;
 mod over;

@@ -2,13 +2,12 @@
 
 use diytrace_profile::load::Family;
 use diytrace_profile::load::costs::Costs;
-use diytrace_profile::merge::{By, merge};
+use diytrace_profile::merge::{By, PartKey, merge};
 use diytrace_profile::testing::{arena, family, record};
 
 use super::Sqlite;
 use crate::engine::Engine;
-use crate::laws::frame;
-use crate::{Error, GroupBy, Query};
+use crate::{Error, Frame, GroupBy, Labels, Query};
 
 fn store() -> (tempfile::TempDir, Sqlite) {
     let folder = tempfile::tempdir().unwrap();
@@ -50,7 +49,20 @@ fn the_oldest_are_thrown_away_first_and_others_stay_as_they_were() {
         })
         .collect();
     for (number, family) in all.iter().enumerate() {
-        store.put(&frame(number, family, &[("service", "s")], number as i64)).unwrap();
+        let mut labels = Labels::default();
+        labels.set("service", "s".to_owned());
+        let frame = Frame {
+            labels,
+            session: number.to_string(),
+            sequence: 0,
+            holds_later: true,
+            start: 0,
+            end: number as i64,
+            part: PartKey::of(family),
+            summary: diytrace_profile::load::Summary::of(family),
+            merged: merge(std::slice::from_ref(family), By::All, None),
+        };
+        store.put(&frame).unwrap();
     }
     let size = |store: &Sqlite| {
         let pages: u64 = store.connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();

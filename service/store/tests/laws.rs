@@ -1,7 +1,14 @@
 //! Laws of the store whoever keeps it, on recordings that nobody thought of.
 //!
-//! `tests/clickhouse.rs` asks them of ClickHouse.
+//! Each is asked of both engines.
 
+#[path = "../../../tests/common/clickhouse.rs"]
+#[allow(dead_code)] // each test file uses its part
+mod clickhouse;
+
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use diytrace_format::Slot;
@@ -12,9 +19,10 @@ use diytrace_profile::merge::{By, Merging, PartKey, merge};
 use diytrace_profile::process::State;
 use diytrace_profile::testing::{arena, calls, family, function_of, node, record, slot};
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 
-use crate::engine::{Put, Stored, Tier};
-use crate::{Address, Error, Frame, GroupBy, Labels, Query, Range, decode, encode, open};
+use diytrace_store::{Address, Error, Frame, GroupBy, Labels, Put, Query, Range, Stored, Tier, decode, encode, open};
+use needs::needs;
 
 fn any_family() -> impl Strategy<Value = Family> {
     let times = prop::collection::vec(1u64..1 << 30, 0..20);
@@ -37,7 +45,7 @@ fn any_family() -> impl Strategy<Value = Family> {
     )
 }
 
-pub fn frame(number: usize, family: &Family, labels: &[(&str, &str)], end: i64) -> Frame {
+fn frame(number: usize, family: &Family, labels: &[(&str, &str)], end: i64) -> Frame {
     let mut set = Labels::default();
     labels.iter().for_each(|(name, value)| set.set(name, (*value).to_owned()));
     Frame {
@@ -53,36 +61,56 @@ pub fn frame(number: usize, family: &Family, labels: &[(&str, &str)], end: i64) 
     }
 }
 
-/// An empty store: a file, or where this names a ClickHouse as `HOST:PORT`, a database of its own there.
-const CLICKHOUSE: &str = "DIYTRACE_TEST_CLICKHOUSE";
+/// Who keeps a store.
+#[derive(Clone, Copy, Debug)]
+enum Keeper {
+    Sqlite,
+    ClickHouse,
+}
+
+impl Keeper {
+    /// Asks a law of so many cases; of a ClickHouse, where each takes long, of some.
+    fn ask<S: Strategy>(self, cases: u32, strategy: S, law: impl Fn(S::Value) -> Result<(), TestCaseError>) {
+        let cases = match self {
+            Self::Sqlite => cases,
+            Self::ClickHouse => cases / 8,
+        };
+        let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) };
+        TestRunner::new(config).run(&strategy, law).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
 
 struct Place {
     _folder: tempfile::TempDir,
     address: Address,
 }
 
-fn store() -> (Place, Stored) {
+/// An empty store: a file, or a database of its own in a ClickHouse that all laws share.
+fn store(keeper: Keeper) -> (Place, Stored) {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let folder = tempfile::tempdir().unwrap();
-    let address = match std::env::var(CLICKHOUSE) {
-        Ok(host) => {
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            format!("clickhouse://{host}/laws_{}_{number}", std::process::id()).parse().unwrap()
-        }
-        Err(_) => Address::Sqlite(folder.path().join("store.db")),
+    let address = match keeper {
+        Keeper::Sqlite => folder.path().join("store.db").display().to_string(),
+        Keeper::ClickHouse => shared().store(&format!("laws_{}", NUMBER.fetch_add(1, Ordering::Relaxed))),
     };
+    let address: Address = address.parse().unwrap();
     let store = open(&address, true).unwrap();
     (Place { _folder: folder, address }, store)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
-    #[test]
-    fn what_is_selected_is_what_merging_the_recordings_gives(
-        families in prop::collection::vec((any_family(), 0usize..3, 0i64..10), 1..8),
-        since in 0i64..5,
-    ) {
-        let (place, mut store) = store();
+/// It ends with this process; what it has kept goes when the laws are asked again.
+fn shared() -> &'static clickhouse::ClickHouse {
+    static SHARED: OnceLock<clickhouse::ClickHouse> = OnceLock::new();
+    SHARED.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("laws");
+        let _ = fs::remove_dir_all(&folder);
+        clickhouse::ClickHouse::start(&folder)
+    })
+}
+
+fn what_is_selected_is_what_merging_the_recordings_gives(keeper: Keeper) {
+    keeper.ask(48, (prop::collection::vec((any_family(), 0usize..3, 0i64..10), 1..8), 0i64..5), |(families, since)| {
+        let (place, mut store) = store(keeper);
         let hosts = ["a", "b", "c"];
         for (number, (family, host, end)) in families.iter().enumerate() {
             let frame = frame(number, family, &[("host", hosts[*host]), ("service", "s")], *end);
@@ -113,7 +141,8 @@ proptest! {
                 prop_assert_eq!(found.merged, apart.finish());
             }
         }
-    }
+        Ok(())
+    });
 }
 
 /// Readings of one recording as it goes on: its calls so far, of which one is open.
@@ -157,14 +186,9 @@ fn slices(readings: &[Family]) -> Vec<Frame> {
     readings.iter().enumerate().map(slice).collect()
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-    #[test]
-    fn slices_of_a_recording_add_up_to_it_whatever_is_sent_again(
-        readings in any_readings(),
-        again in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
-    ) {
-        let (_folder, mut store) = store();
+fn slices_of_a_recording_add_up_to_it_whatever_is_sent_again(keeper: Keeper) {
+    keeper.ask(64, (any_readings(), prop::collection::vec(any::<prop::sample::Index>(), 0..4)), |(readings, again)| {
+        let (_folder, mut store) = store(keeper);
         let frames = slices(&readings);
         for (number, frame) in frames.iter().enumerate() {
             // As it comes over the wire; one that was damaged there is none.
@@ -194,14 +218,13 @@ proptest! {
         let whole = Frame { sequence: 0, end: frames.len() as i64 * 10, ..frame(7, &last[0], &[("service", "s")], 0) };
         store.put(&whole).unwrap();
         prop_assert_eq!(calls(&store.select(&Query::default(), &GroupBy::All).unwrap().merged), calls(&whole.merged));
-    }
+        Ok(())
+    });
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
-    #[test]
-    fn coarser_slices_have_the_same_sums(readings in any_readings(), seconds in 1i64..100) {
-        let (_folder, mut store) = store();
+fn coarser_slices_have_the_same_sums(keeper: Keeper) {
+    keeper.ask(32, (any_readings(), 1i64..100), |(readings, seconds)| {
+        let (_folder, mut store) = store(keeper);
         let at = |moment: i64| moment * seconds * 100_000_000;
         for frame in slices(&readings) {
             store.put(&Frame { start: at(frame.start), end: at(frame.end), ..frame }).unwrap();
@@ -217,18 +240,21 @@ proptest! {
         }
         // What is sent again is known; the next slice goes on from the last.
         let mut next = slices(&readings).pop().unwrap();
-        prop_assert_eq!(store.put(&Frame { end: at(next.end), start: at(next.start), ..next.clone() }).unwrap(), Put::Known);
+        prop_assert_eq!(
+            store.put(&Frame { end: at(next.end), start: at(next.start), ..next.clone() }).unwrap(),
+            Put::Known
+        );
         next.sequence += 1;
         next.holds_later = false;
         next.merged.groups.clear();
         let put = store.put(&Frame { start: at(next.end), end: at(next.end + 1), ..next }).unwrap();
         prop_assert_eq!(put, Put::Added);
-    }
+        Ok(())
+    });
 }
 
-#[test]
-fn old_slices_become_minutes_and_the_latest_stay() {
-    let (_folder, mut store) = store();
+fn old_slices_become_minutes_and_the_latest_stay(keeper: Keeper) {
+    let (_folder, mut store) = store(keeper);
     let reading = |calls: u64| {
         let call = || diytrace_profile::testing::Call { function: 0x1000, own: 10, callees: Vec::new() };
         let calls: Vec<_> = (0..calls).map(|_| call()).collect();
@@ -254,9 +280,8 @@ fn old_slices_become_minutes_and_the_latest_stay() {
     assert_eq!([minute(0, 1200), minute(60, 120), minute(1190, 1200)], [120, 6, 1]);
 }
 
-#[test]
-fn a_slice_of_a_time_that_the_whole_has_is_refused() {
-    let (_folder, mut store) = store();
+fn a_slice_of_a_time_that_the_whole_has_is_refused(keeper: Keeper) {
+    let (_folder, mut store) = store(keeper);
     let call = |function: u64| diytrace_profile::testing::Call { function, own: 10, callees: Vec::new() };
     let reading = |calls: u64| {
         let calls: Vec<_> = (0..calls).map(|_| call(0x1000)).collect();
@@ -274,9 +299,8 @@ fn a_slice_of_a_time_that_the_whole_has_is_refused() {
     assert_eq!(store.select(&Query::default(), &GroupBy::All).unwrap().merged.groups[0].calls, 9);
 }
 
-#[test]
-fn paths_are_numbered_once_whoever_puts_them_in() {
-    let (place, mut one) = store();
+fn paths_are_numbered_once_whoever_puts_them_in(keeper: Keeper) {
+    let (place, mut one) = store(keeper);
     let mut other = open(&place.address, true).unwrap();
     let call = |function: u64| diytrace_profile::testing::Call { function, own: 10, callees: Vec::new() };
     let of = |functions: &[u64]| {
@@ -297,4 +321,25 @@ fn paths_are_numbered_once_whoever_puts_them_in() {
     })
     .unwrap();
     assert_eq!(paths[1], "3");
+}
+
+/// Each law, asked of both.
+macro_rules! laws {
+    ($($law:ident)*) => {
+        mod kept_by_sqlite {
+            $(#[test] fn $law() { super::$law(super::Keeper::Sqlite); })*
+        }
+        mod kept_by_clickhouse {
+            $(#[super::needs(clickhouse)] #[test] fn $law() { super::$law(super::Keeper::ClickHouse); })*
+        }
+    };
+}
+
+laws! {
+    what_is_selected_is_what_merging_the_recordings_gives
+    slices_of_a_recording_add_up_to_it_whatever_is_sent_again
+    coarser_slices_have_the_same_sums
+    old_slices_become_minutes_and_the_latest_stay
+    a_slice_of_a_time_that_the_whole_has_is_refused
+    paths_are_numbered_once_whoever_puts_them_in
 }
