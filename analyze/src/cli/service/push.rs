@@ -31,7 +31,7 @@ pub struct Arguments {
     #[command(flatten)]
     source: Source,
 
-    /// The store; a file that is made if there is none
+    /// The store, a file or a database, which is made if there is none
     #[arg(long, value_name = "URL", required_unless_present = "to")]
     store: Option<String>,
 

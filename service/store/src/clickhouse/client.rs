@@ -23,7 +23,6 @@ const MOST_QUERY: &str = "1073741824";
 pub mod reason {
     pub const UNKNOWN_TABLE: u32 = 60;
     pub const UNKNOWN_DATABASE: u32 = 81;
-    pub const READ_ONLY: u32 = 164;
     const UNKNOWN_USER: u32 = 192;
     const WRONG_PASSWORD: u32 = 193;
     const REQUIRED_PASSWORD: u32 = 194;

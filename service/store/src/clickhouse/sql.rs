@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::binary::Reader;
 use super::client::{Failure, reason};
 use super::store::ClickHouse;
 use crate::Error;
@@ -10,14 +11,11 @@ use crate::engine::Cell;
 /// Asks: first the names of columns, then rows, until `take` has had enough.
 pub fn ask(store: &ClickHouse, query: &str, take: &mut dyn FnMut(&[Cell]) -> bool) -> Result<(), Error> {
     let format = ("default_format", "JSONCompactEachRowWithNames");
-    let answer = match store.client.ask(true, &[format, ("readonly", "2")], query.as_bytes()) {
-        // Who may only read may not say so.
-        Err(Failure::Said { reason: reason::READ_ONLY, why }) if why.contains("readonly") => {
-            store.client.ask(true, &[format], query.as_bytes())
-        }
-        answer => answer,
-    };
-    let rows = answer.map_err(|failure| match failure {
+    // Who may only read may not say so.
+    let rows = store.client.rows("SELECT toUInt64(getSetting('readonly'))", &[])?;
+    let may_write = Reader::of(&rows).u64().ok_or_else(|| store.damaged("what this user may do"))? == 0;
+    let options: &[_] = if may_write { &[format, ("readonly", "2")] } else { &[format] };
+    let rows = store.client.ask(true, options, query.as_bytes()).map_err(|failure| match failure {
         Failure::Said { reason, why } if !reason::DENIED.contains(&reason) => Error::Sql { why },
         failure => store.client.failed(failure),
     })?;
