@@ -3,6 +3,7 @@
 //! ```text
 //! release    the recorder and the command, built once as users have them
 //! browser    Chromium, driven by scripts
+//! clickhouse a ClickHouse as a process of its own
 //! compilers  gcc and clang, at -O0 and -O2
 //! faults     a server with a fault, and load that is made to it
 //! fixture    a program from c-fixtures/, compiled by the line at its top
@@ -23,6 +24,7 @@
 #![allow(dead_code, unused_imports)] // every test file uses its part
 
 pub mod browser;
+pub mod clickhouse;
 mod compilers;
 mod endless;
 mod eventlog;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::diytrace;
 
-/// `diytrace serve`, with a store in a folder.
+/// `diytrace serve`, with a store in a folder if no other is named.
 pub struct Service {
     folder: PathBuf,
     arguments: Vec<String>,
@@ -64,7 +64,8 @@ impl Drop for Service {
 
 fn started(folder: &Path, address: &str, arguments: &[String]) -> (Child, SocketAddr) {
     let mut command = diytrace(folder);
-    command.args(["serve", "--listen", address, "--store", "s.db"]).args(arguments).env("DIYTRACE_LOG", "warn");
+    let usual: &[&str] = if arguments.iter().any(|word| word == "--store") { &[] } else { &["--store", "s.db"] };
+    command.args(["serve", "--listen", address]).args(usual).args(arguments).env("DIYTRACE_LOG", "warn");
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap());
     let mut said = String::new();

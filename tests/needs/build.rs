@@ -74,6 +74,7 @@ fn things() -> Vec<Thing> {
         Thing { name: "dot", what: "dot".to_owned(), found: tools(&["dot"], "graphviz") },
         Thing { name: "chromium", what: "chromium".to_owned(), found: tools(&["chromium"], "chromium") },
         Thing { name: "npm", what: "node and npm".to_owned(), found: tools(&["node", "npm"], "npm") },
+        Thing { name: "clickhouse", what: CLICKHOUSE.to_owned(), found: clickhouse() },
         Thing { name: "go", what: "go".to_owned(), found: tools(&["go"], "golang-go") },
         Thing {
             name: "static_libc",
@@ -127,6 +128,16 @@ fn things() -> Vec<Thing> {
         things.push(Thing { name, what: what.to_owned(), found });
     }
     things
+}
+
+/// What npm has of it is of one architecture.
+const CLICKHOUSE: &str = "x86-64, node and npm (ClickHouse)";
+
+fn clickhouse() -> Found {
+    match env::var("CARGO_CFG_TARGET_ARCH").as_deref() {
+        Ok("x86_64") => tools(&["node", "npm", "cc"], "npm"),
+        _ => Found::NotPermitted,
+    }
 }
 
 /// Programs that a package brings.

@@ -40,7 +40,7 @@ fn replicates(selection: &Selection, replicate: store::Replicate) -> Result<Set,
         Run { number, started_unix_ns: u64::try_from(started).ok(), elsewhere, ..Run::default() }
     };
     let runs = (1..).zip(runs).map(run).collect();
-    Ok(Set::Of(Runs { name: selection.labels.to_owned(), runs, folder: selection.store.into(), ..Runs::default() }))
+    Ok(Set::Of(Runs { name: selection.labels.to_owned(), runs, folder: address.to_string().into(), ..Runs::default() }))
 }
 
 fn query(selection: &Selection) -> Result<Query, store::Error> {

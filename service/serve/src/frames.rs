@@ -70,8 +70,8 @@ fn refused(service: &Service, error: &Error) -> Response {
         Error::Overlap { .. } => StatusCode::CONFLICT,
         Error::Frame { .. } | Error::Label { .. } => StatusCode::BAD_REQUEST,
         Error::Full { .. } => StatusCode::FORBIDDEN,
-        // A full disk may have room again.
-        Error::Sqlite { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        // A full disk may have room again, and who is away may come back.
+        Error::Sqlite { .. } | Error::Away { .. } | Error::ClickHouse { .. } => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
     match status {

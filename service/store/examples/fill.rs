@@ -64,8 +64,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("what\tnumber\tp50_ms\tp95_ms");
     println!("rows_put_in\t{rows}\t\t");
     println!("rows_per_second\t{:.0}\t\t", rows as f64 / seconds);
-    let size = std::fs::metadata(store)?.len();
-    println!("bytes_per_row\t{:.2}\t\t", size as f64 / rows as f64);
+    // What ClickHouse takes, its own tables tell.
+    if let Address::Sqlite(file) = &address {
+        let size = std::fs::metadata(file)?.len();
+        println!("bytes_per_row\t{:.2}\t\t", size as f64 / rows as f64);
+    }
     ask(&address, series, frames, &mut random)
 }
 

@@ -13,7 +13,7 @@
 use diytrace_profile::merge::Row;
 
 /// Numbers of a path: what there is of open calls, then the sums.
-const NUMBERS: usize = Row::OPEN + Row::SUMS;
+pub const NUMBERS: usize = Row::OPEN + Row::SUMS;
 
 /// In which order they are written: the usual ones first, so that the bits for them take a byte or two.
 const ORDER: [usize; NUMBERS] = {
@@ -145,7 +145,8 @@ pub fn decode(
     if rest.is_empty() { Ok(()) } else { Err(Damaged) }
 }
 
-fn numbers(row: &Row) -> Numbers {
+/// The numbers of a row.
+pub fn numbers(row: &Row) -> Numbers {
     let mut numbers = [0; NUMBERS];
     numbers[..Row::SUMS].copy_from_slice(&row.sums());
     numbers[Row::SUMS..].copy_from_slice(&row.open());

@@ -11,11 +11,67 @@ pub enum Error {
         /// What was written.
         text: String,
     },
-    /// It is one that this program cannot talk to.
-    #[error("{text}: stores on ClickHouse are not built yet; use a file")]
-    Engine {
-        /// What was written.
-        text: String,
+    /// It asks for what is not there yet.
+    #[error("{store}: {what}")]
+    Unbuilt {
+        /// Which store.
+        store: String,
+        /// What, and what to do instead.
+        what: &'static str,
+    },
+    /// Nobody answers.
+    #[error("{store} does not answer: {why}; see whether ClickHouse runs there and has HTTP on that port")]
+    Away {
+        /// Which store.
+        store: String,
+        /// Why.
+        why: String,
+    },
+    /// Whoever answers is none.
+    #[error("{store}: what answers there is no ClickHouse: name its HTTP port, as a rule 8123")]
+    Stranger {
+        /// Which store.
+        store: String,
+    },
+    /// It takes no such user, or another password.
+    #[error("{store} does not take the password of user {user}: write clickhouse://USER:PASSWORD@HOST:PORT/DATABASE")]
+    Denied {
+        /// Which store.
+        store: String,
+        /// Who.
+        user: String,
+    },
+    /// There is no such database, and nothing is to be put in.
+    #[error("there is no store {store}: `diytrace push --store {store} PROFILE…` makes it")]
+    NoDatabase {
+        /// Where.
+        store: String,
+    },
+    /// A database of others.
+    #[error("{store} is no store of diytrace: name a database of its own")]
+    ForeignDatabase {
+        /// Where.
+        store: String,
+    },
+    /// A database of another version of this program.
+    #[error(
+        "{store} is a store of version {version}, and this diytrace has version {known}: use the diytrace that made it"
+    )]
+    OtherVersion {
+        /// Where.
+        store: String,
+        /// Its version.
+        version: u32,
+        /// Ours.
+        known: u32,
+    },
+    /// What ClickHouse says.
+    #[error("{store}: {why}")]
+    ClickHouse {
+        /// Which store.
+        store: String,
+        /// Why.
+        why: String,
     },
     /// There is none, and nothing is to be put in.
     #[error("there is no store {}: `diytrace push --store {} PROFILE…` makes it", path.display(), path.display())]

@@ -17,12 +17,15 @@
 //! | dictionary | what the numbers of paths and places in frames stand for: one for each build of a program |
 
 mod address;
+mod blob;
+mod clickhouse;
 mod codec;
 mod dictionary;
 mod engine;
 mod error;
 mod frame;
 mod group_by;
+mod kept;
 mod label;
 mod moment;
 mod open;
@@ -32,6 +35,7 @@ mod recording;
 mod replicate;
 mod select;
 mod sqlite;
+mod sums;
 mod wire;
 
 pub use address::Address;

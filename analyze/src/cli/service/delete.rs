@@ -46,20 +46,20 @@ pub struct Arguments {
 impl Arguments {
     /// Runs the command.
     pub fn run(self) -> Result<(), Error> {
-        let Deleted { sessions, frames, bytes: freed } =
-            self.delete().map_err(|error| Error::Elsewhere(error.into()))?;
+        let elsewhere = |error: store::Error| Error::Elsewhere(error.into());
+        let address = self.store.parse::<Address>().map_err(elsewhere)?;
+        let Deleted { sessions, frames, bytes: freed } = self.delete(&address).map_err(elsewhere)?;
         let recordings = counted(sessions, "recording", "recordings");
         let frames = counted(frames, "span of time", "spans of time");
         // If nobody listens, it is deleted all the same.
-        let _ =
-            writeln!(io::stderr(), "diytrace: {}: {recordings} deleted ({frames}), {} freed", self.store, bytes(freed));
+        let _ = writeln!(io::stderr(), "diytrace: {address}: {recordings} deleted ({frames}), {} freed", bytes(freed));
         Ok(())
     }
 
-    fn delete(&self) -> Result<Deleted, store::Error> {
+    fn delete(&self, address: &Address) -> Result<Deleted, store::Error> {
         let range = Range::parse(self.since.as_deref(), self.until.as_deref(), &Zoned::now())?;
         let query = Query::parse(self.select.as_deref().unwrap_or_default(), range)?;
-        let mut store = store::open(&self.store.parse::<Address>()?, false)?;
+        let mut store = store::open(address, false)?;
         match self.down_to {
             Some(most) => store.shrink(&query, most),
             None => store.delete(&query),

@@ -31,7 +31,7 @@ pub struct Arguments {
     #[command(flatten)]
     source: Source,
 
-    /// The store; a file that is made if there is none
+    /// The store, a file or a database, which is made if there is none
     #[arg(long, value_name = "URL", required_unless_present = "to")]
     store: Option<String>,
 
@@ -60,13 +60,14 @@ impl Arguments {
         let labelled = Labelled { labels };
         let (where_to, (pushed, left_out)) = match (&self.store, &self.to) {
             (Some(store), _) => {
-                let mut engine = store::open(&store.parse::<Address>()?, true)?;
-                (store, store::push(&mut *engine, profiles, &labelled)?)
+                let address = store.parse::<Address>()?;
+                let mut engine = store::open(&address, true)?;
+                (address.to_string(), store::push(&mut *engine, profiles, &labelled)?)
             }
             (None, to) => {
                 let to = to.as_ref().ok_or("name a store or a service")?;
                 let token = self.token_file.as_deref().map(Tokens::to_write).transpose()?;
-                (to, store::push(&mut Client::new(to, token)?, profiles, &labelled)?)
+                (to.clone(), store::push(&mut Client::new(to, token)?, profiles, &labelled)?)
             }
         };
         warn(&left_out.iter().map(|profile| format!("left out: {profile}")).collect::<Vec<_>>());

@@ -98,10 +98,11 @@ impl Arguments {
     }
 
     fn series(&self) -> Result<Vec<Series>, store::Error> {
-        let store = store::open(&self.store.parse::<Address>()?, false)?;
+        let address = self.store.parse::<Address>()?;
+        let store = store::open(&address, false)?;
         let all = store.series()?;
         let query = Query::parse(&self.select, Range::default())?;
-        query.check(&all.iter().map(|facts| &facts.labels).collect::<Vec<_>>(), None, &self.store)?;
+        query.check(&all.iter().map(|facts| &facts.labels).collect::<Vec<_>>(), None, &address.to_string())?;
         Ok(all.into_iter().filter(|facts| query.selects(&facts.labels)).map(Series::from).collect())
     }
 }

@@ -33,7 +33,7 @@ pub struct Arguments {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
     listen: SocketAddr,
 
-    /// The store; a file that is made if there is none [default: diytrace/store.db in $XDG_DATA_HOME or ~/.local/share]
+    /// The store, a file or a database, which is made if there is none [default: diytrace/store.db in $XDG_DATA_HOME or ~/.local/share]
     #[arg(long, value_name = "URL")]
     store: Option<String>,
 

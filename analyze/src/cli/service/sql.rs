@@ -12,6 +12,7 @@ const EXAMPLES: &str = "\
 Examples:
   diytrace sql --store runs.db 'SELECT host, sum(calls) FROM slices GROUP BY 1'
   diytrace sql --store runs.db    # the shell of SQLite, where that is installed
+  diytrace sql --store clickhouse://127.0.0.1:8123/runs 'SELECT count() FROM slices'
 
 The answer is CSV. `slices` has a row for each span of time of each recording: service, host, build, labels (JSON), \
 recording, started and ended (UTC), calls, raw_ns (self times as measured), paths and bytes. docs/store.md has the tables below \
@@ -53,7 +54,11 @@ impl Arguments {
 
 /// Becomes the store's own shell; why it cannot.
 fn shell(address: &Address) -> Error {
-    let Address::Sqlite(path) = address;
+    let Address::Sqlite(path) = address else {
+        return Error::Usage(
+            "the shell of ClickHouse is its own program: write a query here, or start clickhouse-client".to_owned(),
+        );
+    };
     let failed = process::Command::new("sqlite3").arg("-readonly").arg(path).exec();
     Error::Usage(format!("cannot run sqlite3, the shell of SQLite: {failed}; install it, or write a query"))
 }

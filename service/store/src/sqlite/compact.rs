@@ -4,14 +4,13 @@ use rusqlite::{TransactionBehavior, params};
 
 use super::file::Sqlite;
 use super::put::{Slice, insert, read_more};
+use super::read::read;
 use super::series::{Series, all_series};
-use super::sums::{Columns, OfSeries};
 use crate::dictionary::Dictionary;
 use crate::engine::Tier;
-use crate::{Error, Query, Range};
-
-/// The latest slices of a recording stay as they are: whoever sends them may send them again.
-const LATEST_NS: i64 = 120_000_000_000;
+use crate::kept::{LATEST_NS, Sums, own};
+use crate::sums::OfSeries;
+use crate::{Error, Query, Range, blob, codec};
 
 /// Some frames of a recording, one after the other, that become one.
 struct Run {
@@ -81,9 +80,10 @@ fn join(store: &mut Sqlite, series: &Series, dictionary: &Dictionary, run: &Run)
     let range = Range { since: run.first_end - 1, until: run.end };
     let query = Query { range, session: Some(run.key.clone()), ..Query::default() };
     let mut sums = OfSeries::to_keep();
-    sums.read(store, series, &query, dictionary)?;
-    let Columns { totals, own, paths, path_sums, function_sums } =
-        sums.columns(dictionary).ok_or_else(|| store.damaged("a frame"))?;
+    read(&mut sums, store, series, &query, dictionary)?;
+    let Sums { totals, rows, functions } = sums.sums().ok_or_else(|| store.damaged("a frame"))?;
+    let path_sums = blob::deflated(&codec::encode(&rows, |path| dictionary.parent(path)));
+    let function_sums = blob::write(&functions);
     let totals_bytes = postcard::to_stdvec(&totals).unwrap_or_default(); // into memory: it cannot fail
     let name = store.path.display().to_string();
     let failed = |source| Error::Sqlite { store: name.clone(), source };
@@ -100,6 +100,7 @@ fn join(store: &mut Sqlite, series: &Series, dictionary: &Dictionary, run: &Run)
     transaction.execute(&data, which).map_err(failed)?;
     transaction.execute(&format!("DELETE FROM frame {of}"), which).map_err(failed)?;
     let slice = Slice { session: run.session, number: run.first, start: run.start, end: run.end };
-    insert(&transaction, &slice, &totals, own, paths, [&totals_bytes, &path_sums, &function_sums]).map_err(failed)?;
+    insert(&transaction, &slice, &totals, own(&rows), rows.len(), [&totals_bytes, &path_sums, &function_sums])
+        .map_err(failed)?;
     transaction.commit().map_err(failed)
 }

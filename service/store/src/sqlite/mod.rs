@@ -1,16 +1,15 @@
 //! The store in a file that SQLite keeps: one writer at a time, readers beside it.
 
-mod blob;
 mod compact;
 mod delete;
 mod file;
 mod names;
 mod put;
+mod read;
 mod schema;
 mod select;
 mod series;
 mod sql;
-mod sums;
 #[cfg(test)]
 mod tests;
 

@@ -4,9 +4,9 @@ use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use super::blob;
 use super::file::Sqlite;
-use crate::Error;
+use crate::kept::{build_id_of, bytes_of, path_of};
+use crate::{Error, blob};
 
 /// A module's number; it gets one if it has none.
 pub fn number_of(connection: &Connection, key: &ModuleKey, path: &str) -> rusqlite::Result<i64> {
@@ -15,19 +15,11 @@ pub fn number_of(connection: &Connection, key: &ModuleKey, path: &str) -> rusqli
     if let Some(number) = connection.prepare_cached(known)?.query_row([&bytes], |row| row.get(0)).optional()? {
         return Ok(number);
     }
-    let build_id: String = match key {
-        ModuleKey::BuildId(id) => id.iter().map(|byte| format!("{byte:02x}")).collect(),
-        ModuleKey::File(_) => String::new(),
-    };
+    let build_id = build_id_of(key);
     connection
         .prepare_cached("INSERT INTO module (key, build_id, path) VALUES (?1, ?2, ?3)")?
         .execute(params![bytes, build_id, path])?;
     Ok(connection.last_insert_rowid())
-}
-
-/// A key as it is written.
-pub fn bytes_of(key: &ModuleKey) -> Vec<u8> {
-    postcard::to_stdvec(key).unwrap_or_default() // into memory: it cannot fail
 }
 
 /// Adds what is known of a module to what is there.
@@ -41,11 +33,7 @@ pub fn put(store: &mut Sqlite, key: &ModuleKey, symbols: Portable) -> Result<(),
     let bytes = blob::write(&all);
     let failed = |source| Error::Sqlite { store: store.path.display().to_string(), source };
     let transaction = store.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-    let path = match key {
-        ModuleKey::File(file) => file.path.as_str(),
-        ModuleKey::BuildId(_) => "",
-    };
-    let id = number_of(&transaction, key, path).map_err(failed)?;
+    let id = number_of(&transaction, key, path_of(key)).map_err(failed)?;
     transaction.execute("UPDATE module SET symbols = ?2 WHERE id = ?1", params![id, bytes]).map_err(failed)?;
     transaction.commit().map_err(failed)
 }

@@ -1,52 +1,15 @@
 //! Puts frames in: each whole, and once.
 
-use diytrace_profile::load::Summary;
-use diytrace_profile::load::costs::Evidence;
-use diytrace_profile::load::timed::Timing;
-use diytrace_profile::merge::{Filed, FunctionTimes, Group, Key, Module, PartKey, PlaceId, Row};
+use diytrace_profile::merge::{Key, PartKey};
 use diytrace_profile::time::Time;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
-use serde::{Deserialize, Serialize};
 
 use super::file::Sqlite;
-use super::{blob, names};
+use super::names;
 use crate::dictionary::{Dictionary, Path};
 use crate::engine::Put;
-use crate::{Error, Frame, codec};
-
-/// Most series: more mean that a label has values without end.
-const MOST_SERIES: u64 = 1 << 20;
-
-/// What is told of a recording as a whole: the latest frame knows best.
-#[derive(Serialize, Deserialize)]
-pub struct Head {
-    pub summary: Summary,
-    pub modules: Vec<Module>,
-    /// Without what is in frames.
-    pub group: Option<Group>,
-    /// What tells what its hooks cost.
-    pub evidence: Option<Evidence>,
-}
-
-/// What a frame counted beside the sums of paths and functions.
-#[derive(Clone, Copy, Default, Serialize, Deserialize)]
-pub struct Totals {
-    pub calls: u64,
-    pub lost_calls: u64,
-    pub folded_calls: u64,
-    pub unwound: u64,
-    pub left_out: u64,
-    /// Of the part, if there is one.
-    pub part_calls: Option<u64>,
-}
-
-/// What a frame has of a function.
-#[derive(Serialize, Deserialize)]
-pub struct OfFunction {
-    pub place: PlaceId,
-    pub times: Option<FunctionTimes>,
-    pub filed: Option<Filed>,
-}
+use crate::kept::{Head, Known, MOST_SERIES, Sums, TOO_MANY_SERIES, Totals, bytes_of, own, timing_name};
+use crate::{Error, Frame, blob, codec};
 
 /// Puts a frame in.
 pub fn frame(store: &mut Sqlite, frame: &Frame) -> Result<Put, Error> {
@@ -59,8 +22,7 @@ pub fn frame(store: &mut Sqlite, frame: &Frame) -> Result<Put, Error> {
     let series = match series_of(&transaction, frame, build).map_err(failed)? {
         Some(series) => series,
         None => {
-            let advice = "leave out labels whose values never come again, such as a time or a process's number";
-            return Err(Error::Full { most: MOST_SERIES, what: "series", advice });
+            return Err(Error::Full { most: MOST_SERIES, what: "series", advice: TOO_MANY_SERIES });
         }
     };
     let dictionary = dictionaries.entry(build).or_default();
@@ -87,7 +49,7 @@ pub fn next_sequence(store: &Sqlite, session: &str) -> Result<u64, Error> {
 }
 
 fn build_of(connection: &Connection, frame: &Frame) -> rusqlite::Result<i64> {
-    let key = names::bytes_of(&frame.build());
+    let key = bytes_of(&frame.build());
     connection.execute("INSERT OR IGNORE INTO build (key) VALUES (?1)", [&key])?;
     connection.query_row("SELECT id FROM build WHERE key = ?1", [&key], |row| row.get(0))
 }
@@ -107,14 +69,6 @@ fn series_of(connection: &Connection, frame: &Frame, build: i64) -> rusqlite::Re
     let new = "INSERT INTO series (labels, program, boot, timing, build) VALUES (?1, ?2, ?3, ?4, ?5)";
     connection.prepare_cached(new)?.execute(facts)?;
     Ok(Some(connection.last_insert_rowid()))
-}
-
-/// A timing's name in the store.
-pub fn timing_name(timing: Timing) -> &'static str {
-    match timing {
-        Timing::All => "all",
-        Timing::Off => "off",
-    }
 }
 
 /// Reads what a dictionary has that was not read before. `None` if it cannot be.
@@ -168,49 +122,13 @@ fn add(
     let numbers = dictionary.number(merged, &modules);
     write_more(transaction, build, dictionary, places_before, paths_before)?;
 
-    let group = merged.groups.first();
-    let part = group.and_then(|group| group.parts.first());
-    let mut rows: Vec<(u32, Row)> = Vec::new();
-    for (number, (path, at)) in (0u32..).zip(group.iter().flat_map(|group| &group.tree.paths).zip(&numbers.paths)) {
-        let pairs = part.and_then(|part| part.pairs(number)).copied().unwrap_or_default();
-        rows.push((*at, Row { counts: path.counts, pairs }));
-    }
-    rows.sort_unstable_by_key(|(path, _)| *path);
-    let paths = blob::deflated(&codec::encode(&rows, |path| dictionary.parent(path)));
-
-    let mut places: Vec<PlaceId> = Vec::new();
-    places.extend(group.iter().flat_map(|group| group.functions.keys()));
-    places.extend(part.iter().flat_map(|part| part.filed.keys()));
-    places.sort_unstable();
-    places.dedup();
-    let of_function = |place: &PlaceId| OfFunction {
-        place: numbers.places[*place as usize],
-        times: group.and_then(|group| group.functions.get(place)).cloned(),
-        filed: part.and_then(|part| part.filed.get(place)).copied(),
-    };
-    let functions = blob::write(&places.iter().map(of_function).collect::<Vec<_>>());
-    let totals = group.map_or_else(Totals::default, |group| Totals {
-        calls: group.calls,
-        lost_calls: group.lost_calls,
-        folded_calls: group.folded_calls,
-        unwound: group.unwound,
-        left_out: group.left_out,
-        part_calls: part.map(|part| part.calls),
-    });
-    let own: Time = rows.iter().map(|(_, row)| row.counts.own).sum();
-    let head = blob::write(&Head {
-        summary: frame.summary.clone(),
-        modules: merged.modules.clone(),
-        group: group.map(|group| Group {
-            tree: Default::default(),
-            parts: Vec::new(),
-            functions: Default::default(),
-            ..group.clone()
-        }),
-        evidence: part.map(|part| (*part.evidence).clone()),
-    });
-    let totals_bytes = postcard::to_stdvec(&totals).unwrap_or_default(); // into memory: it cannot fail
-    let known = Known::of(transaction, frame)?;
+    let Sums { totals, rows, functions } = &Sums::of(frame, &numbers);
+    let own = own(rows);
+    let paths = blob::deflated(&codec::encode(rows, |path| dictionary.parent(path)));
+    let functions = blob::write(functions);
+    let head = blob::write(&Head::of(frame));
+    let totals_bytes = postcard::to_stdvec(totals).unwrap_or_default(); // into memory: it cannot fail
+    let known = known(transaction, frame)?;
     if known.is_newer_than(frame, totals.calls) {
         return Ok(Some(Put::Known));
     }
@@ -239,7 +157,7 @@ fn add(
     insert(
         transaction,
         &Slice { session, number, start, end },
-        &totals,
+        totals,
         own,
         rows.len(),
         [&totals_bytes, &paths, &functions],
@@ -288,40 +206,15 @@ pub fn insert(
     Ok(())
 }
 
-/// What there is of a frame's recording.
-struct Known {
-    /// When the frame of this number ended.
-    ended: Option<i64>,
-    /// If there are later ones: the calls in this and those, and when the last ended.
-    later: Option<(u64, i64)>,
-    /// When the last before it ended.
-    before: Option<i64>,
-}
-
-impl Known {
-    fn of(connection: &Connection, frame: &Frame) -> rusqlite::Result<Self> {
-        let facts = "SELECT max(CASE WHEN sequence = ?2 THEN ended END), \
-                     CASE WHEN max(sequence) > ?2 THEN sum(CASE WHEN sequence >= ?2 THEN calls END) END, \
-                     max(ended), max(CASE WHEN sequence < ?2 THEN ended END) \
-                     FROM frame WHERE session = (SELECT id FROM session WHERE key = ?1)";
-        connection.prepare_cached(facts)?.query_row(params![frame.session, frame.sequence], |row| {
-            let later = row.get::<_, Option<u64>>(1)?.zip(row.get::<_, Option<i64>>(2)?);
-            Ok(Self { ended: row.get(0)?, later, before: row.get(3)? })
-        })
-    }
-
-    /// Whether the frame tells nothing that is not there: it was sent before what is.
-    fn is_newer_than(&self, frame: &Frame, calls: u64) -> bool {
-        match self.later {
-            Some((there, ended)) => !frame.holds_later || (calls, frame.end) <= (there, ended),
-            None => self.ended.is_some_and(|ended| ended > frame.end),
-        }
-    }
-
-    /// Whether a part of its time is in frames before it.
-    fn overlap(&self, frame: &Frame) -> bool {
-        self.before.is_some_and(|before| before > frame.start)
-    }
+fn known(connection: &Connection, frame: &Frame) -> rusqlite::Result<Known> {
+    let facts = "SELECT max(CASE WHEN sequence = ?2 THEN ended END), \
+                 CASE WHEN max(sequence) > ?2 THEN sum(CASE WHEN sequence >= ?2 THEN calls END) END, \
+                 max(ended), max(CASE WHEN sequence < ?2 THEN ended END) \
+                 FROM frame WHERE session = (SELECT id FROM session WHERE key = ?1)";
+    connection.prepare_cached(facts)?.query_row(params![frame.session, frame.sequence], |row| {
+        let later = row.get::<_, Option<u64>>(1)?.zip(row.get::<_, Option<i64>>(2)?);
+        Ok(Known { ended: row.get(0)?, later, before: row.get(3)? })
+    })
 }
 
 /// The checksum of a frame's sums.

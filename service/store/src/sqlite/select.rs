@@ -10,10 +10,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::file::Sqlite;
 use super::put::read_more;
+use super::read::read;
 use super::series::{Series, all_series};
-use super::sums::OfSeries;
 use crate::dictionary::Dictionary;
 use crate::engine::{FrameFacts, Selected, SeriesFacts};
+use crate::sums::OfSeries;
 use crate::{Error, GroupBy, Labels, Query};
 
 /// All series, and what is in each.
@@ -130,7 +131,7 @@ impl<'a> Selecting<'a> {
                     place.insert(dictionary)
                 }
             };
-            sums.read(store, series, query, dictionary)?;
+            read(&mut sums, store, series, query, dictionary)?;
             if sums.groups.is_empty() {
                 continue;
             }

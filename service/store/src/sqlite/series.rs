@@ -4,7 +4,7 @@ use diytrace_profile::load::timed::Timing;
 use diytrace_profile::merge::PartKey;
 
 use super::file::Sqlite;
-use super::put::timing_name;
+use crate::kept::timing_name;
 use crate::{Error, Labels};
 
 /// A series as it stands in the store.

@@ -10,16 +10,12 @@ use diytrace_profile::merge::{CallPath, Key, PathId, Place, PlaceId, Tree};
 use diytrace_profile::merge::{Filed, FunctionTimes, Group, Merged, Module, Part, PartKey, PathPairs, Row};
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::time::Time;
-use rusqlite::params;
 use rustc_hash::FxHashMap;
 
-use super::blob;
-use super::file::Sqlite;
-use super::put::{Head, OfFunction, Totals, checksum};
-use super::series::Series;
 use crate::codec::{Below, Numbers};
 use crate::dictionary::{self, Dictionary, Path};
-use crate::{Error, Query, codec};
+use crate::kept::{Head, OfFunction, Sums, Totals};
+use crate::{Error, codec};
 
 /// What the frames of a series add up to.
 #[derive(Default)]
@@ -41,25 +37,22 @@ pub struct OfSeries {
     processes: BTreeMap<PlaceId, u64>,
 }
 
-/// A frame, as it is kept.
-pub struct Columns {
-    pub totals: Totals,
-    pub own: Time,
-    pub paths: usize,
-    pub path_sums: Vec<u8>,
-    pub function_sums: Vec<u8>,
-}
-
 /// Which of its recording's frames one is, of those that are selected.
 #[derive(Clone, Copy)]
-struct Among {
-    is_first: bool,
-    is_last: bool,
+pub struct Among {
+    pub is_first: bool,
+    pub is_last: bool,
     /// How long a call that is open can have been so.
-    longest: Option<Time>,
+    pub longest: Option<Time>,
 }
 
 impl Among {
+    /// A frame that ended at a moment; since when calls in it can have been open.
+    pub fn of(is_first: bool, is_last: bool, began: Option<i64>, ended: i64) -> Self {
+        let longest = began.map(|began| Time::from_ns(ended.saturating_sub(began) as f64));
+        Self { is_first, is_last, longest }
+    }
+
     /// Whether it is the only one.
     fn is_only(self) -> bool {
         self.is_first && self.is_last
@@ -67,7 +60,7 @@ impl Among {
 
     /// What of a path's numbers counts: of calls that have not returned, what the last frame knows; and that they are what has
     /// come between two readings, if the first has no beginning.
-    fn counted(self, numbers: &Numbers) -> Numbers {
+    pub fn counted(self, numbers: &Numbers) -> Numbers {
         const OPEN: Range<usize> = Row::SUMS..Row::SUMS + 4;
         const SO_FAR: usize = Row::SUMS + 2;
         const IS_BETWEEN: usize = Row::SUMS + 4;
@@ -90,75 +83,37 @@ impl OfSeries {
         Self { is_to_keep: true, ..Self::default() }
     }
 
-    /// Adds what is asked for.
-    pub fn read(
-        &mut self,
-        store: &Sqlite,
-        series: &Series,
-        query: &Query,
-        dictionary: &Dictionary,
-    ) -> Result<(), Error> {
-        let failed = |source| store.failed(source);
-        let frames = "SELECT session, totals, path_sums, function_sums, checksum, sequence, started, ended, \
-                      sequence = (SELECT max(sequence) FROM frame AS other WHERE other.session = frame.session \
-                      AND other.ended > ?2 AND other.ended <= ?3) FROM frame, frame_data WHERE frame = id \
-                      AND session IN (SELECT id FROM session WHERE series = ?1 AND (?4 IS NULL OR key = ?4)) \
-                      AND ended > ?2 AND ended <= ?3 \
-                      ORDER BY session, sequence";
-        let mut frames = store.connection.prepare_cached(frames).map_err(failed)?;
-        let range = query.range;
-        let mut frames = frames.query(params![series.id, range.since, range.until, query.session]).map_err(failed)?;
-        let (mut latest, mut began, mut bytes) = (None, None, Vec::new());
-        while let Some(frame) = frames.next().map_err(failed)? {
-            let session: i64 = frame.get(0).map_err(failed)?;
-            let is_first = latest.replace(session) != Some(session);
-            if is_first {
-                self.add_session(store, session)?;
-            }
-            let number = |at: usize| frame.get::<_, i64>(at).map_err(failed);
-            if is_first {
-                // A call that is open has lasted no longer than what is asked for, if that does not begin with the recording.
-                began = if number(5)? == 0 || self.is_to_keep { None } else { Some(number(6)?) };
-            }
-            let longest = began.map(|began| Time::from_ns(number(7).unwrap_or(began).saturating_sub(began) as f64));
-            let place = Among { is_first, is_last: number(8)? != 0, longest };
-            let column = |at: usize| frame.get_ref(at).and_then(|value| Ok(value.as_blob()?)).map_err(failed);
-            let damaged = || store.damaged("a frame");
-            if frame.get::<_, u32>(4).map_err(failed)? != checksum([column(1)?, column(2)?, column(3)?]) {
-                return Err(damaged());
-            }
-            let totals: Totals = postcard::from_bytes(column(1)?).map_err(|_| damaged())?;
-            self.add_totals(&totals);
-            let paths = dictionary.paths().len() as u32;
-            let (rows, below) = (&mut self.rows, &mut self.below);
-            let add = |path, numbers: &Numbers| rows.add(path, &place.counted(numbers));
-            blob::inflate(column(2)?, &mut bytes).ok_or_else(damaged)?;
-            codec::decode(&bytes, |path| dictionary.parent(path), paths, below, add).map_err(|_| damaged())?;
-            let functions: Vec<OfFunction> = blob::read(column(3)?).ok_or_else(damaged)?;
-            functions.into_iter().for_each(|function| self.add_function(function, place));
-            if place.is_last {
-                self.end_session();
-            }
-        }
-        Ok(())
-    }
-
-    fn add_session(&mut self, store: &Sqlite, session: i64) -> Result<(), Error> {
-        let head: Vec<u8> = (store.connection)
-            .prepare_cached("SELECT head FROM session WHERE id = ?1")
-            .and_then(|mut head| head.query_row([session], |row| row.get(0)))
-            .map_err(|source| store.failed(source))?;
-        let head: Head = blob::read(&head).ok_or_else(|| store.damaged("what is told of a recording"))?;
-        self.profiles.push((session, head.summary));
+    /// Begins with the next recording; the frames that follow are of it, up to [`Self::end_session`].
+    pub fn add_session(&mut self, number: i64, head: Head) {
+        self.profiles.push((number, head.summary));
         self.modules.extend(head.modules);
         self.groups.extend(head.group);
         if let Some(evidence) = &head.evidence {
             self.evidence.add(evidence);
         }
-        Ok(())
     }
 
-    fn add_totals(&mut self, other: &Totals) {
+    /// Since when calls of a recording can have been open: its first frame that is asked for has this number, and began then.
+    pub fn began(&self, sequence: u64, started: i64) -> Option<i64> {
+        // A call that is open has lasted no longer than what is asked for, if that does not begin with the recording.
+        if sequence == 0 || self.is_to_keep { None } else { Some(started) }
+    }
+
+    /// Adds the rows that bytes are.
+    pub fn add_paths(&mut self, bytes: &[u8], among: Among, dictionary: &Dictionary) -> Result<(), codec::Damaged> {
+        let paths = dictionary.paths().len() as u32;
+        let (rows, below) = (&mut self.rows, &mut self.below);
+        let add = |path, numbers: &Numbers| rows.add(path, &among.counted(numbers));
+        codec::decode(bytes, |path| dictionary.parent(path), paths, below, add)
+    }
+
+    /// Adds a path's numbers.
+    pub fn add_path(&mut self, path: PathId, numbers: &Numbers) {
+        self.rows.add(path, numbers);
+    }
+
+    /// Adds what a frame counted as a whole.
+    pub fn add_totals(&mut self, other: &Totals) {
         let sums = &mut self.totals;
         sums.calls = sums.calls.saturating_add(other.calls);
         sums.lost_calls = sums.lost_calls.saturating_add(other.lost_calls);
@@ -170,7 +125,8 @@ impl OfSeries {
         }
     }
 
-    fn add_function(&mut self, function: OfFunction, among: Among) {
+    /// Adds what it has of a function.
+    pub fn add_function(&mut self, function: OfFunction, among: Among) {
         let OfFunction { place, times, filed } = function;
         if let Some(mut times) = times {
             if !among.is_first {
@@ -189,8 +145,8 @@ impl OfSeries {
         }
     }
 
-    /// As the columns of one frame, with what they say in short; nothing if sums cannot be.
-    pub fn columns(self, dictionary: &Dictionary) -> Option<Columns> {
+    /// As those of one frame; nothing if they cannot be.
+    pub fn sums(self) -> Option<Sums> {
         let rows = self.rows.sums.into_iter().map(|(path, numbers)| Some((path, codec::row(&numbers)?)));
         let mut rows: Vec<(PathId, Row)> = rows.collect::<Option<_>>()?;
         rows.sort_unstable_by_key(|(path, _)| *path);
@@ -203,17 +159,11 @@ impl OfSeries {
         for (place, times) in functions {
             all.insert(place, OfFunction { place, times: Some(times), filed: None });
         }
-        Some(Columns {
-            totals: self.totals,
-            own: rows.iter().map(|(_, row)| row.counts.own).sum(),
-            paths: rows.len(),
-            path_sums: blob::deflated(&codec::encode(&rows, |path| dictionary.parent(path))),
-            function_sums: blob::write(&all.into_values().collect::<Vec<_>>()),
-        })
+        Some(Sums { totals: self.totals, rows, functions: all.into_values().collect() })
     }
 
     /// All frames of a recording were added.
-    fn end_session(&mut self) {
+    pub fn end_session(&mut self) {
         for (place, processes) in std::mem::take(&mut self.processes) {
             self.functions.entry(place).or_default().add(&FunctionTimes { processes, ..FunctionTimes::default() });
         }

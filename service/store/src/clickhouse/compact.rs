@@ -1,0 +1,119 @@
+//! Makes coarser slices of old ones: they add up, so nothing but the moments in between is lost.
+
+use rustc_hash::FxHashMap;
+
+use super::binary::Reader;
+use super::delete::sweep;
+use super::dictionary::{self, Build, Numbers};
+use super::put::{Data, Slice, now_ns, write};
+use super::schema;
+use super::series::{self, Series};
+use super::store::ClickHouse;
+use super::sums::{self, Failure};
+use crate::engine::Tier;
+use crate::kept::LATEST_NS;
+use crate::sums::OfSeries;
+use crate::{Error, Range};
+
+/// Some frames of a recording, one after the other, that become one.
+struct Run {
+    series: u64,
+    session: String,
+    first_end: i64,
+    end: i64,
+    frames: u64,
+}
+
+/// Makes one slice of all that ended in the same span of a tier, if it ended before `until`. How many slices there are less.
+pub fn compact(store: &ClickHouse, tier: Tier, until: i64) -> Result<u64, Error> {
+    let runs = runs(store, tier, until)?;
+    if runs.is_empty() {
+        return Ok(0);
+    }
+    let all = series::all_series(store)?;
+    let mut builds: FxHashMap<u64, Build> = FxHashMap::default();
+    let mut less = 0;
+    for run in runs {
+        let Some(series) = all.iter().find(|series| series.id == run.series) else { continue };
+        let build = match builds.entry(series.build) {
+            std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
+            std::collections::hash_map::Entry::Vacant(place) => place.insert(dictionary::read(store, series.build)?),
+        };
+        if join(store, series, build, &run)? {
+            less += run.frames - 1;
+        }
+    }
+    sweep(store)?;
+    Ok(less)
+}
+
+/// What is more than one frame in a span of the tier.
+fn runs(store: &ClickHouse, tier: Tier, until: i64) -> Result<Vec<Run>, Error> {
+    let query = format!(
+        "SELECT of_series, session, min(ended), max(ended), toUInt64(count()) \
+         FROM (SELECT of_series, session, ended, max(ended) OVER (PARTITION BY session) AS last FROM {}) \
+         WHERE ended <= {until} AND ended <= last - {LATEST_NS} \
+         GROUP BY of_series, session, intDiv(ended - 1, {}) HAVING count() > 1 ORDER BY 1, 2, 3",
+        schema::frames("1"),
+        tier.span_ns()
+    );
+    let rows = store.client.rows(&query, &[])?;
+    let mut rows = Reader::of(&rows);
+    let mut runs = Vec::new();
+    while !rows.is_at_end() {
+        runs.push(run(&mut rows).ok_or_else(|| store.damaged("its frames"))?);
+    }
+    Ok(runs)
+}
+
+fn run(row: &mut Reader) -> Option<Run> {
+    Some(Run { series: row.u64()?, session: row.text()?, first_end: row.i64()?, end: row.i64()?, frames: row.u64()? })
+}
+
+/// Puts one frame in place of several: it says that it holds the others, so all is done by its row. Whether it is.
+fn join(store: &ClickHouse, series: &Series, build: &Build, run: &Run) -> Result<bool, Error> {
+    let range = Range { since: run.first_end - 1, until: run.end };
+    let rows = series::rows(store, &[series], range, Some(&run.session))?;
+    // Somebody may have put in more, or deleted some.
+    let ([first, .., last], true) = (&rows[..], rows.len() as u64 == run.frames) else { return Ok(false) };
+    let mut sums = OfSeries::to_keep();
+    match sums::add(&mut sums, store, &rows, build, &mut FxHashMap::default()) {
+        Ok(()) => {}
+        Err(Failure::Moved) => return Ok(false),
+        Err(Failure::Error(error)) => return Err(error),
+    }
+    let Some(head) = sums::head(store, first)? else { return Ok(false) };
+    let sums = sums.sums().ok_or_else(|| store.damaged("a frame"))?;
+    let numbers = Numbers { places: build.place_ids.clone(), paths: build.path_ids.clone() };
+    let data = Data::of(&numbers, &sums, head, |path| build.dictionary.parent(path));
+    let version = rows.iter().map(|row| row.version).max().unwrap_or(0);
+    let slice = Slice {
+        session: &run.session,
+        sequence: first.sequence,
+        series: series.id,
+        version: now_ns().max(version + 1),
+        arrived: first.came,
+        started: first.started,
+        ended: last.ended,
+        covers: last.ended,
+        holds: last.sequence,
+        told: 0,
+    };
+    write(store, &slice, &data)?;
+    Ok(true)
+}
+
+/// Until when slices shorter than those of a tier ended that are more than so many bytes, the latest not counted.
+pub fn beyond(store: &ClickHouse, tier: Tier, bytes: u64) -> Result<Option<i64>, Error> {
+    let query = format!(
+        "SELECT toUInt64(count()), max(ended) FROM (SELECT ended, \
+         sum(bytes) OVER (ORDER BY ended DESC ROWS UNBOUNDED PRECEDING) AS taken FROM {} WHERE ended - started < {}) \
+         WHERE taken > {bytes}",
+        schema::frames("1"),
+        tier.span_ns()
+    );
+    let rows = store.client.rows(&query, &[])?;
+    let mut row = Reader::of(&rows);
+    let (count, until) = row.u64().zip(row.i64()).ok_or_else(|| store.damaged("its frames"))?;
+    Ok((count > 0).then_some(until))
+}

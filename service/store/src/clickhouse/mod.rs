@@ -1,0 +1,74 @@
+//! The store in a database that ClickHouse keeps, for what outgrows a machine: asked over HTTP.
+
+mod binary;
+mod client;
+mod compact;
+mod delete;
+mod dictionary;
+mod id;
+mod place;
+mod put;
+mod schema;
+mod select;
+mod series;
+mod sql;
+mod store;
+mod sums;
+
+use diytrace_profile::module::ModuleKey;
+use diytrace_profile::symbolize::Portable;
+
+use crate::engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Tier};
+use crate::{Error, Frame, GroupBy, Query};
+pub use place::Place;
+pub use store::ClickHouse;
+
+impl Engine for ClickHouse {
+    fn put(&mut self, frame: &Frame) -> Result<Put, Error> {
+        put::frame(self, frame)
+    }
+
+    fn next_sequence(&self, session: &str) -> Result<u64, Error> {
+        put::next_sequence(self, session)
+    }
+
+    fn put_symbols(&mut self, module: &ModuleKey, symbols: Portable) -> Result<(), Error> {
+        dictionary::put_symbols(self, module, symbols)
+    }
+
+    fn series(&self) -> Result<Vec<SeriesFacts>, Error> {
+        series::facts(self)
+    }
+
+    fn frames(&self, query: &Query) -> Result<Vec<FrameFacts>, Error> {
+        series::frames(self, query)
+    }
+
+    fn select(&self, query: &Query, by: &GroupBy) -> Result<Selected, Error> {
+        select::select(self, query, by)
+    }
+
+    fn delete(&mut self, query: &Query) -> Result<Deleted, Error> {
+        delete::delete(self, query)
+    }
+
+    fn shrink(&mut self, query: &Query, bytes: u64) -> Result<Deleted, Error> {
+        delete::shrink(self, query, bytes)
+    }
+
+    fn compact(&mut self, tier: Tier, until: i64) -> Result<u64, Error> {
+        compact::compact(self, tier, until)
+    }
+
+    fn beyond(&self, tier: Tier, bytes: u64) -> Result<Option<i64>, Error> {
+        compact::beyond(self, tier, bytes)
+    }
+
+    fn sql(&self, query: &str, take: &mut dyn FnMut(&[Cell]) -> bool) -> Result<(), Error> {
+        sql::ask(self, query, take)
+    }
+
+    fn symbols(&self, module: &ModuleKey) -> Result<Option<Portable>, Error> {
+        dictionary::symbols(self, module)
+    }
+}

@@ -1,0 +1,204 @@
+//! The store's tables in ClickHouse. `docs/store.md` tells people of them.
+//!
+//! ClickHouse has no transactions, so a frame comes to be by one row: that of `frame`, which is put in last. Rows of other
+//! tables mean nothing until a frame refers to them, and what a writer that was killed has left of them is swept away later.
+//! Of frames with the same number the highest version counts. One that holds others says so itself (`covers`): they cease to
+//! count with the row that replaces them. Names of paths and places are numbers made of what they are ([`super::id`]), so two
+//! writers give the same ones, and writing a row twice changes nothing.
+
+use super::binary::Reader;
+use super::client::{Client, Failure, reason};
+use crate::Error;
+
+/// The version of the tables.
+pub const VERSION: u32 = 1;
+
+const TABLES: [&str; 9] = [
+    "CREATE TABLE IF NOT EXISTS series (
+  id UInt64,
+  labels String,                          -- a JSON object
+  program String,                         -- path of the program's file
+  boot String,                            -- of the machine
+  timing LowCardinality(String),          -- which calls are timed: all or off
+  build UInt64
+) ENGINE = ReplacingMergeTree ORDER BY id",
+    "CREATE TABLE IF NOT EXISTS in_use (      -- when somebody began to put in, or still did
+  series UInt64,
+  at DateTime DEFAULT now()
+) ENGINE = ReplacingMergeTree(at) ORDER BY series",
+    "CREATE TABLE IF NOT EXISTS module (
+  id UInt64,
+  version UInt64,
+  key String,
+  build_id String,                        -- in hexadecimal digits, empty if it has none
+  path String,
+  symbols String CODEC(ZSTD)              -- names, lines and code
+) ENGINE = ReplacingMergeTree(version) ORDER BY id",
+    "CREATE TABLE IF NOT EXISTS place (
+  build UInt64, id UInt64,
+  module UInt64,                          -- of a place in none: 0
+  address UInt64                          -- ELF virtual address in it
+) ENGINE = ReplacingMergeTree ORDER BY (build, id)",
+    "CREATE TABLE IF NOT EXISTS path (
+  build UInt64, id UInt64,
+  depth UInt32,
+  parent UInt64,                          -- 0: none
+  function UInt64,                        -- places
+  site UInt64,
+  hook UInt64,
+  flags UInt32,
+  folded_into UInt64,                     -- 0: none
+  target UInt64                           -- 0: none
+) ENGINE = ReplacingMergeTree ORDER BY (build, id)",
+    "CREATE TABLE IF NOT EXISTS frame (
+  session String,                         -- the recording, wherever it is read
+  sequence UInt64,
+  version UInt64,                         -- of frames with one number the highest counts
+  id UInt64,
+  series UInt64,
+  arrived Int64,                          -- when the recording came first, ns since 1970
+  started Int64,                          -- ns since 1970
+  ended Int64,
+  covers Int64,                           -- frames of higher numbers that began before are in it
+  holds UInt64,                           -- and those up to this number
+  calls UInt64,
+  raw_ns Int64,                           -- self times of all calls as they were measured
+  paths UInt64,                           -- that changed in it
+  bytes UInt64,                           -- that its sums take
+  sums UInt64,                            -- of what it counted: the same if that is
+  told UInt64                             -- of what is told beside that
+) ENGINE = ReplacingMergeTree(version) ORDER BY (session, sequence)",
+    "CREATE TABLE IF NOT EXISTS frame_data (
+  series UInt64,                          -- as the frame has them
+  ended Int64 CODEC(DoubleDelta, ZSTD),
+  frame UInt64,
+  put DateTime DEFAULT now(),
+  head String CODEC(ZSTD),                -- what is told of the recording as a whole
+  totals String CODEC(ZSTD),
+  functions String CODEC(ZSTD),
+  checksum UInt32                         -- CRC-32 of the three, one after the other
+) ENGINE = ReplacingMergeTree ORDER BY (series, ended, frame)",
+    "CREATE TABLE IF NOT EXISTS path_sum (
+  series UInt64 CODEC(ZSTD),              -- as the frame has them
+  ended Int64 CODEC(DoubleDelta, ZSTD),
+  frame UInt64 CODEC(ZSTD),
+  path UInt64 CODEC(ZSTD),
+  COLUMNS
+) ENGINE = MergeTree ORDER BY (series, ended, frame, path)",
+    // The last of all: where it is, the others are.
+    "CREATE TABLE IF NOT EXISTS store (version UInt32) ENGINE = MergeTree ORDER BY version",
+];
+
+/// The numbers of a path in the order of [`crate::codec::Numbers`]: sums, then what is known of open calls. Times are in
+/// 1/1024 ns.
+pub const NUMBERS: [&str; crate::codec::NUMBERS] = [
+    "calls",
+    "closed",
+    "unwound",
+    "unbinned",
+    "without_times",
+    "own",
+    "inclusive",
+    "nested",
+    "closed_time",
+    "own_inner",
+    "own_outer",
+    "own_untimed",
+    "inclusive_inner",
+    "inclusive_outer",
+    "inclusive_untimed",
+    "nested_inner",
+    "nested_outer",
+    "nested_untimed",
+    "closed_inner",
+    "closed_outer",
+    "closed_untimed",
+    "hook_pairs",
+    "wait",
+    "preempted",
+    "off_unknown",
+    "off_unseen",
+    "open",
+    "open_since_reset",
+    "so_far",
+    "bound",
+    "is_between",
+];
+
+/// What people ask about, for whom the tables themselves are too fine.
+const SLICES: &str = "CREATE OR REPLACE VIEW slices AS SELECT
+  JSONExtractString(labels, 'service') AS service, JSONExtractString(labels, 'host') AS host,
+  JSONExtractString(labels, 'build') AS build, labels, session AS recording, sequence,
+  replaceOne(toString(fromUnixTimestamp64Milli(intDiv(frames.started, 1000000), 'UTC')), ' ', 'T') || 'Z' AS started,
+  replaceOne(toString(fromUnixTimestamp64Milli(intDiv(frames.ended, 1000000), 'UTC')), ' ', 'T') || 'Z' AS ended,
+  (frames.ended - frames.started) / 1e9 AS seconds, calls, raw_ns, paths, bytes
+FROM FRAMES AS frames INNER JOIN (SELECT DISTINCT id, labels FROM series) AS all ON all.id = of_series";
+
+/// The frames that count, of recordings that a condition chooses: with the series of the recording, and the newest frame,
+/// which knows best what is told of it.
+pub fn frames(condition: &str) -> String {
+    format!(
+        "(SELECT * EXCEPT (cover, held) FROM (SELECT session, sequence, version, id, series AS own_series, arrived, started, ended, \
+         covers, holds, calls, raw_ns, paths, bytes, sums, told, \
+         argMax(series, (version, sequence)) OVER every AS of_series, argMax(id, (version, sequence)) OVER every AS newest, \
+         argMax(ended, (version, sequence)) OVER every AS newest_ended, min(arrived) OVER every AS came, \
+         max(covers) OVER (PARTITION BY session ORDER BY sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS cover, \
+         max(holds) OVER (PARTITION BY session ORDER BY sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS held \
+         FROM frame FINAL WHERE {condition} WINDOW every AS (PARTITION BY session)) WHERE started >= cover AND (sequence > held OR sequence = 0))"
+    )
+}
+
+/// Makes the tables in an empty database, and refuses what is no store, or one of another version.
+pub fn make(client: &Client, create: bool) -> Result<(), Error> {
+    let store = || client.place.to_string();
+    let foreign = || Error::ForeignDatabase { store: store() };
+    let mut version = version(client)?;
+    if create && matches!(version, Version::NoDatabase | Version::NoStore { is_empty: true }) {
+        if let Version::NoDatabase = version {
+            let query = format!("CREATE DATABASE IF NOT EXISTS {} ENGINE = Atomic", client.place.database);
+            client.ask(false, &[], query.as_bytes()).map_err(|failure| client.failed(failure))?;
+        }
+        let columns = NUMBERS.map(|name| format!("{name} Int128 CODEC(ZSTD)")).join(",\n  ");
+        for table in TABLES {
+            client.run(&table.replace("COLUMNS", &columns))?;
+        }
+        client.run(&SLICES.replace("FRAMES", &frames("1")))?;
+        // Whoever does this at the same time writes the same.
+        client.run(&format!("INSERT INTO store SELECT {VERSION} WHERE (SELECT count() FROM store) = 0"))?;
+        version = self::version(client)?;
+    }
+    match version {
+        Version::Is(VERSION) => Ok(()),
+        Version::Is(version) => Err(Error::OtherVersion { store: store(), version, known: VERSION }),
+        Version::NoDatabase | Version::NoStore { is_empty: true } => Err(Error::NoDatabase { store: store() }),
+        Version::NoStore { is_empty: false } => Err(foreign()),
+    }
+}
+
+enum Version {
+    Is(u32),
+    NoDatabase,
+    NoStore { is_empty: bool },
+}
+
+fn version(client: &Client) -> Result<Version, Error> {
+    let options = [("default_format", "RowBinary")];
+    let found = match client.ask(true, &options, b"SELECT max(version) FROM store HAVING count() > 0") {
+        Ok(rows) if !rows.is_empty() => {
+            return Reader::of(&rows).u32().map(Version::Is).ok_or_else(|| client.damaged("its version"));
+        }
+        Ok(_) => return Ok(Version::NoStore { is_empty: true }), // somebody is making it, or was killed then
+        Err(Failure::Said { reason: reason::UNKNOWN_DATABASE, .. }) => return Ok(Version::NoDatabase),
+        Err(Failure::Said { reason: reason::UNKNOWN_TABLE, .. }) => {
+            // What a program that was killed has made of a store is no table of others.
+            let ours = "('series', 'in_use', 'module', 'place', 'path', 'frame', 'frame_data', 'path_sum', 'slices')";
+            let others = format!(
+                "SELECT toUInt64(count()) FROM system.tables WHERE database = currentDatabase() AND name NOT IN {ours}"
+            );
+            client.rows(&others, &[])?
+        }
+        Err(failure) => return Err(client.failed(failure)),
+    };
+    let others = Reader::of(&found).u64().ok_or_else(|| client.damaged("its list of tables"))?;
+    Ok(Version::NoStore { is_empty: others == 0 })
+}

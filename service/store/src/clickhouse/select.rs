@@ -1,0 +1,107 @@
+//! What is asked for, added up as a profile.
+
+use std::collections::hash_map::Entry;
+
+use diytrace_profile::load::Loaded;
+use diytrace_profile::merge::{By, Merging};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::dictionary::{self, Build};
+use super::series::{self, Row, Series};
+use super::store::ClickHouse;
+use super::sums::{self, Failure};
+use crate::engine::Selected;
+use crate::sums::OfSeries;
+use crate::{Error, GroupBy, Labels, Query};
+
+/// How often frames are listed again that others replace or throw away while they are read.
+const MOST_TRIES: usize = 5;
+
+/// The sums of what is asked for.
+pub fn select(store: &ClickHouse, query: &Query, by: &GroupBy) -> Result<Selected, Error> {
+    for _ in 0..MOST_TRIES {
+        match once(store, query, by) {
+            Ok(selected) => return Ok(selected),
+            Err(Failure::Error(error)) => return Err(error),
+            Err(Failure::Moved) => {}
+        }
+    }
+    Err(store.damaged("a frame"))
+}
+
+fn once(store: &ClickHouse, query: &Query, by: &GroupBy) -> Result<Selected, Failure> {
+    let all = series::all_series(store)?;
+    let labels: Vec<&Labels> = all.iter().map(|series| &series.labels).collect();
+    query.check(&labels, by.label(), &store.client.place.to_string())?;
+    let mut selecting = Selecting {
+        store,
+        merging: Merging::new(By::All, None),
+        loaded: Loaded::default(),
+        told: FxHashSet::default(),
+        sessions: FxHashMap::default(),
+        builds: FxHashMap::default(),
+    };
+    match by {
+        GroupBy::All => selecting.add(&all, query, |_| None)?,
+        GroupBy::Label(name) => {
+            selecting.add(&all, query, |labels| Some(format!("{name}={}", labels.get(name).unwrap_or_default())))?
+        }
+        GroupBy::Parts(parts) => {
+            for (name, query) in parts {
+                selecting.add(&all, query, |_| Some(name.clone()))?;
+            }
+        }
+    }
+    let Selecting { merging, mut loaded, .. } = selecting;
+    if loaded.profiles.is_empty() {
+        return Err(Error::Nothing { why: query.why_nothing() }.into());
+    }
+    loaded.profiles.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(Selected { loaded, merged: merging.finish() })
+}
+
+/// A selection, as it is read.
+struct Selecting<'a> {
+    store: &'a ClickHouse,
+    merging: Merging,
+    loaded: Loaded,
+    /// Recordings that are told of.
+    told: FxHashSet<i64>,
+    /// Their numbers.
+    sessions: FxHashMap<String, i64>,
+    builds: FxHashMap<u64, Build>,
+}
+
+impl Selecting<'_> {
+    /// Adds what is asked for, of each series to the group of this label.
+    fn add(&mut self, all: &[Series], query: &Query, label: impl Fn(&Labels) -> Option<String>) -> Result<(), Failure> {
+        let Self { store, merging, loaded, told, sessions, builds } = self;
+        let chosen: Vec<&Series> = all.iter().filter(|series| query.selects(&series.labels)).collect();
+        let mut rows: FxHashMap<u64, Vec<Row>> = FxHashMap::default();
+        for row in series::rows(store, &chosen, query.range, query.session.as_deref())? {
+            rows.entry(row.series).or_default().push(row);
+        }
+        for series in chosen {
+            let Some(rows) = rows.get(&series.id) else { continue };
+            let build = match builds.entry(series.build) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => place.insert(dictionary::read(store, series.build)?),
+            };
+            let mut sums = OfSeries::default();
+            sums::add(&mut sums, store, rows, build, sessions)?;
+            if sums.groups.is_empty() {
+                continue;
+            }
+            let new = sums.profiles.drain(..).filter(|(session, _)| told.insert(*session));
+            loaded.profiles.extend(new.map(|(_, profile)| profile));
+            let damaged = || store.damaged("a frame");
+            let key = |number: i64| build.modules.get(number as usize).cloned().ok_or_else(damaged);
+            let merged = sums.merged(&series.part, &build.dictionary, damaged, key)?;
+            if !merged.is_sound() {
+                return Err(damaged().into());
+            }
+            merging.add_merged(&merged, label(&series.labels).as_deref());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,158 @@
+//! Series and frames as they stand in the store.
+
+use diytrace_profile::load::timed::Timing;
+use diytrace_profile::merge::PartKey;
+
+use super::binary::Reader;
+use super::schema;
+use super::store::{ClickHouse, listed};
+use crate::engine::{FrameFacts, SeriesFacts};
+use crate::kept::timing_name;
+use crate::{Error, Labels, Query, Range};
+
+/// A series that has frames.
+pub struct Series {
+    pub id: u64,
+    pub labels: Labels,
+    pub part: PartKey,
+    pub build: u64,
+}
+
+/// A frame that counts.
+#[derive(Clone)]
+pub struct Row {
+    pub id: u64,
+    /// What its sums are filed under.
+    pub own_series: u64,
+    /// What its recording is in now.
+    pub series: u64,
+    pub session: String,
+    pub sequence: u64,
+    pub started: i64,
+    pub ended: i64,
+    /// The frame that knows best what is told of the recording, and when that ended.
+    pub newest: u64,
+    pub newest_ended: i64,
+    /// When the recording came first.
+    pub came: i64,
+    /// How many paths its sums are of.
+    pub paths: u64,
+    pub version: u64,
+}
+
+/// All series that have frames, the first ones first.
+pub fn all_series(store: &ClickHouse) -> Result<Vec<Series>, Error> {
+    let query = format!(
+        "SELECT id, any(labels), any(program), any(boot), toString(any(timing)), any(build) FROM series \
+         INNER JOIN (SELECT of_series, min(came) AS first FROM {} GROUP BY of_series) AS used ON id = of_series \
+         GROUP BY id ORDER BY any(first), id",
+        schema::frames("1")
+    );
+    let rows = store.client.rows(&query, &[])?;
+    let mut rows = Reader::of(&rows);
+    let mut all = Vec::new();
+    while !rows.is_at_end() {
+        all.push(series_row(&mut rows).ok_or_else(|| store.damaged("a series"))?);
+    }
+    Ok(all)
+}
+
+fn series_row(row: &mut Reader) -> Option<Series> {
+    let (id, labels, program) = (row.u64()?, row.text()?, row.text()?);
+    let (boot, timing, build) = (row.bytes()?, row.text()?, row.u64()?);
+    let timing = [Timing::All, Timing::Off].into_iter().find(|known| timing_name(*known) == timing)?;
+    let part = PartKey { program, boot_id: <[u8; 16]>::try_from(boot).ok()?, timing };
+    Some(Series { id, labels: Labels::of_json(&labels)?, part, build })
+}
+
+/// All series, and what is in each.
+pub fn facts(store: &ClickHouse) -> Result<Vec<SeriesFacts>, Error> {
+    let query = format!(
+        "SELECT of_series, uniqExact(session), count(), min(started), max(ended), sum(calls), sum(bytes) FROM {} \
+         GROUP BY of_series",
+        schema::frames("1")
+    );
+    let rows = store.client.rows(&query, &[])?;
+    let mut rows = Reader::of(&rows);
+    let mut found = rustc_hash::FxHashMap::default();
+    let damaged = || store.damaged("its frames");
+    while !rows.is_at_end() {
+        let mut number = || rows.u64().ok_or_else(damaged);
+        let numbers = [number()?, number()?, number()?, number()?, number()?, number()?, number()?];
+        found.insert(numbers[0], numbers);
+    }
+    let all = all_series(store)?.into_iter();
+    let facts = all.filter_map(|series| {
+        let [_, sessions, frames, first, last, calls, bytes] = *found.get(&series.id)?;
+        let (first, last) = (first as i64, last as i64);
+        Some(SeriesFacts { labels: series.labels, sessions, frames, first, last, calls, bytes })
+    });
+    Ok(facts.collect())
+}
+
+/// The frames of some series that ended in a range, recording by recording in the order in which these came.
+pub fn rows(store: &ClickHouse, series: &[&Series], range: Range, session: Option<&str>) -> Result<Vec<Row>, Error> {
+    if series.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (inner, parameters) = match session {
+        Some(session) => ("session = {session:String}", vec![("session", session)]),
+        None => ("1", Vec::new()),
+    };
+    let Range { since, until } = range;
+    let query = format!(
+        "SELECT id, own_series, of_series, session, sequence, started, ended, newest, newest_ended, came, paths, version FROM {} \
+         WHERE of_series IN {} AND ended > {since} AND ended <= {until} ORDER BY came, session, sequence",
+        schema::frames(inner),
+        listed(series.iter().map(|series| series.id))
+    );
+    let rows = store.client.rows(&query, &parameters)?;
+    let mut rows = Reader::of(&rows);
+    let mut all = Vec::new();
+    while !rows.is_at_end() {
+        all.push(row(&mut rows).ok_or_else(|| store.damaged("its frames"))?);
+    }
+    Ok(all)
+}
+
+fn row(row: &mut Reader) -> Option<Row> {
+    Some(Row {
+        id: row.u64()?,
+        own_series: row.u64()?,
+        series: row.u64()?,
+        session: row.text()?,
+        sequence: row.u64()?,
+        started: row.i64()?,
+        ended: row.i64()?,
+        newest: row.u64()?,
+        newest_ended: row.i64()?,
+        came: row.i64()?,
+        paths: row.u64()?,
+        version: row.u64()?,
+    })
+}
+
+/// The frames of what is asked for, with their series; an error if there are none.
+pub fn asked(store: &ClickHouse, query: &Query) -> Result<(Vec<Series>, Vec<Row>), Error> {
+    let all = all_series(store)?;
+    let labels: Vec<&Labels> = all.iter().map(|series| &series.labels).collect();
+    query.check(&labels, None, &store.client.place.to_string())?;
+    let chosen: Vec<&Series> = all.iter().filter(|series| query.selects(&series.labels)).collect();
+    let rows = rows(store, &chosen, query.range, None)?;
+    match rows.is_empty() {
+        true => Err(Error::Nothing { why: query.why_nothing() }),
+        false => Ok((all, rows)),
+    }
+}
+
+/// The frames of what is asked for, series by series, by the moments at which they ended.
+pub fn frames(store: &ClickHouse, query: &Query) -> Result<Vec<FrameFacts>, Error> {
+    let (all, mut rows) = asked(store, query)?;
+    let place: rustc_hash::FxHashMap<u64, usize> = (0..).zip(&all).map(|(at, series)| (series.id, at)).collect();
+    rows.sort_by(|a, b| (place[&a.series], a.ended, &a.session).cmp(&(place[&b.series], b.ended, &b.session)));
+    let facts = rows.into_iter().map(|row| {
+        let labels = all[place[&row.series]].labels.clone();
+        FrameFacts { labels, session: row.session, started: row.started, ended: row.ended }
+    });
+    Ok(facts.collect())
+}

@@ -1,0 +1,174 @@
+//! What engines keep of a frame, whichever they are.
+
+use diytrace_profile::load::Summary;
+use diytrace_profile::load::costs::Evidence;
+use diytrace_profile::load::timed::Timing;
+use diytrace_profile::merge::{Filed, FunctionTimes, Group, Module, PathId, PlaceId, Row};
+use diytrace_profile::module::ModuleKey;
+use diytrace_profile::time::Time;
+use serde::{Deserialize, Serialize};
+
+use crate::Frame;
+use crate::dictionary::Numbers;
+
+/// Most series: more mean that a label has values without end.
+pub const MOST_SERIES: u64 = 1 << 20;
+
+/// The latest slices of a recording stay as they are when others become coarser: whoever sends them may send them again.
+pub const LATEST_NS: i64 = 120_000_000_000;
+
+/// What to do about them.
+pub const TOO_MANY_SERIES: &str =
+    "leave out labels whose values never come again, such as a time or a process's number";
+
+/// What is told of a recording as a whole: the latest frame knows best.
+#[derive(Serialize, Deserialize)]
+pub struct Head {
+    pub summary: Summary,
+    pub modules: Vec<Module>,
+    /// Without what is in frames.
+    pub group: Option<Group>,
+    /// What tells what its hooks cost.
+    pub evidence: Option<Evidence>,
+}
+
+/// What a frame counted beside the sums of paths and functions.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub struct Totals {
+    pub calls: u64,
+    pub lost_calls: u64,
+    pub folded_calls: u64,
+    pub unwound: u64,
+    pub left_out: u64,
+    /// Of the part, if there is one.
+    pub part_calls: Option<u64>,
+}
+
+/// What a frame has of a function.
+#[derive(Serialize, Deserialize)]
+pub struct OfFunction {
+    pub place: PlaceId,
+    pub times: Option<FunctionTimes>,
+    pub filed: Option<Filed>,
+}
+
+/// What a frame counted.
+pub struct Sums {
+    pub totals: Totals,
+    /// In the order of the paths' numbers.
+    pub rows: Vec<(PathId, Row)>,
+    /// In the order in which the frame has the places.
+    pub functions: Vec<OfFunction>,
+}
+
+impl Head {
+    /// Of a frame's recording.
+    pub fn of(frame: &Frame) -> Self {
+        let group = frame.merged.groups.first();
+        Self {
+            summary: frame.summary.clone(),
+            modules: frame.merged.modules.clone(),
+            group: group.map(|group| Group {
+                tree: Default::default(),
+                parts: Vec::new(),
+                functions: Default::default(),
+                ..group.clone()
+            }),
+            evidence: group.and_then(|group| group.parts.first()).map(|part| (*part.evidence).clone()),
+        }
+    }
+}
+
+impl Sums {
+    /// Of a frame, whose places and paths have these numbers in the store.
+    pub fn of(frame: &Frame, numbers: &Numbers) -> Self {
+        let group = frame.merged.groups.first();
+        let part = group.and_then(|group| group.parts.first());
+        let mut rows: Vec<(PathId, Row)> = Vec::new();
+        for (number, (path, at)) in (0u32..).zip(group.iter().flat_map(|group| &group.tree.paths).zip(&numbers.paths)) {
+            let pairs = part.and_then(|part| part.pairs(number)).copied().unwrap_or_default();
+            rows.push((*at, Row { counts: path.counts, pairs }));
+        }
+        rows.sort_unstable_by_key(|(path, _)| *path);
+
+        let mut places: Vec<PlaceId> = Vec::new();
+        places.extend(group.iter().flat_map(|group| group.functions.keys()));
+        places.extend(part.iter().flat_map(|part| part.filed.keys()));
+        places.sort_unstable();
+        places.dedup();
+        let of_function = |place: &PlaceId| OfFunction {
+            place: numbers.places[*place as usize],
+            times: group.and_then(|group| group.functions.get(place)).cloned(),
+            filed: part.and_then(|part| part.filed.get(place)).copied(),
+        };
+        let functions = places.iter().map(of_function).collect();
+        let totals = group.map_or_else(Totals::default, |group| Totals {
+            calls: group.calls,
+            lost_calls: group.lost_calls,
+            folded_calls: group.folded_calls,
+            unwound: group.unwound,
+            left_out: group.left_out,
+            part_calls: part.map(|part| part.calls),
+        });
+        Self { totals, rows, functions }
+    }
+}
+
+/// The self times of paths, as measured.
+pub fn own(rows: &[(PathId, Row)]) -> Time {
+    rows.iter().map(|(_, row)| row.counts.own).sum()
+}
+
+/// What there is of a frame's recording.
+pub struct Known {
+    /// When the frame of this number ended.
+    pub ended: Option<i64>,
+    /// If there are later ones: the calls in this and those, and when the last ended.
+    pub later: Option<(u64, i64)>,
+    /// When the last before it ended.
+    pub before: Option<i64>,
+}
+
+impl Known {
+    /// Whether the frame tells nothing that is not there: it was sent before what is.
+    pub fn is_newer_than(&self, frame: &Frame, calls: u64) -> bool {
+        match self.later {
+            Some((there, ended)) => !frame.holds_later || (calls, frame.end) <= (there, ended),
+            None => self.ended.is_some_and(|ended| ended > frame.end),
+        }
+    }
+
+    /// Whether a part of its time is in frames before it.
+    pub fn overlap(&self, frame: &Frame) -> bool {
+        self.before.is_some_and(|before| before > frame.start)
+    }
+}
+
+/// A timing's name in the store.
+pub fn timing_name(timing: Timing) -> &'static str {
+    match timing {
+        Timing::All => "all",
+        Timing::Off => "off",
+    }
+}
+
+/// A module's key as it is written.
+pub fn bytes_of(key: &ModuleKey) -> Vec<u8> {
+    postcard::to_stdvec(key).unwrap_or_default() // into memory: it cannot fail
+}
+
+/// Its build ID in hexadecimal digits, as people and SQL read it; empty if it has none.
+pub fn build_id_of(key: &ModuleKey) -> String {
+    match key {
+        ModuleKey::BuildId(id) => id.iter().map(|byte| format!("{byte:02x}")).collect(),
+        ModuleKey::File(_) => String::new(),
+    }
+}
+
+/// The path in its key, if it has one.
+pub fn path_of(key: &ModuleKey) -> &str {
+    match key {
+        ModuleKey::File(file) => &file.path,
+        ModuleKey::BuildId(_) => "",
+    }
+}

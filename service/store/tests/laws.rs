@@ -1,0 +1,345 @@
+//! Laws of the store whoever keeps it, on recordings that nobody thought of.
+//!
+//! Each is asked of both engines.
+
+#[path = "../../../tests/common/clickhouse.rs"]
+#[allow(dead_code)] // each test file uses its part
+mod clickhouse;
+
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use diytrace_format::Slot;
+use diytrace_format::node::mark;
+use diytrace_profile::load::costs::{Costs, Evidence};
+use diytrace_profile::load::{Family, Node};
+use diytrace_profile::merge::{By, Merging, PartKey, merge};
+use diytrace_profile::process::State;
+use diytrace_profile::testing::{arena, calls, family, function_of, node, record, slot};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+use diytrace_store::{Address, Error, Frame, GroupBy, Labels, Put, Query, Range, Stored, Tier, decode, encode, open};
+use needs::needs;
+
+fn any_family() -> impl Strategy<Value = Family> {
+    let times = prop::collection::vec(1u64..1 << 30, 0..20);
+    (calls(), 1usize..4, 0u8..3, times, any::<prop::sample::Index>(), 1u64..4).prop_map(
+        |(calls, fold_at, build_id, times, open, rate)| {
+            let costs = Costs { inner: 2.3, outer: 3.1, error: 0.4, ..Costs::default() };
+            let mut arena = arena(record(&calls, costs, fold_at));
+            if !arena.nodes.is_empty() {
+                let open = open.index(arena.nodes.len());
+                arena.nodes[open].slots[0].mark = 400 | mark::OPEN;
+            }
+            arena.functions = vec![function_of(0x1000, &times)];
+            let mut family = family(vec![arena]);
+            family.clock.hz = 1e9 + rate as f64 * 123_456.7;
+            family.evidence = Evidence::of_costs(costs);
+            family.modules[0].build_id = vec![build_id];
+            family.read_ticks = 2000;
+            family
+        },
+    )
+}
+
+fn frame(number: usize, family: &Family, labels: &[(&str, &str)], end: i64) -> Frame {
+    let mut set = Labels::default();
+    labels.iter().for_each(|(name, value)| set.set(name, (*value).to_owned()));
+    Frame {
+        labels: set,
+        session: number.to_string(),
+        sequence: 0,
+        holds_later: true,
+        start: 0,
+        end,
+        part: PartKey::of(family),
+        summary: diytrace_profile::load::Summary::of(family),
+        merged: merge(std::slice::from_ref(family), By::All, None),
+    }
+}
+
+/// Who keeps a store.
+#[derive(Clone, Copy, Debug)]
+enum Keeper {
+    Sqlite,
+    ClickHouse,
+}
+
+impl Keeper {
+    /// Asks a law of so many cases; of a ClickHouse, where each takes long, of some.
+    fn ask<S: Strategy>(self, cases: u32, strategy: S, law: impl Fn(S::Value) -> Result<(), TestCaseError>) {
+        let cases = match self {
+            Self::Sqlite => cases,
+            Self::ClickHouse => cases / 8,
+        };
+        let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) };
+        TestRunner::new(config).run(&strategy, law).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+struct Place {
+    _folder: tempfile::TempDir,
+    address: Address,
+}
+
+/// An empty store: a file, or a database of its own in a ClickHouse that all laws share.
+fn store(keeper: Keeper) -> (Place, Stored) {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let folder = tempfile::tempdir().unwrap();
+    let address = match keeper {
+        Keeper::Sqlite => folder.path().join("store.db").display().to_string(),
+        Keeper::ClickHouse => shared().store(&format!("laws_{}", NUMBER.fetch_add(1, Ordering::Relaxed))),
+    };
+    let address: Address = address.parse().unwrap();
+    let store = open(&address, true).unwrap();
+    (Place { _folder: folder, address }, store)
+}
+
+/// It ends with this process; what it has kept goes when the laws are asked again.
+fn shared() -> &'static clickhouse::ClickHouse {
+    static SHARED: OnceLock<clickhouse::ClickHouse> = OnceLock::new();
+    SHARED.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("laws");
+        let _ = fs::remove_dir_all(&folder);
+        clickhouse::ClickHouse::start(&folder)
+    })
+}
+
+fn what_is_selected_is_what_merging_the_recordings_gives(keeper: Keeper) {
+    keeper.ask(48, (prop::collection::vec((any_family(), 0usize..3, 0i64..10), 1..8), 0i64..5), |(families, since)| {
+        let (place, mut store) = store(keeper);
+        let hosts = ["a", "b", "c"];
+        for (number, (family, host, end)) in families.iter().enumerate() {
+            let frame = frame(number, family, &[("host", hosts[*host]), ("service", "s")], *end);
+            prop_assert_eq!(store.put(&frame).unwrap(), Put::Added);
+            prop_assert_eq!(store.put(&frame).unwrap(), Put::Known);
+        }
+        let store = open(&place.address, false).unwrap();
+        let range = Range { since, until: i64::MAX };
+        for host in ["*", "a"] {
+            let chosen = families.iter().filter(|(_, on, end)| (host == "*" || hosts[*on] == host) && *end > since);
+            let chosen: Vec<&(Family, usize, i64)> = chosen.collect();
+            let query = Query { labels: vec![("host".to_owned(), host.to_owned())], range, session: None };
+            match store.select(&query, &GroupBy::All) {
+                Ok(found) => {
+                    let families: Vec<Family> = chosen.iter().map(|(family, ..)| family.clone()).collect();
+                    prop_assert_eq!(found.merged, merge(&families, By::All, None));
+                    prop_assert_eq!(found.loaded.profiles.len(), families.len());
+                }
+                Err(Error::Nothing { .. } | Error::UnknownValue { .. }) => prop_assert!(chosen.is_empty()),
+                Err(error) => panic!("{error}"),
+            }
+            if let Ok(found) = store.select(&query, &GroupBy::Label("host".to_owned())) {
+                let mut apart = Merging::new(By::All, None);
+                for (family, on, _) in &chosen {
+                    let one = merge(std::slice::from_ref(family), By::All, None);
+                    apart.add_merged(&one, Some(&format!("host={}", hosts[*on])));
+                }
+                prop_assert_eq!(found.merged, apart.finish());
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Readings of one recording as it goes on: its calls so far, of which one is open.
+fn any_readings() -> impl Strategy<Value = Vec<Family>> {
+    let times = prop::collection::vec(1u64..1 << 30, 0..20);
+    let cuts = prop::collection::vec(any::<prop::sample::Index>(), 1..5);
+    (calls(), times, cuts, any::<prop::sample::Index>()).prop_map(|(calls, times, cuts, open)| {
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(calls.len() + 1)).collect();
+        cuts.sort_unstable();
+        cuts.push(calls.len());
+        let ends = open.index(cuts.len() + 1);
+        let reading = |(number, cut): (usize, &usize)| {
+            let below = |path: u32| path + 1;
+            let nodes = record(&calls[..*cut], Costs::default(), 3).into_iter().map(|node| Node {
+                parent: node.parent.map(below),
+                folded_into: node.folded_into.map(below),
+                ..node
+            });
+            // A call that lasts until some reading.
+            let mark = if number < ends { 400 | mark::OPEN } else { 90_000 };
+            let slot = Slot { mark, ..slot(1, if number < ends { 0 } else { 5000 }, 0) };
+            let mut arena = arena(std::iter::once(node(0x9000, None, slot)).chain(nodes).collect());
+            (arena.facts.flags, arena.state) = (0, State::Running);
+            arena.functions = vec![function_of(0x1000, &times[..times.len().min(*cut)])];
+            let mut family = family(vec![arena]);
+            family.read_ticks = 20_000 + 10_000 * number as u64;
+            family
+        };
+        cuts.iter().enumerate().map(reading).collect()
+    })
+}
+
+fn slices(readings: &[Family]) -> Vec<Frame> {
+    let slice = |(number, family): (usize, &Family)| {
+        let mut merging = Merging::new(By::All, None).with_whole_open_calls();
+        merging.add_since(number.checked_sub(1).map(|before| &readings[before]), family);
+        let (sequence, merged) = (number as u64, merging.finish().without_idle());
+        let (start, end) = (number as i64 * 10, number as i64 * 10 + 10);
+        Frame { sequence, holds_later: number == 0, start, end, merged, ..frame(7, family, &[("service", "s")], end) }
+    };
+    readings.iter().enumerate().map(slice).collect()
+}
+
+fn slices_of_a_recording_add_up_to_it_whatever_is_sent_again(keeper: Keeper) {
+    keeper.ask(64, (any_readings(), prop::collection::vec(any::<prop::sample::Index>(), 0..4)), |(readings, again)| {
+        let (_folder, mut store) = store(keeper);
+        let frames = slices(&readings);
+        for (number, frame) in frames.iter().enumerate() {
+            // As it comes over the wire; one that was damaged there is none.
+            let mut bytes = encode(frame);
+            prop_assert_eq!(&decode(&bytes, 1 << 20).unwrap(), frame);
+            store.put(frame).unwrap();
+            let at = number * 7 % bytes.len();
+            bytes[at] ^= 1;
+            prop_assert!(decode(&bytes, 1 << 20).is_err() && decode(&encode(frame), 10).is_err());
+            for late in &again {
+                prop_assert_eq!(store.put(&frames[late.index(number + 1)]).unwrap(), Put::Known);
+            }
+        }
+        let last = &readings[readings.len() - 1..];
+        let mut whole = Merging::new(By::All, None);
+        whole.add_merged(&merge(last, By::All, None).without_idle(), None);
+        let found = store.select(&Query::default(), &GroupBy::All).unwrap();
+        prop_assert_eq!(found.merged, whole.finish());
+        // A part of the time is what came in it.
+        let at = readings.len() / 2;
+        let part = Query { range: Range { since: at as i64 * 10, until: i64::MAX }, ..Query::default() };
+        let mut between = Merging::new(By::All, None);
+        between.add_since(at.checked_sub(1).map(|before| &readings[before]), &last[0]);
+        let calls = |merged: &diytrace_profile::merge::Merged| merged.groups[0].calls;
+        prop_assert_eq!(calls(&store.select(&part, &GroupBy::All).unwrap().merged), calls(&between.finish()));
+        // The whole recording, put in beside its slices, counts once.
+        let whole = Frame { sequence: 0, end: frames.len() as i64 * 10, ..frame(7, &last[0], &[("service", "s")], 0) };
+        store.put(&whole).unwrap();
+        prop_assert_eq!(calls(&store.select(&Query::default(), &GroupBy::All).unwrap().merged), calls(&whole.merged));
+        Ok(())
+    });
+}
+
+fn coarser_slices_have_the_same_sums(keeper: Keeper) {
+    keeper.ask(32, (any_readings(), 1i64..100), |(readings, seconds)| {
+        let (_folder, mut store) = store(keeper);
+        let at = |moment: i64| moment * seconds * 100_000_000;
+        for frame in slices(&readings) {
+            store.put(&Frame { start: at(frame.start), end: at(frame.end), ..frame }).unwrap();
+        }
+        let fine = store.select(&Query::default(), &GroupBy::All).unwrap().merged;
+        let frames = |store: &Stored| store.frames(&Query::default()).unwrap().len() as u64;
+        for tier in [Tier::Minute, Tier::Hour] {
+            let before = frames(&store);
+            let less = store.compact(tier, i64::MAX).unwrap();
+            prop_assert_eq!(frames(&store), before - less);
+            prop_assert_eq!(store.compact(tier, i64::MAX).unwrap(), 0);
+            prop_assert_eq!(&store.select(&Query::default(), &GroupBy::All).unwrap().merged, &fine);
+        }
+        // What is sent again is known; the next slice goes on from the last.
+        let mut next = slices(&readings).pop().unwrap();
+        prop_assert_eq!(
+            store.put(&Frame { end: at(next.end), start: at(next.start), ..next.clone() }).unwrap(),
+            Put::Known
+        );
+        next.sequence += 1;
+        next.holds_later = false;
+        next.merged.groups.clear();
+        let put = store.put(&Frame { start: at(next.end), end: at(next.end + 1), ..next }).unwrap();
+        prop_assert_eq!(put, Put::Added);
+        Ok(())
+    });
+}
+
+fn old_slices_become_minutes_and_the_latest_stay(keeper: Keeper) {
+    let (_folder, mut store) = store(keeper);
+    let reading = |calls: u64| {
+        let call = || diytrace_profile::testing::Call { function: 0x1000, own: 10, callees: Vec::new() };
+        let calls: Vec<_> = (0..calls).map(|_| call()).collect();
+        let mut family = family(vec![arena(record(&calls, Costs::default(), 3))]);
+        family.read_ticks = 2000;
+        family
+    };
+    const SECOND: i64 = 1_000_000_000;
+    let readings: Vec<Family> = (1..=120).map(reading).collect();
+    for frame in slices(&readings) {
+        store.put(&Frame { start: frame.start * SECOND, end: frame.end * SECOND, ..frame }).unwrap();
+    }
+    let bytes: u64 = store.series().unwrap().iter().map(|facts| facts.bytes).sum();
+    assert_eq!(store.beyond(Tier::Minute, bytes).unwrap(), None);
+    let half = store.beyond(Tier::Minute, bytes / 2).unwrap().unwrap() / SECOND;
+    assert!((500..700).contains(&half), "{half}");
+    // 20 minutes of slices of 10 s, of which the last 2 minutes stay.
+    assert_eq!(store.compact(Tier::Minute, i64::MAX).unwrap(), 18 * 5);
+    let minute = |since: i64, until: i64| {
+        let range = Range { since: since * SECOND, until: until * SECOND };
+        store.select(&Query { range, ..Query::default() }, &GroupBy::All).unwrap().merged.groups[0].calls
+    };
+    assert_eq!([minute(0, 1200), minute(60, 120), minute(1190, 1200)], [120, 6, 1]);
+}
+
+fn a_slice_of_a_time_that_the_whole_has_is_refused(keeper: Keeper) {
+    let (_folder, mut store) = store(keeper);
+    let call = |function: u64| diytrace_profile::testing::Call { function, own: 10, callees: Vec::new() };
+    let reading = |calls: u64| {
+        let calls: Vec<_> = (0..calls).map(|_| call(0x1000)).collect();
+        let mut family = family(vec![arena(record(&calls, Costs::default(), 3))]);
+        family.read_ticks = 2000;
+        family
+    };
+    let frames = slices(&[reading(2), reading(5), reading(9)]);
+    store.put(&frames[0]).unwrap();
+    let whole = frame(7, &reading(7), &[("service", "s")], 25);
+    assert_eq!(store.put(&whole).unwrap(), Put::Grown);
+    assert!(matches!(store.put(&frames[2]), Err(Error::Overlap { .. })));
+    // Its sender then sends all that there is.
+    assert_eq!(store.put(&frame(7, &reading(9), &[("service", "s")], 30)).unwrap(), Put::Grown);
+    assert_eq!(store.select(&Query::default(), &GroupBy::All).unwrap().merged.groups[0].calls, 9);
+}
+
+fn paths_are_numbered_once_whoever_puts_them_in(keeper: Keeper) {
+    let (place, mut one) = store(keeper);
+    let mut other = open(&place.address, true).unwrap();
+    let call = |function: u64| diytrace_profile::testing::Call { function, own: 10, callees: Vec::new() };
+    let of = |functions: &[u64]| {
+        let calls: Vec<_> = functions.iter().map(|&function| call(function)).collect();
+        family(vec![arena(record(&calls, Costs::default(), 3))])
+    };
+    let all = [of(&[0x1000]), of(&[0x1100, 0x1000]), of(&[0x1200, 0x1100]), of(&[0x1000, 0x1200])];
+    for (number, family) in all.iter().enumerate() {
+        let store = if number % 2 == 0 { &mut one } else { &mut other };
+        store.put(&frame(number, family, &[("service", "s")], 1)).unwrap();
+    }
+    let found = one.select(&Query::default(), &GroupBy::All).unwrap();
+    assert_eq!(found.merged, merge(&all, By::All, None));
+    let mut paths = Vec::new();
+    one.sql("SELECT count(DISTINCT id) FROM path", &mut |row| {
+        paths.push(row[0].text());
+        true
+    })
+    .unwrap();
+    assert_eq!(paths[1], "3");
+}
+
+/// Each law, asked of both.
+macro_rules! laws {
+    ($($law:ident)*) => {
+        mod kept_by_sqlite {
+            $(#[test] fn $law() { super::$law(super::Keeper::Sqlite); })*
+        }
+        mod kept_by_clickhouse {
+            $(#[super::needs(clickhouse)] #[test] fn $law() { super::$law(super::Keeper::ClickHouse); })*
+        }
+    };
+}
+
+laws! {
+    what_is_selected_is_what_merging_the_recordings_gives
+    slices_of_a_recording_add_up_to_it_whatever_is_sent_again
+    coarser_slices_have_the_same_sums
+    old_slices_become_minutes_and_the_latest_stay
+    a_slice_of_a_time_that_the_whole_has_is_refused
+    paths_are_numbered_once_whoever_puts_them_in
+}

@@ -1,0 +1,387 @@
+//! The profile store on ClickHouse: it tells what a file and the recordings themselves tell, whoever is killed in between.
+
+mod common;
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use common::clickhouse::ClickHouse;
+use common::service::{Agent, Service};
+use common::{Endless, builds, copy_program, diytrace, fixture, run_to_end, wait_until};
+use needs::needs;
+use tempfile::TempDir;
+
+/// A folder with recordings, and a ClickHouse.
+struct Story {
+    folder: TempDir,
+    engine: ClickHouse,
+}
+
+impl Story {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = ClickHouse::start(&folder.path().join("engine"));
+        Self { folder, engine }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn store(&self) -> String {
+        self.engine.store("runs")
+    }
+
+    /// Records a program, a copy of its own, into a folder of that name.
+    fn record(&self, source: &str, name: &str) {
+        let mut program = fixture(source, builds()[0]);
+        let copy = self.path().join(program.path.file_name().unwrap());
+        if !copy.exists() {
+            copy_program(&program.path, &copy);
+        }
+        program.path = copy;
+        let arguments: &[&str] = if source == "forks.c" { &["5", "2"] } else { &[] };
+        let recorded = program.record().args(arguments).run();
+        fs::rename(recorded.out(), self.path().join(name)).unwrap();
+    }
+
+    /// A command; `STORE` is the store.
+    fn run(&self, line: &str) -> Output {
+        let store = self.store();
+        let words = line.split(' ').map(|word| if word == "STORE" { &store } else { word });
+        run_to_end(diytrace(self.path()).args(words).env("DIYTRACE_CACHE", "off"))
+    }
+
+    fn done(&self, line: &str) -> Output {
+        let output = self.run(line);
+        assert!(output.status.success(), "{line}: {}", text(&output.stderr));
+        output
+    }
+
+    fn told(&self, line: &str) -> String {
+        text(&self.done(line).stdout)
+    }
+
+    /// What is said, and how it ends.
+    fn refused(&self, line: &str) -> String {
+        let output = self.run(line);
+        assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""), "{line}");
+        let said = text(&output.stderr);
+        assert_eq!(said.lines().count(), 1, "{line}: one sentence, not {said}");
+        said
+    }
+
+    /// The one number that a query answers.
+    fn number(&self, query: &str) -> u64 {
+        let output = run_to_end(diytrace(self.path()).args(["sql", "--store", &self.store(), query]));
+        let (answer, said) = (text(&output.stdout), text(&output.stderr));
+        answer.lines().nth(1).and_then(|line| line.parse().ok()).unwrap_or_else(|| panic!("{query}: {answer}{said}"))
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+const VIEWS: [&str; 9] = [
+    "report --format json",
+    "report --format csv --timeline",
+    "report --columns calls,open,unwound,total,error,self,mean,min,p50,p99,max,processes,call,source --histogram",
+    "tree --format json",
+    "callers leaf --format json",
+    "annotate main --format json",
+    "export callgrind",
+    "export speedscope",
+    "export folded",
+];
+
+#[needs(clickhouse)]
+#[test]
+fn every_view_tells_what_it_tells_of_a_file_and_of_the_recordings() {
+    let story = Story::new();
+    for source in ["forks.c", "names.cc", "recursion.c", "left-inline.cc"] {
+        let name = source.split('.').next().unwrap();
+        story.record(source, &format!("{name}-1"));
+        story.record(source, &format!("{name}-2"));
+        for store in ["STORE", "s.db"] {
+            story.done(&format!("push --store {store} {name}-1 {name}-2"));
+        }
+    }
+    let answer = |line: &str| {
+        let output = story.run(line);
+        (output.status.code(), output.stdout, text(&output.stderr))
+    };
+    for name in ["forks", "names", "recursion", "left-inline"] {
+        let select = format!("--select service={name}");
+        for view in VIEWS {
+            let of_store = answer(&format!("{view} --store STORE {select}"));
+            assert!(of_store == answer(&format!("{view} {name}-1 {name}-2")), "{name}: {view}, not as of files");
+            assert!(of_store == answer(&format!("{view} --store s.db {select}")), "{name}: {view}, not as of SQLite");
+        }
+    }
+    for line in
+        ["report --by service --format json", "series --format csv", "diff service=forks service=names --format json"]
+    {
+        let of = |store: &str| {
+            let told = text(&answer(&format!("{line} --store {store}")).1).replace(&story.store(), "s.db");
+            // What it takes is another matter.
+            let rows =
+                told.lines().map(|row| if line.starts_with("series") { row.rsplit_once(',').unwrap().0 } else { row });
+            rows.collect::<Vec<_>>().join("\n")
+        };
+        assert_eq!(of("STORE"), of("s.db"), "{line}");
+    }
+}
+
+#[needs(clickhouse)]
+#[test]
+fn a_recording_counts_once_and_grows() {
+    let story = Story::new();
+    let mut program = Endless::start();
+    let out = program.here.path().join("out");
+    let push = format!("push --store STORE {}", out.display());
+    let counted = |story: &Story| story.number("SELECT sum(calls) FROM slices");
+    assert!(text(&story.done(&push).stderr).contains("1 recording put in"));
+    let before = counted(&story);
+    sleep(Duration::from_millis(50));
+    assert!(text(&story.done(&push).stderr).contains("1 that had grown"));
+    program.stop();
+    story.done(&push);
+    assert!(counted(&story) > before);
+    assert!(text(&story.done(&push).stderr).contains("1 there already"));
+    let expected = story.told(&format!("report --format json {}", out.display()));
+    assert_eq!(story.told("report --format json --store STORE"), expected);
+    assert_eq!(story.number("SELECT count() FROM slices"), 1);
+}
+
+#[needs(clickhouse)]
+#[test]
+fn what_is_deleted_gives_its_room_back_and_the_rest_stays() {
+    let story = Story::new();
+    for (name, source) in [("one", "forks.c"), ("two", "paths.c"), ("three", "names.cc")] {
+        story.record(source, name);
+        story.done(&format!("push --store STORE {name}"));
+    }
+    let rows = || story.number("SELECT count() FROM path_sum");
+    let report = |select: &str| story.told(&format!("report --store STORE --format json --select {select}"));
+    let (before, forks, names) = (rows(), report("service=forks"), report("service=names"));
+    assert!(story.refused("delete --store STORE --select service=other").contains("service is"));
+    let said = text(&story.done("delete --store STORE --select service=paths").stderr);
+    assert!(said.contains("1 recording deleted") && !said.contains(" 0 B freed"), "{said}");
+    assert!(rows() < before, "{} of {before}", rows());
+    assert_eq!((report("service=forks"), report("service=names")), (forks.clone(), names));
+    assert!(story.refused("report --store STORE --select service=paths").contains("service is forks or names"));
+    story.done("push --store STORE two");
+    assert_eq!(report("service=forks"), forks);
+    assert!(story.refused("delete --store STORE --until 1h").contains("in that time"));
+    story.done("delete --store STORE --until now --down-to 10G");
+    assert_eq!(report("service=forks"), forks);
+    story.done("delete --store STORE --until now --down-to 1k");
+    assert!(story.refused("report --store STORE").contains("is empty"));
+    assert_eq!(rows(), 0);
+}
+
+#[needs(clickhouse)]
+#[test]
+fn a_writer_that_is_killed_leaves_nothing_that_counts() {
+    let story = Story::new();
+    let all = ["one", "two", "three"];
+    for (name, source) in all.iter().zip(["forks.c", "forks.c", "paths.c"]) {
+        story.record(source, name);
+    }
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let expected = story.told("report --format json one two three");
+    let expected_of = all.map(|name| story.told(&format!("report --format json {name}")));
+    let mut there = 0;
+    for round in 0..5 {
+        let store = story.engine.store(&format!("round_{round}"));
+        for turn in 0..9 {
+            let name = all[turn % 3];
+            let mut command = diytrace(story.path());
+            command.args(["push", "--store", &store, "--label", &format!("run={name}"), name]);
+            let mut writer = command.stderr(Stdio::null()).spawn().unwrap();
+            // Making the tables takes most of the first.
+            sleep(Duration::from_micros(random.next() % if turn == 0 { 400_000 } else { 120_000 }));
+            writer.kill().unwrap();
+            writer.wait().unwrap();
+            // What there is of a recording is all of it: it may lack its names, which come last.
+            for (name, expected) in all.iter().zip(&expected_of) {
+                let output = story.run(&format!("report --format json --store {store} --select run={name}"));
+                assert!(matches!(output.status.code(), Some(0 | 2)), "{}", text(&output.stderr));
+                if output.status.success() {
+                    there += 1;
+                    assert_eq!(calls(&text(&output.stdout)), calls(expected), "round {round}, turn {turn}: {name}");
+                }
+            }
+        }
+        for name in all {
+            story.done(&format!("push --store {store} --label run={name} {name}"));
+        }
+        assert_eq!(story.told(&format!("report --format json --store {store}")), expected, "round {round}");
+    }
+    eprintln!("{there} of 135 times a recording was there");
+    assert!((10..130).contains(&there), "{there} of 135 times a recording was there: kills come too early or too late");
+}
+
+/// The calls that a report tells.
+fn calls(report: &str) -> u64 {
+    serde_json::from_str::<serde_json::Value>(report).unwrap()["reports"][0]["calls"].as_u64().unwrap()
+}
+
+/// Numbers that nobody thought of, the same each time.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.0 >> 33
+    }
+}
+
+#[needs(clickhouse)]
+#[test]
+fn an_engine_that_is_killed_has_what_it_had() {
+    let mut story = Story::new();
+    for (name, source) in [("one", "forks.c"), ("two", "names.cc")] {
+        story.record(source, name);
+    }
+    story.done("push --store STORE one");
+    let expected = story.told("report --format json --store STORE");
+    story.engine.kill();
+    let said = story.refused("report --format json --store STORE");
+    assert!(said.contains("does not answer"), "{said}");
+    assert!(story.refused("push --store STORE two").contains("does not answer"));
+    story.engine.start_again();
+    assert_eq!(story.told("report --format json --store STORE"), expected);
+    story.done("push --store STORE one two");
+    let expected = story.told("report --format json one two");
+    assert_eq!(story.told("report --format json --store STORE"), expected);
+    // In the middle of what others put in.
+    let mut random = Random(7);
+    for round in 0..6 {
+        story.done("delete --store STORE --until now");
+        let mut command = diytrace(story.path());
+        let mut writer =
+            command.args(["push", "--store", &story.store(), "one", "two"]).stderr(Stdio::null()).spawn().unwrap();
+        sleep(Duration::from_micros(random.next() % 150_000));
+        story.engine.kill();
+        writer.wait().unwrap();
+        story.engine.start_again();
+        story.done("push --store STORE one two");
+        assert_eq!(story.told("report --format json --store STORE"), expected, "round {round}");
+    }
+}
+
+#[needs(clickhouse)]
+#[test]
+fn agents_send_to_it_by_a_service() {
+    let story = Story::new();
+    let mut program = Endless::start();
+    let folder = program.here.path().to_owned();
+    let mut service = Service::start(&folder, &["--store", &story.store()]);
+    let agent = Agent::start(&folder, &service.url());
+    wait_until("some slices are there", || {
+        let series = service.get("/v1/series").json();
+        series["series"][0]["calls"].as_u64().is_some_and(|calls| calls > 20_000)
+    });
+    program.stop();
+    agent.end();
+    let calls_of = |source: &[&str]| {
+        calls(&text(&run_to_end(diytrace(&folder).args(["report", "--format", "json"]).args(source)).stdout))
+    };
+    assert_eq!(calls_of(&["--store", &story.store()]), calls_of(&["out"]));
+    assert!(story.number("SELECT count() FROM slices") > 1);
+    assert_eq!(service.get("/v1/report").json()["reports"][0]["calls"].as_u64(), Some(calls_of(&["out"])));
+    let over = story.told("history main --over time --store STORE --format json");
+    assert!(over.contains("diytrace-history/1"), "{over}");
+    assert_eq!(service.end(), Some(0));
+}
+
+#[needs(clickhouse)]
+#[test]
+fn it_is_asked_in_sql_and_nothing_changes() {
+    let story = Story::new();
+    story.record("forks.c", "one");
+    story.done("push --store STORE one");
+    let ask = |query: &str| run_to_end(diytrace(story.path()).args(["sql", "--store", &story.store(), query]));
+    let documented = include_str!("../docs/store.md").lines().filter_map(|line| {
+        let query = line.strip_prefix("diytrace sql --store clickhouse://127.0.0.1:8123/runs ")?;
+        Some(query.trim_matches(|quote| quote == '\'' || quote == '"'))
+    });
+    let queries: Vec<&str> = documented.collect();
+    assert!(queries.len() >= 10, "{queries:?}");
+    for query in queries {
+        let output = ask(query);
+        assert!(output.status.success(), "{query}: {}", text(&output.stderr));
+        assert!(text(&output.stdout).lines().count() >= 2, "{query}: {}", text(&output.stdout));
+    }
+    let calls = calls(&story.told("report --store STORE --format json"));
+    assert_eq!(text(&ask("SELECT sum(calls) AS calls FROM slices").stdout), format!("calls\n{calls}\n"));
+    for query in [
+        "TRUNCATE TABLE frame",
+        "ALTER TABLE frame DELETE WHERE 1 SETTINGS readonly = 0",
+        "SELECT",
+        "SELECT x FROM slices",
+        "DROP TABLE frame",
+        "SELECT 1 FORMAT TSV",
+    ] {
+        let output = ask(query);
+        assert_eq!(output.status.code(), Some(2), "{query}");
+        assert_eq!(text(&output.stderr).lines().count(), 1, "{query}: {}", text(&output.stderr));
+    }
+    assert_eq!(text(&ask("SELECT sum(calls) AS calls FROM slices").stdout), format!("calls\n{calls}\n"));
+    assert!(story.refused("sql --store STORE").contains("clickhouse-client"));
+}
+
+#[needs(clickhouse)]
+#[test]
+fn bad_use_is_one_sentence_without_secrets() {
+    let story = Story::new();
+    story.record("forks.c", "one");
+    assert!(story.refused("report --store STORE").contains("diytrace push --store clickhouse://127.0.0.1"));
+    let host = format!("127.0.0.1:{}", story.engine.port);
+    story.done(&format!("push --store clickhouse://writer:s3cr%3At%40@{host}/runs one"));
+    let expected = story.told("report --format json one");
+    // Who may only read reads, and asks.
+    let reader = format!("clickhouse://reader@{host}/runs");
+    assert_eq!(story.told(&format!("report --format json --store {reader}")), expected);
+    assert!(story.told(&format!("sql --store {reader} SHOW\u{a0}TABLES").replace('\u{a0}', "\t")).contains("path_sum"));
+    assert!(story.refused(&format!("push --store clickhouse://reader@{host}/other one")).contains("readonly"));
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let nobody = silent.local_addr().unwrap();
+    drop(silent);
+    let mut others = Service::start(story.path(), &[]);
+    for (store, says) in [
+        (format!("clickhouse://writer:wr0ng@{host}/runs"), "does not take the password of user writer"),
+        (format!("clickhouse://nobody:wr0ng@{host}/runs"), "does not take the password of user nobody"),
+        (format!("clickhouse://x:wr0ng@{nobody}/runs"), "does not answer"),
+        (format!("clickhouse://x:wr0ng@{}/runs", others.address), "is no ClickHouse"),
+        (format!("clickhouse://x:wr0ng@{host}"), "is no store"),
+        (format!("clickhouse://x:wr0ng@{host}/runs?cluster=two"), "not built yet"),
+        (format!("clickhouses://x:wr0ng@{host}/runs"), "TLS is not built yet"),
+        (format!("clickhouse://{host}/default_of_others"), "there is no store"),
+        (format!("clickhouse://{host}/system"), "is no store of diytrace"),
+    ] {
+        for command in ["report --store", "series --store"] {
+            let said = story.refused(&format!("{command} {store}"));
+            assert!(said.contains(says) && !said.contains("wr0ng"), "{store}: {said}");
+        }
+    }
+    others.end();
+    // Another version.
+    let curl = |query: &str| {
+        let mut insert = std::process::Command::new("curl");
+        assert!(
+            run_to_end(insert.args(["-sf", &format!("http://{host}/?database=runs"), "-d", query])).status.success()
+        );
+    };
+    curl("INSERT INTO store VALUES (99)");
+    for line in ["report --store STORE", "push --store STORE one"] {
+        let said = story.refused(line);
+        assert!(said.contains("version 99") && said.contains("version 1"), "{said}");
+    }
+}
