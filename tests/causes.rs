@@ -129,7 +129,8 @@ fn a_side_effect_is_not_the_function_that_changed() {
     let (json, text, status) = compared(here, &["before", "only"]);
     assert_eq!((of_verdict(&json, "changed"), of_verdict(&json, "same-code"), status), (vec![], vec!["deform"], 0));
     assert!(
-        text.starts_with("No function changed; deform takes ") && text.contains("Code changed, no change of time found: plan"),
+        text.starts_with("No function changed; deform takes ")
+            && text.contains("Code changed, no change of time found: plan"),
         "{text}"
     );
     for (fail_on, expected) in [("same-code", 1), ("never", 0), ("slower", 0)] {
