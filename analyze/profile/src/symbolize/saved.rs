@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `places` | how many addresses the profile had met when this was saved; 0 if a module was not here |
 //! | `around` | for each module, the functions around addresses ([`Around`]) |
-//! | `code` | the [version](super::fingerprint::VERSION) of fingerprints, and for each module those of its functions ([`Codes`]) |
+//! | `code` | the version of fingerprints, and for each module those of its functions ([`Codes`]) |
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
