@@ -161,6 +161,34 @@ fn every_page_shows_what_the_service_answers() {
 
 #[needs(chromium)]
 #[test]
+fn what_functions_waited_is_shown_where_it_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = Recording::of(&fixture("off-cpu.c", builds()[0])).args(&["all"]).with_output_of_its_own().run();
+    let mut push = diytrace(folder.path());
+    assert!(run_to_end(push.args(["push", "--store", "s.db"]).arg(recorded.out())).status.success());
+    let service = Service::start(folder.path(), &[]);
+    let report = service.get("/v1/report").json();
+    let functions = report["reports"][0]["functions"].as_array().unwrap();
+    let longest = functions.iter().max_by_key(|row| row["self_wait_ns"].as_f64().map(|ns| ns as u64)).unwrap();
+    let is_known = !longest["self_wait_ns"].is_null();
+
+    let shown = Shown::of(&service, folder.path(), "/explore?view=flame&time=wait");
+    assert_eq!((shown.html.contains("aria-label=\"Which time\""), shown.has_error()), (is_known, !is_known));
+    let shown = Shown::of(&service, folder.path(), "/explore");
+    assert_eq!(shown.html.contains(">self wait</button>"), is_known);
+    if is_known {
+        let name = longest["name"].as_str().unwrap();
+        let rows = shown.table("functions");
+        let row = rows.iter().find(|row| row[0] == name).unwrap();
+        // name, calls, total, ±, self, self %, wait, self wait
+        assert!(row[7].ends_with(" ms") || row[7].ends_with(" s"), "{name}: {row:?}");
+        let one = Shown::of(&service, folder.path(), &format!("/explore?function={name}"));
+        assert!(one.text().contains("waiting "), "{}", one.text());
+    }
+}
+
+#[needs(chromium)]
+#[test]
 fn what_rises_from_nothing_is_listed() {
     let folder = tempfile::tempdir().unwrap();
     let program = fixture("recursion.c", builds()[0]);

@@ -4,7 +4,7 @@ import { WantsToken, ask, hasToken, path, view, wordsOf } from "./ask.js";
 import { timeline } from "./brush.js";
 import { choice, labels } from "./choice.js";
 import { flame } from "./flame.js";
-import { functionPart, percentiles, whichOf } from "./function.js";
+import { functionPart, optionalTime, percentiles, whichOf } from "./function.js";
 import { commandLine, go, selection } from "./place.js";
 import { empty } from "./services.js";
 import { breakable, table } from "./table.js";
@@ -41,7 +41,7 @@ async function shown(words) {
   parts.push(...(await timeline(words, report).catch(untold)));
   if (words.function) parts.push(await functionPart(words));
   parts.push(tabs(words));
-  parts.push(...(words.view === "flame" ? await flamePart(words) : functionsPart(report, words)), element("h2", {}, "Elsewhere"), exports(words), element("pre", { tabindex: 0 }, commandLine("report", words)));
+  parts.push(...(words.view === "flame" ? await flamePart(report, words) : functionsPart(report, words)), element("h2", {}, "Elsewhere"), exports(words), element("pre", { tabindex: 0 }, commandLine("report", words)));
   return parts;
 }
 
@@ -92,16 +92,43 @@ function functionsPart(report, words) {
     { title: "±", of: (row) => row.total_error_ns, write: time, help: "how far off the total may be" },
     { title: "self", of: (row) => row.self_ns, write: (_, row) => resolvedSelf(times(row)), help: "without what it calls" },
     { title: "self %", of: (row) => row.self_ns / all, write: (part) => share(part, 1) },
+    ...waits(report),
     ...percentiles(),
   ];
   return [element("h2", {}, "Functions"), table("functions", columns, report.functions, [4, true])];
 }
 
-/** @param {import("./types.d.ts").Words} words */
-async function flamePart(words) {
-  const document = await view("tree", { ...selection(words), root: words.root, min_percent: LEAST_PERCENT, names: "short" });
+/** Waiting of less than that share of all self time is nothing to look at. */
+const LEAST_WAITING = 0.01;
+
+/**
+ * The columns of what was waited, where that is known and some was.
+ * @param {import("./types.d.ts").Report} report
+ */
+function waits({ functions, all_self_ns }) {
+  const waited = functions.reduce((sum, { self_wait_ns }) => sum + (self_wait_ns ?? 0), 0);
+  if (waited < all_self_ns * LEAST_WAITING) return [];
+  return [
+    { title: "wait", of: (/** @type {import("./types.d.ts").FunctionRow} */ row) => row.wait_ns, write: optionalTime, help: "what of the total it waited, off the processor" },
+    { title: "self wait", of: (/** @type {import("./types.d.ts").FunctionRow} */ row) => row.self_wait_ns, write: optionalTime, help: "what of its self time" },
+  ];
+}
+
+/** Which time a flame graph is of, as `--time` has it. */
+const KINDS = [["", "all time"], ["cpu", "on a processor"], ["wait", "waiting"]];
+
+/** @param {import("./types.d.ts").Report} report @param {import("./types.d.ts").Words} words */
+function kinds({ functions }, words) {
+  if (!functions.some(({ wait_ns }) => wait_ns !== null)) return null;
+  const kind = (/** @type {string[]} */ [time, title]) => element("button", { type: "button", "aria-pressed": String((words.time ?? "") === time), onclick: () => go("/explore", { ...words, time }) }, title);
+  return element("p", { class: "tabs", role: "group", "aria-label": "Which time" }, ...KINDS.flatMap((one) => [kind(one), " "]));
+}
+
+/** @param {import("./types.d.ts").Report} report @param {import("./types.d.ts").Words} words */
+async function flamePart(report, words) {
+  const document = await view("tree", { ...selection(words), root: words.root, min_percent: LEAST_PERCENT, time: words.time, names: "short" });
   const inside = words.root ? element("p", {}, `Only what happens inside ${words.root}. `, element("button", { type: "button", onclick: () => go("/explore", { ...words, root: "" }) }, "Everything")) : null;
-  return [element("h2", {}, "Flame graph"), inside, flame(treeOf(document), { find: words.find, onName: (name) => go("/explore", { ...words, function: name }) })].filter((part) => part !== null);
+  return [element("h2", {}, "Flame graph"), kinds(report, words), inside, flame(treeOf(document), { find: words.find, onName: (name) => go("/explore", { ...words, function: name }) })].filter((part) => part !== null);
 }
 
 const EXPORTS = [["html", "one page with everything"], ["flamegraph", "flame graph (SVG)"], ["pprof", "pprof"], ["speedscope", "speedscope"], ["firefox", "Firefox Profiler"], ["callgrind", "Callgrind"], ["folded", "folded stacks"]];

@@ -53,7 +53,7 @@ export const percentiles = () => /** @type {const} */ (["mean", "p50", "p99", "m
 }));
 
 /** @param {number | null} ns */
-const optionalTime = (ns) => (ns === null ? "" : time(ns));
+export const optionalTime = (ns) => (ns === null ? "" : time(ns));
 
 /**
  * What tells a function from the others of its name: the file name of its module.
@@ -68,6 +68,7 @@ export const whichOf = (row, all) => element("span", { class: "soft" }, moduleOf
 function numbers(row, of) {
   const facts = [
     ["calls", count(row.calls)], ["total", `${resolved(row.total_ns, row.total_error_ns)} ± ${time(row.total_error_ns)}`], ["self", resolved(row.self_ns, row.self_error_ns)],
+    ["on a processor", optionalTime(row.cpu_ns)], ["waiting", row.wait_ns ? time(row.wait_ns) : ""],
     ...(/** @type {const} */ (["mean", "p50", "p90", "p99", "max"])).map((key) => [key, optionalTime(row[`${key}_ns`])]),
   ];
   const where = row.file ? element("span", { class: "soft" }, ` ${row.file}:${row.line}`) : null;

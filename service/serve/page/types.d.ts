@@ -41,6 +41,10 @@ export interface Callee {
   total_ns: number;
   self_ns: number;
   self_error_ns?: number;
+  /** What of the total and of the self time was spent on a processor, or waiting; null where nobody knows. */
+  cpu_ns: number | null;
+  wait_ns: number | null;
+  self_wait_ns: number | null;
 }
 
 export interface FunctionRow extends Callee, Percentiles {

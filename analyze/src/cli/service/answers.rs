@@ -11,7 +11,7 @@ use super::{history, series};
 use crate::cli::{annotate, callers, diff, export, report, tree};
 
 /// Options that a request may set, as the command line has them: none names a file.
-const VALUES: [&str; 15] = [
+const VALUES: [&str; 16] = [
     "select",
     "since",
     "until",
@@ -24,6 +24,7 @@ const VALUES: [&str; 15] = [
     "min-percent",
     "depth",
     "limit",
+    "time",
     "sort",
     "names",
     "recursion",

@@ -12,7 +12,7 @@ const EXAMPLES: &str = "\
 Examples:
   diytrace sql --store runs.db 'SELECT host, sum(calls) FROM slices GROUP BY 1'
   diytrace sql --store runs.db    # the shell of SQLite, where that is installed
-  diytrace sql --store clickhouse://127.0.0.1:8123/runs 'SELECT count() FROM slices'
+  diytrace sql --store clickhouse://db1:8123/runs 'SELECT count() FROM slices'
 
 The answer is CSV. `slices` has a row for each span of time of each recording: service, host, build, labels (JSON), \
 recording, started and ended (UTC), calls, raw_ns (self times as measured), paths and bytes. docs/store.md has the tables below \
