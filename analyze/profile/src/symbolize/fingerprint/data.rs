@@ -17,6 +17,10 @@ const LONGEST: usize = 1 << 16;
 /// Most entries of a table of jumps.
 const MOST_JUMPS: u64 = 1 << 14;
 
+/// What LLVM calls the tables that it makes of constant tables of pointers: of offsets from where they start, so that nothing need be
+/// filled in when the program is loaded.
+const OF_OFFSETS: &str = "reltable.";
+
 /// What is fed to the hash.
 pub mod kind {
     pub const CODE: u8 = 1;
@@ -68,7 +72,7 @@ impl<'a> Reader<'_, 'a> {
             Thing::Data { name, offset, range, is_constant: true } => {
                 hash.feed(kind::DATA, without_numbers(name).as_bytes());
                 hash.number(kind::OFFSET, offset);
-                hash.feed(kind::CONTENT, &self.content(&range).ok_or(Unknown)?.to_le_bytes());
+                hash.feed(kind::CONTENT, &self.content(name, &range).ok_or(Unknown)?.to_le_bytes());
                 Ok(())
             }
             Thing::Constant => self.feed_unnamed(hash, address, access, own),
@@ -142,13 +146,32 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// The hash of a constant object, with pointers in it as names of what they point to.
-    fn content(&self, range: &Range<u64>) -> Option<u128> {
+    fn content(&self, name: &str, range: &Range<u64>) -> Option<u128> {
         if let Some(known) = self.contents.get(&range.start) {
             return *known;
         }
-        let found = self.read_content(range);
+        let found = match name.starts_with(OF_OFFSETS) {
+            true => self.read_offsets(range),
+            false => self.read_content(range),
+        };
         self.contents.insert(range.start, found);
         found
+    }
+
+    /// The hash of a table of what lies so many bytes from its start.
+    fn read_offsets(&self, table: &Range<u64>) -> Option<u128> {
+        let bytes = self.image.bytes(table).filter(|bytes| bytes.len() as u64 <= LARGEST)?;
+        let (entries, rest) = bytes.as_chunks::<4>();
+        let mut hash = Hash::new();
+        hash.feed(kind::BYTES, rest);
+        for entry in entries {
+            let target = table.start.wrapping_add_signed(i32::from_le_bytes(*entry).into());
+            match self.image.thing(target, &|address| self.enclosing(address)) {
+                Thing::Constant => hash.feed(kind::TEXT, text(target, self.image.bytes_from(target))?),
+                thing => self.feed_named(&mut hash, &thing).ok()?,
+            }
+        }
+        Some(hash.value())
     }
 
     fn read_content(&self, range: &Range<u64>) -> Option<u128> {
