@@ -17,8 +17,9 @@
 set -euo pipefail
 export LC_ALL=C # the same figures everywhere: no decimal commas
 benches=$(cd "$(dirname "$0")" && pwd)
-kept=$benches/results/2026-11-20-amd-epyc # what the documents are about
-busy=$benches/results/2026-11-22-intel-xeon # but for these
+kept=$benches/results/2026-11-23-amd-epyc # what the documents are about
+trust=$benches/results/2026-11-20-amd-epyc # but for verdicts
+busy=$benches/results/2026-11-22-intel-xeon # and for these
 
 usage() { sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p}' "$0" >&2; exit 2; }
 
@@ -32,7 +33,7 @@ table() {
 verdicts() {
     local name=$1 file=$2
     shift 2
-    awk -F'\t' "$@" -f "$benches/tables/$name.awk" "$kept/$file.tsv"
+    awk -F'\t' "$@" -f "$benches/tables/$name.awk" "$trust/$file.tsv"
 }
 without_first_line() { sed '1{/^$/d}'; }
 
@@ -58,7 +59,7 @@ machine() {
 what=${1:-}
 (($# == 0)) || shift
 case $what:$# in
-machine:1) case $1 in busy) kept=$busy machine busy-machine ;; driven) kept=$busy machine load-machine ;; speed) machine machine ;; trust) machine trust-machine ;; *) usage ;; esac ;;
+machine:1) case $1 in busy) kept=$busy machine busy-machine ;; driven) kept=$busy machine load-machine ;; speed) machine machine ;; trust) kept=$trust machine trust-machine ;; *) usage ;; esac ;;
 speed:[1-9]) for workload; do table speed speed -v brief=1 -v only="$workload"; done | without_first_line ;;
 cost:0) table speed speed -v summary=1 ;;
 truth:0) table truth truth -v brief=1 ;;
