@@ -1,5 +1,7 @@
 //! Moments and ranges of time, as people write them.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use jiff::{Span, Timestamp, Zoned};
 
 use crate::Error;
@@ -11,6 +13,11 @@ pub struct Range {
     pub since: i64,
     /// What ended then is.
     pub until: i64,
+}
+
+/// Nanoseconds since 1970.
+pub(crate) fn now_ns() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
 }
 
 impl Default for Range {

@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::fingerprint::{self, Fingerprint};
+use super::fingerprint::value::{Fingerprint, VERSION};
 use super::portable::Portable;
 use crate::archive::{Archive, Error, Writer};
 use crate::module::ModuleKey;
@@ -125,8 +125,7 @@ pub fn read(path: &Path) -> Result<Modules, Error> {
     let archive = Archive::open(path)?;
     let mut around: BTreeMap<ModuleKey, Around> = archive.extra(AROUND)?.unwrap_or_default();
     let codes: Option<(u32, BTreeMap<ModuleKey, Codes>)> = archive.extra(CODE)?;
-    let mut codes =
-        codes.filter(|(version, _)| *version == fingerprint::VERSION).map(|(_, codes)| codes).unwrap_or_default();
+    let mut codes = codes.filter(|(version, _)| *version == VERSION).map(|(_, codes)| codes).unwrap_or_default();
     let mut modules = Modules::new();
     for key in archive.modules() {
         if let Some(portable) = archive.symbols(key)? {
@@ -146,7 +145,7 @@ pub fn write(writer: Writer, profile: &Path, places: u64, modules: &Modules) -> 
     let around = modules.iter().map(|(key, kept)| (key, &kept.around)).filter(|(_, around)| !around.is_empty());
     writer.extra(AROUND, &around.collect::<BTreeMap<_, _>>())?;
     let codes = modules.iter().map(|(key, kept)| (key, &kept.codes)).filter(|(_, codes)| !codes.is_empty());
-    writer.extra(CODE, &(fingerprint::VERSION, codes.collect::<BTreeMap<_, _>>()))?;
+    writer.extra(CODE, &(VERSION, codes.collect::<BTreeMap<_, _>>()))?;
     writer.extra(PLACES, &places)?;
     writer.finish_soon(&path(profile))
 }

@@ -5,13 +5,14 @@ use rustc_hash::FxHashMap;
 use super::binary::Reader;
 use super::delete::sweep;
 use super::dictionary::{self, Build, Numbers};
-use super::put::{Data, Slice, now_ns, write};
+use super::put::{Data, Slice, write};
 use super::schema;
 use super::series::{self, Series};
 use super::store::ClickHouse;
 use super::sums::{self, Failure};
 use crate::engine::Tier;
 use crate::kept::LATEST_NS;
+use crate::moment::now_ns;
 use crate::sums::OfSeries;
 use crate::{Error, Range};
 

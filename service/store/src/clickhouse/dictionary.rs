@@ -9,6 +9,7 @@ use super::id::Id;
 use super::store::{ClickHouse, Known, listed};
 use crate::dictionary::{Dictionary, Path};
 use crate::kept::{build_id_of, bytes_of};
+use crate::moment::now_ns;
 use crate::{Error, kept};
 
 /// The numbers in the store of what has others in a frame.
@@ -231,7 +232,7 @@ pub fn put_symbols(
     let rows = store.client.rows(&query, &[])?;
     let path =
         Reader::of(&rows).text().filter(|path| !path.is_empty()).unwrap_or_else(|| kept::path_of(key).to_owned());
-    module_row(&mut row, key, super::put::now_ns().max(1), &path, &crate::blob::write(&all));
+    module_row(&mut row, key, now_ns().max(1), &path, &crate::blob::write(&all));
     store.client.insert("module (id, version, key, build_id, path, symbols)", &row.bytes)
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use diytrace_profile::merge::{PathId, PlaceId};
 
@@ -14,6 +13,7 @@ use super::store::{ClickHouse, TRUST};
 use crate::dictionary as local;
 use crate::engine::Put;
 use crate::kept::{Head, Known, MOST_SERIES, Sums, TOO_MANY_SERIES, bytes_of, own, timing_name};
+use crate::moment::now_ns;
 use crate::{Error, Frame, blob, codec};
 
 /// Puts a frame in.
@@ -272,9 +272,4 @@ pub fn checksum(columns: [&[u8]; 3]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     columns.iter().for_each(|column| hasher.update(column));
     hasher.finalize()
-}
-
-/// Nanoseconds since 1970.
-pub fn now_ns() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -15,11 +15,11 @@ mod data;
 mod hash;
 mod image;
 mod parts;
+pub mod value;
 
 use dashmap::DashMap;
 use iced_x86::{Code, ConstantOffsets, Decoder, DecoderOptions, Instruction, OpKind, Register};
 use rustc_hash::FxBuildHasher;
-use serde::{Deserialize, Serialize};
 
 use super::files::ModuleFiles;
 use super::table::Table;
@@ -27,13 +27,7 @@ use data::{Access, Unknown, kind};
 use hash::Hash;
 use image::{Image, without_numbers};
 use parts::{Parts, target};
-
-/// What is hashed, and how: what was kept by another version says nothing.
-pub const VERSION: u32 = 1;
-
-/// A function's code, hashed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Fingerprint(u128);
+use value::Fingerprint;
 
 /// What those of a module are made from.
 pub struct Fingerprints<'a> {
@@ -75,7 +69,7 @@ impl<'a> Reader<'_, 'a> {
                 self.instruction(&mut hash, instruction, bytes, &parts).ok()?;
             }
         }
-        Some(Fingerprint(hash.value()))
+        Some(Fingerprint::new(hash.value()))
     }
 
     fn instruction(&self, hash: &mut Hash, one: &Instruction, bytes: &[u8], own: &Parts) -> Result<(), Unknown> {
