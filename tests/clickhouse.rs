@@ -147,8 +147,11 @@ fn a_recording_counts_once_and_grows() {
     let counted = |story: &Story| story.number("SELECT sum(calls) FROM slices");
     assert!(text(&story.done(&push).stderr).contains("1 recording put in"));
     let before = counted(&story);
-    sleep(Duration::from_millis(50));
-    assert!(text(&story.done(&push).stderr).contains("1 that had grown"));
+    let has_grown = || {
+        sleep(Duration::from_millis(50));
+        text(&story.done(&push).stderr).contains("1 that had grown")
+    };
+    assert!((0..200).any(|_| has_grown()), "the program calls all the time");
     program.stop();
     story.done(&push);
     assert!(counted(&story) > before);

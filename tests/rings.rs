@@ -3,7 +3,11 @@
 
 mod common;
 
+use std::fs;
+
 use common::each_build;
+use diytrace_format::header::clock::TSC;
+use diytrace_format::reader::File;
 
 #[test]
 fn calls_of_threads_and_forked_children_are_counted_with_their_callers() {
@@ -35,6 +39,27 @@ fn bodies_in_one_frame_are_told_from_the_call_whose_frame_it_is() {
             let report = program.record().args(&["fib", "18"]).set("WINDOWS", windows).run().report();
             assert_eq!((report.function("fib").calls, report.unwound), (8361, 0));
         }
+    });
+}
+
+/// It bounds what is taken for noting: without it, times of short calls are too short.
+#[test]
+fn what_an_empty_call_takes_is_measured_between_windows() {
+    each_build("recursion.c", |program| {
+        let recorded = program.record().args(&["fib", "24"]).set("WINDOWS", "300").run();
+        let bytes = fs::read(&recorded.profiles()[0]).unwrap();
+        let file = File::open(&bytes).unwrap();
+        if file.header().clock != TSC {
+            return; // there are no windows
+        }
+        let records = file.blocks().filter_map(|block| Some(file.arena(&block)?.trials)).filter(|record| *record != 0);
+        let trials = records.filter_map(|record| file.trials(record));
+        let measured: Vec<f64> = trials.map(|trials| f64::from(trials.empty_call) / 1024.0).collect();
+        // Three calls and returns: a few ticks at least, and no more than hooks that record would take.
+        let header = file.header();
+        let pair = (header.inner_cost + header.outer_cost) as f64 / 1024.0;
+        assert!(measured.iter().all(|ticks| (2.0..pair).contains(ticks)), "{measured:?} of {pair}");
+        assert!(!measured.is_empty());
     });
 }
 
