@@ -212,51 +212,46 @@ noting_hook!(
 /// The words that stubs jump by, as those of a module that a linker has filled in.
 static EMPTY_HOOK: unsafe extern "C" fn(usize, usize) = empty;
 
-/// As often calls a function that does nothing but call two hooks, which do nothing.
-#[unsafe(naked)]
-pub extern "C" fn call_empty(_times: u64) {
-    naked_asm!(
-        "2:",
-        "call 3f",
-        "dec rdi",
-        "jnz 2b",
-        "ret",
-        ".p2align 4",
-        "3:",
-        "sub rsp, 8",
-        "call [rip + {hook}]",
-        "call [rip + {hook}]",
-        "add rsp, 8",
-        "ret",
-        hook = sym EMPTY_HOOK,
-    )
+/// A loop of calls of a function that does nothing but call two hooks, which do nothing: by these two instructions, with these stubs.
+macro_rules! call_empty {
+    ($name:ident, $doc:literal, $enter:literal, $exit:literal $(, $stub:literal)*) => {
+        #[doc = $doc]
+        #[unsafe(naked)]
+        pub extern "C" fn $name(_times: u64) {
+            naked_asm!(
+                "2:",
+                "call 3f",
+                "dec rdi",
+                "jnz 2b",
+                "ret",
+                ".p2align 4",
+                "3:",
+                "sub rsp, 8",
+                $enter,
+                $exit,
+                "add rsp, 8",
+                "ret",
+                $(".p2align 4", $stub,)*
+                hook = sym EMPTY_HOOK,
+            )
+        }
+    };
 }
 
-/// The same, where calls lead to a stub that jumps on.
-#[unsafe(naked)]
-pub extern "C" fn call_empty_by_stub(_times: u64) {
-    naked_asm!(
-        "2:",
-        "call 3f",
-        "dec rdi",
-        "jnz 2b",
-        "ret",
-        ".p2align 4",
-        "3:",
-        "sub rsp, 8",
-        "call 4f",
-        "call 5f",
-        "add rsp, 8",
-        "ret",
-        ".p2align 4",
-        "4:",
-        "jmp [rip + {hook}]",
-        ".p2align 4",
-        "5:",
-        "jmp [rip + {hook}]",
-        hook = sym EMPTY_HOOK,
-    )
-}
+call_empty!(
+    call_empty,
+    "As often calls a function whose hooks, called directly, do nothing.",
+    "call [rip + {hook}]",
+    "call [rip + {hook}]"
+);
+call_empty!(
+    call_empty_by_stub,
+    "The same, where calls lead to stubs that jump on.",
+    "call 4f",
+    "call 5f",
+    "4: jmp [rip + {hook}]",
+    "5: jmp [rip + {hook}]"
+);
 
 /// A hook that does nothing, as libc's.
 #[unsafe(naked)]
