@@ -1,5 +1,6 @@
 //! Arenas: how a thread comes by one, and how it grows.
 
+use crate::children;
 use crate::distribution;
 use crate::family::{Family, at};
 use crate::modules;
@@ -8,6 +9,7 @@ use crate::path;
 use crate::ring;
 use crate::sys;
 use crate::thread::Thread;
+use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use profile::arena::flag;
 use profile::block::BLOCK_MAGIC;
@@ -58,6 +60,7 @@ pub fn claim(thread: &Thread) -> bool {
     thread.nodes.clear();
     thread.functions.clear();
     thread.path_cache.iter().for_each(|place| place.set(0));
+    thread.children.set(family.children);
     thread.directory.set(-1);
     thread.token.set(family.token());
     let apart = process <= keep;
@@ -168,6 +171,9 @@ unsafe fn take_over(thread: &Thread, arena_ref: Ref, merge: bool) {
             thread.block.set(block);
             // This process may not have touched it yet; now rather than in the middle of a call.
             let _ = sys::populate(block.cast(), (*block).size as usize);
+            if !children::make_room(thread, blocks, (*block).size as usize) {
+                thread.children.set(ptr::null_mut());
+            }
             blocks = (*block).next;
         }
         let mut last = 0;
@@ -254,6 +260,7 @@ pub fn index_what_is_there(thread: &Thread) {
     // SAFETY: the arena is the thread's.
     unsafe {
         each_node(thread.base, thread.arena_ref.get(), |reference, node| {
+            children::forget(thread, reference);
             let is_there = |address, module| modules::number(family, address as usize) == module;
             if is_there((*node).function, (*node).module) && is_there((*node).site, (*node).site_module) {
                 path::index(thread, reference, node);
@@ -287,6 +294,9 @@ unsafe fn each_node(base: *mut u8, arena_ref: Ref, mut each: impl FnMut(Ref, *mu
 
 fn create(thread: &Thread) -> bool {
     let Some((reference, block)) = thread.family.block(FIRST_SIZE, false) else { return false };
+    if !children::make_room(thread, reference, FIRST_SIZE) {
+        thread.children.set(ptr::null_mut());
+    }
     // SAFETY: the block is new and large enough.
     unsafe {
         (*block).kind = kind::ARENA;
@@ -472,6 +482,9 @@ fn make_room(thread: &Thread, size: usize, spare: bool) -> Option<()> {
 
 fn add_block(thread: &Thread, size: usize, spare: bool) -> bool {
     let Some((reference, new)) = thread.family.block(size, spare) else { return false };
+    if !children::make_room(thread, reference, size) {
+        return false;
+    }
     // SAFETY: the block is new, and the thread owns its arena.
     unsafe {
         (*new).kind = kind::CHUNK;

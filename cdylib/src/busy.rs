@@ -6,27 +6,39 @@
 //! hooks of a handler that comes in the middle use what they find, change nothing, and count a call that would need more
 //! by its function alone (`Family::count_by_function`).
 //!
+//! A program of millions of paths would have its signals blocked and unblocked for each. Where one has made many, and has no
+//! handlers, they are left alone: if it gets one after it was asked, that handler's calls are counted as above.
+//!
 //! A handler may also leave what it interrupted for good (`siglongjmp`). Everything done here is done so that it may stop
 //! after any instruction: what is new is complete before anything leads to it.
 
 use crate::arch;
 use crate::stack;
-use crate::sys::SignalsBlocked;
+use crate::sys::{self, SignalsBlocked};
 use crate::thread::Thread;
 
 /// The thread's state is being changed, until this is dropped.
 pub struct Busy<'a> {
     thread: &'a Thread,
-    _signals: SignalsBlocked,
+    _signals: Option<SignalsBlocked>,
 }
 
 impl<'a> Busy<'a> {
     /// Begins a change. `None` if one is under way, which a signal handler has interrupted.
     pub fn begin(thread: &'a Thread) -> Option<Self> {
+        Self::begin_with(thread, || Some(SignalsBlocked::new()))
+    }
+
+    /// The same for a new path.
+    pub fn begin_path(thread: &'a Thread) -> Option<Self> {
+        Self::begin_with(thread, || (!does_without_blocking(thread)).then(SignalsBlocked::new))
+    }
+
+    fn begin_with(thread: &'a Thread, block: impl FnOnce() -> Option<SignalsBlocked>) -> Option<Self> {
         if is_busy(thread) {
             return None;
         }
-        let signals = SignalsBlocked::new();
+        let signals = block();
         // A handler that came before they were blocked has ended its own change, or left it.
         thread.busy.set(arch::stack_pointer());
         Some(Self { thread, _signals: signals })
@@ -37,6 +49,24 @@ impl Drop for Busy<'_> {
     fn drop(&mut self) {
         self.thread.busy.set(0);
     }
+}
+
+/// Whether signals need not be blocked for a thread's next path: it has made many, and the program had no handler when it was
+/// last asked after.
+fn does_without_blocking(thread: &Thread) -> bool {
+    /// New paths for which signals are blocked in any case: a program begins with many, and with installing its handlers.
+    const FIRST: u32 = 1 << 13;
+    /// New paths until it is asked again. To ask takes as long as to make ten.
+    const EVERY: u32 = 1 << 10;
+    let paths = thread.new_paths.get().wrapping_add(1);
+    thread.new_paths.set(paths);
+    if paths < FIRST {
+        return false;
+    }
+    if paths.is_multiple_of(EVERY) {
+        thread.has_no_handlers.set(!sys::has_signal_handler());
+    }
+    thread.has_no_handlers.get()
 }
 
 /// Whether a change is under way further up the stack. One whose stack frame has been left is not.

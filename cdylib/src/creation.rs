@@ -1,5 +1,6 @@
 //! How a family comes into being: its file, its mapping, its header.
 
+use crate::children;
 use crate::clock;
 use crate::cost;
 use crate::family::{EMPTY_SIZE, Family, File, Process};
@@ -63,6 +64,7 @@ pub fn create() -> Option<&'static Family> {
         settings,
         clock,
         process: process_page()?,
+        children: children::reserve(place.mapped),
         modules: AtomicPtr::new(ptr::null_mut()),
         filter: AtomicPtr::new(ptr::from_ref(filter).cast_mut()),
     })?;

@@ -1,5 +1,6 @@
 //! The family: one file, mapped by the first process of a program and all that it forks.
 
+use crate::children::Line;
 use crate::clock;
 use crate::filter::Filter;
 use crate::known::Known;
@@ -34,6 +35,8 @@ pub struct Family {
     pub process: *mut Process,
     /// The modules seen by this process.
     pub modules: AtomicPtr<Known>,
+    /// Where this process remembers the children of nodes ([`crate::children`]); null if it does not.
+    pub children: *mut Line,
     /// Addresses of roots and excluded functions.
     pub filter: AtomicPtr<Filter>,
 }

@@ -34,6 +34,7 @@ extern crate alloc;
 mod arch;
 mod arena;
 mod busy;
+mod children;
 mod clock;
 mod code;
 mod cost;

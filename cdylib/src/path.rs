@@ -3,6 +3,7 @@
 use crate::arch;
 use crate::arena;
 use crate::busy::Busy;
+use crate::children::{self, Known};
 use crate::distribution;
 use crate::frame::Frame;
 use crate::modules;
@@ -46,9 +47,15 @@ pub unsafe fn is(node: *const NodeRecord, parent: Ref, function: usize, site: us
 /// The node for a call from `parent`, if there is one.
 #[inline(always)]
 pub fn find(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
-    // SAFETY: the index holds nodes of the thread's arena only.
-    let is_it = |node| unsafe { is(thread.node(node), parent, function, site, hook) };
-    thread.nodes.find(key(parent, function, site, hook), is_it)
+    match children::find(thread, parent, function, site, hook) {
+        Known::Is(node) => Some(node),
+        Known::IsNew => None,
+        Known::Nothing => {
+            // SAFETY: the index holds nodes of the thread's arena only.
+            let is_it = |node| unsafe { is(thread.node(node), parent, function, site, hook) };
+            thread.nodes.find(key(parent, function, site, hook), is_it)
+        }
+    }
 }
 
 /// The node that stands for a function on all paths for which there was no room, if there is one.
@@ -63,8 +70,8 @@ pub fn is_own(thread: &Thread, node: Ref) -> bool {
         return true;
     }
     // SAFETY: a position is a node of some arena's.
-    let key = unsafe { key_of(thread.node(node)) };
-    thread.nodes.find(key, |found| found == node).is_some()
+    let (parent, key) = unsafe { ((*thread.node(node)).parent, key_of(thread.node(node))) };
+    children::has(thread, parent, node) || thread.nodes.find(key, |found| found == node).is_some()
 }
 
 /// The node for a call from `parent`, made if there is none. `None` if there is no room for any.
@@ -82,7 +89,9 @@ pub fn child(thread: &Thread, parent: Ref, function: usize, site: usize, hook: u
 }
 
 fn make(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
-    make_room(thread, false)?;
+    if !children::has_room(thread, parent, function, site, hook) {
+        make_room(thread, false)?;
+    }
     let record = function_record(thread, function, false)?;
     let family = thread.family;
     let is_root = roots::is_root(family, function);
@@ -113,7 +122,9 @@ fn make(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize)
         (*node).target = if target == 0 { 0 } else { target.wrapping_sub(site as u64) as i32 };
         arena::publish_node(node, parent);
     }
-    index(thread, reference, node);
+    if !children::insert(thread, parent, reference, function, site, hook) {
+        index(thread, reference, node);
+    }
     Some(reference)
 }
 

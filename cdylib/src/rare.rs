@@ -3,6 +3,7 @@
 
 use crate::arch;
 use crate::busy::{Busy, is_busy};
+use crate::children;
 use crate::clock::{self, Clock};
 use crate::counted;
 use crate::family;
@@ -149,6 +150,7 @@ pub unsafe fn enter_uncached<W: Way>(thread: &Thread, function: usize, site: usi
         let (parent, inside) = ((*top).position, (*top).inside);
         match path::find(thread, parent, function, site, hook) {
             Some(node) => {
+                children::prefetch(thread, node);
                 let place = path::cache_place(parent, function, site, hook);
                 thread.path_cache[place ^ 1].set(thread.path_cache[place].get());
                 thread.path_cache[place].set(node);
@@ -227,7 +229,7 @@ unsafe fn new_path<W: Way>(
         // SAFETY: the caller's frame.
         unsafe { off_cpu::account(thread, frame) };
     }
-    let _busy = Busy::begin(thread)?;
+    let _busy = Busy::begin_path(thread)?;
     let began = W::Clock::now();
     if !path::is_own(thread, parent) {
         // A signal handler forked in the middle of the hook that opened this call: its node is the parent process's.

@@ -144,6 +144,16 @@ pub fn thread_name() -> [u8; 16] {
     name
 }
 
+/// Whether the program has a handler for any signal that can be blocked, or that cannot be told.
+pub fn has_signal_handler() -> bool {
+    const LAST: i32 = 64;
+    (1..=LAST).any(|signal| {
+        let mut action = [0usize; 4]; // the kernel's: handler, flags, restorer, mask
+        let answer = call!(SYS_rt_sigaction, signal, 0, action.as_mut_ptr(), 8);
+        answer.is_err() || !matches!(action[0], libc::SIG_DFL | libc::SIG_IGN)
+    })
+}
+
 /// Blocks asynchronous signals until it is dropped: what runs under it is not interrupted by the program's handlers, but
 /// for those of what it does itself (a stack that has no more room, a debugger's steps). The kernel ends a process that has
 /// such a signal blocked.

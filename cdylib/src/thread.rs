@@ -3,6 +3,7 @@
 use crate::arch;
 use crate::arena;
 use crate::busy::Busy;
+use crate::children::Line;
 use crate::clock;
 use crate::family::{self, Family};
 use crate::field::Field;
@@ -115,6 +116,8 @@ pub struct Thread {
     pub family: &'static Family,
     /// Nodes by parent, function, call site and hook.
     pub nodes: Table,
+    /// [`Family::children`], if there is memory for those of its arena's nodes.
+    pub children: Field<*mut Line>,
     /// The arena's name in the file.
     pub arena_ref: Field<Ref>,
     /// The token by which it owns the arena.
@@ -169,6 +172,9 @@ pub struct Thread {
     pub tid: Field<u32>,
     /// Processor time when it was last asked.
     pub on_processor: Field<OnProcessor>,
+    /// Paths that it has made, and whether the program had no signal handler when it was last asked after ([`crate::busy`]).
+    pub new_paths: Field<u32>,
+    pub has_no_handlers: Field<bool>,
     /// How long it was off in all, as far as that was asked after, in nanoseconds.
     pub off_ns: Field<u64>,
     /// Switches of both kinds when they were last counted.
