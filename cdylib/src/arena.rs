@@ -59,7 +59,7 @@ pub fn claim(thread: &Thread) -> bool {
     let keep = keep(family);
     thread.nodes.clear();
     thread.functions.clear();
-    thread.path_cache.iter().for_each(|place| place.set(0));
+    thread.path_cache.clear();
     thread.children.set(family.children);
     thread.directory.set(-1);
     thread.token.set(family.token());
@@ -255,7 +255,7 @@ unsafe fn clear_function(base: *mut u8, function: &mut Function) {
 pub fn index_what_is_there(thread: &Thread) {
     thread.nodes.clear();
     thread.functions.clear();
-    thread.path_cache.iter().for_each(|place| place.set(0));
+    thread.path_cache.clear();
     let family = thread.family;
     // SAFETY: the arena is the thread's.
     unsafe {

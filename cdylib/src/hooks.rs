@@ -16,6 +16,7 @@ use crate::frame::{Frame, bits};
 use crate::noting;
 use crate::off_cpu;
 use crate::path;
+use crate::path_cache;
 use crate::rare;
 use crate::thread::{Thread, live, slot};
 use crate::trial;
@@ -199,11 +200,14 @@ pub unsafe fn enter_on<W: Way>(thread: &Thread, function: usize, site: usize, ho
         if parent < ROOT {
             return rare::enter_from_nowhere::<W>(thread, function, site, hook, sp);
         }
-        let place = path::cache_place(parent, function, site, hook);
-        let mut node = thread.path_cache[place].get();
+        let Some(line) = thread.path_cache.line(parent) else {
+            return rare::enter_uncached::<W>(thread, function, site, hook, sp);
+        };
+        let place = path_cache::place(function, site, hook);
+        let mut node = line[place].get();
         if !path::is(thread.node(node), parent, function, site, hook) {
             // Two calls of one parent may have one place.
-            node = thread.path_cache[place ^ 1].get();
+            node = line[place ^ 1].get();
             if !path::is(thread.node(node), parent, function, site, hook) {
                 return rare::enter_uncached::<W>(thread, function, site, hook, sp);
             }

@@ -60,6 +60,7 @@ mod modules;
 mod noting;
 mod off_cpu;
 mod path;
+mod path_cache;
 mod processor;
 mod rare;
 mod reading;

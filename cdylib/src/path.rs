@@ -9,7 +9,7 @@ use crate::frame::Frame;
 use crate::modules;
 use crate::roots;
 use crate::sys;
-use crate::thread::{PATH_CACHE, READABLE_PAGES, Thread};
+use crate::thread::{READABLE_PAGES, Thread};
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::node::{ROOT, SKIPPED, flag};
 use profile::{Bins, Function, NodeRecord, Ref, callsite};
@@ -22,15 +22,6 @@ const MOST_RECURSIVE_NODES: u64 = 128;
 #[inline(always)]
 pub fn key(parent: Ref, function: usize, site: usize, hook: usize) -> u64 {
     function as u64 ^ (site.wrapping_add(hook as u32 as usize) as u64) << 20 ^ (parent as u64) << 40
-}
-
-/// The place of a call path in [`Thread::path_cache`]: a cache line for the parent, in it one for the child.
-#[inline(always)]
-pub fn cache_place(parent: Ref, function: usize, site: usize, hook: usize) -> usize {
-    const LINE: usize = 16;
-    let child = (function >> 4).wrapping_add(site).wrapping_add(hook);
-    // Nodes are two units long.
-    (parent as usize / 2 * LINE) % PATH_CACHE + (child ^ child >> 4) % LINE
 }
 
 /// Whether a node is that path.

@@ -14,6 +14,7 @@ use crate::left::{close_partly, is_elsewhere, is_gone, switch_stack, unwind};
 use crate::modules;
 use crate::off_cpu;
 use crate::path;
+use crate::path_cache;
 use crate::reset;
 use crate::ring;
 use crate::roots;
@@ -151,9 +152,7 @@ pub unsafe fn enter_uncached<W: Way>(thread: &Thread, function: usize, site: usi
         match path::find(thread, parent, function, site, hook) {
             Some(node) => {
                 children::prefetch(thread, node);
-                let place = path::cache_place(parent, function, site, hook);
-                thread.path_cache[place ^ 1].set(thread.path_cache[place].get());
-                thread.path_cache[place].set(node);
+                thread.path_cache.insert(parent, path_cache::place(function, site, hook), node);
                 hooks::open::<W>(thread, node, inside, function, site, hook, sp);
             }
             None => enter_new_path::<W>(thread, function, site, hook, sp),

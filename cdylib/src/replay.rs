@@ -11,6 +11,7 @@ use crate::hooks;
 use crate::left;
 use crate::modules;
 use crate::path;
+use crate::path_cache;
 use crate::ring::{self, Stage};
 use crate::thread::{Thread, live, slot};
 use crate::timeline;
@@ -550,11 +551,12 @@ impl<'a> Replay<'a> {
 
 /// The node of a path, if there is one: most have been met lately.
 unsafe fn find(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
-    let place = path::cache_place(parent, function, site, hook);
-    let lately = [place, place ^ 1].map(|place| thread.path_cache[place].get());
+    let place = path_cache::place(function, site, hook);
     // SAFETY: the cache holds nodes of the arena.
     let is_it = |node: &Ref| unsafe { path::is(thread.node(*node), parent, function, site, hook) };
-    lately.into_iter().find(is_it).or_else(|| path::find(thread, parent, function, site, hook))
+    let lately = thread.path_cache.line(parent).map(|line| [line[place].get(), line[place ^ 1].get()]);
+    let found = lately.and_then(|nodes| nodes.into_iter().find(is_it));
+    found.or_else(|| path::find(thread, parent, function, site, hook))
 }
 
 /// Whether a function is a root; looks into its module first if that is new.

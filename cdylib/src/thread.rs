@@ -10,6 +10,7 @@ use crate::field::Field;
 use crate::fork;
 use crate::frame::{self, Frame, bits};
 use crate::off_cpu::{self, Off};
+use crate::path_cache::PathCache;
 use crate::processor::OnProcessor;
 use crate::replay::Scratch;
 use crate::ring::{self, BODIES, Stage};
@@ -55,9 +56,6 @@ pub const READABLE_PAGES: usize = 256;
 
 /// Functions known to be outside every root; each in the slot of its address.
 pub const OUTSIDERS: usize = 512;
-
-/// Nodes found lately. The children of one parent lie side by side, in one cache line.
-pub const PATH_CACHE: usize = 2048;
 
 /// Hooks of which is known how far above their stack pointer the return address lies.
 pub const DISTANCES: usize = 256;
@@ -209,8 +207,8 @@ pub struct Thread {
     pub pthread: Field<usize>,
     /// Whether a thread has it.
     pub in_use: AtomicBool,
-    /// See [`PATH_CACHE`].
-    pub path_cache: [Field<Ref>; PATH_CACHE],
+    /// Nodes found lately.
+    pub path_cache: PathCache,
     /// See [`OUTSIDERS`].
     pub outsiders: [Field<usize>; OUTSIDERS],
     /// See [`KNOWN_PAGES`].
