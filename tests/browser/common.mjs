@@ -1,7 +1,11 @@
 // What the stories told in a browser share: the service's page in Chromium, of which nothing may complain.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** Opens pages of the service, one story after the other, in a window of this width and these colours. */
 export async function inBrowser({ width = 1280, colorScheme = "light" }, story) {
@@ -37,4 +41,13 @@ export function place(page) {
 /** Calls of all that is shown. */
 export async function calls(page) {
   return Number(/^([\d,]+) calls?/.exec(await page.locator("main p.soft").first().textContent())[1].replaceAll(",", ""));
+}
+
+/** What keeps people out of what is shown: what axe says, rule and first element that breaks it; and what is wider than the window. */
+export async function obstacles(page) {
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+  const said = violations.map(({ id, nodes }) => `${id}: ${nodes.length} × ${nodes[0].html.slice(0, 200)} (${nodes[0].failureSummary})`);
+  return [...(over > 0 ? [`wider than the window by ${over} px`] : []), ...said];
 }

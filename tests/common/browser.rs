@@ -30,11 +30,21 @@ pub fn folder() -> &'static Path {
 /// A story that a script tells about a service's page.
 #[track_caller]
 pub fn tell(script: &str, service: &Service, arguments: &[&str]) {
-    let mut node = Command::new("node");
-    node.arg(folder().join(script)).args(arguments).env("SERVICE", service.url()).env("CHROMIUM", chromium());
-    let output = run_to_end(&mut node);
+    run(script, Command::new("node").env("SERVICE", service.url()), arguments.iter().map(Path::new));
+}
+
+/// One about files, and what the script says.
+#[track_caller]
+pub fn look(script: &str, files: &[&Path]) -> String {
+    run(script, &mut Command::new("node"), files.iter().copied())
+}
+
+#[track_caller]
+fn run<'a>(script: &str, node: &mut Command, arguments: impl Iterator<Item = &'a Path>) -> String {
+    let output = run_to_end(node.arg(folder().join(script)).args(arguments).env("CHROMIUM", chromium()));
     let (said, complaints) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{script}: {said}{complaints}");
+    said.into_owned()
 }
 
 fn chromium() -> PathBuf {

@@ -3,6 +3,7 @@
 //! ```text
 //! release    the recorder and the command, built once as users have them
 //! browser    Chromium, driven by scripts
+//! page       a page in a file, and a story told about it
 //! clickhouse a ClickHouse as a process of its own
 //! compilers  gcc and clang, at -O0 and -O2
 //! faults     a server with a fault, and load that is made to it
@@ -32,6 +33,7 @@ mod executable;
 pub mod faults;
 mod fixture;
 mod invariants;
+pub mod page;
 mod readers;
 mod recording;
 mod release;

@@ -1,6 +1,6 @@
 // The flame graph of a selection, or of two over each other.
 
-import { FlameGraph, frameColor } from "./flamegraph.js";
+import { FlameGraph, changeColor, frameColor } from "./flamegraph.js";
 import { counted, element, resolved, share, time } from "./text.js";
 import { insideOf } from "./tree.js";
 
@@ -20,7 +20,7 @@ export function flame(top, { find = "", isDifference = false, onName }) {
   const graph = new FlameGraph(canvas, {
     isIcicle: true,
     label: (node) => node.name,
-    color: (node, isDark) => (isDifference && !node.isGroup ? changeColor(node, isDark) : frameColor(node.isGroup || node.isLeftOut || !node.parent ? null : (node.name ?? null), isDark)),
+    color: (node, isDark) => (isDifference && !node.isGroup ? changeColor(node.total, node.before?.total ?? 0, node.error + (node.before?.error ?? 0), isDark) : frameColor(node.isGroup || node.isLeftOut || !node.parent ? null : (node.name ?? null), isDark)),
     isFound,
     onPoint: tell,
     onPick: (node) => {
@@ -49,19 +49,4 @@ export function flame(top, { find = "", isDifference = false, onName }) {
   drawTrail();
   tell(null);
   return element("figure", {}, trail, said, box);
-}
-
-/**
- * By how much of it a node's time has changed.
- * @param {import("./flamegraph.js").FlameNode} node @param {boolean} isDark
- */
-function changeColor(node, isDark) {
-  const { total, error } = node;
-  const before = node.before ?? { total: 0, error: 0 };
-  const difference = total - before.total;
-  const part = difference / Math.max(total, before.total, 1);
-  if (Math.abs(difference) <= error + before.error || Math.abs(part) < 0.02) return isDark ? "#3a3733" : "#e4dfd6";
-  const strength = Math.min(Math.abs(part) / 0.5, 1);
-  const hue = difference > 0 ? 8 : 212;
-  return isDark ? `hsl(${hue} ${30 + 40 * strength}% ${26 + 12 * strength}%)` : `hsl(${hue} ${50 + 40 * strength}% ${86 - 22 * strength}%)`;
 }

@@ -32,12 +32,12 @@ import { counted } from "./text.js";
  */
 
 const LINE = 20;
+/** Above the first row, and below the last. */
+const MARGIN = 4;
 /** Frames of less than so many pixels are drawn as one. */
-const NARROW = 0.4;
+const NARROW = 0.5;
 /** So few that the first of them can be seen when one zooms in. */
 const MOST_IN_GROUP = 500;
-/** Browsers draw no larger ones. */
-const HIGHEST = 32000;
 
 /** Draws trees, and tells which node is pointed at and which is picked. */
 export class FlameGraph {
@@ -58,9 +58,12 @@ export class FlameGraph {
     this.isIcicle = isIcicle;
     this.root = /** @type {FlameNode | null} */ (null);
     this.pointed = /** @type {FlameNode | null} */ (null);
-    this.boxes = /** @type {Box[]} */ ([]);
+    /** By row, each from left to right. */
+    this.rows = /** @type {Box[][]} */ ([]);
     this.width = 0;
+    /** Of all rows; the canvas has those near the window, from `offset` pixels on. */
     this.height = 0;
+    this.offset = 0;
     this.ratio = 1;
     this.look = /** @type {ReturnType<FlameGraph["lookNow"]> | null} */ (null);
     canvas.addEventListener("mousemove", (event) => this.point(this.boxAt(event)?.node ?? null));
@@ -70,6 +73,8 @@ export class FlameGraph {
       if (box) this.onPick(box.node);
     });
     canvas.addEventListener("keydown", (event) => this.key(event));
+    // The canvas has margins as high as the rows that it does not have; they shall not run together with those of others.
+    this.box.style.contain = "layout";
     // In the next frame: what is drawn changes the height of what is observed.
     new ResizeObserver(() => requestAnimationFrame(() => this.widthNow() !== this.width && this.draw())).observe(this.box);
   }
@@ -89,60 +94,68 @@ export class FlameGraph {
   }
 
   draw() {
-    const { canvas, root } = this;
+    const { root } = this;
     const width = this.widthNow();
     if (!root || width <= 0) return;
     this.width = width;
-    const rows = this.layOut(root, width);
+    followed(this);
+    this.rows = layOut(root, width);
+    this.height = Math.max(this.rows.length, 1) * LINE + 2 * MARGIN;
+    this.place();
+  }
+
+  /** Puts the canvas to where the window is, and draws what it has there. */
+  place() {
+    const { canvas, height, width } = this;
     const ratio = window.devicePixelRatio || 1;
-    this.height = Math.max(rows, 1) * LINE + 8;
-    canvas.width = width * ratio;
-    canvas.height = Math.min(this.height * ratio, HIGHEST);
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${canvas.height / ratio}px`;
+    const { top } = this.box.getBoundingClientRect();
+    // As much again on either side can be scrolled to before anything is drawn anew.
+    const room = Math.min(height, 3 * window.innerHeight);
+    this.offset = Math.round(Math.min(Math.max(-top - window.innerHeight, 0), height - room));
     this.ratio = ratio;
+    canvas.width = width * ratio;
+    canvas.height = room * ratio;
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${room}px`;
+    canvas.style.marginTop = `${this.offset}px`;
+    canvas.style.marginBottom = `${height - room - this.offset}px`;
     this.paint();
   }
 
+  /** After scrolling: of what lies near the window, everything has to be on the canvas. */
+  follow() {
+    const { canvas, height, offset } = this;
+    if (!this.root || !canvas.offsetParent) return;
+    const { top } = this.box.getBoundingClientRect();
+    const from = Math.min(Math.max(-top, 0), height);
+    const to = Math.min(Math.max(window.innerHeight - top, 0), height);
+    if (from < to && (from < offset || to > offset + canvas.height / this.ratio + 1)) this.place();
+  }
+
   /**
-   * Gives every frame that can be seen its place, and tells how many rows there are.
-   * @param {FlameNode} root @param {number} width
+   * Scrolls to a frame that is out of sight.
+   * @param {FlameNode} node
    */
-  layOut(root, width) {
-    this.boxes = [];
-    /** @type {FlameNode[]} */
-    const path = [];
-    for (let node = /** @type {FlameNode | null} */ (root); node; node = node.parent) path.unshift(node);
-    path.forEach((node, row) => this.boxes.push({ node, x: 0, width, row, isAbove: node !== root }));
-    let rows = path.length;
-    const next = [{ node: root, left: 0, space: width, row: path.length }];
-    for (let one = next.pop(); one; one = next.pop()) {
-      const { node, left, space, row } = one;
-      let x = left;
-      for (const [index, kid] of node.kids.entries()) {
-        const share = node.total > 0 ? (kid.total / node.total) * space : 0;
-        if (share < NARROW) { // kids are sorted: all others are as narrow
-          for (let from = index; from < node.kids.length; from += MOST_IN_GROUP) {
-            const group = groupOf(node, node.kids.slice(from, from + MOST_IN_GROUP));
-            const width = node.total > 0 ? (group.total / node.total) * space : 0;
-            if (width < NARROW) break;
-            this.boxes.push({ node: group, x, width, row });
-            x += width;
-          }
-          break;
-        }
-        this.boxes.push({ node: kid, x, width: share, row, isAbove: false });
-        rows = Math.max(rows, row + 1);
-        next.push({ node: kid, left: x, space: share, row: row + 1 });
-        x += share;
-      }
-    }
-    return rows;
+  reveal(node) {
+    const row = this.rows.findIndex((boxes) => boxes.some((box) => isSame(box.node, node)));
+    const scroller = scrollerOf(this.box);
+    if (row < 0) return;
+    const top = this.box.getBoundingClientRect().top + this.offset + this.top(row);
+    const [upper, lower] = scroller === document.documentElement ? [0, window.innerHeight] : [scroller.getBoundingClientRect().top, scroller.getBoundingClientRect().bottom];
+    // What stays above it when it is scrolled hides some rows.
+    if (top < upper + 3 * LINE || top + LINE > lower) scroller.scrollTop += top - (upper + lower) / 2;
   }
 
   paint() {
     this.look = this.lookNow();
-    for (const box of this.boxes) this.paintBox(box, this.look);
+    for (const row of this.rowsOnCanvas()) for (const box of row) this.paintBox(box, this.look);
+  }
+
+  rowsOnCanvas() {
+    const { canvas, offset, ratio, rows } = this;
+    const at = (/** @type {number} */ y) => Math.floor((this.isIcicle ? y - MARGIN : this.height - MARGIN - y) / LINE);
+    const [one, other] = [at(offset), at(offset + canvas.height / ratio)];
+    return rows.slice(Math.max(Math.min(one, other), 0), Math.max(one, other) + 1);
   }
 
   /** Colours and letters, as the reader has them. */
@@ -186,15 +199,19 @@ export class FlameGraph {
   repaint(nodes) {
     const { look } = this;
     if (!look) return;
-    for (const box of this.boxes.filter((box) => nodes.some((node) => isSame(box.node, node)))) {
+    const boxes = this.rowsOnCanvas().flatMap((row) => row.filter((box) => nodes.some((node) => isSame(box.node, node))));
+    for (const box of boxes) {
       look.context.clearRect(box.x, this.top(box.row), Math.max(box.width - 1, 0.4), LINE - 1);
       this.paintBox(box, look);
     }
   }
 
-  /** @param {number} row */
+  /**
+   * Where a row begins on the canvas.
+   * @param {number} row
+   */
   top(row) {
-    return this.isIcicle ? 4 + row * LINE : this.height - 4 - (row + 1) * LINE;
+    return (this.isIcicle ? MARGIN + row * LINE : this.height - MARGIN - (row + 1) * LINE) - this.offset;
   }
 
   /** @param {FlameNode} node */
@@ -205,10 +222,10 @@ export class FlameGraph {
   /** @param {MouseEvent} event */
   boxAt(event) {
     const area = this.canvas.getBoundingClientRect();
-    const y = event.clientY - area.top;
-    const row = Math.floor((this.isIcicle ? y - 4 : area.height - 4 - y) / LINE);
+    const y = event.clientY - area.top + this.offset;
+    const row = this.rows[Math.floor((this.isIcicle ? y - MARGIN : this.height - MARGIN - y) / LINE)] ?? [];
     const x = event.clientX - area.left;
-    return this.boxes.find((box) => box.row === row && x >= box.x && x < box.x + box.width);
+    return row.find((box) => x >= box.x && x < box.x + box.width);
   }
 
   /** @param {FlameNode | null} node */
@@ -242,11 +259,88 @@ export class FlameGraph {
       ArrowLeft: () => beside(-1),
     };
     const target = targets[event.key];
-    if (target) this.point(target() ?? at);
+    if (target) {
+      const there = target() ?? at;
+      this.point(there);
+      this.reveal(there);
+    }
     else if (event.key === "Enter") this.onPick(at);
     else if (event.key === "Escape" || event.key === "Backspace") this.onPick(root.parent ?? root);
     else return;
     event.preventDefault();
+  }
+}
+
+/** Those that may be scrolled; who has left the page is forgotten. */
+const graphs = /** @type {Set<FlameGraph>} */ (new Set());
+
+function follow() {
+  for (const graph of graphs) graph.canvas.isConnected ? graph.follow() : graphs.delete(graph);
+}
+
+/** @param {FlameGraph} graph */
+function followed(graph) {
+  if (!graphs.size) { // the same ones again change nothing
+    document.addEventListener("scroll", follow, { capture: true, passive: true });
+    window.addEventListener("resize", follow);
+  }
+  graphs.add(graph);
+}
+
+/**
+ * What scrolls something.
+ * @param {HTMLElement} inside
+ */
+function scrollerOf(inside) {
+  for (let above = inside.parentElement; above; above = above.parentElement) {
+    if (above.scrollHeight > above.clientHeight && /auto|scroll/.test(getComputedStyle(above).overflowY)) return above;
+  }
+  return document.documentElement;
+}
+
+/**
+ * Gives every frame that can be seen its place: below those that lead to the root, what it called.
+ * @param {FlameNode} root @param {number} width
+ */
+function layOut(root, width) {
+  /** @type {Box[][]} */
+  const rows = [];
+  for (let node = /** @type {FlameNode | null} */ (root); node; node = node.parent) rows.unshift([{ node, x: 0, width, row: 0, isAbove: node !== root }]);
+  rows.forEach(([box], row) => { box.row = row; });
+  for (let above = rows[rows.length - 1]; above.length; ) {
+    /** @type {Box[]} */
+    const boxes = [];
+    for (const box of above) if (!box.node.isGroup || box.node === root) addKids(boxes, box, rows.length);
+    if (boxes.length) rows.push(boxes);
+    above = boxes;
+  }
+  return rows;
+}
+
+/**
+ * The frames on a frame.
+ * @param {Box[]} boxes @param {Box} below @param {number} row
+ */
+function addKids(boxes, { node, x, width }, row) {
+  if (node.total <= 0) return;
+  const { kids } = node;
+  const scale = width / node.total;
+  for (let index = 0; index < kids.length; index++) {
+    const share = kids[index].total * scale;
+    if (share >= NARROW) {
+      boxes.push({ node: kids[index], x, width: share, row, isAbove: false });
+      x += share;
+      continue;
+    }
+    // Kids are sorted: all others are as narrow.
+    for (let from = index; from < kids.length; from += MOST_IN_GROUP) {
+      const group = groupOf(node, kids.slice(from, from + MOST_IN_GROUP));
+      const together = group.total * scale;
+      if (together < NARROW) return;
+      boxes.push({ node: group, x, width: together, row, isAbove: false });
+      x += together;
+    }
+    return;
   }
 }
 
@@ -267,16 +361,39 @@ export function isSame(one, other) {
   return one === other || Boolean(one?.isGroup && other?.isGroup && one.kids[0] === other.kids[0]);
 }
 
+const colors = [/** @type {Map<string, string>} */ (new Map()), /** @type {Map<string, string>} */ (new Map())];
+
 /**
  * A function has one colour, in every page; what is none is grey.
  * @param {string | null} label @param {boolean} isDark
  */
 export function frameColor(label, isDark) {
   if (label === null) return isDark ? "#3a3733" : "#e4dfd6";
+  const known = colors[Number(isDark)];
+  const color = known.get(label) ?? colorOf(label, isDark);
+  known.set(label, color);
+  return color;
+}
+
+/** @param {string} label @param {boolean} isDark */
+function colorOf(label, isDark) {
   let hash = 2166136261;
   for (let at = 0; at < label.length; at++) hash = Math.imul(hash ^ label.charCodeAt(at), 16777619);
   const one = ((hash >>> 8) & 0xff) / 255;
   const other = ((hash >>> 16) & 0xff) / 255;
   const hue = 12 + one * 36;
   return isDark ? `hsl(${hue} ${48 + other * 16}% ${30 + other * 8}%)` : `hsl(${hue} ${78 + other * 14}% ${68 + other * 10}%)`;
+}
+
+/**
+ * By how much of it a time has changed: red is longer than before, blue shorter, grey no more than it may be off by.
+ * @param {number} total @param {number} before @param {number} error @param {boolean} isDark
+ */
+export function changeColor(total, before, error, isDark) {
+  const difference = total - before;
+  const part = difference / Math.max(total, before, 1);
+  if (Math.abs(difference) <= error || Math.abs(part) < 0.02) return isDark ? "#3a3733" : "#e4dfd6";
+  const strength = Math.min(Math.abs(part) / 0.5, 1);
+  const hue = difference > 0 ? 8 : 212;
+  return isDark ? `hsl(${hue} ${30 + 40 * strength}% ${26 + 12 * strength}%)` : `hsl(${hue} ${50 + 40 * strength}% ${86 - 22 * strength}%)`;
 }

@@ -1,7 +1,7 @@
 //! Pages: one file with style, program and data, that opens from a disk and asks nothing of a network.
 //!
-//! What pages have in common lies here: the frame that they are filled into, colours, how numbers are said, and the flame graph.
-//! These scripts are ES modules, which a service hands out as they are ([`TEXT`], [`FLAMEGRAPH`]).
+//! What pages have in common lies here: the frame that they are filled into, colours, how numbers are said, the flame graph, trees of
+//! call paths and long lists. These scripts are ES modules; a service hands some of them out as they are ([`TEXT`], [`FLAMEGRAPH`]).
 
 use std::io;
 
@@ -17,6 +17,15 @@ pub const TEXT: &str = include_str!("text.js");
 
 /// The flame graph: `flamegraph.js`, which imports `text.js`.
 pub const FLAMEGRAPH: &str = include_str!("flamegraph.js");
+
+/// Trees of call paths, filtered and turned round: `paths.js`.
+const PATHS: &str = include_str!("paths.js");
+
+/// Long lists of rows: `rows.js`.
+const ROWS: &str = include_str!("rows.js");
+
+/// What every page has, in the order in which its parts need each other.
+const COMMON: [&str; 4] = [TEXT, FLAMEGRAPH, PATHS, ROWS];
 
 /// What makes a page.
 pub struct Page<'a> {
@@ -52,7 +61,7 @@ impl Page<'_> {
             ("body", body.trim_end()),
             ("elsewhere", self.elsewhere),
             ("data", &data),
-            ("script", &[as_script(TEXT), as_script(FLAMEGRAPH), self.scripts.concat()].concat()),
+            ("script", &[&COMMON.map(as_script).concat(), &*self.scripts.concat()].concat()),
         ];
         Ok(fill(FRAME, &fillings).into_bytes())
     }

@@ -44,9 +44,11 @@ export function resolvedSelf({ self, own_error = 0, total, error }) {
   return total < error ? `< ${time(error)}` : resolved(self, own_error);
 }
 
+const counts = new Intl.NumberFormat("en-US");
+
 /** @param {number} number */
 export function count(number) {
-  return number.toLocaleString("en-US");
+  return counts.format(number);
 }
 
 /** @param {number} number @param {string} one @param {string} many */

@@ -6,18 +6,21 @@ let shownInDetails = null;
 function drawDetails() {
   const aside = document.getElementById("details");
   const part = partOf(state.part);
-  const row = part.byFunction.get(state.selected);
+  const sight = sighted(part);
+  const row = sight.byFunction.get(state.selected);
   aside.hidden = !row;
   if (!row) return aside.replaceChildren();
   const { label, file, line, module } = functions[row.id];
-  const { callers, callees } = neighbours(part, row.id);
+  const { callers, callees } = neighbours(sight, row.id);
   const facts = [
     ["calls", count(row.calls)],
     ["total", `${resolved(row.total, row.error)}${page.is_raw ? "" : ` ± ${time(row.error)}`}`],
     ["self", `${resolvedSelf(row)} · ${share(row.self, part.total)}`],
   ];
-  const spread = row.max === undefined ? [] : [
-    ["mean", row.mean], ["min", row.min], ["p50", row.p50], ["p90", row.p90], ["p99", row.p99], ["p99.9", row.p999], ["max", row.max],
+  const all = part.byFunction.get(row.id);
+  const also = row.isCut ? ", also of those that are filtered out" : "";
+  const spread = all.max === undefined ? [] : [
+    ["mean", all.mean], ["min", all.min], ["p50", all.p50], ["p90", all.p90], ["p99", all.p99], ["p99.9", all.p999], ["max", all.max],
   ].map(([name, ns]) => [name, resolved(ns, part.call_error)]);
   const home = module === null ? "" : page.modules[module];
   aside.replaceChildren(
@@ -31,10 +34,10 @@ function drawDetails() {
       element("button", { class: "plain", id: "only", onclick: () => filter(row.id, true) }, "Only paths with it"),
       element("button", { class: "plain", id: "without", onclick: () => filter(row.id, false) }, "Without it")),
     list(facts),
-    ...(spread.length ? [element("h3", {}, "Of all its calls"), list(spread)] : []),
-    ...timelineDetails(part, row.id),
+    ...(spread.length ? [element("h3", {}, `Of all its calls${also}`), list(spread)] : []),
+    ...timelineDetails(part, row.id, also),
     element("h3", {}, "Called by"), neighbourList(callers, "nobody that is recorded", part, () => row),
-    element("h3", {}, "Calls"), neighbourList(callees, "nothing that is recorded", part, ({ id }) => part.byFunction.get(id)),
+    element("h3", {}, "Calls"), neighbourList(callees, "nothing that is recorded", part, ({ id }) => sight.byFunction.get(id)),
   );
   if (shownInDetails !== row.id) aside.scrollTop = 0;
   shownInDetails = row.id;
@@ -68,20 +71,15 @@ function neighbourList(neighbours, none, part, callee) {
 /** Goes to where a function takes most of its time. */
 function find(id, view) {
   const part = partOf(state.part);
-  let most = null;
   seen.way = "down";
-  const tree = filtered(part);
-  const next = [...tree.kids];
-  while (next.length) {
-    const node = next.pop();
-    if (node.id === id && (!most || node.total > most.total)) most = node;
-    next.push(...node.kids);
-  }
+  const tree = seenTree(part);
+  const most = nodesOf(sighted(part), id).reduce((most, node) => (most && most.total >= node.total ? most : node), null);
   if (view === "flame") Object.assign(flame, { root: most ?? tree, tree });
   if (view === "tree") {
     views.tree(); // so that it knows the part
     for (let above = most?.parent; above; above = above.parent) opened.nodes.add(above);
   }
   show({ view, selected: id });
-  document.querySelector(`#view-${view} .selected`)?.scrollIntoView({ block: "center" });
+  if (view === "flame") flame.graph.reveal(flame.root);
+  if (view === "tree" && most) branches.drawn.reveal(branches.nodes.indexOf(most)).scrollIntoView({ block: "center" });
 }

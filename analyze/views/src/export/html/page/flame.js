@@ -5,11 +5,14 @@ const flame = { root: null, tree: null, graph: null, callers: null };
 views.flame = () => {
   const part = partOf(state.part);
   const tree = seenTree(part);
-  if (flame.tree !== tree) Object.assign(flame, { root: tree, tree });
+  const isNew = flame.tree !== tree;
+  if (isNew) Object.assign(flame, { root: tree, tree });
   const callers = callersTree(part);
   document.getElementById("callers-box").hidden = !callers;
   if (callers) flame.callers.show(callers);
   flame.graph.show(flame.root);
+  // Where it begins is in sight: its first function, or the one with callers above it.
+  if (isNew) callers ? flame.callers.reveal(callers) : flame.graph.reveal(tree);
   drawTrail(part);
   drawPointed(part);
 };
@@ -43,7 +46,7 @@ function listenToFlame() {
   const look = {
     label: nodeLabel,
     color: (node, isDark) => frameColor(node.id < 0 ? null : functions[node.id].label, isDark),
-    isFound: (node) => (state.search ? node.id >= 0 && matches(nodeLabel(node)) : null),
+    isFound: (node) => (state.search ? node.id >= 0 && matches(node.id) : null),
     isPicked: (node) => node.id >= 0 && node.id === state.selected,
   };
   flame.graph = new FlameGraph(document.getElementById("flame"), {

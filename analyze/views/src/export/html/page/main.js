@@ -13,7 +13,10 @@ function drawHead() {
 
 function listen() {
   const search = document.getElementById("search");
-  search.addEventListener("input", () => show({ search: search.value.trim().toLowerCase() }));
+  search.addEventListener("input", () => {
+    show({ search: search.value.trim().toLowerCase() });
+    if (["table", "tree"].includes(state.view)) toTop();
+  });
   document.addEventListener("keydown", (event) => {
     if (event.key === "/" && document.activeElement !== search) search.focus(), event.preventDefault();
     else if (event.key === "Escape" && document.activeElement === search) search.value = "", show({ search: "" });

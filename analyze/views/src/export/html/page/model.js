@@ -2,7 +2,19 @@
 
 const page = JSON.parse(document.getElementById("data").textContent);
 
-const functions = page.functions.map(([label, module, file, line]) => ({ label, module, file, line }));
+const functions = page.functions.map(([label, module, file, line], id) => ({ id, label, module, file, line, small: label.toLowerCase() }));
+
+/** Where each function is in the order of names: comparing numbers is quicker. */
+const ranks = (() => {
+  let ranks = null;
+  return () => {
+    if (ranks) return ranks;
+    ranks = new Int32Array(functions.length);
+    const { compare } = new Intl.Collator();
+    functions.toSorted((a, b) => compare(a.label, b.label)).forEach(({ id }, rank) => { ranks[id] = rank; });
+    return ranks;
+  };
+})();
 
 /** Where a function is written, for people. */
 function place(id) {
@@ -20,71 +32,111 @@ function partOf(number) {
     ...(spread && { mean: spread[0], min: spread[1], p50: spread[2], p90: spread[3], p99: spread[4], p999: spread[5], max: spread[6] }),
   }));
   part.byFunction ??= new Map(part.rows.map((row) => [row.id, row]));
-  part.tree ??= treeOf(part);
   return part;
 }
 
-/** The tree of functions: calls of one function from several lines of another are one node. */
+/** The tree of a part's functions, made when something needs it. */
 function treeOf(part) {
+  part.tree ??= madeTree(part);
+  return part.tree;
+}
+
+const NO_VIAS = new Set();
+
+/** Calls of one function from several lines of another are one node. */
+function madeTree(part) {
   const { parent, function: ids, calls, own, error, inlined, via } = part.paths;
-  const top = { id: -1, calls: 0, self: 0, total: 0, error: 0, parent: null, depth: -1, inlined: 0, vias: new Set(), kids: [], known: new Map() };
+  const node = (id, parent) => ({ id, calls: 0, self: 0, total: 0, error: 0, parent, depth: parent ? parent.depth + 1 : -1, inlined: 0, vias: NO_VIAS, kids: [] });
+  const top = node(-1, null);
   const nodes = new Array(parent.length);
+  const numbers = new Int32Array(parent.length); // of a path's node among all
+  const all = [];
+  const known = new Map();
+  part.nodes = functions.map(() => []);
   for (let path = 0; path < parent.length; path++) {
     const above = parent[path] < 0 ? top : nodes[parent[path]];
-    let node = above.known.get(ids[path]);
-    if (!node) {
-      node = { id: ids[path], calls: 0, self: 0, total: 0, error: 0, parent: above, depth: above.depth + 1, inlined: 0, vias: new Set(), kids: [], known: new Map() };
-      above.known.set(ids[path], node);
-      above.kids.push(node);
+    const key = (parent[path] < 0 ? 0 : numbers[parent[path]] + 1) * functions.length + ids[path];
+    let number = known.get(key);
+    if (number === undefined) {
+      number = all.length;
+      known.set(key, number);
+      all.push(node(ids[path], above));
+      above.kids.push(all[number]);
+      part.nodes[ids[path]].push(all[number]);
     }
-    node.calls += calls[path];
-    node.self += own[path];
-    node.error += error[path];
-    if (inlined[path]) node.inlined += calls[path];
-    if (via[path]) node.vias.add(page.vias[via[path] - 1]);
-    nodes[path] = node;
+    const here = all[number];
+    here.calls += calls[path];
+    here.self += own[path];
+    here.error += error[path];
+    if (inlined[path]) here.inlined += calls[path];
+    if (via[path]) {
+      if (here.vias === NO_VIAS) here.vias = new Set();
+      here.vias.add(page.vias[via[path] - 1]);
+    }
+    nodes[path] = here;
+    numbers[path] = number;
   }
-  const all = [];
-  const next = [top];
-  while (next.length) {
-    const node = next.pop();
-    all.push(node);
-    next.push(...node.kids);
+  // What was met later lies below or beside: from the end, every total is complete before it is added to the one above.
+  for (let number = all.length - 1; number >= 0; number--) {
+    const here = all[number];
+    here.total += here.self;
+    here.parent.total += here.total;
+    here.kids.sort(byTime);
   }
-  // What was found later lies below: from the end, every total is complete before it is added to the one above.
-  for (const node of all.reverse()) {
-    node.total += node.self;
-    if (node.parent) node.parent.total += node.total;
-    node.kids.sort((a, b) => b.total - a.total || b.calls - a.calls || a.id - b.id);
-  }
+  top.kids.sort(byTime);
   top.calls = part.calls;
   return top;
 }
 
+/** Whether a node has one above it, up to the top, of which that is so. */
+function hasAbove(node, isIt) {
+  for (let above = node.parent; above; above = above.parent) if (isIt(above)) return true;
+  return false;
+}
+
 /** Who calls a function and what it calls, with calls and time; of calls inside each other the outermost has the time. */
-function neighbours(part, id) {
-  part.neighbours ??= new Map();
-  if (part.neighbours.has(id)) return part.neighbours.get(id);
+function neighbours(sight, id) {
   const callers = new Map();
   const callees = new Map();
-  const add = (map, key, node, isOutermost) => {
+  const add = (map, key, node) => {
     const sum = map.get(key) ?? { id: key, calls: 0, total: 0, error: 0 };
     sum.calls += node.calls;
-    if (isOutermost) sum.total += node.total, sum.error += node.error;
+    const isInside = hasAbove(node, (above) => above.id === node.id && above.parent.id === node.parent.id);
+    if (!isInside) sum.total += node.total, sum.error += node.error;
     map.set(key, sum);
   };
-  const next = [...part.tree.kids].map((node) => [node, new Set()]);
-  while (next.length) {
-    const [node, open] = next.pop();
-    const edge = `${node.parent.id}>${node.id}`;
-    const touches = node.id === id || node.parent.id === id;
-    if (node.id === id) add(callers, node.parent.id, node, !open.has(edge));
-    if (node.parent.id === id) add(callees, node.id, node, !open.has(edge));
-    const below = touches && !open.has(edge) ? new Set(open).add(edge) : open;
-    for (const kid of node.kids) next.push([kid, below]);
+  for (const node of nodesOf(sight, id)) {
+    add(callers, node.parent.id, node);
+    for (const kid of node.kids) add(callees, kid.id, kid);
   }
   const sorted = (map) => [...map.values()].sort((a, b) => b.total - a.total || b.calls - a.calls);
-  const found = { callers: sorted(callers), callees: sorted(callees) };
-  part.neighbours.set(id, found);
-  return found;
+  return { callers: sorted(callers), callees: sorted(callees) };
+}
+
+/** A function's nodes in the tree. */
+function nodesOf(sight, id) {
+  if (!sight.nodes) {
+    sight.nodes = functions.map(() => []);
+    for (const node of below(treeOf(sight))) sight.nodes[node.id].push(node);
+  }
+  return sight.nodes[id];
+}
+
+/** What a tree's functions add up to: their calls, and times with a recursion's outermost calls alone. */
+function sumsOf(tree) {
+  const sums = new Map();
+  for (const node of below(tree)) {
+    let sum = sums.get(node.id);
+    if (!sum) sums.set(node.id, sum = { calls: 0, self: 0, own_error: 0, total: 0, error: 0, isCut: false });
+    sum.calls += node.calls;
+    sum.self += node.self;
+    let own = node.error;
+    for (const kid of node.kids) own -= kid.error;
+    sum.own_error += Math.max(own, 0);
+    sum.isCut ||= node.isCut;
+    let above = node.parent;
+    while (above && above.id !== node.id) above = above.parent;
+    if (!above) sum.total += node.total, sum.error += node.error;
+  }
+  return sums;
 }

@@ -6,13 +6,15 @@ views.spread = () => {
   const part = partOf(state.part);
   const view = document.getElementById("view-spread");
   if (page.is_raw) return view.replaceChildren(element("p", { class: "empty" }, "There are no percentiles of uncorrected times: export without --raw."));
-  const rows = part.rows.filter((row) => row.max !== undefined && matches(row.label)).sort((a, b) => b.self - a.self);
-  if (!rows.length) return view.replaceChildren(element("p", { class: "empty" }, "No function that returned has a name like that."));
+  const seenRows = sighted(part).rows.filter(({ id }) => matches(id)).sort((a, b) => b.self - a.self);
+  const rows = seenRows.map(({ id }) => part.byFunction.get(id)).filter((row) => row.max !== undefined);
+  if (!rows.length) return view.replaceChildren(element("p", { class: "empty" }, "No function that is seen here has returned and has a name like that."));
   const shown = rows.slice(0, MOST_SPREADS);
   const axis = axisOf(shown, part.call_error);
   const legend = ["thin line: shortest to longest call", "box: p50 to p99", "bar: p50", "ticks: p90, p99.9", "dot: mean"];
   const head = element("div", { class: "spread-row spread-head" }, element("span", { class: "fn-head" }, "function, most self time first"), axisMarks(axis), element("span", { class: "count" }, "calls"));
   view.replaceChildren(
+    ...unfiltered("Percentiles are kept by function, not by path: these are of all calls of the functions that remain, also of those that are filtered out."),
     element("div", { class: "legend" }, ...legend.map((text) => element("span", {}, text))), head,
     ...shown.map((row) => spreadRow(row, axis)));
   if (rows.length > shown.length) view.append(element("p", { class: "empty" }, `${count(rows.length - shown.length)} more: search for them.`));

@@ -13,6 +13,11 @@ function show(changes) {
   if (changes.selected > -1 && window.innerWidth <= 900) document.querySelector(`#view-${state.view} .selected`)?.scrollIntoView({ block: "nearest" });
 }
 
+/** What has another order now is read from its beginning. */
+function toTop() {
+  for (const box of [document.getElementById(`view-${state.view}`), document.querySelector("main")]) box.scrollTop = 0;
+}
+
 /** Who came to a row by the keyboard stays there when it is drawn anew. */
 function keepingFocus(draw) {
   const row = document.activeElement?.dataset.row;
@@ -34,8 +39,13 @@ function draw() {
   drawFound();
 }
 
-function matches(label) {
-  return !state.search || label.toLowerCase().includes(state.search);
+/** Whether each function is searched for. */
+const found = { search: null, functions: [] };
+
+function matches(id) {
+  if (!state.search) return true;
+  if (found.search !== state.search) Object.assign(found, { search: state.search, functions: functions.map(({ small }) => small.includes(state.search)) });
+  return found.functions[id];
 }
 
 /** Names with more letters lose some in the middle where there is no room: they differ at their ends. */
@@ -56,17 +66,12 @@ function marked(name) {
 
 /** How much was found: time counts once, however often a function that was found calls another. */
 function drawFound() {
-  const found = document.getElementById("found");
-  if (!state.search) return found.replaceChildren();
+  const said = document.getElementById("found");
+  if (!state.search) return said.replaceChildren();
   const part = partOf(state.part);
-  const rows = part.rows.filter((row) => matches(row.label));
+  const sight = sighted(part);
+  const rows = sight.rows.filter(({ id }) => matches(id));
   let inside = 0;
-  const tree = filtered(part);
-  const next = [...tree.kids];
-  while (next.length) {
-    const node = next.pop();
-    if (matches(functions[node.id].label)) inside += node.total;
-    else next.push(...node.kids);
-  }
-  found.textContent = `${counted(rows.length, "function", "functions")} · ${share(inside, part.total)} of the time inside: ${time(inside)}`;
+  for (const node of outermost(treeOf(sight), ({ id }) => matches(id))) inside += node.total;
+  said.textContent = `${counted(rows.length, "function", "functions")} · ${share(inside, part.total)} of the time inside: ${time(inside)}`;
 }

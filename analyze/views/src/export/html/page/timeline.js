@@ -27,8 +27,9 @@ views.timeline = () => {
     const why = part.total > 0 ? "No function here has a timeline: roots have, and what nothing recorded has called." : "No time was measured here, so there is no timeline.";
     return view.replaceChildren(element("p", { class: "empty" }, why));
   }
-  const rows = all.filter((ran) => matches(functions[ran.id].label));
-  if (!rows.length) return view.replaceChildren(element("p", { class: "empty" }, "No function with a timeline has a name like that."));
+  const { byFunction } = sighted(part);
+  const rows = all.filter(({ id }) => byFunction.has(id) && matches(id));
+  if (!rows.length) return view.replaceChildren(element("p", { class: "empty" }, "No function that is seen here has a timeline and a name like that."));
   const shows = whatTimelinesShow(part);
   const axis = timeAxis(part);
   const choose = (what) => element("button", { class: "plain", id: `shows-${what}`, "aria-pressed": String(shows === what), onclick: () => {
@@ -40,6 +41,7 @@ views.timeline = () => {
   const labels = shape("svg", { class: "labels", width: "100%", height: 20 });
   const scrolled = view.scrollTop;
   view.replaceChildren(
+    ...unfiltered("When functions ran is kept by function, not by path: these are all calls of the functions that remain, also those that are filtered out."),
     element("div", { class: "ran-bar" }, element("div", { class: "choice", role: "group", "aria-label": "What is shown" }, choose("time"), choose("calls")),
       element("p", {}, axis.text, element("br"), timelinesAbout())),
     element("div", { class: "ran-head" }, reading,
@@ -182,7 +184,7 @@ function timelineKey(event, row, chart, open) {
 }
 
 /** A function's timeline among its details. */
-function timelineDetails(part, id) {
+function timelineDetails(part, id, also) {
   const ran = timelinesOf(part).find((ran) => ran.id === id);
   if (!ran) return [];
   const shows = whatTimelinesShow(part);
@@ -192,7 +194,7 @@ function timelineDetails(part, id) {
   const chart = timelineChart(part, ran, axis, shows, (text) => { reading.textContent = text; });
   const box = element("div", { class: "ran-small", tabindex: 0, "aria-label": "When it ran" }, chart.drawing, shape("svg", { width: "100%", height: 20 }, ...endsOf(axis)));
   box.addEventListener("keydown", (event) => timelineKey(event, box, chart, () => show({ view: "timeline" })));
-  return [element("h3", {}, "When it ran"), box, reading];
+  return [element("h3", {}, also ? `When it ran: all its calls${also}` : "When it ran"), box, reading];
 }
 
 /** Marks need room: drawn anew where that has become more or less. */

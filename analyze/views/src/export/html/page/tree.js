@@ -1,7 +1,8 @@
 // The call tree, opened branch by branch. A search opens what leads to it.
 
 const opened = { tree: null, nodes: new Set(), search: "" };
-const MOST_ROWS = 2000;
+/** The nodes that can be come to, and what draws those in sight. */
+const branches = { nodes: [], drawn: null };
 
 views.tree = () => {
   const part = partOf(state.part);
@@ -15,19 +16,19 @@ views.tree = () => {
     // Callers of all functions are many times what there is: of those only what is open is searched.
     if (state.search && seen.way !== "up") openFound(tree);
   }
-  const titles = ["function", "calls", "total", "self", "of all"].map((title) => element("span", {}, title));
-  const view = document.getElementById("view-tree");
-  const scrolled = view.scrollTop;
-  const rows = [];
-  const next = tree.id < 0 ? [...tree.kids].reverse() : [tree];
-  while (next.length && rows.length < MOST_ROWS) {
-    const node = next.pop();
-    rows.push(treeRow(part, node));
-    if (opened.nodes.has(node)) next.push(...[...node.kids].reverse());
+  if (!branches.drawn) {
+    const titles = ["function", "calls", "total", "self", "of all"].map((title) => element("span", {}, title));
+    branches.drawn = new Rows(element("div", { role: "tree", "aria-label": "Call tree" }));
+    document.getElementById("view-tree").append(element("div", { class: "tree-head" }, ...titles), ...branches.drawn.parts);
   }
-  view.replaceChildren(element("div", { class: "tree-head" }, ...titles), element("div", { role: "tree" }, ...rows));
-  if (next.length) view.append(element("p", { class: "empty" }, "More rows than can be shown: close some branches."));
-  view.scrollTop = scrolled;
+  branches.nodes = [];
+  const next = tree.id < 0 ? [...tree.kids].reverse() : [tree];
+  while (next.length) {
+    const node = next.pop();
+    branches.nodes.push(node);
+    if (opened.nodes.has(node)) for (let kid = node.kids.length - 1; kid >= 0; kid--) next.push(node.kids[kid]);
+  }
+  branches.drawn.show(branches.nodes.length, (index) => treeRow(part, branches.nodes[index], index));
 };
 
 /** Opens the way that most of the time takes. */
@@ -41,20 +42,16 @@ function openHottest(top) {
 }
 
 function openFound(top) {
-  const next = [...top.kids];
-  while (next.length) {
-    const node = next.pop();
-    if (matches(functions[node.id].label)) {
-      for (let above = node.parent; above; above = above.parent) opened.nodes.add(above);
-    }
-    next.push(...node.kids);
+  for (const node of below(top)) {
+    if (!matches(node.id)) continue;
+    for (let above = node.parent; above && !opened.nodes.has(above); above = above.parent) opened.nodes.add(above);
   }
 }
 
-function treeRow(part, node) {
+function treeRow(part, node, index) {
   const isOpen = opened.nodes.has(node);
   const twist = element("span", { class: "twist" }, node.kids.length ? (isOpen ? "▾" : "▸") : "");
-  const isRecursive = isInside(node);
+  const isRecursive = hasAbove(node, ({ id }) => id === node.id);
   const who = element("span", { class: "who", style: `padding-left: ${Math.min(node.depth, 60) * 14}px` },
     twist, marked(functions[node.id].label),
     isRecursive ? element("span", { class: "tag", title: "A call inside another of this function" }, "recursion") : null,
@@ -70,13 +67,8 @@ function treeRow(part, node) {
     else show({ selected: node.id });
   });
   row.addEventListener("dblclick", () => toggle(node));
-  row.addEventListener("keydown", (event) => treeKey(event, row, node));
+  row.addEventListener("keydown", (event) => treeKey(event, node, index));
   return row;
-}
-
-function isInside(node) {
-  for (let above = node.parent; above; above = above.parent) if (above.id === node.id) return true;
-  return false;
 }
 
 function toggle(node, isOpen = !opened.nodes.has(node)) {
@@ -85,9 +77,8 @@ function toggle(node, isOpen = !opened.nodes.has(node)) {
   views.tree();
 }
 
-function treeKey(event, row, node) {
-  const index = [...row.parentElement.children].indexOf(row);
-  const focus = (at) => document.querySelectorAll("#view-tree .tree-row")[at]?.focus();
+function treeKey(event, node, index) {
+  const focus = (at) => branches.nodes[at] && branches.drawn.reveal(at).focus();
   if (event.key === "ArrowRight") toggle(node, true), focus(index);
   else if (event.key === "ArrowLeft") toggle(node, false), focus(index);
   else if (event.key === "ArrowDown") focus(index + 1);
