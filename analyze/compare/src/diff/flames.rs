@@ -1,13 +1,10 @@
 //! Call paths of both sides in one tree, for flame graphs: mean time of a run.
 
-use std::io;
-
-use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 
 use crate::observed::Observed;
 use crate::observed::identity::Key;
-use diytrace_profile::human::time;
 
 /// Paths; each comes after the one above it.
 #[derive(Clone, Debug, Default)]
@@ -22,17 +19,6 @@ struct Path {
     function: usize,
     /// Own time of the mean run of each side, in nanoseconds.
     own: [f64; 2],
-}
-
-/// Which flame graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Picture {
-    /// Before.
-    Left,
-    /// After.
-    Right,
-    /// After, with what grew in red and what shrank in blue.
-    Difference,
 }
 
 impl Flames {
@@ -69,49 +55,51 @@ impl Flames {
     }
 }
 
-/// A flame graph of folded stacks of both sides; `None` if there is no time to draw.
-pub fn draw(folded: &[String], picture: Picture, title: &str) -> io::Result<Option<Vec<u8>>> {
-    let mut sums = [0u64; 2];
-    let mut lines = Vec::with_capacity(folded.len());
-    for line in folded {
-        let mut parts = line.rsplitn(3, ' ');
-        let (Some(right), Some(left), Some(stack)) = (parts.next(), parts.next(), parts.next()) else { continue };
-        sums[0] += left.parse::<u64>().unwrap_or(0);
-        sums[1] += right.parse::<u64>().unwrap_or(0);
-        lines.push(match picture {
-            Picture::Left => format!("{stack} {left}"),
-            Picture::Right => format!("{stack} {right}"),
-            Picture::Difference => line.clone(),
-        });
-    }
-    let ns = sums[usize::from(picture != Picture::Left)];
-    if ns == 0 || picture == Picture::Difference && sums[0] == 0 {
-        return Ok(None);
-    }
-    let mut options = Options::default();
-    options.title = title.to_owned();
-    let of = match picture {
-        Picture::Difference => " · red: longer than before, blue: shorter",
-        Picture::Left | Picture::Right => "",
-    };
-    options.subtitle = Some(format!("self time of the mean run: {}{of}", time(ns as f64)));
-    options.count_name = "ns".to_owned();
-    options.name_type = "Function:".to_owned();
-    // In a page one begins to read at the top, however deep a recursion goes.
-    options.direction = Direction::Inverted;
-    options.hash = true;
-    options.deterministic = true;
-    options.text_truncate_direction = TextTruncateDirection::Right;
-    let mut svg = Vec::new();
-    from_lines(&mut options, lines.iter().map(String::as_str), &mut svg)?;
-    Ok(Some(only_where_there_is_room(String::from_utf8_lossy(&svg).into_owned()).into_bytes()))
+/// Folded stacks of both sides as a page needs them: a tree in columns, in which a path comes after the one above it.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Columns {
+    names: Vec<String>,
+    /// The path above; -1: none.
+    parent: Vec<i64>,
+    /// Its function's name.
+    name: Vec<usize>,
+    /// Own time of the mean run before, in nanoseconds.
+    left: Vec<u64>,
+    /// And after.
+    right: Vec<u64>,
 }
 
-/// Before a frame of the page is laid out, a picture in it has no width, and its frames would have less than that. Its
-/// program comes back when the width changes.
-fn only_where_there_is_room(svg: String) -> String {
-    const FITTING: &str = "var update_for_width_change = function() {";
-    svg.replace(FITTING, &format!("{FITTING}\n            if (svg.width.baseVal.value <= xpad * 2) return;"))
+impl Columns {
+    /// Of folded stacks.
+    pub fn of(folded: &[String]) -> Self {
+        let mut columns = Self::default();
+        let mut names: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut paths: FxHashMap<(i64, usize), usize> = FxHashMap::default();
+        for line in folded {
+            let mut parts = line.rsplitn(3, ' ');
+            let (Some(right), Some(left), Some(stack)) = (parts.next(), parts.next(), parts.next()) else { continue };
+            let mut above = -1;
+            for frame in stack.split(';') {
+                let name = *names.entry(frame).or_insert_with(|| {
+                    columns.names.push(frame.to_owned());
+                    columns.names.len() - 1
+                });
+                let path = *paths.entry((above, name)).or_insert_with(|| {
+                    columns.parent.push(above);
+                    columns.name.push(name);
+                    columns.left.push(0);
+                    columns.right.push(0);
+                    columns.parent.len() - 1
+                });
+                above = path as i64;
+            }
+            if let Ok(path) = usize::try_from(above) {
+                columns.left[path] += left.parse::<u64>().unwrap_or(0);
+                columns.right[path] += right.parse::<u64>().unwrap_or(0);
+            }
+        }
+        columns
+    }
 }
 
 /// A name without what separates frames and lines.
@@ -124,11 +112,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_picture_gets_a_negative_width() {
-        let svg = draw(&["main;work 10 20".to_owned()], Picture::Difference, "before → after").unwrap().unwrap();
-        let svg = String::from_utf8(svg).unwrap();
-        let (_, fitting) =
-            svg.split_once("var update_for_width_change = function() {").expect("a picture fits its frame");
-        assert!(fitting.trim_start().starts_with("if (svg.width.baseVal.value <= xpad * 2) return;"), "{fitting}");
+    fn a_page_has_each_path_once() {
+        let columns =
+            Columns::of(&["main 1 2".to_owned(), "main;work;main 3 4".to_owned(), "main;work 5 0".to_owned()]);
+        let expected = Columns {
+            names: vec!["main".to_owned(), "work".to_owned()],
+            parent: vec![-1, 0, 1],
+            name: vec![0, 1, 0],
+            left: vec![1, 5, 3],
+            right: vec![2, 0, 4],
+        };
+        assert_eq!(columns, expected);
     }
 }

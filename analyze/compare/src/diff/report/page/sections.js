@@ -103,7 +103,7 @@ const SECTIONS = [
     rows: () => [{ name: "self time of all functions", verdict: query.total.verdict, values: query.total.self_ns },
       ...query.metrics.filter((metric) => metric.name === "wall_ns" || metric.name === "user_ns")],
     show: (rows) => element("div", {}, ...rows.map((metric) => element("div", { class: "card" },
-      element("h4", {}, `${metricName(metric.name)}: ${signed(metric.values.difference)} ${plusMinus(metric.values)}, ${metric.verdict.replace("-", " ")}`),
+      element("h3", {}, `${metricName(metric.name)}: ${signed(metric.values.difference)} ${plusMinus(metric.values)}, ${metric.verdict.replace("-", " ")}`),
       legend(), course(metric.values)))),
   },
   {
@@ -136,32 +136,8 @@ const SECTIONS = [
     },
   },
   {
-    id: "flames", title: "Flame graphs", about: "Own time of the mean run; red took longer after than before, blue shorter.", bare: true,
-    rows: () => Object.values(data.flames[number]).filter(Boolean),
-    show: () => {
-      const pictures = [["difference", "Difference"], ["left", comparison.left.name], ["right", comparison.right.name]]
-        .filter(([key]) => data.flames[number][key]);
-      const frame = element("iframe", { title: "Flame graph" });
-      let seen = null;
-      const show = (key, button) => {
-        const svg = data.flames[number][key];
-        const height = Number(/<svg[^>]* height="([0-9.]+)"/.exec(svg)?.[1] ?? 600);
-        const draw = () => { frame.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" })); };
-        frame.height = height + 8;
-        // A frame has no width before somebody sees it, and a flame graph is drawn for the width that it has when it is read.
-        seen?.disconnect();
-        seen = new IntersectionObserver(([{ isIntersecting }]) => {
-          if (isIntersecting) { seen.disconnect(); draw(); }
-        });
-        seen.observe(frame);
-        for (const other of buttons) other.setAttribute("aria-pressed", other === button);
-      };
-      const buttons = pictures.map(([key, title]) => {
-        const button = element("button", { class: "plain", onclick: () => show(key, button) }, title);
-        return button;
-      });
-      show(pictures[0][0], buttons[0]);
-      return element("div", {}, element("div", { class: "tools" }, ...buttons), frame);
-    },
+    id: "flames", title: "Flame graphs", bare: true,
+    about: "Time of the mean run, with callees; in the difference, red takes longer after than before, blue shorter, and the width is the time after.",
+    rows: () => picturesOf(data.flames[number]), show: (pictures) => flameGraphs(data.flames[number], pictures),
   },
 ];
