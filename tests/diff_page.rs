@@ -9,6 +9,7 @@ use std::path::Path;
 use common::page::Told;
 use common::{browser, diytrace, run_to_end};
 use needs::needs;
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// The samples' two sides, compared.
@@ -86,4 +87,58 @@ fn nothing_keeps_anybody_out() {
     let path = folder.path().join("page.html");
     fs::write(&path, page).unwrap();
     browser::look("exported.mjs", &[&path]);
+}
+
+/// The same comparison with that many functions.
+fn with_many(page: &[u8], many: usize) -> Vec<u8> {
+    let page = std::str::from_utf8(page).unwrap();
+    let (before, rest) = page.split_once("id=\"data\">").unwrap();
+    let (data, after) = rest.split_once("</script>").unwrap();
+    let mut data: Value = serde_json::from_str(data).unwrap();
+    let functions = data["comparison"]["queries"][0]["functions"].as_array_mut().unwrap();
+    let one = functions.iter().find(|function| function["name"] == "parse").unwrap().clone();
+    let copies = (functions.len()..many).map(|number| {
+        let mut copy = one.clone();
+        copy["name"] = format!("f_{number}").into();
+        copy["timeline"] = Value::Null;
+        copy
+    });
+    let copies: Vec<Value> = copies.collect();
+    functions.extend(copies);
+    [before, "id=\"data\">", &data.to_string().replace('<', "\\u003c"), "</script>", after].concat().into_bytes()
+}
+
+#[needs(chromium, npm)]
+#[test]
+fn of_thousands_of_functions_those_in_sight_are_drawn() {
+    let story = r##"
+        const section = by("functions");
+        document.documentElement.style.scrollBehavior = "auto";
+        section.scrollIntoView();
+        await frames();
+        const rows = () => [...section.querySelectorAll("tbody tr")];
+        const name = (row) => row.querySelector(".fn").textContent;
+        tell("drawn", rows().length > 20 && rows().length < 200);
+        tell("count", section.querySelector("table").getAttribute("aria-rowcount"));
+        [...section.querySelectorAll("th button")].at(-1).click();
+        await frames();
+        tell("first", name(rows()[0]));
+        [...section.querySelectorAll("th button")].at(-1).click();
+        section.scrollIntoView({ block: "end" });
+        await frames();
+        tell("scrolled", rows().length < 200 && rows().some((row) => row.getBoundingClientRect().bottom > innerHeight / 2));
+        tell("last", name(rows().at(-1)));
+        section.scrollIntoView();
+        search(section.querySelector("input"), "f_19");
+        await frames();
+        tell("found", `${section.querySelector("table").getAttribute("aria-rowcount")} ${name(rows()[0])}`);
+    "##;
+    let (folder, page) = compared();
+    let told = Told::of(&with_many(&page, 2000), story, folder.path());
+    assert_eq!(told.text("drawn"), "true", "some more than there is room for");
+    assert_eq!(told.text("count"), "2001", "with the head");
+    assert_eq!(told.text("first"), "compare");
+    assert_eq!(told.text("scrolled"), "true");
+    assert_eq!(told.text("last"), "compare", "the order is turned round");
+    assert_eq!(told.text("found"), "112 f_19", "f_19, f_190 to f_199, f_1900 to f_1999");
 }

@@ -401,3 +401,14 @@ fn a_flame_graph_has_its_title_and_units() {
     assert!(words[1].trim_matches(['(', ',']).replace(',', "").parse::<u64>().is_ok(), "{words:?}");
     assert_eq!(words[2], "ns,", "{words:?}");
 }
+
+#[test]
+fn a_flame_graph_begins_at_the_top() {
+    let svg = text(&roots(), "flamegraph", &["--raw"]);
+    let y = |label: &str| -> u32 {
+        let frame = svg.split(&format!("<title>{label} (")).nth(1).unwrap_or_else(|| panic!("no {label}: {svg}"));
+        frame.split(" y=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+    };
+    let rows = ["all", "main", "outer", "middle", "inner"].map(y);
+    assert!(rows.is_sorted() && rows[0] < 100, "what is called hangs below its caller: {rows:?}");
+}

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use inferno::flamegraph::{Options, from_lines};
+use inferno::flamegraph::{Direction, Options, from_lines};
 
 use super::folded::stacks;
 use super::profile::Profile;
@@ -17,6 +17,8 @@ pub fn write(profile: &Profile) -> io::Result<Vec<u8>> {
     options.count_name = "ns".to_owned();
     options.name_type = "Function:".to_owned();
     options.notes = profile.warnings.join("\n");
+    // Where it all begins is in sight when it is opened, however deep it goes.
+    options.direction = Direction::Inverted;
     // One function has one colour, in every picture of it.
     options.hash = true;
     options.deterministic = true;

@@ -98,7 +98,7 @@ export class FlameGraph {
     const width = this.widthNow();
     if (!root || width <= 0) return;
     this.width = width;
-    followed(this);
+    followedGraph(this);
     this.rows = layOut(root, width);
     this.height = Math.max(this.rows.length, 1) * LINE + 2 * MARGIN;
     this.place();
@@ -274,16 +274,14 @@ export class FlameGraph {
 /** Those that may be scrolled; who has left the page is forgotten. */
 const graphs = /** @type {Set<FlameGraph>} */ (new Set());
 
-function follow() {
+function followGraphs() {
   for (const graph of graphs) graph.canvas.isConnected ? graph.follow() : graphs.delete(graph);
 }
 
 /** @param {FlameGraph} graph */
-function followed(graph) {
-  if (!graphs.size) { // the same ones again change nothing
-    document.addEventListener("scroll", follow, { capture: true, passive: true });
-    window.addEventListener("resize", follow);
-  }
+function followedGraph(graph) {
+  document.addEventListener("scroll", followGraphs, { capture: true, passive: true }); // once, however often it is said
+  window.addEventListener("resize", followGraphs);
   graphs.add(graph);
 }
 

@@ -3,7 +3,21 @@
 /** So many are kept ready above and below what is in sight. */
 const BESIDE = 20;
 
-/** A long list in a box, with room above and below for what is not drawn. It lasts as long as its page. */
+/** Those that may be scrolled; who has left the page is forgotten. */
+const lists = /** @type {Set<Rows>} */ (new Set());
+
+function followLists() {
+  for (const list of lists) list.box.isConnected ? list.follow() : lists.delete(list);
+}
+
+/** @param {Rows} list */
+function followedList(list) {
+  document.addEventListener("scroll", followLists, { capture: true, passive: true }); // once, however often it is said
+  window.addEventListener("resize", followLists);
+  lists.add(list);
+}
+
+/** A long list in a box, with room above and below for what is not drawn. */
 export class Rows {
   /**
    * `box` is put where the list shall be, between `above` and `below`; rows are put into `body`, which may be a part of it.
@@ -19,9 +33,8 @@ export class Rows {
     this.first = 0;
     this.drawn = /** @type {HTMLElement[]} */ ([]);
     this.row = /** @type {(index: number) => HTMLElement} */ (() => document.createElement("div"));
-    const follow = () => this.follow();
-    document.addEventListener("scroll", follow, { capture: true, passive: true });
-    window.addEventListener("resize", follow);
+    // Before it is in the page, nothing has a height.
+    new ResizeObserver(() => this.height || this.show(this.count, this.row)).observe(box);
   }
 
   /** What is put into the page. */
@@ -37,6 +50,7 @@ export class Rows {
     const from = this.drawn.length ? this.start() : null; // before anything moves
     this.count = count;
     this.row = row;
+    followedList(this);
     this.clear(0);
     if (!this.height && count) {
       this.draw(0, 1);

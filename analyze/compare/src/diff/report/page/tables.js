@@ -1,11 +1,17 @@
 // Tables that are sorted by their columns.
 
-const SHOWN = 200;
+/** Longer tables have rows of one height and columns of one width, so that only those in sight are drawn. */
+const LONG = 100;
 
 /** Columns are { title, of: row => value to sort by, show: row => what to show, text }. */
 function table(columns, rows) {
-  const state = { by: null, down: true, all: false };
-  const box = element("div");
+  const state = { by: null, down: true };
+  const [head, body] = [element("thead"), element("tbody")];
+  const isLong = rows.length > LONG;
+  const box = element("table", { class: isLong && "long", "aria-rowcount": rows.length + 1 }, head, body);
+  const list = isLong ? new Rows(box, body) : null;
+  const row = (one) => element("tr", {}, ...columns.map((column) =>
+    element("td", { class: column.name ? "text name" : column.text && "text" }, column.show(one))));
   const draw = () => {
     let sorted = rows;
     if (state.by) {
@@ -17,26 +23,21 @@ function table(columns, rows) {
         return state.down ? -order : order;
       });
     }
-    const shown = state.all ? sorted : sorted.slice(0, SHOWN);
-    const head = columns.map((column) => {
+    head.replaceChildren(element("tr", {}, ...columns.map((column) => {
       const sort = () => {
         state.down = state.by === column ? !state.down : !column.text;
         state.by = column;
         draw();
       };
       const order = state.by === column && (state.down ? "descending" : "ascending");
-      return element("th", { class: column.text && "text", "aria-sort": order, title: column.help },
+      return element("th", { class: column.name ? "text name" : column.text && "text", "aria-sort": order, title: column.help },
         element("button", { onclick: sort }, column.title));
-    });
-    const body = shown.map((row) => element("tr", {}, ...columns.map((column) =>
-      element("td", { class: column.name ? "text name" : column.text && "text" }, column.show(row)))));
-    const more = rows.length > shown.length && element("p", { class: "more" },
-      element("button", { class: "plain", onclick: () => { state.all = true; draw(); } }, `Show all ${count(rows.length)}`));
-    box.replaceChildren(element("div", { class: "wide" },
-      element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body))), more || "");
+    })));
+    if (list) list.show(sorted.length, (index) => row(sorted[index]));
+    else body.replaceChildren(...sorted.map(row));
   };
   draw();
-  return box;
+  return element("div", { class: "wide" }, ...(list ? list.parts : [box]));
 }
 
 const COLUMN = {

@@ -97,10 +97,16 @@ function metricValue(name, value) {
   return Number.isInteger(value) ? count(value) : value >= 1e4 ? count(Math.round(value)) : value.toPrecision(4);
 }
 
+/** A query's names, and those that several of its functions have. */
+const names = { query: null, met: new Set(), shared: new Set() };
+
 /** A function's name, with what tells it from others of that name. */
 function named(fn) {
-  const others = query.functions.filter((other) => other.name === fn.name);
-  const place = others.length > 1 ? fn.file ?? fn.module : null;
+  if (names.query !== query) {
+    Object.assign(names, { query, met: new Set(), shared: new Set() });
+    for (const { name } of query.functions) (names.met.has(name) ? names.shared : names.met).add(name);
+  }
+  const place = names.shared.has(fn.name) ? fn.file ?? fn.module : null;
   return element("span", {}, element("span", { class: "fn", title: `${fn.name} [${fn.module}]` }, fn.name),
     place && element("span", { class: "soft" }, ` ${place}`));
 }
