@@ -49,7 +49,7 @@ function matches(id) {
 }
 
 /** Names with more letters lose some in the middle where there is no room: they differ at their ends. */
-const LONG = 24, TAIL = 12;
+const LONG = 14, TAIL = 10;
 
 /** A name in which what was searched for stands out. */
 function marked(name) {

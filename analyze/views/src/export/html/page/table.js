@@ -35,12 +35,12 @@ views.table = () => {
   listed.head.replaceChildren(element("tr", {}, ...columns.map(headOf)));
   listed.drawn.box.setAttribute("aria-rowcount", listed.rows.length + 1);
   // As wide as the longest, wherever one has scrolled to.
-  listed.drawn.box.style.setProperty("--calls", `${count(Math.max(0, ...listed.rows.map(({ calls }) => calls))).length}ch`);
+  listed.drawn.box.style.setProperty("--calls", `${count(listed.rows.reduce((most, { calls }) => Math.max(most, calls), 0)).length}ch`);
   const notes = page.is_raw || !sight.rows.some(({ isCut }) => isCut) ? [] : unfiltered("Means and percentiles are kept by function, not by path: functions of which a part is filtered out have none here.");
   const parts = [...notes, ...listed.drawn.parts, ...(listed.rows.length ? [] : [element("p", { class: "empty" }, "No function has a name like that.")])];
   const isThere = parts.length === view.children.length && parts.every((part, index) => part === view.children[index]);
   if (!isThere) view.replaceChildren(...parts);
-  const most = Math.max(1, ...sight.rows.map(({ self }) => self));
+  const most = sight.rows.reduce((most, { self }) => Math.max(most, self), 1);
   listed.drawn.show(listed.rows.length, (index) => tableRow(part, listed.rows[index], index, columns, most));
 };
 
