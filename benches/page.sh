@@ -5,7 +5,7 @@
 #   benches/page.sh [--out FOLDER] [PAGE…]
 #
 #   PAGE  pages that were exported before; without any, two are made: `cold-tree` with 87,000 paths through 406 functions, and
-#         `many-functions` with 10,000 functions
+#         `functions`, 10,000 of them, each called by one other
 #
 # The table of tests/browser/speed.mjs, which says what its columns are, goes to stdout, and with --out to page.tsv and
 # page-machine.txt there. It needs chromium, node and npm (playwright-core is got from its registry, into a temporary folder), and to make
@@ -32,8 +32,17 @@ npm install --silent --no-audit --no-fund --no-package-lock --ignore-scripts
 
 if ((${#pages[@]} == 0)); then
     awk -v depth=8 -v functions=512 -v sites=4 -v breadth=2 -v cold=1 -f "$benches/programs/tree.awk" >cold-tree.c
-    cp "$repo/c-fixtures/many-functions.c" .
-    for program in cold-tree many-functions; do
+    awk 'BEGIN {
+        for (i = 0; i < 10000; i++) printf "static void work_of_part_%d(void);\n", i
+        print "static volatile int sum;"
+        for (i = 0; i < 10000; i++) {
+            printf "static void work_of_part_%d(void) { for (int i = 0; i < %d; i++) sum++;", i, i * 7919 % 997
+            for (below = 2 * i + 1; below <= 2 * i + 2 && below < 10000; below++) printf " work_of_part_%d();", below
+            print " }"
+        }
+        print "int main(void) { for (int i = 0; i < 20; i++) work_of_part_0(); return 0; }"
+    }' >functions.c
+    for program in cold-tree functions; do
         cc -g -O1 -fno-inline -finstrument-functions "$program.c" -o "$program"
         "$repo/target/release/diytrace" record -o "$program.diyt" "./$program" 20000 >record.log 2>&1 || { cat record.log >&2; exit 1; }
         "$repo/target/release/diytrace" export html "$program.diyt" -o "$program.html"

@@ -78,13 +78,16 @@ const STORIES = {
     const steps = [];
     for (let row = 2; row < 20; row += 2) steps.push(await step(() => document.querySelectorAll("#view-table tbody tr")[row]?.click()));
     return steps;`,
-  "filter and undo": `
+  "filter": `
     const steps = [];
-    by("tab-flame").click();
-    at(by("flame"), "click", 3, 0.5);
-    for (let time = 0; time < 5; time++) {
+    for (let row = 0; row < 5; row++) {
+      by("tab-table").click();
+      document.querySelectorAll("#view-table tbody tr")[row].click();
+      by("tab-flame").click();
+      await drawn();
       steps.push(await step(() => by("only").click()));
-      steps.push(await step(() => by("undo").click()));
+      await drawn();
+      by("undo").click();
     }
     return steps;`,
 };

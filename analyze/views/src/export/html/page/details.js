@@ -39,7 +39,8 @@ function drawDetails() {
     element("h3", {}, "Called by"), neighbourList(callers, "nobody that is recorded", part, () => row),
     element("h3", {}, "Calls"), neighbourList(callees, "nothing that is recorded", part, ({ id }) => sight.byFunction.get(id)),
   );
-  if (shownInDetails !== row.id) aside.scrollTop = 0;
+  // In the next frame, when all has been laid out for it: now it would have to be for this alone.
+  if (shownInDetails !== row.id) requestAnimationFrame(() => { aside.scrollTop = 0; });
   shownInDetails = row.id;
 }
 

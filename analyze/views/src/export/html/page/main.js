@@ -57,6 +57,8 @@ function start() {
   listen();
   drawHead();
   show({});
+  // Of many paths it takes a while: it is there before somebody asks for it.
+  setTimeout(() => treeOf(partOf(state.part)), 50);
 }
 
 start();
