@@ -41,9 +41,21 @@ function aroundSelected(part) {
 
 /** What was made before is the same, so that what was zoomed into and opened stays. */
 function once(what, make) {
-  const key = `${state.part} ${what} ${seen.filters.map(({ id, isKept }) => `${isKept ? "+" : "-"}${id}`).join(" ")}`;
+  const key = `${state.part} ${what} ${filtersInWords()}`;
   if (!seen.made.has(key)) seen.made.set(key, make());
   return seen.made.get(key);
+}
+
+function filtersInWords() {
+  return seen.filters.map(({ id, isKept }) => `${isKept ? "+" : "-"}${id}`).join(" ");
+}
+
+/** Takes the last filter back, with the trees that were made for it: there may be much in them. */
+function undo() {
+  const gone = ` ${filtersInWords()}`;
+  for (const key of seen.made.keys()) if (key.endsWith(gone)) seen.made.delete(key);
+  seen.filters.pop();
+  show({});
 }
 
 /** Filters what every view shows. */
@@ -77,7 +89,6 @@ function drawSeen() {
     disabled: name === "around" && state.selected === null, onclick: () => look(name),
   }, label);
   const chip = ({ id, isKept }) => element("span", { class: "chip", title: functions[id].label }, `${isKept ? "only" : "without"} ${functions[id].label}`);
-  const undo = () => { seen.filters.pop(); show({}); };
   bar.replaceChildren(...(isTree() ? WAYS.map(way) : []), ...seen.filters.map(chip),
     ...(seen.filters.length ? [
       element("span", { class: "of" }, `${time(treeOf(sighted(part)).total)} of ${time(part.total)}`),
