@@ -52,7 +52,10 @@ if [[ -z $profile ]]; then
     profile=$work/profile
     "$target/release/diytrace" record --out "$profile" "$work/paths" >/dev/null 2>&1
 fi
-"$target/release/examples/fill" "$profile" "${store:-$work/store.db}" "$series" "$frames" "$paths" "$seconds" >"$work/store.tsv"
+fill=$target/release/examples/fill
+store=${store:-$work/store.db}
+"$fill" put "$store" "$series" "$frames" "$seconds" "$profile" "$paths" >"$work/store.tsv"
+"$fill" ask "$store" "$series" "$frames" "$seconds" >>"$work/store.tsv"
 column -t "$work/store.tsv"
 if [[ -n $results ]]; then
     mkdir -p "$results"

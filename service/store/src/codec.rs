@@ -188,23 +188,23 @@ pub struct Below {
 }
 
 /// Of numbers that those of the path above follow from: [`SUMMED`], in their order.
-type Sums = [i128; SUMMED.len()];
+pub type Sums = [i128; SUMMED.len()];
 
 /// Calls; inclusive time, and that inside recursion; the pairs in both.
 const SUMMED: [usize; 8] = [0, 6, 7, 12, 13, 14, 15, 16];
 
 impl Below {
-    fn clear(&mut self) {
+    pub fn clear(&mut self) {
         for path in self.touched.drain(..) {
             self.sums[path as usize] = Sums::default();
         }
     }
 
-    fn of(&self, path: u32) -> Sums {
+    pub fn of(&self, path: u32) -> Sums {
         self.sums.get(path as usize).copied().unwrap_or_default()
     }
 
-    fn add(&mut self, parent: Option<u32>, numbers: &Numbers) {
+    pub fn add(&mut self, parent: Option<u32>, numbers: &Numbers) {
         let Some(parent) = parent else { return };
         if self.sums.len() <= parent as usize {
             self.sums.resize(parent as usize + 1, Sums::default());

@@ -123,6 +123,12 @@ pub trait Engine {
     /// changes nothing.
     fn put(&mut self, frame: &Frame) -> Result<Put, Error>;
 
+    /// Puts many frames in, in this order: what is faster than one after the other is done at once. After an error some of them are
+    /// in, each as a whole; all can be put in again.
+    fn put_all(&mut self, frames: &[Frame]) -> Result<Vec<Put>, Error> {
+        frames.iter().map(|frame| self.put(frame)).collect()
+    }
+
     /// One more than the number of a recording's last frame.
     fn next_sequence(&self, session: &str) -> Result<u64, Error>;
 

@@ -120,6 +120,7 @@ pub fn own(rows: &[(PathId, Row)]) -> Time {
 }
 
 /// What there is of a frame's recording.
+#[derive(Default)]
 pub struct Known {
     /// When the frame of this number ended.
     pub ended: Option<i64>,

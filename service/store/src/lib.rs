@@ -17,6 +17,7 @@
 //! | dictionary | what the numbers of paths and places in frames stand for: one for each build of a program |
 
 mod address;
+mod beyond;
 mod blob;
 mod clickhouse;
 mod codec;

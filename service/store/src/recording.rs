@@ -32,6 +32,24 @@ pub struct Pushed {
     pub paths: u64,
 }
 
+/// Recordings are put in together until they have so many paths: as many as are quick to put in, and few enough to be in memory.
+const AT_ONCE: u64 = 50_000;
+
+impl Pushed {
+    /// Puts frames in, and counts what became of them.
+    fn put<S: Sink + ?Sized>(&mut self, sink: &mut S, frames: &mut Vec<Frame>) -> Result<(), S::Error> {
+        for put in sink.put_all(frames)? {
+            match put {
+                Put::Added => self.added += 1,
+                Put::Grown => self.grown += 1,
+                Put::Known => self.known += 1,
+            }
+        }
+        frames.clear();
+        Ok(())
+    }
+}
+
 /// What recordings are put into: a store here, or a service that has one.
 pub trait Sink {
     /// Why one cannot be put in.
@@ -39,6 +57,11 @@ pub trait Sink {
 
     /// Puts a frame in.
     fn put(&mut self, frame: &Frame) -> Result<Put, Self::Error>;
+
+    /// Puts many in, in this order.
+    fn put_all(&mut self, frames: &[Frame]) -> Result<Vec<Put>, Self::Error> {
+        frames.iter().map(|frame| self.put(frame)).collect()
+    }
 
     /// Adds what is known of a module.
     fn put_symbols(&mut self, module: &ModuleKey, symbols: Portable) -> Result<(), Self::Error>;
@@ -49,6 +72,10 @@ impl Sink for dyn Engine + Send + '_ {
 
     fn put(&mut self, frame: &Frame) -> Result<Put, Error> {
         Engine::put(self, frame)
+    }
+
+    fn put_all(&mut self, frames: &[Frame]) -> Result<Vec<Put>, Error> {
+        Engine::put_all(self, frames)
     }
 
     fn put_symbols(&mut self, module: &ModuleKey, symbols: Portable) -> Result<(), Error> {
@@ -63,19 +90,24 @@ pub fn push<S: Sink + ?Sized>(
     labelled: &Labelled,
 ) -> Result<(Pushed, Vec<LeftOut>), S::Error> {
     let mut pushed = Pushed::default();
+    let (mut together, mut paths): (Vec<Frame>, u64) = (Vec::new(), 0);
     let mut whole = Merging::new(By::All, None);
-    let loaded: Loaded = read_all(Sources::find(profiles).map_err(S::Error::from)?, |family, bytes| {
+    let loaded = read_all(Sources::find(profiles).map_err(S::Error::from)?, |family, bytes| {
         drop(bytes);
         let frame = frame(None, &family, labelled);
-        pushed.paths += frame.merged.groups.iter().map(|group| group.tree.paths.len() as u64).sum::<u64>();
-        match sink.put(&frame)? {
-            Put::Added => pushed.added += 1,
-            Put::Grown => pushed.grown += 1,
-            Put::Known => pushed.known += 1,
-        }
+        paths += frame.merged.groups.iter().map(|group| group.tree.paths.len() as u64).sum::<u64>();
         whole.add_merged(&frame.merged, None);
+        together.push(frame);
+        if paths >= AT_ONCE {
+            pushed.put(sink, &mut together)?;
+            pushed.paths += std::mem::take(&mut paths);
+        }
         Ok::<_, S::Error>(Some(Summary::from(family)))
-    })?;
+    });
+    // What was read before one that cannot be is put in, too.
+    pushed.put(sink, &mut together)?;
+    pushed.paths += paths;
+    let loaded: Loaded = loaded?;
     let left_out = loaded.left_out.clone();
     let opened = Opened::of(loaded, whole.finish());
     let symbols = opened.symbols();

@@ -18,6 +18,7 @@ use diytrace_profile::load::{Family, Node};
 use diytrace_profile::merge::{By, Merging, PartKey, merge};
 use diytrace_profile::process::State;
 use diytrace_profile::testing::{arena, calls, family, function_of, node, record, slot};
+use diytrace_profile::time::Time;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -323,6 +324,70 @@ fn paths_are_numbered_once_whoever_puts_them_in(keeper: Keeper) {
     assert_eq!(paths[1], "3");
 }
 
+fn many_frames_together_are_as_one_after_the_other(keeper: Keeper) {
+    let again = prop::collection::vec(any::<prop::sample::Index>(), 0..4);
+    keeper.ask(
+        32,
+        (prop::collection::vec(any_family(), 0..4), any_readings(), again),
+        |(families, readings, again)| {
+            // Some of a recording in slices, others whole, some twice.
+            let mut frames = slices(&readings);
+            frames.extend(families.iter().enumerate().map(|(number, family)| Frame {
+                session: format!("whole '{number}' \\"),
+                ..frame(number, family, &[("service", "s")], 7)
+            }));
+            again.iter().for_each(|one| frames.push(frames[one.index(frames.len())].clone()));
+            let ((_here, mut together), (_there, mut apart)) = (store(keeper), store(keeper));
+            let one_by_one: Vec<Put> = frames.iter().map(|frame| apart.put(frame).unwrap()).collect();
+            prop_assert_eq!(together.put_all(&frames).unwrap(), one_by_one);
+            prop_assert!(together.put_all(&frames).unwrap().iter().all(|put| *put == Put::Known));
+            let all = |store: &Stored| store.select(&Query::default(), &GroupBy::All).unwrap().merged;
+            prop_assert_eq!(all(&together), all(&apart));
+            Ok(())
+        },
+    );
+}
+
+fn after_a_frame_that_is_refused_those_before_it_are_in(keeper: Keeper) {
+    let (_folder, mut store) = store(keeper);
+    let calls = |calls: u64| {
+        let call = || diytrace_profile::testing::Call { function: 0x1000, own: 10, callees: Vec::new() };
+        let calls: Vec<_> = (0..calls).map(|_| call()).collect();
+        family(vec![arena(record(&calls, Costs::default(), 3))])
+    };
+    let labels: [_; 1] = [("service", "s")];
+    store.put(&frame(7, &calls(2), &labels, 25)).unwrap();
+    let late = Frame { sequence: 3, start: 20, holds_later: false, ..frame(7, &calls(3), &labels, 30) };
+    let frames = [frame(1, &calls(5), &labels, 10), late, frame(2, &calls(7), &labels, 10)];
+    assert!(matches!(store.put_all(&frames), Err(Error::Overlap { .. })));
+    assert_eq!(store.select(&Query::default(), &GroupBy::All).unwrap().merged.groups[0].calls, 2 + 5);
+    assert_eq!(store.put(&frames[0]).unwrap(), Put::Known);
+    assert_eq!(store.put(&frames[2]).unwrap(), Put::Added);
+}
+
+fn numbers_of_any_size_add_up(keeper: Keeper) {
+    // Times of thousands of years, and some that are larger together than one number of a database.
+    let times = [1i128 << 80, (1 << 62) + 5, (1 << 62) + 7, 1 << 62, -(1 << 62), 3];
+    let of = |own: i128| {
+        let call = diytrace_profile::testing::Call { function: 0x1000, own: 10, callees: Vec::new() };
+        let mut frame = frame(0, &family(vec![arena(record(&[call], Costs::default(), 3))]), &[("service", "s")], 1);
+        let counts = &mut frame.merged.groups[0].tree.paths[0].counts;
+        counts.own = Time::from_units(own);
+        counts.inclusive[0] = Time::from_units(own);
+        frame
+    };
+    let own = |frames: &[i128]| {
+        let (_folder, mut store) = store(keeper);
+        for (number, own) in frames.iter().enumerate() {
+            store.put(&Frame { session: number.to_string(), ..of(*own) }).unwrap();
+        }
+        let found = store.select(&Query::default(), &GroupBy::All).unwrap().merged;
+        found.groups[0].tree.paths[0].counts.own.units()
+    };
+    assert_eq!(own(&times), times.iter().sum::<i128>());
+    assert_eq!(own(&times[1..4]), times[1..4].iter().sum::<i128>());
+}
+
 /// Each law, asked of both.
 macro_rules! laws {
     ($($law:ident)*) => {
@@ -342,4 +407,7 @@ laws! {
     old_slices_become_minutes_and_the_latest_stay
     a_slice_of_a_time_that_the_whole_has_is_refused
     paths_are_numbered_once_whoever_puts_them_in
+    many_frames_together_are_as_one_after_the_other
+    after_a_frame_that_is_refused_those_before_it_are_in
+    numbers_of_any_size_add_up
 }

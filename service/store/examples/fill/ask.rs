@@ -12,13 +12,8 @@ use crate::{HOSTS, SECOND, START};
 type Ask = fn(&Address, usize, Range) -> Result<usize, Box<dyn Error>>;
 
 /// Fifty of each; each opens the store anew.
-pub fn ask(
-    address: &Address,
-    series: usize,
-    frames: i64,
-    span: i64,
-    random: &mut Random,
-) -> Result<(), Box<dyn Error>> {
+pub fn ask(address: &Address, series: usize, frames: i64, span: i64) -> Result<(), Box<dyn Error>> {
+    let mut random = Random(7);
     let service: Ask = |address, service, range| selected(address, service, None, range, &GroupBy::All);
     let host: Ask = |address, service, range| selected(address, service, Some("h3"), range, &GroupBy::All);
     let by_build: Ask =

@@ -43,13 +43,9 @@ fn number(store: &Stored, query: &str) -> Result<f64, Box<dyn Error>> {
     Ok(answer.parse()?)
 }
 
-/// The most memory that this process had since it began, or since [`forget_peak`].
+/// The most memory that this process had since it began.
 pub fn peak_mb() -> Result<u64, Box<dyn Error>> {
     let status = fs::read_to_string("/proc/self/status")?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM")?;
     Ok(peak.trim().trim_end_matches(" kB").parse::<u64>()? / 1024)
-}
-
-pub fn forget_peak() -> Result<(), Box<dyn Error>> {
-    Ok(fs::write("/proc/self/clear_refs", "5")?)
 }

@@ -19,10 +19,6 @@ impl Writer {
         self.bytes.extend(number.to_le_bytes());
     }
 
-    pub fn i128(&mut self, number: i128) {
-        self.bytes.extend(number.to_le_bytes());
-    }
-
     pub fn text(&mut self, bytes: &[u8]) {
         let mut length = bytes.len();
         while length >= 0x80 {
@@ -105,7 +101,7 @@ mod tests {
         written.u32(2);
         written.u64(u64::MAX);
         written.i64(-3);
-        written.i128(i128::MIN);
+        written.bytes.extend(i128::MIN.to_le_bytes());
         written.text(&long);
         written.text("ä".as_bytes());
         let mut read = Reader::of(&written.bytes);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ureq::Agent;
 
+use super::native::Block;
 use super::place::Place;
 use crate::Error;
 
@@ -76,9 +77,17 @@ impl Client {
         if rows.is_empty() {
             return Ok(());
         }
-        let query = format!("INSERT INTO {into} FORMAT RowBinary");
+        self.put(&format!("INSERT INTO {into} FORMAT RowBinary"), rows)
+    }
+
+    /// Puts a block of rows into a table: columns that it has not are 0.
+    pub fn insert_block(&self, table: &str, block: &Block) -> Result<(), Error> {
+        self.put(&format!("INSERT INTO {table} ({}) FORMAT Native", block.names()), block.bytes())
+    }
+
+    fn put(&self, query: &str, rows: &[u8]) -> Result<(), Error> {
         // Answered when the rows are in, whatever is usual there.
-        let options = [("query", query.as_str()), ("async_insert", "0")];
+        let options = [("query", query), ("async_insert", "0")];
         self.ask(true, &options, rows).map(drop).map_err(|failure| self.failed(failure))
     }
 

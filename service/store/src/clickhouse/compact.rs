@@ -5,11 +5,11 @@ use rustc_hash::FxHashMap;
 use super::binary::Reader;
 use super::delete::sweep;
 use super::dictionary::{self, Build, Numbers};
-use super::put::{Data, Slice, write};
 use super::schema;
 use super::series::{self, Series};
 use super::store::ClickHouse;
-use super::sums::{self, Failure};
+use super::sums::{self, Failure, Unit};
+use super::write::{Data, Slice, write};
 use crate::engine::Tier;
 use crate::kept::LATEST_NS;
 use crate::moment::now_ns;
@@ -77,19 +77,10 @@ fn join(store: &ClickHouse, series: &Series, build: &Build, run: &Run) -> Result
     let rows = series::rows(store, &[series], range, Some(&run.session))?;
     // Somebody may have put in more, or deleted some.
     let ([first, .., last], true) = (&rows[..], rows.len() as u64 == run.frames) else { return Ok(false) };
-    let mut sums = OfSeries::to_keep();
-    match sums::add(&mut sums, store, &rows, build, &mut FxHashMap::default()) {
-        Ok(()) => {}
-        Err(Failure::Moved) => return Ok(false),
-        Err(Failure::Error(error)) => return Err(error),
-    }
     let Some(head) = sums::head(store, first)? else { return Ok(false) };
-    let sums = sums.sums().ok_or_else(|| store.damaged("a frame"))?;
-    let numbers = Numbers { places: build.place_ids.clone(), paths: build.path_ids.clone() };
-    let data = Data::of(&numbers, &sums, head, |path| build.dictionary.parent(path));
     let version = rows.iter().map(|row| row.version).max().unwrap_or(0);
-    let slice = Slice {
-        session: &run.session,
+    let mut slice = Slice {
+        session: run.session.clone(),
         sequence: first.sequence,
         series: series.id,
         version: now_ns().max(version + 1),
@@ -100,7 +91,18 @@ fn join(store: &ClickHouse, series: &Series, build: &Build, run: &Run) -> Result
         holds: last.sequence,
         told: 0,
     };
-    write(store, &slice, &data)?;
+    let mut units = [Unit::new(OfSeries::to_keep(), build, rows)];
+    match sums::add(store, &mut units, &mut FxHashMap::default()) {
+        Ok(()) => {}
+        Err(Failure::Moved) => return Ok(false),
+        Err(Failure::Error(error)) => return Err(error),
+    }
+    let [Unit { sums, .. }] = units;
+    let sums = sums.sums().ok_or_else(|| store.damaged("a frame"))?;
+    let numbers = Numbers { places: build.place_ids.clone(), paths: build.path_ids.clone() };
+    let data = Data::of(&numbers, &sums, head, |path| build.dictionary.parent(path));
+    slice.version = slice.version.max(now_ns());
+    write(store, &[(slice, data)])?;
     Ok(true)
 }
 

@@ -32,40 +32,34 @@ pub fn module_id(key: &ModuleKey) -> u64 {
 }
 
 /// Numbers all that a frame has, and gathers what is not known to be there.
-pub fn number(merged: &Merged, build: u64, known: &mut Known) -> (Numbers, News) {
-    let mut news = News::default();
-    let modules: Vec<u64> = merged
-        .modules
-        .iter()
-        .map(|module| {
-            module.key().map_or(0, |key| {
-                let id = module_id(&key);
-                if known.modules.insert(id) {
-                    module_row(&mut news.modules, &key, 0, module.path(), &[]);
-                }
-                id
-            })
+pub fn number(merged: &Merged, build: u64, known: &mut Known, news: &mut News) -> Numbers {
+    let modules = merged.modules.iter().map(|module| {
+        module.key().map_or(0, |key| {
+            let id = module_id(&key);
+            if known.modules.insert(id) {
+                module_row(&mut news.modules, &key, 0, module.path(), &[]);
+            }
+            id as i64
         })
-        .collect();
-    let mut places = Vec::with_capacity(merged.places.len());
-    for place in &merged.places {
-        let module = place.module.map_or(0, |module| modules[module as usize]);
+    });
+    let modules: Vec<i64> = modules.collect();
+    let local = known.dictionary.number(merged, &modules);
+    for (module, address) in &known.dictionary.places()[known.place_ids.len()..] {
         // One in no module that can be told from others is no place in none.
-        let is_in_one = u64::from(place.module.is_some());
-        let id = Id::of("place").number(is_in_one).number(module).number(place.address).finish();
+        let (is_in_one, module) = (u64::from(module.is_some()), module.unwrap_or(0) as u64);
+        let id = Id::of("place").number(is_in_one).number(module).number(*address).finish();
         if known.places.insert(id) {
-            [build, id, module, place.address].into_iter().for_each(|number| news.places.u64(number));
+            [build, id, module, *address].into_iter().for_each(|number| news.places.u64(number));
         }
-        places.push(id);
+        known.place_ids.push(id);
     }
-    let (mut paths, mut depths): (Vec<u64>, Vec<u32>) = (Vec::new(), Vec::new());
-    for path in merged.groups.iter().flat_map(|group| &group.tree.paths) {
-        let Key { parent, function, site, hook, flags, folded_into } = path.key;
-        let place = |place: u32| places[place as usize];
-        let above = |above: Option<u32>| above.map_or(0, |above| paths[above as usize]);
+    for Path { key, target } in &known.dictionary.paths()[known.path_ids.len()..] {
+        let Key { parent, function, site, hook, flags, folded_into } = *key;
+        let place = |place: u32| known.place_ids[place as usize];
+        let above = |above: Option<u32>| above.map_or(0, |above| known.path_ids[above as usize]);
         let key = [above(parent), place(function), place(site), place(hook), u64::from(flags), above(folded_into)];
         let id = key.iter().fold(Id::of("path"), |id, number| id.number(*number)).finish();
-        let depth = parent.map_or(0, |parent| depths[parent as usize] + 1);
+        let depth = parent.map_or(0, |parent| known.depths[parent as usize] + 1);
         if known.paths.insert(id) {
             let row = &mut news.paths;
             row.u64(build);
@@ -74,12 +68,15 @@ pub fn number(merged: &Merged, build: u64, known: &mut Known) -> (Numbers, News)
             key[..4].iter().for_each(|number| row.u64(*number));
             row.u32(flags);
             row.u64(key[5]);
-            row.u64(path.target.map_or(0, place));
+            row.u64(target.map_or(0, place));
         }
-        paths.push(id);
-        depths.push(depth);
+        known.path_ids.push(id);
+        known.depths.push(depth);
     }
-    (Numbers { places, paths }, news)
+    Numbers {
+        places: local.places.iter().map(|place| known.place_ids[*place as usize]).collect(),
+        paths: local.paths.iter().map(|path| known.path_ids[*path as usize]).collect(),
+    }
 }
 
 /// The row of a module; that of a higher version stands in its place.
@@ -120,6 +117,10 @@ pub fn known(store: &ClickHouse, build: u64) -> Result<Known, Error> {
         modules: ids("SELECT DISTINCT id FROM module".to_owned())?,
         places: ids(format!("SELECT DISTINCT id FROM place WHERE build = {build}"))?,
         paths: ids(format!("SELECT DISTINCT id FROM path WHERE build = {build}"))?,
+        dictionary: Dictionary::default(),
+        place_ids: Vec::new(),
+        path_ids: Vec::new(),
+        depths: Vec::new(),
     })
 }
 

@@ -6,14 +6,19 @@ mod compact;
 mod delete;
 mod dictionary;
 mod id;
+mod native;
 mod place;
 mod put;
+mod rows;
 mod schema;
 mod select;
 mod series;
 mod sql;
 mod store;
 mod sums;
+mod there;
+mod told;
+mod write;
 
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
@@ -25,11 +30,16 @@ pub use store::ClickHouse;
 
 impl Engine for ClickHouse {
     fn put(&mut self, frame: &Frame) -> Result<Put, Error> {
-        put::frame(self, frame)
+        let put = put::frames(self, std::slice::from_ref(frame))?;
+        put.first().copied().ok_or_else(|| self.damaged("a frame"))
+    }
+
+    fn put_all(&mut self, frames: &[Frame]) -> Result<Vec<Put>, Error> {
+        put::frames(self, frames)
     }
 
     fn next_sequence(&self, session: &str) -> Result<u64, Error> {
-        put::next_sequence(self, session)
+        there::next_sequence(self, session)
     }
 
     fn put_symbols(&mut self, module: &ModuleKey, symbols: Portable) -> Result<(), Error> {

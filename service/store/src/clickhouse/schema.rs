@@ -11,7 +11,7 @@ use super::client::{Client, Failure, reason};
 use crate::Error;
 
 /// The version of the tables.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 const TABLES: [&str; 9] = [
     "CREATE TABLE IF NOT EXISTS series (
@@ -64,10 +64,12 @@ const TABLES: [&str; 9] = [
   calls UInt64,
   raw_ns Int64,                           -- self times of all calls as they were measured
   paths UInt64,                           -- that changed in it
+  columns UInt32,                         -- of path_sum: a bit for each in which it has numbers that are not 0
+  largest UInt64,                         -- of all those numbers, without its sign
   bytes UInt64,                           -- that its sums take
   sums UInt64,                            -- of what it counted: the same if that is
   told UInt64                             -- of what is told beside that
-) ENGINE = ReplacingMergeTree(version) ORDER BY (session, sequence)",
+) ENGINE = ReplacingMergeTree(version) ORDER BY (session, sequence) SETTINGS index_granularity = 1024",
     "CREATE TABLE IF NOT EXISTS frame_data (
   series UInt64,                          -- as the frame has them
   ended Int64 CODEC(DoubleDelta, ZSTD),
@@ -78,19 +80,21 @@ const TABLES: [&str; 9] = [
   functions String CODEC(ZSTD),
   checksum UInt32                         -- CRC-32 of the three, one after the other
 ) ENGINE = ReplacingMergeTree ORDER BY (series, ended, frame)",
+    // Paths are in the order in which the frame has them: so callees are beside their callers.
     "CREATE TABLE IF NOT EXISTS path_sum (
   series UInt64 CODEC(ZSTD),              -- as the frame has them
-  ended Int64 CODEC(DoubleDelta, ZSTD),
+  ended Int64 CODEC(ZSTD),
   frame UInt64 CODEC(ZSTD),
   path UInt64 CODEC(ZSTD),
   COLUMNS
-) ENGINE = MergeTree ORDER BY (series, ended, frame, path)",
+) ENGINE = MergeTree ORDER BY (series, ended, frame)",
     // The last of all: where it is, the others are.
     "CREATE TABLE IF NOT EXISTS store (version UInt32) ENGINE = MergeTree ORDER BY version",
 ];
 
-/// The numbers of a path in the order of [`crate::codec::Numbers`]: sums, then what is known of open calls. Times are in
-/// 1/1024 ns.
+/// The numbers of a path in the order of [`crate::codec::Numbers`]: sums, of these what they have beyond what follows from others
+/// ([`crate::beyond`]); then what is known of open calls. Times are in 1/1024 ns. A number that is larger than a column can have is
+/// beside the functions of its frame.
 pub const NUMBERS: [&str; crate::codec::NUMBERS] = [
     "calls",
     "closed",
@@ -139,14 +143,19 @@ FROM FRAMES AS frames INNER JOIN (SELECT DISTINCT id, labels FROM series) AS all
 pub fn frames(condition: &str) -> String {
     format!(
         "(SELECT * EXCEPT (cover, held) FROM (SELECT session, sequence, version, id, series AS own_series, arrived, started, ended, \
-         covers, holds, calls, raw_ns, paths, bytes, sums, told, \
+         covers, holds, calls, raw_ns, paths, columns, largest, bytes, sums, told, \
          argMax(series, (version, sequence)) OVER every AS of_series, argMax(id, (version, sequence)) OVER every AS newest, \
-         argMax(ended, (version, sequence)) OVER every AS newest_ended, min(arrived) OVER every AS came, \
+         argMax(ended, (version, sequence)) OVER every AS newest_ended, min(arrived) OVER every AS came, max(version) OVER every AS highest_version, \
          max(covers) OVER (PARTITION BY session ORDER BY sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS cover, \
          max(holds) OVER (PARTITION BY session ORDER BY sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS held \
          FROM frame FINAL WHERE {condition} WINDOW every AS (PARTITION BY session)) WHERE started >= cover AND (sequence > held OR sequence = 0))"
     )
 }
+
+/// In which series recordings are, and when they came first: as [`frames`] says it. Each recording has a frame that counts, and what a
+/// higher version has replaced tells neither.
+pub const SESSIONS: &str =
+    "(SELECT argMax(series, (version, sequence)) AS of_series, min(arrived) AS came FROM frame GROUP BY session)";
 
 /// Makes the tables in an empty database, and refuses what is no store, or one of another version.
 pub fn make(client: &Client, create: bool) -> Result<(), Error> {
@@ -158,7 +167,7 @@ pub fn make(client: &Client, create: bool) -> Result<(), Error> {
             let query = format!("CREATE DATABASE IF NOT EXISTS {} ENGINE = Atomic", client.place.database);
             client.ask(false, &[], query.as_bytes()).map_err(|failure| client.failed(failure))?;
         }
-        let columns = NUMBERS.map(|name| format!("{name} Int128 CODEC(ZSTD)")).join(",\n  ");
+        let columns = NUMBERS.map(|name| format!("{name} Int64 CODEC(ZSTD)")).join(",\n  ");
         for table in TABLES {
             client.run(&table.replace("COLUMNS", &columns))?;
         }

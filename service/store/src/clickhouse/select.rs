@@ -3,13 +3,13 @@
 use std::collections::hash_map::Entry;
 
 use diytrace_profile::load::Loaded;
-use diytrace_profile::merge::{By, Merging};
+use diytrace_profile::merge::{By, Merging, PartKey};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dictionary::{self, Build};
 use super::series::{self, Row, Series};
 use super::store::ClickHouse;
-use super::sums::{self, Failure};
+use super::sums::{self, Failure, Unit};
 use crate::engine::Selected;
 use crate::sums::OfSeries;
 use crate::{Error, GroupBy, Labels, Query};
@@ -73,7 +73,8 @@ struct Selecting<'a> {
 }
 
 impl Selecting<'_> {
-    /// Adds what is asked for, of each series to the group of this label.
+    /// Adds what is asked for, of each series to the group of this label. What is of one group, and whose hooks cost the same, is
+    /// added up at once.
     fn add(&mut self, all: &[Series], query: &Query, label: impl Fn(&Labels) -> Option<String>) -> Result<(), Failure> {
         let Self { store, merging, loaded, told, sessions, builds } = self;
         let chosen: Vec<&Series> = all.iter().filter(|series| query.selects(&series.labels)).collect();
@@ -81,26 +82,36 @@ impl Selecting<'_> {
         for row in series::rows(store, &chosen, query.range, query.session.as_deref())? {
             rows.entry(row.series).or_default().push(row);
         }
+        type Key<'a> = (Option<String>, &'a PartKey, u64);
+        let mut keys: Vec<Key> = Vec::new();
+        let mut numbers: FxHashMap<Key, usize> = FxHashMap::default();
+        let mut rows_of: Vec<Vec<Row>> = Vec::new();
         for series in chosen {
-            let Some(rows) = rows.get(&series.id) else { continue };
-            let build = match builds.entry(series.build) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(place) => place.insert(dictionary::read(store, series.build)?),
-            };
-            let mut sums = OfSeries::default();
-            sums::add(&mut sums, store, rows, build, sessions)?;
-            if sums.groups.is_empty() {
-                continue;
+            let Some(rows) = rows.remove(&series.id) else { continue };
+            if let Entry::Vacant(place) = builds.entry(series.build) {
+                place.insert(dictionary::read(store, series.build)?);
             }
+            let key = (label(&series.labels), &series.part, series.build);
+            let at = *numbers.entry(key.clone()).or_insert_with(|| {
+                keys.push(key);
+                rows_of.push(Vec::new());
+                keys.len() - 1
+            });
+            rows_of[at].extend(rows);
+        }
+        let unit = |((_, _, build), rows): (&Key, Vec<Row>)| Unit::new(OfSeries::default(), &builds[build], rows);
+        let mut units: Vec<Unit> = keys.iter().zip(rows_of).map(unit).collect();
+        sums::add(store, &mut units, sessions)?;
+        for ((label, part, _), Unit { mut sums, build, .. }) in keys.into_iter().zip(units) {
             let new = sums.profiles.drain(..).filter(|(session, _)| told.insert(*session));
             loaded.profiles.extend(new.map(|(_, profile)| profile));
             let damaged = || store.damaged("a frame");
             let key = |number: i64| build.modules.get(number as usize).cloned().ok_or_else(damaged);
-            let merged = sums.merged(&series.part, &build.dictionary, damaged, key)?;
+            let merged = sums.merged(part, &build.dictionary, damaged, key)?;
             if !merged.is_sound() {
                 return Err(damaged().into());
             }
-            merging.add_merged(&merged, label(&series.labels).as_deref());
+            merging.add_merged(&merged, label.as_deref());
         }
         Ok(())
     }

@@ -37,6 +37,9 @@ pub struct Row {
     pub came: i64,
     /// How many paths its sums are of.
     pub paths: u64,
+    /// In which columns those have numbers, and how large these are.
+    pub columns: u32,
+    pub largest: u64,
     pub version: u64,
 }
 
@@ -46,7 +49,7 @@ pub fn all_series(store: &ClickHouse) -> Result<Vec<Series>, Error> {
         "SELECT id, any(labels), any(program), any(boot), toString(any(timing)), any(build) FROM series \
          INNER JOIN (SELECT of_series, min(came) AS first FROM {} GROUP BY of_series) AS used ON id = of_series \
          GROUP BY id ORDER BY any(first), id",
-        schema::frames("1")
+        schema::SESSIONS
     );
     let rows = store.client.rows(&query, &[])?;
     let mut rows = Reader::of(&rows);
@@ -95,16 +98,18 @@ pub fn rows(store: &ClickHouse, series: &[&Series], range: Range, session: Optio
     if series.is_empty() {
         return Ok(Vec::new());
     }
+    let chosen = listed(series.iter().map(|series| series.id));
     let (inner, parameters) = match session {
-        Some(session) => ("session = {session:String}", vec![("session", session)]),
-        None => ("1", Vec::new()),
+        Some(session) => ("session = {session:String}".to_owned(), vec![("session", session)]),
+        // All recordings that have anything there: what counts of them is found out among these.
+        None => (format!("session IN (SELECT session FROM frame WHERE series IN {chosen})"), Vec::new()),
     };
     let Range { since, until } = range;
     let query = format!(
-        "SELECT id, own_series, of_series, session, sequence, started, ended, newest, newest_ended, came, paths, version FROM {} \
-         WHERE of_series IN {} AND ended > {since} AND ended <= {until} ORDER BY came, session, sequence",
-        schema::frames(inner),
-        listed(series.iter().map(|series| series.id))
+        "SELECT id, own_series, of_series, session, sequence, started, ended, newest, newest_ended, came, paths, columns, \
+         largest, version FROM {} \
+         WHERE of_series IN {chosen} AND ended > {since} AND ended <= {until} ORDER BY came, session, sequence",
+        schema::frames(&inner)
     );
     let rows = store.client.rows(&query, &parameters)?;
     let mut rows = Reader::of(&rows);
@@ -128,6 +133,8 @@ fn row(row: &mut Reader) -> Option<Row> {
         newest_ended: row.i64()?,
         came: row.i64()?,
         paths: row.u64()?,
+        columns: row.u32()?,
+        largest: row.u64()?,
         version: row.u64()?,
     })
 }

@@ -8,6 +8,7 @@ use super::client::Client;
 use super::place::Place;
 use super::schema;
 use crate::Error;
+use crate::dictionary::Dictionary;
 
 /// How long a writer believes that what it has put in of a dictionary is still there. What nothing refers to is swept away
 /// only when nobody has begun to put in for longer than this: see [`super::sweep`].
@@ -16,16 +17,23 @@ pub const TRUST: Duration = Duration::from_secs(600);
 /// A store in a database.
 pub struct ClickHouse {
     pub client: Client,
-    /// By series: what a writer knows to be there.
+    /// When a writer said last that a series is in use.
+    pub in_use: FxHashMap<u64, Instant>,
+    /// By build: what a writer knows to be there.
     pub known: FxHashMap<u64, Known>,
 }
 
-/// What is there for the frames of a series.
+/// What is there of a build.
 pub struct Known {
     pub since: Instant,
     pub modules: FxHashSet<u64>,
     pub places: FxHashSet<u64>,
     pub paths: FxHashSet<u64>,
+    /// What this writer has met of it, and by the numbers there: those in the store, and how deep paths are.
+    pub dictionary: Dictionary,
+    pub place_ids: Vec<u64>,
+    pub path_ids: Vec<u64>,
+    pub depths: Vec<u32>,
 }
 
 impl ClickHouse {
@@ -33,7 +41,13 @@ impl ClickHouse {
     pub fn open(place: &Place, create: bool) -> Result<Self, Error> {
         let client = Client::new(place);
         schema::make(&client, create)?;
-        Ok(Self { client, known: FxHashMap::default() })
+        Ok(Self { client, in_use: FxHashMap::default(), known: FxHashMap::default() })
+    }
+
+    /// Nothing is known to be there any more.
+    pub fn forget(&mut self) {
+        self.in_use.clear();
+        self.known.clear();
     }
 
     /// That something in this store is damaged.
@@ -46,4 +60,19 @@ impl ClickHouse {
 pub fn listed(ids: impl IntoIterator<Item = u64>) -> String {
     let ids: Vec<String> = ids.into_iter().map(|id| id.to_string()).collect();
     if ids.is_empty() { "(0)".to_owned() } else { format!("({})", ids.join(",")) }
+}
+
+/// A text, as a query has it.
+pub fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('\'');
+    for letter in text.chars() {
+        match letter {
+            '\\' | '\'' => quoted.extend(['\\', letter]),
+            '\0' => quoted.push_str("\\0"),
+            letter => quoted.push(letter),
+        }
+    }
+    quoted.push('\'');
+    quoted
 }

@@ -1,13 +1,15 @@
-//! Adds the frames of a series up: their paths in ClickHouse, what is told beside them here.
+//! Adds frames up: their paths in ClickHouse, what is told beside them here.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::binary::Reader;
 use super::dictionary::Build;
-use super::put::checksum;
+use super::rows::Large;
 use super::schema::NUMBERS;
 use super::series::Row;
-use super::store::{ClickHouse, listed};
+use super::store::ClickHouse;
+use super::told::{self, Told, filed};
+use crate::beyond::{whole, with_parents};
 use crate::kept::{Head, OfFunction, Totals};
 use crate::sums::{Among, OfSeries};
 use crate::{Error, codec};
@@ -25,30 +27,54 @@ impl From<Error> for Failure {
     }
 }
 
-/// What is told of a frame beside its paths.
-struct Told {
-    head: Vec<u8>,
-    totals: Vec<u8>,
-    functions: Vec<u8>,
+/// Frames that are added up by themselves.
+pub struct Unit<'a> {
+    pub sums: OfSeries,
+    pub build: &'a Build,
+    /// In the order of [`super::series::rows`].
+    pub rows: Vec<Row>,
+    /// What its paths have beyond what follows from others.
+    beyond: Vec<(u32, codec::Numbers)>,
+    /// What the first and last frames of recordings are among theirs.
+    edges: FxHashMap<u64, Among>,
+    large: Vec<Large>,
 }
 
 /// How many numbers of a path are sums; the others are of open calls.
 const SUMS: usize = diytrace_profile::merge::Row::SUMS;
 
-/// Adds frames, which are in the order of [`super::series::rows`]. `sessions` numbers recordings.
-pub fn add(
-    sums: &mut OfSeries,
-    store: &ClickHouse,
-    rows: &[Row],
-    build: &Build,
-    sessions: &mut FxHashMap<String, i64>,
-) -> Result<(), Failure> {
-    if rows.is_empty() {
+/// A bit for each of these.
+const OF_SUMS: u32 = (1 << SUMS) - 1;
+
+impl<'a> Unit<'a> {
+    /// Of frames of one build.
+    pub fn new(sums: OfSeries, build: &'a Build, rows: Vec<Row>) -> Self {
+        Self { sums, build, rows, beyond: Vec::new(), edges: FxHashMap::default(), large: Vec::new() }
+    }
+}
+
+/// Adds the frames of units up, each unit by itself; a frame is in one of them. `sessions` numbers recordings.
+pub fn add(store: &ClickHouse, units: &mut [Unit], sessions: &mut FxHashMap<String, i64>) -> Result<(), Failure> {
+    if units.iter().all(|unit| unit.rows.is_empty()) {
         return Ok(());
     }
-    let told = read_told(store, rows)?;
+    let told = told::read(store, units.iter().flat_map(|unit| &unit.rows))?;
+    for unit in &mut *units {
+        add_told(store, unit, &told, sessions)?;
+    }
+    drop(told);
+    add_sums(store, units)?;
+    add_open(store, units)
+}
+
+fn add_told(
+    store: &ClickHouse,
+    unit: &mut Unit,
+    told: &FxHashMap<u64, Told>,
+    sessions: &mut FxHashMap<String, i64>,
+) -> Result<(), Failure> {
+    let Unit { sums, build, rows, edges, large, .. } = unit;
     let damaged = || store.damaged("a frame");
-    let mut edges: FxHashMap<u64, Among> = FxHashMap::default();
     let mut began = None;
     for (at, row) in rows.iter().enumerate() {
         let is_same = |other: Option<&Row>| other.is_some_and(|other| other.session == row.session);
@@ -65,14 +91,25 @@ pub fn add(
         let told = told.get(&row.id).ok_or(Failure::Moved)?;
         let totals: Totals = postcard::from_bytes(&told.totals).map_err(|_| damaged())?;
         sums.add_totals(&totals);
-        let (places, functions): (Vec<u64>, Vec<OfFunction>) =
+        let (places, functions, others): (Vec<u64>, Vec<OfFunction>, Vec<Large>) =
             postcard::from_bytes(&told.functions).map_err(|_| damaged())?;
-        if places.len() != functions.len() {
+        if places.len() != functions.len() || others.iter().any(|(_, column, _)| usize::from(*column) >= NUMBERS.len())
+        {
             return Err(damaged().into());
         }
         for (place, function) in places.iter().zip(functions) {
             let place = *build.places.get(place).ok_or_else(damaged)?;
             sums.add_function(OfFunction { place, ..function }, among);
+        }
+        for (path, column, number) in others {
+            match usize::from(column) < SUMS {
+                true => large.push((path, column, number)),
+                false => {
+                    let mut numbers: codec::Numbers = [0; codec::NUMBERS];
+                    numbers[usize::from(column)] = number;
+                    sums.add_path(*build.paths.get(&path).ok_or_else(damaged)?, &among.counted(&numbers));
+                }
+            }
         }
         if is_first || is_last {
             edges.insert(row.id, among);
@@ -81,96 +118,119 @@ pub fn add(
             sums.end_session();
         }
     }
-    add_sums(sums, store, rows, build)?;
-    add_open(sums, store, rows, build, &edges)
+    Ok(())
 }
 
-/// Where the rows of frames lie.
-fn filed(rows: &[Row], ids: impl IntoIterator<Item = u64>) -> String {
-    let series: FxHashSet<u64> = rows.iter().map(|row| row.own_series).collect();
-    let moments = || rows.iter().flat_map(|row| [row.ended, row.newest_ended]);
-    let (first, last) = (moments().min().unwrap_or(0), moments().max().unwrap_or(0));
-    format!("series IN {} AND ended BETWEEN {first} AND {last} AND frame IN {}", listed(series), listed(ids))
+/// The columns of the table of paths that bits stand for, with their places.
+fn columns(bits: u32) -> Vec<(usize, &'static str)> {
+    NUMBERS.into_iter().enumerate().filter(|(at, _)| bits >> at & 1 != 0).collect()
 }
 
-fn read_told(store: &ClickHouse, rows: &[Row]) -> Result<FxHashMap<u64, Told>, Error> {
-    let newest: FxHashSet<u64> = rows.iter().map(|row| row.newest).collect();
-    let ids: FxHashSet<u64> = rows.iter().map(|row| row.id).chain(newest.iter().copied()).collect();
-    let query = format!("SELECT frame, head, totals, functions, checksum FROM frame_data WHERE {}", filed(rows, ids));
-    let bytes = store.client.rows(&query, &[])?;
-    let mut told = FxHashMap::default();
-    let mut frames = Reader::of(&bytes);
-    let mut frame = || -> Option<(u64, Told, bool)> {
-        if frames.is_at_end() {
-            return None;
-        }
-        let id = frames.u64()?;
-        let [head, totals, functions] = [frames.bytes()?, frames.bytes()?, frames.bytes()?];
-        let is_sound = frames.u32()? == checksum([head, totals, functions]);
-        // Of what is told the newest frame knows best.
-        let head = if newest.contains(&id) { head.to_vec() } else { Vec::new() };
-        Some((id, Told { head, totals: totals.to_vec(), functions: functions.to_vec() }, is_sound))
-    };
-    while let Some((id, frame, is_sound)) = frame() {
-        if !is_sound {
-            return Err(store.damaged("a frame"));
-        }
-        told.insert(id, frame);
+/// An expression for the number of the unit that a row of the table of paths is in.
+fn unit_of(units: &[Unit]) -> String {
+    if units.len() == 1 {
+        return "0::UInt64".to_owned();
     }
-    Ok(told)
+    let rows = || units.iter().enumerate().flat_map(|(at, unit)| unit.rows.iter().map(move |row| (at, row)));
+    let mut of_series: FxHashMap<u64, usize> = FxHashMap::default();
+    // Series are few. But a recording may have gone from one to another, while what it has is filed where it was.
+    let are_told = rows().all(|(at, row)| *of_series.entry(row.own_series).or_insert(at) == at);
+    let (column, pairs): (_, Vec<(u64, usize)>) = match are_told {
+        true => ("series", of_series.into_iter().collect()),
+        false => ("frame", rows().map(|(at, row)| (row.id, at)).collect()),
+    };
+    let of = |numbers: Vec<String>| numbers.join(",");
+    let ids = of(pairs.iter().map(|(id, _)| id.to_string()).collect());
+    let numbers = of(pairs.iter().map(|(_, at)| at.to_string()).collect());
+    format!("transform({column}, [{ids}]::Array(UInt64), [{numbers}]::Array(UInt64), 0::UInt64)")
 }
 
 /// The sums of paths over all frames.
-fn add_sums(sums: &mut OfSeries, store: &ClickHouse, rows: &[Row], build: &Build) -> Result<(), Failure> {
-    let totals = NUMBERS[..SUMS].iter().map(|name| format!("sum({name})")).collect::<Vec<_>>().join(", ");
-    let condition = filed(rows, rows.iter().map(|row| row.id));
-    let query = format!("SELECT path, toUInt64(count()), {totals} FROM path_sum WHERE {condition} GROUP BY path");
+fn add_sums(store: &ClickHouse, units: &mut [Unit]) -> Result<(), Failure> {
+    let rows = || units.iter().flat_map(|unit| &unit.rows);
+    let used = columns(rows().fold(0, |all, row| all | row.columns) & OF_SUMS);
+    // Of each path a frame has one row: so no sum is larger than that of the largest numbers of all.
+    let most: u128 = rows().map(|row| u128::from(row.largest)).sum();
+    let is_small = most <= i64::MAX as u128;
+    let number = if is_small { "" } else { "::Int128" };
+    let totals: String = used.iter().map(|(_, name)| format!(", sum({name}{number})")).collect();
+    let condition = filed(rows(), rows().map(|row| row.id));
+    let query = format!(
+        "SELECT {} AS unit, path, count(){totals} FROM path_sum PREWHERE {condition} GROUP BY unit, path",
+        unit_of(units)
+    );
+    let expected: u64 = rows().map(|row| row.paths).sum();
     let bytes = store.client.rows(&query, &[])?;
     let mut paths = Reader::of(&bytes);
     let mut met = 0u64;
     let damaged = || store.damaged("a frame");
     while !paths.is_at_end() {
-        let (path, count) = paths.u64().zip(paths.u64()).ok_or_else(damaged)?;
+        let (Some(unit), Some(path), Some(count)) = (paths.u64(), paths.u64(), paths.u64()) else {
+            return Err(damaged().into());
+        };
+        let unit = units.get_mut(unit as usize).ok_or_else(damaged)?;
         let mut numbers: codec::Numbers = [0; codec::NUMBERS];
-        for number in &mut numbers[..SUMS] {
-            *number = paths.i128().ok_or_else(damaged)?;
+        for (at, _) in &used {
+            let number = if is_small { paths.i64().map(i128::from) } else { paths.i128() };
+            numbers[*at] = number.ok_or_else(damaged)?;
         }
-        sums.add_path(*build.paths.get(&path).ok_or_else(damaged)?, &numbers);
+        unit.beyond.push((*unit.build.paths.get(&path).ok_or_else(damaged)?, numbers));
         met += count;
     }
     // None is missing that the frames have.
-    if met == rows.iter().map(|row| row.paths).sum::<u64>() { Ok(()) } else { Err(Failure::Moved) }
+    if met != expected {
+        return Err(Failure::Moved);
+    }
+    for unit in units {
+        let Unit { sums, build, beyond, large, .. } = unit;
+        let parent = |path: u32| build.dictionary.parent(path);
+        with_parents(beyond, parent);
+        for (path, column, number) in large.drain(..) {
+            let path = build.paths.get(&path).ok_or_else(damaged)?;
+            let at = beyond.binary_search_by_key(path, |(path, _)| *path).map_err(|_| damaged())?;
+            beyond[at].1[usize::from(column)] += number;
+        }
+        whole(beyond, parent);
+        beyond.drain(..).for_each(|(path, numbers)| sums.add_path(path, &numbers));
+    }
+    Ok(())
 }
 
 /// What the first and last frames of recordings know of open calls.
-fn add_open(
-    sums: &mut OfSeries,
-    store: &ClickHouse,
-    rows: &[Row],
-    build: &Build,
-    edges: &FxHashMap<u64, Among>,
-) -> Result<(), Failure> {
-    let columns = NUMBERS[SUMS..].join(", ");
-    let are_some = NUMBERS[SUMS..].iter().map(|name| format!("{name} != 0")).collect::<Vec<_>>().join(" OR ");
-    let condition = filed(rows, edges.keys().copied());
-    let query = format!("SELECT frame, path, {columns} FROM path_sum WHERE {condition} AND ({are_some})");
+fn add_open(store: &ClickHouse, units: &mut [Unit]) -> Result<(), Failure> {
+    let all = units.iter().flat_map(|unit| unit.rows.iter().map(move |row| (unit, row)));
+    let open = all.filter(|(unit, row)| row.columns & !OF_SUMS != 0 && unit.edges.contains_key(&row.id));
+    let open: Vec<&Row> = open.map(|(_, row)| row).collect();
+    if open.is_empty() {
+        return Ok(());
+    }
+    let used = columns(open.iter().fold(0, |all, row| all | row.columns) & !OF_SUMS);
+    let names: String = used.iter().map(|(_, name)| format!(", {name}")).collect();
+    let are_some = used.iter().map(|(_, name)| format!("{name} != 0")).collect::<Vec<_>>().join(" OR ");
+    let condition = filed(open.iter().copied(), open.iter().map(|row| row.id));
+    let query = format!("SELECT frame, path{names} FROM path_sum PREWHERE {condition} WHERE {are_some}");
     let bytes = store.client.rows(&query, &[])?;
     let mut paths = Reader::of(&bytes);
     let damaged = || store.damaged("a frame");
+    let mut found: Vec<(u64, u64, codec::Numbers)> = Vec::new();
     while !paths.is_at_end() {
         let (frame, path) = paths.u64().zip(paths.u64()).ok_or_else(damaged)?;
         let mut numbers: codec::Numbers = [0; codec::NUMBERS];
-        for number in &mut numbers[SUMS..] {
-            *number = paths.i128().ok_or_else(damaged)?;
+        for (at, _) in &used {
+            numbers[*at] = i128::from(paths.i64().ok_or_else(damaged)?);
         }
-        let among = edges.get(&frame).ok_or_else(damaged)?;
-        sums.add_path(*build.paths.get(&path).ok_or_else(damaged)?, &among.counted(&numbers));
+        found.push((frame, path, numbers));
+    }
+    for (frame, path, numbers) in found {
+        let among = units.iter_mut().find_map(|unit| unit.edges.get(&frame).copied().map(|among| (unit, among)));
+        let (unit, among) = among.ok_or_else(damaged)?;
+        unit.sums.add_path(*unit.build.paths.get(&path).ok_or_else(damaged)?, &among.counted(&numbers));
     }
     Ok(())
 }
 
 /// What is told of a frame's recording, as bytes; `None` if somebody has thrown it away.
 pub fn head(store: &ClickHouse, row: &Row) -> Result<Option<Vec<u8>>, Error> {
-    let mut told = read_told(store, std::slice::from_ref(row))?;
+    let mut told = told::read(store, std::iter::once(row))?;
     Ok(told.remove(&row.newest).map(|told| told.head))
 }
