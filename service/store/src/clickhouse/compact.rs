@@ -8,8 +8,9 @@ use super::dictionary::{self, Build, Numbers};
 use super::schema;
 use super::series::{self, Series};
 use super::store::ClickHouse;
-use super::sums::{self, Failure, Unit};
+use super::sums::{self, Failure, Found, Unit};
 use super::write::{Data, Slice, write};
+use super::{paths, told};
 use crate::engine::Tier;
 use crate::kept::LATEST_NS;
 use crate::moment::now_ns;
@@ -91,8 +92,10 @@ fn join(store: &ClickHouse, series: &Series, build: &Build, run: &Run) -> Result
         holds: last.sequence,
         told: 0,
     };
-    let mut units = [Unit::new(OfSeries::to_keep(), build, rows)];
-    match sums::add(store, &mut units, &mut FxHashMap::default()) {
+    let all = [rows];
+    let (sums, open, told) = paths::ask(store, &all, || told::read(store, all[0].iter()))?;
+    let mut units = all.map(|rows| Unit::new(OfSeries::to_keep(), build, rows));
+    match sums::add(store, &mut units, Found { told, sums, open }, &mut FxHashMap::default()) {
         Ok(()) => {}
         Err(Failure::Moved) => return Ok(false),
         Err(Failure::Error(error)) => return Err(error),

@@ -80,12 +80,12 @@ const TABLES: [&str; 9] = [
   functions String CODEC(ZSTD),
   checksum UInt32                         -- CRC-32 of the three, one after the other
 ) ENGINE = ReplacingMergeTree ORDER BY (series, ended, frame)",
-    // Paths are in the order in which the frame has them: so callees are beside their callers.
+    // Paths are in the order in which the frame has them, mostly the same in one after the other: a block has many of those.
     "CREATE TABLE IF NOT EXISTS path_sum (
   series UInt64 CODEC(ZSTD),              -- as the frame has them
   ended Int64 CODEC(ZSTD),
   frame UInt64 CODEC(ZSTD),
-  path UInt64 CODEC(ZSTD),
+  path UInt64 CODEC(ZSTD) SETTINGS (min_compress_block_size = 1048576, max_compress_block_size = 1048576),
   COLUMNS
 ) ENGINE = MergeTree ORDER BY (series, ended, frame)",
     // The last of all: where it is, the others are.
@@ -167,7 +167,7 @@ pub fn make(client: &Client, create: bool) -> Result<(), Error> {
             let query = format!("CREATE DATABASE IF NOT EXISTS {} ENGINE = Atomic", client.place.database);
             client.ask(false, &[], query.as_bytes()).map_err(|failure| client.failed(failure))?;
         }
-        let columns = NUMBERS.map(|name| format!("{name} Int64 CODEC(ZSTD)")).join(",\n  ");
+        let columns = NUMBERS.map(|name| format!("{name} Int64 CODEC(T64, ZSTD)")).join(",\n  ");
         for table in TABLES {
             client.run(&table.replace("COLUMNS", &columns))?;
         }

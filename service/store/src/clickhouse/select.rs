@@ -9,7 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::dictionary::{self, Build};
 use super::series::{self, Row, Series};
 use super::store::ClickHouse;
-use super::sums::{self, Failure, Unit};
+use super::sums::{self, Failure, Found, Unit};
+use super::{paths, told};
 use crate::engine::Selected;
 use crate::sums::OfSeries;
 use crate::{Error, GroupBy, Labels, Query};
@@ -88,9 +89,6 @@ impl Selecting<'_> {
         let mut rows_of: Vec<Vec<Row>> = Vec::new();
         for series in chosen {
             let Some(rows) = rows.remove(&series.id) else { continue };
-            if let Entry::Vacant(place) = builds.entry(series.build) {
-                place.insert(dictionary::read(store, series.build)?);
-            }
             let key = (label(&series.labels), &series.part, series.build);
             let at = *numbers.entry(key.clone()).or_insert_with(|| {
                 keys.push(key);
@@ -99,9 +97,20 @@ impl Selecting<'_> {
             });
             rows_of[at].extend(rows);
         }
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let (sums, open, told_of_frames) = paths::ask(store, &rows_of, || {
+            for (_, _, build) in &keys {
+                if let Entry::Vacant(place) = builds.entry(*build) {
+                    place.insert(dictionary::read(store, *build)?);
+                }
+            }
+            told::read(store, rows_of.iter().flatten())
+        })?;
         let unit = |((_, _, build), rows): (&Key, Vec<Row>)| Unit::new(OfSeries::default(), &builds[build], rows);
         let mut units: Vec<Unit> = keys.iter().zip(rows_of).map(unit).collect();
-        sums::add(store, &mut units, sessions)?;
+        sums::add(store, &mut units, Found { told: told_of_frames, sums, open }, sessions)?;
         for ((label, part, _), Unit { mut sums, build, .. }) in keys.into_iter().zip(units) {
             let new = sums.profiles.drain(..).filter(|(session, _)| told.insert(*session));
             loaded.profiles.extend(new.map(|(_, profile)| profile));

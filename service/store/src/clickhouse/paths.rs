@@ -1,0 +1,140 @@
+//! The sums of paths, which ClickHouse adds up, and what the first and last frames of recordings know of open calls.
+
+use std::thread;
+
+use rustc_hash::FxHashMap;
+
+use super::binary::Reader;
+use super::schema::NUMBERS;
+use super::series::Row;
+use super::store::ClickHouse;
+use super::told::filed;
+use crate::{Error, codec};
+
+/// How many numbers of a path are sums; the others are of open calls.
+pub const SUMS: usize = diytrace_profile::merge::Row::SUMS;
+
+/// A bit for each of these.
+const OF_SUMS: u32 = (1 << SUMS) - 1;
+
+/// A question: columns of numbers, and what to ask.
+struct Question {
+    columns: Vec<usize>,
+    query: String,
+    /// Whether numbers fit 64 bits.
+    is_small: bool,
+}
+
+/// What was asked, answered.
+pub struct Answer {
+    question: Question,
+    bytes: Vec<u8>,
+}
+
+/// Asks for both, for frames that are added up by themselves in so many lists, and does something else meanwhile.
+pub fn ask<T>(
+    store: &ClickHouse,
+    units: &[Vec<Row>],
+    meanwhile: impl FnOnce() -> Result<T, Error>,
+) -> Result<(Answer, Option<Answer>, T), Error> {
+    let answer = |question: Question| store.client.rows(&question.query, &[]).map(|bytes| Answer { question, bytes });
+    let (sums, open) = (sums(units), open(units));
+    // Adding up takes most of the time.
+    thread::scope(|scope| {
+        let sums = scope.spawn(|| answer(sums));
+        let open = open.map(|open| scope.spawn(|| answer(open)));
+        let done = meanwhile();
+        let panicked = || Err(store.damaged("a frame"));
+        let sums = sums.join().unwrap_or_else(|_| panicked())?;
+        let open = open.map(|open| open.join().unwrap_or_else(|_| panicked())).transpose()?;
+        Ok((sums, open, done?))
+    })
+}
+
+/// The columns of the table of paths that bits stand for.
+fn columns(bits: u32) -> Vec<usize> {
+    (0..NUMBERS.len()).filter(|at| bits >> at & 1 != 0).collect()
+}
+
+/// The sums over all frames, by unit and path.
+fn sums(units: &[Vec<Row>]) -> Question {
+    let rows = || units.iter().flatten();
+    let columns = columns(rows().fold(0, |all, row| all | row.columns) & OF_SUMS);
+    // Of each path a frame has one row: so no sum is larger than that of the largest numbers of all.
+    let is_small = rows().map(|row| u128::from(row.largest)).sum::<u128>() <= i64::MAX as u128;
+    let number = if is_small { "" } else { "::Int128" };
+    let totals: String = columns.iter().map(|at| format!(", sum({}{number})", NUMBERS[*at])).collect();
+    let query = format!(
+        "SELECT {} AS unit, path, count(){totals} FROM path_sum PREWHERE {} GROUP BY unit, path",
+        unit_of(units),
+        filed(rows(), rows().map(|row| row.id))
+    );
+    Question { columns, query, is_small }
+}
+
+/// An expression for the number of the unit that a row of the table of paths is in.
+fn unit_of(units: &[Vec<Row>]) -> String {
+    if units.len() == 1 {
+        return "0::UInt64".to_owned();
+    }
+    let rows = || units.iter().enumerate().flat_map(|(at, rows)| rows.iter().map(move |row| (at, row)));
+    let mut of_series: FxHashMap<u64, usize> = FxHashMap::default();
+    // Series are few. But a recording may have gone from one to another, while what it has is filed where it was.
+    let are_told = rows().all(|(at, row)| *of_series.entry(row.own_series).or_insert(at) == at);
+    let (column, pairs): (_, Vec<(u64, usize)>) = match are_told {
+        true => ("series", of_series.into_iter().collect()),
+        false => ("frame", rows().map(|(at, row)| (row.id, at)).collect()),
+    };
+    let ids = pairs.iter().map(|(id, _)| id.to_string()).collect::<Vec<_>>().join(",");
+    let numbers = pairs.iter().map(|(_, at)| at.to_string()).collect::<Vec<_>>().join(",");
+    format!("transform({column}, [{ids}]::Array(UInt64), [{numbers}]::Array(UInt64), 0::UInt64)")
+}
+
+/// What is known of open calls by the first and last frames of recordings, if they know any.
+fn open(units: &[Vec<Row>]) -> Option<Question> {
+    let open: Vec<&Row> = units.iter().flat_map(|rows| edges(rows)).filter(|row| row.columns & !OF_SUMS != 0).collect();
+    if open.is_empty() {
+        return None;
+    }
+    let columns = columns(open.iter().fold(0, |all, row| all | row.columns) & !OF_SUMS);
+    let names: String = columns.iter().map(|at| format!(", {}", NUMBERS[*at])).collect();
+    let are_some = columns.iter().map(|at| format!("{} != 0", NUMBERS[*at])).collect::<Vec<_>>().join(" OR ");
+    let condition = filed(open.iter().copied(), open.iter().map(|row| row.id));
+    let query = format!("SELECT frame, path{names} FROM path_sum PREWHERE {condition} WHERE {are_some}");
+    Some(Question { columns, query, is_small: true })
+}
+
+/// The first and last rows of each recording.
+fn edges(rows: &[Row]) -> impl Iterator<Item = &Row> {
+    let recordings = rows.chunk_by(|a, b| a.session == b.session);
+    recordings.flat_map(|rows| match rows {
+        [first, .., last] => vec![first, last],
+        rows => rows.iter().collect(),
+    })
+}
+
+impl Answer {
+    /// Hands over each row: so many numbers that tell which it is, and those of its path.
+    pub fn read<const KEYS: usize>(
+        &self,
+        store: &ClickHouse,
+        mut take: impl FnMut([u64; KEYS], codec::Numbers) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Question { columns, is_small, .. } = &self.question;
+        let mut rows = Reader::of(&self.bytes);
+        let damaged = || store.damaged("a frame");
+        while !rows.is_at_end() {
+            let mut keys = [0; KEYS];
+            for key in &mut keys {
+                *key = rows.u64().ok_or_else(damaged)?;
+            }
+            let mut numbers: codec::Numbers = [0; codec::NUMBERS];
+            for at in columns {
+                let number = if *is_small { rows.i64().map(i128::from) } else { rows.i128() };
+                numbers[*at] = number.ok_or_else(damaged)?;
+            }
+            take(keys, numbers)?;
+        }
+        Ok(())
+    }
+}
