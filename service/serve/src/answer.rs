@@ -14,6 +14,11 @@ pub fn error(status: StatusCode, sentence: &str) -> Response {
     answer
 }
 
+/// Too many ask.
+pub fn busy() -> Response {
+    error(StatusCode::SERVICE_UNAVAILABLE, "too much is asked at once: come again")
+}
+
 /// A body of a type.
 pub fn of(status: StatusCode, content_type: &'static str, body: impl Into<Body>) -> Response {
     let mut answer = Response::new(body.into());

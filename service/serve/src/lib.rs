@@ -12,6 +12,7 @@
 
 mod access;
 mod answer;
+mod arriving;
 mod asked;
 mod error;
 mod events;

@@ -9,6 +9,7 @@ use diytrace_store::Stored;
 use tokio::sync::{Semaphore, watch};
 
 use crate::answer;
+use crate::arriving::Arriving;
 use crate::live::Live;
 use crate::tokens::Tokens;
 use crate::views::Views;
@@ -45,6 +46,7 @@ pub struct Service {
     pub is_local: bool,
     pub counters: Counters,
     pub ending: Ending,
+    pub arriving: Arriving,
     store: Mutex<Stored>,
     threads: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
@@ -61,6 +63,7 @@ impl Service {
             tokens,
             counters: Counters::default(),
             ending,
+            arriving: Arriving::default(),
             store: Mutex::new(store),
             threads: Arc::new(Semaphore::new(threads)),
             waiting: Arc::new(Semaphore::new(MOST_WAITING)),
@@ -75,9 +78,8 @@ impl Service {
 
     /// Does what takes long in a thread of its own, if not too many wait for one.
     pub async fn busy<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Response> {
-        let busy = || answer::error(StatusCode::SERVICE_UNAVAILABLE, "too much is asked at once: come again");
-        let place = self.waiting.clone().try_acquire_owned().map_err(|_| busy())?;
-        let thread = self.threads.clone().acquire_owned().await.map_err(|_| busy())?;
+        let place = self.waiting.clone().try_acquire_owned().map_err(|_| answer::busy())?;
+        let thread = self.threads.clone().acquire_owned().await.map_err(|_| answer::busy())?;
         let done = tokio::task::spawn_blocking(move || {
             let _held = (place, thread);
             work()

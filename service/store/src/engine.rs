@@ -129,8 +129,8 @@ pub trait Engine {
         frames.iter().map(|frame| self.put(frame)).collect()
     }
 
-    /// One more than the number of a recording's last frame.
-    fn next_sequence(&self, session: &str) -> Result<u64, Error>;
+    /// Of each of these recordings one more than the number of its last frame.
+    fn next_sequences(&self, sessions: &[&str]) -> Result<Vec<u64>, Error>;
 
     /// Adds what is known of a module.
     fn put_symbols(&mut self, module: &ModuleKey, symbols: Portable) -> Result<(), Error>;

@@ -39,8 +39,8 @@ impl Engine for ClickHouse {
         put::frames(self, frames)
     }
 
-    fn next_sequence(&self, session: &str) -> Result<u64, Error> {
-        there::next_sequence(self, session)
+    fn next_sequences(&self, sessions: &[&str]) -> Result<Vec<u64>, Error> {
+        there::next_sequences(self, sessions)
     }
 
     fn put_symbols(&mut self, module: &ModuleKey, symbols: Portable) -> Result<(), Error> {

@@ -62,10 +62,16 @@ fn read(row: &mut Reader) -> Option<(String, There)> {
     Some((session, There { known, version, arrived: Some(came), sums, told, covers, holds, highest }))
 }
 
-/// One more than the number of a recording's last frame.
-pub fn next_sequence(store: &ClickHouse, session: &str) -> Result<u64, Error> {
-    let frames = schema::frames("session = {session:String}");
-    let query = format!("SELECT if(count() = 0, 0, max(sequence) + 1)::UInt64 FROM {frames}");
-    let rows = store.client.rows(&query, &[("session", session)])?;
-    Reader::of(&rows).u64().ok_or_else(|| store.damaged("its frames"))
+/// Of each of these recordings one more than the number of its last frame.
+pub fn next_sequences(store: &ClickHouse, sessions: &[&str]) -> Result<Vec<u64>, Error> {
+    let chosen = sessions.iter().map(|session| quoted(session)).collect::<Vec<_>>().join(",");
+    let frames = schema::frames(&format!("session IN ({chosen})"));
+    let rows = store.client.rows(&format!("SELECT session, max(sequence) + 1 FROM {frames} GROUP BY session"), &[])?;
+    let mut rows = Reader::of(&rows);
+    let mut next = FxHashMap::default();
+    while !rows.is_at_end() {
+        let (session, number) = rows.text().zip(rows.u64()).ok_or_else(|| store.damaged("its frames"))?;
+        next.insert(session, number);
+    }
+    Ok(sessions.iter().map(|session| next.get(*session).copied().unwrap_or(0)).collect())
 }

@@ -25,8 +25,8 @@ impl Engine for Sqlite {
         put::frame(self, frame)
     }
 
-    fn next_sequence(&self, session: &str) -> Result<u64, Error> {
-        put::next_sequence(self, session)
+    fn next_sequences(&self, sessions: &[&str]) -> Result<Vec<u64>, Error> {
+        sessions.iter().map(|session| put::next_sequence(self, session)).collect()
     }
 
     fn put_symbols(&mut self, module: &ModuleKey, symbols: Portable) -> Result<(), Error> {
