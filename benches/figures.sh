@@ -13,6 +13,7 @@
 #   benches/figures.sh least|most TEST SHIFT           alarms of simulated series without drift
 #   benches/figures.sh tested PROGRAM
 #   benches/figures.sh busy runs|least|most|error     totals of one root on a busy machine
+#   benches/figures.sh store                           both kinds of stores
 #   benches/figures.sh driven max|late|stall|faults    what `load` does; max ratio: beside wrk, for a second of its processor
 set -euo pipefail
 export LC_ALL=C # the same figures everywhere: no decimal commas
@@ -80,6 +81,7 @@ first-call:1) table child child -v of_contender="$1" | sed 's/ us$/ µs/' ;;
 least:2 | most:2) verdicts series trust-series -v figure="$what" -v test="$1" -v shift="$2" ;;
 driven:1) kept=$busy table driven "load-$1" -v kind="$1" ;;
 driven:2) kept=$busy table driven "load-$1" -v kind="$1" -v figure="$2" ;;
+store:0) awk -F'\t' -f "$benches/tables/store.awk" "$kept/store.tsv" "$kept/store-clickhouse.tsv" ;;
 busy:1) kept=$busy table busy busy -v figure="$1" ;;
 tested:1) verdicts tested trust-aa -v program="$1" ;;
 *) usage ;;

@@ -93,7 +93,7 @@ fn join(store: &ClickHouse, series: &Series, build: &Build, run: &Run) -> Result
         told: 0,
     };
     let all = [rows];
-    let (sums, open, told) = paths::ask(store, &all, || told::read(store, all[0].iter()))?;
+    let ([sums, open], told) = paths::ask(store, &all, || told::read(store, all[0].iter()))?;
     let mut units = all.map(|rows| Unit::new(OfSeries::to_keep(), build, rows));
     match sums::add(store, &mut units, Found { told, sums, open }, &mut FxHashMap::default()) {
         Ok(()) => {}

@@ -17,6 +17,9 @@ pub const SUMS: usize = diytrace_profile::merge::Row::SUMS;
 /// A bit for each of these.
 const OF_SUMS: u32 = (1 << SUMS) - 1;
 
+/// How many frames a question names, so that it is not longer than who may only read may ask.
+pub const AT_ONCE: usize = 8000;
+
 /// A question: columns of numbers, and what to ask.
 struct Question {
     columns: Vec<usize>,
@@ -36,18 +39,18 @@ pub fn ask<T>(
     store: &ClickHouse,
     units: &[Vec<Row>],
     meanwhile: impl FnOnce() -> Result<T, Error>,
-) -> Result<(Answer, Option<Answer>, T), Error> {
+) -> Result<([Vec<Answer>; 2], T), Error> {
     let answer = |question: Question| store.client.rows(&question.query, &[]).map(|bytes| Answer { question, bytes });
-    let (sums, open) = (sums(units), open(units));
+    let questions = [sums(units), open(units)];
     // Adding up takes most of the time.
     thread::scope(|scope| {
-        let sums = scope.spawn(|| answer(sums));
-        let open = open.map(|open| scope.spawn(|| answer(open)));
+        let asked = questions.map(|questions| {
+            scope.spawn(move || questions.into_iter().map(answer).collect::<Result<Vec<Answer>, Error>>())
+        });
         let done = meanwhile();
-        let panicked = || Err(store.damaged("a frame"));
-        let sums = sums.join().unwrap_or_else(|_| panicked())?;
-        let open = open.map(|open| open.join().unwrap_or_else(|_| panicked())).transpose()?;
-        Ok((sums, open, done?))
+        let answers = asked.map(|asked| asked.join().unwrap_or_else(|_| Err(store.damaged("a frame"))));
+        let [sums, open] = answers;
+        Ok(([sums?, open?], done?))
     })
 }
 
@@ -56,52 +59,62 @@ fn columns(bits: u32) -> Vec<usize> {
     (0..NUMBERS.len()).filter(|at| bits >> at & 1 != 0).collect()
 }
 
-/// The sums over all frames, by unit and path.
-fn sums(units: &[Vec<Row>]) -> Question {
-    let rows = || units.iter().flatten();
-    let columns = columns(rows().fold(0, |all, row| all | row.columns) & OF_SUMS);
+/// Rows with the numbers of their units.
+type Rows<'a> = [(usize, &'a Row)];
+
+/// The sums over all frames, by unit and path; of so many frames each.
+fn sums(units: &[Vec<Row>]) -> Vec<Question> {
+    let rows: Vec<(usize, &Row)> =
+        units.iter().enumerate().flat_map(|(at, rows)| rows.iter().map(move |row| (at, row))).collect();
+    rows.chunks(AT_ONCE).map(sums_of).collect()
+}
+
+fn sums_of(rows: &Rows) -> Question {
+    let columns = columns(rows.iter().fold(0, |all, (_, row)| all | row.columns) & OF_SUMS);
     // Of each path a frame has one row: so no sum is larger than that of the largest numbers of all.
-    let is_small = rows().map(|row| u128::from(row.largest)).sum::<u128>() <= i64::MAX as u128;
+    let is_small = rows.iter().map(|(_, row)| u128::from(row.largest)).sum::<u128>() <= i64::MAX as u128;
     let number = if is_small { "" } else { "::Int128" };
     let totals: String = columns.iter().map(|at| format!(", sum({}{number})", NUMBERS[*at])).collect();
+    let condition = filed(rows.iter().map(|(_, row)| *row), rows.iter().map(|(_, row)| row.id));
     let query = format!(
-        "SELECT {} AS unit, path, count(){totals} FROM path_sum PREWHERE {} GROUP BY unit, path",
-        unit_of(units),
-        filed(rows(), rows().map(|row| row.id))
+        "SELECT {} AS unit, path, count(){totals} FROM path_sum PREWHERE {condition} GROUP BY unit, path",
+        unit_of(rows)
     );
     Question { columns, query, is_small }
 }
 
 /// An expression for the number of the unit that a row of the table of paths is in.
-fn unit_of(units: &[Vec<Row>]) -> String {
-    if units.len() == 1 {
-        return "0::UInt64".to_owned();
-    }
-    let rows = || units.iter().enumerate().flat_map(|(at, rows)| rows.iter().map(move |row| (at, row)));
+fn unit_of(rows: &Rows) -> String {
     let mut of_series: FxHashMap<u64, usize> = FxHashMap::default();
     // Series are few. But a recording may have gone from one to another, while what it has is filed where it was.
-    let are_told = rows().all(|(at, row)| *of_series.entry(row.own_series).or_insert(at) == at);
+    let are_told = rows.iter().all(|(at, row)| *of_series.entry(row.own_series).or_insert(*at) == *at);
     let (column, pairs): (_, Vec<(u64, usize)>) = match are_told {
         true => ("series", of_series.into_iter().collect()),
-        false => ("frame", rows().map(|(at, row)| (row.id, at)).collect()),
+        false => ("frame", rows.iter().map(|(at, row)| (row.id, *at)).collect()),
     };
+    if let [(_, first), others @ ..] = &pairs[..]
+        && others.iter().all(|(_, at)| at == first)
+    {
+        return format!("{first}::UInt64");
+    }
     let ids = pairs.iter().map(|(id, _)| id.to_string()).collect::<Vec<_>>().join(",");
     let numbers = pairs.iter().map(|(_, at)| at.to_string()).collect::<Vec<_>>().join(",");
     format!("transform({column}, [{ids}]::Array(UInt64), [{numbers}]::Array(UInt64), 0::UInt64)")
 }
 
 /// What is known of open calls by the first and last frames of recordings, if they know any.
-fn open(units: &[Vec<Row>]) -> Option<Question> {
+fn open(units: &[Vec<Row>]) -> Vec<Question> {
     let open: Vec<&Row> = units.iter().flat_map(|rows| edges(rows)).filter(|row| row.columns & !OF_SUMS != 0).collect();
-    if open.is_empty() {
-        return None;
-    }
-    let columns = columns(open.iter().fold(0, |all, row| all | row.columns) & !OF_SUMS);
+    open.chunks(AT_ONCE).map(open_of).collect()
+}
+
+fn open_of(rows: &[&Row]) -> Question {
+    let columns = columns(rows.iter().fold(0, |all, row| all | row.columns) & !OF_SUMS);
     let names: String = columns.iter().map(|at| format!(", {}", NUMBERS[*at])).collect();
     let are_some = columns.iter().map(|at| format!("{} != 0", NUMBERS[*at])).collect::<Vec<_>>().join(" OR ");
-    let condition = filed(open.iter().copied(), open.iter().map(|row| row.id));
+    let condition = filed(rows.iter().copied(), rows.iter().map(|row| row.id));
     let query = format!("SELECT frame, path{names} FROM path_sum PREWHERE {condition} WHERE {are_some}");
-    Some(Question { columns, query, is_small: true })
+    Question { columns, query, is_small: true }
 }
 
 /// The first and last rows of each recording.

@@ -100,7 +100,7 @@ impl Selecting<'_> {
         if keys.is_empty() {
             return Ok(());
         }
-        let (sums, open, told_of_frames) = paths::ask(store, &rows_of, || {
+        let ([sums, open], told_of_frames) = paths::ask(store, &rows_of, || {
             for (_, _, build) in &keys {
                 if let Entry::Vacant(place) = builds.entry(*build) {
                     place.insert(dictionary::read(store, *build)?);

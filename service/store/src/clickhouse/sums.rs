@@ -30,8 +30,8 @@ impl From<Error> for Failure {
 /// What is told of frames, and the sums of their paths.
 pub struct Found {
     pub told: FxHashMap<u64, Told>,
-    pub sums: Answer,
-    pub open: Option<Answer>,
+    pub sums: Vec<Answer>,
+    pub open: Vec<Answer>,
 }
 
 /// Frames that are added up by themselves.
@@ -65,10 +65,7 @@ pub fn add(
         add_told(store, unit, &found.told, sessions)?;
     }
     add_sums(store, units, &found.sums)?;
-    if let Some(open) = &found.open {
-        add_open(store, units, open)?;
-    }
-    Ok(())
+    Ok(add_open(store, units, &found.open)?)
 }
 
 fn add_told(
@@ -126,15 +123,17 @@ fn add_told(
 }
 
 /// The sums of paths over all frames.
-fn add_sums(store: &ClickHouse, units: &mut [Unit], answer: &Answer) -> Result<(), Failure> {
+fn add_sums(store: &ClickHouse, units: &mut [Unit], answers: &[Answer]) -> Result<(), Failure> {
     let damaged = || store.damaged("a frame");
     let mut met = 0u64;
-    answer.read(store, |[unit, path, count], numbers| {
-        let unit = units.get_mut(unit as usize).ok_or_else(damaged)?;
-        unit.beyond.push((*unit.build.paths.get(&path).ok_or_else(damaged)?, numbers));
-        met += count;
-        Ok(())
-    })?;
+    for answer in answers {
+        answer.read(store, |[unit, path, count], numbers| {
+            let unit = units.get_mut(unit as usize).ok_or_else(damaged)?;
+            unit.beyond.push((*unit.build.paths.get(&path).ok_or_else(damaged)?, numbers));
+            met += count;
+            Ok(())
+        })?;
+    }
     // None is missing that the frames have.
     if met != units.iter().flat_map(|unit| &unit.rows).map(|row| row.paths).sum::<u64>() {
         return Err(Failure::Moved);
@@ -143,6 +142,14 @@ fn add_sums(store: &ClickHouse, units: &mut [Unit], answer: &Answer) -> Result<(
         let Unit { sums, build, beyond, large, .. } = unit;
         let parent = |path: u32| build.dictionary.parent(path);
         with_parents(beyond, parent);
+        // Each answer may have the same path.
+        beyond.dedup_by(|(path, numbers), (before, sums)| {
+            let is_same = path == before;
+            if is_same {
+                sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum = sum.wrapping_add(*number));
+            }
+            is_same
+        });
         for (path, column, number) in large.drain(..) {
             let path = build.paths.get(&path).ok_or_else(damaged)?;
             let at = beyond.binary_search_by_key(path, |(path, _)| *path).map_err(|_| damaged())?;
@@ -156,13 +163,15 @@ fn add_sums(store: &ClickHouse, units: &mut [Unit], answer: &Answer) -> Result<(
 }
 
 /// What the first and last frames of recordings know of open calls.
-fn add_open(store: &ClickHouse, units: &mut [Unit], answer: &Answer) -> Result<(), Error> {
+fn add_open(store: &ClickHouse, units: &mut [Unit], answers: &[Answer]) -> Result<(), Error> {
     let damaged = || store.damaged("a frame");
-    answer.read(store, |[frame, path], numbers| {
-        let among = units.iter_mut().find_map(|unit| unit.edges.get(&frame).copied().map(|among| (unit, among)));
-        let (unit, among) = among.ok_or_else(damaged)?;
-        unit.sums.add_path(*unit.build.paths.get(&path).ok_or_else(damaged)?, &among.counted(&numbers));
-        Ok(())
+    answers.iter().try_for_each(|answer| {
+        answer.read(store, |[frame, path], numbers| {
+            let among = units.iter_mut().find_map(|unit| unit.edges.get(&frame).copied().map(|among| (unit, among)));
+            let (unit, among) = among.ok_or_else(damaged)?;
+            unit.sums.add_path(*unit.build.paths.get(&path).ok_or_else(damaged)?, &among.counted(&numbers));
+            Ok(())
+        })
     })
 }
 

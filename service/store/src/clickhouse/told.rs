@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::binary::Reader;
+use super::paths::AT_ONCE;
 use super::series::Row;
 use super::store::{ClickHouse, listed};
 use crate::Error;
@@ -29,14 +30,19 @@ pub fn read<'a>(
     rows: impl Iterator<Item = &'a Row> + Clone,
 ) -> Result<FxHashMap<u64, Told>, Error> {
     let newest: FxHashSet<u64> = rows.clone().map(|row| row.newest).collect();
-    let ids: FxHashSet<u64> = rows.clone().map(|row| row.id).chain(newest.iter().copied()).collect();
-    let query = format!("SELECT frame, head, totals, functions, checksum FROM frame_data WHERE {}", filed(rows, ids));
-    let bytes = store.client.rows(&query, &[])?;
+    let rows: Vec<&Row> = rows.collect();
     let mut told = FxHashMap::default();
-    let mut frames = Reader::of(&bytes);
-    while !frames.is_at_end() {
-        let (id, frame) = one(&mut frames, &newest).ok_or_else(|| store.damaged("a frame"))?;
-        told.insert(id, frame);
+    // Each may name another that is newer.
+    for rows in rows.chunks(AT_ONCE / 2) {
+        let ids: FxHashSet<u64> = rows.iter().flat_map(|row| [row.id, row.newest]).collect();
+        let condition = filed(rows.iter().copied(), ids);
+        let query = format!("SELECT frame, head, totals, functions, checksum FROM frame_data WHERE {condition}");
+        let bytes = store.client.rows(&query, &[])?;
+        let mut frames = Reader::of(&bytes);
+        while !frames.is_at_end() {
+            let (id, frame) = one(&mut frames, &newest).ok_or_else(|| store.damaged("a frame"))?;
+            told.insert(id, frame);
+        }
     }
     Ok(told)
 }

@@ -89,7 +89,10 @@ pub fn write(store: &ClickHouse, frames: &[(Slice, Data)]) -> Result<(), Error> 
     }
     store.client.insert("frame_data (series, ended, frame, head, totals, functions, checksum)", &told.bytes)?;
     let mut gathered = Gathered::default();
-    for ((slice, data), id) in frames.iter().zip(&ids) {
+    // As the table has them, so that ClickHouse need not sort them.
+    let mut sorted: Vec<(&(Slice, Data), &u64)> = frames.iter().zip(&ids).collect();
+    sorted.sort_unstable_by_key(|((slice, _), id)| (slice.series, slice.ended, **id));
+    for ((slice, data), id) in sorted {
         gathered.add(slice.series, slice.ended, *id, &data.rows);
         if gathered.len() >= AT_ONCE {
             store.client.insert_block("path_sum", &gathered.take())?;
