@@ -12,6 +12,8 @@
 #   --out FOLDER  where NAME.tsv and store-machine.txt go (default: nothing is kept)
 #   --name NAME   what the table is called there (default: store, or store-clickhouse)
 #
+# On a busy machine LAUNCHER='chrt -f 1', as root, has the program and a ClickHouse of its own go before others.
+#
 # The paths are those of c-fixtures/paths.c, or of the profile that STORE_PROFILE names, in each frame with other numbers. Of each
 # kind of selection fifty are made at random: one host at one moment, one host at all times, an hour of a service, a service at all
 # times, the same by build, and the index of all series. Each opens the store anew. The table goes to stdout; `rows_per_second` is
@@ -54,15 +56,16 @@ if [[ -z $profile ]]; then
 fi
 fill=$target/release/examples/fill
 store=${store:-$work/store.db}
-"$fill" put "$store" "$series" "$frames" "$seconds" "$profile" "$paths" >"$work/store.tsv"
-"$fill" ask "$store" "$series" "$frames" "$seconds" >>"$work/store.tsv"
+read -ra launcher <<<"${LAUNCHER:-}"
+"${launcher[@]}" "$fill" put "$store" "$series" "$frames" "$seconds" "$profile" "$paths" >"$work/store.tsv"
+"${launcher[@]}" "$fill" ask "$store" "$series" "$frames" "$seconds" >>"$work/store.tsv"
 column -t "$work/store.tsv"
 if [[ -n $results ]]; then
     mkdir -p "$results"
     cp "$work/store.tsv" "$results/$name.tsv"
     {
         awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo
-        echo "$(nproc) processors, Linux $(uname -r); $(date -u '+%F %R') UTC; commit $(git -C "$benches" rev-parse --short HEAD); load average $(cut -d' ' -f1 /proc/loadavg)"
+        echo "$(nproc) processors, Linux $(uname -r); $(date -u '+%F %R') UTC; commit $(git -C "$benches" rev-parse --short HEAD); load average $(cut -d' ' -f1 /proc/loadavg)${LAUNCHER:+, under $LAUNCHER}"
         echo "$series series, $frames frames of $paths paths, each of $seconds s; profile ${STORE_PROFILE:-c-fixtures/paths.c} ($name.tsv)"
     } >>"$results/store-machine.txt"
 fi

@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Output, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::clickhouse::ClickHouse;
 use common::service::{Agent, Service};
@@ -200,6 +200,12 @@ fn a_writer_that_is_killed_leaves_nothing_that_counts() {
     let expected = story.told("report --format json one two three");
     let expected_of = all.map(|name| story.told(&format!("report --format json {name}")));
     let mut there = 0;
+    // How long it takes on this machine, now: the first time with the tables, which it makes.
+    let took = ["one", "two"].map(|name| {
+        let began = Instant::now();
+        story.done(&format!("push --store STORE {name}"));
+        began.elapsed().as_micros() as u64
+    });
     for round in 0..5 {
         let store = story.engine.store(&format!("round_{round}"));
         for turn in 0..9 {
@@ -207,8 +213,7 @@ fn a_writer_that_is_killed_leaves_nothing_that_counts() {
             let mut command = diytrace(story.path());
             command.args(["push", "--store", &store, "--label", &format!("run={name}"), name]);
             let mut writer = command.stderr(Stdio::null()).spawn().unwrap();
-            // Making the tables takes most of the first.
-            sleep(Duration::from_micros(random.next() % if turn == 0 { 400_000 } else { 120_000 }));
+            sleep(Duration::from_micros(random.next() % (took[usize::from(turn > 0)] * 3 / 2)));
             writer.kill().unwrap();
             writer.wait().unwrap();
             // What there is of a recording is all of it: it may lack its names, which come last.

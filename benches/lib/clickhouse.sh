@@ -23,7 +23,9 @@ XML
     local queries="SYSTEM START LISTEN HTTP; SELECT getServerPort('http_port') INTO OUTFILE '$1/ports' TRUNCATE FORMAT TSV;
         SELECT count() FROM file('/proc/self/fd/9', 'LineAsString', 'line String') FORMAT Null"
     mkfifo "$1/input"
-    (cd "$1" && exec "$cache/clickhouse/engine" "$library" --path "$1/data" --config-file "$1/config.xml" --http_port=0 --tcp_port=0 \
+    local launcher
+    read -ra launcher <<<"${LAUNCHER:-}"
+    (cd "$1" && exec "${launcher[@]}" "$cache/clickhouse/engine" "$library" --path "$1/data" --config-file "$1/config.xml" --http_port=0 --tcp_port=0 \
         --listen_host=127.0.0.1 --interactive --progress=off --history_file=/dev/null --query "$queries" <"$1/input" >"$1/said" 2>&1) &
     clickhouse_pid=$!
     exec {clickhouse_input}>"$1/input"

@@ -32,7 +32,7 @@ pub fn compact(store: &ClickHouse, tier: Tier, until: i64) -> Result<u64, Error>
     if runs.is_empty() {
         return Ok(0);
     }
-    let all = series::all_series(store)?;
+    let all = series::all(store)?;
     let mut builds: FxHashMap<u64, Build> = FxHashMap::default();
     let mut less = 0;
     for run in runs {

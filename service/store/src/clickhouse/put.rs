@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use diytrace_profile::merge::{PathId, PlaceId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::binary::{Reader, Writer};
 use super::dictionary::{self, News};
@@ -135,18 +135,18 @@ fn ids_of(frame: &Frame) -> (u64, u64) {
 /// that: so whoever sweeps leaves them and their dictionaries alone, even if they have no frame yet.
 fn begin(store: &mut ClickHouse, frames: &[Frame], ids: &[(u64, u64)]) -> Result<(), Error> {
     let is_trusted = |since: Option<&Instant>| since.is_some_and(|since| since.elapsed() < TRUST);
-    let mut asked: FxHashMap<u64, &Frame> = FxHashMap::default();
+    // In the order in which they come: so they are made in it.
+    let (mut asked, mut is_asked) = (Vec::new(), FxHashSet::default());
     for (frame, (series, _)) in frames.iter().zip(ids) {
-        if !is_trusted(store.in_use.get(series)) {
-            asked.insert(*series, frame);
+        if !is_trusted(store.in_use.get(series)) && is_asked.insert(*series) {
+            asked.push((*series, frame));
         }
     }
     if !asked.is_empty() {
         let now = Instant::now();
         let rows = store.client.rows("SELECT toUInt64(uniqExact(id)) FROM series", &[])?;
         let count = Reader::of(&rows).u64().ok_or_else(|| store.damaged("its series"))?;
-        let rows =
-            store.client.rows(&format!("SELECT id FROM series WHERE id IN {}", listed(asked.keys().copied())), &[])?;
+        let rows = store.client.rows(&format!("SELECT id FROM series WHERE id IN {}", listed(is_asked)), &[])?;
         let mut rows = Reader::of(&rows);
         let mut there = FxHashSet::default();
         while !rows.is_at_end() {
@@ -156,15 +156,15 @@ fn begin(store: &mut ClickHouse, frames: &[Frame], ids: &[(u64, u64)]) -> Result
             return Err(Error::Full { most: MOST_SERIES, what: "series", advice: TOO_MANY_SERIES });
         }
         let (mut used, mut made) = (Writer::default(), Writer::default());
-        for (id, frame) in &asked {
+        for (number, (id, frame)) in (0..).zip(&asked) {
             used.u64(*id);
             if !there.contains(id) {
-                series_row(&mut made, *id, frame);
+                series_row(&mut made, *id, frame, now_ns() as i64 + number);
             }
         }
         store.client.insert("in_use (series)", &used.bytes)?;
-        store.client.insert("series (id, labels, program, boot, timing, build)", &made.bytes)?;
-        store.in_use.extend(asked.keys().map(|id| (*id, now)));
+        store.client.insert("series (id, labels, program, boot, timing, build, made)", &made.bytes)?;
+        store.in_use.extend(asked.into_iter().map(|(id, _)| (id, now)));
     }
     for (_, build) in ids {
         if !is_trusted(store.known.get(build).map(|known| &known.since)) {
@@ -176,7 +176,7 @@ fn begin(store: &mut ClickHouse, frames: &[Frame], ids: &[(u64, u64)]) -> Result
     Ok(())
 }
 
-fn series_row(row: &mut Writer, id: u64, frame: &Frame) {
+fn series_row(row: &mut Writer, id: u64, frame: &Frame, made: i64) {
     let part = &frame.part;
     row.u64(id);
     row.text(frame.labels.to_json().as_bytes());
@@ -184,4 +184,5 @@ fn series_row(row: &mut Writer, id: u64, frame: &Frame) {
     row.text(&part.boot_id);
     row.text(timing_name(part.timing).as_bytes());
     row.u64(ids_of(frame).1);
+    row.i64(made);
 }

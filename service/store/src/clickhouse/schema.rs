@@ -20,7 +20,8 @@ const TABLES: [&str; 9] = [
   program String,                         -- path of the program's file
   boot String,                            -- of the machine
   timing LowCardinality(String),          -- which calls are timed: all or off
-  build UInt64
+  build UInt64,
+  made Int64                              -- ns since 1970
 ) ENGINE = ReplacingMergeTree ORDER BY id",
     "CREATE TABLE IF NOT EXISTS in_use (      -- when somebody began to put in, or still did
   series UInt64,
@@ -151,11 +152,6 @@ pub fn frames(condition: &str) -> String {
          FROM frame FINAL WHERE {condition} WINDOW every AS (PARTITION BY session)) WHERE started >= cover AND (sequence > held OR sequence = 0))"
     )
 }
-
-/// In which series recordings are, and when they came first: as [`frames`] says it. Each recording has a frame that counts, and what a
-/// higher version has replaced tells neither.
-pub const SESSIONS: &str =
-    "(SELECT argMax(series, (version, sequence)) AS of_series, min(arrived) AS came FROM frame GROUP BY session)";
 
 /// Makes the tables in an empty database, and refuses what is no store, or one of another version.
 pub fn make(client: &Client, create: bool) -> Result<(), Error> {

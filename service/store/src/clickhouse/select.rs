@@ -31,9 +31,7 @@ pub fn select(store: &ClickHouse, query: &Query, by: &GroupBy) -> Result<Selecte
 }
 
 fn once(store: &ClickHouse, query: &Query, by: &GroupBy) -> Result<Selected, Failure> {
-    let all = series::all_series(store)?;
-    let labels: Vec<&Labels> = all.iter().map(|series| &series.labels).collect();
-    query.check(&labels, by.label(), &store.client.place.to_string())?;
+    let all = series::all(store)?;
     let mut selecting = Selecting {
         store,
         merging: Merging::new(By::All, None),
@@ -41,6 +39,8 @@ fn once(store: &ClickHouse, query: &Query, by: &GroupBy) -> Result<Selected, Fai
         told: FxHashSet::default(),
         sessions: FxHashMap::default(),
         builds: FxHashMap::default(),
+        by: by.label(),
+        is_labelled: false,
     };
     match by {
         GroupBy::All => selecting.add(&all, query, |_| None)?,
@@ -53,7 +53,10 @@ fn once(store: &ClickHouse, query: &Query, by: &GroupBy) -> Result<Selected, Fai
             }
         }
     }
-    let Selecting { merging, mut loaded, .. } = selecting;
+    let Selecting { merging, mut loaded, is_labelled, .. } = selecting;
+    if loaded.profiles.is_empty() || by.label().is_some() && !is_labelled {
+        series::check(store, &all, query, by.label())?;
+    }
     if loaded.profiles.is_empty() {
         return Err(Error::Nothing { why: query.why_nothing() }.into());
     }
@@ -71,13 +74,16 @@ struct Selecting<'a> {
     /// Their numbers.
     sessions: FxHashMap<String, i64>,
     builds: FxHashMap<u64, Build>,
+    /// A label, and whether any series that has frames has it.
+    by: Option<&'a str>,
+    is_labelled: bool,
 }
 
 impl Selecting<'_> {
     /// Adds what is asked for, of each series to the group of this label. What is of one group, and whose hooks cost the same, is
     /// added up at once.
     fn add(&mut self, all: &[Series], query: &Query, label: impl Fn(&Labels) -> Option<String>) -> Result<(), Failure> {
-        let Self { store, merging, loaded, told, sessions, builds } = self;
+        let Self { store, merging, loaded, told, sessions, builds, by, is_labelled } = self;
         let chosen: Vec<&Series> = all.iter().filter(|series| query.selects(&series.labels)).collect();
         let mut rows: FxHashMap<u64, Vec<Row>> = FxHashMap::default();
         for row in series::rows(store, &chosen, query.range, query.session.as_deref())? {
@@ -89,6 +95,7 @@ impl Selecting<'_> {
         let mut rows_of: Vec<Vec<Row>> = Vec::new();
         for series in chosen {
             let Some(rows) = rows.remove(&series.id) else { continue };
+            *is_labelled |= by.is_some_and(|name| series.labels.get(name).is_some());
             let key = (label(&series.labels), &series.part, series.build);
             let at = *numbers.entry(key.clone()).or_insert_with(|| {
                 keys.push(key);

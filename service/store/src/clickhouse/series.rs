@@ -10,7 +10,7 @@ use crate::engine::{FrameFacts, SeriesFacts};
 use crate::kept::timing_name;
 use crate::{Error, Labels, Query, Range};
 
-/// A series that has frames.
+/// A series.
 pub struct Series {
     pub id: u64,
     pub labels: Labels,
@@ -43,15 +43,11 @@ pub struct Row {
     pub version: u64,
 }
 
-/// All series that have frames, the first ones first.
-pub fn all_series(store: &ClickHouse) -> Result<Vec<Series>, Error> {
-    let query = format!(
-        "SELECT id, any(labels), any(program), any(boot), toString(any(timing)), any(build) FROM series \
-         INNER JOIN (SELECT of_series, min(came) AS first FROM {} GROUP BY of_series) AS used ON id = of_series \
-         GROUP BY id ORDER BY any(first), id",
-        schema::SESSIONS
-    );
-    let rows = store.client.rows(&query, &[])?;
+/// All series, the first ones first: also those that have no frame any more, or not yet.
+pub fn all(store: &ClickHouse) -> Result<Vec<Series>, Error> {
+    let query = "SELECT id, any(labels), any(program), any(boot), toString(any(timing)), any(build) FROM series \
+                 GROUP BY id ORDER BY min(made), id";
+    let rows = store.client.rows(query, &[])?;
     let mut rows = Reader::of(&rows);
     let mut all = Vec::new();
     while !rows.is_at_end() {
@@ -84,7 +80,7 @@ pub fn facts(store: &ClickHouse) -> Result<Vec<SeriesFacts>, Error> {
         let numbers = [number()?, number()?, number()?, number()?, number()?, number()?, number()?];
         found.insert(numbers[0], numbers);
     }
-    let all = all_series(store)?.into_iter();
+    let all = all(store)?.into_iter();
     let facts = all.filter_map(|series| {
         let [_, sessions, frames, first, last, calls, bytes] = *found.get(&series.id)?;
         let (first, last) = (first as i64, last as i64);
@@ -139,17 +135,33 @@ fn row(row: &mut Reader) -> Option<Row> {
     })
 }
 
-/// The frames of what is asked for, with their series; an error if there are none.
+/// The frames of what is asked for, with all series; an error if there are none.
 pub fn asked(store: &ClickHouse, query: &Query) -> Result<(Vec<Series>, Vec<Row>), Error> {
-    let all = all_series(store)?;
-    let labels: Vec<&Labels> = all.iter().map(|series| &series.labels).collect();
-    query.check(&labels, None, &store.client.place.to_string())?;
+    let all = all(store)?;
     let chosen: Vec<&Series> = all.iter().filter(|series| query.selects(&series.labels)).collect();
     let rows = rows(store, &chosen, query.range, None)?;
     match rows.is_empty() {
-        true => Err(Error::Nothing { why: query.why_nothing() }),
+        true => {
+            check(store, &all, query, None)?;
+            Err(Error::Nothing { why: query.why_nothing() })
+        }
         false => Ok((all, rows)),
     }
+}
+
+/// Whether there is anything like what is asked for among series that have frames: which these are takes a while to find out, so
+/// it is asked only where there is nothing.
+pub fn check(store: &ClickHouse, all: &[Series], query: &Query, by: Option<&str>) -> Result<(), Error> {
+    let used = format!("SELECT DISTINCT of_series FROM {}", schema::frames("1"));
+    let rows = store.client.rows(&used, &[])?;
+    let mut rows = Reader::of(&rows);
+    let mut used = rustc_hash::FxHashSet::default();
+    while !rows.is_at_end() {
+        used.insert(rows.u64().ok_or_else(|| store.damaged("its frames"))?);
+    }
+    let labels: Vec<&Labels> =
+        all.iter().filter(|series| used.contains(&series.id)).map(|series| &series.labels).collect();
+    query.check(&labels, by, &store.client.place.to_string())
 }
 
 /// The frames of what is asked for, series by series, by the moments at which they ended.
