@@ -81,7 +81,7 @@ first-call:1) table child child -v of_contender="$1" | sed 's/ us$/ µs/' ;;
 least:2 | most:2) verdicts series trust-series -v figure="$what" -v test="$1" -v shift="$2" ;;
 driven:1) kept=$busy table driven "load-$1" -v kind="$1" ;;
 driven:2) kept=$busy table driven "load-$1" -v kind="$1" -v figure="$2" ;;
-store:0) awk -F'\t' -f "$benches/tables/store.awk" "$kept/store.tsv" "$kept/store-clickhouse.tsv" ;;
+store:0) awk -F'\t' -f "$benches/tables/store.awk" "$kept/store.tsv" "$kept/store-clickhouse.tsv" "$kept/store-clickhouse-300m.tsv" ;;
 busy:1) kept=$busy table busy busy -v figure="$1" ;;
 tested:1) verdicts tested trust-aa -v program="$1" ;;
 *) usage ;;

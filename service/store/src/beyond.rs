@@ -48,7 +48,7 @@ pub fn with_parents(rows: &mut Vec<(u32, Numbers)>, parent: impl Fn(u32) -> Opti
             above = parent(path);
         }
     }
-    rows.sort_unstable_by_key(|(path, _)| *path);
+    rows.sort_by_cached_key(|(path, _)| *path); // they are large: each is moved once
 }
 
 /// What a sum is if nothing is unusual, from those that come before it in [`ORDER`], and of the paths below.

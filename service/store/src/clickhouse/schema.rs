@@ -71,6 +71,7 @@ const TABLES: [&str; 9] = [
   sums UInt64,                            -- of what it counted: the same if that is
   told UInt64                             -- of what is told beside that
 ) ENGINE = ReplacingMergeTree(version) ORDER BY (session, sequence) SETTINGS index_granularity = 1024",
+    // Its rows are long, so few of them are read beside those that are asked for.
     "CREATE TABLE IF NOT EXISTS frame_data (
   series UInt64,                          -- as the frame has them
   ended Int64 CODEC(DoubleDelta, ZSTD),
@@ -80,7 +81,7 @@ const TABLES: [&str; 9] = [
   totals String CODEC(ZSTD),
   functions String CODEC(ZSTD),
   checksum UInt32                         -- CRC-32 of the three, one after the other
-) ENGINE = ReplacingMergeTree ORDER BY (series, ended, frame)",
+) ENGINE = ReplacingMergeTree ORDER BY (series, ended, frame) SETTINGS index_granularity = 128",
     // Paths are in the order in which the frame has them, mostly the same in one after the other: a block has many of those.
     "CREATE TABLE IF NOT EXISTS path_sum (
   series UInt64 CODEC(ZSTD),              -- as the frame has them
