@@ -32,7 +32,7 @@ pub struct OfSeries {
     functions: BTreeMap<PlaceId, FunctionTimes>,
     filed: BTreeMap<PlaceId, Filed>,
     /// Whether it is to be kept, for others to ask for a part of the time: open calls are told since they began.
-    is_to_keep: bool,
+    pub is_to_keep: bool,
     /// How many processes of the present session have called a function, in any of its frames.
     processes: BTreeMap<PlaceId, u64>,
 }

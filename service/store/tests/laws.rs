@@ -388,6 +388,16 @@ fn numbers_of_any_size_add_up(keeper: Keeper) {
     assert_eq!(own(&times[1..4]), times[1..4].iter().sum::<i128>());
 }
 
+fn a_recording_that_has_counted_nothing_is_nothing(keeper: Keeper) {
+    let (_folder, mut store) = store(keeper);
+    let mut empty = frame(7, &family(vec![arena(Vec::new())]), &[("service", "s")], 10);
+    empty.merged.groups.clear();
+    store.put(&empty).unwrap();
+    for by in [GroupBy::All, GroupBy::Label("service".to_owned())] {
+        assert!(matches!(store.select(&Query::default(), &by), Err(Error::Nothing { .. })));
+    }
+}
+
 /// Each law, asked of both.
 macro_rules! laws {
     ($($law:ident)*) => {
@@ -410,4 +420,5 @@ laws! {
     many_frames_together_are_as_one_after_the_other
     after_a_frame_that_is_refused_those_before_it_are_in
     numbers_of_any_size_add_up
+    a_recording_that_has_counted_nothing_is_nothing
 }

@@ -100,7 +100,8 @@ fn join(store: &ClickHouse, series: &Series, build: &Build, run: &Run) -> Result
         Err(Failure::Moved) => return Ok(false),
         Err(Failure::Error(error)) => return Err(error),
     }
-    let [Unit { sums, .. }] = units;
+    let [unit] = units;
+    let sums = unit.finish(store)?;
     let sums = sums.sums().ok_or_else(|| store.damaged("a frame"))?;
     let numbers = Numbers { places: build.place_ids.clone(), paths: build.path_ids.clone() };
     let data = Data::of(&numbers, &sums, head, |path| build.dictionary.parent(path));

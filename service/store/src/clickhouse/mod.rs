@@ -7,6 +7,7 @@ mod delete;
 mod dictionary;
 mod id;
 mod native;
+mod parallel;
 mod paths;
 mod place;
 mod put;

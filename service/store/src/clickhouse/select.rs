@@ -10,7 +10,7 @@ use super::dictionary::{self, Build};
 use super::series::{self, Row, Series};
 use super::store::ClickHouse;
 use super::sums::{self, Failure, Found, Unit};
-use super::{paths, told};
+use super::{parallel, paths, told};
 use crate::engine::Selected;
 use crate::sums::OfSeries;
 use crate::{Error, GroupBy, Labels, Query};
@@ -118,15 +118,23 @@ impl Selecting<'_> {
         let unit = |((_, _, build), rows): (&Key, Vec<Row>)| Unit::new(OfSeries::default(), &builds[build], rows);
         let mut units: Vec<Unit> = keys.iter().zip(rows_of).map(unit).collect();
         sums::add(store, &mut units, Found { told: told_of_frames, sums, open }, sessions)?;
-        for ((label, part, _), Unit { mut sums, build, .. }) in keys.into_iter().zip(units) {
-            let new = sums.profiles.drain(..).filter(|(session, _)| told.insert(*session));
-            loaded.profiles.extend(new.map(|(_, profile)| profile));
+        // ClickHouse has nothing to do now.
+        let finished = parallel::each(keys.iter().zip(units).collect(), |((_, part, _), unit)| {
+            let build = unit.build;
+            let mut sums = unit.finish(store)?;
+            if sums.groups.is_empty() {
+                return Ok(None);
+            }
+            let profiles = std::mem::take(&mut sums.profiles);
             let damaged = || store.damaged("a frame");
             let key = |number: i64| build.modules.get(number as usize).cloned().ok_or_else(damaged);
             let merged = sums.merged(part, &build.dictionary, damaged, key)?;
-            if !merged.is_sound() {
-                return Err(damaged().into());
-            }
+            if merged.is_sound() { Ok(Some((profiles, merged))) } else { Err(damaged()) }
+        });
+        for ((label, ..), finished) in keys.iter().zip(finished.ok_or_else(|| store.damaged("a frame"))?) {
+            let Some((profiles, merged)) = finished? else { continue };
+            let new = profiles.into_iter().filter(|(session, _)| told.insert(*session));
+            loaded.profiles.extend(new.map(|(_, profile)| profile));
             merging.add_merged(&merged, label.as_deref());
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Adds frames up: their paths in ClickHouse, what is told beside them here.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dictionary::Build;
 use super::paths::{Answer, SUMS};
@@ -52,9 +52,34 @@ impl<'a> Unit<'a> {
     pub fn new(sums: OfSeries, build: &'a Build, rows: Vec<Row>) -> Self {
         Self { sums, build, rows, beyond: Vec::new(), edges: FxHashMap::default(), large: Vec::new() }
     }
+
+    /// The sums of what was added.
+    pub fn finish(self, store: &ClickHouse) -> Result<OfSeries, Error> {
+        let Self { mut sums, build, mut beyond, large, .. } = self;
+        let damaged = || store.damaged("a frame");
+        let parent = |path: u32| build.dictionary.parent(path);
+        with_parents(&mut beyond, parent);
+        // Each answer may have the same path.
+        beyond.dedup_by(|(path, numbers), (before, sums)| {
+            let is_same = path == before;
+            if is_same {
+                sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum = sum.wrapping_add(*number));
+            }
+            is_same
+        });
+        for (path, column, number) in large {
+            let path = build.paths.get(&path).ok_or_else(damaged)?;
+            let at = beyond.binary_search_by_key(path, |(path, _)| *path).map_err(|_| damaged())?;
+            let sum = &mut beyond[at].1[usize::from(column)];
+            *sum = sum.wrapping_add(number);
+        }
+        whole(&mut beyond, parent);
+        beyond.iter().for_each(|(path, numbers)| sums.add_path(*path, numbers));
+        Ok(sums)
+    }
 }
 
-/// Adds the frames of units up, each unit by itself; a frame is in one of them. `sessions` numbers recordings.
+/// Adds what is told of the frames of units, each unit by itself, for [`Unit::finish`] to add it up; a frame is in one of them. `sessions` numbers recordings.
 pub fn add(
     store: &ClickHouse,
     units: &mut [Unit],
@@ -76,14 +101,24 @@ fn add_told(
 ) -> Result<(), Failure> {
     let Unit { sums, build, rows, edges, large, .. } = unit;
     let damaged = || store.damaged("a frame");
+    let (mut heads, mut counting) = (FxHashMap::default(), FxHashSet::default());
+    for recording in rows.chunk_by(|a, b| a.session == b.session) {
+        let head = told.get(&recording[0].newest).ok_or(Failure::Moved)?;
+        let head: Head = postcard::from_bytes(&head.head).map_err(|_| damaged())?;
+        counting.extend(head.group.as_ref().map(|_| recording[0].series));
+        heads.insert(&recording[0].session, head);
+    }
     let mut began = None;
     for (at, row) in rows.iter().enumerate() {
+        // A series that has counted nothing is not told of; what is kept is.
+        if !sums.is_to_keep && !counting.contains(&row.series) {
+            continue;
+        }
         let is_same = |other: Option<&Row>| other.is_some_and(|other| other.session == row.session);
         let is_first = !is_same(at.checked_sub(1).and_then(|before| rows.get(before)));
         let is_last = !is_same(rows.get(at + 1));
         if is_first {
-            let head = told.get(&row.newest).ok_or(Failure::Moved)?;
-            let head: Head = postcard::from_bytes(&head.head).map_err(|_| damaged())?;
+            let head = heads.remove(&row.session).ok_or_else(damaged)?;
             let next = sessions.len() as i64;
             sums.add_session(*sessions.entry(row.session.clone()).or_insert(next), head);
             began = sums.began(row.sequence, row.started);
@@ -137,27 +172,6 @@ fn add_sums(store: &ClickHouse, units: &mut [Unit], answers: &[Answer]) -> Resul
     // None is missing that the frames have.
     if met != units.iter().flat_map(|unit| &unit.rows).map(|row| row.paths).sum::<u64>() {
         return Err(Failure::Moved);
-    }
-    for unit in units {
-        let Unit { sums, build, beyond, large, .. } = unit;
-        let parent = |path: u32| build.dictionary.parent(path);
-        with_parents(beyond, parent);
-        // Each answer may have the same path.
-        beyond.dedup_by(|(path, numbers), (before, sums)| {
-            let is_same = path == before;
-            if is_same {
-                sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum = sum.wrapping_add(*number));
-            }
-            is_same
-        });
-        for (path, column, number) in large.drain(..) {
-            let path = build.paths.get(&path).ok_or_else(damaged)?;
-            let at = beyond.binary_search_by_key(path, |(path, _)| *path).map_err(|_| damaged())?;
-            let sum = &mut beyond[at].1[usize::from(column)];
-            *sum = sum.wrapping_add(number);
-        }
-        whole(beyond, parent);
-        beyond.drain(..).for_each(|(path, numbers)| sums.add_path(path, &numbers));
     }
     Ok(())
 }
