@@ -9,6 +9,8 @@
  *   outsider descriptors    closes all descriptors but the first three, by close_range
  *   outsider environment    clears its environment, and forks
  *   outsider memory         limits its address space to what it has
+ *   outsider memory-wide    the same, and makes 33825 calls more: wide_0 once, and each wide function from 32 places in
+ *                           the one above
  *   outsider replaced       puts links to ./precious in the place of the profiles in ./out */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -48,6 +50,13 @@ UNSEEN static void replace_profiles(void)
 
 static void begin(void) {}
 
+#define EIGHT(call) call(), call(), call(), call(), call(), call(), call(), call()
+#define MANY(call) EIGHT(call), EIGHT(call), EIGHT(call), EIGHT(call)
+static void wide_3(void) { leaves++; }
+static void wide_2(void) { MANY(wide_3); }
+static void wide_1(void) { MANY(wide_2); }
+static void wide_0(void) { MANY(wide_1); }
+
 UNSEEN static void send_servants(void)
 {
     for (int i = 0; i < 40; i++) {
@@ -70,7 +79,7 @@ static void leave(const char *how)
     if (!strcmp(how, "user") && (setgid(65534) || setuid(65534))) exit(2);
     if (!strcmp(how, "descriptors") && close_range(3, ~0U, 0)) exit(2);
     if (!strcmp(how, "environment") && (clearenv() || fork() < 0)) exit(2);
-    if (!strcmp(how, "memory")) {
+    if (!strncmp(how, "memory", 6)) {
         size_t now = address_space();
         setrlimit(RLIMIT_AS, &(struct rlimit){now, now});
     }
@@ -82,6 +91,7 @@ int main(int argc, char **argv)
     if (argc != 2) return 2;
     leave(argv[1]);
     level_0();
+    if (!strcmp(argv[1], "memory-wide")) wide_0();
     printf("%d\n", leaves);
     fflush(stdout);
     wait(NULL);

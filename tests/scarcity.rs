@@ -69,17 +69,31 @@ fn more_paths_than_there_is_memory_for() {
     });
 }
 
-/// The recorder cannot make its index larger: paths are folded, and no call is lost.
+/// The recorder cannot make its index larger, and needs none where a function is called from few places of a path.
 #[test]
 fn no_more_address_space() {
     each_build("outsider.c", |program| {
         for roots in ["", "level_0"] {
             let document = program.record().roots(roots).arg("memory").run().document(&[]);
+            assert_eq!((levels(&document), lost(&document)), (TREE, 0));
+            assert_eq!(document.into_only_report().folded_calls, 0);
+        }
+    });
+}
+
+/// Where it needs one, paths are folded, and no call is lost.
+#[test]
+fn no_more_address_space_for_an_index() {
+    const WIDE: [(&str, u64); 4] = [("wide_0", 1), ("wide_1", 32), ("wide_2", 1024), ("wide_3", 32768)];
+    each_build("outsider.c", |program| {
+        for roots in ["", "level_0,wide_0"] {
+            let document = program.record().roots(roots).arg("memory-wide").run().document(&[]);
             assert!(document.warns_of(&["no memory to spare", "address space"]), "{:?}", document.warnings);
             assert!(document.warns_of(&["counted by function only"]), "{:?}", document.warnings);
             assert_eq!((levels(&document), lost(&document)), (TREE, 0));
             let report = document.into_only_report();
-            assert!(report.folded_calls > TREE / 2 && report.folded_calls < TREE, "{}", report.folded_calls);
+            WIDE.iter().for_each(|&(name, calls)| assert_eq!(report.function(name).calls, calls, "{name}"));
+            assert!(report.folded_calls > 32768 / 2 && report.folded_calls < 33825, "{}", report.folded_calls);
         }
     });
 }

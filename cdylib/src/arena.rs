@@ -9,7 +9,6 @@ use crate::path;
 use crate::ring;
 use crate::sys;
 use crate::thread::Thread;
-use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use profile::arena::flag;
 use profile::block::BLOCK_MAGIC;
@@ -60,7 +59,8 @@ pub fn claim(thread: &Thread) -> bool {
     thread.nodes.clear();
     thread.functions.clear();
     thread.path_cache.clear();
-    thread.children.set(family.children);
+    thread.children.set(family.children.load(Ordering::Relaxed));
+    children::forget(thread);
     thread.directory.set(-1);
     thread.token.set(family.token());
     let apart = process <= keep;
@@ -172,7 +172,7 @@ unsafe fn take_over(thread: &Thread, arena_ref: Ref, merge: bool) {
             // This process may not have touched it yet; now rather than in the middle of a call.
             let _ = sys::populate(block.cast(), (*block).size as usize);
             if !children::make_room(thread, blocks, (*block).size as usize) {
-                thread.children.set(ptr::null_mut());
+                children::give_up(thread);
             }
             blocks = (*block).next;
         }
@@ -256,11 +256,11 @@ pub fn index_what_is_there(thread: &Thread) {
     thread.nodes.clear();
     thread.functions.clear();
     thread.path_cache.clear();
+    children::forget(thread);
     let family = thread.family;
     // SAFETY: the arena is the thread's.
     unsafe {
         each_node(thread.base, thread.arena_ref.get(), |reference, node| {
-            children::forget(thread, reference);
             let is_there = |address, module| modules::number(family, address as usize) == module;
             if is_there((*node).function, (*node).module) && is_there((*node).site, (*node).site_module) {
                 path::index(thread, reference, node);
@@ -295,7 +295,7 @@ unsafe fn each_node(base: *mut u8, arena_ref: Ref, mut each: impl FnMut(Ref, *mu
 fn create(thread: &Thread) -> bool {
     let Some((reference, block)) = thread.family.block(FIRST_SIZE, false) else { return false };
     if !children::make_room(thread, reference, FIRST_SIZE) {
-        thread.children.set(ptr::null_mut());
+        children::give_up(thread);
     }
     // SAFETY: the block is new and large enough.
     unsafe {

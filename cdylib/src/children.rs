@@ -10,24 +10,26 @@
 
 use crate::arch;
 use crate::field::Field;
+use crate::frame::NOTED;
 use crate::path;
 use crate::sys;
 use crate::thread::Thread;
 use core::ptr;
+use core::sync::atomic::{AtomicU32, Ordering};
 use profile::node::ROOT;
 use profile::{GRANULE, NodeRecord, Ref, UNIT};
 
 /// Children that a line has room for.
 const ROOM: usize = 7;
 
-/// What a line holds.
+/// What a line holds, in the low bits of [`Line::state`].
 mod holds {
-    /// Nothing: the index has all children, as those of a node that this process has not made, or whose code is gone.
-    pub const NONE: u32 = 0;
     /// All children.
-    pub const ALL: u32 = 1;
+    pub const ALL: u32 = 0;
     /// Some of them; the others are in the index.
-    pub const SOME: u32 = 2;
+    pub const SOME: u32 = 1;
+    /// Those bits.
+    pub const BITS: u32 = 1;
 }
 
 /// The children of a node.
@@ -35,8 +37,10 @@ mod holds {
 pub struct Line {
     /// Each in one of the two slots that its function, call site and hook choose; 0 = none.
     slots: [Field<Ref>; ROOM],
-    /// See [`holds`].
-    holds: Field<u32>,
+    /// [`Thread::lines`] of the thread that has made the node, and [`holds`]. Lines of any other number hold nothing, and the
+    /// index has the children: those that the thread has made for another arena, or before code that it knew was gone; and
+    /// those of a parent process, which a hook that forked in the middle may go on to write.
+    state: Field<u32>,
 }
 
 /// What a line knows of a child.
@@ -49,14 +53,12 @@ pub enum Known {
     Nothing,
 }
 
-/// Lines for all nodes of a file of this size, none of them with memory yet but the first. Null if there is no address space
-/// for them, or if a fork could not wipe them.
+/// Address space for the lines of all nodes of a file of this size. Null if there is none, or if a fork could not wipe it.
 pub fn reserve(file: usize) -> *mut Line {
     let size = (file / size_of::<NodeRecord>() * size_of::<Line>()).next_multiple_of(GRANULE);
     let Ok(lines) = sys::reserve_memory(size) else { return ptr::null_mut() };
     // SAFETY: the range is new.
-    let is_ready = unsafe { sys::wipe_on_fork(lines, size).and_then(|()| sys::commit_memory(lines, GRANULE)) };
-    if is_ready.is_err() {
+    if unsafe { sys::wipe_on_fork(lines, size) }.is_err() {
         // SAFETY: nobody has seen it.
         unsafe { sys::unmap(lines, size) };
         return ptr::null_mut();
@@ -77,6 +79,12 @@ pub fn make_room(thread: &Thread, block: Ref, size: usize) -> bool {
     unsafe { sys::commit_memory(start, size) }.is_ok()
 }
 
+/// Does without lines, in this process and in those that it forks: a node may have one without memory.
+pub fn give_up(thread: &Thread) {
+    thread.family.children.store(ptr::null_mut(), Ordering::Relaxed);
+    thread.children.set(ptr::null_mut());
+}
+
 /// Where a node's line begins.
 #[inline(always)]
 fn byte_of(node: Ref) -> usize {
@@ -87,8 +95,9 @@ fn byte_of(node: Ref) -> usize {
 /// The line of a node of the thread's. `None` of what is called from no node: its children are every thread's.
 #[inline(always)]
 fn line(thread: &Thread, node: Ref) -> Option<&Line> {
+    const _: () = assert!(NOTED == Ref::MAX); // no node either
     let lines = thread.children.get();
-    if lines.is_null() || node <= ROOT {
+    if lines.is_null() || node.wrapping_add(1) <= ROOT + 1 {
         return None;
     }
     // SAFETY: the nodes of the thread's arena, and of the parent process's, have lines with memory.
@@ -103,14 +112,25 @@ fn slots(function: usize, site: usize, hook: usize) -> [usize; 2] {
     [first, if first == ROOM - 1 { 0 } else { first + 1 }]
 }
 
+/// Has all lines of the thread hold nothing from now on.
+pub fn forget(thread: &Thread) {
+    static LAST: AtomicU32 = AtomicU32::new(0);
+    // A forked child goes on from its parent's numbers.
+    thread.lines.set(LAST.fetch_add(1 + holds::BITS, Ordering::Relaxed).wrapping_add(1 + holds::BITS));
+}
+
+/// What a line holds of the thread's; none if that is nothing.
+#[inline(always)]
+fn holds(thread: &Thread, line: &Line) -> Option<u32> {
+    let state = line.state.get();
+    (state & !holds::BITS == thread.lines.get()).then_some(state & holds::BITS)
+}
+
 /// Looks for a child of a node.
 #[inline(always)]
 pub fn find(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Known {
     let Some(line) = line(thread, parent) else { return Known::Nothing };
-    let holds = line.holds.get();
-    if holds == holds::NONE {
-        return Known::Nothing;
-    }
+    let Some(holds) = holds(thread, line) else { return Known::Nothing };
     for slot in slots(function, site, hook) {
         let node = line.slots[slot].get();
         // SAFETY: children are nodes of the arena; 0 is the file's header, and no node.
@@ -121,56 +141,45 @@ pub fn find(thread: &Thread, parent: Ref, function: usize, site: usize, hook: us
     if holds == holds::ALL { Known::IsNew } else { Known::Nothing }
 }
 
-/// Whether a line has a slot for a new child.
+/// The slot for a new child in the line of its parent, if there is one.
+fn free<'a>(thread: &'a Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<&'a Field<Ref>> {
+    let line = line(thread, parent)?;
+    holds(thread, line)?;
+    slots(function, site, hook).into_iter().map(|slot| &line.slots[slot]).find(|slot| slot.get() == 0)
+}
+
+/// Whether there is one.
 pub fn has_room(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> bool {
-    line(thread, parent).is_some_and(|line| {
-        line.holds.get() != holds::NONE && slots(function, site, hook).iter().any(|&slot| line.slots[slot].get() == 0)
-    })
+    free(thread, parent, function, site, hook).is_some()
 }
 
 /// Puts a new child, which has no children yet, into the line of its parent. False if there is no slot for it: it must be in
 /// the index.
 pub fn insert(thread: &Thread, parent: Ref, child: Ref, function: usize, site: usize, hook: usize) -> bool {
+    let number = thread.lines.get(); // once: a signal handler may fork
     if let Some(line) = line(thread, child) {
-        line.holds.set(holds::ALL);
-        used(thread).set(1);
+        line.slots.iter().for_each(|slot| slot.set(0));
+        line.state.set(number | holds::ALL);
     }
-    let Some(line) = line(thread, parent) else { return false };
-    if line.holds.get() == holds::NONE {
-        return false;
-    }
-    let free = slots(function, site, hook).into_iter().find(|&slot| line.slots[slot].get() == 0);
+    let free = free(thread, parent, function, site, hook);
     match free {
-        Some(slot) => line.slots[slot].set(child),
-        None => line.holds.set(holds::SOME),
+        Some(slot) => slot.set(child),
+        None => {
+            if let Some(line) = line(thread, parent).filter(|line| line.state.get() & !holds::BITS == number) {
+                line.state.set(number | holds::SOME);
+            }
+        }
     }
     free.is_some()
 }
 
-/// Whether this process has made a node, or knows it to be a child of one that it has made.
-pub fn has(thread: &Thread, parent: Ref, node: Ref) -> bool {
-    line(thread, node).is_some_and(|line| line.holds.get() != holds::NONE)
-        || line(thread, parent).is_some_and(|line| line.slots.iter().any(|slot| slot.get() == node))
+/// Whether a node is one that the thread has made for its present arena, as far as its line can tell.
+pub fn is_own(thread: &Thread, node: Ref) -> bool {
+    line(thread, node).is_some_and(|line| holds(thread, line).is_some())
 }
 
 /// Fetches the line of a node's children, as the next call will ask for one of them.
 #[inline(always)]
 pub fn prefetch(thread: &Thread, node: Ref) {
     arch::prefetch(thread.children.get().cast::<u8>().wrapping_add(byte_of(node)));
-}
-
-/// Forgets the children of a node of the thread's arena: the index is to have them.
-pub fn forget(thread: &Thread, node: Ref) {
-    let Some(line) = line(thread, node) else { return };
-    // A process that has made no node yet, as a forked child, has no lines to touch.
-    if used(thread).get() != 0 && line.holds.get() != holds::NONE {
-        line.holds.set(holds::NONE); // first: a signal handler may ask in between
-        line.slots.iter().for_each(|slot| slot.set(0));
-    }
-}
-
-/// A word that says whether this process has made any node: in the line of the file's header.
-fn used(thread: &Thread) -> &Field<u32> {
-    // SAFETY: the first line has memory, where there are lines.
-    unsafe { &(*thread.children.get()).holds }
 }

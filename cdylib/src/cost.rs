@@ -64,7 +64,7 @@ fn rehearse(which: u32, timing: u32, since: Anchor) -> Option<Costs> {
         settings: Settings { timing, ..Settings::DEFAULT },
         clock: which,
         process: process_page()?,
-        children: core::ptr::null_mut(),
+        children: AtomicPtr::new(ptr::null_mut()),
         modules: AtomicPtr::new(ptr::null_mut()),
         filter: AtomicPtr::new(ptr::null_mut()),
     })?;

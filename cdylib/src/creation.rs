@@ -64,7 +64,7 @@ pub fn create() -> Option<&'static Family> {
         settings,
         clock,
         process: process_page()?,
-        children: children::reserve(place.mapped),
+        children: AtomicPtr::new(children::reserve(place.mapped)),
         modules: AtomicPtr::new(ptr::null_mut()),
         filter: AtomicPtr::new(ptr::from_ref(filter).cast_mut()),
     })?;

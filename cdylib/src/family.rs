@@ -35,8 +35,8 @@ pub struct Family {
     pub process: *mut Process,
     /// The modules seen by this process.
     pub modules: AtomicPtr<Known>,
-    /// Where this process remembers the children of nodes ([`crate::children`]); null if it does not.
-    pub children: *mut Line,
+    /// Where this process keeps the first children of nodes ([`crate::children`]); null if it does not.
+    pub children: AtomicPtr<Line>,
     /// Addresses of roots and excluded functions.
     pub filter: AtomicPtr<Filter>,
 }

@@ -61,8 +61,8 @@ pub fn is_own(thread: &Thread, node: Ref) -> bool {
         return true;
     }
     // SAFETY: a position is a node of some arena's.
-    let (parent, key) = unsafe { ((*thread.node(node)).parent, key_of(thread.node(node))) };
-    children::has(thread, parent, node) || thread.nodes.find(key, |found| found == node).is_some()
+    let key = unsafe { key_of(thread.node(node)) };
+    children::is_own(thread, node) || thread.nodes.find(key, |found| found == node).is_some()
 }
 
 /// The node for a call from `parent`, made if there is none. `None` if there is no room for any.

@@ -116,6 +116,8 @@ pub struct Thread {
     pub nodes: Table,
     /// [`Family::children`], if there is memory for those of its arena's nodes.
     pub children: Field<*mut Line>,
+    /// The number of those that it has made since it has its arena and knows the code.
+    pub lines: Field<u32>,
     /// The arena's name in the file.
     pub arena_ref: Field<Ref>,
     /// The token by which it owns the arena.
