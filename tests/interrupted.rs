@@ -55,3 +55,20 @@ fn a_handler_jumps_out_of_hooks_many_thousand_times() {
         assert_eq!(report.lost_calls, 0);
     });
 }
+
+/// Signals are not blocked for every path where a program has made many and has no handler. One that it gets later loses no call.
+#[test]
+fn a_handler_that_comes_after_many_paths_were_made() {
+    each_build("late-handler.c", |program| {
+        let recorded = program.record().with_output_of_its_own().run();
+        let ticks: u64 = recorded.stdout.trim().parse().unwrap();
+        assert!(ticks > 0, "no signal came");
+        let report = recorded.document(&[]).into_only_report();
+        let calls = |name: &str| report.function(name).calls;
+        assert_eq!((calls("on_tick"), calls("in_handler")), (ticks, 2 * ticks));
+        for (level, name) in ["tree", "tree_1", "tree_2", "tree_3", "tree_4", "tree_5"].into_iter().enumerate() {
+            assert_eq!(calls(name), 4 * 8_u64.pow(level as u32), "{name}");
+        }
+        assert_eq!(report.lost_calls, 0);
+    });
+}
