@@ -108,7 +108,7 @@ fn line(thread: &Thread, node: Ref) -> Option<&Line> {
 #[inline(always)]
 fn slots(function: usize, site: usize, hook: usize) -> [usize; 2] {
     let child = (function >> 4).wrapping_add(site).wrapping_add(hook) as u32;
-    let first = (u64::from(child.wrapping_mul(0x9e37_79b1)) * ROOM as u64 >> 32) as usize;
+    let first = ((u64::from(child.wrapping_mul(0x9e37_79b1)) * ROOM as u64) >> 32) as usize;
     [first, if first == ROOM - 1 { 0 } else { first + 1 }]
 }
 
@@ -142,7 +142,7 @@ pub fn find(thread: &Thread, parent: Ref, function: usize, site: usize, hook: us
 }
 
 /// The slot for a new child in the line of its parent, if there is one.
-fn free<'a>(thread: &'a Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<&'a Field<Ref>> {
+fn free(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<&Field<Ref>> {
     let line = line(thread, parent)?;
     holds(thread, line)?;
     slots(function, site, hook).into_iter().map(|slot| &line.slots[slot]).find(|slot| slot.get() == 0)

@@ -20,6 +20,8 @@
 //!
 //! `switches` tells whether the thread was switched out, and `off_cpu` then asks for how long.
 //!
+//! A call's node is looked for in `path_cache`, then among its parent's first `children`, then in an index.
+//!
 //! A `frame` is an open call, a `table` an index of what an arena holds, and `busy` what protects a thread's state from its own
 //! signal handlers, word by word (`field`). `life` is called when the library is loaded
 //! and when threads and processes end, `seal` before a program restricts its system calls; `creation` makes a family, and `cost` measures the hooks; `sys`, `memory`, `clock`
