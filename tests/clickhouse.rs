@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Output, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::clickhouse::ClickHouse;
 use common::service::{Agent, Service};
@@ -200,12 +200,9 @@ fn a_writer_that_is_killed_leaves_nothing_that_counts() {
     let expected = story.told("report --format json one two three");
     let expected_of = all.map(|name| story.told(&format!("report --format json {name}")));
     let mut there = 0;
-    // How long it takes on this machine, now: the first time with the tables, which it makes.
-    let took = ["one", "two"].map(|name| {
-        let began = Instant::now();
-        story.done(&format!("push --store STORE {name}"));
-        began.elapsed().as_micros() as u64
-    });
+    // When it is killed: later after it was too early, and earlier after it was too late, however fast the machine is now. The
+    // first one makes the tables, too.
+    let mut wait = [100_000, 100_000];
     for round in 0..5 {
         let store = story.engine.store(&format!("round_{round}"));
         for turn in 0..9 {
@@ -213,9 +210,11 @@ fn a_writer_that_is_killed_leaves_nothing_that_counts() {
             let mut command = diytrace(story.path());
             command.args(["push", "--store", &store, "--label", &format!("run={name}"), name]);
             let mut writer = command.stderr(Stdio::null()).spawn().unwrap();
-            sleep(Duration::from_micros(random.next() % (took[usize::from(turn > 0)] * 3 / 2)));
+            let wait = &mut wait[usize::from(turn > 0)];
+            sleep(Duration::from_micros(random.next() % *wait));
             writer.kill().unwrap();
-            writer.wait().unwrap();
+            let was_too_late = writer.wait().unwrap().success();
+            *wait = if was_too_late { *wait * 3 / 4 } else { *wait * 5 / 4 }.max(1000);
             // What there is of a recording is all of it: it may lack its names, which come last.
             for (name, expected) in all.iter().zip(&expected_of) {
                 let output = story.run(&format!("report --format json --store {store} --select run={name}"));

@@ -56,7 +56,7 @@ impl Drop for Busy<'_> {
 fn does_without_blocking(thread: &Thread) -> bool {
     /// New paths for which signals are blocked in any case: a program begins with many, and with installing its handlers.
     const FIRST: u32 = 1 << 13;
-    /// New paths until it is asked again. To ask takes as long as to make ten.
+    /// New paths until it is asked again, by a system call for each of 64 signals; to block them takes two for each path.
     const EVERY: u32 = 1 << 10;
     let paths = thread.new_paths.get().wrapping_add(1);
     thread.new_paths.set(paths);

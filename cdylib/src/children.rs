@@ -11,37 +11,14 @@
 use crate::arch;
 use crate::field::Field;
 use crate::frame::NOTED;
+use crate::line::{Line, byte_of, holds};
 use crate::path;
 use crate::sys;
 use crate::thread::Thread;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::node::ROOT;
-use profile::{GRANULE, NodeRecord, Ref, UNIT};
-
-/// Children that a line has room for.
-const ROOM: usize = 7;
-
-/// What a line holds, in the low bits of [`Line::state`].
-mod holds {
-    /// All children.
-    pub const ALL: u32 = 0;
-    /// Some of them; the others are in the index.
-    pub const SOME: u32 = 1;
-    /// Those bits.
-    pub const BITS: u32 = 1;
-}
-
-/// The children of a node.
-#[repr(C, align(32))]
-pub struct Line {
-    /// Each in one of the two slots that its function, call site and hook choose; 0 = none.
-    slots: [Field<Ref>; ROOM],
-    /// [`Thread::lines`] of the thread that has made the node, and [`holds`]. Lines of any other number hold nothing, and the
-    /// index has the children: those that the thread has made for another arena, or before code that it knew was gone; and
-    /// those of a parent process, which a hook that forked in the middle may go on to write.
-    state: Field<u32>,
-}
+use profile::{GRANULE, Ref, UNIT};
 
 /// What a line knows of a child.
 pub enum Known {
@@ -51,19 +28,6 @@ pub enum Known {
     IsNew,
     /// Nothing: the index is to be asked.
     Nothing,
-}
-
-/// Address space for the lines of all nodes of a file of this size. Null if there is none, or if a fork could not wipe it.
-pub fn reserve(file: usize) -> *mut Line {
-    let size = (file / size_of::<NodeRecord>() * size_of::<Line>()).next_multiple_of(GRANULE);
-    let Ok(lines) = sys::reserve_memory(size) else { return ptr::null_mut() };
-    // SAFETY: the range is new.
-    if unsafe { sys::wipe_on_fork(lines, size) }.is_err() {
-        // SAFETY: nobody has seen it.
-        unsafe { sys::unmap(lines, size) };
-        return ptr::null_mut();
-    }
-    lines.cast()
 }
 
 /// Puts memory behind the lines of a block's nodes. False if there is none.
@@ -85,13 +49,6 @@ pub fn give_up(thread: &Thread) {
     thread.children.set(ptr::null_mut());
 }
 
-/// Where a node's line begins.
-#[inline(always)]
-fn byte_of(node: Ref) -> usize {
-    const UNITS: Ref = (size_of::<NodeRecord>() / UNIT) as Ref;
-    (node / UNITS) as usize * size_of::<Line>()
-}
-
 /// The line of a node of the thread's. `None` of what is called from no node: its children are every thread's.
 #[inline(always)]
 fn line(thread: &Thread, node: Ref) -> Option<&Line> {
@@ -104,19 +61,11 @@ fn line(thread: &Thread, node: Ref) -> Option<&Line> {
     Some(unsafe { &*lines.byte_add(byte_of(node)) })
 }
 
-/// The two slots that a child may be in.
-#[inline(always)]
-fn slots(function: usize, site: usize, hook: usize) -> [usize; 2] {
-    let child = (function >> 4).wrapping_add(site).wrapping_add(hook) as u32;
-    let first = ((u64::from(child.wrapping_mul(0x9e37_79b1)) * ROOM as u64) >> 32) as usize;
-    [first, if first == ROOM - 1 { 0 } else { first + 1 }]
-}
-
 /// Has all lines of the thread hold nothing from now on.
 pub fn forget(thread: &Thread) {
-    static LAST: AtomicU32 = AtomicU32::new(0);
-    // A forked child goes on from its parent's numbers.
-    thread.lines.set(LAST.fetch_add(1 + holds::BITS, Ordering::Relaxed).wrapping_add(1 + holds::BITS));
+    const STEP: u32 = 1 + holds::BITS;
+    static LAST: AtomicU32 = AtomicU32::new(0); // a forked child goes on from its parent's
+    thread.lines.set(LAST.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP));
 }
 
 /// What a line holds of the thread's; none if that is nothing.
@@ -131,8 +80,8 @@ fn holds(thread: &Thread, line: &Line) -> Option<u32> {
 pub fn find(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Known {
     let Some(line) = line(thread, parent) else { return Known::Nothing };
     let Some(holds) = holds(thread, line) else { return Known::Nothing };
-    for slot in slots(function, site, hook) {
-        let node = line.slots[slot].get();
+    for slot in line.slots_of(function, site, hook) {
+        let node = slot.get();
         // SAFETY: children are nodes of the arena; 0 is the file's header, and no node.
         if unsafe { path::is(thread.node(node), parent, function, site, hook) } {
             return Known::Is(node);
@@ -142,15 +91,14 @@ pub fn find(thread: &Thread, parent: Ref, function: usize, site: usize, hook: us
 }
 
 /// The slot for a new child in the line of its parent, if there is one.
-fn free(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<&Field<Ref>> {
-    let line = line(thread, parent)?;
-    holds(thread, line)?;
-    slots(function, site, hook).into_iter().map(|slot| &line.slots[slot]).find(|slot| slot.get() == 0)
+fn free(line: &Line, function: usize, site: usize, hook: usize) -> Option<&Field<Ref>> {
+    line.slots_of(function, site, hook).into_iter().find(|slot| slot.get() == 0)
 }
 
-/// Whether there is one.
+/// Whether the line of a parent takes a new child.
 pub fn has_room(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> bool {
-    free(thread, parent, function, site, hook).is_some()
+    let line = line(thread, parent).filter(|line| holds(thread, line).is_some());
+    line.is_some_and(|line| free(line, function, site, hook).is_some())
 }
 
 /// Puts a new child, which has no children yet, into the line of its parent. False if there is no slot for it: it must be in
@@ -161,14 +109,11 @@ pub fn insert(thread: &Thread, parent: Ref, child: Ref, function: usize, site: u
         line.slots.iter().for_each(|slot| slot.set(0));
         line.state.set(number | holds::ALL);
     }
-    let free = free(thread, parent, function, site, hook);
+    let Some(line) = line(thread, parent).filter(|line| holds(thread, line).is_some()) else { return false };
+    let free = free(line, function, site, hook);
     match free {
         Some(slot) => slot.set(child),
-        None => {
-            if let Some(line) = line(thread, parent).filter(|line| line.state.get() & !holds::BITS == number) {
-                line.state.set(number | holds::SOME);
-            }
-        }
+        None => line.state.set(number | holds::SOME),
     }
     free.is_some()
 }

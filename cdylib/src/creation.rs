@@ -1,11 +1,11 @@
 //! How a family comes into being: its file, its mapping, its header.
 
-use crate::children;
 use crate::clock;
 use crate::cost;
 use crate::family::{EMPTY_SIZE, Family, File, Process};
 use crate::filter::Filter;
 use crate::life;
+use crate::line;
 use crate::memory;
 use crate::modules;
 use crate::rare;
@@ -64,7 +64,7 @@ pub fn create() -> Option<&'static Family> {
         settings,
         clock,
         process: process_page()?,
-        children: AtomicPtr::new(children::reserve(place.mapped)),
+        children: AtomicPtr::new(line::reserve(place.mapped)),
         modules: AtomicPtr::new(ptr::null_mut()),
         filter: AtomicPtr::new(ptr::from_ref(filter).cast_mut()),
     })?;

@@ -1,9 +1,9 @@
 //! The family: one file, mapped by the first process of a program and all that it forks.
 
-use crate::children::Line;
 use crate::clock;
 use crate::filter::Filter;
 use crate::known::Known;
+use crate::line::Line;
 use crate::settings::Settings;
 use crate::sys::{self, Errno, Fd};
 use core::ffi::CStr;

@@ -20,7 +20,7 @@
 //!
 //! `switches` tells whether the thread was switched out, and `off_cpu` then asks for how long.
 //!
-//! A call's node is looked for in `path_cache`, then among its parent's first `children`, then in an index.
+//! A call's node is looked for in `path_cache`, then among its parent's first `children` (a `line` of them), then in an index.
 //!
 //! A `frame` is an open call, a `table` an index of what an arena holds, and `busy` what protects a thread's state from its own
 //! signal handlers, word by word (`field`). `life` is called when the library is loaded
@@ -55,6 +55,7 @@ mod image;
 mod known;
 mod left;
 mod life;
+mod line;
 mod mapped_file;
 mod maps;
 mod memory;

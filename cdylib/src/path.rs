@@ -60,9 +60,12 @@ pub fn is_own(thread: &Thread, node: Ref) -> bool {
     if node <= ROOT {
         return true;
     }
+    if children::is_own(thread, node) {
+        return true;
+    }
     // SAFETY: a position is a node of some arena's.
     let key = unsafe { key_of(thread.node(node)) };
-    children::is_own(thread, node) || thread.nodes.find(key, |found| found == node).is_some()
+    thread.nodes.find(key, |found| found == node).is_some()
 }
 
 /// The node for a call from `parent`, made if there is none. `None` if there is no room for any.

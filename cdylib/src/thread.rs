@@ -3,12 +3,12 @@
 use crate::arch;
 use crate::arena;
 use crate::busy::Busy;
-use crate::children::Line;
 use crate::clock;
 use crate::family::{self, Family};
 use crate::field::Field;
 use crate::fork;
 use crate::frame::{self, Frame, bits};
+use crate::line::Line;
 use crate::off_cpu::{self, Off};
 use crate::path_cache::PathCache;
 use crate::processor::OnProcessor;

@@ -7,7 +7,7 @@ use axum::response::Response;
 use crate::answer;
 
 /// Its scripts, which are ES modules, and styles. What exported pages have, too, is theirs.
-const FILES: [(&str, &str); 20] = [
+const FILES: [(&str, &str); 21] = [
     ("ask.js", include_str!("../page/ask.js")),
     ("brush.js", include_str!("../page/brush.js")),
     ("chart.js", include_str!("../page/chart.js")),
@@ -25,6 +25,7 @@ const FILES: [(&str, &str); 20] = [
     ("palette.css", diytrace_views::page::PALETTE),
     ("place.js", include_str!("../page/place.js")),
     ("services.js", include_str!("../page/services.js")),
+    ("sight.js", diytrace_views::page::SIGHT),
     ("table.js", include_str!("../page/table.js")),
     ("text.js", diytrace_views::page::TEXT),
     ("tree.js", include_str!("../page/tree.js")),

@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::codec::{Below, Numbers, Sums};
+use crate::codec::{Below, Numbers, Sums, of_callees};
 
 /// In which order sums follow from others; those that follow from nothing come first.
 const ORDER: [usize; 26] =
@@ -18,9 +18,9 @@ pub fn beyond(rows: &mut [(u32, Numbers)], parent: impl Fn(u32) -> Option<u32>, 
     below.clear();
     for (path, numbers) in rows.iter_mut().rev() {
         let all = *numbers;
-        let of_callees = below.of(*path);
+        let sums = below.of(*path);
         for at in ORDER {
-            numbers[at] = all[at].wrapping_sub(follows(at, &all, &of_callees));
+            numbers[at] = all[at].wrapping_sub(follows(at, &all, &sums));
         }
         below.add(parent(*path), &all);
     }
@@ -30,9 +30,9 @@ pub fn beyond(rows: &mut [(u32, Numbers)], parent: impl Fn(u32) -> Option<u32>, 
 pub fn whole(rows: &mut [(u32, Numbers)], parent: impl Fn(u32) -> Option<u32>) {
     let mut below = Below::default();
     for (path, numbers) in rows.iter_mut().rev() {
-        let of_callees = below.of(*path);
+        let sums = below.of(*path);
         for at in ORDER {
-            numbers[at] = numbers[at].wrapping_add(follows(at, numbers, &of_callees));
+            numbers[at] = numbers[at].wrapping_add(follows(at, numbers, &sums));
         }
         below.add(parent(*path), numbers);
     }
@@ -54,26 +54,16 @@ pub fn with_parents(rows: &mut Vec<(u32, Numbers)>, parent: impl Fn(u32) -> Opti
 /// What a sum is if nothing is unusual, from those that come before it in [`ORDER`], and of the paths below.
 #[inline(always)]
 fn follows(at: usize, known: &Numbers, below: &Sums) -> i128 {
-    let [calls, inclusive, nested, inner, outer, untimed, nested_inner, nested_outer] = *below;
+    let [_, inclusive, nested, ..] = *below;
     match at {
         // Closed calls: all.
         1 => known[0],
         // Inclusive time: own, and all of callees, but for what is inside recursion.
         6 => known[5].wrapping_add(inclusive).wrapping_add(nested).wrapping_sub(known[7]),
-        // The time of closed calls: all of it.
-        8 => known[6].wrapping_add(known[7]),
-        // In own time, the inner part of a pair for each call that has ended, and the outer one for each callee's.
+        // In own time, the inner part of a hook pair for each call that has ended.
         9 => known[1],
-        10 => calls,
-        // In inclusive time those of callees, too.
-        12 => known[9].wrapping_add(inner).wrapping_add(nested_inner).wrapping_sub(known[15]),
-        13 => known[10].wrapping_add(outer).wrapping_add(nested_outer).wrapping_sub(known[16]),
-        14 => known[11].wrapping_add(untimed),
-        18 => known[12].wrapping_add(known[15]),
-        19 => known[13].wrapping_add(known[16]),
         20 => known[14],
-        21 => known[9],
-        _ => 0,
+        _ => of_callees(at, known, below),
     }
 }
 

@@ -156,17 +156,27 @@ pub fn numbers(row: &Row) -> Numbers {
 /// What a number is if nothing is unusual, from those that come before it in [`ORDER`].
 #[inline(always)]
 fn expected(at: usize, known: &Numbers, below: &Sums) -> i128 {
-    let [calls, inclusive, nested, inner, outer, untimed, nested_inner, nested_outer] = *below;
+    let [_, inclusive, nested, ..] = *below;
     let ended = known[0].wrapping_sub(known[Row::SUMS]);
     match at {
         // Closed calls: those that are not open.
         1 => ended,
         // Own time: all inclusive time, without that of callees.
         5 => known[6].wrapping_add(known[7]).wrapping_sub(inclusive).wrapping_sub(nested),
+        // In own time, the inner part of a hook pair for each call that has ended.
+        9 => ended,
+        _ => of_callees(at, known, below),
+    }
+}
+
+/// What the other sums are if nothing is unusual, wherever they are kept: those of closed calls, and of what callees had.
+#[inline(always)]
+pub fn of_callees(at: usize, known: &Numbers, below: &Sums) -> i128 {
+    let [calls, _, _, inner, outer, untimed, nested_inner, nested_outer] = *below;
+    match at {
         // The time of closed calls: all of it.
         8 => known[6].wrapping_add(known[7]),
-        // In own time, the inner part of a pair for each call that has ended, and the outer one for each callee's.
-        9 => ended,
+        // In own time, the outer part of a pair for each callee's call.
         10 => calls,
         // In inclusive time those of callees, too.
         12 => known[9].wrapping_add(inner).wrapping_add(nested_inner).wrapping_sub(known[15]),

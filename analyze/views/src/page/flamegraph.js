@@ -2,6 +2,7 @@
 //
 // A node has its time (`total`), what it called (`kids`, the most time first), the node that it was called by (`parent`), and `depth`.
 
+import { followSight } from "./sight.js";
 import { counted } from "./text.js";
 
 /**
@@ -98,7 +99,7 @@ export class FlameGraph {
     const width = this.widthNow();
     if (!root || width <= 0) return;
     this.width = width;
-    followedGraph(this);
+    followSight(this, this.canvas);
     this.rows = layOut(root, width);
     this.height = Math.max(this.rows.length, 1) * LINE + 2 * MARGIN;
     this.place();
@@ -269,20 +270,6 @@ export class FlameGraph {
     else return;
     event.preventDefault();
   }
-}
-
-/** Those that may be scrolled; who has left the page is forgotten. */
-const graphs = /** @type {Set<FlameGraph>} */ (new Set());
-
-function followGraphs() {
-  for (const graph of graphs) graph.canvas.isConnected ? graph.follow() : graphs.delete(graph);
-}
-
-/** @param {FlameGraph} graph */
-function followedGraph(graph) {
-  document.addEventListener("scroll", followGraphs, { capture: true, passive: true }); // once, however often it is said
-  window.addEventListener("resize", followGraphs);
-  graphs.add(graph);
 }
 
 /**

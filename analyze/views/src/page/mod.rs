@@ -1,7 +1,8 @@
 //! Pages: one file with style, program and data, that opens from a disk and asks nothing of a network.
 //!
 //! What pages have in common lies here: the frame that they are filled into, colours, how numbers are said, the flame graph, trees of
-//! call paths and long lists. These scripts are ES modules; a service hands some of them out as they are ([`TEXT`], [`FLAMEGRAPH`]).
+//! call paths and long lists. These scripts are ES modules; a service hands some of them out as they are ([`TEXT`], [`SIGHT`],
+//! [`FLAMEGRAPH`]).
 
 use std::io;
 
@@ -15,7 +16,10 @@ pub const PALETTE: &str = include_str!("palette.css");
 /// How numbers are said, and elements made: `text.js`.
 pub const TEXT: &str = include_str!("text.js");
 
-/// The flame graph: `flamegraph.js`, which imports `text.js`.
+/// What draws only what is in sight: `sight.js`.
+pub const SIGHT: &str = include_str!("sight.js");
+
+/// The flame graph: `flamegraph.js`, which imports these.
 pub const FLAMEGRAPH: &str = include_str!("flamegraph.js");
 
 /// Trees of call paths, filtered and turned round: `paths.js`.
@@ -25,7 +29,7 @@ const PATHS: &str = include_str!("paths.js");
 const ROWS: &str = include_str!("rows.js");
 
 /// What every page has, in the order in which its parts need each other.
-const COMMON: [&str; 4] = [TEXT, FLAMEGRAPH, PATHS, ROWS];
+const COMMON: [&str; 5] = [TEXT, SIGHT, FLAMEGRAPH, PATHS, ROWS];
 
 /// What makes a page.
 pub struct Page<'a> {

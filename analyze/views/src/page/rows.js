@@ -1,21 +1,9 @@
 // Rows of which only those in sight, and some beside them, are in the document: of 10,000 some dozens. All are as high as the first.
 
+import { followSight } from "./sight.js";
+
 /** So many are kept ready above and below what is in sight. */
 const BESIDE = 20;
-
-/** Those that may be scrolled; who has left the page is forgotten. */
-const lists = /** @type {Set<Rows>} */ (new Set());
-
-function followLists() {
-  for (const list of lists) list.box.isConnected ? list.follow() : lists.delete(list);
-}
-
-/** @param {Rows} list */
-function followedList(list) {
-  document.addEventListener("scroll", followLists, { capture: true, passive: true }); // once, however often it is said
-  window.addEventListener("resize", followLists);
-  lists.add(list);
-}
 
 /** A long list in a box, with room above and below for what is not drawn. */
 export class Rows {
@@ -50,7 +38,7 @@ export class Rows {
     const from = this.drawn.length ? this.start() : null; // before anything moves
     this.count = count;
     this.row = row;
-    followedList(this);
+    followSight(this, this.box);
     this.clear(0);
     if (!this.height && count) {
       this.draw(0, 1);

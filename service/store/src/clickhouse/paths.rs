@@ -6,9 +6,8 @@ use rustc_hash::FxHashMap;
 
 use super::binary::Reader;
 use super::schema::NUMBERS;
-use super::series::Row;
+use super::series::{AT_ONCE, Row, filed};
 use super::store::ClickHouse;
-use super::told::filed;
 use crate::{Error, codec};
 
 /// How many numbers of a path are sums; the others are of open calls.
@@ -16,9 +15,6 @@ pub const SUMS: usize = diytrace_profile::merge::Row::SUMS;
 
 /// A bit for each of these.
 const OF_SUMS: u32 = (1 << SUMS) - 1;
-
-/// How many frames a question names, so that it is not longer than who may only read may ask.
-pub const AT_ONCE: usize = 8000;
 
 /// A question: columns of numbers, and what to ask.
 struct Question {

@@ -2,6 +2,7 @@
 
 use diytrace_profile::load::timed::Timing;
 use diytrace_profile::merge::PartKey;
+use rustc_hash::FxHashSet;
 
 use super::binary::Reader;
 use super::schema;
@@ -41,6 +42,17 @@ pub struct Row {
     pub columns: u32,
     pub largest: u64,
     pub version: u64,
+}
+
+/// How many frames a question names, so that it is not longer than who may only read may ask.
+pub const AT_ONCE: usize = 8000;
+
+/// Where the rows of frames lie.
+pub fn filed<'a>(rows: impl Iterator<Item = &'a Row> + Clone, ids: impl IntoIterator<Item = u64>) -> String {
+    let series: FxHashSet<u64> = rows.clone().map(|row| row.own_series).collect();
+    let moments = rows.flat_map(|row| [row.ended, row.newest_ended]);
+    let (first, last) = moments.fold((i64::MAX, i64::MIN), |(first, last), at| (first.min(at), last.max(at)));
+    format!("series IN {} AND ended BETWEEN {first} AND {last} AND frame IN {}", listed(series), listed(ids))
 }
 
 /// All series, the first ones first: also those that have no frame any more, or not yet.

@@ -3,9 +3,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::binary::Reader;
-use super::paths::AT_ONCE;
-use super::series::Row;
-use super::store::{ClickHouse, listed};
+use super::series::{AT_ONCE, Row, filed};
+use super::store::ClickHouse;
 use crate::Error;
 
 /// What is told of a frame beside its paths.
@@ -14,14 +13,6 @@ pub struct Told {
     pub head: Vec<u8>,
     pub totals: Vec<u8>,
     pub functions: Vec<u8>,
-}
-
-/// Where the rows of frames lie.
-pub fn filed<'a>(rows: impl Iterator<Item = &'a Row> + Clone, ids: impl IntoIterator<Item = u64>) -> String {
-    let series: FxHashSet<u64> = rows.clone().map(|row| row.own_series).collect();
-    let moments = rows.flat_map(|row| [row.ended, row.newest_ended]);
-    let (first, last) = moments.fold((i64::MAX, i64::MIN), |(first, last), at| (first.min(at), last.max(at)));
-    format!("series IN {} AND ended BETWEEN {first} AND {last} AND frame IN {}", listed(series), listed(ids))
 }
 
 /// Reads it, by frame. Those that are not there somebody has thrown away.
