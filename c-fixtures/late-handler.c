@@ -1,5 +1,5 @@
-/* A program of many paths that installs a signal handler after it has made 37449 of them, and goes on to make as many three
- * times more while signals come.
+/* A program of many paths that has a signal handler only now and then: it has none while it makes 37449 paths, and then makes
+ * as many three times more, with a handler for each 73 of them, which is gone once it was called.
  *
  *   cc -g -finstrument-functions -o late-handler late-handler.c
  *
@@ -10,34 +10,50 @@
 #include <stdio.h>
 #include <sys/time.h>
 
-static volatile int ticks, sum;
+#define UNSEEN __attribute__((no_instrument_function))
+
+static volatile int ticks, sum, is_armed;
 
 static void in_handler(void) { sum++; }
 
-static void on_tick(int signal)
+static void on_tick(int number)
 {
-    (void)signal;
     ticks++;
     in_handler();
     in_handler();
+    signal(number, SIG_IGN);
 }
 
+/* Somewhere in the next microseconds a signal comes. */
+UNSEEN static void arm(void)
+{
+    static int turn;
+    struct itimerval once = {{0, 0}, {0, 1 + turn++ % 40}};
+    if (!is_armed) return;
+    signal(SIGALRM, on_tick);
+    setitimer(ITIMER_REAL, &once, NULL);
+}
+
+#define EIGHT(below) below(), below(), below(), below(), below(), below(), below(), below()
 static void tree_5(void) { sum++; }
-#define TREE(name, below)                                                                                              \
-    static void name(void) { below(), below(), below(), below(), below(), below(), below(), below(); }
-TREE(tree_4, tree_5) TREE(tree_3, tree_4) TREE(tree_2, tree_3) TREE(tree_1, tree_2) TREE(tree, tree_1)
+static void tree_4(void) { EIGHT(tree_5); }
+static void tree_3(void)
+{
+    arm();
+    EIGHT(tree_4);
+}
+static void tree_2(void) { EIGHT(tree_3); }
+static void tree_1(void) { EIGHT(tree_2); }
+static void tree(void) { EIGHT(tree_1); }
 
 int main(void)
 {
-    struct sigaction action = {.sa_handler = on_tick};
-    struct itimerval timer = {{0, 50}, {0, 50}}, none = {{0, 0}, {0, 0}};
     tree();
-    sigaction(SIGALRM, &action, NULL);
-    setitimer(ITIMER_REAL, &timer, NULL);
+    is_armed = 1;
     tree();
     tree();
     tree();
-    setitimer(ITIMER_REAL, &none, NULL);
+    signal(SIGALRM, SIG_IGN);
     printf("%d\n", ticks);
     return 0;
 }

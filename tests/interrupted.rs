@@ -56,7 +56,8 @@ fn a_handler_jumps_out_of_hooks_many_thousand_times() {
     });
 }
 
-/// Signals are not blocked for every path where a program has made many and has no handler. One that it gets later loses no call.
+/// Signals are not blocked for every path where a program has made many and has no handler. One that it gets after it was asked
+/// loses no call, and none of the path that it interrupts.
 #[test]
 fn a_handler_that_comes_after_many_paths_were_made() {
     each_build("late-handler.c", |program| {

@@ -51,12 +51,12 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// Whether signals need not be blocked for a thread's next path: it has made many, and the program had no handler when it was
-/// last asked after.
+/// Whether signals need not be blocked for a thread's next path: it has made many, and the program had no handler for what
+/// would be blocked when it was last asked after.
 fn does_without_blocking(thread: &Thread) -> bool {
     /// New paths for which signals are blocked in any case: a program begins with many, and with installing its handlers.
     const FIRST: u32 = 1 << 13;
-    /// New paths until it is asked again, by a system call for each of 64 signals; to block them takes two for each path.
+    /// New paths until it is asked again, by a system call for each signal; to block them takes two for each path.
     const EVERY: u32 = 1 << 10;
     let paths = thread.new_paths.get().wrapping_add(1);
     thread.new_paths.set(paths);
@@ -64,7 +64,7 @@ fn does_without_blocking(thread: &Thread) -> bool {
         return false;
     }
     if paths.is_multiple_of(EVERY) {
-        thread.has_no_handlers.set(!sys::has_signal_handler());
+        thread.has_no_handlers.set(!sys::has_asynchronous_handler());
     }
     thread.has_no_handlers.get()
 }

@@ -144,10 +144,13 @@ pub fn thread_name() -> [u8; 16] {
     name
 }
 
-/// Whether the program has a handler for any signal that can be blocked, or that cannot be told.
-pub fn has_signal_handler() -> bool {
+/// Signals of what a thread itself does, which are never blocked: see [`SignalsBlocked`].
+const SYNCHRONOUS: [i32; 6] = [libc::SIGILL, libc::SIGTRAP, libc::SIGBUS, libc::SIGFPE, libc::SIGSEGV, libc::SIGSYS];
+
+/// Whether the program has a handler for any signal but those, or that cannot be told.
+pub fn has_asynchronous_handler() -> bool {
     const LAST: i32 = 64;
-    (1..=LAST).any(|signal| {
+    (1..=LAST).filter(|signal| !SYNCHRONOUS.contains(signal)).any(|signal| {
         let mut action = [0usize; 4]; // the kernel's: handler, flags, restorer, mask
         let answer = call!(SYS_rt_sigaction, signal, 0, action.as_mut_ptr(), 8);
         answer.is_err() || !matches!(action[0], libc::SIG_DFL | libc::SIG_IGN)
@@ -165,8 +168,6 @@ pub struct SignalsBlocked {
 impl SignalsBlocked {
     /// Blocks.
     pub fn new() -> Self {
-        const SYNCHRONOUS: [i32; 6] =
-            [libc::SIGILL, libc::SIGTRAP, libc::SIGBUS, libc::SIGFPE, libc::SIGSEGV, libc::SIGSYS];
         let asynchronous = SYNCHRONOUS.iter().fold(u64::MAX, |set, signal| set & !(1 << (signal - 1)));
         let mut before = 0u64;
         let answer = call!(SYS_rt_sigprocmask, libc::SIG_BLOCK, &raw const asynchronous, &raw mut before, 8);
