@@ -1,4 +1,4 @@
-/* A program that gives up system calls where sealed.c does not: in the strict mode, which leaves read, write and exit; in a
+/* A program that gives up system calls where seccomp.c does not: in the strict mode, which leaves read, write and exit; in a
  * forked child; for all of its threads at once.
  *
  *   cc -g -finstrument-functions -pthread -o confined confined.c
@@ -22,7 +22,7 @@
 #define APART __attribute__((noinline))
 #define UNSEEN __attribute__((no_instrument_function))
 
-static volatile int sum, is_running, is_sealed, is_done;
+static volatile int sum, is_running, is_restricted, is_done;
 
 APART static void known(void) { sum++; }
 APART static void fresh(void) { known(); }
@@ -52,7 +52,7 @@ UNSEEN static void *run_beside(void *unused)
 {
     known();
     is_running = 1;
-    while (!is_sealed) {}
+    while (!is_restricted) {}
     fresh();
     is_done = 1;
     for (;;) {}
@@ -73,8 +73,8 @@ int main(int argc, char **argv)
     if (has_threads && pthread_create(&thread, NULL, run_beside, NULL)) return 2;
     while (has_threads && !is_running) {}
     seal(is_strict, has_threads ? SECCOMP_FILTER_FLAG_TSYNC : 0);
-    say("sealed\n");
-    is_sealed = 1;
+    say("restricted\n");
+    is_restricted = 1;
     for (int i = 0; i < 1000; i++) known();
     fresh();
     while (has_threads && !is_done) {}

@@ -466,7 +466,7 @@ fn make_room(thread: &Thread, size: usize, spare: bool) -> Option<()> {
             return Some(());
         }
         thread.no_room_until.set(thread.family.later());
-        // SAFETY: as above.
+        // SAFETY: the arena is the thread's.
         unsafe { set_flag(thread.arena.get(), flag::FULL) };
     }
     if !spare || thread.is_short_of_spare_room() {

@@ -3,8 +3,8 @@
 use crate::clock::{Clock, Tsc};
 use crate::frame::bits;
 use crate::hooks;
+use crate::mode::CountedByTsc;
 use crate::thread::{Thread, slot};
-use crate::way::CountedByTsc;
 use profile::Slot;
 use profile::node::mark;
 

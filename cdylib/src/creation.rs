@@ -4,12 +4,12 @@ use crate::clock;
 use crate::cost;
 use crate::family::{EMPTY_SIZE, Family, File, Process};
 use crate::filter::Filter;
-use crate::life;
+use crate::lifecycle;
 use crate::line;
 use crate::memory;
 use crate::modules;
-use crate::rare;
 use crate::settings::{Bad, Settings};
+use crate::slow_path;
 use crate::sys::{self, Fd, SignalsBlocked};
 use core::ffi::CStr;
 use core::fmt::{self, Write};
@@ -24,7 +24,7 @@ const PATH_MAX: usize = 4096;
 const LEAST: usize = 1 << 20;
 
 /// Whether the program runs with more rights than its caller has: it is left alone.
-pub fn is_privileged() -> bool {
+pub fn is_secure_execution() -> bool {
     // SAFETY: reads the vector that the kernel gave the program.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
@@ -34,7 +34,7 @@ pub fn create() -> Option<&'static Family> {
     let _blocked = SignalsBlocked::new();
     // SAFETY: this happens when the library is loaded, or at the first event before or after that; a program that has
     // overwritten its environment by then has recorded nothing before.
-    let settings = unsafe { Settings::read(life::environment()) };
+    let settings = unsafe { Settings::read(lifecycle::environment()) };
     let clock = match settings.clock {
         0 => clock::choose(),
         named => named,
@@ -70,7 +70,7 @@ pub fn create() -> Option<&'static Family> {
     })?;
     // SAFETY: the file's first pages are reserved, mapped and nobody else's yet.
     unsafe { fill_header(family, extent, first, started_unix_ns) };
-    family.lose(rare::EARLY_CALLS.swap(0, Ordering::Relaxed));
+    family.lose(slow_path::EARLY_CALLS.swap(0, Ordering::Relaxed));
     family.set_counts_aside();
     describe(family);
     Some(family)
@@ -110,7 +110,7 @@ unsafe fn fill_header(family: &Family, extent: usize, first: Anchor, started_uni
     header.ticks_per_second = clock::rate(first, now);
     header.anchors[0] = CheckedAnchor::new(now);
     header.anchor_turns = 1;
-    // SAFETY: as above.
+    // SAFETY: the header is mapped, and no other process knows of the file yet.
     unsafe { core::sync::atomic::AtomicU32::from_ptr(&raw mut header.ready) }.store(1, Ordering::Release);
 }
 
@@ -309,7 +309,7 @@ impl Family {
     /// Leaves a warning, once, that the kernel gave this process no private memory.
     pub fn warn_of_little_memory(&self) {
         static IS_SAID: AtomicBool = AtomicBool::new(false);
-        if !sys::is_sealed() && !IS_SAID.swap(true, Ordering::Relaxed) {
+        if !sys::is_restricted() && !IS_SAID.swap(true, Ordering::Relaxed) {
             self.warn(&[
                 b"a process had no memory to spare for the recorder: see whether its address space is limited",
             ]);

@@ -43,7 +43,7 @@ pub struct Family {
 
 // SAFETY: what the pointers lead to is changed by atomic operations, or by the one thread that owns it.
 unsafe impl Sync for Family {}
-// SAFETY: as above.
+// SAFETY: what the pointers lead to belongs to no thread, and stays mapped.
 unsafe impl Send for Family {}
 
 /// What a process knows of itself; reads as zeros in a child until it has recorded something.

@@ -24,7 +24,7 @@ impl<T: Copy> Field<T> {
     /// Changes it.
     #[inline(always)]
     pub fn set(&self, value: T) {
-        // SAFETY: as above.
+        // SAFETY: only the thread whose state it is reads and writes it.
         unsafe { ptr::write_volatile(self.0.get(), value) };
     }
 }

@@ -80,7 +80,7 @@ impl Set {
     pub fn with(&self, others: &Self) -> sys::Result<Self> {
         let mut both = self.copied(self.mask + 1)?;
         for slot in 0..=others.mask {
-            // SAFETY: as above.
+            // SAFETY: the table has `mask` + 1 slots.
             match unsafe { *others.slots.add(slot) } {
                 0 => {}
                 address => both.insert(address)?,
@@ -101,7 +101,7 @@ impl Set {
     fn copied_where(&self, slots: usize, keep: impl Fn(usize) -> bool) -> sys::Result<Self> {
         let mut copy = Self::with_slots(slots)?;
         for slot in 0..=self.mask {
-            // SAFETY: as above.
+            // SAFETY: the table has `mask` + 1 slots.
             let address = unsafe { *self.slots.add(slot) };
             if address != 0 && keep(address) {
                 copy.insert(address)?;
@@ -112,7 +112,7 @@ impl Set {
 
     /// Whether it has an address.
     pub fn has(&self, address: usize) -> bool {
-        // SAFETY: as above.
+        // SAFETY: the table has `mask` + 1 slots, and `find` stays among them.
         unsafe { contains(self.slots, self.mask, address) }
     }
 }

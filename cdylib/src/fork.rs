@@ -1,8 +1,8 @@
 //! What a forked child makes of the calls that were open when its parent forked.
 
 use crate::frame::{Frame, NOTED, bits};
-use crate::left::full_hook;
 use crate::path;
+use crate::stale_frames::full_hook;
 use crate::thread::{Thread, slot};
 use core::ptr;
 use profile::node::{ROOT, SKIPPED, flag, mark};

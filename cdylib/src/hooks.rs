@@ -2,7 +2,7 @@
 //!
 //! Enter finds the call's node, counts it, pushes a frame and reads the clock last. Exit reads the clock first, adds
 //! the time to the node and to the function's histogram, and pops the frame. Everything that happens rarely is a call
-//! into `rare`.
+//! into `slow_path`.
 //!
 //! A signal handler may interrupt a hook anywhere and call hooks of its own, and may not come back. So a frame is reserved
 //! before it is filled, one that is not filled says so (its position is 0), and counters are added to in single
@@ -13,14 +13,14 @@ use crate::clock::{Clock, Tsc};
 use crate::counted;
 use crate::distribution;
 use crate::frame::{Frame, bits};
+use crate::mode::{Mode, TimedByTsc};
 use crate::noting;
 use crate::off_cpu;
 use crate::path;
 use crate::path_cache;
-use crate::rare;
+use crate::slow_path;
 use crate::thread::{Thread, live, slot};
 use crate::trial;
-use crate::way::{TimedByTsc, Way};
 use core::mem::offset_of;
 use core::ptr;
 use core::sync::atomic::{Ordering, compiler_fence};
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
             return arch::enter_noting(function, site, hook, sp, thread);
         }
         let thread = &*thread;
-        if is_let_in(thread, function, site, hook, sp) {
+        if !filter(thread, function, site, hook, sp) {
             enter_inside(function, site, hook, sp, thread);
         }
     }
@@ -53,20 +53,20 @@ pub unsafe extern "C" fn enter(function: usize, site: usize, hook: usize, sp: us
 /// Entry in a thread whose calls are not timed one by one, and are not simply noted either.
 #[inline(never)]
 pub unsafe extern "C" fn enter_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: *mut Thread) {
-    // SAFETY: as above.
+    // SAFETY: a thread that is not null is the caller's own, and valid.
     unsafe {
         if thread.is_null() {
-            return rare::enter(function, site, hook, sp);
+            return slow_path::enter(function, site, hook, sp);
         }
         let thread = &*thread;
         if thread.is(live::COUNTED) {
-            if is_let_in(thread, function, site, hook, sp) {
+            if !filter(thread, function, site, hook, sp) {
                 counted::enter(function, site, hook, sp, thread);
             }
         } else if thread.is_noting() {
             noting::enter_unusual(thread, function, site, hook, sp);
         } else {
-            rare::enter(function, site, hook, sp);
+            slow_path::enter(function, site, hook, sp);
         }
     }
 }
@@ -75,14 +75,14 @@ pub unsafe extern "C" fn enter_otherwise(function: usize, site: usize, hook: usi
 /// is paused, save no registers; with the thread last, so that the others stay where they are.
 #[inline(never)]
 unsafe extern "C" fn enter_inside(function: usize, site: usize, hook: usize, sp: usize, thread: &Thread) {
-    // SAFETY: as above.
+    // SAFETY: the caller has found the thread, which has an arena.
     unsafe { enter_on::<TimedByTsc>(thread, function, site, hook, sp) };
 }
 
 /// Exit from `function`.
 pub unsafe extern "C" fn exit(function: usize, site: usize, hook: usize, sp: usize) {
     let thread = arch::thread();
-    // SAFETY: as above.
+    // SAFETY: the thread's state is valid while its word leads to it.
     unsafe {
         if thread.is_null() {
             return;
@@ -125,7 +125,7 @@ unsafe fn exit_switched(function: usize, site: usize, hook: usize, sp: usize, th
 /// Exit in a thread whose calls are not timed one by one, and are not simply noted either.
 #[inline(never)]
 pub unsafe extern "C" fn exit_otherwise(function: usize, site: usize, hook: usize, sp: usize, thread: *mut Thread) {
-    // SAFETY: as above; there is a state.
+    // SAFETY: the thread is the caller's own, and valid.
     unsafe {
         let thread = &*thread;
         if thread.is(live::COUNTED) {
@@ -135,24 +135,24 @@ pub unsafe extern "C" fn exit_otherwise(function: usize, site: usize, hook: usiz
         } else if thread.is_noting() {
             noting::exit_unusual(thread, function, site, hook, sp);
         } else {
-            rare::exit(function, site, hook, sp);
+            slow_path::exit(function, site, hook, sp);
         }
     }
 }
 
-/// Whether a call is to be recorded in the usual way: inside a root, and with nothing new in the control words. After a
-/// reset it has been recorded when this returns.
+/// Deals with a call that is not to be recorded in the usual way: one outside every root, or after a change of the control
+/// words. False if there is nothing of the kind.
 #[inline(always)]
-unsafe fn is_let_in(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
+unsafe fn filter(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
     if is_outside(thread, function) {
-        return false;
+        return true;
     }
     let is_controlled = is_controlled(thread);
     if is_controlled && !is_paused(thread) {
         // SAFETY: the thread's state is valid.
-        unsafe { rare::enter(function, site, hook, sp) };
+        unsafe { slow_path::enter(function, site, hook, sp) };
     }
-    !is_controlled
+    is_controlled
 }
 
 /// Whether there is news in the control words: recording is paused, or its counters were reset.
@@ -187,21 +187,21 @@ pub fn is_outside(thread: &Thread, function: usize) -> bool {
 /// # Safety
 /// The thread must have an arena.
 #[inline(always)]
-pub unsafe fn enter_on<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_on<M: Mode>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames up to `top` are there.
     unsafe {
         let top = &*thread.top.get();
         // The stack grows down: a frame whose pointer is not above this one has been left, unless the function was
         // inlined into the one that has it.
         if top.sp <= sp && !is_inlined(top, site, hook, sp) {
-            return rare::enter_after_unwinding::<W>(thread, function, site, hook, sp);
+            return slow_path::enter_after_unwinding::<M>(thread, function, site, hook, sp);
         }
         let parent = top.position;
         if parent < ROOT {
-            return rare::enter_from_nowhere::<W>(thread, function, site, hook, sp);
+            return slow_path::enter_without_caller::<M>(thread, function, site, hook, sp);
         }
         let Some(line) = thread.path_cache.line(parent) else {
-            return rare::enter_uncached::<W>(thread, function, site, hook, sp);
+            return slow_path::enter_uncached::<M>(thread, function, site, hook, sp);
         };
         let place = path_cache::place(function, site, hook);
         let mut node = line[place].get();
@@ -209,10 +209,10 @@ pub unsafe fn enter_on<W: Way>(thread: &Thread, function: usize, site: usize, ho
             // Two calls of one parent may have one place.
             node = line[place ^ 1].get();
             if !path::is(thread.node(node), parent, function, site, hook) {
-                return rare::enter_uncached::<W>(thread, function, site, hook, sp);
+                return slow_path::enter_uncached::<M>(thread, function, site, hook, sp);
             }
         }
-        open::<W>(thread, node, top.inside, function, site, hook, sp);
+        open::<M>(thread, node, top.inside, function, site, hook, sp);
     }
 }
 
@@ -240,7 +240,7 @@ pub unsafe fn is_inlined(top: &Frame, site: usize, hook: usize, sp: usize) -> bo
 /// # Safety
 /// The node must be one of the thread's arena.
 #[inline(always)]
-pub unsafe fn open<W: Way>(
+pub unsafe fn open<M: Mode>(
     thread: &Thread,
     node_ref: Ref,
     inside: u8,
@@ -253,12 +253,12 @@ pub unsafe fn open<W: Way>(
     // SAFETY: the caller's node; a frame is filled below `limit`.
     unsafe {
         if thread.top.get().add(1) == thread.limit.get() {
-            return rare::enter_too_deep::<W>(thread, function, site, hook, sp);
+            return slow_path::enter_too_deep::<M>(thread, function, site, hook, sp);
         }
         if (*node).flags | u16::from(inside) != 0 {
             // Where the clock is read, fewer registers to save are worth more than a call saved.
-            return match W::BITS {
-                0 => open_folded_apart::<W>(
+            return match M::BITS {
+                0 => open_folded_apart::<M>(
                     thread,
                     u64::from(inside) << 32 | u64::from(node_ref),
                     function,
@@ -266,19 +266,19 @@ pub unsafe fn open<W: Way>(
                     hook,
                     sp,
                 ),
-                _ => open_folded::<W>(thread, node_ref, inside, function, site, hook, sp),
+                _ => open_folded::<M>(thread, node_ref, inside, function, site, hook, sp),
             };
         }
         arch::count_at::<{ offset_of!(NodeRecord, slot) + offset_of!(Slot, calls) }, _>(node);
         let frame = reserve(thread, node_ref, function, site, hook, sp);
-        ((*frame).bits, (*frame).inside) = (W::BITS, 0);
+        ((*frame).bits, (*frame).inside) = (M::BITS, 0);
         fill(frame, node_ref); // the position of a node without flags
-        start::<W>(thread, frame, &raw mut (*node).slot);
+        start::<M>(thread, frame, &raw mut (*node).slot);
     }
 }
 
 #[inline(never)]
-unsafe fn open_folded_apart<W: Way>(
+unsafe fn open_folded_apart<M: Mode>(
     thread: &Thread,
     inside_and_node: u64,
     function: usize,
@@ -288,12 +288,12 @@ unsafe fn open_folded_apart<W: Way>(
 ) {
     let (inside, node_ref) = ((inside_and_node >> 32) as u8, inside_and_node as Ref);
     // SAFETY: as below.
-    unsafe { open_folded::<W>(thread, node_ref, inside, function, site, hook, sp) }
+    unsafe { open_folded::<M>(thread, node_ref, inside, function, site, hook, sp) }
 }
 
 /// The same for nodes with flags and for calls inside a folded recursion.
 #[inline(always)]
-unsafe fn open_folded<W: Way>(
+unsafe fn open_folded<M: Mode>(
     thread: &Thread,
     node_ref: Ref,
     inside: u8,
@@ -313,14 +313,14 @@ unsafe fn open_folded<W: Way>(
         (*frame).inside = own | flags & bits::SLOT;
         let bits = own
             | match flags & flag::UNTIMED as u8 {
-                0 if W::BITS | own == 0 => (flags & flag::ROOT as u8) << 2,
-                0 => W::BITS,
+                0 if M::BITS | own == 0 => (flags & flag::ROOT as u8) << 2,
+                0 => M::BITS,
                 _ => bits::UNTIMED,
             };
         (*frame).bits = bits;
         fill(frame, (*node).position);
         if bits & bits::UNTIMED == 0 {
-            start::<W>(thread, frame, counters);
+            start::<M>(thread, frame, counters);
         }
     }
 }
@@ -363,38 +363,38 @@ pub unsafe fn fill(frame: *mut Frame, position: Ref) {
 
 /// Starts the clock of a call whose frame is filled in otherwise.
 #[inline(always)]
-unsafe fn start<W: Way>(thread: &Thread, frame: *mut Frame, counters: *mut Slot) {
+unsafe fn start<M: Mode>(thread: &Thread, frame: *mut Frame, counters: *mut Slot) {
     // SAFETY: the caller's counters.
     unsafe {
-        if W::BITS & bits::COUNTED != 0 {
+        if M::BITS & bits::COUNTED != 0 {
             return counted::start(counters);
         }
         arch::count_at::<{ offset_of!(Thread, count) }, _>(ptr::from_ref(thread).cast_mut());
         let count = thread.count.get();
         (*frame).count = count;
         if count == thread.next_trial.get() {
-            return start_after_step::<W>(thread, frame, counters);
+            return start_after_step::<M>(thread, frame, counters);
         }
-        start_now::<W>(thread, frame, counters);
+        start_now::<M>(thread, frame, counters);
     }
 }
 
 /// The same after what is to be done about trials now.
 #[cold]
 #[inline(never)]
-unsafe fn start_after_step<W: Way>(thread: &Thread, frame: *mut Frame, counters: *mut Slot) {
+unsafe fn start_after_step<M: Mode>(thread: &Thread, frame: *mut Frame, counters: *mut Slot) {
     // SAFETY: the caller's counters.
     unsafe {
         trial::step_timed(thread);
-        start_now::<W>(thread, frame, counters);
+        start_now::<M>(thread, frame, counters);
     }
 }
 
 #[inline(always)]
-unsafe fn start_now<W: Way>(thread: &Thread, frame: *mut Frame, counters: *mut Slot) {
+unsafe fn start_now<M: Mode>(thread: &Thread, frame: *mut Frame, counters: *mut Slot) {
     // SAFETY: the caller's counters.
     unsafe {
-        let start = W::Clock::now();
+        let start = M::Clock::now();
         (*frame).start = start;
         (*counters).mark = start & !mark::BITS | mark::OPEN;
         // After the clock: until then it was the caller's time.
@@ -415,10 +415,10 @@ pub unsafe fn exit_at(thread: &Thread, now: u64, function: usize, site: usize, h
         let latest = thread.top.get();
         let top = &*latest;
         if top.function != function || (top.sp != sp && !is_tail_exit(top, site, hook, sp)) {
-            return rare::exit_of_another(thread, now, function, site, hook, sp);
+            return slow_path::exit_of_another(thread, now, function, site, hook, sp);
         }
         if top.bits & !bits::SLOT != 0 {
-            return rare::close_unusual(thread, now);
+            return slow_path::close_unusual(thread, now);
         }
         close(thread, latest, now);
     }
@@ -439,7 +439,7 @@ pub(crate) unsafe fn close(thread: &Thread, frame: *mut Frame, now: u64) {
     unsafe {
         let start = (*frame).start;
         if now < start {
-            return rare::close_backwards(thread, frame, now);
+            return slow_path::close_backwards(thread, frame, now);
         }
         close_after(thread, frame, now, now - start);
     }
@@ -448,7 +448,7 @@ pub(crate) unsafe fn close(thread: &Thread, frame: *mut Frame, now: u64) {
 /// Closes the latest open call, a plain one, which took so long.
 #[inline(always)]
 pub(crate) unsafe fn close_after(thread: &Thread, frame: *mut Frame, now: u64, elapsed: u64) {
-    // SAFETY: as above.
+    // SAFETY: the frame's node and its function's record are in the mapping.
     unsafe {
         let descendants = thread.count.get() - (*frame).count;
         let node = thread.node((*frame).node);

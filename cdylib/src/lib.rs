@@ -10,10 +10,10 @@
 //! arch (naked hook) ──▶ hooks (hot path), distribution ──▶ the mapped file
 //!                         │ rarely
 //!                         ▼
-//!                       rare ──▶ path (new call path) ──▶ arena (room in the file) ──▶ family (the file)
+//!                    slow_path ──▶ path (new call path) ──▶ arena (room in the file) ──▶ family (the file)
 //!                         │        └▶ modules, roots, symbols, image, maps (whose code is it? is it a root?)
-//!                         ├▶ states, thread, fork (first call of a thread or a forked child)
-//!                         └▶ left, stack, code (did `longjmp` leave calls open?)
+//!                         ├▶ thread_registry, thread, fork (first call of a thread or a forked child)
+//!                         └▶ stale_frames, stack, code (did `longjmp` leave calls open?)
 //! ```
 //!
 //! In a `trial` of what timing costs, `ring` notes calls instead, and `replay` counts them when it is over.
@@ -23,9 +23,9 @@
 //! A call's node is looked for in `path_cache`, then among its parent's first `children` (a `line` of them), then in an index.
 //!
 //! A `frame` is an open call, a `table` an index of what an arena holds, and `busy` what protects a thread's state from its own
-//! signal handlers, word by word (`field`). `life` is called when the library is loaded
-//! and when threads and processes end, `seal` before a program restricts its system calls; `creation` makes a family, and `cost` measures the hooks; `sys`, `memory`, `clock`
-//! and `settings` are what it stands on.
+//! signal handlers, word by word (`field`). `lifecycle` is called when the library is loaded and when threads and processes end,
+//! `seccomp` before a program restricts its system calls; `creation` makes a family, and `cost` measures the hooks; `sys`,
+//! `memory`, `clock` and `settings` are what it stands on.
 
 #![cfg_attr(not(test), no_std)] // the test harness, which lints ask for, brings `std`
 #![allow(clippy::missing_safety_doc)] // the hooks' one demand is the compiler's calling convention
@@ -53,37 +53,37 @@ mod frame;
 mod hooks;
 mod image;
 mod known;
-mod left;
-mod life;
+mod lifecycle;
 mod line;
 mod mapped_file;
 mod maps;
 mod memory;
+mod mode;
 mod modules;
 mod noting;
 mod off_cpu;
 mod path;
 mod path_cache;
 mod processor;
-mod rare;
 mod reading;
 mod replay;
 mod reset;
 mod ring;
 mod roots;
-mod seal;
+mod seccomp;
 mod separate;
 mod settings;
+mod slow_path;
 mod stack;
-mod states;
+mod stale_frames;
 mod switches;
 mod symbols;
 mod sys;
 mod table;
 mod thread;
+mod thread_registry;
 mod timeline;
 mod trial;
-mod way;
 
 // Where another crate of the workspace asks for libc's `std` feature, the crate leaves this to `std`.
 #[link(name = "c")]

@@ -35,7 +35,7 @@ pub fn number(family: &Family, address: usize) -> u32 {
 }
 
 /// Makes sure that the module at an address is known. False if it could not be looked for just now.
-pub fn meet(family: &Family, address: usize) -> bool {
+pub fn register(family: &Family, address: usize) -> bool {
     if family.file.is_none() {
         return true; // a rehearsal; nothing in it is real
     }
@@ -138,7 +138,7 @@ fn take(known: &mut Known, family: &Family, found: &mut Found, program: Option<u
     let path = &found.path[..found.path_len];
     let number = record(family, found, &image, program);
     if image.instrumented {
-        roots::meet(family, path, &image);
+        roots::resolve(family, path, &image);
     }
     known.push(Range { number, unwind_table: image.unwind_table, ..found.range });
 }

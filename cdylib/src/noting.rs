@@ -2,12 +2,12 @@
 
 use crate::clock::{Clock, Tsc};
 use crate::hooks;
-use crate::left;
-use crate::rare;
+use crate::mode::TimedByTsc;
 use crate::ring::{BODIES, apart, give_back, is_at_base, is_at_limit, is_open, leave, note, take_back};
+use crate::slow_path;
+use crate::stale_frames;
 use crate::thread::Thread;
 use crate::trial;
-use crate::way::TimedByTsc;
 use profile::RingSlot;
 use profile::ring::Event;
 
@@ -22,7 +22,7 @@ pub unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook:
     // SAFETY: the thread has an arena.
     unsafe {
         // Before anything else: two tasks must not count what is noted at the same time.
-        if left::is_given_up(thread, sp) {
+        if stale_frames::is_given_up(thread, sp) {
             return thread.family.count_by_function(function);
         }
         if is_at_base(thread) && !hooks::is_controlled(thread) && !thread.is_switched() {
@@ -50,7 +50,7 @@ pub unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook:
 pub unsafe fn exit_unusual(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the thread has an arena.
     unsafe {
-        if left::is_given_up(thread, sp) {
+        if stale_frames::is_given_up(thread, sp) {
             return;
         }
         if is_at_base(thread) && !thread.is_switched() {
@@ -82,8 +82,8 @@ unsafe fn anew<const IS_ENTRY: bool>(thread: &Thread, function: usize, site: usi
         match goes_on(thread) || leave(thread) {
             true if IS_ENTRY => hooks::enter(function, site, hook, sp),
             true => hooks::exit(function, site, hook, sp),
-            false if IS_ENTRY => rare::enter_while_busy(thread, function, site, hook, sp),
-            false => rare::exit_while_busy(thread, function, sp),
+            false if IS_ENTRY => slow_path::enter_while_busy(thread, function, site, hook, sp),
+            false => slow_path::exit_while_busy(thread, function, sp),
         }
     }
 }

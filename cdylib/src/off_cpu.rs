@@ -26,10 +26,10 @@ use crate::family::at;
 use crate::frame::{Frame, NOTED};
 use crate::path;
 use crate::processor::{self, OnProcessor};
-use crate::states;
 use crate::switches;
 use crate::sys;
 use crate::thread::Thread;
+use crate::thread_registry;
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::arena::flag;
 use profile::header::timing;
@@ -220,7 +220,7 @@ fn give_up(thread: &Thread) {
 /// From now on nothing is known of any thread's, as the kernel will not be asked any more. The pages stay, as their threads may be
 /// reading them; but a child could not be given others.
 pub fn give_up_all() {
-    states::each_in_use(|thread| {
+    thread_registry::each_in_use(|thread| {
         if switches::has_page(thread) && thread.has_arena() {
             switches::look_at_none(thread);
             // SAFETY: an arena stays in the mapping.
@@ -285,10 +285,10 @@ fn each_record(base: *mut u8, arena: *mut Arena, mut each: impl FnMut(Ref, &mut 
 /// The process ends by the calling thread: says how long the others were off since they were last asked. They may go on
 /// meanwhile; nothing of theirs is changed.
 pub fn tell_of_others(own: &Thread) {
-    if sys::is_sealed() {
+    if sys::is_restricted() {
         return;
     }
-    states::each_in_use(|other| {
+    thread_registry::each_in_use(|other| {
         let is_other = !core::ptr::eq(other, own) && switches::has_page(other) && other.has_arena();
         if is_other && let Ok(away_ns) = processor::away_ns_of(other.tid.get()) {
             let arena = other.arena.get();

@@ -76,8 +76,8 @@ pub fn child(thread: &Thread, parent: Ref, function: usize, site: usize, hook: u
     if found.is_some() {
         return found;
     }
-    modules::meet(thread.family, function);
-    modules::meet(thread.family, site);
+    modules::register(thread.family, function);
+    modules::register(thread.family, site);
     thread.use_filter();
     make(thread, parent, function, site, hook).or_else(|| folded(thread, function))
 }
@@ -239,7 +239,7 @@ fn find_record(thread: &Thread, function: usize) -> Option<Ref> {
 /// Enters a function's record in the thread's index. False if there is no room.
 fn index_record(thread: &Thread, record: Ref, function: u64) -> bool {
     let base = thread.base;
-    // SAFETY: as above.
+    // SAFETY: the index holds records of the thread's arena only.
     let key_of_record = |record| unsafe { (*crate::family::at::<Function>(base, record)).address };
     let has_room = thread.functions.make_room(true, key_of_record);
     if has_room {

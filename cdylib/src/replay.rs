@@ -8,11 +8,11 @@ use crate::arch;
 use crate::clock::{Clock, Tsc};
 use crate::frame::{Frame, NOTED, bits};
 use crate::hooks;
-use crate::left;
 use crate::modules;
 use crate::path;
 use crate::path_cache;
 use crate::ring::{self, Stage};
+use crate::stale_frames;
 use crate::thread::{Thread, live, slot};
 use crate::timeline;
 use core::mem::offset_of;
@@ -205,7 +205,7 @@ impl<'a> Replay<'a> {
 
     /// Finds the calls whose exit lies in the ring, too, and leaves open those that are in the end.
     unsafe fn pair(&mut self) {
-        // SAFETY: as above.
+        // SAFETY: there are as many slots as are used, and never more open calls than slots.
         unsafe {
             for at in 0..self.used {
                 match self.note(at) {
@@ -229,7 +229,7 @@ impl<'a> Replay<'a> {
     }
 
     unsafe fn take(&mut self, at: usize) {
-        // SAFETY: as above.
+        // SAFETY: the slot is one of the ring's.
         unsafe {
             if at == 0 {
                 self.depth = 0; // what `pair` has found open
@@ -265,7 +265,7 @@ impl<'a> Replay<'a> {
 
     /// Whether the call in a slot is counted: an earlier replay was left.
     unsafe fn is_done(&self, at: usize) -> bool {
-        // SAFETY: as above.
+        // SAFETY: the ring is the thread's.
         unsafe { at < (*self.ring).done as usize }
     }
 
@@ -289,7 +289,7 @@ impl<'a> Replay<'a> {
             unsafe {
                 let node = (*self.open(self.depth)).node;
                 if node != 0 && !self.is_done(at) {
-                    left::count_left(self.thread, self.thread.node(node));
+                    stale_frames::count_left(self.thread, self.thread.node(node));
                 }
             }
         }
@@ -438,7 +438,7 @@ impl<'a> Replay<'a> {
             };
             // What is open is found on the stack.
             if !*self.is_closed(at) && self.is_open_in_the_end(at) {
-                return left::is_gone_from(self.thread, &caller, *entry, entry.sp as usize);
+                return stale_frames::is_gone_from(self.thread, &caller, *entry, entry.sp as usize);
             }
             let noted = self.all_open().iter().rev().skip(1).map(|call| call.entry.hook as usize);
             let mut frame = if self.depth == 0 { self.base_frame.sub(1) } else { self.base_frame };
@@ -447,8 +447,9 @@ impl<'a> Replay<'a> {
                 frame = frame.wrapping_sub(1);
                 (this > self.thread.bottom.get()).then_some(this)
             });
-            let usual = usual.filter(|&frame| (*frame).node != 0).map(|frame| left::full_hook(self.thread, &*frame));
-            left::is_gone_by_code(self.thread, &caller, noted.chain(usual), entry)
+            let usual =
+                usual.filter(|&frame| (*frame).node != 0).map(|frame| stale_frames::full_hook(self.thread, &*frame));
+            stale_frames::is_gone_by_code(self.thread, &caller, noted.chain(usual), entry)
         }
     }
 
@@ -482,7 +483,7 @@ impl<'a> Replay<'a> {
             if frame <= self.thread.bottom.get() {
                 return;
             }
-            left::leave_in_place(self.thread, frame, was_left);
+            stale_frames::leave_in_place(self.thread, frame, was_left);
             while frame > self.thread.bottom.get() && [0, NOTED].contains(&(*frame).position) {
                 frame = frame.sub(1);
             }
@@ -562,7 +563,7 @@ unsafe fn find(thread: &Thread, parent: Ref, function: usize, site: usize, hook:
 /// Whether a function is a root; looks into its module first if that is new.
 unsafe fn is_root(thread: &Thread, function: usize) -> bool {
     if !thread.knows(function) {
-        modules::meet(thread.family, function);
+        modules::register(thread.family, function);
         thread.use_filter();
     }
     thread.is_root(function)

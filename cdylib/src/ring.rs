@@ -26,7 +26,7 @@ use crate::family::at;
 use crate::frame::NOTED;
 use crate::off_cpu::{self, Off};
 use crate::replay::{self, Scratch};
-use crate::seal;
+use crate::seccomp;
 use crate::stack;
 use crate::sys;
 use crate::thread::{Thread, live};
@@ -233,7 +233,7 @@ pub extern "C" fn on_fork() -> usize {
         // The hook of an unfinished slot goes on in both.
         thread.ring_is_retired.set(thread.ring_is_retired.get() || thread.unfinished.get() != 0);
     }
-    seal::next(&NEXT, c"fork")
+    seccomp::next(&NEXT, c"fork")
 }
 
 /// Ends the stretch: counts what is in the ring, gives open calls their frames, and empties it.

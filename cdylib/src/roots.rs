@@ -24,7 +24,7 @@ pub fn is_excluded(family: &Family, function: usize) -> bool {
 }
 
 /// Looks for roots and excluded functions in a module.
-pub fn meet(family: &Family, path: &[u8], image: &Image) {
+pub fn resolve(family: &Family, path: &[u8], image: &Image) {
     let Some(before) = current(family) else { return };
     if before.roots.is_none() && before.excluded.is_none() {
         return;

@@ -73,7 +73,7 @@ impl Settings {
         let mut bad = 0;
         // SAFETY: the caller's promise.
         while let Some(entry) = unsafe { (*block).as_ref() } {
-            // SAFETY: as above; the strings outlive the program's start, and `main` may not have run yet.
+            // SAFETY: the block names strings that outlive the program's start, and `main` may not have run yet.
             let entry = unsafe { CStr::from_ptr(entry) }.to_bytes();
             if !entry.starts_with(b"DIYTRACE_") {
                 // SAFETY: the block goes on until its null pointer.

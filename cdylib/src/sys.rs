@@ -17,21 +17,21 @@ fn answer(value: isize) -> Result<usize> {
 }
 
 /// Set before the program restricts its system calls (seccomp): one that is not on its list could end it.
-static SEALED: AtomicBool = AtomicBool::new(false);
+static RESTRICTED: AtomicBool = AtomicBool::new(false);
 
 /// From now on nothing is asked of the kernel; every call fails.
-pub fn seal() {
-    SEALED.store(true, Ordering::Relaxed);
+pub fn restrict() {
+    RESTRICTED.store(true, Ordering::Relaxed);
 }
 
 /// Whether the kernel must not be asked any more.
-pub fn is_sealed() -> bool {
-    SEALED.load(Ordering::Relaxed)
+pub fn is_restricted() -> bool {
+    RESTRICTED.load(Ordering::Relaxed)
 }
 
 macro_rules! call {
     ($number:ident $(, $arg:expr)*) => {{
-        if is_sealed() {
+        if is_restricted() {
             Err(Errno(libc::ENOSYS))
         } else {
         let given = [$($arg as usize),*];

@@ -502,7 +502,7 @@ impl Thread {
     /// Forgets what lay at addresses of libraries that are gone.
     ///
     /// The state must be [`crate::busy`].
-    pub fn look_through(&self) {
+    pub fn forget_unloaded_code(&self) {
         // SAFETY: the caller's promise.
         unsafe { ring::finish(self) };
         self.record(); // first: another library may be unloaded meanwhile

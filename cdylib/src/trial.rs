@@ -244,10 +244,9 @@ unsafe fn note_next(thread: &Thread, now: u64) {
     add_up(thread, now);
     trial.stage.set(Stage::Noted);
     thread.ring_began.set(now);
-    // SAFETY: the thread has an arena.
     trial.part.set(0);
     trial.starts[0].set(0);
-    // SAFETY: as above.
+    // SAFETY: the thread has an arena.
     if unsafe { ring::begin(thread, end_of(thread, 0)) } {
         thread.next_trial.set(u64::MAX);
     } else {

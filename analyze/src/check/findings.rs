@@ -61,7 +61,7 @@ fn fatal(subject: &Subject) -> Vec<Finding> {
         )),
         _ => {}
     }
-    if subject.program.is_privileged {
+    if subject.program.secure_execution {
         findings.push(fatal(
             "privileged",
             "it runs with more rights than you have (setuid, setgid or file capabilities), and the loader preloads \

@@ -99,7 +99,7 @@ impl Words {
     }
 
     fn long(&self, offset: usize) -> &AtomicU64 {
-        // SAFETY: as above.
+        // SAFETY: offsets are those of words of the header, which is mapped.
         unsafe { AtomicU64::from_ptr(self.0.as_mut_ptr().wrapping_add(offset).cast()) }
     }
 }

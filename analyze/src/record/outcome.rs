@@ -42,7 +42,7 @@ fn why_none(path: &Path, program: &Program, library: &Path, folder: &Folder, sta
     let name = elf.name();
     let facts = &elf.facts;
     let reason = match &facts.linkage {
-        _ if program.is_privileged => format!(
+        _ if program.secure_execution => format!(
             "{name} runs with more rights than its user (setuid, setgid or file capabilities), and the loader \
              preloads nothing then; run diytrace inside it, or record a copy without these rights"
         ),

@@ -24,7 +24,7 @@ pub struct Program {
     /// The libraries it starts with.
     pub libraries: Libraries,
     /// It runs with rights that its user does not have, so the loader ignores what is preloaded.
-    pub is_privileged: bool,
+    pub secure_execution: bool,
 }
 
 impl Program {
@@ -35,7 +35,7 @@ impl Program {
         let elf = Elf::open(&binary).ok();
         let libraries = elf.as_ref().map(libraries::needed_by).unwrap_or_default();
         let script = is_script.then(|| path.to_owned());
-        Self { script, elf, libraries, is_privileged: is_privileged(&binary) }
+        Self { script, elf, libraries, secure_execution: is_secure_execution(&binary) }
     }
 
     /// Why this machine cannot run it, if it is a program of another kind of machine.
@@ -125,7 +125,7 @@ fn interpreter(script: &Path) -> PathBuf {
 }
 
 /// Whether the kernel tells the loader not to trust the environment (`AT_SECURE`).
-fn is_privileged(path: &Path) -> bool {
+fn is_secure_execution(path: &Path) -> bool {
     let Ok(file) = fs::metadata(path) else { return false };
     // SAFETY: they take nothing and cannot fail.
     let (user, group) = unsafe { (libc::getuid(), libc::getgid()) };

@@ -607,14 +607,14 @@ pub unsafe extern "C" fn abandon(_saved: usize) -> ! {
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn _exit(_status: i32) -> ! {
-    naked_asm!("push rdi", "call {}", "pop rdi", "jmp rax", sym crate::life::leaving)
+    naked_asm!("push rdi", "call {}", "pop rdi", "jmp rax", sym crate::lifecycle::leaving)
 }
 
 /// The same under its C99 name.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn _Exit(_status: i32) -> ! {
-    naked_asm!("push rdi", "call {}", "pop rdi", "jmp rax", sym crate::life::leaving)
+    naked_asm!("push rdi", "call {}", "pop rdi", "jmp rax", sym crate::lifecycle::leaving)
 }
 
 /// A function of libc's that passes its arguments on as they came, whatever they are, to the address that `$before`
@@ -649,11 +649,11 @@ macro_rules! pass_on {
     };
 }
 
-pass_on!(prctl, crate::seal::on_prctl, "`prctl` of the program, which may restrict its system calls.");
+pass_on!(prctl, crate::seccomp::on_prctl, "`prctl` of the program, which may restrict its system calls.");
 pass_on!(
     pthread_setname_np,
-    crate::seal::on_setname,
+    crate::seccomp::on_setname,
     "`pthread_setname_np` of the program: the report tells threads by name."
 );
 pass_on!(fork, crate::ring::on_fork, "`fork` of the program: what was noted is counted before.");
-pass_on!(syscall, crate::seal::on_syscall, "`syscall` of the program, which may restrict its system calls.");
+pass_on!(syscall, crate::seccomp::on_syscall, "`syscall` of the program, which may restrict its system calls.");

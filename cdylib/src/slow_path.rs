@@ -10,7 +10,7 @@ use crate::family;
 use crate::fork;
 use crate::frame::{Frame, bits};
 use crate::hooks;
-use crate::left::{close_partly, is_elsewhere, is_gone, switch_stack, unwind};
+use crate::mode::{CountedByGettime, CountedByTsc, Mode, TimedByGettime, TimedByTsc};
 use crate::modules;
 use crate::off_cpu;
 use crate::path;
@@ -18,10 +18,10 @@ use crate::path_cache;
 use crate::reset;
 use crate::ring;
 use crate::roots;
-use crate::states;
+use crate::stale_frames::{close_partly, is_elsewhere, is_gone, switch_stack, unwind};
 use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread, live, slot};
+use crate::thread_registry;
 use crate::timeline;
-use crate::way::{CountedByGettime, CountedByTsc, TimedByGettime, TimedByTsc, Way};
 use core::sync::atomic::{AtomicU64, Ordering};
 use profile::Ref;
 use profile::node::{ROOT, SKIPPED};
@@ -40,7 +40,7 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
     }
     // SAFETY: a thread's state is valid as long as its word leads to it.
     unsafe {
-        let Some(thread) = states::current().as_ref() else { return count_without_state(function) };
+        let Some(thread) = thread_registry::current().as_ref() else { return count_without_state(function) };
         if thread.is_noting() && !ring::leave(thread) {
             return enter_while_busy(thread, function, site, hook, sp);
         }
@@ -114,9 +114,9 @@ pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize) {
     if !arch::is_relocated() || unsafe { (*arch::thread()).is_empty() } {
         return;
     }
-    // SAFETY: as above.
+    // SAFETY: a thread's state is valid as long as its word leads to it.
     unsafe {
-        let Some(thread) = states::current().as_ref() else { return };
+        let Some(thread) = thread_registry::current().as_ref() else { return };
         match thread.state() {
             live::LOST => {}
             live::FORKED | live::STALE => exit_while_busy(thread, function, sp),
@@ -144,7 +144,7 @@ pub unsafe fn exit_while_busy(thread: &Thread, function: usize, sp: usize) {
 
 /// Entry of a call whose path is not among those met lately.
 #[inline(never)]
-pub unsafe fn enter_uncached<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_uncached<M: Mode>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the top frame is there.
     unsafe {
         let top = thread.top.get();
@@ -153,9 +153,9 @@ pub unsafe fn enter_uncached<W: Way>(thread: &Thread, function: usize, site: usi
             Some(node) => {
                 children::prefetch(thread, node);
                 thread.path_cache.insert(parent, path_cache::place(function, site, hook), node);
-                hooks::open::<W>(thread, node, inside, function, site, hook, sp);
+                hooks::open::<M>(thread, node, inside, function, site, hook, sp);
             }
-            None => enter_new_path::<W>(thread, function, site, hook, sp),
+            None => enter_new_path::<M>(thread, function, site, hook, sp),
         }
     }
 }
@@ -163,7 +163,7 @@ pub unsafe fn enter_uncached<W: Way>(thread: &Thread, function: usize, site: usi
 /// Entry of a call whose path has no node yet.
 #[cold]
 #[inline(never)]
-pub unsafe fn enter_new_path<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_new_path<M: Mode>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     if is_busy(thread) {
         // SAFETY: the caller's promise.
         return unsafe { enter_while_busy(thread, function, site, hook, sp) };
@@ -171,18 +171,18 @@ pub unsafe fn enter_new_path<W: Way>(thread: &Thread, function: usize, site: usi
     // SAFETY: the top frame is there.
     unsafe {
         if switch_stack(thread, sp) {
-            return enter_after_unwinding::<W>(thread, function, site, hook, sp);
+            return enter_after_unwinding::<M>(thread, function, site, hook, sp);
         }
         if is_gone(thread, function, site, hook, sp) {
             unwind(thread);
-            return enter_anywhere::<W>(thread, function, site, hook, sp);
+            return enter_anywhere::<M>(thread, function, site, hook, sp);
         }
-        enter_from::<W>(thread, thread.top.get(), function, site, hook, sp);
+        enter_from::<M>(thread, thread.top.get(), function, site, hook, sp);
     }
 }
 
 /// Opens a call of a path that may have no node yet, made from the call of a frame.
-unsafe fn enter_from<W: Way>(
+unsafe fn enter_from<M: Mode>(
     thread: &Thread,
     mut frame: *const Frame,
     function: usize,
@@ -201,15 +201,15 @@ unsafe fn enter_from<W: Way>(
             SKIPPED => path::recorded_position(thread, &*frame),
             position => position,
         };
-        match new_path::<W>(thread, frame, parent, function, site, hook) {
-            Some(node) => hooks::open::<W>(thread, node, (*frame).inside, function, site, hook, sp),
+        match new_path::<M>(thread, frame, parent, function, site, hook) {
+            Some(node) => hooks::open::<M>(thread, node, (*frame).inside, function, site, hook, sp),
             None => enter_while_busy(thread, function, site, hook, sp),
         }
     }
 }
 
 /// The node of a path, made if there is none. What that takes is no part of any call's time.
-unsafe fn new_path<W: Way>(
+unsafe fn new_path<M: Mode>(
     thread: &Thread,
     frame: *const Frame,
     mut parent: Ref,
@@ -229,7 +229,7 @@ unsafe fn new_path<W: Way>(
         unsafe { off_cpu::account(thread, frame) };
     }
     let _busy = Busy::begin_path(thread)?;
-    let began = W::Clock::now();
+    let began = M::Clock::now();
     if !path::is_own(thread, parent) {
         // A signal handler forked in the middle of the hook that opened this call: its node is the parent process's.
         fork::inherit(thread);
@@ -248,7 +248,7 @@ unsafe fn new_path<W: Way>(
 /// interrupted a hook.
 #[cold]
 #[inline(never)]
-pub unsafe fn enter_from_nowhere<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_without_caller<M: Mode>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames up to `top` are there.
     unsafe {
         // Where the top is not filled, the caller is what the interrupted hook was called from.
@@ -258,7 +258,7 @@ pub unsafe fn enter_from_nowhere<W: Way>(thread: &Thread, function: usize, site:
             while thread.top.get() > below {
                 unwind(thread); // that hook was left, and so was its caller
             }
-            return enter_after_unwinding::<W>(thread, function, site, hook, sp);
+            return enter_after_unwinding::<M>(thread, function, site, hook, sp);
         }
         if (*below).position == SKIPPED && !is_root(thread, function) {
             if below != thread.bottom.get() {
@@ -268,7 +268,7 @@ pub unsafe fn enter_from_nowhere<W: Way>(thread: &Thread, function: usize, site:
             }
             return;
         }
-        enter_from::<W>(thread, below, function, site, hook, sp);
+        enter_from::<M>(thread, below, function, site, hook, sp);
     }
 }
 
@@ -277,7 +277,7 @@ unsafe fn is_root(thread: &Thread, function: usize) -> bool {
     if !thread.knows(function)
         && let Some(_busy) = Busy::begin(thread)
     {
-        if modules::meet(thread.family, function) {
+        if modules::register(thread.family, function) {
             thread.known_pages[(function >> 12) % KNOWN_PAGES].set(function >> 12);
         }
         thread.use_filter();
@@ -305,11 +305,11 @@ unsafe fn skip(thread: &Thread, below: &Frame, function: usize, site: usize, hoo
 /// Entry of a call for whose frame there was no room.
 #[cold]
 #[inline(never)]
-pub unsafe fn enter_too_deep<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_too_deep<M: Mode>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the thread has an arena.
     unsafe {
         if thread.grow() {
-            hooks::enter_on::<W>(thread, function, site, hook, sp);
+            hooks::enter_on::<M>(thread, function, site, hook, sp);
         } else {
             thread.family.count_by_function(function);
         }
@@ -319,7 +319,7 @@ pub unsafe fn enter_too_deep<W: Way>(thread: &Thread, function: usize, site: usi
 /// Entry of a call whose stack pointer says that calls still open have been left, unless it is on another stack.
 #[cold]
 #[inline(never)]
-pub unsafe fn enter_after_unwinding<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_after_unwinding<M: Mode>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames between bottom and top are there.
     unsafe {
         switch_stack(thread, sp);
@@ -340,21 +340,21 @@ pub unsafe fn enter_after_unwinding<W: Way>(thread: &Thread, function: usize, si
                 unwind(thread);
             }
         }
-        enter_anywhere::<W>(thread, function, site, hook, sp);
+        enter_anywhere::<M>(thread, function, site, hook, sp);
     }
 }
 
 /// The rest of an entry once the stack pointer has been dealt with.
-unsafe fn enter_anywhere<W: Way>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+unsafe fn enter_anywhere<M: Mode>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the top frame is there.
     unsafe {
         let top = thread.top.get();
         let position = (*top).position;
         let known = path::find(thread, position, function, site, hook);
         match known {
-            _ if position < ROOT => enter_from_nowhere::<W>(thread, function, site, hook, sp),
-            Some(node) => hooks::open::<W>(thread, node, (*top).inside, function, site, hook, sp),
-            None => enter_new_path::<W>(thread, function, site, hook, sp),
+            _ if position < ROOT => enter_without_caller::<M>(thread, function, site, hook, sp),
+            Some(node) => hooks::open::<M>(thread, node, (*top).inside, function, site, hook, sp),
+            None => enter_new_path::<M>(thread, function, site, hook, sp),
         }
     }
 }

@@ -275,7 +275,7 @@ pub unsafe fn unwind(thread: &Thread) {
 
 /// Closes the latest open call without putting its time into the distribution: it is not that of a whole call.
 pub unsafe fn close_partly(thread: &Thread, now: u64) {
-    // SAFETY: as above.
+    // SAFETY: the top frame is there, and its node in the mapping.
     unsafe {
         let frame = *thread.top.get();
         if frame.bits & bits::ROOT != 0 {

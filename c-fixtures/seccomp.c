@@ -1,9 +1,9 @@
 /* A program that restricts its system calls to `write` and `exit_group`, and is killed for any other: it lives on under
  * the recorder.
  *
- *   cc -g -finstrument-functions -o sealed sealed.c
+ *   cc -g -finstrument-functions -o seccomp seccomp.c
  *
- *   sealed prctl|seccomp DEPTH
+ *   seccomp prctl|seccomp DEPTH
  *
  * Before: main calls `before`, which calls `leaf`. After: `after` calls `leaf` a thousand times, and `down` goes DEPTH
  * calls deep. Paths are new in either. It ends by `_exit`. */

@@ -7,10 +7,10 @@ use crate::creation;
 use crate::family::{self, Family};
 use crate::modules;
 use crate::off_cpu;
-use crate::states;
 use crate::switches;
 use crate::sys;
 use crate::thread::Thread;
+use crate::thread_registry;
 use crate::trial;
 use core::ffi::{c_char, c_void};
 use core::ptr;
@@ -49,7 +49,7 @@ static UNLOADED: extern "C" fn() = unloaded;
 /// environment, its folder or its descriptors yet.
 extern "C" fn loaded() {
     prepare();
-    if creation::is_privileged() {
+    if creation::is_secure_execution() {
         family::turn_off();
     } else if family::get().is_none() && modules::any_instrumented() {
         family();
@@ -127,15 +127,15 @@ pub unsafe extern "C" fn dlclose(library: *mut c_void) -> i32 {
     let close: unsafe extern "C" fn(*mut c_void) -> i32 = unsafe { core::mem::transmute(next) };
     if let Some(family) = family::get() {
         look_around(family);
-        // SAFETY: as above. What was noted of the library's calls is counted while it is there.
-        unsafe { states::finish_own() };
+        // SAFETY: a thread's state is valid as long as its word leads to it. What was noted of the library's calls is counted while it is there.
+        unsafe { thread_registry::finish_own() };
     }
     // SAFETY: the caller's promise.
     let result = unsafe { close(library) };
     if let Some(family) = family::get() {
         let _blocked = sys::SignalsBlocked::new();
         if modules::forget_what_is_gone(family) {
-            states::make_stale();
+            thread_registry::make_stale();
         }
     }
     result
@@ -173,7 +173,7 @@ fn say_goodbye() {
     // SAFETY: the thread's state is valid while its word leads to it.
     match unsafe { arch::thread().as_ref() }.filter(|thread| thread.has_arena()) {
         // SAFETY: the arena is in the mapping.
-        Some(thread) if sys::is_sealed() || unsafe { (*thread.arena.get()).pid } == sys::getpid() => {
+        Some(thread) if sys::is_restricted() || unsafe { (*thread.arena.get()).pid } == sys::getpid() => {
             look_around(family);
             if thread.is_switched() {
                 // SAFETY: the thread's frames are there.
@@ -187,7 +187,7 @@ fn say_goodbye() {
         Some(_) => {}
         None => {
             family.anchor();
-            states::mark_exited(sys::getpid());
+            thread_registry::mark_exited(sys::getpid());
         }
     }
 }

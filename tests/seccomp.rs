@@ -6,7 +6,7 @@ use common::each_build;
 
 #[test]
 fn what_has_room_is_counted() {
-    each_build("sealed.c", |program| {
+    each_build("seccomp.c", |program| {
         for way in ["prctl", "seccomp"] {
             let recorded = program.record().arg(way).arg("5000").run();
             assert_eq!(recorded.status.code(), Some(0), "{way}");
@@ -33,7 +33,7 @@ fn what_has_room_is_counted() {
 
 #[test]
 fn what_has_none_is_counted_by_function() {
-    each_build("sealed.c", |program| {
+    each_build("seccomp.c", |program| {
         let report = program.record().arg("seccomp").arg("100000").run().report();
         assert!(report.folded_calls > 0 && report.lost_calls == 0, "{report:?}");
         assert_eq!(report.function("down").calls, 100_000);

@@ -1,11 +1,11 @@
-//! The ways to record a call. A type each, so that each has hooks of its own and none asks which it is.
+//! Recording modes. A type each, so that each has hooks of its own and none asks which it is.
 
 use crate::clock::{Clock, Gettime, Tsc};
 use crate::frame::bits;
 use core::marker::PhantomData;
 
-/// A way to record calls.
-pub trait Way {
+/// How calls are recorded.
+pub trait Mode {
     /// What tells the time.
     type Clock: Clock;
     /// [`bits`] of such a call.
@@ -18,17 +18,17 @@ pub struct Timed<C>(PhantomData<C>);
 /// Calls are counted, and not timed.
 pub struct Counted<C>(PhantomData<C>);
 
-impl<C: Clock> Way for Timed<C> {
+impl<C: Clock> Mode for Timed<C> {
     type Clock = C;
     const BITS: u8 = 0;
 }
 
-impl<C: Clock> Way for Counted<C> {
+impl<C: Clock> Mode for Counted<C> {
     type Clock = C;
     const BITS: u8 = bits::COUNTED;
 }
 
-/// The usual way.
+/// The usual mode.
 pub type TimedByTsc = Timed<Tsc>;
 /// The same without a time stamp counter.
 pub type TimedByGettime = Timed<Gettime>;

@@ -9,8 +9,8 @@ use crate::clock;
 use crate::family;
 use crate::off_cpu;
 use crate::stack;
-use crate::states;
 use crate::sys;
+use crate::thread_registry;
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
@@ -67,7 +67,7 @@ fn on_name(pthread: usize, name: usize) {
         len += 1;
     }
     if len > 0 {
-        states::rename(pthread, bytes);
+        thread_registry::rename(pthread, bytes);
     }
 }
 
@@ -86,9 +86,9 @@ pub fn next(place: &AtomicUsize, name: &CStr) -> usize {
 fn prepare() {
     let Some(family) = family::get() else {
         family::turn_off(); // there will be no family: it could not be made any more
-        return sys::seal();
+        return sys::restrict();
     };
-    if sys::is_sealed() {
+    if sys::is_restricted() {
         return;
     }
     make_room_ahead();
@@ -96,7 +96,7 @@ fn prepare() {
     family.warn(&[b"a process restricted its system calls (seccomp): from then on its profile could not grow, \
         and calls for which there was no room are counted by function only"]);
     // A filter that is refused leaves the recorder sealed; that costs new paths, not the program.
-    sys::seal();
+    sys::restrict();
 }
 
 /// Ends the calling thread's recording, and that of threads and processes that it makes: the strict mode, and
@@ -115,7 +115,7 @@ fn stop_the_clock() {
 /// Room for what the calling thread may still meet: paths, and calls inside each other.
 fn make_room_ahead() {
     const FRAMES: usize = 1 << 14;
-    let thread = states::current();
+    let thread = thread_registry::current();
     // SAFETY: the state is valid while its word leads to it.
     if let Some(thread) = unsafe { thread.as_ref() }
         && thread.has_arena()

@@ -27,12 +27,12 @@ pub fn current() -> *mut Thread {
     if family::is_off() {
         return ptr::null_mut();
     }
-    // SAFETY: as above.
+    // SAFETY: a thread's state is valid as long as its word leads to it.
     let Some(state) = (unsafe { thread.as_ref() }) else { return attach() };
     if let Some(_busy) = Busy::begin(state) {
         match state.state() {
             live::FORKED => state.settle(),
-            live::STALE => state.look_through(),
+            live::STALE => state.forget_unloaded_code(),
             live::LOST if state.may_settle() => state.settle(),
             _ => {}
         }
@@ -42,7 +42,7 @@ pub fn current() -> *mut Thread {
 
 fn attach() -> *mut Thread {
     let _blocked = SignalsBlocked::new();
-    let Some(family) = crate::life::family() else { return ptr::null_mut() };
+    let Some(family) = crate::lifecycle::family() else { return ptr::null_mut() };
     let Some(thread) = take_state(family) else { return ptr::null_mut() };
     // SAFETY: the state is complete but for its arena, and nobody else's.
     let state = unsafe { &*thread };
@@ -53,7 +53,7 @@ fn attach() -> *mut Thread {
         state.abandon(); // a signal handler was faster
         return arch::thread();
     }
-    crate::life::watch_end_of(thread);
+    crate::lifecycle::watch_end_of(thread);
     thread
 }
 
@@ -65,7 +65,7 @@ fn each_state(mut each: impl FnMut(&Thread) -> bool) -> *mut Thread {
     let mut state = STATES.load(Ordering::Acquire);
     // SAFETY: states in the list stay; only their own threads change more than their atomic words.
     while !state.is_null() && !each(unsafe { &*state }) {
-        // SAFETY: as above.
+        // SAFETY: states in the list stay.
         state = unsafe { (*state).next.get() };
     }
     state
@@ -127,9 +127,9 @@ pub fn mark_exited(pid: u32) {
     each_state(|state| {
         let arena = state.arena.get();
         // SAFETY: an arena stays in the mapping.
-        let is_ours = !arena.is_null() && (sys::is_sealed() || unsafe { (*arena).pid } == pid);
+        let is_ours = !arena.is_null() && (sys::is_restricted() || unsafe { (*arena).pid } == pid);
         if is_ours {
-            // SAFETY: as above.
+            // SAFETY: an arena stays in the mapping.
             unsafe { arena::set_flag(arena, flag::EXITED) };
         }
         is_ours
