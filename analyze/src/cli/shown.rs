@@ -34,6 +34,12 @@ pub struct Shown {
 }
 
 impl Shown {
+    /// The file that was named.
+    #[cfg(feature = "service")]
+    pub fn output(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+
     /// The format.
     pub fn format(&self) -> report::Format {
         self.format.into()

@@ -20,6 +20,10 @@ pub enum Command {
     #[command(hide = true, disable_help_flag = true)]
     Series(Words),
     #[command(hide = true, disable_help_flag = true)]
+    Samples(Words),
+    #[command(hide = true, disable_help_flag = true)]
+    Scrape(Words),
+    #[command(hide = true, disable_help_flag = true)]
     History(Words),
     #[command(hide = true, disable_help_flag = true)]
     Serve(Words),
@@ -45,6 +49,8 @@ impl Command {
             Self::Push(_) => "push",
             Self::Delete(_) => "delete",
             Self::Series(_) => "series",
+            Self::Samples(_) => "samples",
+            Self::Scrape(_) => "scrape",
             Self::History(_) => "history",
             Self::Serve(_) => "serve",
             Self::Agent(_) => "agent",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
-use diytrace_store::{CONTENT_TYPE, Frame, Names, Put, Sink, encode, encode_names};
+use diytrace_store::{CONTENT_TYPE, Frame, Names, Put, Sampled, Sink, encode, encode_names};
 use serde::{Deserialize, Deserializer};
 
 use crate::Error;
@@ -96,8 +96,33 @@ impl Client {
         }
     }
 
+    /// Sends a sampled profile of others.
+    pub fn send_sampled(&self, sampled: &Sampled) -> Result<Put, Error> {
+        let facts = &sampled.facts;
+        let time = [("started", facts.started.to_string()), ("ended", facts.ended.to_string())];
+        let labels = facts.labels.iter().map(|(name, value)| ("label", format!("{name}={value}")));
+        let query: Vec<(&str, String)> = time.into_iter().chain(labels).collect();
+        match self.ask("/v1/profiles", &query, &sampled.messages)? {
+            (200, body) => {
+                #[derive(Deserialize)]
+                struct Told {
+                    #[serde(deserialize_with = "put")]
+                    put: Put,
+                }
+                serde_json::from_str(&body).map(|told: Told| told.put).map_err(|error| self.away(&error))
+            }
+            (status, body) => Err(self.not_taken(status, &body)),
+        }
+    }
+
     fn post(&self, path: &str, body: &[u8]) -> Result<(u16, String), Error> {
-        let mut request = self.agent.post(format!("{}{path}", self.service)).content_type(CONTENT_TYPE);
+        self.ask(path, &[], body)
+    }
+
+    fn ask(&self, path: &str, query: &[(&str, String)], body: &[u8]) -> Result<(u16, String), Error> {
+        let query = query.iter().map(|(name, value)| (*name, value.as_str()));
+        let mut request =
+            self.agent.post(format!("{}{path}", self.service)).query_pairs(query).content_type(CONTENT_TYPE);
         if let Some(token) = &self.token {
             request = request.header("authorization", format!("Bearer {token}"));
         }

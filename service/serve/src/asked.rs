@@ -29,6 +29,23 @@ pub async fn export(
     answered(&service, format!("export/{format}"), parameters).await
 }
 
+/// `GET /v1/profiles`: which sampled profiles there are.
+pub async fn profiles(
+    State(service): State<Arc<Service>>,
+    Query(parameters): Query<Vec<(String, String)>>,
+) -> Response {
+    answered(&service, "profiles".to_owned(), parameters).await
+}
+
+/// `GET /v1/samples/FORMAT`: sampled profiles for another tool.
+pub async fn samples(
+    State(service): State<Arc<Service>>,
+    Path(format): Path<String>,
+    Query(parameters): Query<Vec<(String, String)>>,
+) -> Response {
+    answered(&service, format!("samples/{format}"), parameters).await
+}
+
 /// A view's answer as that of a request.
 pub async fn answered(service: &Arc<Service>, view: String, parameters: Vec<(String, String)>) -> Response {
     let views = service.views.clone();

@@ -4,6 +4,7 @@
 //! POST /v1/frames ──[frames]──▶ store ──[live]──▶ GET /v1/live ──[events]──▶ who watches
 //!                                 ▲
 //! GET /v1/report … ──[asked]──────┘──▶ the command line's JSON, by [`Views`]
+//! POST /v1/profiles, /ingest, /v1/scrape ──[sampled]──▶ store: sampled profiles of others
 //! GET / ──[page]──▶ a browser
 //! ```
 //!
@@ -20,6 +21,7 @@ mod frames;
 mod live;
 mod page;
 mod retention;
+mod sampled;
 mod scraped;
 mod service;
 mod shared;

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use diytrace_store::{Engine, Error, Query, Range, Tier};
+use diytrace_store::{Engine, Error, Query, Range, Tier, beyond_bytes};
 
 use crate::shared::Service;
 
@@ -29,26 +29,32 @@ pub struct Retention {
     pub minute: Keep,
     /// Hours: then they are deleted; bytes are those of the store.
     pub hour: Keep,
+    /// Sampled profiles of others: then they are deleted.
+    pub sampled: Keep,
 }
 
 impl Default for Retention {
     fn default() -> Self {
         let age = |hours: u64| Keep { age: Some(Duration::from_secs(3600 * hours)), bytes: None };
-        Self { fine: age(1), minute: age(48), hour: Keep::default() }
+        Self { fine: age(1), minute: age(48), hour: Keep::default(), sampled: Keep::default() }
     }
 }
 
 impl Retention {
     /// With what `TIER=AGE`, `TIER=BYTES` or `TIER=AGE|BYTES` says.
     pub fn with(mut self, text: &str) -> Result<Self, String> {
-        let wrong =
-            || format!("`{text}` is no retention: write fine=2h, minute=2d or hour=90d|20G, an age, a size or both");
+        let wrong = || {
+            format!(
+                "`{text}` is no retention: write fine=2h, minute=2d, hour=90d|20G or sampled=14d, an age, a size or both"
+            )
+        };
         let (tier, keep) = text.split_once('=').ok_or_else(wrong)?;
         let keep = keep.parse().map_err(|()| wrong())?;
         match tier {
             "fine" => self.fine = keep,
             "minute" => self.minute = keep,
             "hour" => self.hour = keep,
+            "sampled" => self.sampled = keep,
             _ => return Err(wrong()),
         }
         Ok(self)
@@ -111,6 +117,17 @@ fn once(store: &mut dyn Engine, retention: Retention) -> Result<(), Error> {
     }
     if let Some(bytes) = retention.hour.bytes {
         store.shrink(&Query::default(), bytes).map(drop).or_else(nothing)?;
+    }
+    if retention.sampled != Keep::default() {
+        let mut profiles = store.all_sampled(Range::default())?;
+        profiles.sort_by_key(|facts| facts.ended);
+        let since = retention.sampled.age.map_or(i64::MIN, ago);
+        let (old, rest): (Vec<_>, Vec<_>) = profiles.into_iter().partition(|facts| facts.ended <= since);
+        let mut doomed: Vec<String> = old.into_iter().map(|facts| facts.id).collect();
+        doomed.extend(retention.sampled.bytes.map_or_else(Vec::new, |most| beyond_bytes(rest, most)));
+        if !doomed.is_empty() {
+            store.delete_sampled(&doomed)?;
+        }
     }
     Ok(())
 }

@@ -16,7 +16,9 @@ use tokio::sync::watch;
 use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::shared::{Ending, Service};
-use crate::{Error, Retention, Tokens, Views, access, answer, asked, events, frames, page, retention, scraped};
+use crate::{
+    Error, Retention, Tokens, Views, access, answer, asked, events, frames, page, retention, sampled, scraped,
+};
 
 /// Most bytes of a request.
 const MOST_BODY: usize = 64 << 20;
@@ -91,6 +93,10 @@ fn routes(service: Arc<Service>) -> Router {
         .route("/v1/frames", post(frames::frames))
         .route("/v1/names", post(frames::names))
         .route("/v1/live", get(events::live))
+        .route("/v1/profiles", get(asked::profiles).post(sampled::push))
+        .route("/v1/scrape", post(sampled::scrape))
+        .route("/v1/samples/{format}", get(asked::samples))
+        .route("/ingest", post(sampled::ingest))
         .route("/v1/{view}", get(asked::view))
         .route("/v1/export/{format}", get(asked::export))
         .route("/debug/pprof/diytrace", get(scraped::pprof))

@@ -5,7 +5,8 @@ use diytrace_profile::merge::Merged;
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 
-use crate::{Error, Frame, GroupBy, Labels, Query};
+use crate::sampled::{self, Sampled, SampledFacts};
+use crate::{Error, Frame, GroupBy, Labels, Query, Range};
 
 /// What became of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,6 +162,23 @@ pub trait Engine {
 
     /// What is known of a module.
     fn symbols(&self, module: &ModuleKey) -> Result<Option<Portable>, Error>;
+
+    /// Puts a sampled profile in; one that is there already counts once.
+    fn put_sampled(&mut self, sampled: &Sampled) -> Result<Put, Error>;
+
+    /// Sampled profiles that ended in a time, and of each series one more at least, if it has any.
+    fn all_sampled(&self, range: Range) -> Result<Vec<SampledFacts>, Error>;
+
+    /// The sampled profiles of what is asked for, by the moments at which they ended; `store` is how people name it.
+    fn sampled(&self, query: &Query, store: &str) -> Result<Vec<SampledFacts>, Error> {
+        sampled::chosen(self.all_sampled(query.range)?, query, store)
+    }
+
+    /// The messages of a sampled profile.
+    fn sampled_messages(&self, id: &str) -> Result<Option<Vec<u8>>, Error>;
+
+    /// Deletes sampled profiles.
+    fn delete_sampled(&mut self, ids: &[String]) -> Result<(), Error>;
 }
 
 /// A store where something was.

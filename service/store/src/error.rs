@@ -155,6 +155,15 @@ pub enum Error {
         /// Which store.
         store: String,
     },
+    /// No sampled profiles at all.
+    #[error(
+        "{store} has no sampled profiles: `diytrace push --store {store} FILE.pb.gz` or `diytrace scrape URL --store {store}` puts \
+         them in"
+    )]
+    NoSampled {
+        /// Which store.
+        store: String,
+    },
     /// Each label has values that are asked for, but no series has all of them; or not in that time.
     #[error("nothing is selected: {why}")]
     Nothing {

@@ -14,6 +14,7 @@
 //! | series | what is labelled alike: `service`, `host` and `build`, and what `--label` adds |
 //! | session | one recording: a family of processes; what is told of it as a whole |
 //! | frame | what a session counted in one span of time: the sums of the paths that changed |
+//! | sampled profile | one of others, in pprof's format: a series of its own kind, never added to what recordings counted |
 //! | dictionary | what the numbers of paths and places in frames stand for: one for each build of a program |
 
 mod address;
@@ -26,6 +27,7 @@ mod engine;
 mod error;
 mod frame;
 mod group_by;
+mod id;
 mod kept;
 mod label;
 mod moment;
@@ -34,6 +36,7 @@ mod over;
 mod query;
 mod recording;
 mod replicate;
+mod sampled;
 mod select;
 mod sqlite;
 mod sums;
@@ -49,7 +52,8 @@ pub use moment::Range;
 pub use open::open;
 pub use over::{Over, Part, over};
 pub use query::Query;
-pub use recording::{Labelled, Pushed, Sink, frame, push, session};
+pub use recording::{Labelled, Pushed, Sink, frame, host_name, push, session};
 pub use replicate::{Replicate, replicates};
+pub use sampled::{Sampled, SampledFacts, TypeTotal, beyond_bytes};
 pub use select::open as open_selection;
 pub use wire::{CONTENT_TYPE, Names, decode, decode_names, encode, encode_names};

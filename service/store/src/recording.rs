@@ -144,7 +144,7 @@ pub fn frame(earlier: Option<&Family>, family: &Family, labelled: &Labelled) -> 
     };
     let service = family.exe.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("unknown");
     frame.labels.set("service", service.to_owned());
-    frame.labels.set("host", host());
+    frame.labels.set("host", host_name());
     frame.labels.set("build", build);
     if let Some(label) = Note::read(&family.path).and_then(|note| note.label) {
         frame.labels.set("label", label.chars().take(Labels::MOST_BYTES / 4).collect());
@@ -174,7 +174,8 @@ fn signed(ns: u64) -> i64 {
 }
 
 /// This host's name.
-fn host() -> String {
+/// This host's name.
+pub fn host_name() -> String {
     let mut name = [0u8; 256];
     // SAFETY: the buffer is as long as it is said to be, and its last byte stays 0.
     let result = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };

@@ -93,7 +93,7 @@ impl Arguments {
     }
 }
 
-fn duration(text: &str) -> Result<Duration, &'static str> {
+pub fn duration(text: &str) -> Result<Duration, &'static str> {
     let digits = text.trim_end_matches(|letter: char| letter.is_alphabetic());
     let unit = match &text[digits.len()..] {
         "ms" => 1,

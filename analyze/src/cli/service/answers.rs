@@ -7,7 +7,7 @@ use diytrace_serve::{Answer, Refusal, Views};
 use diytrace_views::view;
 use serde::Serialize;
 
-use super::{history, series};
+use super::{history, samples, series};
 use crate::cli::{annotate, callers, diff, export, report, tree};
 
 /// Options that a request may set, as the command line has them: none names a file.
@@ -36,6 +36,9 @@ const FLAGS: [&str; 5] = ["raw", "by-address", "timeline", "callers", "sites"];
 /// Those of a history.
 const OF_HISTORIES: [&str; 5] = ["select", "since", "until", "over", "slices"];
 
+/// Those of sampled profiles.
+const OF_SAMPLES: [&str; 7] = ["select", "since", "until", "id", "type", "sort", "limit"];
+
 /// Those of a comparison.
 const OF_COMPARISONS: [&str; 9] =
     ["since", "until", "replicate", "min-change", "max-spread", "min-share", "level", "correction", "limit"];
@@ -49,6 +52,7 @@ enum Asked {
     Callers(callers::Arguments),
     Annotate(annotate::Arguments),
     Series(series::Arguments),
+    Samples(Box<samples::Arguments>),
     History(history::Arguments),
     Export(export::Arguments),
     Diff(Box<diff::Arguments>),
@@ -76,6 +80,9 @@ impl Views for Answers {
             Asked::Callers(arguments) => json(arguments.document()),
             Asked::Annotate(arguments) => json(arguments.document()),
             Asked::Series(arguments) => json(arguments.document_or_none()),
+            Asked::Samples(arguments) if arguments.lists() => json(arguments.listed()),
+            Asked::Samples(arguments) if arguments.is_export() => arguments.bytes(),
+            Asked::Samples(arguments) => json(arguments.document()),
             Asked::History(arguments) => json(arguments.document()),
             Asked::Export(arguments) => arguments.bytes(),
             Asked::Diff(arguments) => {
@@ -107,6 +114,10 @@ fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec
         "compare" => ("diff", "--format=json"),
         "heatmap" => ("history", "--format=json"),
         "history" | "report" | "tree" | "callers" | "annotate" | "series" => (view, "--format=json"),
+        "samples" | "profiles" => ("samples", "--format=json"),
+        "samples/flamegraph" => ("samples", "--as=flamegraph"),
+        "samples/folded" => ("samples", "--as=folded"),
+        "samples/pprof" => ("samples", "--as=pprof"),
         _ => match view.strip_prefix("export/") {
             Some(format) if format.bytes().all(|byte| byte.is_ascii_lowercase()) => ("export", format),
             _ => return Err(no_view(view)),
@@ -116,6 +127,7 @@ fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec
     words.push(format!("--store={store}"));
     match view {
         "timeline" => words.push("--timeline".to_owned()),
+        "profiles" => words.push("--list".to_owned()),
         "heatmap" => words.extend(["--over=time", "--histogram"].map(str::to_owned)),
         // Frames say which source a function has: it is not theirs to have files of this machine read.
         "annotate" => words.push("--assembly".to_owned()),
@@ -132,11 +144,13 @@ fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec
         let known: &[&str] = match command {
             "diff" => &OF_COMPARISONS,
             "history" => &OF_HISTORIES,
+            "samples" => &OF_SAMPLES,
             _ => &VALUES,
         };
         let flags: &[&str] = match command {
             "diff" => &[],
             "history" => &["regressions", "histogram"],
+            "samples" => &["lines"],
             _ => &FLAGS,
         };
         if is_positional {
@@ -182,12 +196,21 @@ fn first_sentence(text: &str) -> String {
 
 /// Whether what is asked for could be there, but is not.
 fn is_missing(error: &Error) -> bool {
+    use diytrace_sampled::Error as Sampled;
     use diytrace_store::Error as Store;
     match error {
-        Error::Elsewhere(error) => matches!(
-            error.downcast_ref::<Store>(),
-            Some(Store::UnknownLabel { .. } | Store::UnknownValue { .. } | Store::Nothing { .. } | Store::Empty { .. })
-        ),
+        Error::Elsewhere(error) => {
+            matches!(
+                error.downcast_ref::<Store>(),
+                Some(
+                    Store::UnknownLabel { .. }
+                        | Store::UnknownValue { .. }
+                        | Store::Nothing { .. }
+                        | Store::Empty { .. }
+                        | Store::NoSampled { .. }
+                )
+            ) || matches!(error.downcast_ref::<Sampled>(), Some(Sampled::Missing { .. } | Sampled::Type { .. }))
+        }
         Error::UnknownFunction { .. } | Error::NothingToExport => true,
         _ => false,
     }
@@ -195,10 +218,10 @@ fn is_missing(error: &Error) -> bool {
 
 fn content_type(view: &str) -> &'static str {
     match view {
-        "export/flamegraph" => "image/svg+xml",
+        "export/flamegraph" | "samples/flamegraph" => "image/svg+xml",
         "export/html" => "text/html; charset=utf-8",
-        "export/folded" | "export/callgrind" | "export/dot" => "text/plain; charset=utf-8",
-        "export/pprof" => "application/octet-stream",
+        "export/folded" | "samples/folded" | "export/callgrind" | "export/dot" => "text/plain; charset=utf-8",
+        "export/pprof" | "samples/pprof" => "application/octet-stream",
         _ => "application/json",
     }
 }

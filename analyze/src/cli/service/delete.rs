@@ -41,6 +41,10 @@ pub struct Arguments {
     /// Only the oldest of it, until the store takes no more than that
     #[arg(long, value_name = "SIZE", value_parser = bytes_of)]
     down_to: Option<u64>,
+
+    /// Sampled profiles of others, not recordings; --down-to is then what those take
+    #[arg(long)]
+    sampled: bool,
 }
 
 impl Arguments {
@@ -48,6 +52,12 @@ impl Arguments {
     pub fn run(self) -> Result<(), Error> {
         let elsewhere = |error: store::Error| Error::Elsewhere(error.into());
         let address = self.store.parse::<Address>().map_err(elsewhere)?;
+        if self.sampled {
+            let deleted = self.delete_sampled(&address).map_err(elsewhere)?;
+            let profiles = counted(deleted as u64, "sampled profile", "sampled profiles");
+            let _ = writeln!(io::stderr(), "diytrace: {address}: {profiles} deleted");
+            return Ok(());
+        }
         let Deleted { sessions, frames, bytes: freed } = self.delete(&address).map_err(elsewhere)?;
         let recordings = counted(sessions, "recording", "recordings");
         let frames = counted(frames, "span of time", "spans of time");
@@ -56,9 +66,21 @@ impl Arguments {
         Ok(())
     }
 
-    fn delete(&self, address: &Address) -> Result<Deleted, store::Error> {
+    fn query(&self) -> Result<Query, store::Error> {
         let range = Range::parse(self.since.as_deref(), self.until.as_deref(), &Zoned::now())?;
-        let query = Query::parse(self.select.as_deref().unwrap_or_default(), range)?;
+        Query::parse(self.select.as_deref().unwrap_or_default(), range)
+    }
+
+    fn delete_sampled(&self, address: &Address) -> Result<usize, store::Error> {
+        let mut store = store::open(address, false)?;
+        let found = store.sampled(&self.query()?, &address.to_string())?;
+        let doomed = store::beyond_bytes(found, self.down_to.unwrap_or(0));
+        store.delete_sampled(&doomed)?;
+        Ok(doomed.len())
+    }
+
+    fn delete(&self, address: &Address) -> Result<Deleted, store::Error> {
+        let query = self.query()?;
         let mut store = store::open(address, false)?;
         match self.down_to {
             Some(most) => store.shrink(&query, most),

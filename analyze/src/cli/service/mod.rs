@@ -11,6 +11,8 @@ mod home;
 mod load;
 mod log;
 mod push;
+mod samples;
+mod scrape;
 mod series;
 mod serve;
 mod sql;
@@ -26,6 +28,8 @@ pub enum Command {
     Push(push::Arguments),
     Delete(delete::Arguments),
     Series(series::Arguments),
+    Samples(Box<samples::Arguments>),
+    Scrape(scrape::Arguments),
     History(history::Arguments),
     Serve(serve::Arguments),
     Agent(agent::Arguments),
@@ -40,6 +44,8 @@ impl Command {
             Self::Push(arguments) => arguments.run().map(|()| 0),
             Self::Delete(arguments) => arguments.run().map(|()| 0),
             Self::Series(arguments) => arguments.run(out).map(|()| 0),
+            Self::Samples(arguments) => arguments.run(out).map(|()| 0),
+            Self::Scrape(arguments) => arguments.run().map(|()| 0),
             Self::History(arguments) => arguments.run(out),
             Self::Serve(arguments) => arguments.run().map(|()| 0),
             Self::Agent(arguments) => arguments.run().map(|()| 0),

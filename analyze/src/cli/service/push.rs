@@ -1,14 +1,18 @@
 //! The command `push`: recordings into a profile store.
 
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use diytrace_agent::Client;
 use diytrace_profile::error::Error as Whole;
-use diytrace_profile::human::count;
+use diytrace_profile::human::{count, counted};
+use diytrace_sampled::{Origin, arrived};
 use diytrace_serve::Tokens;
-use diytrace_store::{self as store, Address, Labelled, Labels};
+use diytrace_store::{self as store, Address, Labelled, Labels, Put, Sampled};
 
+use super::samples;
 use crate::cli::shown::warn;
 use crate::cli::source::Source;
 
@@ -20,6 +24,7 @@ Examples:
   diytrace report --store runs.db --since 2d --by build
   diytrace series --store runs.db             # what there is
   diytrace push --to http://127.0.0.1:7070    # into a service's store
+  diytrace push --store runs.db heap.pb.gz    # pprof's format: see samples
 
 A recording that is pushed twice counts once; one that has grown since then counts as it is now. The names and lines \
 of its functions go with it, so a store needs no program, nor its debug information.";
@@ -51,13 +56,64 @@ pub struct Arguments {
 impl Arguments {
     /// Runs the command.
     pub fn run(self) -> Result<(), Whole> {
-        let profiles = self.source.paths()?;
-        self.put(&profiles).map_err(Whole::Elsewhere)
+        let paths = self.source.paths()?;
+        let (sampled, profiles): (Vec<PathBuf>, Vec<PathBuf>) =
+            paths.iter().cloned().partition(|path| is_sampled(path));
+        if !sampled.is_empty() {
+            self.put_sampled(&sampled).map_err(Whole::Elsewhere)?;
+        }
+        if paths.is_empty() || !profiles.is_empty() {
+            self.put(&profiles).map_err(Whole::Elsewhere)?;
+        }
+        Ok(())
+    }
+
+    fn labels(&self) -> Result<Vec<(String, String)>, store::Error> {
+        self.labels.iter().map(|label| Labels::parse(label)).collect()
+    }
+
+    fn client(&self) -> Result<Client, Box<dyn std::error::Error + Send + Sync>> {
+        let to = self.to.as_ref().ok_or("name a store or a service")?;
+        let token = self.token_file.as_deref().map(Tokens::to_write).transpose()?;
+        Ok(Client::new(to, token)?)
+    }
+
+    fn put_sampled(&self, files: &[PathBuf]) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        let labels = self.labels()?;
+        let (where_to, mut put): (String, Putting) = match &self.store {
+            Some(store) => {
+                let address = store.parse::<Address>()?;
+                let mut engine = store::open(&address, true)?;
+                (address.to_string(), Box::new(move |one| Ok(engine.put_sampled(one)?)))
+            }
+            None => {
+                let client = self.client()?;
+                (client.service().to_owned(), Box::new(move |one| client.send_sampled(one).map_err(Into::into)))
+            }
+        };
+        let mut known = 0;
+        for path in files {
+            let bytes = samples::read(path)?;
+            let changed = std::fs::metadata(path).and_then(|facts| facts.modified()).unwrap_or(UNIX_EPOCH);
+            let changed = changed.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as i64;
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            let stem = name.map(|name| name.split('.').next().unwrap_or_default().to_owned());
+            let from = path.display().to_string();
+            let origin = Origin { from, service: None, labels: labels.clone(), time: Some((changed, changed)) };
+            let mut sampled = arrived(&bytes, &origin)?;
+            if sampled.facts.labels.get("service") == Some("unknown") {
+                sampled = arrived(&bytes, &Origin { service: stem, ..origin })?;
+            }
+            known += u64::from(put(&sampled)? == Put::Known);
+        }
+        let new = counted(files.len() as u64 - known, "sampled profile", "sampled profiles");
+        let known = if known > 0 { format!(", {known} there already") } else { String::new() };
+        let _ = writeln!(io::stderr(), "diytrace: {where_to}: {new} put in{known}");
+        Ok(())
     }
 
     fn put(&self, profiles: &[PathBuf]) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        let labels = self.labels.iter().map(|label| Labels::parse(label)).collect::<Result<_, _>>()?;
-        let labelled = Labelled { labels };
+        let labelled = Labelled { labels: self.labels()?.into_iter().collect() };
         let (where_to, (pushed, left_out)) = match (&self.store, &self.to) {
             (Some(store), _) => {
                 let address = store.parse::<Address>()?;
@@ -65,9 +121,8 @@ impl Arguments {
                 (address.to_string(), store::push(&mut *engine, profiles, &labelled)?)
             }
             (None, to) => {
-                let to = to.as_ref().ok_or("name a store or a service")?;
-                let token = self.token_file.as_deref().map(Tokens::to_write).transpose()?;
-                (to.clone(), store::push(&mut Client::new(to, token)?, profiles, &labelled)?)
+                let to = to.clone().unwrap_or_default();
+                (to, store::push(&mut self.client()?, profiles, &labelled)?)
             }
         };
         warn(&left_out.iter().map(|profile| format!("left out: {profile}")).collect::<Vec<_>>());
@@ -84,4 +139,16 @@ impl Arguments {
         let _ = writeln!(io::stderr(), "diytrace: {where_to}: {said} ({} call paths)", count(paths));
         Ok(())
     }
+}
+
+/// Puts a sampled profile somewhere.
+type Putting = Box<dyn FnMut(&Sampled) -> Result<Put, Box<dyn std::error::Error + Send + Sync>>>;
+
+/// Whether a file is a sampled profile, and no recording or archive: gzipped, or named as one.
+fn is_sampled(path: &Path) -> bool {
+    const GZIP: [u8; 2] = [0x1f, 0x8b];
+    let mut start = [0; 2];
+    let is_named = path.extension().is_some_and(|kind| ["pb", "pprof", "prof"].iter().any(|known| kind == *known));
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    path.is_file() && (is_named || read.is_ok() && start == GZIP)
 }

@@ -42,7 +42,7 @@ pub struct Arguments {
     token_file: Option<PathBuf>,
 
     /// How long slices stay as they came (fine), as minutes, and as hours: an age, a size, or both, as in fine=2h, minute=2d,
-    /// hour=90d|20G (repeatable) [default: fine=1h, minute=2d, and hours for ever]
+    /// hour=90d|20G, and sampled profiles of others, sampled=14d (repeatable) [default: fine=1h, minute=2d, the others for ever]
     #[arg(long, value_name = "TIER=AGE|BYTES")]
     retention: Vec<String>,
 }

@@ -8,15 +8,38 @@ use super::folded::stacks;
 use super::profile::Profile;
 use diytrace_profile::human::{counted, time};
 
+/// What is written around a flame graph.
+pub struct Drawing {
+    /// Above it.
+    pub title: String,
+    /// What the widths mean.
+    pub subtitle: String,
+    /// What values are.
+    pub unit: String,
+    /// What the reader should know.
+    pub notes: String,
+}
+
 /// The SVG. An error says that there is no time to draw.
 pub fn write(profile: &Profile) -> io::Result<Vec<u8>> {
     let lines: Vec<String> = stacks(profile).iter().map(|(stack, ns)| format!("{stack} {ns}")).collect();
+    let drawing = Drawing {
+        title: profile.title.clone(),
+        subtitle: subtitle(profile),
+        unit: "ns".to_owned(),
+        notes: profile.warnings.join("\n"),
+    };
+    draw(&lines, drawing)
+}
+
+/// Folded stacks as an SVG. An error says that there is nothing to draw.
+pub fn draw(lines: &[String], drawing: Drawing) -> io::Result<Vec<u8>> {
     let mut options = Options::default();
-    options.title = profile.title.clone();
-    options.subtitle = Some(subtitle(profile));
-    options.count_name = "ns".to_owned();
+    options.title = drawing.title;
+    options.subtitle = Some(drawing.subtitle);
+    options.count_name = drawing.unit;
     options.name_type = "Function:".to_owned();
-    options.notes = profile.warnings.join("\n");
+    options.notes = drawing.notes;
     // Where it all begins is in sight when it is opened, however deep it goes.
     options.direction = Direction::Inverted;
     // One function has one colour, in every picture of it.

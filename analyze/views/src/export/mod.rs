@@ -26,6 +26,7 @@ mod sums;
 use crate::calltree::{self, Lines};
 use diytrace_profile::error::Error;
 use diytrace_profile::opened::Opened;
+pub use flamegraph::{Drawing, draw};
 pub use options::{Format, Options};
 pub use profile::Profile;
 pub use prune::Wanted;

@@ -62,7 +62,7 @@ fn remove(store: &mut ClickHouse, rows: &[Row]) -> Result<Deleted, Error> {
 }
 
 /// Rows whose column has one of these numbers, and the room that they take.
-fn erase(store: &ClickHouse, table: &str, column: &str, ids: &[u64]) -> Result<(), Error> {
+pub fn erase(store: &ClickHouse, table: &str, column: &str, ids: &[u64]) -> Result<(), Error> {
     for some in ids.chunks(AT_ONCE) {
         let ids = listed(some.iter().copied());
         store.client.run(&format!("ALTER TABLE {table} DELETE WHERE {column} IN {ids} SETTINGS mutations_sync = 1"))?;

@@ -5,9 +5,9 @@ use diytrace_profile::module::ModuleKey;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::binary::{Reader, Writer};
-use super::id::Id;
 use super::store::{ClickHouse, Known, listed};
 use crate::dictionary::{Dictionary, Path};
+use crate::id::Id;
 use crate::kept::{build_id_of, bytes_of};
 use crate::moment::now_ns;
 use crate::{Error, kept};

@@ -5,13 +5,13 @@ mod client;
 mod compact;
 mod delete;
 mod dictionary;
-mod id;
 mod native;
 mod parallel;
 mod paths;
 mod place;
 mod put;
 mod rows;
+mod sampled;
 mod schema;
 mod select;
 mod series;
@@ -26,7 +26,8 @@ use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 
 use crate::engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Tier};
-use crate::{Error, Frame, GroupBy, Query};
+use crate::sampled::{Sampled, SampledFacts};
+use crate::{Error, Frame, GroupBy, Query, Range};
 pub use place::Place;
 pub use store::ClickHouse;
 
@@ -82,5 +83,21 @@ impl Engine for ClickHouse {
 
     fn symbols(&self, module: &ModuleKey) -> Result<Option<Portable>, Error> {
         dictionary::symbols(self, module)
+    }
+
+    fn put_sampled(&mut self, one: &Sampled) -> Result<Put, Error> {
+        sampled::put(self, one)
+    }
+
+    fn all_sampled(&self, range: Range) -> Result<Vec<SampledFacts>, Error> {
+        sampled::all(self, range)
+    }
+
+    fn sampled_messages(&self, id: &str) -> Result<Option<Vec<u8>>, Error> {
+        sampled::messages(self, id)
+    }
+
+    fn delete_sampled(&mut self, ids: &[String]) -> Result<(), Error> {
+        sampled::delete(self, ids)
     }
 }

@@ -7,12 +7,12 @@ use rustc_hash::FxHashSet;
 
 use super::binary::{Reader, Writer};
 use super::dictionary::{self, News};
-use super::id::Id;
 use super::store::{ClickHouse, TRUST, listed};
 use super::there::{self, There};
 use super::write::{AT_ONCE, Data, Slice, bytes_of_head, write};
 use crate::dictionary as local;
 use crate::engine::Put;
+use crate::id::Id;
 use crate::kept::{Head, MOST_SERIES, Sums, TOO_MANY_SERIES, bytes_of, timing_name};
 use crate::moment::now_ns;
 use crate::{Error, Frame};

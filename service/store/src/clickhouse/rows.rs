@@ -2,11 +2,11 @@
 
 use diytrace_profile::merge::Row;
 
-use super::id::mix;
 use super::native::Block;
 use super::schema::NUMBERS;
 use crate::beyond::{beyond, with_parents};
 use crate::codec::{self, Below};
+use crate::id::mix;
 
 /// A number that is larger than a column can have: its path, its column, and what it is.
 pub type Large = (u64, u8, i128);

@@ -3,7 +3,7 @@
 //! ClickHouse has no transactions, so a frame comes to be by one row: that of `frame`, which is put in last. Rows of other
 //! tables mean nothing until a frame refers to them, and what a writer that was killed has left of them is swept away later.
 //! Of frames with the same number the highest version counts. One that holds others says so itself (`covers`): they cease to
-//! count with the row that replaces them. Names of paths and places are numbers made of what they are ([`super::id`]), so two
+//! count with the row that replaces them. Names of paths and places are numbers made of what they are ([`crate::id`]), so two
 //! writers give the same ones, and writing a row twice changes nothing.
 
 use super::binary::Reader;
@@ -11,7 +11,24 @@ use super::client::{Client, Failure, reason};
 use crate::Error;
 
 /// The version of the tables.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
+
+/// The version before, which has all but the table of sampled profiles.
+const WITHOUT_SAMPLED: u32 = 2;
+
+/// Sampled profiles of others. Those of a series lie one after the other, and are much alike.
+const SAMPLED: &str = "CREATE TABLE IF NOT EXISTS sampled (
+  labels String,                          -- a JSON object
+  started Int64 CODEC(DoubleDelta, ZSTD), -- ns since 1970
+  ended Int64 CODEC(DoubleDelta, ZSTD),
+  id UInt64,                              -- made of what it is
+  types String CODEC(ZSTD),               -- a JSON array: type, unit and total of each
+  samples UInt64,                         -- that differ in stack or labels
+  bytes UInt64,                           -- of its messages
+  messages String CODEC(ZSTD(3)) SETTINGS (min_compress_block_size = 1048576, max_compress_block_size = 1048576),
+  checksum UInt32,                        -- CRC-32 of them
+  INDEX by_id id TYPE bloom_filter(0.001) GRANULARITY 1
+) ENGINE = ReplacingMergeTree ORDER BY (labels, ended, id) SETTINGS index_granularity = 64";
 
 const TABLES: [&str; 9] = [
     "CREATE TABLE IF NOT EXISTS series (
@@ -168,13 +185,19 @@ pub fn make(client: &Client, create: bool) -> Result<(), Error> {
         for table in TABLES {
             client.run(&table.replace("COLUMNS", &columns))?;
         }
+        client.run(SAMPLED)?;
         client.run(&SLICES.replace("FRAMES", &frames("1")))?;
         // Whoever does this at the same time writes the same.
         client.run(&format!("INSERT INTO store SELECT {VERSION} WHERE (SELECT count() FROM store) = 0"))?;
         version = self::version(client)?;
     }
+    if let (true, Version::Is(WITHOUT_SAMPLED)) = (create, &version) {
+        client.run(SAMPLED)?;
+        client.run(&format!("INSERT INTO store SELECT {VERSION}"))?;
+        version = Version::Is(VERSION);
+    }
     match version {
-        Version::Is(VERSION) => Ok(()),
+        Version::Is(WITHOUT_SAMPLED | VERSION) => Ok(()),
         Version::Is(version) => Err(Error::OtherVersion { store: store(), version, known: VERSION }),
         Version::NoDatabase | Version::NoStore { is_empty: true } => Err(Error::NoDatabase { store: store() }),
         Version::NoStore { is_empty: false } => Err(foreign()),
@@ -197,7 +220,7 @@ fn version(client: &Client) -> Result<Version, Error> {
         Err(Failure::Said { reason: reason::UNKNOWN_DATABASE, .. }) => return Ok(Version::NoDatabase),
         Err(Failure::Said { reason: reason::UNKNOWN_TABLE, .. }) => {
             // What a program that was killed has made of a store is no table of others.
-            let ours = "('series', 'in_use', 'module', 'place', 'path', 'frame', 'frame_data', 'path_sum', 'slices')";
+            let ours = "('series', 'in_use', 'module', 'place', 'path', 'frame', 'frame_data', 'path_sum', 'sampled', 'slices')";
             let others = format!(
                 "SELECT toUInt64(count()) FROM system.tables WHERE database = currentDatabase() AND name NOT IN {ours}"
             );

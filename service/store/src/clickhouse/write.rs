@@ -5,11 +5,11 @@ use std::hash::BuildHasher;
 
 use super::binary::Writer;
 use super::dictionary::Numbers;
-use super::id::Id;
 use super::rows::{Gathered, Rows};
 use super::store::ClickHouse;
 use super::told::checksum;
 use crate::Error;
+use crate::id::Id;
 use crate::kept::{Head, Sums, own};
 
 /// How many rows are put into the table of paths at once: few large parts are less to merge, and must be in memory.

@@ -73,7 +73,7 @@ fn remove(store: &mut Sqlite, frames: Vec<(String, i64)>) -> Result<Deleted, Err
 }
 
 /// Makes the file as small as what is in it.
-fn give_back(connection: &Connection) -> rusqlite::Result<()> {
+pub fn give_back(connection: &Connection) -> rusqlite::Result<()> {
     let mut vacuum = connection.prepare("PRAGMA incremental_vacuum")?;
     let mut pages = vacuum.query([])?;
     while pages.next()?.is_some() {} // each step gives one back

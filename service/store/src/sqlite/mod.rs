@@ -6,6 +6,7 @@ mod file;
 mod names;
 mod put;
 mod read;
+mod sampled;
 mod schema;
 mod select;
 mod series;
@@ -17,7 +18,8 @@ use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 
 use crate::engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Tier};
-use crate::{Error, Frame, GroupBy, Query};
+use crate::sampled::{Sampled, SampledFacts};
+use crate::{Error, Frame, GroupBy, Query, Range};
 pub use file::Sqlite;
 
 impl Engine for Sqlite {
@@ -67,5 +69,21 @@ impl Engine for Sqlite {
 
     fn symbols(&self, module: &ModuleKey) -> Result<Option<Portable>, Error> {
         names::get(self, module)
+    }
+
+    fn put_sampled(&mut self, one: &Sampled) -> Result<Put, Error> {
+        sampled::put(self, one)
+    }
+
+    fn all_sampled(&self, range: Range) -> Result<Vec<SampledFacts>, Error> {
+        sampled::all(self, range)
+    }
+
+    fn sampled_messages(&self, id: &str) -> Result<Option<Vec<u8>>, Error> {
+        sampled::messages(self, id)
+    }
+
+    fn delete_sampled(&mut self, ids: &[String]) -> Result<(), Error> {
+        sampled::delete(self, ids)
     }
 }

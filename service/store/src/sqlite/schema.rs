@@ -10,7 +10,34 @@ use crate::Error;
 const APPLICATION: i64 = 0x6469_7974;
 
 /// The version of the tables.
-pub const VERSION: i64 = 3;
+pub const VERSION: i64 = 4;
+
+/// The version before, which has all but [`SAMPLED`].
+const WITHOUT_SAMPLED: i64 = 3;
+
+/// Sampled profiles of others.
+const SAMPLED: &str = "
+CREATE TABLE sampled_series (
+  id INTEGER PRIMARY KEY,
+  labels TEXT NOT NULL UNIQUE             -- a JSON object
+);
+CREATE TABLE sampled (
+  id INTEGER PRIMARY KEY,                 -- made of what it is
+  series INTEGER NOT NULL REFERENCES sampled_series,
+  started INTEGER NOT NULL,               -- ns since 1970
+  ended INTEGER NOT NULL,
+  types TEXT NOT NULL,                    -- a JSON array: type, unit and total of each
+  samples INTEGER NOT NULL,               -- that differ in stack or labels
+  bytes INTEGER NOT NULL                  -- of its messages
+);
+CREATE INDEX sampled_by_end ON sampled (ended);
+CREATE INDEX sampled_of_series ON sampled (series, ended);
+CREATE TABLE sampled_data (
+  sampled INTEGER PRIMARY KEY REFERENCES sampled,
+  messages BLOB NOT NULL,                 -- profile.proto, deflated
+  checksum INTEGER NOT NULL               -- CRC-32 of it before that
+);
+";
 
 const TABLES: &str = "
 CREATE TABLE build (
@@ -97,6 +124,7 @@ pub fn make(connection: &mut Connection, path: &Path, create: bool) -> Result<()
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         if is_empty(&transaction)? {
             transaction.execute_batch(TABLES).map_err(failed)?;
+            transaction.execute_batch(SAMPLED).map_err(failed)?;
             transaction.pragma_update(None, "application_id", APPLICATION).map_err(failed)?;
             transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
         }
@@ -105,8 +133,16 @@ pub fn make(connection: &mut Connection, path: &Path, create: bool) -> Result<()
     if number(connection, "application_id")? != APPLICATION {
         return Err(Error::Foreign { path: path.to_owned() });
     }
+    if create && number(connection, "user_version")? == WITHOUT_SAMPLED {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        if number(&transaction, "user_version")? == WITHOUT_SAMPLED {
+            transaction.execute_batch(SAMPLED).map_err(failed)?;
+            transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
+        }
+        transaction.commit().map_err(failed)?;
+    }
     match number(connection, "user_version")? {
-        VERSION => {}
+        WITHOUT_SAMPLED | VERSION => {}
         version if version < VERSION => return Err(Error::Older { path: path.to_owned(), version }),
         version => return Err(Error::Newer { path: path.to_owned(), version, known: VERSION }),
     }

@@ -42,7 +42,7 @@ fn the_oldest_are_thrown_away_first_and_others_stay_as_they_were() {
     let call = |function: u64| diytrace_profile::testing::Call { function, own: 10, callees: Vec::new() };
     let all: Vec<Family> = (0..40u64)
         .map(|number| {
-            let calls: Vec<_> = (0..200).map(|function| call(0x1000 + number % 8 * 0x10000 + function * 16)).collect();
+            let calls: Vec<_> = (0..500).map(|function| call(0x1000 + number % 8 * 0x10000 + function * 16)).collect();
             let mut family = family(vec![arena(record(&calls, Costs::default(), 3))]);
             family.modules[0].build_id = vec![number as u8 % 8];
             family

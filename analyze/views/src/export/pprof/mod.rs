@@ -3,23 +3,16 @@
 //! A sample is a call path: its own calls and time. Bodies that the compiler put into another function's code share a
 //! location with it, as pprof has it. Addresses are those of `nm`, plus 2⁴⁰ for each module before: no two overlap.
 
-mod proto;
-
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use prost::Message;
+use diytrace_pprof::proto;
 
 use super::profile::{Frame, Part, Profile};
 
 /// The profile.
 pub fn write(profile: &Profile) -> io::Result<Vec<u8>> {
-    let bytes = Builder::new(profile).build().encode_to_vec();
-    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
-    gzip.write_all(&bytes)?;
-    gzip.finish()
+    diytrace_pprof::pack(&Builder::new(profile).build())
 }
 
 /// Room for each module's addresses.
@@ -90,6 +83,7 @@ impl<'a> Builder<'a> {
                 has_filenames: has_lines,
                 has_line_numbers: has_lines,
                 has_inline_frames: has_lines,
+                ..proto::Mapping::default()
             };
             self.out.mapping.push(mapping);
         }
@@ -126,7 +120,7 @@ impl<'a> Builder<'a> {
     fn labels(&mut self, part: &Part) -> Vec<proto::Label> {
         let mut labels = Vec::new();
         let mut number = |this: &mut Self, key: &str, num: u32| {
-            labels.push(proto::Label { key: this.string(key), str: 0, num: num.into() });
+            labels.push(proto::Label { key: this.string(key), num: num.into(), ..proto::Label::default() });
         };
         if let Some(pid) = part.pid {
             number(self, "pid", pid);
@@ -135,7 +129,7 @@ impl<'a> Builder<'a> {
             number(self, "tid", tid);
         }
         if let Some((_, name)) = part.thread.as_ref().filter(|(_, name)| !name.is_empty()) {
-            labels.push(proto::Label { key: self.string("thread"), str: self.string(name), num: 0 });
+            labels.push(proto::Label { key: self.string("thread"), str: self.string(name), ..proto::Label::default() });
         }
         labels
     }
@@ -172,7 +166,7 @@ impl<'a> Builder<'a> {
         let next = self.out.location.len() as u64 + 1;
         let id = *self.locations.entry((mapping_id, address, line.clone())).or_insert(next);
         if id == next {
-            self.out.location.push(proto::Location { id, mapping_id, address, line });
+            self.out.location.push(proto::Location { id, mapping_id, address, line, is_folded: false });
         }
         id
     }

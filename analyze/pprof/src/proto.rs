@@ -1,5 +1,5 @@
-//! The messages of [`profile.proto`](https://github.com/google/pprof/blob/main/proto/profile.proto), as far as they are
-//! written here. Numbers of strings are places in the string table, whose first one is empty.
+//! The messages of [`profile.proto`](https://github.com/google/pprof/blob/main/proto/profile.proto), as far as tools
+//! write them. Numbers of strings are places in the string table, whose first one is empty.
 
 use prost::Message;
 
@@ -24,9 +24,24 @@ pub struct Profile {
     /// Strings; the first is empty.
     #[prost(string, repeated, tag = "6")]
     pub string_table: Vec<String>,
+    /// Frames of these names, as a pattern, and what they call are left out.
+    #[prost(int64, tag = "7")]
+    pub drop_frames: i64,
+    /// But not those of these.
+    #[prost(int64, tag = "8")]
+    pub keep_frames: i64,
     /// When it began, in nanoseconds since 1970.
     #[prost(int64, tag = "9")]
     pub time_nanos: i64,
+    /// How long it took, in nanoseconds.
+    #[prost(int64, tag = "10")]
+    pub duration_nanos: i64,
+    /// What came to pass between two samples.
+    #[prost(message, optional, tag = "11")]
+    pub period_type: Option<ValueType>,
+    /// How much of it.
+    #[prost(int64, tag = "12")]
+    pub period: i64,
     /// What the reader should know.
     #[prost(int64, repeated, tag = "13")]
     pub comment: Vec<i64>,
@@ -72,6 +87,9 @@ pub struct Label {
     /// The number.
     #[prost(int64, tag = "3")]
     pub num: i64,
+    /// The number's unit.
+    #[prost(int64, tag = "4")]
+    pub num_unit: i64,
 }
 
 /// A program or library, and the addresses that stand for its code.
@@ -86,6 +104,9 @@ pub struct Mapping {
     /// The address after the last.
     #[prost(uint64, tag = "3")]
     pub memory_limit: u64,
+    /// Where in its file that lies.
+    #[prost(uint64, tag = "4")]
+    pub file_offset: u64,
     /// Its file.
     #[prost(int64, tag = "5")]
     pub filename: i64,
@@ -121,6 +142,9 @@ pub struct Location {
     /// Functions there, the innermost inlined one first.
     #[prost(message, repeated, tag = "4")]
     pub line: Vec<Line>,
+    /// Whether several places with the same code were taken for one.
+    #[prost(bool, tag = "5")]
+    pub is_folded: bool,
 }
 
 /// A line of a function.

@@ -1,0 +1,124 @@
+//! What of the profiles is asked for, added up.
+
+use std::collections::BTreeMap;
+
+use diytrace_pprof::{Profile, read};
+use diytrace_store::{Engine, Query, SampledFacts};
+
+use crate::{Error, MOST_BYTES};
+
+/// Profiles, and which of their types is shown.
+#[derive(Debug, Default)]
+pub struct Selection {
+    profiles: Vec<SampledFacts>,
+    sum: Profile,
+    warnings: Vec<String>,
+}
+
+/// A type of samples, chosen.
+#[derive(Debug)]
+pub struct Chosen {
+    /// All profiles in one.
+    pub sum: Profile,
+    /// Its place among the types.
+    pub of: usize,
+    /// What is told of the profiles.
+    pub profiles: Vec<SampledFacts>,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+}
+
+/// Values that tell how much there is at a moment, not how much came to pass: those of several moments make no sum.
+fn is_level(name: &str) -> bool {
+    name.starts_with("inuse_") || matches!(name, "goroutine" | "goroutines" | "threadcreate" | "threads" | "resident")
+}
+
+impl Selection {
+    /// Adds a profile that is in no store.
+    pub fn add(&mut self, facts: SampledFacts, messages: &[u8], from: &str) -> Result<(), Error> {
+        let read = read(messages, MOST_BYTES).map_err(|source| Error::Profile { from: from.to_owned(), source })?;
+        self.sum.add(&read)?;
+        self.profiles.push(facts);
+        Ok(())
+    }
+
+    /// One profile of a store.
+    pub fn one(store: &dyn Engine, id: &str) -> Result<Self, Error> {
+        let missing = || Error::Missing { id: id.to_owned() };
+        let messages = store.sampled_messages(id)?.ok_or_else(missing)?;
+        let all = store.all_sampled(diytrace_store::Range::default())?;
+        let facts = all.into_iter().find(|facts| facts.id == id).ok_or_else(missing)?;
+        let mut selection = Self::default();
+        selection.add(facts, &messages, id)?;
+        Ok(selection)
+    }
+
+    /// Those of a store that are asked for, of this type if one is named.
+    pub fn of(store: &dyn Engine, name: &str, query: &Query, of: Option<&str>) -> Result<Self, Error> {
+        let mut asked = store.sampled(query, name)?;
+        let shown = match of {
+            Some(of) => {
+                let known = names(&asked);
+                asked.retain(|facts| facts.types.iter().any(|each| each.name == of));
+                if asked.is_empty() {
+                    return Err(Error::Type { name: of.to_owned(), known });
+                }
+                of.to_owned()
+            }
+            None => {
+                let mut shown: Vec<&str> = asked.iter().filter_map(|facts| Some(&*facts.types.first()?.name)).collect();
+                shown.sort_unstable();
+                shown.dedup();
+                match shown[..] {
+                    [one] => one.to_owned(),
+                    _ => return Err(Error::Types { known: names(&asked) }),
+                }
+            }
+        };
+        let mut warnings = Vec::new();
+        if is_level(&shown) {
+            let all = asked.len();
+            let mut latest: BTreeMap<String, SampledFacts> = BTreeMap::new();
+            for facts in asked {
+                latest.insert(facts.labels.to_json(), facts); // they come by time
+            }
+            asked = latest.into_values().collect();
+            if asked.len() < all {
+                warnings.push(format!(
+                    "{shown} tells how much there is at a moment: of each series the latest profile is shown, and {} earlier \
+                     ones are left out",
+                    all - asked.len()
+                ));
+            }
+        }
+        let mut selection = Self { warnings, ..Self::default() };
+        for facts in asked {
+            // One that somebody has deleted since is not asked for any more.
+            if let Some(messages) = store.sampled_messages(&facts.id)? {
+                let from = facts.id.clone();
+                selection.add(facts, &messages, &from)?;
+            }
+        }
+        Ok(selection)
+    }
+
+    /// Chooses a type: the one named, or the one that its makers would show.
+    pub fn choose(self, name: Option<&str>) -> Result<Chosen, Error> {
+        let types = self.sum.types();
+        let of = match name {
+            None => Some(self.sum.default_type()),
+            Some(name) => types.iter().position(|of| of.name == name),
+        };
+        let of = of
+            .filter(|of| *of < types.len())
+            .ok_or_else(|| Error::Type { name: name.unwrap_or_default().to_owned(), known: names(&self.profiles) })?;
+        Ok(Chosen { sum: self.sum, of, profiles: self.profiles, warnings: self.warnings })
+    }
+}
+
+fn names(profiles: &[SampledFacts]) -> String {
+    let mut names: Vec<&str> = profiles.iter().flat_map(|facts| &facts.types).map(|each| each.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.join(", ")
+}
