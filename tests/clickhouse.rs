@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
@@ -389,6 +390,55 @@ fn bad_use_is_one_sentence_without_secrets() {
     curl("INSERT INTO store VALUES (99)");
     for line in ["report --store STORE", "push --store STORE one"] {
         let said = story.refused(line);
-        assert!(said.contains("version 99") && said.contains("version 2"), "{said}");
+        assert!(said.contains("version 99") && said.contains("version 3"), "{said}");
     }
+}
+
+#[needs(clickhouse)]
+#[test]
+fn sampled_profiles_of_others_are_what_they_are_in_a_file() {
+    let story = Story::new();
+    story.record("forks.c", "forks-1");
+    story.done("export pprof forks-1 -o one.pb.gz");
+    story.record("recursion.c", "recursion-1");
+    story.done("export pprof recursion-1 -o two.pb.gz");
+    for store in ["STORE", "s.db"] {
+        story.done(&format!("push --store {store} --label run=a one.pb.gz"));
+        story.done(&format!("push --store {store} --label run=b one.pb.gz two.pb.gz"));
+        let again = text(&story.done(&format!("push --store {store} --label run=b two.pb.gz")).stderr);
+        assert!(again.contains("0 sampled profiles put in, 1 there already"), "{again}");
+    }
+    let alike = |line: &str| {
+        let (of_store, of_file) =
+            (story.run(&format!("{line} --store STORE")), story.run(&format!("{line} --store s.db")));
+        let said = |output: &Output| text(&output.stderr).replace(&story.store(), "s.db");
+        assert_eq!((of_store.status, said(&of_store)), (of_file.status, said(&of_file)), "{line}");
+        assert!(of_store.stdout == of_file.stdout, "{line}: {}", text(&of_store.stdout));
+        text(&of_store.stdout)
+    };
+    let listed = || {
+        let list = alike("samples --list --format csv");
+        list.lines().skip(1).map(|row| row.split(',').next().unwrap().to_owned()).collect::<BTreeSet<String>>()
+    };
+    let ids = listed();
+    assert_eq!(ids.len(), 3, "{ids:?}");
+    let id = ids.first().unwrap();
+    for line in [
+        "samples --format json",
+        "samples --select run=b --type calls --format csv",
+        "samples --as folded",
+        "samples --since 1h --list",
+        "samples --until 1000d",
+        "samples --select run=c",
+        &format!("samples --id {id} --format json"),
+    ] {
+        alike(line);
+    }
+    for store in ["STORE", "s.db"] {
+        let deleted = text(&story.done(&format!("delete --sampled --select run=b --store {store}")).stderr);
+        assert!(deleted.contains("2 sampled profiles deleted"), "{deleted}");
+    }
+    assert_eq!(listed().len(), 1);
+    assert!(story.refused("report --store STORE").contains("is empty"));
+    assert_eq!(story.number("SELECT toUInt64(count()) FROM sampled"), 1);
 }

@@ -148,7 +148,8 @@ type Putting = Box<dyn FnMut(&Sampled) -> Result<Put, Box<dyn std::error::Error 
 fn is_sampled(path: &Path) -> bool {
     const GZIP: [u8; 2] = [0x1f, 0x8b];
     let mut start = [0; 2];
-    let is_named = path.extension().is_some_and(|kind| ["pb", "pprof", "prof"].iter().any(|known| kind == *known));
+    let name = path.to_string_lossy();
+    let is_named = [".pb", ".pb.gz", ".pprof", ".prof"].iter().any(|end| name.ends_with(end));
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
     path.is_file() && (is_named || read.is_ok() && start == GZIP)
 }

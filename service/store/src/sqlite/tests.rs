@@ -7,7 +7,7 @@ use diytrace_profile::testing::{arena, family, record};
 
 use super::Sqlite;
 use crate::engine::Engine;
-use crate::{Error, Frame, GroupBy, Labels, Query};
+use crate::{Error, Frame, GroupBy, Labels, Query, Range, Sampled, SampledFacts};
 
 fn store() -> (tempfile::TempDir, Sqlite) {
     let folder = tempfile::tempdir().unwrap();
@@ -73,4 +73,26 @@ fn the_oldest_are_thrown_away_first_and_others_stay_as_they_were() {
     assert!(size(&store) <= half && deleted.frames > 0 && deleted.frames < 40, "{deleted:?}");
     let found = store.select(&Query::default(), &GroupBy::All).unwrap();
     assert_eq!(found.merged, merge(&all[deleted.frames as usize..], By::All, None));
+}
+
+#[test]
+fn a_store_without_sampled_profiles_is_read_and_gets_a_place_for_them() {
+    let (folder, store) = store();
+    let gone = "DROP TABLE sampled_data; DROP TABLE sampled; DROP TABLE sampled_series; PRAGMA user_version = 3";
+    store.connection.execute_batch(gone).unwrap();
+    drop(store);
+    let path = folder.path().join("store.db");
+    let store = Sqlite::open(&path, false).unwrap();
+    assert_eq!(store.all_sampled(Range::default()).unwrap(), []);
+    assert_eq!(store.sampled_messages("12").unwrap(), None);
+    drop(store);
+    let mut store = Sqlite::open(&path, true).unwrap();
+    let mut labels = Labels::default();
+    labels.set("service", "s".to_owned());
+    let facts =
+        SampledFacts { id: String::new(), labels, started: 1, ended: 2, types: Vec::new(), samples: 0, bytes: 3 };
+    let sampled = Sampled { facts, messages: b"abc".to_vec() };
+    store.put_sampled(&sampled).unwrap();
+    assert_eq!(store.sampled_messages(&sampled.id()).unwrap().as_deref(), Some(&b"abc"[..]));
+    assert_eq!(Sqlite::open(&path, false).unwrap().all_sampled(Range::default()).unwrap().len(), 1);
 }
