@@ -161,6 +161,37 @@ fn every_page_shows_what_the_service_answers() {
 
 #[needs(chromium)]
 #[test]
+fn sampled_profiles_are_listed_and_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = fixture("forks.c", builds()[0]).record().args(&["5", "2"]).run();
+    let run = |words: &[&str]| {
+        let output = run_to_end(diytrace(folder.path()).args(words));
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    run(&["export", "pprof", "-o", "server.pb.gz", recorded.out().to_str().unwrap()]);
+    let service = Service::start(folder.path(), &[]);
+    let shown = |address: &str| Shown::of(&service, folder.path(), address);
+    assert!(shown("/samples").text().contains("has no sampled profiles"));
+    run(&["push", "--to", &service.url(), "server.pb.gz"]);
+    let document = service.get("/v1/samples").json();
+    let rows = shown("/samples").table("sampled functions");
+    let functions: Vec<&str> =
+        document["functions"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(rows.iter().map(|row| &*row[0]).collect::<Vec<_>>(), functions);
+    let calls = shown("/samples?type=calls").table("sampled functions");
+    let leaf = service.get("/v1/samples?type=calls").json()["functions"].as_array().unwrap().clone();
+    let leaf = leaf.iter().find(|row| row["name"] == "leaf").unwrap()["flat"].clone();
+    assert!(calls.iter().any(|row| row[0] == "leaf" && row[2] == grouped(&leaf)), "{calls:?}");
+    let listed = shown("/samples").table("sampled profiles");
+    assert!(listed.len() == 1 && listed[0][1].starts_with("build=") && listed[0][2] == "time", "{listed:?}");
+    let id = service.get("/v1/profiles").json()["profiles"][0]["id"].as_str().unwrap().to_owned();
+    let one = shown(&format!("/samples?id={id}&view=flame"));
+    assert!(!one.has_error() && one.label("flame").starts_with("Flame graph of "), "{}", one.text());
+    assert!(!shown("/samples?view=lines").table("sampled functions").is_empty());
+}
+
+#[needs(chromium)]
+#[test]
 fn what_functions_waited_is_shown_where_it_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let recorded = Recording::of(&fixture("off-cpu.c", builds()[0])).args(&["all"]).with_output_of_its_own().run();
@@ -299,7 +330,14 @@ fn nothing_keeps_anybody_out() {
         "/compare?left=commit%3Da1&right=commit%3Db2",
         "/history?function=leaf&over=commit",
         "/history?over=commit",
+        "/samples",
+        "/samples?type=calls&view=lines",
+        "/samples?view=flame",
     ];
+    for words in [&["export", "pprof", "--store", "s.db", "-o", "s.pb.gz"][..], &["push", "--store", "s.db", "s.pb.gz"]]
+    {
+        assert!(run_to_end(diytrace(folder.path()).args(words)).status.success(), "{words:?}");
+    }
     browser::tell("axe.mjs", &service, &addresses);
     drop(service);
     browser::tell("axe.mjs", &Service::start(folder.path(), &["--token-file", "tokens"]), &["/explore"]);

@@ -15,11 +15,12 @@ export const wordsOf = (error) => (error instanceof Error ? error.message : Stri
 
 /**
  * The service's answer; an error has the service's own sentence.
- * @param {string} path
+ * @param {string} path @param {RequestInit} request
  */
-export async function ask(path) {
+export async function ask(path, request = {}) {
   const token = sessionStorage.getItem("token");
-  const answer = await fetch(path, token ? { headers: { authorization: `Bearer ${token}` } } : {});
+  const headers = { ...request.headers, ...(token ? { authorization: `Bearer ${token}` } : {}) };
+  const answer = await fetch(path, { ...request, headers });
   if (answer.status === 401) throw new WantsToken();
   if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).error || `status ${answer.status}`);
   return answer;

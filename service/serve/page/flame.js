@@ -6,12 +6,13 @@ import { insideOf } from "./tree.js";
 
 /**
  * The flame graph of a tree. `find` is what is searched for; `onName` is told the function that somebody wants to know more of. Of two
- * selections (`isDifference`), red is what takes longer than before, blue what takes less, and the name says by how much.
+ * selections (`isDifference`), red is what takes longer than before, blue what takes less, and the name says by how much. Values that
+ * `write` writes are those of samples, and have no calls.
  * @param {import("./flamegraph.js").FlameNode} top
- * @param {{ find?: string, isDifference?: boolean, onName: (name: string) => void }} how
+ * @param {{ find?: string, isDifference?: boolean, write?: (value: number) => string, onName: (name: string) => void }} how
  */
-export function flame(top, { find = "", isDifference = false, onName }) {
-  const canvas = element("canvas", { class: "flame", tabindex: 0, role: "img", "aria-label": `Flame graph of ${time(top.total)}` });
+export function flame(top, { find = "", isDifference = false, write, onName }) {
+  const canvas = element("canvas", { class: "flame", tabindex: 0, role: "img", "aria-label": `Flame graph of ${(write ?? time)(top.total)}` });
   const box = element("div", { class: "flame-box" }, canvas); // the graph is drawn as soon as this has a width
   const trail = element("p", { class: "trail" });
   const said = element("p", { class: "said", role: "status" });
@@ -33,7 +34,7 @@ export function flame(top, { find = "", isDifference = false, onName }) {
     const node = graph.root;
     const back = node === top ? null : element("button", { type: "button", onclick: () => { graph.show(top); drawTrail(); } }, "← all");
     const name = node?.name;
-    const more = node === top || !name || node.isGroup || node.isLeftOut ? null : element("button", { type: "button", onclick: () => onName(name) }, `More of ${name}`);
+    const more = write || node === top || !name || node.isGroup || node.isLeftOut ? null : element("button", { type: "button", onclick: () => onName(name) }, `More of ${name}`);
     const inside = wanted ? insideOf(top, isFound) : 0;
     const found = wanted ? `“${find}”: ${time(inside)} inside, ${share(inside, top.total)} of all. ` : "";
     trail.replaceChildren(found, ...(back ? [back, " "] : ["Click a frame to zoom in; arrows and Enter do the same. "]), ...(more ? [more] : []));
@@ -42,6 +43,7 @@ export function flame(top, { find = "", isDifference = false, onName }) {
   function tell(node) {
     if (!node) return said.replaceChildren("\u00a0");
     const name = element("b", {}, graph.nameOf(node));
+    if (write) return said.replaceChildren(name, ` ${write(node.total)} (${share(node.total, top.total)}) · itself ${write(node.self)}`);
     const was = isDifference && node.before ? `, before ${time(node.before.total)} in ${counted(node.before.calls, "call", "calls")}` : "";
     said.replaceChildren(name, ` ${resolved(node.total, node.error)} (${share(node.total, top.total)}) · self ${time(node.self)} · ${counted(node.calls, "call", "calls")}${was}`);
   }

@@ -25,6 +25,36 @@ export function treeOf({ trees: [tree] }) {
 }
 
 /**
+ * The tree of folded stacks, `outer;inner NUMBER` a line.
+ * @param {string} text
+ */
+export function ofFolded(text) {
+  const top = node(null, "all");
+  /** @type {Map<Node, Map<string, Node>>} */
+  const kids = new Map();
+  for (const line of text.split("\n").filter(Boolean)) {
+    const at = line.lastIndexOf(" ");
+    const value = Number(line.slice(at + 1));
+    let one = top;
+    top.total += value;
+    for (const name of line.slice(0, at).split(";")) {
+      const named = kids.get(one) ?? new Map();
+      kids.set(one, named);
+      let next = named.get(name);
+      if (!next) {
+        next = node(one, name);
+        named.set(name, next);
+        one.kids.push(next);
+      }
+      next.total += value;
+      one = next;
+    }
+    one.self += value;
+  }
+  return sorted(top);
+}
+
+/**
  * Two trees over each other: as wide as after, and `before` beside it; what is gone is there with no width.
  * @param {Node} before @param {Node} after
  */

@@ -12,7 +12,38 @@ export interface Documents {
   series: { series: Series[] };
   history: HistoryDocument;
   heatmap: HistoryDocument;
+  profiles: ProfilesDocument;
+  samples: SamplesDocument;
   compare: { errors: string[]; warnings: string[]; queries: Query[] };
+}
+
+/** What values of samples are, and what they add up to. */
+export interface SampleType {
+  type: string;
+  unit: string;
+  total: number;
+}
+
+export interface SampledProfile {
+  id: string;
+  labels: Record<string, string>;
+  ended_unix_ns: number;
+  types: SampleType[];
+  bytes: number;
+}
+
+export interface ProfilesDocument {
+  profiles: SampledProfile[];
+  left_out: number;
+}
+
+export interface SamplesDocument {
+  warnings: string[];
+  profiles: number;
+  types: SampleType[];
+  shown: SampleType;
+  functions: { name: string; file: string | null; line: number | null; flat: number; cum: number }[];
+  tags: { key: string; value: string | number; unit: string | null; total: number }[];
 }
 
 export interface Report {

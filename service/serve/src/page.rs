@@ -7,7 +7,7 @@ use axum::response::Response;
 use crate::answer;
 
 /// Its scripts, which are ES modules, and styles. What exported pages have, too, is theirs.
-const FILES: [(&str, &str); 21] = [
+const FILES: [(&str, &str); 22] = [
     ("ask.js", include_str!("../page/ask.js")),
     ("brush.js", include_str!("../page/brush.js")),
     ("chart.js", include_str!("../page/chart.js")),
@@ -24,6 +24,7 @@ const FILES: [(&str, &str); 21] = [
     ("page.css", include_str!("../page/page.css")),
     ("palette.css", diytrace_views::page::PALETTE),
     ("place.js", include_str!("../page/place.js")),
+    ("samples.js", include_str!("../page/samples.js")),
     ("services.js", include_str!("../page/services.js")),
     ("sight.js", diytrace_views::page::SIGHT),
     ("table.js", include_str!("../page/table.js")),
