@@ -69,7 +69,7 @@ fn started(folder: &Path, address: &str, arguments: &[String]) -> (Child, Socket
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap());
     let mut said = String::new();
-    while !said.contains("listening on http://") {
+    while !said.contains("listening on http") {
         said.clear();
         assert!(lines.read_line(&mut said).unwrap() > 0, "the service has ended");
     }

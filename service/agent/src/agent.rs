@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use diytrace_store::Labelled;
 
-use crate::Error;
 use crate::client::Client;
 use crate::memory::Memory;
 use crate::names::KnownNames;
 use crate::tail::{Tail, recordings};
+use crate::{Access, Error};
 
 /// How often frames are sent while the service has not said how often it wants them.
 const USUAL: Duration = Duration::from_secs(10);
@@ -24,7 +24,7 @@ pub struct Options {
     /// The service: `http://HOST:PORT`.
     pub to: String,
     /// What it asks to be shown.
-    pub token: Option<String>,
+    pub access: Access,
     /// Folders that recordings are in; they need not be there yet.
     pub folders: Vec<PathBuf>,
     /// Labels of all that is sent.
@@ -52,7 +52,7 @@ pub struct Agent {
 impl Agent {
     /// Nothing is sent yet.
     pub fn new(options: Options) -> Result<Self, Error> {
-        let client = Client::new(&options.to, options.token.clone())?;
+        let client = Client::new(&options.to, &options.access)?;
         let memory = Memory::open(&options.spool, options.spool_bytes)?;
         let every = options.every.unwrap_or(USUAL);
         let (tails, names) = Default::default();

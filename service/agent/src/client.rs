@@ -7,7 +7,7 @@ use diytrace_profile::symbolize::Portable;
 use diytrace_store::{CONTENT_TYPE, Frame, Names, Put, Sampled, Sink, encode, encode_names};
 use serde::{Deserialize, Deserializer};
 
-use crate::Error;
+use crate::{Access, Error};
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -63,14 +63,16 @@ pub struct Client {
 }
 
 impl Client {
-    /// At `http://HOST:PORT`.
-    pub fn new(service: &str, token: Option<String>) -> Result<Self, Error> {
+    /// At `http://HOST:PORT` or `https://HOST:PORT`.
+    pub fn new(service: &str, access: &Access) -> Result<Self, Error> {
         let service = service.trim_end_matches('/').to_owned();
-        if !service.strip_prefix("http://").is_some_and(|host| !host.is_empty() && !host.contains('/')) {
+        let host = service.strip_prefix("http://").or_else(|| service.strip_prefix("https://"));
+        if !host.is_some_and(|host| !host.is_empty() && !host.contains('/')) {
             return Err(Error::Address { text: service });
         }
         let config = ureq::Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false);
-        Ok(Self { agent: config.build().into(), service, token })
+        let config = config.tls_config(access.tls()?);
+        Ok(Self { agent: config.build().into(), service, token: access.token.clone() })
     }
 
     /// Its address.

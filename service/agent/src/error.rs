@@ -7,10 +7,18 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It is no address of a service.
-    #[error("`{text}` is no address of a service: write http://HOST:PORT")]
+    #[error("`{text}` is no address of a service: write http://HOST:PORT or https://HOST:PORT")]
     Address {
         /// What was written.
         text: String,
+    },
+    /// A certificate or its key cannot be read.
+    #[error("{}: {why}", path.display())]
+    Certificate {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
     },
     /// It cannot remember where it was.
     #[error("cannot remember what was sent in {} ({}): name another folder by --spool", folder.display(), source.kind())]

@@ -10,6 +10,7 @@
 //! service has acknowledged: one that is lost, or whose answer is, is sent again with what has come since. So nothing is lost,
 //! and nothing counts twice; what cannot be sent in time makes slices longer.
 
+mod access;
 mod agent;
 mod client;
 mod error;
@@ -17,6 +18,7 @@ mod memory;
 mod names;
 mod tail;
 
+pub use access::Access;
 pub use agent::{Agent, Options};
 pub use client::Client;
 pub use error::Error;

@@ -31,6 +31,14 @@ pub enum Error {
         /// Why.
         why: String,
     },
+    /// A certificate or its key cannot be read.
+    #[error("{}: {why}", path.display())]
+    Tls {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
     /// The store is not there, or none.
     #[error(transparent)]
     Store(#[from] diytrace_store::Error),

@@ -25,11 +25,13 @@ mod sampled;
 mod scraped;
 mod service;
 mod shared;
+mod tls;
 mod tokens;
 mod views;
 
 pub use error::Error;
 pub use retention::Retention;
 pub use service::{Options, run};
+pub use tls::Tls;
 pub use tokens::Tokens;
 pub use views::{Answer, Refusal, Views};

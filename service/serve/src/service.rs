@@ -1,5 +1,6 @@
 //! The service itself: its routes, from its start to its end.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,16 +9,19 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{get, post};
+use axum::serve::Listener;
 use axum::{Router, middleware};
 use diytrace_store::Address;
+use futures_util::FutureExt;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::shared::{Ending, Service};
+use crate::tls::Secure;
 use crate::{
-    Error, Retention, Tokens, Views, access, answer, asked, events, frames, page, retention, sampled, scraped,
+    Error, Retention, Tls, Tokens, Views, access, answer, asked, events, frames, page, retention, sampled, scraped,
 };
 
 /// Most bytes of a request.
@@ -36,14 +40,17 @@ pub struct Options {
     pub tokens: Option<Tokens>,
     /// How long slices stay.
     pub retention: Retention,
+    /// The certificate that it shows; `None`: it speaks plain HTTP.
+    pub tls: Option<Tls>,
 }
 
 /// Runs a service until SIGTERM or SIGINT; `ready` is told where it listens once it answers.
 pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAddr)) -> Result<(), Error> {
-    let Options { listen, store, tokens, retention } = options;
+    let Options { listen, store, tokens, retention, tls } = options;
     if tokens.is_none() && !listen.ip().is_loopback() {
         return Err(Error::Open { address: listen });
     }
+    let acceptor = tls.as_ref().map(Tls::acceptor).transpose()?;
     let store = diytrace_store::open(&store, true)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Error::System)?;
     let (end, ending) = watch::channel(false);
@@ -57,8 +64,11 @@ pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAdd
         ready(listener.local_addr().map_err(failed)?);
         let ending = service.ending.clone();
         tokio::spawn(retention::keep(service.clone(), retention));
-        let server = axum::serve(listener, routes(service)).with_graceful_shutdown(ending.clone().cancelled());
-        let mut server = std::pin::pin!(server.into_future());
+        let served = match acceptor {
+            None => serve(listener, service, ending).boxed(),
+            Some(acceptor) => serve(Secure::new(listener, acceptor).map_err(failed)?, service, ending).boxed(),
+        };
+        let mut server = std::pin::pin!(served);
         tokio::select! {
             served = &mut server => return served.map_err(Error::System),
             _ = term.recv() => {}
@@ -72,6 +82,14 @@ pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAdd
     });
     runtime.shutdown_timeout(GRACE);
     served
+}
+
+async fn serve<L>(listener: L, service: Arc<Service>, ending: Ending) -> io::Result<()>
+where
+    L: Listener,
+    L::Addr: std::fmt::Debug,
+{
+    axum::serve(listener, routes(service)).with_graceful_shutdown(ending.cancelled()).await
 }
 
 fn routes(service: Arc<Service>) -> Router {

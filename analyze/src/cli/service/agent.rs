@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use diytrace_agent::{Agent, Error, Options};
 use diytrace_profile::error::Error as Whole;
 use diytrace_profile::load::DEFAULT_FOLDER;
-use diytrace_serve::Tokens;
 use diytrace_store::{Labelled, Labels};
 
+use super::access::Access;
 use super::log;
 use crate::cli::size::size;
 use crate::signals::Signals;
@@ -26,7 +26,7 @@ nothing counts twice, whatever ends in between. SIGTERM sends what there is, and
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The service: http://HOST:PORT
+    /// The service: http://HOST:PORT or https://HOST:PORT
     #[arg(long, value_name = "URL")]
     to: String,
 
@@ -42,9 +42,8 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     every: Option<Duration>,
 
-    /// A file with a line `write TOKEN`, if the service wants one
-    #[arg(long, value_name = "FILE")]
-    token_file: Option<PathBuf>,
+    #[command(flatten)]
+    access: Access,
 
     /// Where it remembers how far it has got [default: diytrace/agent in $XDG_STATE_HOME or ~/.local/state]
     #[arg(long, value_name = "DIR")]
@@ -72,12 +71,11 @@ impl Arguments {
     fn agent(self) -> Result<Agent, Whole> {
         let labels = self.labels.iter().map(|label| Labels::parse(label)).collect::<Result<_, _>>();
         let labels = labels.map_err(|error| Whole::Elsewhere(error.into()))?;
-        let token = self.token_file.as_deref().map(Tokens::to_write).transpose();
         let folders = if self.folders.is_empty() { vec![PathBuf::from(DEFAULT_FOLDER)] } else { self.folders };
         let absolute = |folder: PathBuf| std::path::absolute(&folder).unwrap_or(folder);
         let options = Options {
             to: self.to,
-            token: token.map_err(|error| Whole::Elsewhere(error.into()))?,
+            access: self.access.shown().map_err(|error| Whole::Elsewhere(error.into()))?,
             folders: folders.into_iter().map(absolute).collect(),
             labelled: Labelled { labels },
             every: self.every,

@@ -3,6 +3,7 @@
 //! They are the feature `service`, as what they stand on takes longer to build than all the rest. A command without it
 //! has `without_service.rs` in place of this module.
 
+mod access;
 mod agent;
 mod answers;
 mod delete;

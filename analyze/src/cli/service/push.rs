@@ -9,9 +9,9 @@ use diytrace_agent::Client;
 use diytrace_profile::error::Error as Whole;
 use diytrace_profile::human::{count, counted};
 use diytrace_sampled::{Origin, arrived};
-use diytrace_serve::Tokens;
 use diytrace_store::{self as store, Address, Labelled, Labels, Put, Sampled};
 
+use super::access::Access;
 use super::samples;
 use crate::cli::shown::warn;
 use crate::cli::source::Source;
@@ -40,13 +40,12 @@ pub struct Arguments {
     #[arg(long, value_name = "URL", required_unless_present = "to")]
     store: Option<String>,
 
-    /// The service to send them to: http://HOST:PORT
+    /// The service to send them to: http://HOST:PORT or https://HOST:PORT
     #[arg(long, value_name = "URL", conflicts_with = "store")]
     to: Option<String>,
 
-    /// A file with a line `write TOKEN`, if the service wants one
-    #[arg(long, value_name = "FILE", requires = "to")]
-    token_file: Option<PathBuf>,
+    #[command(flatten)]
+    access: Access,
 
     /// A label of the series (repeatable); service, host and build are the program's, this host's and its build ID's unless told
     #[arg(long = "label", value_name = "NAME=VALUE")]
@@ -74,8 +73,7 @@ impl Arguments {
 
     fn client(&self) -> Result<Client, Box<dyn std::error::Error + Send + Sync>> {
         let to = self.to.as_ref().ok_or("name a store or a service")?;
-        let token = self.token_file.as_deref().map(Tokens::to_write).transpose()?;
-        Ok(Client::new(to, token)?)
+        Ok(Client::new(to, &self.access.shown()?)?)
     }
 
     fn put_sampled(&self, files: &[PathBuf]) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {

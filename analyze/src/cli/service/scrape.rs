@@ -1,15 +1,14 @@
 //! The command `scrape`: takes sampled profiles from endpoints of others.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use diytrace_agent::Client;
 use diytrace_profile::error::Error as Whole;
 use diytrace_sampled::{Endpoint, Error, Scraper};
-use diytrace_serve::Tokens;
 use diytrace_store::{self as store, Address, Labels, Put, Sampled, Stored};
 
+use super::access::Access;
 use super::log;
 use crate::signals::Signals;
 
@@ -35,13 +34,12 @@ pub struct Arguments {
     #[arg(long, value_name = "URL", required_unless_present = "to")]
     store: Option<String>,
 
-    /// The service to send it to: http://HOST:PORT
+    /// The service to send it to: http://HOST:PORT or https://HOST:PORT
     #[arg(long, value_name = "URL", conflicts_with = "store")]
     to: Option<String>,
 
-    /// A file with a line `write TOKEN`, if the service wants one
-    #[arg(long, value_name = "FILE", requires = "to")]
-    token_file: Option<PathBuf>,
+    #[command(flatten)]
+    access: Access,
 
     /// How long the endpoint is to sample, in seconds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=3600))]
@@ -88,8 +86,7 @@ impl Arguments {
             }
             (None, to) => {
                 let to = to.clone().unwrap_or_default();
-                let token = self.token_file.as_deref().map(Tokens::to_write).transpose()?;
-                (Target::Service(Client::new(&to, token)?), to)
+                (Target::Service(Client::new(&to, &self.access.shown()?)?), to)
             }
         };
         let mut scraper = Scraper::new(endpoint, labels, self.seconds, self.every.is_some());

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use diytrace_profile::error::Error;
-use diytrace_serve::{Options, Retention, Tokens};
+use diytrace_serve::{Options, Retention, Tls, Tokens};
 use diytrace_store::Address;
 
 use super::answers::Answers;
@@ -41,6 +41,18 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
+    /// A certificate to show, with those between it and one that clients trust (PEM): the service speaks https:// then
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+
+    /// Its private key (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+
+    /// Certificates that those of clients must come from (PEM): who shows none is not let in
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_client_ca: Option<PathBuf>,
+
     /// How long slices stay as they came (fine), as minutes, and as hours: an age, a size, or both, as in fine=2h, minute=2d,
     /// hour=90d|20G, and sampled profiles of others, sampled=14d (repeatable) [default: fine=1h, minute=2d, the others for ever]
     #[arg(long, value_name = "TIER=AGE|BYTES")]
@@ -60,6 +72,11 @@ impl Arguments {
         let options = Options {
             retention: retention.map_err(Error::Usage)?,
             listen: self.listen,
+            tls: self.tls_cert.zip(self.tls_key).map(|(certificate, key)| Tls {
+                certificate,
+                key,
+                clients: self.tls_client_ca,
+            }),
             store: store.parse::<Address>().map_err(|error| elsewhere(error.into()))?,
             tokens: self
                 .token_file
@@ -68,9 +85,10 @@ impl Arguments {
                 .transpose()
                 .map_err(|error| elsewhere(error.into()))?,
         };
+        let scheme = if options.tls.is_some() { "https" } else { "http" };
         let ready = |address: SocketAddr| {
             // Whoever has started it may wait for this line, or not listen.
-            let _ = writeln!(io::stderr(), "listening on http://{address}");
+            let _ = writeln!(io::stderr(), "listening on {scheme}://{address}");
         };
         diytrace_serve::run(options, Arc::new(Answers::new(store)), ready).map_err(|error| elsewhere(error.into()))
     }

@@ -1,0 +1,37 @@
+//! What a command shows a service, and what it believes of one.
+
+use std::path::PathBuf;
+
+use diytrace_agent::Access as Shown;
+use diytrace_serve::{Error, Tokens};
+
+/// What is shown to a service.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Access {
+    /// A file with a line `write TOKEN`, if the service wants one
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// Certificates that the service's must come from (PEM), for https:// [default: those that browsers trust]
+    #[arg(long, value_name = "FILE")]
+    tls_ca: Option<PathBuf>,
+
+    /// A certificate of ours (PEM), if the service asks for one
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+
+    /// Its private key (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+}
+
+impl Access {
+    /// With the files of tokens read.
+    pub fn shown(&self) -> Result<Shown, Error> {
+        Ok(Shown {
+            token: self.token_file.as_deref().map(Tokens::to_write).transpose()?,
+            authority: self.tls_ca.clone(),
+            certificate: self.tls_cert.clone().zip(self.tls_key.clone()),
+        })
+    }
+}

@@ -1,0 +1,50 @@
+//! What a client shows a service, and what it believes of one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
+
+use crate::Error;
+
+/// What a client shows, and whom it believes.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    /// The token that the service asks for.
+    pub token: Option<String>,
+    /// Certificates that the service's must come from; `None`: those that browsers trust.
+    pub authority: Option<PathBuf>,
+    /// A certificate and its private key, for a service that asks for one.
+    pub certificate: Option<(PathBuf, PathBuf)>,
+}
+
+impl Access {
+    /// Reads the files.
+    pub fn tls(&self) -> Result<TlsConfig, Error> {
+        let mut config = TlsConfig::builder();
+        if let Some(path) = &self.authority {
+            config = config.root_certs(RootCerts::new_with_certs(&certificates(path)?));
+        }
+        if let Some((certificate, key)) = &self.certificate {
+            let wrong = |why: ureq::Error| Error::Certificate { path: key.clone(), why: why.to_string() };
+            let key = PrivateKey::from_pem(&read(key)?).map_err(wrong)?;
+            config = config.client_cert(Some(ClientCert::new_with_certs(&certificates(certificate)?, key)));
+        }
+        Ok(config.build())
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    fs::read(path).map_err(|error| Error::Certificate { path: path.to_owned(), why: error.to_string() })
+}
+
+fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, Error> {
+    let wrong = |why: String| Error::Certificate { path: path.to_owned(), why };
+    let mut all = Vec::new();
+    for item in parse_pem(&read(path)?) {
+        if let PemItem::Certificate(certificate) = item.map_err(|error| wrong(error.to_string()))? {
+            all.push(certificate);
+        }
+    }
+    if all.is_empty() { Err(wrong("it has no certificate".to_owned())) } else { Ok(all) }
+}
