@@ -44,12 +44,9 @@ impl Selection {
 
     /// One profile of a store.
     pub fn one(store: &dyn Engine, id: &str) -> Result<Self, Error> {
-        let missing = || Error::Missing { id: id.to_owned() };
-        let messages = store.sampled_messages(id)?.ok_or_else(missing)?;
-        let all = store.all_sampled(diytrace_store::Range::default())?;
-        let facts = all.into_iter().find(|facts| facts.id == id).ok_or_else(missing)?;
+        let one = store.one_sampled(id)?.ok_or_else(|| Error::Missing { id: id.to_owned() })?;
         let mut selection = Self::default();
-        selection.add(facts, &messages, id)?;
+        selection.add(one.facts, &one.messages, id)?;
         Ok(selection)
     }
 
@@ -94,9 +91,8 @@ impl Selection {
         let mut selection = Self { warnings, ..Self::default() };
         for facts in asked {
             // One that somebody has deleted since is not asked for any more.
-            if let Some(messages) = store.sampled_messages(&facts.id)? {
-                let from = facts.id.clone();
-                selection.add(facts, &messages, &from)?;
+            if let Some(one) = store.one_sampled(&facts.id)? {
+                selection.add(one.facts, &one.messages, &facts.id)?;
             }
         }
         Ok(selection)

@@ -174,8 +174,8 @@ pub trait Engine {
         sampled::chosen(self.all_sampled(query.range)?, query, store)
     }
 
-    /// The messages of a sampled profile.
-    fn sampled_messages(&self, id: &str) -> Result<Option<Vec<u8>>, Error>;
+    /// A sampled profile.
+    fn one_sampled(&self, id: &str) -> Result<Option<Sampled>, Error>;
 
     /// Deletes sampled profiles.
     fn delete_sampled(&mut self, ids: &[String]) -> Result<(), Error>;

@@ -11,6 +11,8 @@ use crate::{Error, Labels, Range};
 
 const COLUMNS: &str = "sampled (labels, started, ended, id, types, samples, bytes, messages, checksum)";
 
+const FACTS: &str = "labels, started, ended, id, types, samples, bytes";
+
 /// Puts one in.
 pub fn put(store: &ClickHouse, sampled: &Sampled) -> Result<Put, Error> {
     let facts = &sampled.facts;
@@ -46,17 +48,12 @@ pub fn put(store: &ClickHouse, sampled: &Sampled) -> Result<Put, Error> {
 pub fn all(store: &ClickHouse, range: Range) -> Result<Vec<SampledFacts>, Error> {
     // Of those out of the time, one of each series: whoever asks for another time learns which labels there are. Two writers may
     // have put in the same.
-    let columns = "labels, started, ended, id, types, samples, bytes";
     let (since, until) = (range.since, range.until);
     let query = format!(
-        "SELECT {columns} FROM (SELECT {columns} FROM sampled WHERE ended > {since} AND ended <= {until} \
-         UNION ALL SELECT {columns} FROM sampled ORDER BY labels, ended LIMIT 1 BY labels) LIMIT 1 BY id"
+        "SELECT {FACTS} FROM (SELECT {FACTS} FROM sampled WHERE ended > {since} AND ended <= {until} \
+         UNION ALL SELECT {FACTS} FROM sampled ORDER BY labels, ended LIMIT 1 BY labels) LIMIT 1 BY id"
     );
-    let options = [("default_format", "RowBinary")];
-    let rows = match store.client.ask(true, &options, query.as_bytes()) {
-        Err(Failure::Said { reason: reason::UNKNOWN_TABLE, .. }) => return Ok(Vec::new()), // of an earlier version
-        rows => rows.map_err(|failure| store.client.failed(failure))?,
-    };
+    let Some(rows) = asked(store, &query)? else { return Ok(Vec::new()) };
     let mut rows = Reader::of(&rows);
     let mut all = Vec::new();
     while !rows.is_at_end() {
@@ -72,18 +69,28 @@ fn facts(rows: &mut Reader) -> Option<SampledFacts> {
     Some(SampledFacts { id, labels, started, ended, types, samples: rows.u64()?, bytes: rows.u64()? })
 }
 
-/// The messages of one.
-pub fn messages(store: &ClickHouse, id: &str) -> Result<Option<Vec<u8>>, Error> {
+/// One of them.
+pub fn one(store: &ClickHouse, id: &str) -> Result<Option<Sampled>, Error> {
     let Some(id) = number(id) else { return Ok(None) };
-    let query = "SELECT messages, checksum FROM sampled WHERE id = {id:UInt64} LIMIT 1";
-    let rows = store.client.rows(query, &[("id", &id.to_string())])?;
+    let query = format!("SELECT {FACTS}, messages, checksum FROM sampled WHERE id = {id} LIMIT 1");
+    let Some(rows) = asked(store, &query)? else { return Ok(None) };
     let mut rows = Reader::of(&rows);
     if rows.is_at_end() {
         return Ok(None);
     }
     let damaged = || store.damaged("a sampled profile");
+    let facts = facts(&mut rows).ok_or_else(damaged)?;
     let (messages, checksum) = (rows.bytes().ok_or_else(damaged)?, rows.u32().ok_or_else(damaged)?);
-    if crc32fast::hash(messages) == checksum { Ok(Some(messages.to_vec())) } else { Err(damaged()) }
+    let is_whole = crc32fast::hash(messages) == checksum;
+    if is_whole { Ok(Some(Sampled { facts, messages: messages.to_vec() })) } else { Err(damaged()) }
+}
+
+/// The rows of an answer; none of a store of the version before, which has no such table.
+fn asked(store: &ClickHouse, query: &str) -> Result<Option<Vec<u8>>, Error> {
+    match store.client.ask(true, &[("default_format", "RowBinary")], query.as_bytes()) {
+        Err(Failure::Said { reason: reason::UNKNOWN_TABLE, .. }) => Ok(None),
+        rows => rows.map(Some).map_err(|failure| store.client.failed(failure)),
+    }
 }
 
 /// Deletes some.

@@ -79,8 +79,8 @@ impl Engine for Sqlite {
         sampled::all(self, range)
     }
 
-    fn sampled_messages(&self, id: &str) -> Result<Option<Vec<u8>>, Error> {
-        sampled::messages(self, id)
+    fn one_sampled(&self, id: &str) -> Result<Option<Sampled>, Error> {
+        sampled::one(self, id)
     }
 
     fn delete_sampled(&mut self, ids: &[String]) -> Result<(), Error> {

@@ -1,7 +1,6 @@
 //! Sampled profiles of others.
 
-use rusqlite::{OptionalExtension, TransactionBehavior, params};
-use rustc_hash::FxHashMap;
+use rusqlite::{OptionalExtension, Row, TransactionBehavior, params};
 
 use super::delete::give_back;
 use super::file::Sqlite;
@@ -52,48 +51,65 @@ pub fn put(store: &mut Sqlite, sampled: &Sampled) -> Result<Put, Error> {
     Ok(Put::Added)
 }
 
+const COLUMNS: &str = "sampled.id, labels, started, ended, types, samples, bytes";
+
 /// All of them in a time.
 pub fn all(store: &Sqlite, range: Range) -> Result<Vec<SampledFacts>, Error> {
-    let failed = |source| store.failed(source);
     if !is_there(store)? {
         return Ok(Vec::new());
     }
-    let mut series: FxHashMap<i64, Labels> = FxHashMap::default();
-    let mut labels = store.connection.prepare_cached("SELECT id, labels FROM sampled_series").map_err(failed)?;
-    let rows = labels.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?))).map_err(failed)?;
-    for row in rows {
-        let (id, labels) = row.map_err(failed)?;
-        series.insert(id, Labels::of_json(&labels).ok_or_else(|| store.damaged("a series"))?);
+    // Of those out of the time, the last of each series: whoever asks for another time learns which labels there are.
+    let all = format!(
+        "SELECT {COLUMNS} FROM sampled JOIN sampled_series ON sampled_series.id = series WHERE ended > ?1 AND ended <= ?2 UNION \
+         SELECT {COLUMNS} FROM sampled_series JOIN sampled ON sampled.id = \
+         (SELECT id FROM sampled WHERE series = sampled_series.id ORDER BY ended DESC LIMIT 1)"
+    );
+    let failed = |source| store.failed(source);
+    let mut all = store.connection.prepare_cached(&all).map_err(failed)?;
+    let mut rows = all.query(params![range.since, range.until]).map_err(failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        found.push(facts(store, row)?);
     }
-    // Of those out of the time, one of each series: whoever asks for another time learns which labels there are.
-    let all = "SELECT id, series, started, ended, types, samples, bytes FROM sampled WHERE ended > ?1 AND ended <= ?2 \
-               UNION SELECT id, series, started, max(ended), types, samples, bytes FROM sampled GROUP BY series";
-    let mut all = store.connection.prepare_cached(all).map_err(failed)?;
-    let rows = all.query_map(params![range.since, range.until], |row| {
-        let (id, series, types): (i64, i64, String) = (row.get(0)?, row.get(1)?, row.get(4)?);
-        Ok((id, series, row.get(2)?, row.get(3)?, types, row.get(5)?, row.get(6)?))
-    });
-    let facts = rows.map_err(failed)?.map(|row| {
-        let (id, of, started, ended, types, samples, bytes) = row.map_err(failed)?;
-        let types = serde_json::from_str(&types).map_err(|_| store.damaged("a sampled profile"))?;
-        let labels = series.get(&of).cloned().ok_or_else(|| store.damaged("a sampled profile"))?;
-        Ok(SampledFacts { id: shown(id as u64), labels, started, ended, types, samples, bytes })
-    });
-    facts.collect()
+    Ok(found)
 }
 
-/// The messages of one.
-pub fn messages(store: &Sqlite, id: &str) -> Result<Option<Vec<u8>>, Error> {
-    let Some(id) = number(id).filter(|_| is_there(store).unwrap_or(true)) else { return Ok(None) };
-    let data = "SELECT messages, checksum FROM sampled_data WHERE sampled = ?1";
-    let found = (store.connection)
-        .query_row(data, [id as i64], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, u32>(1)?)))
-        .optional()
-        .map_err(|source| store.failed(source))?;
-    let Some((deflated, checksum)) = found else { return Ok(None) };
+fn facts(store: &Sqlite, row: &Row) -> Result<SampledFacts, Error> {
+    let failed = |source| store.failed(source);
+    let damaged = || store.damaged("a sampled profile");
+    let text = |at: usize| row.get::<_, String>(at).map_err(failed);
+    Ok(SampledFacts {
+        id: shown(row.get::<_, i64>(0).map_err(failed)? as u64),
+        labels: Labels::of_json(&text(1)?).ok_or_else(damaged)?,
+        started: row.get(2).map_err(failed)?,
+        ended: row.get(3).map_err(failed)?,
+        types: serde_json::from_str(&text(4)?).map_err(|_| damaged())?,
+        samples: row.get(5).map_err(failed)?,
+        bytes: row.get(6).map_err(failed)?,
+    })
+}
+
+/// One of them.
+pub fn one(store: &Sqlite, id: &str) -> Result<Option<Sampled>, Error> {
+    let Some(id) = number(id) else { return Ok(None) };
+    if !is_there(store)? {
+        return Ok(None);
+    }
+    let failed = |source| store.failed(source);
+    let one = format!(
+        "SELECT {COLUMNS}, messages, checksum FROM sampled JOIN sampled_series ON sampled_series.id = series \
+         JOIN sampled_data ON sampled = sampled.id WHERE sampled.id = ?1"
+    );
+    let mut one = store.connection.prepare_cached(&one).map_err(failed)?;
+    let mut rows = one.query([id as i64]).map_err(failed)?;
+    let Some(row) = rows.next().map_err(failed)? else { return Ok(None) };
+    let (deflated, checksum): (Vec<u8>, u32) = (row.get(7).map_err(failed)?, row.get(8).map_err(failed)?);
     let mut messages = Vec::new();
     let is_whole = blob::inflate(&deflated, &mut messages).is_some() && crc32fast::hash(&messages) == checksum;
-    if is_whole { Ok(Some(messages)) } else { Err(store.damaged("a sampled profile")) }
+    match is_whole {
+        true => Ok(Some(Sampled { facts: facts(store, row)?, messages })),
+        false => Err(store.damaged("a sampled profile")),
+    }
 }
 
 /// Deletes some.

@@ -84,7 +84,7 @@ fn a_store_without_sampled_profiles_is_read_and_gets_a_place_for_them() {
     let path = folder.path().join("store.db");
     let store = Sqlite::open(&path, false).unwrap();
     assert_eq!(store.all_sampled(Range::default()).unwrap(), []);
-    assert_eq!(store.sampled_messages("12").unwrap(), None);
+    assert_eq!(store.one_sampled("12").unwrap().map(|one| one.messages), None);
     drop(store);
     let mut store = Sqlite::open(&path, true).unwrap();
     let mut labels = Labels::default();
@@ -93,6 +93,6 @@ fn a_store_without_sampled_profiles_is_read_and_gets_a_place_for_them() {
         SampledFacts { id: String::new(), labels, started: 1, ended: 2, types: Vec::new(), samples: 0, bytes: 3 };
     let sampled = Sampled { facts, messages: b"abc".to_vec() };
     store.put_sampled(&sampled).unwrap();
-    assert_eq!(store.sampled_messages(&sampled.id()).unwrap().as_deref(), Some(&b"abc"[..]));
+    assert_eq!(store.one_sampled(&sampled.id()).unwrap().unwrap().messages, b"abc");
     assert_eq!(Sqlite::open(&path, false).unwrap().all_sampled(Range::default()).unwrap().len(), 1);
 }
