@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Build, diytrace, each_build, fixture, run_to_end};
+use common::{Build, Recorded, diytrace, each_build, fixture, run_to_end};
 
 #[test]
 fn are_demangled() {
@@ -77,4 +77,57 @@ fn are_short_for_people_and_whole_for_programs() {
     assert!(has(&mangled, "_ZNK8geometry6Square4areaEv"), "{mangled}");
     assert!(shown(&["--format", "csv"]).contains("geometry::Square::area() const"), "programs get all there is");
     assert!(shown(&["--format", "csv", "--names", "short"]).contains(",geometry::Square::area,"));
+}
+
+/// The longest line's columns, and what a report at a terminal of that many columns says.
+fn at_columns(recorded: &Recorded, columns: &str, options: &[&str]) -> (usize, String) {
+    let mut report = diytrace(recorded.folder());
+    let output = run_to_end(report.arg("report").args(options).arg(recorded.out()).env("COLUMNS", columns));
+    let text = String::from_utf8(output.stdout).unwrap();
+    (text.lines().map(|line| line.chars().count()).max().unwrap_or_default(), text)
+}
+
+#[test]
+fn what_a_function_is_called_stays_where_there_is_little_room() {
+    let recorded = fixture("long-names.cc", Build::GCC_O0).record().run();
+    let (widest, text) = at_columns(&recorded, "80", &[]);
+    assert!(widest <= 80, "{text}");
+    let is_there = |name: &str| text.lines().any(|line| line.contains(name));
+    assert!(is_there("multiCompare(Token ") && is_there("multiCompare(char "), "{text}");
+    assert!(!text.contains("…t*, int)"), "{text}");
+}
+
+#[test]
+fn overloads_have_what_differs_and_templates_too() {
+    let recorded = fixture("long-names.cc", Build::GCC_O0).record().run();
+    let (_, text) = at_columns(&recorded, "500", &[]);
+    let has = |name: &str| text.lines().any(|line| line.trim_end().ends_with(name));
+    for name in [
+        "TokenList::multiCompare(Token const*, …)",
+        "TokenList::multiCompare(char const*, …)",
+        "visit‹…›(…, TokenList::first::{lambda#1} const&)",
+        "Holder‹…›::put(std::string const&, …)",
+        "Holder‹…›::put(std::pair‹…› const&, …)",
+    ] {
+        assert!(has(name), "{name}\n{text}");
+    }
+}
+
+#[test]
+fn functions_are_told_only_from_those_that_are_shown() {
+    let recorded = fixture("long-names.cc", Build::GCC_O0).record().run();
+    let one = ["--sort", "calls", "--limit", "1"];
+    let (_, text) = at_columns(&recorded, "500", &one);
+    assert!(text.lines().any(|line| line.ends_with("TokenList::multiCompare")), "{text}");
+}
+
+#[test]
+fn a_rule_is_no_longer_than_people_read() {
+    let recorded = fixture("long-names.cc", Build::GCC_O0).record().run();
+    let mut report = diytrace(recorded.folder());
+    let output = run_to_end(report.args(["report", "--names", "full"]).arg(recorded.out()));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let width = |line: &str| line.chars().count();
+    assert!(text.lines().any(|line| width(line) > 200), "a pipe has whole names: {text}");
+    assert!(text.lines().filter(|line| line.contains('─')).all(|line| width(line) <= 120), "{text}");
 }

@@ -115,24 +115,79 @@ pub fn moment(unix_ns: u64) -> String {
     }
 }
 
-/// A name in that many columns: without the namespaces and classes that it is in, as far as that makes room; and of what is left,
-/// what tells names apart is at both ends.
+/// A name in that many columns: without the namespaces and classes that it is in, as far as that makes room; then without the
+/// end of its parameters; and of what is left, what tells names apart is at both ends.
 pub fn shorten(name: &str, width: usize) -> String {
-    if name.chars().count() <= width {
+    if columns(name) <= width {
         return name.to_owned();
     }
-    // In parameters and template arguments these are of other names.
-    let is_plain = !name.contains(['(', '<']);
-    let unqualified = name.match_indices("::").filter(|_| is_plain).map(|(at, _)| &name[at..]);
-    if let Some(end) = unqualified.clone().find(|end| end.chars().count() < width) {
+    let Parts { own, ends, parameters } = Parts::of(name);
+    let parts = ends.iter().map(|&at| &own[at..]);
+    if let Some(end) = parts.clone().find(|end| columns(end) + columns(parameters) < width) {
+        return format!("…{end}{parameters}");
+    }
+    let last = parts.clone().next_back().map_or(own, |end| &end["::".len()..]);
+    if columns(last) + columns(parameters) <= width {
+        return format!("{last}{parameters}");
+    }
+    if !parameters.is_empty() && columns(last) + columns("(…)") <= width {
+        let room = width - columns(last) - columns("…)");
+        let front: String = parameters.chars().take(room).collect();
+        return format!("{last}{}…)", front.trim_end_matches(['…', ' ', ',']));
+    }
+    if let Some(end) = parts.clone().find(|end| columns(end) < width) {
         return format!("…{end}");
     }
-    let last = unqualified.last().map_or(name, |end| &end[2..]);
-    let (length, kept) = (last.chars().count(), width.saturating_sub(1));
+    if let Some(arguments) = last.find('<').filter(|&at| at > 0 && at + columns("<…>") <= width) {
+        let front: String = last.chars().take(width - columns("…>")).collect();
+        let front = if front.len() > arguments { front.trim_end_matches(['…', ' ', ',']) } else { &front };
+        return format!("{front}…>");
+    }
+    let (length, kept) = (columns(last), width.saturating_sub(1));
     let (front, back) = (kept.div_ceil(2), kept / 2);
     let start: String = last.chars().take(front).collect();
     let end: String = last.chars().skip(length.saturating_sub(back)).collect();
-    format!("{start}…{end}")
+    if length <= width { last.to_owned() } else { format!("{start}…{end}") }
+}
+
+fn columns(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// What a name is made of.
+struct Parts<'a> {
+    /// All before its parameters.
+    own: &'a str,
+    /// Where the parts of that begin which `::` separates, but for the first: not those of names in brackets.
+    ends: Vec<usize>,
+    /// The parameters, in their brackets, and what follows.
+    parameters: &'a str,
+}
+
+impl<'a> Parts<'a> {
+    fn of(name: &'a str) -> Self {
+        let (mut depth, mut ends) = (0u32, Vec::new());
+        for (at, letter) in name.char_indices() {
+            let (before, rest) = name.split_at(at);
+            match letter {
+                _ if is_in_operator(before) => {}
+                '(' if depth == 0 && !rest.starts_with("(anonymous") => {
+                    return Self { own: before, ends, parameters: rest };
+                }
+                '<' | '‹' | '{' | '(' | '[' => depth += 1,
+                '>' | '›' | '}' | ')' | ']' => depth = depth.saturating_sub(1),
+                ':' if depth == 0 && rest.starts_with("::") => ends.push(at),
+                _ => {}
+            }
+        }
+        Self { own: name, ends, parameters: "" }
+    }
+}
+
+/// Whether what comes next is part of an operator's name.
+fn is_in_operator(before: &str) -> bool {
+    let sign = before.rfind("operator").map(|at| &before[at + "operator".len()..]);
+    sign.is_some_and(|sign| matches!(sign, "" | "<" | ">" | "-" | "(" | "[" | "<=" | "->"))
 }
 
 #[cfg(test)]
@@ -186,5 +241,24 @@ mod tests {
         assert_eq!(shorten("ns::Widget::draw_in_colour", 11), "draw_…olour");
         assert_eq!(shorten("MemoryContextSwitchTo", 11), "Memor…tchTo");
         assert_eq!(shorten("abc", 1), "…");
+    }
+
+    #[test]
+    fn of_long_names_parameters_go_before_what_they_are_given_to() {
+        for (width, expected) in [
+            (60, "std::string::_M_construct‹…›(char const*, …)"),
+            (40, "…::_M_construct‹…›(char const*, …)"),
+            (30, "_M_construct‹…›(char const*…)"),
+            (20, "_M_construct‹…›(ch…)"),
+            (15, "_M_construct‹…›"),
+            (8, "_M_c…‹…›"),
+        ] {
+            assert_eq!(shorten("std::string::_M_construct‹…›(char const*, …)", width), expected);
+        }
+        assert_eq!(shorten("Token::multiCompare(Token const*, char const*, int)", 22), "multiCompare(Token c…)");
+        assert_eq!(shorten("(anonymous)::Functor::operator()(int)", 22), "…::operator()(int)");
+        assert_eq!(shorten("std::vector<int>::operator[](int)", 15), "operator[](int)");
+        assert_eq!(shorten("std::list<A::B, C::D>::push_back", 20), "…::push_back");
+        assert_eq!(shorten("visit<Token const, Second, …>(int)", 20), "visit<Token const…>");
     }
 }

@@ -22,6 +22,11 @@ pub enum Names {
 pub trait Named {
     /// Hands over each name.
     fn names(&mut self) -> Vec<&mut String>;
+
+    /// Those that are shown, if not all are: the others need not be told from them.
+    fn shown(&self) -> Option<Vec<&str>> {
+        None
+    }
 }
 
 impl Names {
@@ -41,13 +46,16 @@ impl Names {
     }
 }
 
-/// Shortens the names in a document, so that no two that are different become the same.
+/// Shortens the names in a document, so that no two that are shown and different become the same.
 pub fn shorten(document: &mut impl Named) {
+    let shown: Option<Vec<String>> = document.shown().map(|names| names.into_iter().map(str::to_owned).collect());
     let mut names = document.names();
-    let whole: Vec<String> = names.iter().map(|name| (*name).clone()).collect();
-    let short = short_names(whole.iter().map(String::as_str));
-    for (name, whole) in names.iter_mut().zip(&whole) {
-        name.clone_from(&short[whole.as_str()]);
+    let shown = shown.unwrap_or_else(|| names.iter().map(|name| (*name).clone()).collect());
+    let short = short_names(shown.iter().map(String::as_str));
+    for name in &mut names {
+        if let Some(short) = short.get(name.as_str()) {
+            name.clone_from(short);
+        }
     }
 }
 
@@ -73,6 +81,18 @@ impl Named for report::Document {
             }
         }
         names
+    }
+
+    fn shown(&self) -> Option<Vec<&str>> {
+        if self.format != report::Format::Table || !matches!(self.layout, report::Layout::Functions(_)) {
+            return None;
+        }
+        let listed = self.reports.iter().flat_map(|report| report.called().take(self.limit.unwrap_or(usize::MAX)));
+        // Of those that it is inlined into, a table names one.
+        let names = listed.flat_map(|function| {
+            std::iter::once(&function.name).chain(function.inlined_into.first().map(|into| &into.name))
+        });
+        Some(names.map(String::as_str).collect())
     }
 }
 

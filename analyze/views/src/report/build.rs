@@ -51,6 +51,7 @@ pub fn build(options: &Options, opened: &Opened, symbols: &Symbols) -> Result<Do
         // At no level below a root, all that it calls is one row.
         limit: if is_list || options.filter.depth != Some(0) { options.limit } else { Some(0) },
         layout,
+        format: options.format,
     })
 }
 

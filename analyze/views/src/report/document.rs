@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::Format;
 use super::column::Column;
 use super::spent::Spent;
 use crate::subject::{Clock, Subject};
@@ -37,6 +38,9 @@ pub struct Document {
     /// How tables and CSV are laid out.
     #[serde(skip)]
     pub layout: Layout,
+    /// What it is written as.
+    #[serde(skip)]
+    pub format: Format,
 }
 
 /// How tables and CSV are laid out.
@@ -68,6 +72,13 @@ pub struct Report {
     pub unlisted_self_ns: f64,
     /// Functions, or roots.
     pub functions: Vec<Function>,
+}
+
+impl Report {
+    /// Functions in which anything happened.
+    pub fn called(&self) -> impl Iterator<Item = &Function> {
+        self.functions.iter().filter(|function| function.calls > 0 || function.open > 0 || function.total_ns > 0.0)
+    }
 }
 
 /// A function.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::report::{Callee, Document, Function, Layout, Report, Site, Spent};
+use crate::report::{Callee, Document, Format, Function, Layout, Report, Site, Spent};
 use crate::subject::{Clock, Overhead, Process, Subject};
 use diytrace_profile::functions::{CallKind, Kinds};
 use diytrace_profile::timeline::{Timeline, TimelineSlice};
@@ -67,6 +67,7 @@ pub fn document(roots: &[&str]) -> Document {
         }],
         limit: None,
         layout: if roots.is_empty() { Layout::Functions(Vec::new()) } else { Layout::Roots },
+        format: Format::Table,
     }
 }
 

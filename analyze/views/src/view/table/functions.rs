@@ -18,13 +18,7 @@ const LONGEST_OTHER: usize = 24;
 
 /// The table's lines.
 pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &Screen) -> Vec<String> {
-    let called =
-        report.functions.iter().filter(|function| function.calls > 0 || function.open > 0 || function.total_ns > 0.0);
-    let called: Vec<&Function> = called.collect();
-    let mut modules: Vec<&str> = called.iter().map(|function| function.module.as_str()).collect();
-    modules.sort_unstable();
-    modules.dedup();
-
+    let called: Vec<&Function> = report.called().collect();
     // Functions of one name are told apart by their addresses.
     let mut names: HashMap<(&str, &str), u32> = HashMap::new();
     for function in &called {
@@ -38,7 +32,7 @@ pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &S
     let usual: Vec<Column> =
         USUAL.into_iter().filter(|column| *column != Column::SelfWait || is_worth_telling(&called)).collect();
     let columns = if chosen.is_empty() { &usual[..] } else { chosen };
-    let has_modules = modules.len() > 1 && !columns.contains(&Column::Module);
+    let has_module = |function: &Function| !columns.contains(&Column::Module) && is_elsewhere(report, function);
     let number = |function: &Function, column: Column| match text(document, report, function, column) {
         // Most functions never wait.
         _ if chosen.is_empty() && column == Column::SelfWait && function.spent.self_wait_ns == Some(0.0) => {
@@ -58,7 +52,7 @@ pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &S
             numbers,
             prefix: String::new(),
             name: function.name.clone(),
-            remark: remark(function, has_modules, has_namesakes && !columns.contains(&Column::Address)),
+            remark: remark(function, has_module(function), has_namesakes && !columns.contains(&Column::Address)),
             detail: inlined_into(function),
             style: if function.self_ns >= report.all_self_ns * HOT { Style::Strong } else { Style::Plain },
         }
@@ -161,13 +155,23 @@ fn none(value: Value) -> &'static str {
     }
 }
 
-fn remark(function: &Function, has_modules: bool, has_namesakes: bool) -> String {
+/// Whether a function is not in the program that the title names: all others are.
+fn is_elsewhere(report: &Report, function: &Function) -> bool {
+    match &report.subject.programs[..] {
+        [program] => *program != function.module,
+        _ => report.functions.iter().any(|other| other.module != function.module),
+    }
+}
+
+fn remark(function: &Function, has_module: bool, has_namesakes: bool) -> String {
     let mut remarks = Vec::new();
     if has_namesakes {
         remarks.push(function.address.to_string());
     }
-    if has_modules {
-        remarks.push(short(&function.module).to_owned());
+    if has_module {
+        // `libstdc++.so.6.0.30`: which of its versions tells nothing here, and takes the name's room.
+        let file = short(&function.module);
+        remarks.push(file.split_inclusive(".so").next().unwrap_or(file).to_owned());
     }
     if function.addresses > 1 {
         remarks.push(format!("×{}", function.addresses));

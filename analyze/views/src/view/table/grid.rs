@@ -11,6 +11,9 @@ pub const LEAST_NAME: usize = 28;
 /// What they leave beside a remark: enough to tell most names.
 const SHORTEST_NAME: usize = 10;
 
+/// Where lines go on as far as they take, the rule need not.
+const LONGEST_RULE: usize = 100;
+
 /// Space before the table.
 const INDENT: &str = "  ";
 
@@ -112,7 +115,12 @@ impl Grid<'_> {
             let is_left = is_last || self.columns[shown[index]].is_text;
             column.set_cell_alignment(if is_left { CellAlignment::Left } else { CellAlignment::Right });
         }
-        table.lines().map(|line| format!("{INDENT}{}", line.trim_end())).collect()
+        let mut lines: Vec<String> = table.lines().map(|line| format!("{INDENT}{}", line.trim_end())).collect();
+        if screen.width.is_none() {
+            let rule: String = lines[1].chars().take(LONGEST_RULE.max(taken + LEAST_NAME)).collect();
+            lines[1] = rule;
+        }
+        lines
     }
 
     fn widths(&self) -> Vec<usize> {
@@ -170,6 +178,19 @@ fn styled(text: String, style: Style) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rule_ends_where_the_longest_names_go_on() {
+        let row = Row { numbers: vec!["1".into()], name: "x".repeat(1000), ..Row::default() };
+        let grid = Grid {
+            columns: vec![Column::number("calls", 0)],
+            name_title: "function",
+            least_name: LEAST_NAME,
+            rows: vec![row],
+        };
+        let lines = grid.lines(&Screen::default());
+        assert_eq!((lines[1].chars().count(), lines[2].chars().count() > 1000), (LONGEST_RULE, true));
+    }
 
     #[test]
     fn no_line_is_longer_than_the_screen() {
