@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{Build, Recorded, each_build, fixture, line_of};
+use common::{Build, Recorded, diytrace, each_build, fixture, line_of, run_to_end};
 use serde_json::Value;
 
 fn annotate(recorded: &Recorded, options: &[&str]) -> Value {
@@ -96,6 +96,31 @@ fn a_line_has_the_time_of_all_its_calls_and_own_time_has_none() {
     let table = String::from_utf8(recorded.diytrace(&["annotate", "outer", "--raw"]).stdout).unwrap();
     let own = table.lines().find(|line| line.ends_with("│ (self)")).expect("its own time");
     assert!(own.contains('%') && table.contains("(self) is spent between the calls"), "{table}");
+}
+
+#[test]
+fn calls_with_a_small_share_are_one_row() {
+    let recorded = fixture("roots.c", Build::GCC_O0).record().run();
+    let function = |options: &[&str]| annotate(&recorded, &[&["main", "--raw"], options].concat());
+    let (whole, part) = (function(&[]), function(&["--min-percent", "100"]));
+    assert!(whole["hidden"].is_null() && calls(&part).is_empty(), "{part}");
+    let number = |value: &Value| value.as_f64().unwrap();
+    assert_eq!(number(&part["hidden"]["nodes"]), calls(&whole).len() as f64);
+    let below = number(&part["total_ns"]) - number(&part["self_ns"]);
+    assert!((number(&part["hidden"]["total_ns"]) - below).abs() < 1.0, "no time is lost: {part}");
+    let text = recorded.diytrace(&["annotate", "main", "--min-percent", "100"]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(text.lines().any(|line| line.trim_end().ends_with(" more")), "{text}");
+}
+
+#[test]
+fn a_heading_is_no_longer_than_the_screen() {
+    let recorded = fixture("roots.c", Build::GCC_O0).record().run();
+    let mut command = diytrace(recorded.folder());
+    let output = run_to_end(command.args(["annotate", "middle"]).arg(recorded.out()).env("COLUMNS", "40"));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let heading = text.lines().find(|line| line.starts_with("middle  ")).unwrap();
+    assert!(heading.chars().count() <= 40 && heading.contains("…/") && heading.contains("/roots.c:"), "{heading}");
 }
 
 #[test]

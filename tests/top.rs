@@ -86,6 +86,27 @@ fn functions_that_were_not_asked_for_are_summed_up() {
 }
 
 #[test]
+fn a_root_is_shown_with_what_it_calls() {
+    let mut endless = Endless::start();
+    let line = ["top", "out", "--once", "--root", "branch"];
+    wait_until("the branch is called", || {
+        let frame = endless.run(&[&line[..], &["--json"]].concat()).stdout;
+        let frame: Value = serde_json::from_slice(&frame).unwrap();
+        let functions = frame["functions"].as_array().unwrap();
+        assert!(functions.iter().all(|row| row["name"] == "branch"), "{frame}");
+        let callees = functions.first().map(|branch| branch["callees"].as_array().unwrap());
+        // It calls itself, too.
+        callees.is_some_and(|callees| callees.iter().any(|row| row["name"] == "leaf") && callees.len() == 2)
+    });
+    wait_until("it is there as text", || {
+        let frame = text(&endless.run(&line).stdout);
+        assert!(!frame.contains("main") && !frame.contains("left out"), "{frame}");
+        frame.contains("  branch\n") && frame.contains("├ ") && frame.contains("└ ") && frame.contains(" leaf\n")
+    });
+    endless.stop();
+}
+
+#[test]
 fn of_two_hundred_processes_each_is_there_with_its_calls() {
     let mut crowd = Endless::of(&fixture("crowd.c", builds()[0]));
     wait_until("they run", || {

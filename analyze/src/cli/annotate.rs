@@ -10,6 +10,7 @@ use diytrace_views::view;
 use super::pager::Output;
 use super::selection::{Selected, patterns};
 use super::shown::Shown;
+use super::tree::percent;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,6 +40,10 @@ pub struct Arguments {
     /// Lines (or instructions) to show around each that calls [default: all lines; 4 instructions]
     #[arg(long, value_name = "N")]
     context: Option<usize>,
+
+    /// Leave out calls with a smaller share of the function's time
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value_t = 0.0)]
+    min_percent: f64,
 
     /// Show machine code although there is a source
     #[arg(long)]
@@ -71,6 +76,7 @@ impl Arguments {
             inside: patterns(&self.roots),
             sources: self.sources.clone(),
             context: self.context,
+            min_percent: self.min_percent,
             assembly: self.assembly,
             raw: self.selected.raw,
             spelling: self.selected.names(self.shown.format()).spelling(),

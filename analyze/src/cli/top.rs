@@ -17,6 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   diytrace top                    # the program that is running here
   diytrace top 4711 --sort calls  # that of process 4711
+  diytrace top --root handle_request  # what it calls
   diytrace top --once             # one frame as text
   diytrace top --format json --frames 4 | jq '.functions[0]'
 
@@ -29,6 +30,10 @@ its total. Mean and p99 are of the calls that returned in it. The program is nei
 pub struct Arguments {
     #[command(flatten)]
     target: Target,
+
+    /// Begin at this function, and show what it calls: symbol or demangled name, * and ? (repeatable)
+    #[arg(long = "root", value_name = "FUNCTION")]
+    roots: Vec<String>,
 
     /// Only functions of these names: symbol or demangled name, * and ? (repeatable)
     #[arg(long = "function", value_name = "GLOB")]
@@ -86,14 +91,28 @@ choice!(Sort for top::Sort { Self_ = "self", Total, Calls, Mean, P99, Name });
 
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
-        let Arguments { target, functions, min_percent, interval, once, frames, format, json, by, sort, names, limit } =
-            arguments;
+        let Arguments {
+            target,
+            roots,
+            functions,
+            min_percent,
+            interval,
+            once,
+            frames,
+            format,
+            json,
+            by,
+            sort,
+            names,
+            limit,
+        } = arguments;
         let format = if json { Some(report::Format::Json) } else { format.map(Into::into) };
         let is_for_programs = matches!(format, Some(report::Format::Json | report::Format::Csv));
         let frames = if once { Some(1) } else { frames };
         let interval = Duration::from_millis(interval);
         let names = names.unwrap_or(if is_for_programs { Names::Full } else { Names::Short }).into();
-        let (target, wanted) = (target.into(), Wanted { functions: patterns(&functions), min_percent });
+        let (target, wanted) =
+            (target.into(), Wanted { roots: patterns(&roots), functions: patterns(&functions), min_percent });
         Self { target, wanted, interval, frames, format, by: by.into(), sort: sort.into(), names, limit }
     }
 }

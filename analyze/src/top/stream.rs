@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::Instant;
 
 use super::build::Builder;
-use super::frame::Frame;
+use super::frame::{Frame, Row};
 use super::view::{Sort, order, sort};
 use super::{Options, screen};
 use crate::ctl::Error;
@@ -33,7 +33,7 @@ pub fn run(options: &Options, mut reader: Reader, out: &mut dyn Write) -> Result
         match options.format.unwrap_or_default() {
             Format::Json => write_json(frame, options, out)?,
             Format::Csv => write_csv(&frame, options, std::mem::take(&mut is_first), out)?,
-            Format::Table => write_text(&frame, options.sort, options.limit.unwrap_or(LISTED), out)?,
+            Format::Table => write_text(&frame, options, out)?,
         }
         out.flush()?;
         left -= 1;
@@ -94,19 +94,27 @@ fn write_csv(frame: &Frame, options: &Options, is_first: bool, out: &mut dyn Wri
 }
 
 /// A frame for people.
-pub fn write_text(frame: &Frame, by: Sort, limit: usize, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_text(frame: &Frame, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let mut rows: Vec<_> = frame.functions.iter().collect();
-    sort(&mut rows, by);
+    sort(&mut rows, options.sort);
+    // Each root is followed by what it calls.
+    let mut rows: Vec<(&str, &Row)> = match options.wanted.roots.is_empty() {
+        true => rows.into_iter().map(|row| ("", row)).collect(),
+        false => {
+            rows.into_iter().flat_map(|root| [("", root)].into_iter().chain(callees(root, options.sort))).collect()
+        }
+    };
+    let limit = options.limit.unwrap_or(LISTED);
     let more = rows.len().saturating_sub(limit);
     rows.truncate(limit);
     writeln!(out, "{}", screen::headline(frame))?;
-    let has_pids = rows.iter().any(|row| row.pid.is_some());
+    let has_pids = rows.iter().any(|(_, row)| row.pid.is_some());
     let pid = |text: &str| if has_pids { format!("{text:>8}  ") } else { String::new() };
     let [calls, own, total, mean, p99, ..] = screen::COLUMNS;
     writeln!(out, "  {}{calls:>10}  {own:>9}  {total:>9}  {mean:>9}  {p99:>9}  function", pid("pid"))?;
-    for row in rows {
+    for (before, row) in rows {
         let [calls, own, total, mean, p99, ..] = screen::cells(row);
-        let name = shorten(&row.name, 100);
+        let name = format!("{before}{}", shorten(&row.name, 100));
         writeln!(
             out,
             "  {}{calls:>10}  {own:>9}  {total:>9}  {mean:>9}  {p99:>9}  {name}",
@@ -120,4 +128,12 @@ pub fn write_text(frame: &Frame, by: Sort, limit: usize, out: &mut dyn Write) ->
         writeln!(out, "  {line}")?;
     }
     writeln!(out)
+}
+
+/// What a root calls, as rows below its own.
+fn callees(root: &Row, by: Sort) -> impl Iterator<Item = (&'static str, &Row)> {
+    let mut callees: Vec<&Row> = root.callees.iter().collect();
+    sort(&mut callees, by);
+    let last = callees.len().saturating_sub(1);
+    callees.into_iter().enumerate().map(move |(at, row)| (if at == last { "└ " } else { "├ " }, row))
 }

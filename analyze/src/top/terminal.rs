@@ -36,7 +36,9 @@ pub fn run(options: &Options, mut reader: Reader) -> Result<(), Error> {
     let first = reader.read()?;
     let mut terminal = ratatui::try_init()?; // with a panic hook that restores it
     let (builder, wanted, names) = (Builder::default(), options.wanted.clone(), options.names);
-    let live = Live { reader, builder, wanted, names, view, baseline: None, readings: (None, first), frame: None };
+    let begins_inside = !wanted.roots.is_empty();
+    let readings = (None, first);
+    let live = Live { reader, builder, wanted, names, view, baseline: None, readings, frame: None, begins_inside };
     let result = live.run(&mut terminal, options.interval, began);
     ratatui::restore();
     result
@@ -53,6 +55,8 @@ struct Live {
     /// The last but one, and the last.
     readings: (Option<Reading>, Reading),
     frame: Option<Frame>,
+    /// Whether it is still to begin inside a root.
+    begins_inside: bool,
 }
 
 impl Live {
@@ -110,6 +114,12 @@ impl Live {
             self.names.apply(&mut frame);
             frame
         });
+        // Of one function that was asked for, it is shown at once what it calls.
+        if let Some([root]) = self.frame.as_ref().map(|frame| &frame.functions[..])
+            && std::mem::take(&mut self.begins_inside)
+        {
+            self.view.inside = vec![root.id()];
+        }
     }
 
     fn draw(&self, terminal: &mut DefaultTerminal) -> io::Result<()> {

@@ -118,12 +118,14 @@ impl Builder<'_, '_> {
             lines: Vec::new(),
             instructions: Vec::new(),
             elsewhere: Vec::new(),
+            hidden: None,
         };
         let source = body.as_ref().filter(|_| !self.options.assembly).and_then(|body| self.source(place, body));
         match source.zip(body) {
             Some((source, body)) => with_lines(&mut annotated, &source, &body, calls),
             None => self.with_code(&mut annotated, place, calls),
         }
+        annotated.hide_below(self.options.min_percent);
         annotated
     }
 

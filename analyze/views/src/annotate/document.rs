@@ -76,6 +76,48 @@ pub struct Function {
     pub instructions: Vec<Instruction>,
     /// Calls that are on none of these.
     pub elsewhere: Vec<Call>,
+    /// What it calls that has too small a share to be shown.
+    pub hidden: Option<Hidden>,
+}
+
+/// Calls that are left out.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Hidden {
+    /// How many would be shown.
+    pub nodes: u64,
+    /// Calls entered.
+    pub calls: u64,
+    /// Their time.
+    #[serde(serialize_with = "diytrace_profile::units::nanoseconds")]
+    pub total_ns: f64,
+    /// Without callees.
+    #[serde(serialize_with = "diytrace_profile::units::nanoseconds")]
+    pub self_ns: f64,
+}
+
+impl Function {
+    /// Leaves out calls with a smaller share of its time. Those of itself have their time on other lines.
+    pub fn hide_below(&mut self, min_percent: f64) {
+        let least = self.total_ns * min_percent / 100.0;
+        let mut hidden = Hidden { nodes: 0, calls: 0, total_ns: 0.0, self_ns: 0.0 };
+        let mut is_shown = |call: &Call| {
+            let is_less = call.total_ns < least && !call.is_recursion;
+            if is_less {
+                hidden.nodes += 1;
+                hidden.calls = hidden.calls.saturating_add(call.calls);
+                hidden.total_ns += call.total_ns;
+                hidden.self_ns += call.self_ns;
+            }
+            !is_less
+        };
+        for line in &mut self.lines {
+            line.calls.retain(&mut is_shown);
+            *line = Line::new(line.number, std::mem::take(&mut line.text), std::mem::take(&mut line.calls));
+        }
+        self.instructions.iter_mut().for_each(|instruction| instruction.calls.retain(&mut is_shown));
+        self.elsewhere.retain(&mut is_shown);
+        self.hidden = (hidden.nodes > 0).then_some(hidden);
+    }
 }
 
 /// A line of source.

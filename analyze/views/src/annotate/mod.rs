@@ -17,7 +17,7 @@ use crate::report::Format;
 use diytrace_profile::error::Error;
 use diytrace_profile::functions::Spelling;
 use diytrace_profile::opened::Opened;
-pub use document::{Call, Document, Function, Instruction, Line, Report};
+pub use document::{Call, Document, Function, Hidden, Instruction, Line, Report};
 
 /// What to annotate and how.
 #[derive(Clone, Debug)]
@@ -30,6 +30,8 @@ pub struct Options {
     pub sources: Vec<PathBuf>,
     /// Lines, or instructions, to show around each that calls. By default all lines, and a few instructions.
     pub context: Option<usize>,
+    /// Least share of a function's time that a call has, in percent.
+    pub min_percent: f64,
     /// Whether to show machine code although there is a source.
     pub assembly: bool,
     /// How names are written.

@@ -57,6 +57,7 @@ pub fn annotated() -> Document {
         lines: lines.into_iter().enumerate().map(line).collect(),
         instructions: Vec::new(),
         elsewhere: vec![Call { file: Some("/src/log.h".to_owned()), ..call("log_line", 1, 30_000.0) }],
+        hidden: None,
     };
     let subject = document(&[]).reports.remove(0).subject;
     Document {

@@ -60,10 +60,25 @@ fn heading(document: &Document, report: &Report, function: &Function, screen: &S
     let f = function;
     let bound = report.subject.open_bounds.last().copied();
     let sums = sums(document.raw, f.calls, (f.open, bound), f.total_ns, f.total_error_ns, f.self_ns);
-    let place = format!("{} {place}", short(&function.module));
+    let module = short(&function.module);
+    // A path is known by its end.
+    let room =
+        screen.width.map(|width| width.saturating_sub(function.name.chars().count() + module.chars().count() + 3));
+    let place = format!("{module} {}", room.map_or(place.clone(), |room| end_of(&place, room)));
     let mut lines = vec![format!("{}  {}", strong(&function.name, screen), dim(&place, screen))];
     lines.extend(wrapped(&sums, screen));
     lines
+}
+
+/// A path and line in that many columns: what comes last of it.
+fn end_of(place: &str, columns: usize) -> String {
+    if place.chars().count() <= columns {
+        return place.to_owned();
+    }
+    let mut ends = place.match_indices('/').map(|(at, _)| &place[at..]);
+    let last = place.rfind('/').map(|at| &place[at..]);
+    let fitting = ends.find(|end| end.chars().count() < columns).or(last);
+    fitting.map_or_else(|| place.to_owned(), |end| format!("…{end}"))
 }
 
 /// A line of output.
@@ -101,6 +116,16 @@ fn body(document: &Document, function: &Function, screen: &Screen) -> Vec<String
         return vec!["  it calls nothing that is recorded".to_owned()];
     }
     let elsewhere = rows.len() - function.elsewhere.len();
+    if let Some(hidden) = &function.hidden {
+        rows.push(Row {
+            place: String::new(),
+            text: format!("… {} more", count(hidden.nodes)),
+            call: None,
+            sum: Some((Some(hidden.calls), hidden.total_ns, hidden.self_ns)),
+            is_callee: false,
+            follows_gap: false,
+        });
+    }
     if function.self_ns > 0.0 {
         rows.push(Row {
             place: String::new(),
