@@ -286,6 +286,24 @@ fn more_hooks_than_there_is_room_for() {
     }
 }
 
+#[test]
+fn functions_to_leave_out_are_named_as_gcc_finds_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, program] = ["inlined.cc", "inlined"].map(|name| folder.path().join(name));
+    let source = "volatile int sum;
+template <typename A, typename B> struct Pair { static inline __attribute__((always_inline)) void put(A, B) { sum++; } };
+#define TEN(...) __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__
+int main() { TEN(TEN(Pair<int, long>::put(1, 2);)) TEN(TEN(Pair<int, long>::put(1, 2);)) }
+";
+    fs::write(&file, source).unwrap();
+    run(Command::new("g++").args(["-g", "-O2", "-finstrument-functions", "-o"]).args([&program, &file]));
+    let checked = check(&program);
+    let finding = checked.json["findings"].as_array().unwrap().iter().find(|finding| finding["code"] == "inlined");
+    let advice = finding.unwrap()["advice"].as_str().unwrap();
+    // A comma would begin another name, and gcc prints template arguments otherwise.
+    assert!(advice.ends_with("-finstrument-functions-exclude-function-list=put"), "{advice}");
+}
+
 /// The command itself is written in Rust.
 #[test]
 fn rust_is_told_what_rustc_can_do() {
@@ -293,6 +311,20 @@ fn rust_is_told_what_rustc_can_do() {
     checked.assert_cannot("not-instrumented", &["it is written in Rust"]);
     let advice = checked.json["findings"][0]["advice"].as_str().unwrap();
     assert!(advice.contains("rustc has no option for these hooks") && !advice.starts_with("compile"), "{advice}");
+}
+
+#[needs(go)]
+#[test]
+fn go_is_told_what_its_compiler_can_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, program] = ["main.go", "main"].map(|name| folder.path().join(name));
+    fs::write(&file, "package main\nfunc main() { println(1) }\n").unwrap();
+    let mut go = Command::new("go");
+    go.args(["build", "-o"]).args([&program, &file]).current_dir(folder.path());
+    run(go.env("GOCACHE", folder.path().join("cache")).env("GO111MODULE", "off").env("HOME", folder.path()));
+    let checked = check(&program);
+    let advice = checked.json["findings"][0]["advice"].as_str().unwrap();
+    assert!(advice.contains("Go's compiler has no option for these hooks"), "{advice}");
 }
 
 #[needs(xray)]

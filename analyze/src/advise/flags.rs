@@ -78,7 +78,7 @@ fn named<'a, 'b: 'a>(functions: impl Iterator<Item = &'a &'b Function>) -> Vec<S
 
 /// The part of a name that gcc would find in its own: all without parameters; of templates and what has no name for gcc, the last
 /// part, as arguments are printed otherwise there.
-fn name(demangled: &str) -> Option<String> {
+pub fn name(demangled: &str) -> Option<String> {
     let whole = demangled.split(" [clone").next()?;
     let name = without_parameters(whole).split("[abi:").next()?; // a part is enough
     let is_plain = |part: &str| !part.is_empty() && !part.contains(['<', '>', ',', ' ', '{', '(', '[']);

@@ -8,7 +8,7 @@
 //! ```
 
 mod choose;
-mod flags;
+pub mod flags;
 mod paths;
 mod verify;
 pub mod view;

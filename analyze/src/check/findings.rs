@@ -1,14 +1,23 @@
 //! What is to be known: a rule each, the worst first.
 
+use std::collections::BTreeSet;
+
 use super::checkup::{Finding, Hooks, Instrumenting, Module, Severity, Symbols};
 use super::memory::Memory;
 use super::subject::Subject;
-use diytrace_format::pattern::without_parameters;
+use crate::advise::flags;
 use diytrace_profile::elf::{HOOK, Linkage};
 use diytrace_profile::human::{bytes, count, counted};
 
 /// Instrumented bodies in other functions, as a part of all, from which on they are worth a word.
 const MANY_INLINED: f64 = 0.25;
+
+/// Go's compiler, as it calls itself.
+const GO: &str = "Go cmd/compile";
+
+/// What to do with a program that it has made.
+const GO_ADVICE: &str = "Go's compiler has no option for these hooks: what can be recorded is C in a program that uses cgo, built with \
+                         CGO_CFLAGS='-O2 -g -finstrument-functions' CGO_CFLAGS_ALLOW='-finstrument-functions.*'";
 
 /// Functions that are named as inlined most often.
 const NAMED: usize = 3;
@@ -52,7 +61,7 @@ fn fatal(subject: &Subject) -> Vec<Finding> {
         Linkage::Static => findings.push(fatal(
             "static",
             "it is statically linked, and nothing can be preloaded into it".to_owned(),
-            "link it without -static",
+            if is_by(subject, GO) { GO_ADVICE } else { "link it without -static" },
         )),
         Linkage::Dynamic { loader } if loader.to_string_lossy().contains("musl") => findings.push(fatal(
             "musl",
@@ -108,21 +117,24 @@ fn nothing_to_record(subject: &Subject) -> Option<Finding> {
             format!("it is compiled with {other}, which is another tool's, and not instrumented"),
             format!("compile with -finstrument-functions instead of {other}"),
         ),
-        (None, None) if is_rust(subject) => (
+        (None, None) if is_by(subject, "rustc") => (
             format!("it is written in Rust and not instrumented{libraries}"),
             "rustc has no option for these hooks (its -Z instrument-mcount and -Z instrument-xray are for other tools): what can \
              be recorded is C and C++ that is linked in, compiled with -finstrument-functions -g (crate cc: CFLAGS, CXXFLAGS)"
                 .to_owned(),
         ),
+        (None, None) if is_by(subject, GO) => {
+            (format!("it is written in Go and not instrumented{libraries}"), GO_ADVICE.to_owned())
+        }
         (None, None) => (format!("it is not instrumented{libraries}"), folder.to_owned()),
     };
     Some(finding(Severity::Fatal, "not-instrumented", text, advice))
 }
 
-/// Whether rustc has compiled it.
-fn is_rust(subject: &Subject) -> bool {
+/// Whether that compiler has made any of the program.
+fn is_by(subject: &Subject, compiler: &str) -> bool {
     let program = subject.modules.first();
-    program.is_some_and(|program| program.compilers.iter().any(|compiler| compiler.name.contains("rustc")))
+    program.is_some_and(|program| program.compilers.iter().any(|one| one.name.contains(compiler)))
 }
 
 /// Whether the usual limit of a profile may be too small.
@@ -199,7 +211,8 @@ fn notes(subject: &Subject) -> Vec<Finding> {
                 "{name} calls hooks in {} bodies that are inlined into other functions{named}",
                 count(inlined as u64)
             );
-            let functions: Vec<&str> = most.iter().map(|most| without_parameters(&most.name)).collect();
+            let functions: BTreeSet<String> = most.iter().filter_map(|most| flags::name(&most.name)).collect();
+            let functions: Vec<String> = functions.into_iter().collect();
             findings.push(note("inlined", text, &inlined_advice(module, &functions)));
         }
     }
@@ -215,7 +228,7 @@ fn notes(subject: &Subject) -> Vec<Finding> {
 }
 
 /// How to have small functions not cost two hooks wherever they are inlined.
-fn inlined_advice(module: &Module, functions: &[&str]) -> String {
+fn inlined_advice(module: &Module, functions: &[String]) -> String {
     const PURPOSE: &str = "if you do not need them and they are called often";
     let is_clang = module.compilers.iter().any(|compiler| compiler.name.starts_with("clang"));
     match module.option {
