@@ -229,6 +229,33 @@ fn of_ten_thousand_functions_those_in_sight_are_drawn() {
 
 #[needs(chromium, npm)]
 #[test]
+fn what_a_function_is_called_is_in_sight() {
+    // As narrow as a column of names gets beside the numbers, and as it is on a phone.
+    let story = r##"
+        const seen = async (width) => {
+          by("tab-table").click();
+          by("view-table").style.width = `${width}px`;
+          await frames();
+          const names = all("#view-table tbody .fn.long");
+          return names.filter((fn) => {
+            const own = fn.querySelector(".own");
+            return own && own.getBoundingClientRect().width > 20 && own.getBoundingClientRect().left < fn.getBoundingClientRect().right;
+          }).length === names.length && names.length > 5;
+        };
+        tell("wide", await seen(1200));
+        tell("narrow", await seen(700));
+        tell("phone", await seen(390));
+        tell("parameters", named("#view-table tbody tr", "TokenList::multiCompare(Token const*, …)") !== undefined);
+    "##;
+    let told = told(&fixture("long-names.cc", Build::GCC_O0).record().run(), &[], story);
+    for width in ["wide", "narrow", "phone"] {
+        assert_eq!(told.text(width), "true", "{width}");
+    }
+    assert_eq!(told.text("parameters"), "true", "the whole name is there");
+}
+
+#[needs(chromium, npm)]
+#[test]
 fn a_deep_flame_graph_is_drawn_where_one_looks() {
     let story = r##"
         by("tab-flame").click();

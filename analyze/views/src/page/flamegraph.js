@@ -3,7 +3,7 @@
 // A node has its time (`total`), what it called (`kids`, the most time first), the node that it was called by (`parent`), and `depth`.
 
 import { followSight } from "./sight.js";
-import { counted } from "./text.js";
+import { counted, fitting } from "./text.js";
 
 /**
  * @typedef {object} FlameNode
@@ -188,9 +188,8 @@ export class FlameGraph {
     }
     const letters = Math.floor((box.width - 8) / letter);
     if (letters < 3) return;
-    const label = this.nameOf(box.node);
     context.fillStyle = isFound ? (isDark ? "#1c0f33" : "#ffffff") : isDark ? "#f6efe9" : "#2a1a0e";
-    context.fillText(label.length > letters ? `${label.slice(0, letters - 1)}…` : label, box.x + 4, y + LINE / 2);
+    context.fillText(fitting(this.nameOf(box.node), letters), box.x + 4, y + LINE / 2);
   }
 
   /**

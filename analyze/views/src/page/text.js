@@ -64,6 +64,36 @@ export function share(part, whole) {
 }
 
 /**
+ * What a name is made of: the namespaces and classes that it is in, its own, and its parameters with all that follows.
+ * @param {string} name
+ * @returns {[string, string, string]}
+ */
+export function nameParts(name) {
+  let [depth, own] = [0, 0];
+  for (let at = 0; at < name.length; at++) {
+    const letter = name[at];
+    if (/operator(|<|>|-|\(|\[|<=|->)$/.test(name.slice(Math.max(at - 10, 0), at))) continue;
+    if (letter === "(" && depth === 0 && !name.startsWith("(anonymous", at)) return [name.slice(0, own), name.slice(own, at), name.slice(at)];
+    if ("<‹{([".includes(letter)) depth++;
+    else if (">›})]".includes(letter)) depth = Math.max(depth - 1, 0);
+    else if (depth === 0 && name.startsWith("::", at)) own = at;
+  }
+  return [name.slice(0, own), name.slice(own), ""];
+}
+
+/**
+ * A name in that many letters: what it is in goes first, then the end.
+ * @param {string} name @param {number} letters
+ */
+export function fitting(name, letters) {
+  if (name.length <= letters) return name;
+  const [scope, own, rest] = nameParts(name);
+  const end = scope ? own.slice(2) + rest : own + rest;
+  if (scope && own.length + rest.length < letters) return `…${own}${rest}`;
+  return end.length <= letters ? end : `${end.slice(0, letters - 1)}…`;
+}
+
+/**
  * What an element has: `on…` are told events, anything else is an attribute, unless it is nothing.
  * @typedef { { [name: string]: string | number | boolean | null | undefined | ((event: any) => void) } } Attributes
  */

@@ -48,8 +48,8 @@ function matches(id) {
   return found.functions[id];
 }
 
-/** Names with more letters lose some in the middle where there is no room: they differ at their ends. */
-const LONG = 14, TAIL = 10;
+/** Names with more letters lose some where there is no room; their own last letters stay, in which names of C differ. */
+const LONG = 14, TAIL = 6;
 
 /** A name in which what was searched for stands out. */
 function marked(name) {
@@ -59,9 +59,13 @@ function marked(name) {
   const part = (from, to) => [name.slice(from, Math.max(from, Math.min(at, to))),
     ...(at < to && end > from ? [element("span", { class: "hit" }, name.slice(Math.max(at, from), Math.min(end, to)))] : []),
     name.slice(Math.min(Math.max(end, from), to), to)];
-  if (name.length <= LONG) return element("span", { class: "fn", title: name }, ...part(0, name.length));
-  const tail = name.length - TAIL;
-  return element("span", { class: "fn long", title: name }, element("span", {}, ...part(0, tail)), element("span", {}, ...part(tail, name.length)));
+  const [scope, own] = nameParts(name);
+  if (name.length <= LONG && !scope) return element("span", { class: "fn", title: name }, ...part(0, name.length));
+  const start = scope ? scope.length + "::".length : 0, last = scope.length + own.length;
+  const tail = last - start > LONG ? last - TAIL : last;
+  const spans = [["scope", 0, start], [tail < last ? "own front" : "own", start, tail], ["tail", tail, last], ["rest", last, name.length]];
+  const shown = spans.filter(([, from, to]) => to > from);
+  return element("span", { class: "fn long", title: name }, ...shown.map(([of, from, to]) => element("span", { class: of }, ...part(from, to))));
 }
 
 /** How much was found: time counts once, however often a function that was found calls another. */
