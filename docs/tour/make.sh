@@ -71,7 +71,7 @@ terminal() {
         done
     fi
     # All cells, also empty ones, which may be marked; and the sources without the folder that they were built in.
-    $at capture-pane -e -p -N | sed -E 's|/[^ ]*/source/src/|src/|' >"$shots/$name.$columns.ansi"
+    $at capture-pane -e -p -N | sed -E 's,(…)?/[^ ]*/source/src/,src/,' >"$shots/$name.$columns.ansi"
     $at kill-server
 }
 
