@@ -18,8 +18,8 @@ struct Way {
 /// From what is read fastest to what tells most.
 fn ways() -> impl Iterator<Item = Way> {
     let plain = [1, 2, usize::MAX].map(|most| Way { kept: Kept::LEAST, parameters: Some(most) });
-    let deeper = (1..=3).flat_map(|levels| [1, 2, 3, usize::MAX].map(|most| (levels, most)));
-    let deeper = deeper.flat_map(|(levels, most)| {
+    let deeper = [(1, 1), (1, 2), (1, usize::MAX), (2, 1), (2, 2), (2, usize::MAX), (3, usize::MAX)];
+    let deeper = deeper.into_iter().flat_map(|(levels, most)| {
         [None, Some(most)].map(|parameters| Way { kept: Kept::levels(levels, most), parameters })
     });
     plain.into_iter().chain(deeper).chain([Way { kept: Kept::ALL, parameters: Some(usize::MAX) }])

@@ -7,7 +7,7 @@
 //! | `Token::match(Token const*, char const*, int)` | `Token::match` |
 //! | `run()::{lambda(int)#2}::operator()(int) const` | `run::{lambda#2}::operator()` |
 //!
-//! Functions that would have one name are told [apart] by what differs between them, and by all that there is where less does
+//! Functions that would have one name are told apart by what differs between them, and by all that there is where less does
 //! not tell.
 
 mod apart;
@@ -17,22 +17,22 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use apart::tell_apart;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use written::{Kept, Written};
 
 /// The short name of each of these, which are demangled.
 pub fn short_names<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, String> {
     let names: BTreeSet<&str> = names.collect();
-    let mut alike: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for name in names {
-        alike.entry(short_name(name).into_owned()).or_default().push(name);
+    let reduced: Vec<(&str, Cow<str>)> = names.into_par_iter().map(|name| (name, short_name(name))).collect();
+    let mut alike: HashMap<Cow<str>, Vec<&str>> = HashMap::new();
+    for (name, reduced) in reduced {
+        alike.entry(reduced).or_default().push(name);
     }
-    let mut short = BTreeMap::new();
-    for (reduced, alike) in alike {
-        match alike[..] {
-            [name] => drop(short.insert(name, reduced)),
-            _ => short.extend(tell_apart(&alike)),
-        }
-    }
+    let told = alike.into_par_iter().flat_map_iter(|(reduced, alike)| match alike[..] {
+        [name] => vec![(name, reduced.into_owned())],
+        _ => tell_apart(&alike),
+    });
+    let mut short: BTreeMap<&str, String> = told.collect();
     // What tells the functions of one name apart may be another's name.
     let mut taken: HashMap<String, u32> = HashMap::new();
     short.values().for_each(|name| *taken.entry(name.clone()).or_default() += 1);

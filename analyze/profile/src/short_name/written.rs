@@ -264,30 +264,32 @@ fn braced(group: &str, kept: Kept) -> String {
 /// Types, without what is not kept of them.
 fn types(text: &str, kept: Kept) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(first) = rest.chars().next() {
-        let is_operator = out.ends_with("operator") || out.ends_with("operator<") || out.ends_with('-');
-        let (group, after) = match first {
-            '<' | '(' | '{' => rest.split_at(end_of_group(rest)),
-            _ => ("", rest),
-        };
+    while !rest.is_empty() {
+        let (plain, from) = rest.split_at(rest.find(['<', '(', '{', ':']).unwrap_or(rest.len()));
+        out.push_str(plain);
+        let Some(first) = from.chars().next() else { break };
+        let (group, after) = from.split_at(if first == ':' { first.len_utf8() } else { end_of_group(from) });
+        rest = after;
         match first {
-            '<' if !is_operator => arguments(&mut out, group, kept),
+            '<' if !is_operator(&out) => arguments(&mut out, group, kept),
             '(' if group == "(anonymous namespace)" => out.push_str("(anonymous)"),
             // What is in a function is named by the function's name.
             '(' if kept != Kept::ALL && after.trim_start_matches(" const").starts_with("::") => {
                 rest = after.trim_start_matches(" const");
-                continue;
             }
             '{' if group.len() < text.len() => out.push_str(&braced(group, kept)),
             _ => {
                 push(&mut out, first);
-                rest = &rest[first.len_utf8()..];
-                continue;
+                rest = &from[first.len_utf8()..];
             }
         }
-        rest = after;
     }
     out
+}
+
+/// Whether what comes next belongs to an operator's name.
+fn is_operator(before: &str) -> bool {
+    before.ends_with("operator") || before.ends_with("operator<") || before.ends_with('-')
 }
 
 /// What is between two brackets.
@@ -321,22 +323,23 @@ fn end_of_part(text: &str) -> usize {
 
 /// Where the bracket that a text begins with is closed.
 fn end_of_group(text: &str) -> usize {
-    let mut open: Vec<u8> = Vec::new();
+    // Which of the open brackets are `<`, the innermost last: no name has as many as are remembered.
+    let (mut depth, mut angles) = (0u32, 0u128);
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
-        let is_angle = open.last() == Some(&b'<');
+        let is_angle = depth > 0 && angles & 1 == 1;
         match bytes[at] {
             b'-' if bytes.get(at + 1) == Some(&b'>') => at += 1,
             // Between other brackets these compare.
-            b'<' if open.is_empty() || is_angle => open.push(b'<'),
-            b'>' if is_angle => drop(open.pop()),
-            bracket @ (b'(' | b'{' | b'[') => open.push(bracket),
-            b')' | b'}' | b']' if !is_angle => drop(open.pop()),
+            b'<' if depth == 0 || is_angle => (depth, angles) = (depth + 1, angles << 1 | 1),
+            b'>' if is_angle => (depth, angles) = (depth - 1, angles >> 1),
+            b'(' | b'{' | b'[' => (depth, angles) = (depth + 1, angles << 1),
+            b')' | b'}' | b']' if !is_angle => (depth, angles) = (depth.saturating_sub(1), angles >> 1),
             _ => {}
         }
         at += 1;
-        if open.is_empty() {
+        if depth == 0 {
             return at;
         }
     }
