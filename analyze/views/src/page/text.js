@@ -72,6 +72,7 @@ export function nameParts(name) {
   let [depth, own] = [0, 0];
   for (let at = 0; at < name.length; at++) {
     const letter = name[at];
+    if (!"<>‹›(){}[]:".includes(letter)) continue;
     if (/operator(|<|>|-|\(|\[|<=|->)$/.test(name.slice(Math.max(at - 10, 0), at))) continue;
     if (letter === "(" && depth === 0 && !name.startsWith("(anonymous", at)) return [name.slice(0, own), name.slice(own, at), name.slice(at)];
     if ("<‹{([".includes(letter)) depth++;
