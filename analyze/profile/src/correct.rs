@@ -58,7 +58,7 @@ pub fn correct(group: &Group) -> Times {
     // What was measured fits as it is, and its sums are those of all parts. But between two
     // readings a call may seem to take less than what it calls: while it is open, the profile does not tell what part of its
     // time was the recorder's own work, which is off it once it has ended.
-    let is_short = |path: &CallPath| path.counts.is_between && !path.is_untimed() && path.counts.own < Time::ZERO;
+    let is_short = |path: CallPath| path.counts.is_between && !path.is_untimed() && path.counts.own < Time::ZERO;
     let is_scaled = tree.paths.iter().any(is_short);
     let corrected = || times(tree, &folds, true, |path| Measured::of(tree, path).without_hooks(&group.parts, path));
     let raw = || times(tree, &folds, is_scaled, |path| Measured::of(tree, path));
@@ -85,7 +85,7 @@ pub struct Measured {
 impl Measured {
     /// As it was measured.
     pub fn of(tree: &Tree, path: PathId) -> Self {
-        let Counts { own, inclusive, closed_time, .. } = tree.paths[path as usize].counts;
+        let Counts { own, inclusive, closed_time, .. } = tree.paths.counts(path);
         Self { own, inclusive, closed: closed_time, error: Time::ZERO, own_error: Time::ZERO }
     }
 
@@ -153,10 +153,10 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
     let mut children = Vec::new();
     for id in 0..tree.paths.len() {
         if folds.is_head[id] && !folds.is_inside[id] {
-            let recursion = id..tree.paths[id].end as usize;
+            let recursion = id..tree.paths.end(id as PathId) as usize;
             fit_own(&mut times[recursion.clone()]);
             fit_inside(tree, folds, recursion, &mut times);
-        } else if !folds.is_inside[id] && !tree.paths[id].is_untimed() {
+        } else if !folds.is_inside[id] && !tree.paths.is_untimed(id as PathId) {
             children.clear();
             children.extend(tree.children(id as PathId).map(|child| child as usize));
             fit_below(&children, id, &mut times);
@@ -269,28 +269,26 @@ struct Folds {
 impl Folds {
     fn of(tree: &Tree) -> Self {
         let paths = &tree.paths;
-        let parent = |path: &CallPath| path.key.parent.map(|parent| parent as usize);
+        let ids = 0..paths.len();
+        let parent = |id: usize| paths.parent(id as PathId).map(|parent| parent as usize);
+        let folded_into = |id: usize| paths.folded_into(id as PathId).map(|head| head as usize);
         let mut is_head = vec![false; paths.len()];
-        for path in paths {
-            if let Some(head) = path.key.folded_into {
-                is_head[head as usize] = true;
-            }
-        }
+        ids.clone().filter_map(folded_into).for_each(|head| is_head[head] = true);
         let mut is_inside = vec![false; paths.len()];
         let mut depths = vec![0u32; paths.len()];
-        for (id, path) in paths.iter().enumerate() {
-            if let Some(parent) = parent(path) {
+        for id in ids.clone() {
+            if let Some(parent) = parent(id) {
                 is_inside[id] = is_inside[parent] || is_head[parent];
                 depths[id] = depths[parent] + 1;
             }
         }
         // The highest head that a recursion below leads back to.
         let mut highest = vec![u32::MAX; paths.len()];
-        for (id, path) in paths.iter().enumerate().rev() {
-            if let Some(head) = path.key.folded_into {
-                highest[id] = highest[id].min(depths[head as usize]);
+        for id in ids.rev() {
+            if let Some(head) = folded_into(id) {
+                highest[id] = highest[id].min(depths[head]);
             }
-            if let Some(parent) = parent(path) {
+            if let Some(parent) = parent(id) {
                 highest[parent] = highest[parent].min(highest[id]);
             }
         }

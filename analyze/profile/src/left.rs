@@ -28,11 +28,10 @@ pub fn settle(merged: &mut Merged, symbols: &Symbols) {
 }
 
 /// Paths directly below one that was left without an exit: few programs have any.
-fn candidates(tree: &Tree) -> impl Iterator<Item = (PathId, &CallPath)> {
-    (0..).zip(&tree.paths).filter(|(_, path)| {
-        let above = path.key.parent.map(|parent| &tree.paths[parent as usize]);
-        above.is_some_and(|above| above.counts.unwound > 0)
-    })
+fn candidates(tree: &Tree) -> impl Iterator<Item = (PathId, CallPath)> {
+    (0..)
+        .zip(&tree.paths)
+        .filter(|(_, path)| path.key.parent.is_some_and(|parent| tree.paths.counts(parent).unwound > 0))
 }
 
 struct Code<'a, 'f> {
@@ -46,13 +45,13 @@ impl Code<'_, '_> {
     fn moves(&mut self, tree: &Tree) -> Vec<Move> {
         let is_folded = |path: &CallPath| path.key.folded_into.is_some() || path.key.flags != 0;
         let candidates = candidates(tree).filter(|(_, path)| !is_folded(path));
-        candidates.filter_map(|(id, path)| self.belongs_below(tree, path).map(|to| Move { path: id, to })).collect()
+        candidates.filter_map(|(id, path)| self.belongs_below(tree, &path).map(|to| Move { path: id, to })).collect()
     }
 
     /// Which of the paths above its parent a path belongs below, if it does not belong where it is.
     fn belongs_below(&mut self, tree: &Tree, path: &CallPath) -> Option<PathId> {
         let parent = path.key.parent?;
-        if !self.calls.is_inlined(&tree.paths[parent as usize]) {
+        if !self.calls.is_inlined(&tree.paths.get(parent)) {
             return None;
         }
         let is_body = self.calls.is_inlined(path);
@@ -69,7 +68,7 @@ impl Code<'_, '_> {
         }
         let mut next = Some(parent);
         while let Some(id) = next {
-            let above = &tree.paths[id as usize];
+            let above = &tree.paths.get(id);
             // Within the one physical function, whose frame all these share.
             let is_inside = self.symbols.enclosing(self.place(above.key.hook)).map(start) == Some(start(physical));
             if !is_inside || above.key.folded_into.is_some() || above.key.flags != 0 {

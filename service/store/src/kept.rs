@@ -86,7 +86,7 @@ impl Sums {
         let part = group.and_then(|group| group.parts.first());
         let mut rows: Vec<(PathId, Row)> = Vec::new();
         for (number, (path, at)) in (0u32..).zip(group.iter().flat_map(|group| &group.tree.paths).zip(&numbers.paths)) {
-            let pairs = part.and_then(|part| part.pairs(number)).copied().unwrap_or_default();
+            let pairs = part.and_then(|part| part.pairs(number)).unwrap_or_default();
             rows.push((*at, Row { counts: path.counts, pairs }));
         }
         rows.sort_unstable_by_key(|(path, _)| *path);

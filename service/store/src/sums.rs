@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use diytrace_profile::load::Summary;
 use diytrace_profile::load::costs::Evidence;
-use diytrace_profile::merge::{CallPath, Key, PathId, Place, PlaceId, Tree};
-use diytrace_profile::merge::{Filed, FunctionTimes, Group, Merged, Module, Part, PartKey, PathPairs, Row};
+use diytrace_profile::merge::{CallPath, Key, PathId, Paths, Place, PlaceId, Tree};
+use diytrace_profile::merge::{Filed, FunctionTimes, Group, Merged, Module, PairList, Part, PartKey, Row};
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::time::Time;
 use rustc_hash::FxHashMap;
@@ -252,7 +252,7 @@ impl Rows {
 
     /// The tree of the paths, with those that they are below, and the hook pairs in their times.
     /// `None` if they cannot be.
-    fn tree(mut self, dictionary: &Dictionary, places: &mut Places) -> Option<(Tree, Vec<(PathId, PathPairs)>)> {
+    fn tree(mut self, dictionary: &Dictionary, places: &mut Places) -> Option<(Tree, PairList)> {
         let mut at = 0;
         while let Some((path, _)) = self.sums.get(at) {
             let key = &dictionary.paths()[*path as usize].key;
@@ -268,7 +268,7 @@ impl Rows {
         sums.sort_unstable_by_key(|(path, _)| *path);
         let order = preorder(&sums, dictionary);
         let mut numbers: FxHashMap<PathId, PathId> = FxHashMap::default();
-        let (mut paths, mut pairs) = (Vec::with_capacity(order.len()), Vec::with_capacity(order.len()));
+        let (mut paths, mut pairs) = (Paths::default(), PairList::default());
         for &at in &order {
             let (path, numbers_of_path) = &sums[at as usize];
             let row = codec::row(numbers_of_path)?;
@@ -285,8 +285,8 @@ impl Rows {
                 flags: key.flags,
             };
             let target = target.map(|target| places.number(target));
-            paths.push(CallPath { key, end: 0, target, counts: row.counts });
-            pairs.push((number, row.pairs));
+            paths.push(&CallPath { key, end: 0, target, counts: row.counts });
+            pairs.push(number, &row.pairs);
         }
         Some((Tree::of(paths), pairs))
     }

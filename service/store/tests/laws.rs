@@ -371,9 +371,11 @@ fn numbers_of_any_size_add_up(keeper: Keeper) {
     let of = |own: i128| {
         let call = diytrace_profile::testing::Call { function: 0x1000, own: 10, callees: Vec::new() };
         let mut frame = frame(0, &family(vec![arena(record(&[call], Costs::default(), 3))]), &[("service", "s")], 1);
-        let counts = &mut frame.merged.groups[0].tree.paths[0].counts;
-        counts.own = Time::from_units(own);
-        counts.inclusive[0] = Time::from_units(own);
+        let tree = &mut frame.merged.groups[0].tree;
+        let mut path = tree.paths.get(0);
+        path.counts.own = Time::from_units(own);
+        path.counts.inclusive[0] = Time::from_units(own);
+        tree.paths = [path].into_iter().collect();
         frame
     };
     let own = |frames: &[i128]| {
@@ -382,7 +384,7 @@ fn numbers_of_any_size_add_up(keeper: Keeper) {
             store.put(&Frame { session: number.to_string(), ..of(*own) }).unwrap();
         }
         let found = store.select(&Query::default(), &GroupBy::All).unwrap().merged;
-        found.groups[0].tree.paths[0].counts.own.units()
+        found.groups[0].tree.paths.counts(0).own.units()
     };
     assert_eq!(own(&times), times.iter().sum::<i128>());
     assert_eq!(own(&times[1..4]), times[1..4].iter().sum::<i128>());

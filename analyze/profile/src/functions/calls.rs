@@ -188,7 +188,7 @@ impl<'a, 'f> Calls<'a, 'f> {
     /// The call of a path.
     pub fn id(&self, tree: &Tree, path: &CallPath) -> CallId {
         let key = &path.key;
-        let caller = key.parent.map(|parent| tree.paths[parent as usize].key.hook);
+        let caller = key.parent.map(|parent| tree.paths.key(parent).hook);
         let question = (key.function, key.site, key.hook, path.target, caller);
         if let Some(&known) = self.known.borrow().get(&question) {
             return known;

@@ -260,6 +260,7 @@ impl Growth {
         let part = self.parts.entry(PartKey::of(family)).or_default();
         let of_loop = family.evidence.of_loop();
         self.tree.expect(arena.nodes.len());
+        part.expect(arena.nodes.len());
         let nodes = (0..).step_by(PART).zip(arena.nodes.chunks(PART)).flat_map(|(start, nodes)| {
             let measured = counted.paths.measured(start..start + nodes.len());
             nodes.iter().enumerate().map(move |(index, node)| (node, measured[index]))
@@ -358,7 +359,7 @@ impl Growth {
         for part in &group.parts {
             let sum = self.parts.entry(part.key.clone()).or_default();
             sum.add_calls(part.calls);
-            part.paths.iter().for_each(|(path, pairs)| sum.add_path(ids[*path as usize], pairs));
+            part.paths.iter().for_each(|(path, pairs)| sum.add_path(ids[path as usize], &pairs));
         }
         for (place, times) in &group.functions {
             self.functions.entry(places[*place as usize]).or_default().times.add(times);

@@ -9,6 +9,7 @@ use super::group::{FunctionTimes, Group};
 use super::modules::{Place, PlaceId};
 use super::pairs::PathPairs;
 use super::part::{Filed, Part};
+use super::paths::Paths;
 use super::tree::{CallPath, Counts, Key, PathId, Tree};
 
 impl Merged {
@@ -42,7 +43,7 @@ fn without_idle(group: Group, places: &mut Used) -> Group {
     let mut is_kept: Vec<bool> = tree.paths.iter().map(|path| counts_anything(&path.counts)).collect();
     for part in &parts {
         let busy = part.paths.iter().filter(|(_, pairs)| *pairs != PathPairs::default());
-        busy.for_each(|(path, _)| is_kept[*path as usize] = true);
+        busy.for_each(|(path, _)| is_kept[path as usize] = true);
     }
     // A path comes after those that it is below.
     for (path, CallPath { key, .. }) in tree.paths.iter().enumerate().rev() {
@@ -51,7 +52,7 @@ fn without_idle(group: Group, places: &mut Used) -> Group {
         }
     }
     let mut numbers = vec![PathId::MAX; tree.paths.len()];
-    let mut paths: Vec<CallPath> = Vec::new();
+    let mut paths = Paths::default();
     for (old, path) in tree.paths.iter().enumerate().filter(|(old, _)| is_kept[*old]) {
         let new = paths.len() as PathId;
         numbers[old] = new;
@@ -61,10 +62,10 @@ fn without_idle(group: Group, places: &mut Used) -> Group {
         let [function, site, hook] = [function, site, hook].map(|place| places.number(place));
         let key = Key { parent, function, site, hook, flags, folded_into };
         let target = path.target.map(|target| places.number(target));
-        paths.push(CallPath { key, end: 0, target, counts: path.counts });
+        paths.push(&CallPath { key, end: 0, target, counts: path.counts });
     }
     let parts = parts.into_iter().map(|part| {
-        let kept = part.paths.into_iter().filter(|(path, _)| is_kept[*path as usize]);
+        let kept = part.paths.iter().filter(|(path, _)| is_kept[*path as usize]);
         let busy = part.filed.iter().filter(|(_, filed)| **filed != Filed::default());
         Part {
             paths: kept.map(|(path, pairs)| (numbers[path as usize], pairs)).collect(),

@@ -16,8 +16,10 @@ mod measure;
 mod modules;
 mod moved;
 mod off_cpu;
+mod pair_list;
 mod pairs;
 mod part;
+mod paths;
 mod row;
 mod since;
 mod tree;
@@ -38,9 +40,11 @@ pub use modules::{Module, ModuleId, Place, PlaceId};
 use modules::{ModuleTable, PlaceTable, Resolver};
 pub use moved::Move;
 pub use off_cpu::{OffCpu, Split};
+pub use pair_list::PairList;
 pub use pairs::{Pairs, PathPairs};
 use part::Calibration;
 pub use part::{Filed, Overhead, Part, PartKey};
+pub use paths::Paths;
 pub use row::Row;
 use since::Earlier;
 pub use tree::{CallPath, Counts, Key, PathId, Tree};
@@ -77,8 +81,8 @@ impl Merged {
             let paths = group.tree.paths.len() as u64;
             let are_functions = group.functions.keys().all(|place| is_place(*place));
             let is_part = |part: &Part| {
-                let are_paths = part.paths.iter().all(|(path, _)| u64::from(*path) < paths);
-                are_paths && part.paths.is_sorted_by_key(|(path, _)| *path) && part.filed.keys().all(|at| is_place(*at))
+                let are_paths = part.paths.iter().all(|(path, _)| u64::from(path) < paths);
+                are_paths && part.paths.is_sorted() && part.filed.keys().all(|at| is_place(*at))
             };
             are_functions && group.tree.is_sound(is_place) && group.parts.iter().all(is_part)
         };
@@ -279,7 +283,7 @@ mod tests {
 
     fn calls_by_address(merged: &Merged) -> Vec<(&str, u64, u64)> {
         let paths = merged.groups.iter().flat_map(|group| &group.tree.paths);
-        let line = |path: &CallPath| {
+        let line = |path: CallPath| {
             let place = merged.places[path.key.function as usize];
             let module = place.module.map_or("", |module| merged.modules[module as usize].path());
             (module, place.address, path.counts.calls)
@@ -433,7 +437,7 @@ mod tests {
                 prop_assert_eq!(sum(|group| group.folded_calls), whole.folded_calls);
                 let of_paths = |group: &Group| {
                     let own: Time = group.tree.paths.iter().map(|path| path.counts.own).sum();
-                    let pairs = group.parts.iter().flat_map(|part| &part.paths).map(|(_, pairs)| *pairs);
+                    let pairs = group.parts.iter().flat_map(|part| part.paths.iter()).map(|(_, pairs)| pairs);
                     (own, sum_of(pairs))
                 };
                 let parts = groups.iter().map(of_paths).collect::<Vec<_>>();

@@ -1,7 +1,7 @@
 //! Call paths that are put below other ones than they were recorded below.
 
 use super::group::Group;
-use super::pairs::{Pairs, PathPairs};
+use super::pairs::Pairs;
 use super::part::Part;
 use super::tree::{CallPath, Growing, PathId};
 
@@ -18,7 +18,7 @@ impl Group {
     /// Does these moves, which are in the order of their paths. The time of what is moved, with the hook pairs in it, is taken off
     /// the paths that it is moved out of.
     pub fn do_moves(&mut self, moves: &[Move]) {
-        let mut paths = std::mem::take(&mut self.tree.paths);
+        let mut paths: Vec<CallPath> = std::mem::take(&mut self.tree.paths).iter().collect();
         let mut parents: Vec<Option<PathId>> = paths.iter().map(|path| path.key.parent).collect();
         for &Move { path, to } in moves {
             let between: Vec<PathId> = std::iter::successors(parents[path as usize], |&above| parents[above as usize])
@@ -71,25 +71,20 @@ impl Part {
     /// The same for the hook pairs in the time: those inside the path's calls, and those of the calls themselves, of which the
     /// caller bears a part.
     fn take_out(&mut self, between: &[PathId], path: PathId, to: PathId) {
-        let Some(moved) = self.pairs(path).copied() else { return };
+        let Some(moved) = self.pairs(path) else { return };
         let of_caller = Pairs { outer: moved.calls, ..Pairs::default() };
         for above in between {
-            let Some(pairs) = self.pairs_mut(*above) else { continue };
-            pairs.inclusive[0] = pairs.inclusive[0].without(&moved.inclusive[0].and(&of_caller));
-            pairs.inclusive[1] = pairs.inclusive[1].without(&moved.inclusive[1]);
-            pairs.closed = pairs.closed.without(&moved.inclusive[0]).without(&moved.inclusive[1]).without(&of_caller);
+            self.paths.change(*above, |pairs| {
+                pairs.inclusive[0] = pairs.inclusive[0].without(&moved.inclusive[0].and(&of_caller));
+                pairs.inclusive[1] = pairs.inclusive[1].without(&moved.inclusive[1]);
+                pairs.closed =
+                    pairs.closed.without(&moved.inclusive[0]).without(&moved.inclusive[1]).without(&of_caller);
+            });
         }
-        if let Some(pairs) = between.first().and_then(|parent| self.pairs_mut(*parent)) {
-            pairs.own = pairs.own.without(&of_caller);
+        if let Some(parent) = between.first() {
+            self.paths.change(*parent, |pairs| pairs.own = pairs.own.without(&of_caller));
         }
-        if let Some(pairs) = self.pairs_mut(to) {
-            pairs.own = pairs.own.and(&of_caller);
-        }
-    }
-
-    fn pairs_mut(&mut self, path: PathId) -> Option<&mut PathPairs> {
-        let at = self.paths.binary_search_by_key(&path, |(path, _)| *path).ok()?;
-        Some(&mut self.paths[at].1)
+        self.paths.change(to, |pairs| pairs.own = pairs.own.and(&of_caller));
     }
 }
 
@@ -125,7 +120,7 @@ mod tests {
         let all = own(&group);
         group.do_moves(&[Move { path: 3, to: 0 }]);
         let path =
-            |path: &CallPath| (path.key.parent, path.counts.calls, path.counts.inclusive[0].ns(), path.counts.own.ns());
+            |path: CallPath| (path.key.parent, path.counts.calls, path.counts.inclusive[0].ns(), path.counts.own.ns());
         let paths: Vec<_> = group.tree.paths.iter().map(path).collect();
         let expected = [
             (None, 1, 1000.0, 250.0),

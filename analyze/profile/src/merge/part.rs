@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::modules::PlaceId;
+use super::pair_list::PairList;
 use super::pairs::{Pairs, PathPairs};
 use super::tree::PathId;
 use crate::histogram::Refinement;
@@ -46,7 +47,7 @@ pub struct Part {
     /// What that comes to.
     pub costs: Costs,
     /// The pairs in the times of paths, in the paths' order.
-    pub paths: Vec<(PathId, PathPairs)>,
+    pub paths: PairList,
     /// Of the calls that are in the histograms of functions; likewise, so that the longest call of all is the longest of a process.
     pub filed: Arc<BTreeMap<PlaceId, Filed>>,
 }
@@ -92,12 +93,8 @@ impl Filed {
 
 impl Part {
     /// The pairs in a path's times.
-    pub fn pairs(&self, path: PathId) -> Option<&PathPairs> {
-        // Where there is one part, all paths are in it.
-        match self.paths.get(path as usize) {
-            Some((there, pairs)) if *there == path => Some(pairs),
-            _ => self.paths.binary_search_by_key(&path, |(path, _)| *path).ok().map(|at| &self.paths[at].1),
-        }
+    pub fn pairs(&self, path: PathId) -> Option<PathPairs> {
+        self.paths.get(path)
     }
 
     /// What all its pairs cost.
@@ -118,19 +115,8 @@ impl Part {
     }
 
     /// With paths numbered otherwise: several may have become one.
-    pub(super) fn renumbered(mut self, paths: &[PathId]) -> Self {
-        for (path, _) in &mut self.paths {
-            *path = paths[*path as usize];
-        }
-        self.paths.sort_unstable_by_key(|(path, _)| *path);
-        self.paths.dedup_by(|(path, pairs), (kept, sum)| {
-            let is_same = path == kept;
-            if is_same {
-                sum.add(pairs);
-            }
-            is_same
-        });
-        self
+    pub(super) fn renumbered(self, paths: &[PathId]) -> Self {
+        Self { paths: self.paths.renumbered(paths), ..self }
     }
 }
 
@@ -177,9 +163,9 @@ impl Calibration {
 #[derive(Default)]
 pub(super) struct GrowingPart {
     calls: u64,
-    paths: Vec<(PathId, PathPairs)>,
-    /// Where a path's pairs are in the list.
-    places: FxHashMap<PathId, u32>,
+    paths: PairList,
+    /// Where a path's pairs are in the list, and 1; 0: nowhere.
+    places: Vec<u32>,
 }
 
 impl GrowingPart {
@@ -187,11 +173,25 @@ impl GrowingPart {
         self.calls = self.calls.saturating_add(calls);
     }
 
+    /// Makes room for the paths of an arena: those of the first are all new.
+    pub fn expect(&mut self, paths: usize) {
+        if self.paths.is_empty() {
+            self.paths.reserve(paths);
+            self.places.reserve_exact(paths);
+        }
+    }
+
     pub fn add_path(&mut self, path: PathId, pairs: &PathPairs) {
-        let next = self.paths.len() as u32;
-        match *self.places.entry(path).or_insert(next) {
-            place if place == next => self.paths.push((path, *pairs)),
-            place => self.paths[place as usize].1.add(pairs),
+        let path_place = path as usize;
+        if self.places.len() <= path_place {
+            self.places.resize(path_place + 1, 0);
+        }
+        match self.places[path_place] {
+            0 => {
+                self.paths.push(path, pairs);
+                self.places[path_place] = self.paths.len() as u32;
+            }
+            place => self.paths.change_at(place as usize - 1, |sum| sum.add(pairs)),
         }
     }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::latest::Bound;
 use super::modules::PlaceId;
 use super::off_cpu::OffCpu;
+use super::paths::Paths;
 use crate::time::Time;
 
 /// A path's place in [`Tree::paths`].
@@ -16,7 +17,7 @@ pub type PathId = u32;
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Tree {
     /// All paths, in the order of their places.
-    pub paths: Vec<CallPath>,
+    pub paths: Paths,
 }
 
 /// A call path, with the sums over all that was merged.
@@ -85,15 +86,8 @@ pub struct Counts {
 
 impl Tree {
     /// Of paths in this order, each directly before all that lie below it; where those end is found here.
-    pub fn of(mut paths: Vec<CallPath>) -> Self {
-        for id in (0..paths.len()).rev() {
-            let end = paths[id].end.max(id as PathId + 1);
-            paths[id].end = end;
-            if let Some(parent) = paths[id].key.parent {
-                let above = &mut paths[parent as usize];
-                above.end = above.end.max(end);
-            }
-        }
+    pub fn of(mut paths: Paths) -> Self {
+        paths.find_ends();
         Self { paths }
     }
 
@@ -103,26 +97,26 @@ impl Tree {
         (0..).zip(&self.paths).all(|(id, path): (PathId, _)| {
             let CallPath { key, end, target, .. } = path;
             while open.pop_if(|(_, end)| *end <= id).is_some() {}
-            let fits = open.last().map_or(self.paths.len() as u64, |(_, end)| u64::from(*end)) >= u64::from(*end);
+            let fits = open.last().map_or(self.paths.len() as u64, |(_, end)| u64::from(*end)) >= u64::from(end);
             let above = key.parent == open.last().map(|(above, _)| *above);
-            open.push((id, *end));
-            let are_places = [key.function, key.site, key.hook].into_iter().chain(*target).all(&is_place);
-            above && fits && *end > id && key.folded_into.is_none_or(|into| into < id) && are_places
+            open.push((id, end));
+            let are_places = [key.function, key.site, key.hook].into_iter().chain(target).all(&is_place);
+            above && fits && end > id && key.folded_into.is_none_or(|into| into < id) && are_places
         })
     }
 
     /// The paths directly below one.
     pub fn children(&self, id: PathId) -> impl Iterator<Item = PathId> {
-        let end = self.paths[id as usize].end;
-        let next = move |child: &PathId| Some(self.paths[*child as usize].end).filter(|next| *next < end);
+        let end = self.paths.end(id);
+        let next = move |child: &PathId| Some(self.paths.end(*child)).filter(|next| *next < end);
         std::iter::successors(Some(id + 1).filter(|first| *first < end), next)
     }
 
     /// The time off the processor of each path with all that lie below it.
     pub fn off_cpu(&self) -> Vec<OffCpu> {
         let mut sums: Vec<OffCpu> = self.paths.iter().map(|path| path.counts.off).collect();
-        for (id, path) in self.paths.iter().enumerate().rev() {
-            if let Some(parent) = path.key.parent {
+        for id in (0..sums.len()).rev() {
+            if let Some(parent) = self.paths.parent(id as PathId) {
                 let below = sums[id];
                 sums[parent as usize] += below;
             }
@@ -182,15 +176,16 @@ impl CallPath {
 /// A tree that grows: paths in the order in which they were found.
 #[derive(Default)]
 pub(super) struct Growing {
-    paths: Vec<CallPath>,
-    by_key: FxHashMap<Key, PathId>,
+    paths: Paths,
+    /// By the path above, the number of what a path leads to, and the path that it is folded into.
+    by_key: FxHashMap<(PathId, u32, PathId), PathId>,
 }
 
 impl Growing {
     /// Makes room for the paths of an arena: those of the first are all new.
     pub fn expect(&mut self, paths: usize) {
         if self.paths.is_empty() {
-            self.paths.reserve_exact(paths);
+            self.paths.reserve(paths);
             self.by_key.reserve(paths);
         }
     }
@@ -198,13 +193,16 @@ impl Growing {
     /// Adds to the path of that key; its parent's key is known already.
     pub fn add(&mut self, key: Key, target: Option<PlaceId>, counts: &Counts) -> PathId {
         let next = self.paths.len() as PathId;
-        let id = *self.by_key.entry(key).or_insert(next);
-        match self.paths.get_mut(id as usize) {
-            Some(path) => {
-                path.counts.add(counts);
-                path.target = path.target.max(target);
-            }
-            None => self.paths.push(CallPath { key, end: 0, target, counts: *counts }),
+        let above = |path: Option<PathId>| path.unwrap_or(PathId::MAX);
+        let key_here = (above(key.parent), self.paths.number(&key), above(key.folded_into));
+        let id = *self.by_key.entry(key_here).or_insert(next);
+        if id == next {
+            self.paths.push(&CallPath { key, end: 0, target, counts: *counts });
+        } else {
+            let mut sum = self.paths.counts(id);
+            sum.add(counts);
+            self.paths.set_counts(id, &sum);
+            self.paths.set_target(id, self.paths.target(id).max(target));
         }
         id
     }
@@ -214,35 +212,16 @@ impl Growing {
     pub fn finish(self, places: &[PlaceId]) -> (Tree, Vec<PathId>) {
         let Self { mut paths, by_key } = self;
         drop(by_key);
-        for path in &mut paths {
-            let key = &mut path.key;
-            for place in [&mut key.function, &mut key.site, &mut key.hook] {
-                *place = places[*place as usize];
-            }
-            path.target = path.target.map(|target| places[target as usize]);
-        }
+        paths.renumber_places(places);
         let children = Children::sorted(&paths);
         let order = children.preorder();
+        drop(children);
         let mut new_ids = vec![0; paths.len()];
         for (new, &old) in (0..).zip(&order) {
             new_ids[old as usize] = new;
         }
-        let new_id = |old: PathId| new_ids[old as usize];
-        for path in &mut paths {
-            path.key.parent = path.key.parent.map(new_id);
-            path.key.folded_into = path.key.folded_into.map(new_id);
-        }
-        drop(children);
-        put_in_order(&mut paths, order);
-        for id in (0..paths.len()).rev() {
-            let end = paths[id].end.max(id as PathId + 1);
-            paths[id].end = end;
-            if let Some(parent) = paths[id].key.parent {
-                let above = &mut paths[parent as usize].end;
-                *above = end.max(*above);
-            }
-        }
-        (Tree { paths }, new_ids)
+        paths.put_in_order(order, &new_ids);
+        (Tree::of(paths), new_ids)
     }
 }
 
@@ -255,31 +234,30 @@ struct Children {
 }
 
 impl Children {
-    fn sorted(paths: &[CallPath]) -> Self {
-        let parent = |path: &CallPath| path.key.parent.map_or(0, |parent| parent as usize + 1);
+    fn sorted(paths: &Paths) -> Self {
+        let ids = 0..paths.len() as PathId;
+        let parent = |id: PathId| paths.parent(id).map_or(0, |parent| parent as usize + 1);
         let mut depths = vec![0u32; paths.len()];
         let mut starts = vec![0u32; paths.len() + 2];
-        for (id, path) in paths.iter().enumerate() {
-            depths[id] = path.key.parent.map_or(0, |parent| depths[parent as usize] + 1);
-            starts[parent(path) + 1] += 1;
+        for id in ids.clone() {
+            depths[id as usize] = paths.parent(id).map_or(0, |parent| depths[parent as usize] + 1);
+            starts[parent(id) + 1] += 1;
         }
         for index in 1..starts.len() {
             starts[index] += starts[index - 1];
         }
         let mut next = starts.clone();
         let mut list = vec![0; paths.len()];
-        for (id, path) in paths.iter().enumerate() {
-            let next = &mut next[parent(path)];
-            list[*next as usize] = id as PathId;
+        for id in ids {
+            let next = &mut next[parent(id)];
+            list[*next as usize] = id;
             *next += 1;
         }
-        for ends in starts.windows(2) {
-            list[ends[0] as usize..ends[1] as usize].sort_by_key(|&id| {
-                let key = &paths[id as usize].key;
-                // Paths that a recursion folds into lie above each other, so their depths tell them apart.
-                let folded = key.folded_into.map(|position| depths[position as usize]);
-                (key.function, key.site, key.hook, key.flags, folded)
-            });
+        let rank = paths.ranks();
+        // Paths that a recursion folds into lie above each other, so their depths tell them apart.
+        let folded = |id: PathId| paths.folded_into(id).map(|position| depths[position as usize]);
+        for ends in starts.windows(2).filter(|ends| ends[1] - ends[0] > 1) {
+            list[ends[0] as usize..ends[1] as usize].sort_unstable_by_key(|&id| (rank(id), folded(id)));
         }
         Self { list, starts }
     }
@@ -294,17 +272,5 @@ impl Children {
             next.extend(below(id as usize + 1).iter().rev());
         }
         order
-    }
-}
-
-/// Puts each path in its place, without a copy of them all. `order` has the path for each place, and is used up.
-fn put_in_order(paths: &mut [CallPath], mut order: Vec<PathId>) {
-    for first in 0..paths.len() {
-        let (mut place, held) = (first, paths[first]);
-        while order[place] as usize != place {
-            let from = std::mem::replace(&mut order[place], place as PathId) as usize;
-            paths[place] = if from == first { held } else { paths[from] };
-            place = from;
-        }
     }
 }

@@ -57,7 +57,7 @@ fn ask(merged: &Merged) -> Vec<Asked> {
                 }
             }
             let Some(parent) = path.key.parent else { continue };
-            let caller = place(group.tree.paths[parent as usize].key.function);
+            let caller = place(group.tree.paths.key(parent).function);
             let sites = [place(path.key.site), place(path.key.hook)];
             for site in sites.iter().filter(|site| site.module == caller.module) {
                 if let Some(module) = caller.module {

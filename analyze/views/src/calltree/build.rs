@@ -99,7 +99,7 @@ impl Builder<'_, '_> {
         if !self.time.keep(&mut times, &group.tree) {
             return Err(Error::UnknownKindOfTime);
         }
-        let is_inlined = |path: PathId| self.calls.is_inlined(&group.tree.paths[path as usize]);
+        let is_inlined = |path: PathId| self.calls.is_inlined(&group.tree.paths.get(path));
         let functions = functions(group, &times, &self.names.ids, is_inlined);
         let mut nodes: Vec<Node> = Vec::with_capacity(group.tree.paths.len());
         // What is not timed is counted only for what it cost others.
@@ -125,7 +125,7 @@ impl Builder<'_, '_> {
                 end: nodes.len() as NodeId + 1,
                 depth: parent.map_or(0, |parent| nodes[parent as usize].depth + 1),
                 function,
-                site: self.calls.id(&group.tree, path),
+                site: self.calls.id(&group.tree, &path),
                 fold: match path.key.folded_into.and_then(id_of) {
                     Some(head) => Fold::Recursion(head),
                     None if path.key.flags & flag::FOLDED != 0 => Fold::Paths,

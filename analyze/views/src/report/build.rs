@@ -104,7 +104,7 @@ struct Builder<'a, 'f> {
 impl Builder<'_, '_> {
     fn report(&self, group: &Group) -> Report {
         let times = correct(group);
-        let is_inlined = |path: PathId| self.calls.is_inlined(&group.tree.paths[path as usize]);
+        let is_inlined = |path: PathId| self.calls.is_inlined(&group.tree.paths.get(path));
         let all = functions(group, &times, &self.names.ids, is_inlined);
         let levels =
             self.options.filter.depth.filter(|_| !self.roots.are_asked_for).map(|depth| self.down_to(group, depth));
@@ -185,8 +185,8 @@ impl Builder<'_, '_> {
     fn sites(&self, group: &Group, edge: &Edge) -> Sites {
         let mut sites: FxHashMap<CallId, u64> = FxHashMap::default();
         for &path in &edge.paths {
-            let path = &group.tree.paths[path as usize];
-            let calls = sites.entry(self.calls.id(&group.tree, path)).or_default();
+            let path = group.tree.paths.get(path);
+            let calls = sites.entry(self.calls.id(&group.tree, &path)).or_default();
             *calls = calls.saturating_add(path.counts.calls);
         }
         let mut sites: Sites = sites.into_iter().map(|(call, calls)| (self.calls.call(call), calls)).collect();
@@ -199,11 +199,11 @@ impl Builder<'_, '_> {
         let are_wanted = self.options.format == Format::Json || self.options.columns.contains(&Column::Call);
         let mut all: FxHashMap<(FunctionId, CallId), u64> = FxHashMap::default();
         for path in group.tree.paths.iter().filter(|path| !path.is_untimed() && path.counts.calls > 0) {
-            let is_inlined = self.calls.is_inlined(path);
+            let is_inlined = self.calls.is_inlined(&path);
             if !are_wanted && !is_inlined {
                 continue;
             }
-            let way = (self.names.ids[&path.key.function], self.calls.id(&group.tree, path));
+            let way = (self.names.ids[&path.key.function], self.calls.id(&group.tree, &path));
             let calls = all.entry(way).or_default();
             *calls = calls.saturating_add(path.counts.calls);
         }

@@ -1,20 +1,20 @@
 //! A recording, varied: so much more or less often called as a whole, and each path again for itself.
 
-use diytrace_profile::merge::{Merged, Pairs, PathPairs};
+use diytrace_profile::merge::{CallPath, Merged, Pairs, PathId, PathPairs, Tree};
 use diytrace_profile::time::Time;
 
 /// The first paths of what was recorded. What a path's callers have in their times follows anew from what it has itself.
 pub fn vary(merged: &Merged, paths: usize, random: &mut Random) -> Merged {
     let mut merged = merged.clone();
     let group = &mut merged.groups[0];
-    let paths = paths.min(group.tree.paths.len());
-    group.tree.paths.truncate(paths);
-    group.parts.iter_mut().for_each(|part| part.paths.truncate(paths));
+    let mut list: Vec<CallPath> = group.tree.paths.iter().take(paths).collect();
+    let paths = list.len();
+    let mut known: Vec<(PathId, PathPairs)> =
+        group.parts.first().map_or_else(Vec::new, |part| part.paths.iter().take(paths).collect());
     let factor = random.below(16) + 1;
     let mut below = vec![Below::default(); paths];
     for at in (0..paths).rev() {
-        let path = &mut group.tree.paths[at];
-        path.end = path.end.min(paths as u32);
+        let path = &mut list[at];
         let (counts, of_callees) = (&mut path.counts, below[at]);
         // A quarter more or less often, and each call a tenth slower or faster.
         let calls = (counts.calls as f64 * factor as f64 * random.between(0.75, 1.25)) as u64;
@@ -31,11 +31,8 @@ pub fn vary(merged: &Merged, paths: usize, random: &mut Random) -> Merged {
         let closed = counts.closed as i64;
         let own = Pairs { inner: closed, outer: of_callees.calls, untimed: 0 };
         let pairs = Pairs { inner: closed + of_callees.inner, outer: of_callees.calls + of_callees.outer, untimed: 0 };
-        let known = group.parts.first_mut().and_then(|part| {
-            part.paths.binary_search_by_key(&(at as u32), |(path, _)| *path).ok().map(|place| &mut part.paths[place].1)
-        });
-        if let Some(known) = known {
-            *known = PathPairs { own, inclusive: [pairs, Pairs::default()], closed: pairs, calls: closed };
+        if let Ok(place) = known.binary_search_by_key(&(at as u32), |(path, _)| *path) {
+            known[place].1 = PathPairs { own, inclusive: [pairs, Pairs::default()], closed: pairs, calls: closed };
         }
         if let Some(parent) = path.key.parent {
             let above = &mut below[parent as usize];
@@ -44,7 +41,11 @@ pub fn vary(merged: &Merged, paths: usize, random: &mut Random) -> Merged {
             (above.inner, above.outer) = (above.inner + pairs.inner, above.outer + pairs.outer);
         }
     }
-    group.calls = group.tree.paths.iter().map(|path| path.counts.calls).sum();
+    group.calls = list.iter().map(|path| path.counts.calls).sum();
+    list.iter_mut().for_each(|path| path.end = 0);
+    group.tree = Tree::of(list.into_iter().collect());
+    group.parts.truncate(1);
+    group.parts.iter_mut().for_each(|part| part.paths = known.iter().copied().collect());
     // Of the functions, those of roots and whoever is watched have histograms in every frame.
     let functions = std::mem::take(&mut group.functions);
     group.functions = functions.into_iter().take(20).collect();

@@ -86,7 +86,7 @@ fn data(frame: &Frame, numbers: &dictionary::Numbers) -> Data {
         places: (0..numbers.places.len() as PlaceId).collect(),
         paths: (0..numbers.paths.len() as PathId).collect(),
     };
-    let parent = |path: u32| frame.merged.groups.first().and_then(|group| group.tree.paths[path as usize].key.parent);
+    let parent = |path: u32| frame.merged.groups.first().and_then(|group| group.tree.paths.parent(path));
     Data::of(numbers, &Sums::of(frame, &own), bytes_of_head(&Head::of(frame)), parent)
 }
 

@@ -25,14 +25,14 @@ impl PathColumns {
     pub fn take(group: &mut Group) -> Self {
         let paths = std::mem::take(&mut group.tree.paths);
         let part = group.parts.first();
-        let pairs = |path: PathId| part.and_then(|part| part.pairs(path)).copied().unwrap_or_default();
+        let pairs = |path: PathId| part.and_then(|part| part.pairs(path)).unwrap_or_default();
         let rows = (0..).zip(&paths).map(|(number, path)| (number, Row { counts: path.counts, pairs: pairs(number) }));
-        let rows = codec::encode(&rows.collect::<Vec<_>>(), |path| paths[path as usize].key.parent);
+        let rows = codec::encode(&rows.collect::<Vec<_>>(), |path| paths.parent(path));
         if let Some(part) = group.parts.first_mut() {
-            part.paths.clear();
+            part.paths = Default::default();
         }
-        let column = |of: fn(&CallPath) -> u32| paths.iter().map(of).collect::<Vec<u32>>();
-        let up = |(number, path): (u32, &CallPath)| path.key.parent.map_or(0, |parent| number - parent);
+        let column = |of: fn(CallPath) -> u32| paths.iter().map(of).collect::<Vec<u32>>();
+        let up = |(number, path): (u32, CallPath)| path.key.parent.map_or(0, |parent| number - parent);
         Self {
             parents: (0..).zip(&paths).map(up).collect(),
             functions: column(|path| path.key.function),
@@ -83,7 +83,7 @@ impl PathColumns {
         if let Some(part) = group.parts.first_mut() {
             part.paths = (0..).zip(pairs).collect();
         }
-        group.tree = Tree::of(paths);
+        group.tree = Tree::of(paths.into_iter().collect());
         Some(())
     }
 }
