@@ -126,8 +126,8 @@ impl<'a, 'f> Calls<'a, 'f> {
     pub fn new(merged: &'a Merged, symbols: &'a Symbols<'f>) -> Self {
         let (known, ids, all) = Default::default();
         let mut calls = Self { merged, symbols, are_inlined: FxHashMap::default(), known, ids, all };
-        let paths = merged.groups.iter().flat_map(|group| &group.tree.paths);
-        let bodies: FxHashSet<(PlaceId, PlaceId)> = paths.map(|path| (path.key.function, path.key.hook)).collect();
+        let ends = merged.groups.iter().flat_map(|group| group.tree.paths.ends());
+        let bodies: FxHashSet<(PlaceId, PlaceId)> = ends.map(|end| (end.function, end.hook)).collect();
         // The return address of the enter hook of each function's own code: not that of an inlined copy. A function that
         // the compiler inlined into itself has several enter hooks. Its own comes first in its code.
         let mut own_hooks: FxHashMap<PlaceId, u64> = FxHashMap::default();
@@ -157,6 +157,11 @@ impl<'a, 'f> Calls<'a, 'f> {
     /// Whether a path's calls are of a body inlined in another function, or in the function itself.
     pub fn is_inlined(&self, path: &CallPath) -> bool {
         self.are_inlined[&(path.key.function, path.key.hook)]
+    }
+
+    /// The same of each number of a tree's ends of paths.
+    pub fn inlined_ends(&self, tree: &Tree) -> Vec<bool> {
+        tree.paths.ends().map(|end| self.are_inlined[&(end.function, end.hook)]).collect()
     }
 
     /// The same of a body, whose function's own enter hook returns to `own_hook`.

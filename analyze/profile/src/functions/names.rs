@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::roots::Roots;
@@ -71,7 +72,7 @@ impl Names {
             let is_root = roots.contain(symbols, place) || outermost.contains(&id);
             let known = names.functions.entry(shared).or_insert_with(|| Name {
                 place,
-                name: symbol.map_or_else(|| Address(place.address).to_string(), |symbol| spelling.of(symbol)),
+                name: String::new(),
                 symbol: symbol.map(str::to_owned),
                 addresses: 0,
                 is_root: false,
@@ -79,6 +80,11 @@ impl Names {
             known.addresses += 1;
             known.is_root |= is_root;
         }
+        // What C++ calls a function is worked out: of thousands that takes longer than all else here.
+        names.functions.par_iter_mut().for_each(|(_, name)| {
+            let address = || Address(name.place.address).to_string();
+            name.name = name.symbol.as_ref().map_or_else(address, |symbol| spelling.of(symbol));
+        });
         names
     }
 

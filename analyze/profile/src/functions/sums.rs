@@ -134,11 +134,9 @@ pub fn functions(
 ) -> BTreeMap<FunctionId, Function> {
     let mut sums = Summing::of(ids);
     // What is counted inside a folded recursion may lie in another call of these.
-    for (path, is_on_cycle) in group.tree.paths.iter().zip(&times.is_on_cycle) {
-        if *is_on_cycle {
-            let function = sums.functions_by_place[&path.key.function];
-            sums.functions[function].is_open_in_recursion = true;
-        }
+    for (id, _) in (0..).zip(&times.is_on_cycle).filter(|(_, is_on_cycle)| **is_on_cycle) {
+        let function = sums.functions_by_place[group.tree.paths.key(id).function as usize];
+        sums.functions[function].is_open_in_recursion = true;
     }
     let off_cpu = group.tree.off_cpu();
     let mut above: Vec<Frame> = Vec::new();
@@ -152,7 +150,7 @@ pub fn functions(
         if path.is_untimed() {
             continue;
         }
-        let function_index = sums.functions_by_place[&path.key.function];
+        let function_index = sums.functions_by_place[path.key.function as usize];
         let caller = above.last().copied();
         let edge_index = caller.map(|caller| sums.edge(caller.function, function_index));
         let function = &mut sums.functions[function_index];
@@ -219,7 +217,7 @@ pub fn functions(
 #[derive(Default)]
 struct Summing {
     functions: Vec<OpenFunction>,
-    functions_by_place: FxHashMap<PlaceId, usize>,
+    functions_by_place: Vec<usize>,
     edges: Vec<OpenEdge>,
     /// By the indices of caller and callee.
     edge_indices: FxHashMap<(usize, usize), usize>,
@@ -244,6 +242,8 @@ struct OpenEdge {
 impl Summing {
     fn of(ids: &FxHashMap<PlaceId, FunctionId>) -> Self {
         let mut sums = Self::default();
+        let places = ids.keys().max().map_or(0, |last| *last as usize + 1);
+        sums.functions_by_place.resize(places, usize::MAX);
         let mut indices: FxHashMap<FunctionId, usize> = FxHashMap::default();
         for (&place, &id) in ids {
             let index = *indices.entry(id).or_insert_with(|| {
@@ -257,7 +257,7 @@ impl Summing {
                 });
                 sums.functions.len() - 1
             });
-            sums.functions_by_place.insert(place, index);
+            sums.functions_by_place[place as usize] = index;
         }
         sums
     }

@@ -2,7 +2,7 @@
 
 use diytrace_format::node::flag;
 use diytrace_format::reader::{File, Located};
-use diytrace_format::{Pending, Ref, UNIT, kind, node};
+use diytrace_format::{NodeRecord, Pending, Ref, UNIT, kind, node};
 use rustc_hash::FxHashMap;
 
 use super::damage::Damage;
@@ -17,6 +17,8 @@ const LONGEST: u64 = 1 << 62;
 /// An arena on the way, with the function records that its nodes have named.
 struct Reading {
     arena: Arena,
+    /// The name of the first node of each block, and its place.
+    blocks: Vec<(Ref, usize)>,
     records: FxHashMap<Ref, Option<u32>>,
 }
 
@@ -32,7 +34,7 @@ pub fn read_arenas(file: &File, bytes: usize, timing: Timing, blocks: &[Located]
         let (names, nodes, functions) = Default::default();
         let state = State::Killed;
         let arena = Arena { facts, name, state, is_before_reset, names, nodes, functions };
-        arenas.push(Reading { arena, records: FxHashMap::default() });
+        arenas.push(Reading { arena, blocks: Vec::new(), records: FxHashMap::default() });
     }
     let mut records = Records::new(*file, bytes);
     for block in blocks {
@@ -53,7 +55,11 @@ impl Reading {
         let most = nodes.size_hint().1.unwrap_or(0);
         self.arena.names.reserve(most);
         self.arena.nodes.reserve(most);
+        let mut is_first = true;
         for (reference, raw) in nodes {
+            if std::mem::take(&mut is_first) {
+                self.blocks.push((reference, self.arena.names.len()));
+            }
             let place = (raw.function, raw.module);
             let is_timed = raw.flags & flag::UNTIMED == 0;
             let function = (is_timed && raw.record != 0)
@@ -92,12 +98,12 @@ impl Reading {
         let mut left = self.arena.nodes.len();
         while next != 0 {
             let (record, node) = match file.off_cpu(next) {
-                Some(record) if left > 0 => (record, self.arena.names.binary_search(&record.node)),
+                Some(record) if left > 0 => (record, self.find(record.node)),
                 _ => return damage.off_cpu += 1, // a circle, or nowhere
             };
             let off = Off { wait_ns: record.wait_ns, preempted_ns: record.preempted_ns };
             match node {
-                Ok(node) if off.wait_ns.max(off.preempted_ns) < LONGEST => self.arena.nodes[node].off = off,
+                Some(node) if off.wait_ns.max(off.preempted_ns) < LONGEST => self.arena.nodes[node].off = off,
                 _ => damage.off_cpu += 1,
             }
             (next, left) = (record.next, left - 1);
@@ -113,12 +119,22 @@ impl Reading {
         self.arena
     }
 
+    /// The node of a name: in a block they mostly follow each other without a gap, and there are millions.
+    fn find(&self, name: Ref) -> Option<usize> {
+        const UNITS: usize = size_of::<NodeRecord>() / UNIT;
+        let names = &self.arena.names;
+        let block = self.blocks.partition_point(|(first, _)| *first <= name).checked_sub(1)?;
+        let (first, place) = self.blocks[block];
+        let place = place + (name - first) as usize / UNITS;
+        if names.get(place) == Some(&name) { Some(place) } else { names.binary_search(&name).ok() }
+    }
+
     /// The earlier node of this arena that has a name in the file, and under which calls can be counted.
     fn position(&self, reference: Ref, damaged: &mut usize) -> Option<u32> {
         if matches!(reference, node::ROOT | node::SKIPPED) {
             return None;
         }
-        let mut found = self.arena.names.binary_search(&reference).ok();
+        let mut found = self.find(reference);
         *damaged += usize::from(found.is_none());
         // Nothing is counted under calls that are not recorded or whose recursion is folded; where a damaged file
         // says so, the next above that can have calls takes them. Each step leads to an earlier node.

@@ -16,7 +16,7 @@ use super::tree::{Growing, Key, PathId, Tree};
 use crate::histogram::{Histogram, Refinement};
 use crate::load::costs::Costs;
 use crate::load::timed::Timing;
-use crate::load::{Arena, Family};
+use crate::load::{Arena, Family, Node};
 use crate::process::State;
 use crate::time::Time;
 use crate::timeline::{Origin, Timelines};
@@ -173,6 +173,36 @@ fn filed(family: &Family, of_loop: &Costs, measured: &Measured) -> Filed {
     }
 }
 
+/// What a node leads to, and how. Many nodes do so alike, and what follows from it is found once.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct NodeEnd {
+    function: u64,
+    site: u64,
+    hook: u64,
+    target: u64,
+    module: u32,
+    site_module: u32,
+    flags: u32,
+}
+
+impl NodeEnd {
+    fn of(node: &Node) -> Self {
+        let Node { function, site, hook, target, module, site_module, flags, .. } = *node;
+        Self { function, site, hook, target, module, site_module, flags }
+    }
+}
+
+/// What follows from it, and what those nodes have in common.
+struct End {
+    /// Its number in the tree.
+    call: u32,
+    function: PlaceId,
+    target: Option<PlaceId>,
+    is_called: bool,
+    /// Calls of them that are in the histogram of their function.
+    filed: Option<Filed>,
+}
+
 /// A group that grows.
 #[derive(Default)]
 pub(super) struct Growth {
@@ -255,6 +285,7 @@ impl Growth {
         self.group.unwound = self.group.unwound.saturating_add(counted.unwound);
 
         let mut ids: Vec<PathId> = Vec::with_capacity(arena.nodes.len());
+        let mut ends: FxHashMap<NodeEnd, End> = FxHashMap::default();
         let (mut calls, mut folded_calls) = (0u64, 0u64);
         let mut is_folded: Vec<bool> = Vec::with_capacity(arena.nodes.len());
         let part = self.parts.entry(PartKey::of(family)).or_default();
@@ -267,18 +298,27 @@ impl Growth {
         });
         for (node, measured) in nodes {
             let counts = &measured.counts;
-            let mut place = |address, module| resolver.place(address, module);
+            let end = ends.entry(NodeEnd::of(node)).or_insert_with(|| {
+                let mut place = |address, module| resolver.place(address, module);
+                let key = Key {
+                    parent: None,
+                    function: place(node.function, node.module),
+                    site: place(node.site, node.site_module),
+                    hook: place(node.hook, node.module),
+                    flags: node.flags,
+                    folded_into: None,
+                };
+                let target = (node.target != 0).then(|| place(node.target, node.site_module));
+                End { call: self.tree.number(&key), function: key.function, target, is_called: false, filed: None }
+            });
             let merged = |index: u32| ids[index as usize];
-            let key = Key {
-                parent: node.parent.map(merged),
-                function: place(node.function, node.module),
-                site: place(node.site, node.site_module),
-                hook: place(node.hook, node.module),
-                flags: node.flags,
-                folded_into: node.folded_into.map(merged),
-            };
-            let target = (node.target != 0).then(|| place(node.target, node.site_module));
-            let id = self.tree.add(key, target, counts);
+            let id = self.tree.add_numbered(
+                node.parent.map(merged),
+                end.call,
+                node.folded_into.map(merged),
+                end.target,
+                counts,
+            );
             part.add_path(id, &measured.pairs);
             ids.push(id);
             // A path that stands for several, or is below one.
@@ -289,12 +329,18 @@ impl Growth {
                 if is_folded[ids.len() - 1] {
                     folded_calls = folded_calls.saturating_add(counts.calls);
                 }
-                if counts.calls > 0 {
-                    self.functions.entry(key.function).or_default().processes.add(process);
-                }
+                end.is_called |= counts.calls > 0;
                 if node.has_histogram {
-                    calibration.file(key.function, &filed(family, &of_loop, &measured));
+                    end.filed.get_or_insert_default().add(&filed(family, &of_loop, &measured));
                 }
+            }
+        }
+        for end in ends.values() {
+            if end.is_called {
+                self.functions.entry(end.function).or_default().processes.add(process);
+            }
+            if let Some(filed) = &end.filed {
+                calibration.file(end.function, filed);
             }
         }
         for (node, entered) in arena.nodes.iter().zip(&counted.entered_before).filter(|(node, _)| !node.is_untimed()) {

@@ -81,7 +81,7 @@ impl<'a> Measures<'a> {
             unbinned: unbinned(node, closed_calls),
             without_times: 0,
             is_between: false,
-            own: time((own.ticks - own.child_ticks) as f64),
+            own: time(own.ticks as f64),
             inclusive: slots.map(|slot| time(slot.ticks as f64)),
             closed_time: slots.iter().map(|slot| time(slot.closed_ticks as f64)).sum(),
             off: OffCpu::default(),
@@ -251,8 +251,8 @@ fn closed(slot: &Slot) -> u64 {
 /// Sums at positions: of the calls that are there, and of the calls they make.
 #[derive(Clone, Copy, Default)]
 struct Own {
+    /// Without those of the calls they make.
     ticks: i128,
-    child_ticks: i128,
     pairs: u64,
     child_pairs: u64,
     untimed: u64,
@@ -295,7 +295,7 @@ impl Below {
             position.ticks += ticks;
             position.pairs = position.pairs.saturating_add(pairs);
             if let Some(parent) = parent {
-                own[parent].child_ticks += ticks;
+                own[parent].ticks -= ticks;
                 own[parent].child_pairs = own[parent].child_pairs.saturating_add(pairs);
             }
         }

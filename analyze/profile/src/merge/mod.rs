@@ -93,8 +93,8 @@ impl Merged {
     /// The places of all functions that paths lead to.
     pub fn functions(&self) -> impl Iterator<Item = PlaceId> {
         let mut is_function = vec![false; self.places.len()];
-        for path in self.groups.iter().flat_map(|group| &group.tree.paths) {
-            is_function[path.key.function as usize] = true;
+        for end in self.groups.iter().flat_map(|group| group.tree.paths.ends()) {
+            is_function[end.function as usize] = true;
         }
         (0..).zip(is_function).filter(|(_, is_function)| *is_function).map(|(place, _)| place)
     }

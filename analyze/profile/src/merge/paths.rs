@@ -138,6 +138,12 @@ impl Paths {
         if packed.form == form::OTHER { self.others[packed.calls as usize] } else { packed.usual() }
     }
 
+    /// The calls of one.
+    pub fn calls(&self, id: PathId) -> u64 {
+        let packed = &self.list[id as usize];
+        if packed.form == form::OTHER { self.others[packed.calls as usize].calls } else { packed.calls }
+    }
+
     /// The path above one.
     pub fn parent(&self, id: PathId) -> Option<PathId> {
         from_packed(self.list[id as usize].parent)
@@ -158,6 +164,23 @@ impl Paths {
         self.calls[self.list[id as usize].call as usize].flags & flag::UNTIMED != 0
     }
 
+    /// How many numbers there are of what paths lead to: far fewer than paths.
+    pub fn ends(&self) -> impl ExactSizeIterator<Item = Key> {
+        self.calls.iter().map(|&Call { function, site, hook, flags }| Key {
+            parent: None,
+            function,
+            site,
+            hook,
+            flags,
+            folded_into: None,
+        })
+    }
+
+    /// Of one, the place among those.
+    pub fn number_of(&self, id: PathId) -> u32 {
+        self.list[id as usize].call
+    }
+
     /// Makes room for so many more.
     pub(super) fn reserve(&mut self, more: usize) {
         self.list.reserve_exact(more);
@@ -165,21 +188,26 @@ impl Paths {
 
     /// Adds one at the end.
     pub fn push(&mut self, path: &CallPath) {
-        let Key { parent, folded_into, .. } = path.key;
         let call = self.number(&path.key);
-        let packed = Packed {
-            parent: to_packed(parent),
-            end: path.end,
-            call,
-            folded_into: to_packed(folded_into),
-            target: to_packed(path.target),
-            form: 0,
-            calls: 0,
-            own: 0,
-            inclusive: 0,
-        };
-        self.list.push(packed);
-        self.set_counts(self.list.len() as PathId - 1, &path.counts);
+        let id = self.push_numbered(path.key.parent, call, path.key.folded_into, path.target, &path.counts);
+        self.list[id as usize].end = path.end;
+    }
+
+    /// The same of one that leads to what has this number.
+    pub(super) fn push_numbered(
+        &mut self,
+        parent: Option<PathId>,
+        call: u32,
+        folded_into: Option<PathId>,
+        target: Option<PlaceId>,
+        counts: &Counts,
+    ) -> PathId {
+        let [parent, folded_into, target] = [parent, folded_into, target].map(to_packed);
+        let id = self.list.len() as PathId;
+        let (end, form, calls, own, inclusive) = Default::default();
+        self.list.push(Packed { parent, end, call, folded_into, target, form, calls, own, inclusive });
+        self.set_counts(id, counts);
+        id
     }
 
     /// The number of what a path of this key leads to: with the path above it and the one that it is folded into, that is the key.
@@ -208,7 +236,7 @@ impl Paths {
     }
 
     /// The target of the call to one.
-    pub(super) fn target(&self, id: PathId) -> Option<PlaceId> {
+    pub fn target(&self, id: PathId) -> Option<PlaceId> {
         from_packed(self.list[id as usize].target)
     }
 

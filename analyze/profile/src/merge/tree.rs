@@ -192,12 +192,29 @@ impl Growing {
 
     /// Adds to the path of that key; its parent's key is known already.
     pub fn add(&mut self, key: Key, target: Option<PlaceId>, counts: &Counts) -> PathId {
+        let call = self.number(&key);
+        self.add_numbered(key.parent, call, key.folded_into, target, counts)
+    }
+
+    /// The number of what a path of this key leads to, which many do.
+    pub fn number(&mut self, key: &Key) -> u32 {
+        self.paths.number(key)
+    }
+
+    /// Adds to a path that leads to what has this number.
+    pub fn add_numbered(
+        &mut self,
+        parent: Option<PathId>,
+        call: u32,
+        folded_into: Option<PathId>,
+        target: Option<PlaceId>,
+        counts: &Counts,
+    ) -> PathId {
         let next = self.paths.len() as PathId;
         let above = |path: Option<PathId>| path.unwrap_or(PathId::MAX);
-        let key_here = (above(key.parent), self.paths.number(&key), above(key.folded_into));
-        let id = *self.by_key.entry(key_here).or_insert(next);
+        let id = *self.by_key.entry((above(parent), call, above(folded_into))).or_insert(next);
         if id == next {
-            self.paths.push(&CallPath { key, end: 0, target, counts: *counts });
+            self.paths.push_numbered(parent, call, folded_into, target, counts);
         } else {
             let mut sum = self.paths.counts(id);
             sum.add(counts);

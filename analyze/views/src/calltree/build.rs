@@ -99,7 +99,8 @@ impl Builder<'_, '_> {
         if !self.time.keep(&mut times, &group.tree) {
             return Err(Error::UnknownKindOfTime);
         }
-        let is_inlined = |path: PathId| self.calls.is_inlined(&group.tree.paths.get(path));
+        let are_inlined = self.calls.inlined_ends(&group.tree);
+        let is_inlined = |path: PathId| are_inlined[group.tree.paths.number_of(path) as usize];
         let functions = functions(group, &times, &self.names.ids, is_inlined);
         let mut nodes: Vec<Node> = Vec::with_capacity(group.tree.paths.len());
         // What is not timed is counted only for what it cost others.

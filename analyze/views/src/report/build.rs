@@ -104,7 +104,8 @@ struct Builder<'a, 'f> {
 impl Builder<'_, '_> {
     fn report(&self, group: &Group) -> Report {
         let times = correct(group);
-        let is_inlined = |path: PathId| self.calls.is_inlined(&group.tree.paths.get(path));
+        let are_inlined = self.calls.inlined_ends(&group.tree);
+        let is_inlined = |path: PathId| are_inlined[group.tree.paths.number_of(path) as usize];
         let all = functions(group, &times, &self.names.ids, is_inlined);
         let levels =
             self.options.filter.depth.filter(|_| !self.roots.are_asked_for).map(|depth| self.down_to(group, depth));
@@ -197,15 +198,24 @@ impl Builder<'_, '_> {
     /// How each function's calls were made, as far as that is asked for.
     fn ways(&self, group: &Group) -> FxHashMap<FunctionId, Ways> {
         let are_wanted = self.options.format == Format::Json || self.options.columns.contains(&Column::Call);
-        let mut all: FxHashMap<(FunctionId, CallId), u64> = FxHashMap::default();
-        for path in group.tree.paths.iter().filter(|path| !path.is_untimed() && path.counts.calls > 0) {
-            let is_inlined = self.calls.is_inlined(&path);
-            if !are_wanted && !is_inlined {
+        let (paths, are_inlined) = (&group.tree.paths, self.calls.inlined_ends(&group.tree));
+        // Many paths end in the same call by the same caller: what is the same of them is asked for once.
+        let mut alike: FxHashMap<_, (PathId, u64)> = FxHashMap::default();
+        for id in 0..paths.len() as PathId {
+            let number = paths.number_of(id);
+            if paths.is_untimed(id) || !are_wanted && !are_inlined[number as usize] {
                 continue;
             }
+            let caller = paths.parent(id).map(|parent| paths.number_of(parent));
+            let (_, calls) = alike.entry((number, caller, paths.target(id))).or_insert((id, 0));
+            *calls = calls.saturating_add(paths.calls(id));
+        }
+        let mut all: FxHashMap<(FunctionId, CallId), u64> = FxHashMap::default();
+        for (id, more) in alike.into_values().filter(|(_, calls)| *calls > 0) {
+            let path = paths.get(id);
             let way = (self.names.ids[&path.key.function], self.calls.id(&group.tree, &path));
             let calls = all.entry(way).or_default();
-            *calls = calls.saturating_add(path.counts.calls);
+            *calls = calls.saturating_add(more);
         }
         let mut ways: FxHashMap<FunctionId, Ways> = FxHashMap::default();
         for ((function, call), calls) in all {
