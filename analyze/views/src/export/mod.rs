@@ -13,6 +13,7 @@ mod firefox;
 mod flamegraph;
 mod folded;
 pub mod html;
+mod limit;
 mod options;
 mod pprof;
 mod prepare;
@@ -49,7 +50,7 @@ pub fn profile(options: &Options, opened: &Opened) -> Result<Profile, Error> {
     names.apply(&mut trees);
     Ok(prepare::prepare(
         &trees,
-        prepare::Choice { is_raw: *raw, only_roots: !roots.is_empty(), wanted: options.wanted() },
+        prepare::Choice { is_raw: *raw, only_roots: !roots.is_empty(), wanted: options.wanted(), most: options.most() },
     ))
 }
 

@@ -1,5 +1,6 @@
 //! What to export, and how.
 
+use super::limit::MOST;
 use super::prune::Wanted;
 use crate::names::Names;
 use diytrace_profile::merge::By;
@@ -14,8 +15,8 @@ pub struct Options {
     pub roots: Vec<String>,
     /// Patterns of functions: only paths that one of them is on. Empty: all.
     pub functions: Vec<String>,
-    /// Least share of all time that a path has, in percent.
-    pub min_percent: f64,
+    /// Least share of all time that a path has, in percent. `None`: none, but no more paths than the format's readers can open.
+    pub min_percent: Option<f64>,
     /// Most levels below where paths begin.
     pub depth: Option<u32>,
     /// How functions are named. `None`: as suits the format.
@@ -27,10 +28,15 @@ pub struct Options {
 }
 
 impl Options {
+    /// How many call paths there may be.
+    pub fn most(&self) -> Option<usize> {
+        if self.min_percent.is_none() { self.format.most() } else { None }
+    }
+
     /// What of call paths is wanted.
     pub fn wanted(&self) -> Wanted {
         let Self { min_percent, depth, functions, .. } = self;
-        Wanted { min_percent: *min_percent, depth: *depth, only_named: !functions.is_empty() }
+        Wanted { min_percent: min_percent.unwrap_or(0.0), depth: *depth, only_named: !functions.is_empty() }
     }
 }
 
@@ -61,6 +67,14 @@ impl Format {
         match self {
             Self::Flamegraph | Self::Dot | Self::Html => Names::Short,
             Self::Folded | Self::Pprof | Self::Callgrind | Self::Speedscope | Self::Firefox => Names::Full,
+        }
+    }
+
+    /// How many call paths those who look at it can open: a browser draws it.
+    fn most(self) -> Option<usize> {
+        match self {
+            Self::Flamegraph | Self::Pprof | Self::Speedscope | Self::Firefox | Self::Html => Some(MOST),
+            Self::Folded | Self::Callgrind | Self::Dot => None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::limit::limit;
 use super::profile::{Frame, Function, Line, Module, Part, Profile, Site, whole};
 use super::prune::{LeftOut, Wanted, without_unused};
 use super::sums;
@@ -24,6 +25,8 @@ pub struct Choice {
     pub only_roots: bool,
     /// What of call paths.
     pub wanted: Wanted,
+    /// How many of those at most.
+    pub most: Option<usize>,
 }
 
 /// What is exported of call trees.
@@ -31,7 +34,10 @@ pub fn prepare(trees: &CallTrees, choice: Choice) -> Profile {
     let (modules, module_ids) = modules(trees);
     let (mut functions, function_ids) = functions(trees, &module_ids);
     let mut sites: Vec<Site> = trees.sites.iter().map(|of| site(of, &module_ids)).collect();
-    let left_out = (!choice.wanted.is_all()).then(|| {
+    let is_all = choice.wanted.is_all();
+    let paths: usize = trees.trees.iter().map(|tree| tree.nodes.len()).sum();
+    let most = choice.most.filter(|most| paths > *most);
+    let left_out = (!is_all || most.is_some()).then(|| {
         functions.push(Function { name: LEFT_OUT.to_owned(), ..Function::default() });
         sites.push(Site::default());
         LeftOut { function: functions.len() - 1, site: sites.len() - 1 }
@@ -40,7 +46,7 @@ pub fn prepare(trees: &CallTrees, choice: Choice) -> Profile {
     let profile = Profile {
         title: title(trees, choice),
         is_raw: choice.is_raw,
-        is_part: choice.only_roots || left_out.is_some(),
+        is_part: choice.only_roots || !is_all,
         has_waits: trees.time == Kind::Wall
             && trees.trees.iter().flat_map(|tree| &tree.nodes).all(|node| node.wait.is_some()),
         warnings: warnings(trees),
@@ -52,8 +58,9 @@ pub fn prepare(trees: &CallTrees, choice: Choice) -> Profile {
     let with = With { trees, choice, functions: &function_ids, count, left_out };
     let mut parts: Vec<Part> = trees.trees.iter().map(|tree| part(tree, &with)).collect();
     parts.retain(|part| !part.frames.is_empty());
-    let profile = Profile { parts, ..profile };
-    if left_out.is_some() { without_unused(profile) } else { profile }
+    let mut profile = Profile { parts, ..profile };
+    let is_limited = most.zip(left_out).is_some_and(|(most, left_out)| limit(&mut profile, most, left_out));
+    if left_out.is_none() || is_all && is_limited { profile } else { without_unused(profile) }
 }
 
 /// What all trees have in common.
@@ -177,7 +184,7 @@ fn part(tree: &CallTree, with: &With) -> Part {
         sums::add_spreads(&mut sums, tree, with.functions); // there is no other way to have them than corrected
     }
     sums::add_timelines(&mut sums, tree, with.functions, with.choice.is_raw);
-    if !with.choice.only_roots && with.left_out.is_none() {
+    if !with.choice.only_roots && with.choice.wanted.is_all() {
         sums::set_totals(&mut sums, tree, with.functions, with.choice.is_raw);
     }
     let Subject { process, thread, processes, timing, .. } = &tree.subject;
@@ -249,7 +256,7 @@ fn frames(tree: &CallTree, with: &With) -> (Vec<Frame>, Time) {
             frames[parent].total_ns += below;
         }
     }
-    if let Some(left_out) = with.left_out {
+    if let Some(left_out) = with.left_out.filter(|_| !with.choice.wanted.is_all()) {
         frames = with.choice.wanted.of(&frames, &is_named, left_out);
     }
     (frames, if with.choice.is_raw { Time::ZERO } else { error })

@@ -118,6 +118,16 @@ pub fn without_unused(mut profile: Profile) -> Profile {
     profile
 }
 
+/// The same of sites alone.
+pub fn without_unused_sites(profile: &mut Profile) {
+    let frames = profile.parts.iter().flat_map(|part| &part.frames);
+    let sites = numbers(profile.sites.len(), frames.map(|frame| frame.site));
+    for frame in profile.parts.iter_mut().flat_map(|part| &mut part.frames) {
+        frame.site = sites[frame.site].unwrap_or_default();
+    }
+    profile.sites = kept(std::mem::take(&mut profile.sites).into_iter(), &sites);
+}
+
 /// The new numbers of those of so many that are used.
 fn numbers(count: usize, used: impl Iterator<Item = usize>) -> Vec<Option<usize>> {
     let mut is_used = vec![false; count];

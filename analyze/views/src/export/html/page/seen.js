@@ -8,7 +8,8 @@ function sighted(part) {
   if (!seen.filters.length) return part;
   return once("part", () => {
     const tree = filteredTree(treeOf(part), seen.filters);
-    const rows = [...sumsOf(tree)].map(([id, sums]) => {
+    // What stands for paths that were left out of the page is no function, and has no row.
+    const rows = [...sumsOf(tree)].filter(([id]) => part.byFunction.has(id)).map(([id, sums]) => {
       const all = part.byFunction.get(id);
       const isCut = sums.isCut || sums.calls !== all.calls;
       // How single calls are spread is kept by function: it is known where nothing of a function is filtered out.
