@@ -138,16 +138,15 @@ pub fn functions(
         let function = sums.functions_by_place[group.tree.paths.key(id).function as usize];
         sums.functions[function].is_open_in_recursion = true;
     }
-    let off_cpu = group.tree.off_cpu();
     let mut above: Vec<Frame> = Vec::new();
     for (id, path) in group.tree.paths.iter().enumerate() {
         while let Some(left) = above.pop_if(|frame| frame.end as usize <= id) {
-            sums.functions[left.function].open -= 1;
-            if let Some(edge) = left.edge {
-                sums.edges[edge].open -= 1;
-            }
+            sums.leave(&left, above.last_mut());
         }
         if path.is_untimed() {
+            if let Some(caller) = above.last_mut() {
+                caller.off += path.counts.off;
+            }
             continue;
         }
         let function_index = sums.functions_by_place[path.key.function as usize];
@@ -173,7 +172,6 @@ pub fn functions(
         function.own_error += times.corrected[id].own_error;
         function.own_off += path.counts.off;
         if is_outermost {
-            function.off += off_cpu[id];
             function.error += times.corrected[id].error;
             function.so_far += path.counts.so_far;
         }
@@ -189,11 +187,14 @@ pub fn functions(
                 caller.add_edge(sums, &all[id], is_outermost_edge);
             }
             if caller.is_outermost {
-                edge.off += off_cpu[id];
                 edge.error += times.corrected[id].error;
             }
         }
-        above.push(Frame { function: function_index, edge: edge_index, end: path.end, is_outermost, counts_inside });
+        let (function, edge, end, off) = (function_index, edge_index, path.end, path.counts.off);
+        above.push(Frame { function, edge, end, is_outermost, counts_inside, off });
+    }
+    while let Some(left) = above.pop() {
+        sums.leave(&left, above.last_mut());
     }
     let mut functions = sums.finish();
     for (place, times) in &group.functions {
@@ -271,6 +272,25 @@ impl Summing {
         index
     }
 
+    /// All below a path was met; `caller` is the one above it.
+    fn leave(&mut self, left: &Frame, caller: Option<&mut Frame>) {
+        let function = &mut self.functions[left.function];
+        function.open -= 1;
+        if left.is_outermost {
+            function.sums.off += left.off;
+        }
+        if let Some(edge) = left.edge {
+            let edge = &mut self.edges[edge];
+            edge.open -= 1;
+            if caller.as_ref().is_some_and(|caller| caller.is_outermost) {
+                edge.sums.off += left.off;
+            }
+        }
+        if let Some(caller) = caller {
+            caller.off += left.off;
+        }
+    }
+
     fn finish(mut self) -> BTreeMap<FunctionId, Function> {
         for OpenEdge { caller, callee, sums, .. } in self.edges {
             let callee = self.functions[callee].id;
@@ -299,6 +319,8 @@ struct Frame {
     end: PathId,
     is_outermost: bool,
     counts_inside: bool,
+    /// Time off the processor, with that of the paths below it as far as they were met.
+    off: OffCpu,
 }
 
 impl Frame {

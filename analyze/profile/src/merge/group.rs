@@ -157,7 +157,7 @@ pub(super) enum GroupKey {
 }
 
 /// Paths of an arena that are measured before they are added.
-const PART: usize = 1 << 16;
+const PART: usize = 1 << 13; // what a core's cache holds
 
 /// The calls of a path that are in a histogram.
 fn filed(family: &Family, of_loop: &Costs, measured: &Measured) -> Filed {
@@ -424,10 +424,10 @@ impl Growth {
             times.processes = times.processes.saturating_add(processes.count);
             (places[place as usize], times)
         });
-        let (tree, paths) = self.tree.finish(places);
+        let (tree, order) = self.tree.finish(places);
         let parts = self.parts.into_iter().map(|(key, part)| {
             let calibrated = &calibrated[&key];
-            part.finish(key, calibrated, &paths)
+            part.finish(key, calibrated, &order)
         });
         let mut parts: Vec<Part> = parts.collect();
         parts.sort_by(|a, b| a.key.cmp(&b.key));

@@ -115,15 +115,15 @@ impl<'a> Measures<'a> {
         // Of a call that is still open the descendants are not counted yet, but the tree has them.
         if slots.iter().any(|slot| slot.is_open) {
             let known = slots.iter().fold(0u64, |sum, slot| sum.saturating_add(slot.descendants));
-            let unknown = below.pairs[index].saturating_sub(known);
+            let unknown = at(&below.pairs, index).saturating_sub(known);
             inclusive[0] = inclusive[0].and(&Pairs::of_calls(signed(unknown)));
         }
-        let untimed = signed(below.untimed[index]);
+        let untimed = signed(at(&below.untimed, index));
         let first = slots[0].ticks as f64 / (slots[0].ticks + slots[1].ticks).max(1) as f64;
         inclusive[0].untimed = (untimed as f64 * first).round() as i64;
         inclusive[1].untimed = untimed.saturating_sub(inclusive[0].untimed);
         PathPairs {
-            own: Pairs { untimed: signed(own.untimed), ..of_own },
+            own: Pairs { untimed: signed(at(&below.own_untimed, index)), ..of_own },
             inclusive,
             closed: Pairs { untimed, ..closed },
             calls: signed(own.pairs),
@@ -255,36 +255,50 @@ struct Own {
     ticks: i128,
     pairs: u64,
     child_pairs: u64,
-    untimed: u64,
 }
 
-/// Sums over the tree.
+/// Sums over the tree. Of millions of paths, what is nothing for all of them is no list.
 struct Below {
     own: Vec<Own>,
-    /// Hook pairs of recorded calls below each path, at any depth.
+    /// Hook pairs of recorded calls below each path, at any depth, if any call is open.
     pairs: Vec<u64>,
-    /// Calls that are not recorded, at the path and below it.
+    /// Calls that are not recorded which each path makes, if any are;
+    own_untimed: Vec<u64>,
+    /// and at the path and below it.
     untimed: Vec<u64>,
     /// Time off the processor, at the path and below it, in ticks.
     off: Vec<u64>,
+}
+
+/// Adds to each path what those below it have.
+fn add_up(nodes: &[Node], list: &mut [u64]) {
+    // A path comes before those below it: by now all of this one's are in.
+    for index in (0..list.len()).rev() {
+        if let Some(parent) = nodes[index].parent.map(|parent| parent as usize) {
+            list[parent] = list[parent].saturating_add(list[index]);
+        }
+    }
+}
+
+/// What a list has, if it is one.
+fn at(list: &[u64], index: usize) -> u64 {
+    list.get(index).copied().unwrap_or(0)
 }
 
 impl Below {
     fn of(arena: &Arena, latest: u64, ns_per_tick: f64) -> Self {
         let nodes = &arena.nodes;
         let mut own = vec![Own::default(); nodes.len()];
+        let list_if = |is_one: bool| vec![0u64; if is_one { nodes.len() } else { 0 }];
+        let mut own_untimed = list_if(nodes.iter().any(Node::is_untimed));
         let off_ns = |node: &Node| node.off.wait_ns.saturating_add(node.off.preempted_ns);
         let mut off: Vec<u64> = nodes.iter().map(|node| (off_ns(node) as f64 / ns_per_tick) as u64).collect();
-        for (index, node) in nodes.iter().enumerate().rev() {
-            if let Some(parent) = node.parent {
-                off[parent as usize] = off[parent as usize].saturating_add(off[index]);
-            }
-        }
+        add_up(nodes, &mut off);
         for (index, node) in nodes.iter().enumerate() {
             let parent = node.parent.map(|parent| parent as usize);
             if node.is_untimed() {
                 if let Some(parent) = parent {
-                    own[parent].untimed = own[parent].untimed.saturating_add(node.calls());
+                    own_untimed[parent] = own_untimed[parent].saturating_add(node.calls());
                 }
                 continue;
             }
@@ -299,16 +313,12 @@ impl Below {
                 own[parent].child_pairs = own[parent].child_pairs.saturating_add(pairs);
             }
         }
-        let mut pairs = vec![0u64; nodes.len()];
-        let mut untimed: Vec<u64> = own.iter().map(|own| own.untimed).collect();
-        for (index, node) in nodes.iter().enumerate().rev() {
-            // A parent comes before its children, so by now all of this one's are in.
-            pairs[index] = pairs[index].saturating_add(own[index].child_pairs);
-            if let Some(parent) = node.parent.map(|parent| parent as usize) {
-                pairs[parent] = pairs[parent].saturating_add(pairs[index]);
-                untimed[parent] = untimed[parent].saturating_add(untimed[index]);
-            }
-        }
-        Self { own, pairs, untimed, off }
+        let is_open = |node: &Node| node.slots.iter().any(|slot| slot.mark & mark::OPEN != 0);
+        let mut pairs = list_if(nodes.iter().any(is_open));
+        pairs.iter_mut().zip(&own).for_each(|(pairs, own)| *pairs = own.child_pairs);
+        let mut untimed = own_untimed.clone();
+        add_up(nodes, &mut pairs);
+        add_up(nodes, &mut untimed);
+        Self { own, pairs, own_untimed, untimed, off }
     }
 }

@@ -42,7 +42,7 @@ impl Group {
             new_ids.push(growing.add(key, path.target, &path.counts));
         }
         let (tree, order) = growing.finish(&places);
-        let new_ids: Vec<PathId> = new_ids.iter().map(|id| order[*id as usize]).collect();
+        let new_ids: Vec<PathId> = new_ids.iter().map(|id| order.new_ids[*id as usize]).collect();
         self.tree = tree;
         let parts = std::mem::take(&mut self.parts);
         self.parts = parts.into_iter().map(|part| part.renumbered(&new_ids)).collect();

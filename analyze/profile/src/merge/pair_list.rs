@@ -3,11 +3,12 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use rayon::prelude::*;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 use super::pairs::{Pairs, PathPairs};
-use super::tree::PathId;
+use super::tree::{Order, PathId};
 
 /// Paths with the hook pairs in their times.
 #[derive(Clone, Default)]
@@ -109,7 +110,7 @@ impl PairList {
         for packed in &mut self.list {
             packed.path = paths[packed.path as usize];
         }
-        self.sort();
+        self.list.sort_unstable_by_key(|packed| packed.path);
         if self.list.windows(2).all(|two| two[0].path != two[1].path) {
             return self;
         }
@@ -123,20 +124,16 @@ impl PairList {
         sums
     }
 
-    fn sort(&mut self) {
-        // Mostly all paths are here, each once: then the number of each is its place.
-        for first in 0..self.list.len() {
-            loop {
-                let place = self.list[first].path as usize;
-                if place == first {
-                    break;
-                }
-                if self.list.get(place).is_none_or(|there| there.path as usize == place) {
-                    return self.list.sort_unstable_by_key(|packed| packed.path);
-                }
-                self.list.swap(first, place);
-            }
+    /// With paths numbered otherwise, of which none have become one.
+    pub(super) fn in_order(self, order: &Order) -> Self {
+        let is_path = |(path, packed): (PathId, &Packed)| packed.path == path;
+        if self.list.len() != order.paths.len() || !(0..).zip(&self.list).all(is_path) {
+            return self.renumbered(&order.new_ids);
         }
+        // All paths are here, as they are in one recording: each goes where its path has gone.
+        let list = order.paths.par_iter().enumerate();
+        let list = list.map(|(place, old)| Packed { path: place as PathId, ..self.list[*old as usize] }).collect();
+        Self { list, others: self.others }
     }
 
     fn unpacked(&self, packed: &Packed) -> PathPairs {
@@ -249,6 +246,8 @@ mod tests {
         let of = |list: PairList| list.iter().map(|(path, pairs)| (path, pairs.calls)).collect::<Vec<_>>();
         assert_eq!(of(list.clone().renumbered(&[3, 0, 2, 1])), [(0, 2), (1, 8), (2, 4), (3, 1)]);
         assert_eq!(of(list.clone().renumbered(&[2, 0, 2, 1])), [(0, 2), (1, 8), (2, 5)]);
+        let order = Order { paths: vec![1, 3, 2, 0], new_ids: vec![3, 0, 2, 1] };
+        assert_eq!(of(list.clone().in_order(&order)), [(0, 2), (1, 8), (2, 4), (3, 1)]);
         let mut list = list.renumbered(&[7, 1, 4, 9]);
         list.change(4, |pairs| pairs.own.untimed = 9);
         assert_eq!(list.get(4).map(|pairs| pairs.own.untimed), Some(9));

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::modules::PlaceId;
 use super::pair_list::PairList;
 use super::pairs::{Pairs, PathPairs};
-use super::tree::PathId;
+use super::tree::{Order, PathId};
 use crate::histogram::Refinement;
 use crate::load::Family;
 use crate::load::costs::{Costs, Evidence};
@@ -195,10 +195,12 @@ impl GrowingPart {
         }
     }
 
-    /// The finished part; `paths` are the final numbers.
-    pub fn finish(self, key: PartKey, calibrated: &Calibrated, paths: &[PathId]) -> Part {
+    /// The finished part; `order` tells where its paths have come.
+    pub fn finish(self, key: PartKey, calibrated: &Calibrated, order: &Order) -> Part {
         let Calibrated { evidence, costs, filed } = calibrated;
         let (evidence, costs, filed) = (Arc::clone(evidence), *costs, Arc::clone(filed));
-        Part { key, calls: self.calls, evidence, costs, paths: self.paths, filed }.renumbered(paths)
+        let Self { calls, paths, places } = self;
+        drop(places);
+        Part { key, calls, evidence, costs, paths: paths.in_order(order), filed }
     }
 }

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use diytrace_format::node::flag;
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
@@ -267,21 +268,16 @@ impl Paths {
         move |id| ranks[self.list[id as usize].call as usize]
     }
 
-    /// Puts each path in its place, without a copy of them all. `order` has the path for each place, and is used up; `new_ids` the
-    /// place of each path.
-    pub(super) fn put_in_order(&mut self, mut order: Vec<PathId>, new_ids: &[PathId]) {
+    /// Puts each path in its place. `order` has the path for each place, and `new_ids` the place of each path.
+    pub(super) fn put_in_order(&mut self, order: &[PathId], new_ids: &[PathId]) {
         let new_id = |old: u32| if old == NONE { NONE } else { new_ids[old as usize] };
-        for packed in &mut self.list {
-            (packed.parent, packed.folded_into) = (new_id(packed.parent), new_id(packed.folded_into));
-        }
-        for first in 0..self.list.len() {
-            let (mut place, held) = (first, self.list[first]);
-            while order[place] as usize != place {
-                let from = std::mem::replace(&mut order[place], place as PathId) as usize;
-                self.list[place] = if from == first { held } else { self.list[from] };
-                place = from;
-            }
-        }
+        let old = &self.list;
+        // Into a new list: of millions, one after the other waits for memory least so.
+        let new = order.par_iter().map(|&id| {
+            let packed = old[id as usize];
+            Packed { parent: new_id(packed.parent), folded_into: new_id(packed.folded_into), ..packed }
+        });
+        self.list = new.collect();
     }
 
     /// Finds where the paths below each end, once each is directly before them.

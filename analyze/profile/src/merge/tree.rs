@@ -111,18 +111,6 @@ impl Tree {
         let next = move |child: &PathId| Some(self.paths.end(*child)).filter(|next| *next < end);
         std::iter::successors(Some(id + 1).filter(|first| *first < end), next)
     }
-
-    /// The time off the processor of each path with all that lie below it.
-    pub fn off_cpu(&self) -> Vec<OffCpu> {
-        let mut sums: Vec<OffCpu> = self.paths.iter().map(|path| path.counts.off).collect();
-        for id in (0..sums.len()).rev() {
-            if let Some(parent) = self.paths.parent(id as PathId) {
-                let below = sums[id];
-                sums[parent as usize] += below;
-            }
-        }
-        sums
-    }
 }
 
 impl Counts {
@@ -171,6 +159,14 @@ impl CallPath {
     pub fn is_untimed(&self) -> bool {
         self.key.flags & flag::UNTIMED != 0
     }
+}
+
+/// Where paths have come.
+pub(super) struct Order {
+    /// Of each place, the path that has come there.
+    pub paths: Vec<PathId>,
+    /// Of each path, its place.
+    pub new_ids: Vec<PathId>,
 }
 
 /// A tree that grows: paths in the order in which they were found.
@@ -224,9 +220,9 @@ impl Growing {
         id
     }
 
-    /// The finished tree, whose order does not tell in which order it grew, and the new number of each path; `places` are the
+    /// The finished tree, whose order does not tell in which order it grew, and the new places of its paths; `places` are the
     /// final numbers of places.
-    pub fn finish(self, places: &[PlaceId]) -> (Tree, Vec<PathId>) {
+    pub fn finish(self, places: &[PlaceId]) -> (Tree, Order) {
         let Self { mut paths, by_key } = self;
         drop(by_key);
         paths.renumber_places(places);
@@ -237,8 +233,8 @@ impl Growing {
         for (new, &old) in (0..).zip(&order) {
             new_ids[old as usize] = new;
         }
-        paths.put_in_order(order, &new_ids);
-        (Tree::of(paths), new_ids)
+        paths.put_in_order(&order, &new_ids);
+        (Tree::of(paths), Order { paths: order, new_ids })
     }
 }
 
