@@ -8,11 +8,12 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::By;
+use super::call_path::{Key, PathId};
 use super::measure::Measured;
 use super::modules::{PlaceId, Resolver};
 use super::part::{Calibrated, Calibration, Filed, GrowingPart, Overhead, Part, PartKey};
 use super::since::Counted;
-use super::tree::{Growing, Key, PathId, Tree};
+use super::tree::{Growing, Tree};
 use crate::histogram::{Histogram, Refinement};
 use crate::load::costs::Costs;
 use crate::load::timed::Timing;

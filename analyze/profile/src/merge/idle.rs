@@ -5,12 +5,13 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::Merged;
+use super::call_path::{CallPath, Counts, Key, PathId};
 use super::group::{FunctionTimes, Group};
 use super::modules::{Place, PlaceId};
 use super::pairs::PathPairs;
 use super::part::{Filed, Part};
 use super::paths::Paths;
-use super::tree::{CallPath, Counts, Key, PathId, Tree};
+use super::tree::Tree;
 
 impl Merged {
     /// The same without paths, functions and places that count nothing. Modules stay: they tell which program it is.

@@ -8,10 +8,10 @@ use diytrace_format::Slot;
 use diytrace_format::node::mark;
 use rayon::prelude::*;
 
+use super::call_path::Counts;
 use super::latest::{Latest, last_mark};
 use super::off_cpu::OffCpu;
 use super::pairs::{Pairs, PathPairs};
-use super::tree::Counts;
 use crate::load::timed::{Timed, Timing};
 use crate::load::{Arena, Family, Node};
 use crate::time::Time;

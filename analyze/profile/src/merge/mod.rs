@@ -9,6 +9,7 @@
 //! The result is the same in whatever order the profiles come. What a family has counted between two readings of it is
 //! merged likewise ([`Merging::add_since`]): all that is summed up is first taken off path by path (`since`).
 
+mod call_path;
 mod group;
 mod idle;
 mod latest;
@@ -32,6 +33,7 @@ use serde::{Deserialize, Serialize};
 use crate::load::{Arena, Family};
 pub use crate::module::ModuleFile;
 use crate::time::Time;
+pub use call_path::{CallPath, Counts, Key, PathId};
 pub use group::{FunctionTimes, Group, Process, Thread};
 use group::{GroupKey, Growth};
 pub use latest::Bound;
@@ -47,7 +49,7 @@ pub use part::{Filed, Overhead, Part, PartKey};
 pub use paths::Paths;
 pub use row::Row;
 use since::Earlier;
-pub use tree::{CallPath, Counts, Key, PathId, Tree};
+pub use tree::Tree;
 
 /// What is reported together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! Call paths that are put below other ones than they were recorded below.
 
+use super::call_path::{CallPath, PathId};
 use super::group::Group;
 use super::pairs::Pairs;
 use super::part::Part;
-use super::tree::{CallPath, Growing, PathId};
+use super::tree::Growing;
 
 /// A path, and the one of those above it that it belongs directly below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

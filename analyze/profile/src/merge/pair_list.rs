@@ -7,8 +7,9 @@ use rayon::prelude::*;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
+use super::call_path::PathId;
 use super::pairs::{Pairs, PathPairs};
-use super::tree::{Order, PathId};
+use super::tree::Order;
 
 /// Paths with the hook pairs in their times.
 #[derive(Clone, Default)]

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use super::call_path::PathId;
 use super::modules::PlaceId;
 use super::pair_list::PairList;
 use super::pairs::{Pairs, PathPairs};
-use super::tree::{Order, PathId};
+use super::tree::Order;
 use crate::histogram::Refinement;
 use crate::load::Family;
 use crate::load::costs::{Costs, Evidence};

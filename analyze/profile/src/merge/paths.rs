@@ -9,9 +9,9 @@ use rustc_hash::FxHashMap;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
+use super::call_path::{CallPath, Counts, Key, PathId};
 use super::modules::PlaceId;
 use super::off_cpu::OffCpu;
-use super::tree::{CallPath, Counts, Key, PathId};
 use crate::time::Time;
 
 /// A list of [`CallPath`]s, which are put together when they are asked for.

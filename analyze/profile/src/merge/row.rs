@@ -1,9 +1,9 @@
 //! A path's sums one by one, for whoever writes them.
 
+use super::call_path::Counts;
 use super::latest::Bound;
 use super::off_cpu::OffCpu;
 use super::pairs::{Pairs, PathPairs};
-use super::tree::Counts;
 use crate::time::Time;
 
 /// All that is summed up for a path.
