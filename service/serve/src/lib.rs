@@ -5,6 +5,7 @@
 //!                                 ▲
 //! GET /v1/report … ──[asked]──────┘──▶ the command line's JSON, by [`Views`]
 //! POST /v1/profiles, /ingest, /v1/scrape ──[sampled]──▶ store: sampled profiles of others
+//! POST /querier.v1.QuerierService/… ──[querier]──▶ what Grafana's data source for Pyroscope asks
 //! GET / ──[page]──▶ a browser
 //! ```
 //!
@@ -20,6 +21,7 @@ mod events;
 mod frames;
 mod live;
 mod page;
+mod querier;
 mod retention;
 mod sampled;
 mod scraped;

@@ -21,7 +21,8 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use crate::shared::{Ending, Service};
 use crate::tls::Secure;
 use crate::{
-    Error, Retention, Tls, Tokens, Views, access, answer, asked, events, frames, page, retention, sampled, scraped,
+    Error, Retention, Tls, Tokens, Views, access, answer, asked, events, frames, page, querier, retention, sampled,
+    scraped,
 };
 
 /// Most bytes of a request.
@@ -114,6 +115,7 @@ fn routes(service: Arc<Service>) -> Router {
         .route("/v1/profiles", get(asked::profiles).post(sampled::push))
         .route("/v1/scrape", post(sampled::scrape))
         .route("/v1/samples/{format}", get(asked::samples))
+        .route("/querier.v1.QuerierService/{method}", post(querier::ask))
         .route("/ingest", post(sampled::ingest))
         .route("/v1/{view}", get(asked::view))
         .route("/v1/export/{format}", get(asked::export))

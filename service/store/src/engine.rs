@@ -60,6 +60,10 @@ pub struct FrameFacts {
     pub started: i64,
     /// When it ended.
     pub ended: i64,
+    /// Calls in it.
+    pub calls: u64,
+    /// Self times of those as they were measured, in nanoseconds.
+    pub raw_ns: i64,
 }
 
 /// A value in a row.

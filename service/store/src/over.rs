@@ -51,7 +51,7 @@ pub fn over(store: &dyn Engine, query: &Query, over: &Over) -> Result<(Vec<Part>
 fn by_label(frames: Vec<FrameFacts>, query: &Query, name: &str) -> Result<Vec<Part>, Error> {
     query.check(&frames.iter().map(|frame| &frame.labels).collect::<Vec<_>>(), Some(name), "")?;
     let mut parts: BTreeMap<String, Part> = BTreeMap::new();
-    for FrameFacts { labels, session, started, ended } in frames {
+    for FrameFacts { labels, session, started, ended, .. } in frames {
         let part = parts.entry(session.clone()).or_insert_with(|| Part {
             value: labels.get(name).unwrap_or_default().to_owned(),
             started,
@@ -116,7 +116,7 @@ mod tests {
     fn frame(session: &str, build: &str, started: i64, ended: i64) -> FrameFacts {
         let mut labels = Labels::default();
         labels.set("build", build.to_owned());
-        FrameFacts { labels, session: session.to_owned(), started, ended }
+        FrameFacts { labels, session: session.to_owned(), started, ended, calls: 0, raw_ns: 0 }
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct Row {
     pub columns: u32,
     pub largest: u64,
     pub version: u64,
+    pub calls: u64,
+    pub raw_ns: i64,
 }
 
 /// How many frames a question names, so that it is not longer than who may only read may ask.
@@ -115,7 +117,7 @@ pub fn rows(store: &ClickHouse, series: &[&Series], range: Range, session: Optio
     let Range { since, until } = range;
     let query = format!(
         "SELECT id, own_series, of_series, session, sequence, started, ended, newest, newest_ended, came, paths, columns, \
-         largest, version FROM {} \
+         largest, version, calls, raw_ns FROM {} \
          WHERE of_series IN {chosen} AND ended > {since} AND ended <= {until} ORDER BY came, session, sequence",
         schema::frames(&inner)
     );
@@ -144,6 +146,8 @@ fn row(row: &mut Reader) -> Option<Row> {
         columns: row.u32()?,
         largest: row.u64()?,
         version: row.u64()?,
+        calls: row.u64()?,
+        raw_ns: row.i64()?,
     })
 }
 
@@ -183,7 +187,8 @@ pub fn frames(store: &ClickHouse, query: &Query) -> Result<Vec<FrameFacts>, Erro
     rows.sort_by(|a, b| (place[&a.series], a.ended, &a.session).cmp(&(place[&b.series], b.ended, &b.session)));
     let facts = rows.into_iter().map(|row| {
         let labels = all[place[&row.series]].labels.clone();
-        FrameFacts { labels, session: row.session, started: row.started, ended: row.ended }
+        let Row { session, started, ended, calls, raw_ns, .. } = row;
+        FrameFacts { labels, session, started, ended, calls, raw_ns }
     });
     Ok(facts.collect())
 }

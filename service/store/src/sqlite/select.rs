@@ -47,14 +47,15 @@ pub fn frames(store: &Sqlite, query: &Query) -> Result<Vec<FrameFacts>, Error> {
     let all = all_series(store)?;
     let labels: Vec<&Labels> = all.iter().map(|series| &series.labels).collect();
     query.check(&labels, None, &store.path.display().to_string())?;
-    let frames = "SELECT key, started, ended FROM frame JOIN session ON session.id = session \
+    let frames = "SELECT key, started, ended, calls, raw_ns FROM frame JOIN session ON session.id = session \
                   WHERE series = ?1 AND ended > ?2 AND ended <= ?3 ORDER BY ended, key";
     let mut frames = store.connection.prepare_cached(frames).map_err(failed)?;
     let mut found = Vec::new();
     for series in all.iter().filter(|series| query.selects(&series.labels)) {
         let facts = frames.query_map(params![series.id, query.range.since, query.range.until], |row| {
-            let (session, started, ended) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            Ok(FrameFacts { labels: series.labels.clone(), session, started, ended })
+            let (session, started, ended, calls, raw_ns) =
+                (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
+            Ok(FrameFacts { labels: series.labels.clone(), session, started, ended, calls, raw_ns })
         });
         found.extend(facts.map_err(failed)?.collect::<Result<Vec<_>, _>>().map_err(failed)?);
     }
