@@ -169,6 +169,19 @@ fn what_is_no_profile_is_refused_in_a_sentence() {
     }
 }
 
+#[test]
+fn what_is_shown_to_a_service_is_no_use_for_a_store() {
+    let folder = with_a_file();
+    for shown in ["--token-file tokens", "--tls-ca ca.pem", "--tls-cert a.pem --tls-key a.key"] {
+        for command in ["push server.pb.gz", "scrape 127.0.0.1:1"] {
+            let (stderr, status) = said(folder.path(), &format!("{command} --store s.db {shown}"));
+            assert!(stderr.contains("--store") || stderr.contains("--to"), "{command} {shown}: {stderr}");
+            assert_eq!(status, Some(2), "{command} {shown}");
+        }
+    }
+    assert!(!folder.path().join("s.db").exists());
+}
+
 /// An endpoint that answers with what it has at the time, or with status 404.
 struct Endpoint {
     address: SocketAddr,

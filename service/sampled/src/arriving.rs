@@ -13,8 +13,8 @@ use crate::{Error, MOST_BYTES};
 pub struct Origin {
     /// A file, an endpoint or a client, for errors.
     pub from: String,
-    /// The service, if the profile names no program.
-    pub service: Option<String>,
+    /// What it is called, if it names no program.
+    pub name: Option<String>,
     /// Labels that somebody has given; they are right.
     pub labels: Vec<(String, String)>,
     /// When it began and ended, in nanoseconds since 1970, if the profile does not tell.
@@ -74,9 +74,9 @@ fn labels(profile: &Messages, origin: &Origin) -> Labels {
         value.char_indices().take_while(|(at, c)| at + c.len_utf8() <= Labels::MOST_BYTES).map(|(_, c)| c).collect()
     };
     let known = |value: &str, other: &str| if value.is_empty() { fits(other) } else { fits(value) };
-    let service = origin.service.as_deref().unwrap_or_default();
+    let name = origin.name.as_deref().filter(|name| !name.is_empty());
     let mut labels = Labels::default();
-    labels.set("service", if service.is_empty() { known(file, "unknown") } else { fits(service) });
+    labels.set("service", known(file, name.unwrap_or("unknown")));
     labels.set("host", fits(&host_name()));
     labels.set("build", known(build, "unknown"));
     for (name, value) in &origin.labels {

@@ -68,3 +68,10 @@ pub enum Error {
     #[error(transparent)]
     Write(#[from] std::io::Error),
 }
+
+impl Error {
+    /// Whether what came is more than is taken.
+    pub fn is_too_large(&self) -> bool {
+        matches!(self, Self::Profile { source: diytrace_pprof::Error::Large { .. }, .. })
+    }
+}

@@ -14,14 +14,12 @@ mod scrape;
 mod selection;
 mod view;
 
-pub use diytrace_pprof::Error as Unread;
-
 pub use arriving::{Origin, arrived, folded};
 pub use document::{Document, Order, document};
 pub use error::Error;
 pub use list::List;
 pub use scrape::{Endpoint, Scraper};
-pub use selection::{Chosen, Selection};
+pub use selection::{Chosen, Selection, is_level};
 pub use view::{drawing, write_csv, write_list, write_list_csv, write_table};
 
 /// Most bytes of a profile's messages.

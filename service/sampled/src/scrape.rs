@@ -56,7 +56,9 @@ pub struct Scraper {
     labels: Vec<(String, String)>,
     /// Whether values that only grow are to be those since the reading before.
     is_repeated: bool,
+    /// The reading that values count from, and the latest, until that is.
     before: Option<(Messages, i64)>,
+    latest: Option<(Messages, i64)>,
     agent: ureq::Agent,
 }
 
@@ -71,7 +73,14 @@ impl Scraper {
             .max_redirects_will_error(false)
             .http_status_as_error(false);
         let is_repeated = is_repeated && seconds.is_none();
-        Self { endpoint, labels, is_repeated, before: None, agent: config.build().into() }
+        Self { endpoint, labels, is_repeated, before: None, latest: None, agent: config.build().into() }
+    }
+
+    /// What was scraped last is kept by somebody: the next counts from there. Otherwise that is told with the next, too.
+    pub fn taken(&mut self) {
+        if let Some(latest) = self.latest.take() {
+            self.before = Some(latest);
+        }
     }
 
     /// Asks. `None`: the first reading of what only grows, from which the next one counts.
@@ -84,8 +93,12 @@ impl Scraper {
         }
         let messages =
             read(&bytes, MOST_BYTES).map_err(|source| Error::Profile { from: origin.from.clone(), source })?;
-        let before = self.before.replace((messages.clone(), asked));
-        let Some((bytes, origin)) = since(&messages, before, origin, asked)? else { return Ok(None) };
+        let new = since(&messages, self.before.as_ref(), origin, asked)?;
+        self.latest = Some((messages, asked));
+        let Some((bytes, origin)) = new else {
+            self.taken();
+            return Ok(None);
+        };
         arrived(&bytes, &origin).map(Some)
     }
 
@@ -103,7 +116,7 @@ impl Scraper {
         let Endpoint { url, host, profile } = &self.endpoint;
         let named = [("host".to_owned(), host.clone()), ("profile".to_owned(), profile.clone())];
         let labels = named.into_iter().chain(self.labels.iter().cloned());
-        Origin { from: url.clone(), service: None, labels: labels.collect(), time: Some((asked, now())) }
+        Origin { from: url.clone(), name: None, labels: labels.collect(), time: Some((asked, now())) }
     }
 }
 
@@ -115,7 +128,7 @@ fn only_grows(of: &SampleType) -> bool {
 /// What has come since the reading before, and when that was. `None` if there was none, and nothing else is told.
 fn since(
     messages: &Messages,
-    before: Option<(Messages, i64)>,
+    before: Option<&(Messages, i64)>,
     origin: Origin,
     asked: i64,
 ) -> Result<Option<(Vec<u8>, Origin)>, Error> {
@@ -125,7 +138,7 @@ fn since(
         return Ok(Some((diytrace_pprof::messages(messages), origin)));
     }
     let mut new = all.clone();
-    let started = match &before {
+    let started = match before {
         Some((before, at)) => {
             new.subtract(before, only_grows)?;
             *at
@@ -183,11 +196,11 @@ mod tests {
         let first = reading("contentions", "main;lock 100");
         let second = reading("contentions", "main;lock 130\nmain;other 5");
         assert_eq!(total(since(&first, None, Origin::default(), 10).unwrap()), None);
-        assert_eq!(total(since(&second, Some((first.clone(), 10)), Origin::default(), 20).unwrap()), Some(35));
+        assert_eq!(total(since(&second, Some(&(first.clone(), 10)), Origin::default(), 20).unwrap()), Some(35));
         // The program was started again.
-        assert_eq!(total(since(&first, Some((second, 20)), Origin::default(), 30).unwrap()), Some(100));
+        assert_eq!(total(since(&first, Some(&(second, 20)), Origin::default(), 30).unwrap()), Some(100));
         // What tells how much there is stays as it is.
         let level = reading("inuse_space", "main 7");
-        assert_eq!(total(since(&level, Some((level.clone(), 10)), Origin::default(), 20).unwrap()), Some(7));
+        assert_eq!(total(since(&level, Some(&(level.clone(), 10)), Origin::default(), 20).unwrap()), Some(7));
     }
 }

@@ -29,7 +29,7 @@ pub struct Chosen {
 }
 
 /// Values that tell how much there is at a moment, not how much came to pass: those of several moments make no sum.
-fn is_level(name: &str) -> bool {
+pub fn is_level(name: &str) -> bool {
     name.starts_with("inuse_") || matches!(name, "goroutine" | "goroutines" | "threadcreate" | "threads" | "resident")
 }
 

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use diytrace_pprof::folded;
 use diytrace_profile::human::{bytes, count, counted, moment, share, time};
-use diytrace_store::SampledFacts;
 use diytrace_views::export::{Drawing, draw};
 use diytrace_views::view::Screen;
 use diytrace_views::view::table::dim;
@@ -139,7 +138,7 @@ pub fn write_list(list: &List, screen: &Screen, out: &mut dyn Write) -> io::Resu
                 value,
                 bytes(facts.bytes),
             ],
-            name: named(facts),
+            name: facts.labels.named(),
             ..Row::default()
         }
     });
@@ -183,7 +182,7 @@ pub fn write_list_csv(list: &List, out: &mut dyn Write) -> io::Result<()> {
             let size = facts.bytes.to_string();
             csv.write_record([
                 &facts.id,
-                &named(facts),
+                &facts.labels.named(),
                 &started,
                 &ended,
                 &of.name,
@@ -195,11 +194,4 @@ pub fn write_list_csv(list: &List, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     csv.flush()
-}
-
-fn named(facts: &SampledFacts) -> String {
-    const USUAL: [&str; 3] = ["service", "host", "build"];
-    let usual = USUAL.iter().filter_map(|name| Some((*name, facts.labels.get(name)?)));
-    let others = facts.labels.iter().filter(|(name, _)| !USUAL.contains(name));
-    usual.chain(others).map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",")
 }

@@ -9,7 +9,7 @@ import { insideOf } from "./tree.js";
  * selections (`isDifference`), red is what takes longer than before, blue what takes less, and the name says by how much. Values that
  * `write` writes are those of samples, and have no calls.
  * @param {import("./flamegraph.js").FlameNode} top
- * @param {{ find?: string, isDifference?: boolean, write?: (value: number) => string, onName: (name: string) => void }} how
+ * @param {{ find?: string, isDifference?: boolean, write?: (value: number) => string, onName?: (name: string) => void }} how
  */
 export function flame(top, { find = "", isDifference = false, write, onName }) {
   const canvas = element("canvas", { class: "flame", tabindex: 0, role: "img", "aria-label": `Flame graph of ${(write ?? time)(top.total)}` });
@@ -34,7 +34,7 @@ export function flame(top, { find = "", isDifference = false, write, onName }) {
     const node = graph.root;
     const back = node === top ? null : element("button", { type: "button", onclick: () => { graph.show(top); drawTrail(); } }, "← all");
     const name = node?.name;
-    const more = write || node === top || !name || node.isGroup || node.isLeftOut ? null : element("button", { type: "button", onclick: () => onName(name) }, `More of ${name}`);
+    const more = !onName || node === top || !name || node.isGroup || node.isLeftOut ? null : element("button", { type: "button", onclick: () => onName(name) }, `More of ${name}`);
     const inside = wanted ? insideOf(top, isFound) : 0;
     const found = wanted ? `“${find}”: ${time(inside)} inside, ${share(inside, top.total)} of all. ` : "";
     trail.replaceChildren(found, ...(back ? [back, " "] : ["Click a frame to zoom in; arrows and Enter do the same. "]), ...(more ? [more] : []));

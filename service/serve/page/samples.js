@@ -116,7 +116,7 @@ async function shown(asked, words) {
 /** @param {import("./types.d.ts").Parameters} asked @param {(value: number) => string} write */
 async function picture(asked, write) {
   const text = await (await ask(path("/v1/samples/folded", asked))).text();
-  return flame(ofFolded(text), { write, onName: () => {} });
+  return flame(ofFolded(text), { write });
 }
 
 /** @param {import("./types.d.ts").SamplesDocument} document @param {(value: number) => string} write @param {boolean} areLines */

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
+use diytrace_store::Error;
 
 /// `{"error": "one sentence"}`.
 pub fn error(status: StatusCode, sentence: &str) -> Response {
@@ -12,6 +13,18 @@ pub fn error(status: StatusCode, sentence: &str) -> Response {
         answer.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
     }
     answer
+}
+
+/// What an error of the store is to who asks.
+pub fn status_of(error: &Error) -> StatusCode {
+    match error {
+        Error::Overlap { .. } => StatusCode::CONFLICT,
+        Error::Frame { .. } | Error::Label { .. } => StatusCode::BAD_REQUEST,
+        Error::Full { .. } => StatusCode::FORBIDDEN,
+        // A full disk may have room again, and who is away may come back.
+        Error::Sqlite { .. } | Error::Away { .. } | Error::ClickHouse { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
 }
 
 /// Too many ask.

@@ -79,14 +79,7 @@ pub async fn names(State(service): State<Arc<Service>>, body: Bytes) -> Response
 
 fn refused(service: &Service, error: &Error) -> Response {
     service.counters.refused.fetch_add(1, Relaxed);
-    let status = match error {
-        Error::Overlap { .. } => StatusCode::CONFLICT,
-        Error::Frame { .. } | Error::Label { .. } => StatusCode::BAD_REQUEST,
-        Error::Full { .. } => StatusCode::FORBIDDEN,
-        // A full disk may have room again, and who is away may come back.
-        Error::Sqlite { .. } | Error::Away { .. } | Error::ClickHouse { .. } => StatusCode::SERVICE_UNAVAILABLE,
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
-    };
+    let status = answer::status_of(error);
     match status {
         StatusCode::CONFLICT | StatusCode::BAD_REQUEST => tracing::debug!("a frame was not taken: {error}"),
         _ => tracing::warn!("a frame was not taken: {error}"),

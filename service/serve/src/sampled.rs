@@ -9,7 +9,7 @@ use axum::extract::{FromRequest, Multipart, Query, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use diytrace_sampled::{Endpoint, Error, Origin, Scraper, arrived, folded};
-use diytrace_store::{Error as Store, Labels, Put, Sampled};
+use diytrace_store::{Labels, Put, Sampled};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 
@@ -106,9 +106,11 @@ fn origin(asked: &Ingested) -> Result<Origin, String> {
         Ok(Some(if number < 100_000_000_000 { number.saturating_mul(1_000_000_000) } else { number }))
     };
     let time = seconds(&asked.from)?.zip(seconds(&asked.until)?);
-    let service = (!name.is_empty()).then(|| name.to_owned());
-    let labels = labels.map_err(|error| error.to_string())?;
-    Ok(Origin { from: "what was sent".to_owned(), service, labels, time })
+    let mut labels = labels.map_err(|error| error.to_string())?;
+    if !name.is_empty() {
+        labels.push(Labels::parse(&format!("service={name}")).map_err(|error| error.to_string())?);
+    }
+    Ok(Origin { from: "what was sent".to_owned(), name: None, labels, time })
 }
 
 /// An endpoint that somebody names on the page.
@@ -166,12 +168,8 @@ async fn put(service: &Arc<Service>, ready: impl FnOnce() -> Result<Sampled, Err
 fn refused(error: &Error) -> Response {
     let status = match error {
         Error::Away { .. } | Error::Refused { .. } => StatusCode::BAD_GATEWAY,
-        Error::Store(Store::Full { .. }) => StatusCode::FORBIDDEN,
-        Error::Store(Store::Sqlite { .. } | Store::Away { .. } | Store::ClickHouse { .. }) => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
-        Error::Profile { source: diytrace_sampled::Unread::Large { .. }, .. } => StatusCode::PAYLOAD_TOO_LARGE,
-        Error::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        Error::Store(error) => answer::status_of(error),
+        error if error.is_too_large() => StatusCode::PAYLOAD_TOO_LARGE,
         _ => StatusCode::BAD_REQUEST,
     };
     answer::error(status, &error.to_string())
@@ -189,11 +187,10 @@ mod tests {
     #[test]
     fn names_of_clients_have_labels_in_braces() {
         let found = of("api.cpu{env=prod, host=\"db1\"}").unwrap();
-        assert_eq!(found.service.as_deref(), Some("api.cpu"));
         let labels: Vec<(&str, &str)> = found.labels.iter().map(|(name, value)| (&**name, &**value)).collect();
-        assert_eq!(labels, [("env", "prod"), ("host", "db1")]);
+        assert_eq!(labels, [("env", "prod"), ("host", "db1"), ("service", "api.cpu")]);
         assert_eq!(found.time, Some((1_700_000_000_000_000_000, 1_700_000_010_000_000_000)));
-        assert_eq!(of("api").unwrap().labels, []);
+        assert_eq!(of("{env=prod}").unwrap().labels, [("env".to_owned(), "prod".to_owned())]);
         assert!(of("api{env=prod").is_err() && of("api{1=2}").is_err());
     }
 }

@@ -47,6 +47,14 @@ impl Labels {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
+    /// As people read them: those that all have first.
+    pub fn named(&self) -> String {
+        const USUAL: [&str; 3] = ["service", "host", "build"];
+        let usual = USUAL.iter().filter_map(|name| Some((*name, self.get(name)?)));
+        let others = self.iter().filter(|(name, _)| !USUAL.contains(name));
+        usual.chain(others).map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",")
+    }
+
     /// As a JSON object, names in order.
     pub fn to_json(&self) -> String {
         serde_json::to_string(&self.0).unwrap_or_default() // of text only

@@ -7,6 +7,7 @@ mod access;
 mod agent;
 mod answers;
 mod delete;
+mod destination;
 mod history;
 mod home;
 mod load;

@@ -5,13 +5,12 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use diytrace_agent::Client;
 use diytrace_profile::error::Error as Whole;
 use diytrace_profile::human::{count, counted};
 use diytrace_sampled::{Origin, arrived};
-use diytrace_store::{self as store, Address, Labelled, Labels, Put, Sampled};
+use diytrace_store::{self as store, Labelled, Put};
 
-use super::access::Access;
+use super::destination::{Destination, Error};
 use super::samples;
 use crate::cli::shown::warn;
 use crate::cli::source::Source;
@@ -36,20 +35,8 @@ pub struct Arguments {
     #[command(flatten)]
     source: Source,
 
-    /// The store, a file or a database, which is made if there is none
-    #[arg(long, value_name = "URL", required_unless_present = "to")]
-    store: Option<String>,
-
-    /// The service to send them to: http://HOST:PORT or https://HOST:PORT
-    #[arg(long, value_name = "URL", conflicts_with = "store")]
-    to: Option<String>,
-
     #[command(flatten)]
-    access: Access,
-
-    /// A label of the series (repeatable); service, host and build are the program's, this host's and its build ID's unless told
-    #[arg(long = "label", value_name = "NAME=VALUE")]
-    labels: Vec<String>,
+    destination: Destination,
 }
 
 impl Arguments {
@@ -67,28 +54,9 @@ impl Arguments {
         Ok(())
     }
 
-    fn labels(&self) -> Result<Vec<(String, String)>, store::Error> {
-        self.labels.iter().map(|label| Labels::parse(label)).collect()
-    }
-
-    fn client(&self) -> Result<Client, Box<dyn std::error::Error + Send + Sync>> {
-        let to = self.to.as_ref().ok_or("name a store or a service")?;
-        Ok(Client::new(to, &self.access.shown()?)?)
-    }
-
-    fn put_sampled(&self, files: &[PathBuf]) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        let labels = self.labels()?;
-        let (where_to, mut put): (String, Putting) = match &self.store {
-            Some(store) => {
-                let address = store.parse::<Address>()?;
-                let mut engine = store::open(&address, true)?;
-                (address.to_string(), Box::new(move |one| Ok(engine.put_sampled(one)?)))
-            }
-            None => {
-                let client = self.client()?;
-                (client.service().to_owned(), Box::new(move |one| client.send_sampled(one).map_err(Into::into)))
-            }
-        };
+    fn put_sampled(&self, files: &[PathBuf]) -> Result<(), Error> {
+        let labels = self.destination.labels()?;
+        let mut target = self.destination.open()?;
         let mut known = 0;
         for path in files {
             let bytes = samples::read(path)?;
@@ -97,32 +65,20 @@ impl Arguments {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
             let stem = name.map(|name| name.split('.').next().unwrap_or_default().to_owned());
             let from = path.display().to_string();
-            let origin = Origin { from, service: None, labels: labels.clone(), time: Some((changed, changed)) };
-            let mut sampled = arrived(&bytes, &origin)?;
-            if sampled.facts.labels.get("service") == Some("unknown") {
-                sampled = arrived(&bytes, &Origin { service: stem, ..origin })?;
-            }
-            known += u64::from(put(&sampled)? == Put::Known);
+            let origin = Origin { from, name: stem, labels: labels.clone(), time: Some((changed, changed)) };
+            let sampled = arrived(&bytes, &origin)?;
+            known += u64::from(target.put_sampled(&sampled)? == Put::Known);
         }
         let new = counted(files.len() as u64 - known, "sampled profile", "sampled profiles");
         let known = if known > 0 { format!(", {known} there already") } else { String::new() };
-        let _ = writeln!(io::stderr(), "diytrace: {where_to}: {new} put in{known}");
+        let _ = writeln!(io::stderr(), "diytrace: {}: {new} put in{known}", target.name());
         Ok(())
     }
 
-    fn put(&self, profiles: &[PathBuf]) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        let labelled = Labelled { labels: self.labels()?.into_iter().collect() };
-        let (where_to, (pushed, left_out)) = match (&self.store, &self.to) {
-            (Some(store), _) => {
-                let address = store.parse::<Address>()?;
-                let mut engine = store::open(&address, true)?;
-                (address.to_string(), store::push(&mut *engine, profiles, &labelled)?)
-            }
-            (None, to) => {
-                let to = to.clone().unwrap_or_default();
-                (to, store::push(&mut self.client()?, profiles, &labelled)?)
-            }
-        };
+    fn put(&self, profiles: &[PathBuf]) -> Result<(), Error> {
+        let labelled = Labelled { labels: self.destination.labels()? };
+        let mut target = self.destination.open()?;
+        let (pushed, left_out) = target.push(profiles, &labelled)?;
         warn(&left_out.iter().map(|profile| format!("left out: {profile}")).collect::<Vec<_>>());
         let store::Pushed { added, grown, known, paths } = pushed;
         let recordings = |count: u64| if count == 1 { "1 recording".to_owned() } else { format!("{count} recordings") };
@@ -134,13 +90,10 @@ impl Arguments {
             said.push(format!("{known} there already"));
         }
         let said = said.join(", ");
-        let _ = writeln!(io::stderr(), "diytrace: {where_to}: {said} ({} call paths)", count(paths));
+        let _ = writeln!(io::stderr(), "diytrace: {}: {said} ({} call paths)", target.name(), count(paths));
         Ok(())
     }
 }
-
-/// Puts a sampled profile somewhere.
-type Putting = Box<dyn FnMut(&Sampled) -> Result<Put, Box<dyn std::error::Error + Send + Sync>>>;
 
 /// Whether a file is a sampled profile, and no recording or archive: gzipped, or named as one.
 fn is_sampled(path: &Path) -> bool {

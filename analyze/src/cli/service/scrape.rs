@@ -3,12 +3,11 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use diytrace_agent::Client;
 use diytrace_profile::error::Error as Whole;
-use diytrace_sampled::{Endpoint, Error, Scraper};
-use diytrace_store::{self as store, Address, Labels, Put, Sampled, Stored};
+use diytrace_sampled::{Endpoint, Scraper};
+use diytrace_store::Put;
 
-use super::access::Access;
+use super::destination::{Destination, Error};
 use super::log;
 use crate::signals::Signals;
 
@@ -30,17 +29,6 @@ pub struct Arguments {
     #[arg(value_name = "URL")]
     endpoint: String,
 
-    /// The store, a file or a database, which is made if there is none
-    #[arg(long, value_name = "URL", required_unless_present = "to")]
-    store: Option<String>,
-
-    /// The service to send it to: http://HOST:PORT or https://HOST:PORT
-    #[arg(long, value_name = "URL", conflicts_with = "store")]
-    to: Option<String>,
-
-    #[command(flatten)]
-    access: Access,
-
     /// How long the endpoint is to sample, in seconds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=3600))]
     seconds: Option<u64>,
@@ -49,25 +37,8 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = super::agent::duration)]
     every: Option<Duration>,
 
-    /// A label of the series (repeatable); service and build are the program's, host the endpoint's, and profile its path's last
-    /// word unless told
-    #[arg(long = "label", value_name = "NAME=VALUE")]
-    labels: Vec<String>,
-}
-
-/// Where profiles go.
-enum Target {
-    Store(Stored),
-    Service(Client),
-}
-
-impl Target {
-    fn put(&mut self, sampled: &Sampled) -> Result<Put, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(match self {
-            Self::Store(store) => store.put_sampled(sampled)?,
-            Self::Service(client) => client.send_sampled(sampled)?,
-        })
-    }
+    #[command(flatten)]
+    destination: Destination,
 }
 
 impl Arguments {
@@ -76,23 +47,15 @@ impl Arguments {
         self.scrape().map_err(Whole::Elsewhere)
     }
 
-    fn scrape(self) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    fn scrape(self) -> Result<(), Error> {
         let endpoint = Endpoint::parse(&self.endpoint, self.seconds)?;
-        let labels = self.labels.iter().map(|label| Labels::parse(label)).collect::<Result<Vec<_>, _>>()?;
-        let (mut target, name) = match (&self.store, &self.to) {
-            (Some(store), _) => {
-                let address = store.parse::<Address>()?;
-                (Target::Store(store::open(&address, true)?), address.to_string())
-            }
-            (None, to) => {
-                let to = to.clone().unwrap_or_default();
-                (Target::Service(Client::new(&to, &self.access.shown()?)?), to)
-            }
-        };
+        let labels = self.destination.labels()?;
+        let mut target = self.destination.open()?;
+        let name = target.name().to_owned();
         let mut scraper = Scraper::new(endpoint, labels, self.seconds, self.every.is_some());
         let Some(every) = self.every else {
             let Some(sampled) = scraper.scrape()? else { return Ok(()) };
-            let put = target.put(&sampled)?;
+            let put = target.put_sampled(&sampled)?;
             let what = if put == Put::Known { "there already" } else { "put in" };
             let types: Vec<&str> = sampled.facts.types.iter().map(|of| of.name.as_str()).collect();
             let _ = writeln!(io::stderr(), "diytrace: {name}: 1 sampled profile {what} ({})", types.join(", "));
@@ -104,14 +67,12 @@ impl Arguments {
         let mut next = Instant::now();
         loop {
             match scraper.scrape() {
-                Ok(Some(sampled)) => {
-                    if let Err(error) = target.put(&sampled) {
-                        tracing::warn!("not put in: {error}");
-                    }
-                }
+                Ok(Some(sampled)) => match target.put_sampled(&sampled) {
+                    Ok(_) => scraper.taken(),
+                    Err(error) => tracing::warn!("not put in, and told with the next: {error}"),
+                },
                 Ok(None) => {}
-                Err(error @ (Error::Away { .. } | Error::Refused { .. })) => tracing::warn!("{error}"),
-                Err(error) => return Err(error.into()),
+                Err(error) => tracing::warn!("{error}"),
             }
             // At the times that were planned, however long one takes.
             next = (next + every).max(Instant::now());

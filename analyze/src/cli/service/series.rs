@@ -1,12 +1,11 @@
 //! The command `series`: what is in a profile store.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, Table, TableStyle};
 use diytrace_profile::error::Error;
 use diytrace_profile::human::{bytes, count, moment};
-use diytrace_store::{self as store, Address, Query, Range, SeriesFacts};
+use diytrace_store::{self as store, Address, Labels, Query, Range, SeriesFacts};
 use serde::Serialize;
 
 use crate::cli::pager::Output;
@@ -42,7 +41,7 @@ pub struct Document {
 
 #[derive(Serialize)]
 struct Series {
-    labels: BTreeMap<String, String>,
+    labels: Labels,
     recordings: u64,
     calls: u64,
     first_unix_ns: i64,
@@ -53,24 +52,13 @@ struct Series {
 impl From<SeriesFacts> for Series {
     fn from(facts: SeriesFacts) -> Self {
         Self {
-            labels: facts.labels.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            labels: facts.labels,
             recordings: facts.sessions,
             calls: facts.calls,
             first_unix_ns: facts.first,
             last_unix_ns: facts.last,
             bytes: facts.bytes,
         }
-    }
-}
-
-impl Series {
-    /// Its labels, those that all have first.
-    fn named(&self) -> String {
-        const USUAL: [&str; 3] = ["service", "host", "build"];
-        let usual = USUAL.iter().filter_map(|name| Some((*name, self.labels.get(*name)?)));
-        let others = self.labels.iter().filter(|(name, _)| !USUAL.contains(&name.as_str()));
-        let all = usual.chain(others.map(|(name, value)| (name.as_str(), value)));
-        all.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",")
     }
 }
 
@@ -113,7 +101,7 @@ fn csv(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     for series in &document.series {
         let Series { recordings, calls, first_unix_ns, last_unix_ns, bytes, .. } = series;
         let numbers = [recordings.to_string(), calls.to_string(), first_unix_ns.to_string(), last_unix_ns.to_string()];
-        csv.write_record([series.named()].into_iter().chain(numbers).chain([bytes.to_string()]))?;
+        csv.write_record([series.labels.named()].into_iter().chain(numbers).chain([bytes.to_string()]))?;
     }
     csv.flush()
 }
@@ -125,7 +113,7 @@ fn table(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     for series in &document.series {
         let last = u64::try_from(series.last_unix_ns).map_or_else(|_| String::new(), moment);
         let size = bytes(series.bytes);
-        table.add_row([series.recordings.to_string(), count(series.calls), size, last, series.named()]);
+        table.add_row([series.recordings.to_string(), count(series.calls), size, last, series.labels.named()]);
     }
     for column in table.column_iter_mut().take(3) {
         column.set_cell_alignment(CellAlignment::Right);

@@ -15,6 +15,7 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
+use diytrace_sampled::is_level;
 use diytrace_store::{Engine, Error as Store, Labels, Query, Range};
 use prost::Message;
 use serde::Serialize;
@@ -59,12 +60,11 @@ impl Refused {
 
 impl From<Store> for Refused {
     fn from(error: Store) -> Self {
-        let (status, code) = match error {
-            Store::Away { .. } | Store::Sqlite { .. } | Store::ClickHouse { .. } => {
-                (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
-            }
-            Store::Label { .. } => (StatusCode::BAD_REQUEST, "invalid_argument"),
-            _ => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+        let status = answer::status_of(&error);
+        let code = match status {
+            StatusCode::BAD_REQUEST => "invalid_argument",
+            StatusCode::SERVICE_UNAVAILABLE => "unavailable",
+            _ => "internal",
         };
         Self { status, code, sentence: error.to_string() }
     }
@@ -237,19 +237,48 @@ fn select_series(service: &Service, request: SelectSeriesRequest) -> Result<Sele
         }
     }
     drop(store);
-    let mut series: BTreeMap<Vec<(String, String)>, BTreeMap<i64, f64>> = BTreeMap::new();
-    for (labels, ended, value) in found {
-        let of_group = |name: &String| Some((name.clone(), labels.get(name_here(name))?.to_owned()));
-        let group: Vec<(String, String)> = request.group_by.iter().filter_map(of_group).collect();
-        // A point tells what ended in the step before it.
-        let steps = (ended / 1_000_000 - request.start).max(0) / step + 1;
-        *series.entry(group).or_default().entry(request.start + steps * step).or_default() += value;
-    }
+    let steps = Steps { start: request.start, step, is_level: kind == SAMPLED && is_level(of) };
+    let series = steps.sum(found, &request.group_by);
     let series = series.into_iter().map(|(labels, points)| Series {
         labels: labels.into_iter().map(|(name, value)| LabelPair { name, value }).collect(),
         points: points.into_iter().map(|(timestamp, value)| Point { value, timestamp }).collect(),
     });
     Ok(SelectSeriesResponse { series: series.collect() })
+}
+
+/// Slices of time, in milliseconds since 1970.
+struct Steps {
+    start: i64,
+    step: i64,
+    /// Values tell how much there is at a moment: of each series the latest in a step counts, and no sum of several.
+    is_level: bool,
+}
+
+/// Sums by labels, and by the moment at which their step ends.
+type Sums = BTreeMap<Vec<(String, String)>, BTreeMap<i64, f64>>;
+
+impl Steps {
+    /// Adds up what ended in each step, by these labels.
+    fn sum(&self, found: Vec<(Labels, i64, f64)>, group_by: &[String]) -> Sums {
+        // Of each series, and step: when what counts there ended, and what it is.
+        let mut counting: BTreeMap<(Labels, i64), (i64, f64)> = BTreeMap::new();
+        for (labels, ended, value) in found {
+            let steps = (ended / 1_000_000 - self.start).max(0) / self.step + 1;
+            let (latest, sum) = counting.entry((labels, self.start + steps * self.step)).or_insert((i64::MIN, 0.0));
+            match self.is_level {
+                true if ended >= *latest => (*latest, *sum) = (ended, value),
+                true => {}
+                false => *sum += value,
+            }
+        }
+        let mut sums = Sums::new();
+        for ((labels, at), (_, value)) in counting {
+            let of_group = |name: &String| Some((name.clone(), labels.get(name_here(name))?.to_owned()));
+            let group = group_by.iter().filter_map(of_group).collect();
+            *sums.entry(group).or_default().entry(at).or_default() += value;
+        }
+        sums
+    }
 }
 
 fn stacktraces(
@@ -328,4 +357,32 @@ fn add_folded(flame: &mut Flame, body: &[u8]) -> Option<()> {
         flame.add(place, value.parse().ok()?);
     }
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_to_pass_is_summed_up_and_what_there_is_is_not() {
+        let labels = |host: &str| {
+            let mut labels = Labels::default();
+            labels.set("host", host.to_owned());
+            labels.set("service", "api".to_owned());
+            labels
+        };
+        let at = |ms: i64| ms * 1_000_000;
+        let found = vec![
+            (labels("a"), at(1010), 5.0),
+            (labels("a"), at(1020), 7.0),
+            (labels("b"), at(1030), 1.0),
+            (labels("a"), at(1150), 9.0),
+        ];
+        let group =
+            |is_level: bool, by: &str| Steps { start: 1000, step: 100, is_level }.sum(found.clone(), &[by.to_owned()]);
+        let api = vec![("service_name".to_owned(), "api".to_owned())];
+        assert_eq!(group(false, "service_name")[&api], BTreeMap::from([(1100, 13.0), (1200, 9.0)]));
+        assert_eq!(group(true, "service_name")[&api], BTreeMap::from([(1100, 8.0), (1200, 9.0)]));
+        assert_eq!(group(true, "host").len(), 2);
+    }
 }
