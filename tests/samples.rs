@@ -170,6 +170,15 @@ fn what_is_no_profile_is_refused_in_a_sentence() {
 }
 
 #[test]
+fn a_profile_of_nothing_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("idle.pb"), folded_as_pprof("main;wait 0")).unwrap();
+    let shown = String::from_utf8(done(folder.path(), "samples idle.pb")).unwrap();
+    assert!(shown.contains("nothing was sampled"), "{shown}");
+    assert_eq!(samples(folder.path(), "idle.pb")["functions"], json!([]));
+}
+
+#[test]
 fn what_is_shown_to_a_service_is_no_use_for_a_store() {
     let folder = with_a_file();
     for shown in ["--token-file tokens", "--tls-ca ca.pem", "--tls-cert a.pem --tls-key a.key"] {

@@ -42,6 +42,9 @@ pub fn write_table(document: &Document, screen: &Screen, out: &mut dyn Write) ->
         writeln!(out, "{}", dim(&format!("also: {} (--type)", others.join(", ")), screen))?;
     }
     writeln!(out)?;
+    if document.functions.is_empty() && document.left_out == 0 {
+        return writeln!(out, "  nothing was sampled: all values are 0");
+    }
     let percent = |value: i64| share(value as f64, of.total as f64);
     let rows = document.functions.iter().map(|row| Row {
         numbers: vec![shown(row.flat, &of.unit), percent(row.flat), shown(row.cum, &of.unit), percent(row.cum)],

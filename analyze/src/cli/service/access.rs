@@ -9,19 +9,19 @@ use diytrace_serve::{Error, Tokens};
 #[derive(Clone, Debug, clap::Args)]
 pub struct Access {
     /// A file with a line `write TOKEN`, if the service wants one
-    #[arg(long, value_name = "FILE", requires = "to")]
+    #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
     /// Certificates that the service's must come from (PEM), for https:// [default: those that browsers trust]
-    #[arg(long, value_name = "FILE", requires = "to")]
+    #[arg(long, value_name = "FILE")]
     tls_ca: Option<PathBuf>,
 
     /// A certificate of ours (PEM), if the service asks for one
-    #[arg(long, value_name = "FILE", requires_all = ["to", "tls_key"])]
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
 
     /// Its private key (PEM)
-    #[arg(long, value_name = "FILE", requires_all = ["to", "tls_cert"])]
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 }
 

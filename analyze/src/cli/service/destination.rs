@@ -11,15 +11,18 @@ use super::access::Access;
 /// Whatever goes wrong on the way there.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
+/// What means nothing to a store.
+const FOR_A_SERVICE: [&str; 5] = ["to", "token_file", "tls_ca", "tls_cert", "tls_key"];
+
 /// A store or a service, and labels of what is put there.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Destination {
     /// The store, a file or a database, which is made if there is none
-    #[arg(long, value_name = "URL", required_unless_present = "to")]
+    #[arg(long, value_name = "URL", required_unless_present = "to", conflicts_with_all = FOR_A_SERVICE)]
     store: Option<String>,
 
     /// The service to send to: http://HOST:PORT or https://HOST:PORT
-    #[arg(long, value_name = "URL", conflicts_with = "store")]
+    #[arg(long, value_name = "URL")]
     to: Option<String>,
 
     #[command(flatten)]
