@@ -1,6 +1,6 @@
 /* What the handler of stepped.c, which has the compile lines, does at an instruction of a hook. */
 #define _GNU_SOURCE
-#include "stepped.h"
+#include "stepped-parts.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>

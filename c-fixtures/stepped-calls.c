@@ -1,5 +1,5 @@
 /* The instrumented calls of stepped.c, which has the compile lines. */
-#include "stepped.h"
+#include "stepped-parts.h"
 #include <stdio.h>
 
 #ifdef __clang__

@@ -1,5 +1,5 @@
 /* The handler of stepped.c, which has the compile lines: what the calls count for that it makes, and those it interrupts. */
-#include "stepped.h"
+#include "stepped-parts.h"
 
 static int number_of(void *address)
 {

@@ -1,6 +1,6 @@
 /* The ways through the hooks that stepped.c, which has the compile lines, steps through. */
 #define _GNU_SOURCE
-#include "stepped.h"
+#include "stepped-parts.h"
 #include <dlfcn.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -12,7 +12,7 @@
  * instruction each step was at, and how often that had been reached; trials then run at full speed to a breakpoint there.
  * Not at instructions that also run while signals are blocked, nor within one that repeats itself: there they step. */
 #define _GNU_SOURCE
-#include "stepped.h"
+#include "stepped-parts.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

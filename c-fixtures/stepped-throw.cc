@@ -1,5 +1,5 @@
 /* The calls of stepped.c that throw and catch. Its compile lines are there. */
-#include "stepped.h"
+#include "stepped-parts.h"
 
 #define APART __attribute__((noinline))
 

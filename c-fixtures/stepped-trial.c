@@ -1,5 +1,5 @@
 /* What the parts of stepped.c, which has the compile lines, know of the trial that they are in, and what it counts. */
-#include "stepped.h"
+#include "stepped-parts.h"
 
 __thread enum weight weight;
 struct shared *shared;

@@ -28,7 +28,7 @@
  *
  * It says 1 if a trial failed. Under a preload that answers to `diytrace_counted` it compares the truth with it itself. */
 #define _GNU_SOURCE
-#include "stepped.h"
+#include "stepped-parts.h"
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>

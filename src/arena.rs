@@ -53,8 +53,8 @@ pub struct Arena {
     pub name: [u8; 16],
     /// The latest call's time, which is not in its function's histogram yet: [`Pending`].
     pub pending: u64,
-    /// Its [`crate::Trials`]; 0 if it has none.
-    pub trials: Ref,
+    /// Its [`crate::Calibration`]; 0 if it has none.
+    pub calibration: Ref,
     /// The block of its [`crate::Ring`]; 0 if it has none.
     pub ring: Ref,
     /// Inode number of the owner's PID namespace, in which its `pid` and `tid` mean something; 0 = not known.

@@ -24,7 +24,7 @@ pub mod clock {
 
 /// Values of [`Header::timing`].
 pub mod timing {
-    /// Every call is timed, but for those of trials (see [`crate::Trials`]).
+    /// Every call is timed, but for those of windows (see [`crate::Calibration`]).
     pub const ALL: u32 = 1;
     /// Calls are counted only.
     pub const OFF: u32 = 2;

@@ -40,6 +40,7 @@
 
 pub mod arena;
 pub mod block;
+pub mod calibration;
 pub mod callsite;
 pub mod function;
 pub mod header;
@@ -54,10 +55,10 @@ pub mod reader;
 pub mod ring;
 pub mod text;
 pub mod timeline;
-pub mod trials;
 
 pub use arena::{Arena, Pending};
 pub use block::{ARENA_NODES, BLOCKS_START, Block, CHUNK_NODES, GRANULE, Ref, UNIT, kind};
+pub use calibration::Calibration;
 pub use function::{Bins, Function, FunctionCount};
 pub use header::{DIRECTORY_SLOTS, Header, MAGIC, VERSION};
 pub use module::Module;
@@ -65,4 +66,3 @@ pub use node::{Node, NodeRecord, Slot};
 pub use off_cpu::OffCpu;
 pub use ring::{Ring, RingSlot};
 pub use timeline::Timeline;
-pub use trials::Trials;

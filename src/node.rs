@@ -67,7 +67,7 @@ pub struct Node {
     pub record: Ref,
     /// Bits of [`flag`].
     pub flags: u32,
-    /// Calls that were noted, and not timed: those of trials (see [`crate::Trials`]).
+    /// Calls that were noted, and not timed: those of windows (see [`crate::Calibration`]).
     pub noted: u32,
     /// Target of the call if the bytes before the call site were `e8`, else 0.
     pub target: u64,

@@ -7,8 +7,8 @@ use crate::block::BLOCK_MAGIC;
 use crate::node::SKIPPED;
 use crate::ring::SLOTS;
 use crate::{
-    ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Function, FunctionCount, GRANULE, Header, MAGIC,
-    Module, Node, NodeRecord, OffCpu, Ref, Ring, RingSlot, Timeline, Trials, UNIT, VERSION, kind,
+    ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Calibration, Function, FunctionCount, GRANULE, Header,
+    MAGIC, Module, Node, NodeRecord, OffCpu, Ref, Ring, RingSlot, Timeline, UNIT, VERSION, kind,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -135,9 +135,9 @@ impl<'a> File<'a> {
         self.by_reference(record)
     }
 
-    /// The trials that an arena names.
-    pub fn trials(&self, trials: Ref) -> Option<Trials> {
-        self.by_reference(trials)
+    /// The results of calibration windows that an arena names.
+    pub fn calibration(&self, reference: Ref) -> Option<Calibration> {
+        self.by_reference(reference)
     }
 
     /// An arena's ring and its slots; `None` if it has none, or nothing is in it.

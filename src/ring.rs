@@ -1,6 +1,6 @@
 //! Rings: calls that were noted in the order in which they came, and are counted later.
 //!
-//! In a part of a trial (see [`crate::Trials`]) the hooks look nothing up: they note each entry and exit here and go on. When
+//! In a part of a window (see [`crate::Calibration`]) the hooks look nothing up: they note each entry and exit here and go on. When
 //! that part ends, the recorder counts what is noted, each call on its path, and empties the ring. If its process is killed
 //! before that, the reader does: [`Ring::done`] of the slots are counted already.
 

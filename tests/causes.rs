@@ -53,7 +53,7 @@ fn make_up(here: &Path, set: &str, recorded: &Recorded, factors: &[(&str, f64)],
             hooks_variation: 0.2,
             found: HOOKS,
             found_error: 0.2 * (HOOKS.inner + HOOKS.outer),
-            trials: (0..20).map(|_| HOOKS.inner + HOOKS.outer - HOOKS.counted + 2.0 * chance.normal()).collect(),
+            windows: (0..20).map(|_| HOOKS.inner + HOOKS.outer - HOOKS.counted + 2.0 * chance.normal()).collect(),
             wait: None,
         };
         program.run(&times, &mut chance, &here.join(set).join(run.to_string()));

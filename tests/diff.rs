@@ -67,7 +67,7 @@ fn make_up(here: &Path, sets: &[(&str, &Recorded, f64)], runs: usize) {
                 hooks_variation: 0.2,
                 found: HOOKS,
                 found_error: 0.2 * (HOOKS.inner + HOOKS.outer),
-                trials: (0..20).map(|_| HOOKS.inner + HOOKS.outer - HOOKS.counted + 5.0 * chance.normal()).collect(),
+                windows: (0..20).map(|_| HOOKS.inner + HOOKS.outer - HOOKS.counted + 5.0 * chance.normal()).collect(),
                 wait: (chance.part() < 1.0 / 3.0).then_some((waiting, 30e6)),
             };
             program.run(&times, &mut chance, &here.join(set).join(run.to_string()));

@@ -52,9 +52,10 @@ fn what_an_empty_call_takes_is_measured_between_windows() {
         if file.header().clock != TSC {
             return; // there are no windows
         }
-        let records = file.blocks().filter_map(|block| Some(file.arena(&block)?.trials)).filter(|record| *record != 0);
-        let trials = records.filter_map(|record| file.trials(record));
-        let measured: Vec<f64> = trials.map(|trials| f64::from(trials.empty_call) / 1024.0).collect();
+        let records =
+            file.blocks().filter_map(|block| Some(file.arena(&block)?.calibration)).filter(|record| *record != 0);
+        let results = records.filter_map(|record| file.calibration(record));
+        let measured: Vec<f64> = results.map(|results| f64::from(results.empty_call) / 1024.0).collect();
         // Three calls and returns: a few ticks at least, and no more than hooks that record would take.
         let header = file.header();
         let pair = (header.inner_cost + header.outer_cost) as f64 / 1024.0;

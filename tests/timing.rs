@@ -57,9 +57,9 @@ fn what_is_not_timed_has_no_time() {
 }
 
 #[test]
-fn trials_tell_what_timing_costs_and_count_every_call() {
+fn windows_tell_what_timing_costs_and_count_every_call() {
     each_build("busy.c", |program| {
-        // Trials begin after 131,072 calls of a thread, and are few.
+        // Windows begin after 131,072 calls of a thread, and are few.
         assert_some_run_is_tried(|| {
             let recorded = busy(program, 3_000_000, "all");
             assert_busy_calls(&recorded, 3_000_000);
@@ -69,7 +69,7 @@ fn trials_tell_what_timing_costs_and_count_every_call() {
 }
 
 #[test]
-fn trials_go_on_from_one_call_of_a_root_to_the_next() {
+fn windows_go_on_from_one_call_of_a_root_to_the_next() {
     each_build("busy.c", |program| {
         assert_some_run_is_tried(|| {
             let recorded = program.record().args(&["4000000", "row"]).set("ROOT", "row").run();
@@ -79,13 +79,13 @@ fn trials_go_on_from_one_call_of_a_root_to_the_next() {
     });
 }
 
-/// Runs a program until there are trials enough to tell its cost. A trial in which its thread was kept waiting tells nothing,
+/// Runs a program until there are windows enough to tell its cost. A window in which its thread was kept waiting tells nothing,
 /// and the next is then far away.
 fn assert_some_run_is_tried(run: impl Fn() -> Recorded) {
     let overheads = (0..20).map(|_| json(&run())["reports"][0]["overhead"].clone());
     assert!(
         overheads.into_iter().any(|overhead| overhead["trials"].as_u64() >= Some(8)),
-        "no run has had eight trials"
+        "no run has had eight windows"
     );
 }
 

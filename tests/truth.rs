@@ -113,19 +113,19 @@ const HOOKS: Hooks = Hooks { inner: 12.0, outer: 30.0, counted: 9.0 };
 /// How far off the recorder's loop says that it may be.
 const LOOP_ERROR: f64 = 8.0;
 
-/// A program of a thousand requests in which a pair of hooks takes so much more than its trials tell (than its loop, if there
+/// A program of a thousand requests in which a pair of hooks takes so much more than its windows tell (than its loop, if there
 /// are none), in nanoseconds, and so much more of that lies inside the interval than its loop tells.
 fn simulated(
     program: &Program,
-    trials: usize,
+    windows: usize,
     [more, inside]: [f64; 2],
     chance: &mut Chance,
 ) -> (Report, BTreeMap<String, Simulated>) {
     let here = tempfile::tempdir().unwrap();
-    // What a noted pair takes is in no trial.
+    // What a noted pair takes is in no window.
     let timing = HOOKS.inner + HOOKS.outer - HOOKS.counted;
-    // A loop has its calls in the caches: what it finds is too little, and in the right proportion. Trials know better.
-    let of_loop = if trials > 0 { 0.9 } else { 1.0 };
+    // A loop has its calls in the caches: what it finds is too little, and in the right proportion. Windows know better.
+    let of_loop = if windows > 0 { 0.9 } else { 1.0 };
     let times = Times {
         own: &own,
         variation: 0.2,
@@ -133,7 +133,7 @@ fn simulated(
         hooks_variation: 0.2,
         found: Hooks { inner: HOOKS.inner * of_loop, outer: HOOKS.outer * of_loop, counted: HOOKS.counted },
         found_error: LOOP_ERROR,
-        trials: (0..trials).map(|_| timing + chance.normal()).collect(),
+        windows: (0..windows).map(|_| timing + chance.normal()).collect(),
         wait: None,
     };
     let truth = program.run(&times, chance, here.path());
@@ -147,15 +147,15 @@ fn program_of_a_thousand_requests() -> Program {
     Program::of(&fixture("changes.c", Build::GCC_O2).record().arg("1000").run())
 }
 
-/// Where the cost is what trials or the loop say, what is left of the hooks in any time is a fiftieth of it.
+/// Where the cost is what windows or the loop say, what is left of the hooks in any time is a fiftieth of it.
 #[test]
 fn the_hooks_are_taken_off() {
     /// Half of a histogram's bin.
     const BIN: f64 = 1.0 / 32.0;
     let program = program_of_a_thousand_requests();
     let mut chance = Chance::new(1);
-    for trials in [60, 60, 60, 0, 0] {
-        let (report, truth) = simulated(&program, trials, [0.0, 0.0], &mut chance);
+    for windows in [60, 60, 60, 0, 0] {
+        let (report, truth) = simulated(&program, windows, [0.0, 0.0], &mut chance);
         assert_eq!((report.overhead.inner_ns / HOOKS.inner - 1.0).abs().max(0.02), 0.02, "{:?}", report.overhead);
         assert_eq!((report.overhead.outer_ns / HOOKS.outer - 1.0).abs().max(0.02), 0.02, "{:?}", report.overhead);
         for (name, truth) in &truth {
@@ -168,7 +168,7 @@ fn the_hooks_are_taken_off() {
             assert_eq!(function.calls, truth.calls, "{name}");
             near(function.total_ns, truth.total_ns, cost / 50.0 + 1.0, "the total");
             near(function.self_ns, truth.own_ns, cost / 50.0 + 1.0, "the self time");
-            if trials == 0 {
+            if windows == 0 {
                 // Of all pairs in it, and below a part of each; more where something was cut to fit.
                 let stated = truth.pairs as f64 * LOOP_ERROR;
                 near(function.total_error_ns, stated, stated / 50.0 + cost / 50.0, "the error");
@@ -184,7 +184,7 @@ fn the_hooks_are_taken_off() {
     }
 }
 
-/// Trials may be off by what nobody knows of the pair that notes a call, and the loop by as much in which part of the cost lies
+/// Windows may be off by what nobody knows of the pair that notes a call, and the loop by as much in which part of the cost lies
 /// inside a call. So far off may times be then, and an error that says more tells less than is known.
 #[test]
 fn the_error_is_as_wide_as_it_must_be() {

@@ -12,7 +12,7 @@ use crate::arch;
 use crate::field::Field;
 use crate::frame::NOTED;
 use crate::line::{Line, byte_of, holds};
-use crate::path;
+use crate::node;
 use crate::sys;
 use crate::thread::Thread;
 use core::ptr;
@@ -83,7 +83,7 @@ pub fn find(thread: &Thread, parent: Ref, function: usize, site: usize, hook: us
     for slot in line.slots_of(function, site, hook) {
         let node = slot.get();
         // SAFETY: children are nodes of the arena; 0 is the file's header, and no node.
-        if unsafe { path::is(thread.node(node), parent, function, site, hook) } {
+        if unsafe { node::is(thread.node(node), parent, function, site, hook) } {
             return Known::Is(node);
         }
     }

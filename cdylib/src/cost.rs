@@ -3,13 +3,14 @@
 //! The loop runs the real hooks on a rehearsal family in private memory. Its lines are hot and the processor overlaps
 //! one pair with the next, as in a program that calls small functions all the time; the report states the error.
 
-use crate::arch::{self, enter, exit};
+use crate::arch;
+use crate::attach;
 use crate::clock;
-use crate::creation::process_page;
-use crate::family::{EMPTY_SIZE, Family};
+use crate::family::{EMPTY_SIZE, Family, process_page};
+use crate::node::slot;
 use crate::settings::Settings;
 use crate::sys;
-use crate::thread::{Thread, slot};
+use crate::thread::Thread;
 use core::hint::black_box;
 use core::ptr;
 use core::sync::atomic::AtomicPtr;
@@ -46,16 +47,22 @@ const UNLIKENESS: f64 = 0.5;
 
 type Hook = unsafe extern "C" fn(usize, usize);
 
+/// The hooks that are measured.
+pub struct Hooks {
+    pub enter: Hook,
+    pub exit: Hook,
+}
+
 const PARENT: usize = 0x1000;
 const CHILD: usize = 0x2000;
 const SITE: usize = 0x3000;
 
 /// Measures with a clock and a way to time calls, in about a millisecond since `since`.
-pub fn measure(which: u32, timing: u32, since: Anchor) -> Costs {
-    rehearse(which, timing, since).unwrap_or_default()
+pub fn measure(which: u32, timing: u32, since: Anchor, hooks: &Hooks) -> Costs {
+    rehearse(which, timing, since, hooks).unwrap_or_default()
 }
 
-fn rehearse(which: u32, timing: u32, since: Anchor) -> Option<Costs> {
+fn rehearse(which: u32, timing: u32, since: Anchor, hooks: &Hooks) -> Option<Costs> {
     const SIZE: usize = EMPTY_SIZE + 4 * GRANULE;
     let family = crate::memory::keep_value(Family {
         base: sys::map_memory(SIZE * 2).ok()?,
@@ -75,41 +82,41 @@ fn rehearse(which: u32, timing: u32, since: Anchor) -> Option<Costs> {
         (*header).used = EMPTY_SIZE as u64;
         (*header).clock = which;
         (*header).keep = u32::MAX;
-        let thread = Thread::new(family).ok()?;
-        (*thread).settle();
-        (*thread).next_trial.set(u64::MAX);
+        let thread = attach::new(family).ok()?;
+        attach::settle(&*thread);
+        (*thread).next_window.set(u64::MAX);
         arch::set_thread(thread);
-        enter(PARENT, SITE);
-        let costs = rounds(thread, which, since);
+        (hooks.enter)(PARENT, SITE);
+        let costs = rounds(thread, which, since, hooks);
         arch::set_thread(before);
-        Thread::free(thread);
+        attach::free(thread);
         sys::unmap(family.base, SIZE * 2);
         Some(costs)
     }
 }
 
-unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor) -> Costs {
+unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor, hooks: &Hooks) -> Costs {
     let mut totals = [0; MOST_ROUNDS];
     let mut inners = [0; MOST_ROUNDS];
     // SAFETY: the rehearsal's thread and nodes.
     unsafe {
-        pairs(which);
+        pairs(which, hooks);
         let node: *mut NodeRecord = child_of(thread);
         (*node).flags = 0; // a usual call is in no timeline
         let mut len = 0;
         let enough = || clock::read(libc::CLOCK_MONOTONIC).saturating_sub(since.monotonic_ns) > ENOUGH_NS;
         while len < LEAST_ROUNDS || (len < MOST_ROUNDS && !enough()) {
             let ticks = (*slot(node, 0)).ticks;
-            totals[len] = (at_place(len % PLACES, &mut || pairs(which)) << 10) / PAIRS;
+            totals[len] = (at_place(len % PLACES, &mut || pairs(which, hooks)) << 10) / PAIRS;
             inners[len] = (((*slot(node, 0)).ticks - ticks) << 10) / PAIRS;
             len += 1;
         }
         (*node).flags |= flag::UNTIMED as u16;
-        let untimed = few_rounds(|| pairs(which));
+        let untimed = few_rounds(|| pairs(which, hooks));
         let (total, spread) = median(&mut totals[..len]);
         let (inner, _) = median(&mut inners[..len]);
         // The program as it is without the recorder calls hooks too.
-        let empty = few_rounds(|| pairs_of(which, CHILD, arch::empty, arch::empty));
+        let empty = few_rounds(|| pairs_of(which, CHILD, &Hooks { enter: arch::empty, exit: arch::empty }));
         let (total, inner) = (total.saturating_sub(empty), inner.saturating_sub(empty / 2));
         let untimed = untimed.saturating_sub(empty);
         Costs {
@@ -138,15 +145,15 @@ fn at_place(place: usize, ticks: &mut dyn FnMut() -> u64) -> u64 {
 }
 
 /// Ticks that a loop of hook pairs takes.
-unsafe fn pairs(which: u32) -> u64 {
+unsafe fn pairs(which: u32, hooks: &Hooks) -> u64 {
     // SAFETY: the hooks record into the rehearsal.
-    unsafe { pairs_of(which, CHILD, enter, exit) }
+    unsafe { pairs_of(which, CHILD, hooks) }
 }
 
 /// Ticks that a loop of pairs of such hooks takes.
 #[inline(never)]
-unsafe fn pairs_of(which: u32, function: usize, enter: Hook, exit: Hook) -> u64 {
-    let (enter, exit) = (black_box(enter), black_box(exit));
+unsafe fn pairs_of(which: u32, function: usize, hooks: &Hooks) -> u64 {
+    let (enter, exit) = (black_box(hooks.enter), black_box(hooks.exit));
     let start = clock::now(which);
     for _ in 0..PAIRS {
         // SAFETY: the caller's promise.

@@ -1,15 +1,14 @@
 //! How a family comes into being: its file, its mapping, its header.
 
 use crate::clock;
-use crate::cost;
-use crate::family::{EMPTY_SIZE, Family, File, Process};
+use crate::cost::{self, Hooks};
+use crate::family::{self, EARLY_CALLS, EMPTY_SIZE, Family, File, process_page};
 use crate::filter::Filter;
-use crate::lifecycle;
+use crate::initial_stack;
 use crate::line;
 use crate::memory;
 use crate::modules;
 use crate::settings::{Bad, Settings};
-use crate::slow_path;
 use crate::sys::{self, Fd, SignalsBlocked};
 use core::ffi::CStr;
 use core::fmt::{self, Write};
@@ -30,11 +29,11 @@ pub fn is_secure_execution() -> bool {
 }
 
 /// Makes a family. `None` if there is no place for its file, which is said once, on standard error.
-pub fn create() -> Option<&'static Family> {
+fn create(hooks: &Hooks) -> Option<&'static Family> {
     let _blocked = SignalsBlocked::new();
     // SAFETY: this happens when the library is loaded, or at the first event before or after that; a program that has
     // overwritten its environment by then has recorded nothing before.
-    let settings = unsafe { Settings::read(lifecycle::environment()) };
+    let settings = unsafe { Settings::read(initial_stack::environment()) };
     let clock = match settings.clock {
         0 => clock::choose(),
         named => named,
@@ -69,22 +68,14 @@ pub fn create() -> Option<&'static Family> {
         filter: AtomicPtr::new(ptr::from_ref(filter).cast_mut()),
     })?;
     // SAFETY: the file's first pages are reserved, mapped and nobody else's yet.
-    unsafe { fill_header(family, extent, first, started_unix_ns) };
-    family.lose(slow_path::EARLY_CALLS.swap(0, Ordering::Relaxed));
+    unsafe { fill_header(family, extent, first, started_unix_ns, hooks) };
+    family.lose(EARLY_CALLS.swap(0, Ordering::Relaxed));
     family.set_counts_aside();
     describe(family);
     Some(family)
 }
 
-/// A page that reads as zeros after a fork.
-pub fn process_page() -> Option<*mut Process> {
-    let page = sys::map_memory(GRANULE).ok()?;
-    // SAFETY: the page is new.
-    unsafe { sys::wipe_on_fork(page, GRANULE) }.ok()?;
-    Some(page.cast())
-}
-
-unsafe fn fill_header(family: &Family, extent: usize, first: Anchor, started_unix_ns: u64) {
+unsafe fn fill_header(family: &Family, extent: usize, first: Anchor, started_unix_ns: u64, hooks: &Hooks) {
     // SAFETY: the caller's promise; zeros are a valid header.
     let header = unsafe { &mut *family.header() };
     header.magic = MAGIC;
@@ -103,7 +94,7 @@ unsafe fn fill_header(family: &Family, extent: usize, first: Anchor, started_uni
     header.roots = profile::pattern::split(family.settings.root).count() as u32;
     header.timing = family.settings.timing;
     header.boot_id = boot_id();
-    let costs = cost::measure(family.clock, family.settings.timing, first);
+    let costs = cost::measure(family.clock, family.settings.timing, first, hooks);
     (header.inner_cost, header.outer_cost) = (costs.inner, costs.outer);
     (header.cost_error, header.untimed_cost) = (costs.error, costs.untimed);
     let now = clock::anchor(family.clock);
@@ -315,4 +306,25 @@ impl Family {
             ]);
         }
     }
+}
+
+/// The family of this program; made if there is none. `None` if there can be none.
+pub fn family(hooks: &Hooks) -> Option<&'static Family> {
+    if let Some(family) = family::get() {
+        return Some(family);
+    }
+    if family::is_off() {
+        return None;
+    }
+    // Several threads may come here at once; each makes a family, one of them is taken.
+    let Some(new) = create(hooks) else {
+        family::turn_off();
+        return None;
+    };
+    if !family::publish(new)
+        && let Some(file) = &new.file
+    {
+        file.remove();
+    }
+    family::get()
 }

@@ -1,9 +1,12 @@
 //! How a call's time comes into the distribution of its function's.
 
 use crate::arch;
+use crate::arena;
+use crate::busy::Busy;
+use crate::clock;
 use crate::family::at;
-use crate::path;
 use crate::thread::Thread;
+use core::sync::atomic::{AtomicU32, Ordering};
 use profile::{Bins, Function, Pending, Ref, histogram};
 
 /// Notes a call's time for its function's distribution, and files the one noted before: see [`Pending`].
@@ -58,7 +61,7 @@ pub unsafe fn distribute(thread: &Thread, record: Ref, value: u64, calls: u64) {
         let octaves = (&raw mut (*function).octaves).cast::<Ref>();
         let bins = *octaves.add(octave);
         if bins == 0 {
-            return path::first_in_octave(thread, record, octave, sub, value, calls);
+            return first_in_octave(thread, record, octave, sub, value, calls);
         }
         if value < (*function).min {
             lower(&raw mut (*function).min, value);
@@ -72,7 +75,7 @@ pub unsafe fn distribute(thread: &Thread, record: Ref, value: u64, calls: u64) {
 }
 
 #[cold]
-pub unsafe fn lower(word: *mut u64, value: u64) {
+unsafe fn lower(word: *mut u64, value: u64) {
     // SAFETY: the caller's word.
     unsafe {
         let mut old = word.read_volatile();
@@ -83,12 +86,41 @@ pub unsafe fn lower(word: *mut u64, value: u64) {
 }
 
 #[cold]
-pub unsafe fn raise(word: *mut u64, value: u64) {
+unsafe fn raise(word: *mut u64, value: u64) {
     // SAFETY: the caller's word.
     unsafe {
         let mut old = word.read_volatile();
         while value > old && !arch::replace(word, old, value) {
             old = word.read_volatile();
         }
+    }
+}
+
+/// Puts the time of a call into its function's distribution where that has no bins for it yet.
+#[cold]
+#[inline(never)]
+fn first_in_octave(thread: &Thread, record: Ref, octave: usize, sub: usize, value: u64, calls: u64) {
+    let function: *mut Function = at(thread.base, record);
+    // SAFETY: the record is the arena's.
+    unsafe {
+        let Some(_busy) = Busy::begin(thread) else {
+            return arch::add(&raw mut (*function).unbinned, calls);
+        };
+        let began = clock::now(thread.family.clock);
+        lower(&raw mut (*function).min, value);
+        raise(&raw mut (*function).max, value);
+        if (*function).octaves[octave] == 0 {
+            let found = if thread.is_short_of_room() { None } else { arena::record::<Bins>(thread, false) };
+            match found {
+                Some((bins, _)) => {
+                    let place = AtomicU32::from_ptr(&raw mut (*function).octaves[octave]);
+                    place.store(bins, Ordering::Release);
+                }
+                None => return arch::add(&raw mut (*function).unbinned, calls),
+            }
+        }
+        let bins: *mut Bins = at(thread.base, (*function).octaves[octave]);
+        arch::add_nth(bins.cast(), sub, calls);
+        thread.forget_time_since(began);
     }
 }

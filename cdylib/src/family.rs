@@ -375,3 +375,15 @@ pub fn is_off() -> bool {
 }
 
 const _: () = assert!(size_of::<Process>() <= GRANULE);
+
+/// Calls made before the loader has made this library ready to run: by resolvers of other libraries' IFUNCs. They have no
+/// place but this, and count as lost.
+pub static EARLY_CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// A page that reads as zeros after a fork.
+pub fn process_page() -> Option<*mut Process> {
+    let page = sys::map_memory(GRANULE).ok()?;
+    // SAFETY: the page is new.
+    unsafe { sys::wipe_on_fork(page, GRANULE) }.ok()?;
+    Some(page.cast())
+}

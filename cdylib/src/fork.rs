@@ -1,9 +1,10 @@
 //! What a forked child makes of the calls that were open when its parent forked.
 
 use crate::frame::{Frame, NOTED, bits};
+use crate::node::slot;
 use crate::path;
 use crate::stale_frames::full_hook;
-use crate::thread::{Thread, slot};
+use crate::thread::Thread;
 use core::ptr;
 use profile::node::{ROOT, SKIPPED, flag, mark};
 

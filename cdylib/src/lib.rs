@@ -6,26 +6,29 @@
 //!
 //! # The way of a call
 //!
+//! Each module uses those below it only.
+//!
 //! ```text
-//! arch (naked hook) ──▶ hooks (hot path), distribution ──▶ the mapped file
-//!                         │ rarely
-//!                         ▼
-//!                    slow_path ──▶ path (new call path) ──▶ arena (room in the file) ──▶ family (the file)
-//!                         │        └▶ modules, roots, symbols, image, maps (whose code is it? is it a root?)
-//!                         ├▶ thread_registry, thread, fork (first call of a thread or a forked child)
-//!                         └▶ stale_frames, stack, code (did `longjmp` leave calls open?)
+//! hooks (which way, by the thread's state)
+//!   ├▶ hot_path (entry and exit of a call that is recorded)
+//!   │     └▶ slow_path (a new call path, calls left by longjmp, signal handlers)
+//!   │           └▶ call (open and close), stale_frames (what was left), path (its node) ──▶ arena ──▶ family (the file)
+//!   ├▶ noting (calls that are only noted) ──▶ calibration_steps ──▶ ring ──▶ replay (counts them)
+//!   └▶ dispatch ──▶ thread_registry ──▶ attach (first call of a thread, a forked child) ──▶ claim (whose arena)
+//!                     └▶ creation (the family) ──▶ cost (of the hooks, by a rehearsal)
 //! ```
 //!
-//! In a `trial` of what timing costs, `ring` notes calls instead, and `replay` counts them when it is over.
+//! `interposed` has the functions of libc's that the program calls by way of us; `seccomp` comes before a program restricts its
+//! system calls, `lifecycle` as the library is loaded and as threads and processes end.
 //!
-//! `switches` tells whether the thread was switched out, and `off_cpu` then asks for how long.
+//! `thread` is what a thread knows: `shadow_stack`, whose `frame`s are its open calls, a `window` of calibration, the `stretch` that
+//! is noted in it. `busy` protects it from the thread's own signal handlers, word by word (`field`). `states` is the list of all.
 //!
-//! A call's node is looked for in `path_cache`, then among its parent's first `children` (a `line` of them), then in an index.
-//!
-//! A `frame` is an open call, a `table` an index of what an arena holds, and `busy` what protects a thread's state from its own
-//! signal handlers, word by word (`field`). `lifecycle` is called when the library is loaded and when threads and processes end,
-//! `seccomp` before a program restricts its system calls; `creation` makes a family, and `cost` measures the hooks; `sys`,
-//! `memory`, `clock` and `settings` are what it stands on.
+//! A call's node is looked for in `path_cache`, then among its parent's first `children` (a `line` of them), then in an index
+//! (`table`). `distribution` and `timeline` have the calls' times; `switches` tells whether the thread was switched out, and
+//! `off_cpu` then asks for how long. `modules`, `roots`, `filter`, `symbols`, `image` and `maps` know whose code an address is and
+//! whether it is a root; `code` and `stack` what `longjmp` has left. `sys`, `memory`, `clock`, `settings` and `arch` are what all stand
+//! on.
 
 #![cfg_attr(not(test), no_std)] // the test harness, which lints ask for, brings `std`
 #![allow(clippy::missing_safety_doc)] // the hooks' one demand is the compiler's calling convention
@@ -35,13 +38,20 @@ extern crate alloc;
 
 mod arch;
 mod arena;
+mod attach;
 mod busy;
+mod calibration;
+mod calibration_schedule;
+mod calibration_steps;
+mod call;
 mod children;
+mod claim;
 mod clock;
 mod code;
 mod cost;
 mod counted;
 mod creation;
+mod dispatch;
 mod distribution;
 mod empty;
 mod family;
@@ -51,7 +61,10 @@ mod fixed;
 mod fork;
 mod frame;
 mod hooks;
+mod hot_path;
 mod image;
+mod initial_stack;
+mod interposed;
 mod known;
 mod lifecycle;
 mod line;
@@ -60,6 +73,7 @@ mod maps;
 mod memory;
 mod mode;
 mod modules;
+mod node;
 mod noting;
 mod off_cpu;
 mod path;
@@ -73,9 +87,12 @@ mod roots;
 mod seccomp;
 mod separate;
 mod settings;
+mod shadow_stack;
 mod slow_path;
 mod stack;
 mod stale_frames;
+mod states;
+mod stretch;
 mod switches;
 mod symbols;
 mod sys;
@@ -83,7 +100,6 @@ mod table;
 mod thread;
 mod thread_registry;
 mod timeline;
-mod trial;
 
 // Where another crate of the workspace asks for libc's `std` feature, the crate leaves this to `std`.
 #[link(name = "c")]

@@ -1,41 +1,20 @@
 //! Where the recorder comes and goes: the library's load, the end of a thread, the end of a process.
 
 use crate::arch;
-use crate::arena;
+use crate::calibration_steps;
+use crate::claim;
 use crate::clock;
 use crate::creation;
 use crate::family::{self, Family};
+use crate::hooks;
 use crate::modules;
 use crate::off_cpu;
 use crate::switches;
 use crate::sys;
-use crate::thread::Thread;
 use crate::thread_registry;
-use crate::trial;
-use core::ffi::{c_char, c_void};
+use core::ffi::c_void;
 use core::ptr;
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-
-/// The family of this program; made if there is none. `None` if there can be none.
-pub fn family() -> Option<&'static Family> {
-    if let Some(family) = family::get() {
-        return Some(family);
-    }
-    if family::is_off() {
-        return None;
-    }
-    // Several threads may come here at once; each makes a family, one of them is taken.
-    let Some(new) = creation::create() else {
-        family::turn_off();
-        return None;
-    };
-    if !family::publish(new)
-        && let Some(file) = &new.file
-    {
-        file.remove();
-    }
-    family::get()
-}
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -52,7 +31,7 @@ extern "C" fn loaded() {
     if creation::is_secure_execution() {
         family::turn_off();
     } else if family::get().is_none() && modules::any_instrumented() {
-        family();
+        creation::family(&hooks::OWN);
     }
 }
 
@@ -62,7 +41,6 @@ extern "C" fn unloaded() {
 }
 
 static NEXT_EXIT: AtomicUsize = AtomicUsize::new(0);
-static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 
 /// What needs libc: the next `_exit`, and a key whose destructor tells that a thread ends.
 fn prepare() {
@@ -71,10 +49,7 @@ fn prepare() {
     // SAFETY: all are called as their manuals say; the key's destructor and the handler have the right types.
     unsafe {
         NEXT_EXIT.store(libc::dlsym(libc::RTLD_NEXT, c"_exit".as_ptr()).addr(), Ordering::Relaxed);
-        let mut key = 0;
-        if KEY.load(Ordering::Relaxed) == u32::MAX && libc::pthread_key_create(&mut key, Some(thread_ended)) == 0 {
-            KEY.store(key, Ordering::Relaxed);
-        }
+        thread_registry::watch_ends();
         __cxa_at_quick_exit(left_quickly, ptr::null_mut());
     }
 }
@@ -87,24 +62,6 @@ extern "C" fn left_quickly(_: *mut c_void) {
 unsafe extern "C" {
     /// What `at_quick_exit` calls.
     fn __cxa_at_quick_exit(handler: extern "C" fn(*mut c_void), library: *mut c_void) -> i32;
-}
-
-/// Has the thread's end told to `thread_ended`.
-pub fn watch_end_of(thread: *mut Thread) {
-    let key = KEY.load(Ordering::Relaxed);
-    if key != u32::MAX {
-        // SAFETY: the key was made above. With many keys in use libc allocates here: the hooks of an instrumented
-        // `malloc` find the thread's state complete.
-        unsafe { libc::pthread_setspecific(key, thread.cast()) };
-    }
-}
-
-unsafe extern "C" fn thread_ended(thread: *mut c_void) {
-    // A thread that was given a new state meanwhile, or a forked child's copy of another's, is not meant.
-    if arch::thread() == thread.cast() {
-        // SAFETY: states stay.
-        unsafe { (*thread.cast::<Thread>()).end() };
-    }
 }
 
 /// `dlclose` of the program: what it unloads, other code may replace at the same addresses.
@@ -179,10 +136,10 @@ fn say_goodbye() {
                 // SAFETY: the thread's frames are there.
                 unsafe { off_cpu::before_exit(thread) };
             }
-            trial::end(thread);
+            calibration_steps::end(thread);
             off_cpu::tell_of_others(thread);
             family.anchor();
-            arena::leave(thread);
+            claim::leave(thread);
         }
         Some(_) => {}
         None => {
@@ -190,25 +147,4 @@ fn say_goodbye() {
             thread_registry::mark_exited(sys::getpid());
         }
     }
-}
-
-unsafe extern "C" {
-    /// Where the kernel put the program's arguments: argument count, arguments, null, environment, null. Set by the
-    /// loader before any code of the program runs, unlike `environ`.
-    static __libc_stack_end: *const usize;
-}
-
-/// An address in the program's first stack.
-pub fn program_stack() -> usize {
-    // SAFETY: the loader's word.
-    unsafe { __libc_stack_end.addr() }
-}
-
-/// The environment as the kernel laid it out.
-///
-/// # Safety
-/// The program must not have overwritten it yet.
-pub unsafe fn environment() -> *const *const c_char {
-    // SAFETY: the loader's word.
-    unsafe { __libc_stack_end.add(*__libc_stack_end + 2).cast() }
 }

@@ -1,110 +1,127 @@
 //! What a hook in a thread that notes its calls goes on with where it does not simply note one: see [`crate::ring`].
 
+use crate::busy::is_busy;
+use crate::calibration_steps;
 use crate::clock::{Clock, Tsc};
-use crate::hooks;
+use crate::frame::NOTED;
+use crate::hot_path;
 use crate::mode::TimedByTsc;
-use crate::ring::{BODIES, apart, give_back, is_at_base, is_at_limit, is_open, leave, note, take_back};
+use crate::ring::{give_back, is_at_base, is_at_limit, is_open, leave, note, set_base};
+use crate::shadow_stack::{is_inlined, is_tail_exit};
 use crate::slow_path;
 use crate::stale_frames;
-use crate::thread::Thread;
-use crate::trial;
+use crate::stretch::BODIES;
+use crate::thread::{Thread, live};
+use core::sync::atomic::Ordering;
 use profile::RingSlot;
 use profile::ring::Event;
+use profile::ring::SLOTS;
 
 fn event(function: usize, site: usize, hook: usize, sp: usize) -> Event {
     Event { function: function as u64, site: site as u64, hook: hook as u64, sp: sp as u64 }
 }
 
-/// Entry of a call that is not simply noted.
+/// Entry of a call that is not simply noted. True if its hook is to begin anew: the stretch has gone on, or is over.
 #[cold]
 #[inline(never)]
-pub unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
     // SAFETY: the thread has an arena.
     unsafe {
         // Before anything else: two tasks must not count what is noted at the same time.
         if stale_frames::is_given_up(thread, sp) {
-            return thread.family.count_by_function(function);
+            thread.family.count_by_function(function);
+            return false;
         }
-        if is_at_base(thread) && !hooks::is_controlled(thread) && !thread.is_switched() {
-            if hooks::is_outside(thread, function) {
-                return;
+        if is_at_base(thread) && !thread.is_controlled() && !thread.is_switched() {
+            if thread.is_outside(function) {
+                return false;
             }
             // The program's time is measured from the outermost call on.
             if thread.is_empty() {
-                return apart(thread, || hooks::enter_on::<TimedByTsc>(thread, function, site, hook, sp));
+                apart(thread, || hot_path::enter::<TimedByTsc>(thread, function, site, hook, sp));
+                return false;
             }
             let bodies = thread.ring_bodies.get();
-            let is_body = hooks::is_inlined(&*thread.top.get(), site, hook, sp) && bodies < BODIES;
+            let is_body = is_inlined(&*thread.top.get(), site, hook, sp) && bodies < BODIES;
             if is_body && note(thread, RingSlot::enter(event(function, site, hook, sp))) {
                 thread.ring_body_functions[bodies].set(function);
-                return thread.ring_bodies.set(bodies + 1);
+                thread.ring_bodies.set(bodies + 1);
+                return false;
             }
         }
-        anew::<true>(thread, function, site, hook, sp);
+        begins_anew::<true>(thread, function, site, hook, sp)
     }
 }
 
-/// Exit that is not simply noted.
+/// Exit that is not simply noted. True if its hook is to begin anew.
 #[cold]
 #[inline(never)]
-pub unsafe fn exit_unusual(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+pub unsafe fn exit_unusual(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
     // SAFETY: the thread has an arena.
     unsafe {
         if stale_frames::is_given_up(thread, sp) {
-            return;
+            return false;
         }
         if is_at_base(thread) && !thread.is_switched() {
             if thread.is_empty() {
-                return;
+                return false;
             }
             let base = &*thread.top.get();
             let body = thread.ring_bodies.get().wrapping_sub(1);
             let is_of_body = base.sp == sp && body < BODIES && thread.ring_body_functions[body].get() == function;
             if is_of_body {
                 if note(thread, RingSlot::exit(event(function, site, hook, sp))) {
-                    return thread.ring_bodies.set(body);
+                    thread.ring_bodies.set(body);
+                    return false;
                 }
-                return anew::<false>(thread, function, site, hook, sp);
+                return begins_anew::<false>(thread, function, site, hook, sp);
             }
-            if base.function == function && (base.sp == sp || hooks::is_tail_exit(base, site, hook, sp)) {
+            if base.function == function && (base.sp == sp || is_tail_exit(base, site, hook, sp)) {
                 let now = Tsc::now();
-                return apart(thread, || hooks::exit_at(thread, now, function, site, hook, sp));
+                apart(thread, || hot_path::exit(thread, now, function, site, hook, sp));
+                return false;
             }
         }
-        anew::<false>(thread, function, site, hook, sp);
+        begins_anew::<false>(thread, function, site, hook, sp)
     }
 }
 
-/// A hook once the stretch has gone on from its limit, or has ended.
-unsafe fn anew<const IS_ENTRY: bool>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+/// Whether a hook begins anew, as the stretch has gone on from its limit, or has ended. Where it cannot now, the hook is dealt
+/// with.
+unsafe fn begins_anew<const IS_ENTRY: bool>(
+    thread: &Thread,
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+) -> bool {
     // SAFETY: the thread has an arena.
     unsafe {
-        match goes_on(thread) || leave(thread) {
-            true if IS_ENTRY => hooks::enter(function, site, hook, sp),
-            true => hooks::exit(function, site, hook, sp),
+        let begins_anew = goes_on(thread) || leave(thread);
+        match begins_anew {
+            true => {}
             false if IS_ENTRY => slow_path::enter_while_busy(thread, function, site, hook, sp),
             false => slow_path::exit_while_busy(thread, function, sp),
         }
+        begins_anew
     }
 }
 
 /// Whether the stretch goes on from its limit, or has come to its end there.
 unsafe fn goes_on(thread: &Thread) -> bool {
     // SAFETY: the thread has an arena.
-    is_at_limit(thread) && !thread.is_switched() && unsafe { trial::step_noted(thread) }
+    is_at_limit(thread) && !thread.is_switched() && unsafe { calibration_steps::step_noted(thread) }
 }
 
-/// The rest of a hook that has got a slot behind the limit, or one of a stretch that is over.
-#[cold]
-#[inline(never)]
-pub unsafe extern "C" fn full<const IS_ENTRY: bool>(
+/// The rest of a hook that has got a slot behind the limit, or one of a stretch that is over. True if it is to begin anew.
+pub unsafe fn full<const IS_ENTRY: bool>(
     function: usize,
     site: usize,
     hook: usize,
     sp: usize,
     thread: &Thread,
     slot: *mut RingSlot,
-) {
+) -> bool {
     // SAFETY: the thread has an arena, and the slot is the hook's.
     unsafe {
         give_back(thread, slot);
@@ -117,27 +134,34 @@ pub unsafe extern "C" fn full<const IS_ENTRY: bool>(
                 thread.ring_bodies.set((bodies + 1).min(BODIES));
             }
         }
-        anew::<IS_ENTRY>(thread, function, site, hook, sp);
+        begins_anew::<IS_ENTRY>(thread, function, site, hook, sp)
     }
 }
 
-/// The rest of a hook that has written its note, and finds that the stretch is over: a signal handler has interrupted it.
-#[cold]
-#[inline(never)]
-pub unsafe extern "C" fn late<const IS_ENTRY: bool>(
-    function: usize,
-    site: usize,
-    hook: usize,
-    sp: usize,
-    thread: &Thread,
-    slot: *mut RingSlot,
-) {
-    // SAFETY: the slot is the hook's.
+/// Goes the usual way while the stretch waits; then there is another base. No call that was noted is open, or all were left.
+///
+/// Hooks of a signal handler that comes meanwhile go the usual way, too. Whoever leaves this for good leaves the stretch to
+/// [`calibration_steps::step_timed`].
+unsafe fn apart(thread: &Thread, usual: impl FnOnce()) {
+    thread.next_window.set(thread.count.get() + SLOTS as u64);
+    let state = thread.state();
+    let _ = thread.live.compare_exchange(state, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
+    usual();
+    // SAFETY: the thread has an arena; the top frame is there.
     unsafe {
-        match take_back(thread, slot) {
-            true if IS_ENTRY => hooks::enter(function, site, hook, sp),
-            true => hooks::exit(function, site, hook, sp),
-            false => {}
+        let is_same = thread.is(live::TSC) && is_open(thread) && !is_busy(thread);
+        if !is_same || [0, NOTED].contains(&(*thread.top.get()).position) {
+            leave(thread);
+            return;
+        }
+        if is_at_limit(thread) {
+            calibration_steps::step_noted(thread);
+        }
+        if is_open(thread) && set_base(thread) {
+            thread.next_window.set(u64::MAX);
+            let _ = thread.live.compare_exchange(live::TSC, state, Ordering::Relaxed, Ordering::Relaxed);
+        } else {
+            leave(thread);
         }
     }
 }

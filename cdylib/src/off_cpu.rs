@@ -25,11 +25,11 @@ use crate::clock;
 use crate::family::at;
 use crate::frame::{Frame, NOTED};
 use crate::path;
-use crate::processor::{self, OnProcessor};
+use crate::processor::{self, Off, OnProcessor};
+use crate::states;
 use crate::switches;
 use crate::sys;
 use crate::thread::Thread;
-use crate::thread_registry;
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::arena::flag;
 use profile::header::timing;
@@ -38,20 +38,6 @@ use profile::{Arena, OffCpu, Ref};
 
 /// So many open calls are few.
 const FEW: usize = 512;
-
-/// Time off the processor, in nanoseconds.
-#[derive(Clone, Copy, Default)]
-pub struct Off {
-    pub wait: u64,
-    pub preempted: u64,
-}
-
-impl Off {
-    /// In all.
-    pub fn sum(self) -> u64 {
-        self.wait + self.preempted
-    }
-}
 
 /// The thread was switched out since its last hook, before the call whose frame this is began.
 #[cold]
@@ -220,7 +206,7 @@ fn give_up(thread: &Thread) {
 /// From now on nothing is known of any thread's, as the kernel will not be asked any more. The pages stay, as their threads may be
 /// reading them; but a child could not be given others.
 pub fn give_up_all() {
-    thread_registry::each_in_use(|thread| {
+    states::each_in_use(|thread| {
         if switches::has_page(thread) && thread.has_arena() {
             switches::look_at_none(thread);
             // SAFETY: an arena stays in the mapping.
@@ -288,7 +274,7 @@ pub fn tell_of_others(own: &Thread) {
     if sys::is_restricted() {
         return;
     }
-    thread_registry::each_in_use(|other| {
+    states::each_in_use(|other| {
         let is_other = !core::ptr::eq(other, own) && switches::has_page(other) && other.has_arena();
         if is_other && let Ok(away_ns) = processor::away_ns_of(other.tid.get()) {
             let arena = other.arena.get();

@@ -1,18 +1,15 @@
 //! Call paths: the slow way from a call to its node, taken once for each path.
 
-use crate::arch;
 use crate::arena;
-use crate::busy::Busy;
 use crate::children::{self, Known};
-use crate::distribution;
 use crate::frame::Frame;
 use crate::modules;
+use crate::node;
 use crate::roots;
 use crate::sys;
 use crate::thread::{READABLE_PAGES, Thread};
-use core::sync::atomic::{AtomicU32, Ordering};
 use profile::node::{ROOT, SKIPPED, flag};
-use profile::{Bins, Function, NodeRecord, Ref, callsite};
+use profile::{Function, NodeRecord, Ref, callsite};
 
 /// Nodes of one function below others of it, in one arena, before its recursion is folded. A recursion that branches
 /// has exponentially many paths; a tree of this many stays in the processor's first cache.
@@ -24,17 +21,6 @@ pub fn key(parent: Ref, function: usize, site: usize, hook: usize) -> u64 {
     function as u64 ^ (site.wrapping_add(hook as u32 as usize) as u64) << 20 ^ (parent as u64) << 40
 }
 
-/// Whether a node is that path.
-///
-/// # Safety
-/// The node must be in the mapping.
-#[inline(always)]
-pub unsafe fn is(node: *const NodeRecord, parent: Ref, function: usize, site: usize, hook: usize) -> bool {
-    // SAFETY: the caller's promise.
-    let node = unsafe { &*node };
-    node.function == function as u64 && node.site == site as u64 && node.hook == hook as u32 && node.parent == parent
-}
-
 /// The node for a call from `parent`, if there is one.
 #[inline(always)]
 pub fn find(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
@@ -43,7 +29,7 @@ pub fn find(thread: &Thread, parent: Ref, function: usize, site: usize, hook: us
         Known::IsNew => None,
         Known::Nothing => {
             // SAFETY: the index holds nodes of the thread's arena only.
-            let is_it = |node| unsafe { is(thread.node(node), parent, function, site, hook) };
+            let is_it = |node| unsafe { node::is(thread.node(node), parent, function, site, hook) };
             thread.nodes.find(key(parent, function, site, hook), is_it)
         }
     }
@@ -284,33 +270,4 @@ pub fn recorded_position(thread: &Thread, skipped: &Frame) -> Ref {
     }
     // SAFETY: a frame's node is in the mapping.
     unsafe { (*thread.node(skipped.node)).parent }
-}
-
-/// Puts the time of a call into its function's distribution where that has no bins for it yet.
-#[cold]
-#[inline(never)]
-pub fn first_in_octave(thread: &Thread, record: Ref, octave: usize, sub: usize, value: u64, calls: u64) {
-    let function: *mut Function = crate::family::at(thread.base, record);
-    // SAFETY: the record is the arena's.
-    unsafe {
-        let Some(_busy) = Busy::begin(thread) else {
-            return arch::add(&raw mut (*function).unbinned, calls);
-        };
-        let began = crate::clock::now(thread.family.clock);
-        distribution::lower(&raw mut (*function).min, value);
-        distribution::raise(&raw mut (*function).max, value);
-        if (*function).octaves[octave] == 0 {
-            let found = if thread.is_short_of_room() { None } else { arena::record::<Bins>(thread, false) };
-            match found {
-                Some((bins, _)) => {
-                    let place = AtomicU32::from_ptr(&raw mut (*function).octaves[octave]);
-                    place.store(bins, Ordering::Release);
-                }
-                None => return arch::add(&raw mut (*function).unbinned, calls),
-            }
-        }
-        let bins: *mut Bins = crate::family::at(thread.base, (*function).octaves[octave]);
-        arch::add_nth(bins.cast(), sub, calls);
-        thread.forget_time_since(began);
-    }
 }

@@ -38,3 +38,17 @@ pub fn away_ns_of(tid: u32) -> sys::Result<u64> {
     let cpu_ns = sys::read_clock(!(tid as i32) << 3 | PER_THREAD_SCHEDULED)?;
     Ok(clock::read(libc::CLOCK_MONOTONIC_RAW).saturating_sub(cpu_ns))
 }
+
+/// Time off the processor, in nanoseconds.
+#[derive(Clone, Copy, Default)]
+pub struct Off {
+    pub wait: u64,
+    pub preempted: u64,
+}
+
+impl Off {
+    /// In all.
+    pub fn sum(self) -> u64 {
+        self.wait + self.preempted
+    }
+}

@@ -7,13 +7,14 @@
 use crate::arch;
 use crate::clock::{Clock, Tsc};
 use crate::frame::{Frame, NOTED, bits};
-use crate::hooks;
 use crate::modules;
+use crate::node::{self, slot};
 use crate::path;
 use crate::path_cache;
-use crate::ring::{self, Stage};
+use crate::shadow_stack;
 use crate::stale_frames;
-use crate::thread::{Thread, live, slot};
+use crate::stretch::{self, Open, Scratch, Stage};
+use crate::thread::{Thread, live};
 use crate::timeline;
 use core::mem::offset_of;
 use core::slice;
@@ -22,48 +23,6 @@ use profile::node::{ROOT, SKIPPED, flag, mark};
 use profile::noted::{self, Left};
 use profile::ring::{Event, Note, Place, SLOTS};
 use profile::{Arena, Ref, Ring, RingSlot, Slot};
-
-/// A thread's memory for a replay. Of most of it no page is ever touched.
-#[repr(C)]
-pub struct Scratch {
-    /// Whether a slot was unfinished when its stretch ended, and its hook may still go on.
-    pub unfinished: [bool; SLOTS],
-    /// Whether the exit of the call in a slot lies in the ring, too.
-    is_closed: [bool; SLOTS],
-    /// The calls that are open, the outermost first.
-    open: [Open; SLOTS],
-    /// What was in the ring when the stretch ended.
-    pub slots: [RingSlot; SLOTS],
-    /// Where hooks that note twice put what nobody reads.
-    pub spare: [RingSlot; SPARE],
-}
-
-/// Room for what is noted twice: the last quarter of a stretch.
-const SPARE: usize = SLOTS / 4;
-
-/// A call in the ring.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Open {
-    /// How it was entered.
-    entry: Event,
-    /// Its node; 0 if it has none, and its calls are made from where it was made.
-    node: Ref,
-    /// Where its calls are made from.
-    position: Ref,
-    /// Its slot in the ring.
-    at: u16,
-    /// The slot of its node.
-    own: u8,
-    /// The slot that the calls it makes count in.
-    inside: u8,
-}
-
-impl noted::Open for Open {
-    fn entry(&self) -> Event {
-        self.entry
-    }
-}
 
 /// The ring on the way through it.
 struct Replay<'a> {
@@ -125,7 +84,7 @@ pub unsafe fn run(thread: &Thread, now: u64) {
 pub unsafe fn run_of_another(thread: &Thread) {
     // SAFETY: the ring is the thread's, and nothing is noted in it now.
     unsafe {
-        let slots = ring::slots(thread.ring.get());
+        let slots = stretch::slots(thread.ring.get());
         let mut replay = Replay::new(thread, slots, SLOTS, Tsc::now());
         replay.pair();
         for at in 0..replay.used {
@@ -145,7 +104,7 @@ pub unsafe fn reopen_noted(thread: &Thread) {
         replay.pair();
         replay.reopen(|_, frame, call| {
             (*frame).whole_hook = call.entry.hook;
-            hooks::fill(frame, NOTED);
+            shadow_stack::fill(frame, NOTED);
         });
     }
 }
@@ -490,7 +449,7 @@ impl<'a> Replay<'a> {
             let Frame { node, position, inside, sp, .. } = *frame;
             self.base_frame = frame;
             (self.base, self.base_sp) = (Place { node, position, inside }, sp as u64);
-            for slot in [ring::slots(self.ring), self.slots.cast_mut()] {
+            for slot in [stretch::slots(self.ring), self.slots.cast_mut()] {
                 slot.add(self.base_at).write_volatile(RingSlot::base(self.base, self.base_sp));
             }
         }
@@ -504,19 +463,19 @@ impl<'a> Replay<'a> {
             let first = thread.ring_reopened.get();
             // What a handler has left there. (Where nothing is open, it may be a call of a usual hook that goes on.)
             while first < self.depth && thread.top.get() > thread.ring_base.get().add(first) {
-                hooks::pop(thread);
+                shadow_stack::pop(thread);
             }
             for index in first..self.depth {
                 if is_anothers(thread) && self.has_frames {
                     return;
                 }
-                if thread.top.get().add(1) == thread.limit.get() && !thread.make_room() {
+                if thread.top.get().add(1) == thread.limit.get() && !shadow_stack::make_room(thread) {
                     return;
                 }
                 let call = &*self.open(index);
                 let Event { function, site, hook, sp } = call.entry;
                 let [function, site, hook, sp] = [function, site, hook, sp].map(|word| word as usize);
-                let frame = hooks::reserve(thread, call.node, function, site, hook, sp);
+                let frame = shadow_stack::reserve(thread, call.node, function, site, hook, sp);
                 ((*frame).bits, (*frame).inside) = (bits::UNTIMED, call.inside);
                 fill(self, frame, call);
                 compiler_fence(Ordering::SeqCst);
@@ -545,7 +504,7 @@ impl<'a> Replay<'a> {
             } else {
                 (*frame).bits = call.own | bits::UNTIMED;
             }
-            hooks::fill(frame, call.position);
+            shadow_stack::fill(frame, call.position);
         }
     }
 }
@@ -554,7 +513,7 @@ impl<'a> Replay<'a> {
 unsafe fn find(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
     let place = path_cache::place(function, site, hook);
     // SAFETY: the cache holds nodes of the arena.
-    let is_it = |node: &Ref| unsafe { path::is(thread.node(*node), parent, function, site, hook) };
+    let is_it = |node: &Ref| unsafe { node::is(thread.node(*node), parent, function, site, hook) };
     let lately = thread.path_cache.line(parent).map(|line| [line[place].get(), line[place ^ 1].get()]);
     let found = lately.and_then(|nodes| nodes.into_iter().find(is_it));
     found.or_else(|| path::find(thread, parent, function, site, hook))

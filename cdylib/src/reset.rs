@@ -1,12 +1,12 @@
 //! Counters that begin anew while the program runs: `diytrace ctl reset`.
 
-use crate::arena;
 use crate::busy::Busy;
+use crate::calibration_schedule;
+use crate::claim;
 use crate::clock;
 use crate::fork;
 use crate::off_cpu;
 use crate::thread::Thread;
-use crate::trial;
 
 /// Clears what the thread has counted. The calls that are open stay so, as those that a forked child inherits do: they
 /// were counted before, and their time counts from now. False if a change of the thread's state is under way.
@@ -20,11 +20,11 @@ pub fn start_anew(thread: &Thread) -> bool {
         return true; // a signal handler has come since the caller looked, and its calls are there already
     }
     // SAFETY: the thread has an arena.
-    unsafe { arena::clear(thread, epoch) };
+    unsafe { claim::clear(thread, epoch) };
     off_cpu::skip(thread);
     thread.last.set(began);
     fork::begin_anew(thread);
-    trial::schedule(thread);
+    calibration_schedule::schedule(thread);
     thread.forget_time_since(began);
     thread.join(epoch); // last: until then a signal handler's calls come here, and are counted by their functions
     true

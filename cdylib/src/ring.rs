@@ -21,40 +21,25 @@
 
 use crate::arch;
 use crate::busy::{Busy, is_busy};
+use crate::calibration_schedule;
 use crate::clock::{Clock, Tsc};
 use crate::family::at;
 use crate::frame::NOTED;
-use crate::off_cpu::{self, Off};
-use crate::replay::{self, Scratch};
-use crate::seccomp;
+use crate::off_cpu;
+use crate::processor::Off;
+use crate::replay;
 use crate::stack;
+use crate::stretch::{Scratch, Stage, slots};
 use crate::sys;
 use crate::thread::{Thread, live};
-use crate::trial;
 use core::ptr;
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
+use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 use profile::ring::Note;
 use profile::ring::{BLOCK_SIZE, Place, SLOTS, tag};
-use profile::{Block, Ring, RingSlot, UNIT, kind};
+use profile::{Block, RingSlot, UNIT, kind};
 
 /// Bytes of a slot.
 const SLOT: usize = size_of::<RingSlot>();
-
-/// Most bodies inlined into the base that may be open, one inside the other. They have its stack pointer.
-pub const BODIES: usize = 8;
-
-/// What is being done with a thread's ring.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
-    /// Nothing is in it.
-    Empty,
-    /// Calls are noted.
-    Open,
-    /// They are counted.
-    Replayed,
-    /// Those that are open get their frames.
-    Reopened,
-}
 
 /// Gives up a slot that was taken and not written.
 pub unsafe fn give_back(thread: &Thread, slot: *mut RingSlot) {
@@ -150,36 +135,8 @@ pub fn is_open(thread: &Thread) -> bool {
     thread.ring_stage.get() == Stage::Open
 }
 
-/// Goes the usual way while the stretch waits; then there is another base. No call that was noted is open, or all were left.
-///
-/// Hooks of a signal handler that comes meanwhile go the usual way, too. Whoever leaves this for good leaves the stretch to
-/// [`trial::step_timed`].
-pub unsafe fn apart(thread: &Thread, usual: impl FnOnce()) {
-    thread.next_trial.set(thread.count.get() + SLOTS as u64);
-    let state = thread.state();
-    let _ = thread.live.compare_exchange(state, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
-    usual();
-    // SAFETY: the thread has an arena; the top frame is there.
-    unsafe {
-        let is_same = thread.is(live::TSC) && is_open(thread) && !is_busy(thread);
-        if !is_same || [0, NOTED].contains(&(*thread.top.get()).position) {
-            leave(thread);
-            return;
-        }
-        if is_at_limit(thread) {
-            trial::step_noted(thread);
-        }
-        if is_open(thread) && set_base(thread) {
-            thread.next_trial.set(u64::MAX);
-            let _ = thread.live.compare_exchange(live::TSC, state, Ordering::Relaxed, Ordering::Relaxed);
-        } else {
-            leave(thread);
-        }
-    }
-}
-
 /// Makes the latest usual call the base of what is noted from now on. False if there is no room.
-unsafe fn set_base(thread: &Thread) -> bool {
+pub unsafe fn set_base(thread: &Thread) -> bool {
     // SAFETY: the top frame is there.
     unsafe {
         let base = thread.top.get();
@@ -220,22 +177,6 @@ pub unsafe fn leave(thread: &Thread) -> bool {
     true
 }
 
-/// Called on `fork`, before the next one is, whose address it returns: the child finds frames of all calls that are open.
-pub extern "C" fn on_fork() -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    // SAFETY: a thread's state is valid as long as its word leads to it.
-    if let Some(thread) = unsafe { arch::thread().as_ref() }
-        && arch::is_relocated()
-        && thread.has_arena()
-    {
-        // SAFETY: the thread has an arena.
-        unsafe { leave(thread) };
-        // The hook of an unfinished slot goes on in both.
-        thread.ring_is_retired.set(thread.ring_is_retired.get() || thread.unfinished.get() != 0);
-    }
-    seccomp::next(&NEXT, c"fork")
-}
-
 /// Ends the stretch: counts what is in the ring, gives open calls their frames, and empties it.
 ///
 /// The state must be [`crate::busy`], or not yet be seen by its hooks.
@@ -249,7 +190,7 @@ pub unsafe fn finish(thread: &Thread) {
         // First: from now on nobody notes anything.
         thread.ring_limit.set(0);
         compiler_fence(Ordering::SeqCst);
-        trial::disturb(thread);
+        calibration_schedule::disturb(thread);
         if thread.ring_stage.get() == Stage::Open {
             take_stock(thread);
             thread.ring_reopened.set(0);
@@ -384,11 +325,6 @@ unsafe fn wipe(thread: &Thread) -> bool {
 pub fn is_pending(thread: &Thread) -> bool {
     let is_in_it = thread.ring_stage.get() != Stage::Empty || thread.is_noting();
     is_in_it && !thread.ring.get().is_null()
-}
-
-/// The slots of a ring.
-pub fn slots(ring: *mut Ring) -> *mut RingSlot {
-    ring.wrapping_add(1).cast()
 }
 
 /// Begins a stretch, whose first part has so many slots. False if none can be now.

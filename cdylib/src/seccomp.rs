@@ -7,11 +7,12 @@ use crate::arena;
 use crate::busy::Busy;
 use crate::clock;
 use crate::family;
+use crate::hooks;
 use crate::off_cpu;
+use crate::shadow_stack;
 use crate::stack;
 use crate::sys;
 use crate::thread_registry;
-use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 const PR_SET_SECCOMP: i32 = libc::PR_SET_SECCOMP;
@@ -34,7 +35,7 @@ pub extern "C" fn on_prctl(option: i32, argument: usize) -> usize {
     if option == libc::PR_SET_NAME {
         on_name(arch::thread_pointer(), argument);
     }
-    next(&NEXT_PRCTL, c"prctl")
+    sys::next(&NEXT_PRCTL, c"prctl")
 }
 
 /// Called on `syscall`, before the next one is, whose address it returns.
@@ -46,13 +47,13 @@ pub extern "C" fn on_syscall(number: i64, operation: usize) -> usize {
     if number == SYS_SECCOMP && sets_a_filter {
         prepare();
     }
-    next(&NEXT_SYSCALL, c"syscall")
+    sys::next(&NEXT_SYSCALL, c"syscall")
 }
 
 /// Called on `pthread_setname_np`, before the next one is, whose address it returns.
 pub extern "C" fn on_setname(pthread: usize, name: usize) -> usize {
     on_name(pthread, name);
-    next(&NEXT_SETNAME, c"pthread_setname_np")
+    sys::next(&NEXT_SETNAME, c"pthread_setname_np")
 }
 
 /// A thread is about to be named.
@@ -69,18 +70,6 @@ fn on_name(pthread: usize, name: usize) {
     if len > 0 {
         thread_registry::rename(pthread, bytes);
     }
-}
-
-/// The address of the next function of a name, which is kept.
-pub fn next(place: &AtomicUsize, name: &CStr) -> usize {
-    let known = place.load(Ordering::Relaxed);
-    if known != 0 {
-        return known;
-    }
-    // SAFETY: as the manual says.
-    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }.expose_provenance();
-    place.store(found, Ordering::Relaxed);
-    found
 }
 
 fn prepare() {
@@ -115,12 +104,12 @@ fn stop_the_clock() {
 /// Room for what the calling thread may still meet: paths, and calls inside each other.
 fn make_room_ahead() {
     const FRAMES: usize = 1 << 14;
-    let thread = thread_registry::current();
+    let thread = thread_registry::current(&hooks::OWN);
     // SAFETY: the state is valid while its word leads to it.
     if let Some(thread) = unsafe { thread.as_ref() }
         && thread.has_arena()
     {
-        while thread.frames() < FRAMES && thread.grow() {}
+        while thread.frames() < FRAMES && shadow_stack::grow(thread) {}
         stack::know_this_one(thread);
         if let Some(_busy) = Busy::begin(thread) {
             arena::make_room_ahead(thread);

@@ -24,7 +24,7 @@ pub struct Settings {
     pub clock: u32,
     /// `DIYTRACE_TIMING`: one of [`profile::header::timing`].
     pub timing: u32,
-    /// `DIYTRACE_WINDOWS`: calls of a thread before the first trial of what timing costs; 0 = none.
+    /// `DIYTRACE_WINDOWS`: calls of a thread before the first window of what timing costs; 0 = none.
     pub windows: u64,
     /// `DIYTRACE_WAITS`: whether it is looked at when threads are off the processor.
     pub waits: bool,

@@ -3,76 +3,22 @@
 
 use crate::arch;
 use crate::busy::{Busy, is_busy};
+use crate::call::{self, close_unusual};
 use crate::children;
-use crate::clock::{self, Clock};
-use crate::counted;
-use crate::family;
+use crate::clock::Clock;
 use crate::fork;
 use crate::frame::{Frame, bits};
-use crate::hooks;
-use crate::mode::{CountedByGettime, CountedByTsc, Mode, TimedByGettime, TimedByTsc};
+use crate::mode::Mode;
 use crate::modules;
+use crate::node::slot;
 use crate::off_cpu;
 use crate::path;
 use crate::path_cache;
-use crate::reset;
-use crate::ring;
-use crate::roots;
-use crate::stale_frames::{close_partly, is_elsewhere, is_gone, switch_stack, unwind};
-use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread, live, slot};
-use crate::thread_registry;
-use crate::timeline;
-use core::sync::atomic::{AtomicU64, Ordering};
+use crate::shadow_stack::{self, fill, filled, is_inlined, pop, reserve};
+use crate::stale_frames::{is_elsewhere, is_gone, switch_stack, unwind};
+use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread};
 use profile::Ref;
 use profile::node::{ROOT, SKIPPED};
-
-/// Calls made before the loader has made this library ready to run: by resolvers of other libraries' IFUNCs. They have no
-/// place but this, and count as lost.
-pub static EARLY_CALLS: AtomicU64 = AtomicU64::new(0);
-
-/// Entry in a thread that is not recording by the time stamp counter.
-#[cold]
-#[inline(never)]
-pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize) {
-    if !arch::is_relocated() {
-        EARLY_CALLS.fetch_add(1, Ordering::Relaxed);
-        return;
-    }
-    // SAFETY: a thread's state is valid as long as its word leads to it.
-    unsafe {
-        let Some(thread) = thread_registry::current().as_ref() else { return count_without_state(function) };
-        if thread.is_noting() && !ring::leave(thread) {
-            return enter_while_busy(thread, function, site, hook, sp);
-        }
-        if hooks::is_paused(thread) || hooks::is_outside(thread, function) {
-            return;
-        }
-        if hooks::is_reset(thread) && thread.has_arena() && !reset::start_anew(thread) {
-            return enter_while_busy(thread, function, site, hook, sp);
-        }
-        match thread.state() {
-            live::TSC => hooks::enter_on::<TimedByTsc>(thread, function, site, hook, sp),
-            live::COUNTED => hooks::enter_on::<CountedByTsc>(thread, function, site, hook, sp),
-            live::GETTIME => hooks::enter_on::<TimedByGettime>(thread, function, site, hook, sp),
-            live::COUNTED_GETTIME => hooks::enter_on::<CountedByGettime>(thread, function, site, hook, sp),
-            // No arena: for a moment, or for good.
-            live::LOST if thread.is_root(function) || thread.roots.get().is_null() => {
-                thread.family.count_by_function(function);
-            }
-            live::LOST => {}
-            _ => enter_while_busy(thread, function, site, hook, sp),
-        }
-    }
-}
-
-/// Counts a call of a thread for which there was no memory.
-fn count_without_state(function: usize) {
-    if let Some(family) = family::get()
-        && (family.settings.root.is_empty() || roots::is_root(family, function))
-    {
-        family.count_by_function(function);
-    }
-}
 
 /// Entry in a signal handler that has interrupted a change of the thread's state, or where there is no room for a path: what
 /// is recorded otherwise is counted by its function, and has a frame, so that its exit finds it.
@@ -90,43 +36,8 @@ pub unsafe fn enter_while_busy(thread: &Thread, function: usize, site: usize, ho
         }
         thread.family.count_by_function(function);
         if thread.top.get().add(1) < thread.limit.get() {
-            let frame = hooks::reserve(thread, 0, function, site, hook, sp);
+            let frame = reserve(thread, 0, function, site, hook, sp);
             ((*frame).bits, (*frame).inside) = (bits::UNTIMED, 0);
-        }
-    }
-}
-
-/// The latest frame that is filled in.
-unsafe fn filled(thread: &Thread) -> *mut Frame {
-    let mut frame = thread.top.get();
-    // SAFETY: frames between bottom and top are there.
-    while unsafe { (*frame).position } == 0 && frame > thread.bottom.get() {
-        frame = frame.wrapping_sub(1);
-    }
-    frame
-}
-
-/// Exit in a thread that is not recording by the time stamp counter.
-#[cold]
-#[inline(never)]
-pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize) {
-    // SAFETY: the caller has found a state, unless the library is not ready yet.
-    if !arch::is_relocated() || unsafe { (*arch::thread()).is_empty() } {
-        return;
-    }
-    // SAFETY: a thread's state is valid as long as its word leads to it.
-    unsafe {
-        let Some(thread) = thread_registry::current().as_ref() else { return };
-        match thread.state() {
-            live::LOST => {}
-            live::FORKED | live::STALE => exit_while_busy(thread, function, sp),
-            _ => {
-                if thread.is_switched() {
-                    off_cpu::before_exit(thread);
-                }
-                let now = clock::now(thread.family.clock);
-                hooks::exit_at(thread, now, function, site, hook, sp);
-            }
         }
     }
 }
@@ -137,7 +48,7 @@ pub unsafe fn exit_while_busy(thread: &Thread, function: usize, sp: usize) {
     unsafe {
         let top = &*thread.top.get();
         if top.position == 0 && top.function == function && top.sp == sp {
-            hooks::pop(thread);
+            pop(thread);
         }
     }
 }
@@ -153,7 +64,7 @@ pub unsafe fn enter_uncached<M: Mode>(thread: &Thread, function: usize, site: us
             Some(node) => {
                 children::prefetch(thread, node);
                 thread.path_cache.insert(parent, path_cache::place(function, site, hook), node);
-                hooks::open::<M>(thread, node, inside, function, site, hook, sp);
+                call::open::<M>(thread, node, inside, function, site, hook, sp);
             }
             None => enter_new_path::<M>(thread, function, site, hook, sp),
         }
@@ -202,7 +113,7 @@ unsafe fn enter_from<M: Mode>(
             position => position,
         };
         match new_path::<M>(thread, frame, parent, function, site, hook) {
-            Some(node) => hooks::open::<M>(thread, node, (*frame).inside, function, site, hook, sp),
+            Some(node) => call::open::<M>(thread, node, (*frame).inside, function, site, hook, sp),
             None => enter_while_busy(thread, function, site, hook, sp),
         }
     }
@@ -253,7 +164,7 @@ pub unsafe fn enter_without_caller<M: Mode>(thread: &Thread, function: usize, si
     unsafe {
         // Where the top is not filled, the caller is what the interrupted hook was called from.
         let below = filled(thread);
-        let is_left = (*below).sp <= sp && !hooks::is_inlined(&*below, site, hook, sp);
+        let is_left = (*below).sp <= sp && !is_inlined(&*below, site, hook, sp);
         if below != thread.top.get() && is_left && !is_elsewhere(thread, below, sp) {
             while thread.top.get() > below {
                 unwind(thread); // that hook was left, and so was its caller
@@ -290,29 +201,15 @@ unsafe fn skip(thread: &Thread, below: &Frame, function: usize, site: usize, hoo
     // SAFETY: the frame is filled below `limit`; the node of a skipped call is in the mapping.
     unsafe {
         let (node, inside) = (below.node, below.inside);
-        if thread.top.get().add(1) == thread.limit.get() && !thread.grow() {
+        if thread.top.get().add(1) == thread.limit.get() && !shadow_stack::grow(thread) {
             return;
         }
         if node != 0 {
             arch::add(&raw mut (*slot(thread.node(node), inside)).calls, 1);
         }
-        let frame = hooks::reserve(thread, node, function, site, hook, sp);
+        let frame = reserve(thread, node, function, site, hook, sp);
         ((*frame).bits, (*frame).inside) = (inside | bits::UNTIMED, inside);
-        hooks::fill(frame, SKIPPED);
-    }
-}
-
-/// Entry of a call for whose frame there was no room.
-#[cold]
-#[inline(never)]
-pub unsafe fn enter_too_deep<M: Mode>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
-    // SAFETY: the thread has an arena.
-    unsafe {
-        if thread.grow() {
-            hooks::enter_on::<M>(thread, function, site, hook, sp);
-        } else {
-            thread.family.count_by_function(function);
-        }
+        fill(frame, SKIPPED);
     }
 }
 
@@ -353,7 +250,7 @@ unsafe fn enter_anywhere<M: Mode>(thread: &Thread, function: usize, site: usize,
         let known = path::find(thread, position, function, site, hook);
         match known {
             _ if position < ROOT => enter_without_caller::<M>(thread, function, site, hook, sp),
-            Some(node) => hooks::open::<M>(thread, node, (*top).inside, function, site, hook, sp),
+            Some(node) => call::open::<M>(thread, node, (*top).inside, function, site, hook, sp),
             None => enter_new_path::<M>(thread, function, site, hook, sp),
         }
     }
@@ -368,7 +265,7 @@ pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: 
         switch_stack(thread, sp);
         let latest = &*thread.top.get();
         if latest.position == 0 && latest.bits == bits::UNTIMED && latest.function == function && latest.sp == sp {
-            return hooks::pop(thread); // counted by its function
+            return pop(thread); // counted by its function
         }
         // In a signal handler that interrupted a hook: what that has reserved stays.
         let top = filled(thread);
@@ -416,51 +313,4 @@ pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: 
 unsafe fn stray(thread: &Thread) {
     // SAFETY: the thread has an arena.
     unsafe { arch::add(&raw mut (*thread.arena.get()).stray_exits, 1) };
-}
-
-/// Counts a call that has ended before it began: processors whose counters disagree, a virtual machine that was moved. But
-/// not where a signal handler has moved its beginning after its end was read.
-#[cold]
-#[inline(never)]
-pub unsafe fn clock_stepped_back(thread: &Thread, began: u64, now: u64) {
-    let forgot_until = thread.forgot_until.get();
-    if began <= forgot_until && now <= forgot_until {
-        return;
-    }
-    // SAFETY: the thread has an arena.
-    unsafe { arch::add(&raw mut (*thread.arena.get()).backward_calls, 1) };
-}
-
-/// Closes the latest open call, a plain one that has ended before it began.
-#[cold]
-#[inline(never)]
-pub unsafe fn close_backwards(thread: &Thread, frame: *mut Frame, now: u64) {
-    // SAFETY: the caller's frame.
-    unsafe {
-        clock_stepped_back(thread, (*frame).start, now);
-        hooks::close_after(thread, frame, now, 0);
-    }
-}
-
-/// Closes the latest open call, whatever it is.
-#[cold]
-#[inline(never)]
-pub unsafe fn close_unusual(thread: &Thread, now: u64) {
-    // SAFETY: the top frame is there.
-    unsafe {
-        let kind = (*thread.top.get()).bits;
-        if kind & (bits::ROOT | bits::INHERITED) == bits::ROOT {
-            timeline::add(thread, now);
-        }
-        if kind & bits::UNTIMED != 0 {
-            hooks::pop(thread);
-        } else if kind & bits::COUNTED != 0 {
-            counted::close(thread);
-        } else if kind & bits::INHERITED != 0 {
-            // Counted, and its distribution kept, in the parent process: only the time since the fork is ours.
-            close_partly(thread, now);
-        } else {
-            hooks::close(thread, thread.top.get(), now);
-        }
-    }
 }

@@ -4,7 +4,7 @@
 use crate::arch;
 use crate::clock;
 use crate::field::Field;
-use crate::lifecycle;
+use crate::initial_stack;
 use crate::maps;
 use crate::sys::{self, SignalsBlocked};
 use crate::thread::Thread;
@@ -49,7 +49,7 @@ pub fn reach(thread: &Thread, sp: usize) -> usize {
 
 /// Where a stack may begin, of which that is the mapping.
 fn first((start, end): (usize, usize)) -> usize {
-    if (start..end).contains(&lifecycle::program_stack()) { end.saturating_sub(GROWTH).min(start) } else { start }
+    if (start..end).contains(&initial_stack::program_stack()) { end.saturating_sub(GROWTH).min(start) } else { start }
 }
 
 /// The mapping that a stack pointer lies in, if it has been seen before.
@@ -85,7 +85,7 @@ fn look(thread: &Thread, low: usize, high: usize) {
 /// Whether a mapping is the stack that the thread was started on. A thread made by libc has its control block there.
 fn is_own((start, end): (usize, usize)) -> bool {
     let holds = |address: usize| start <= address && address < end;
-    holds(arch::thread_pointer()) || holds(lifecycle::program_stack())
+    holds(arch::thread_pointer()) || holds(initial_stack::program_stack())
 }
 
 /// Looks the present stack up, while the kernel may still be asked.

@@ -9,11 +9,12 @@ use crate::clock;
 use crate::code;
 use crate::counted;
 use crate::frame::{Frame, NOTED, bits};
-use crate::hooks;
 use crate::modules;
+use crate::node::slot;
+use crate::shadow_stack;
 use crate::stack;
 use crate::sys;
-use crate::thread::{DISTANCES, Distance, Thread, slot};
+use crate::thread::{DISTANCES, Distance, Thread};
 use crate::timeline;
 use core::mem::offset_of;
 use profile::node::mark;
@@ -152,7 +153,7 @@ pub unsafe fn switch_stack(thread: &Thread, sp: usize) -> bool {
             return false;
         }
         if is_elsewhere(thread, thread.top.get(), sp) {
-            thread.trial.notice_other_stack();
+            thread.window.notice_other_stack();
         }
         let mut changed = false;
         while is_elsewhere(thread, thread.top.get(), sp) && stack::was_left((*thread.top.get()).sp, sp) {
@@ -260,7 +261,7 @@ pub unsafe fn unwind(thread: &Thread) {
     unsafe {
         let frame = *thread.top.get();
         if frame.position == 0 || frame.node == 0 || frame.bits & bits::UNTIMED != 0 {
-            return hooks::pop(thread);
+            return shadow_stack::pop(thread);
         }
         if frame.bits & bits::INHERITED == 0 {
             count_left(thread, thread.node(frame.node));
@@ -286,6 +287,6 @@ pub unsafe fn close_partly(thread: &Thread, now: u64) {
         arch::add_at::<{ offset_of!(Slot, descendants) }, _>(counters, thread.count.get().saturating_sub(frame.count));
         (*counters).mark = now & !mark::BITS;
         thread.last.set(now);
-        hooks::pop(thread);
+        shadow_stack::pop(thread);
     }
 }

@@ -3,7 +3,7 @@
 use crate::arch::kernel;
 use core::ffi::CStr;
 use core::ptr;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A negative answer of the kernel.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -433,4 +433,16 @@ pub fn complain(text: &[u8]) {
 /// Lets another thread run.
 pub fn yield_now() {
     let _ = call!(SYS_sched_yield, 0);
+}
+
+/// The address of the next function of a name, which is kept.
+pub fn next(place: &AtomicUsize, name: &CStr) -> usize {
+    let known = place.load(Ordering::Relaxed);
+    if known != 0 {
+        return known;
+    }
+    // SAFETY: as the manual says.
+    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }.expose_provenance();
+    place.store(found, Ordering::Relaxed);
+    found
 }

@@ -1,30 +1,21 @@
 //! What a thread knows: its shadow stack, its arena, its indices. Private memory, reached through one thread-local word.
 
 use crate::arch;
-use crate::arena;
-use crate::busy::Busy;
+use crate::calibration::Window;
 use crate::clock;
 use crate::family::{self, Family};
 use crate::field::Field;
-use crate::fork;
-use crate::frame::{self, Frame, bits};
+use crate::frame::Frame;
 use crate::line::Line;
-use crate::off_cpu::{self, Off};
 use crate::path_cache::PathCache;
-use crate::processor::OnProcessor;
-use crate::replay::Scratch;
-use crate::ring::{self, BODIES, Stage};
-use crate::switches;
-use crate::sys::{self, SignalsBlocked};
+use crate::processor::{Off, OnProcessor};
+use crate::stretch::{BODIES, Scratch, Stage};
 use crate::table::Table;
-use crate::trial::{self, Trial};
 use core::mem::offset_of;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use profile::header::clock::TSC;
-use profile::header::timing;
 use profile::node::{ROOT, SKIPPED};
-use profile::{Arena, Block, GRANULE, NodeRecord, Ref, Ring, Slot};
+use profile::{Arena, Block, Header, NodeRecord, Ref, Ring};
 
 /// Values of [`Thread::live`].
 pub mod live {
@@ -85,8 +76,8 @@ pub struct Thread {
     pub arena: Field<*mut Arena>,
     /// Calls timed so far.
     pub count: Field<u64>,
-    /// [`Thread::count`] at which something about trials is to be done.
-    pub next_trial: Field<u64>,
+    /// [`Thread::count`] at which something about windows is to be done.
+    pub next_window: Field<u64>,
     /// What is subtracted from a call's time, in 1/1024 ticks: for itself …
     pub inner: Field<u64>,
     /// … and for each call made inside.
@@ -181,8 +172,8 @@ pub struct Thread {
     pub context_switches: Field<[u64; 2]>,
     /// Records of time off the processor, by node.
     pub off_cpu: Table,
-    /// The trial of what timing costs.
-    pub trial: Trial,
+    /// The window of what timing costs.
+    pub window: Window,
     /// Where the sequence of random numbers is.
     pub random: Field<u64>,
     /// Stacks that it has been seen on: first address and end.
@@ -221,54 +212,7 @@ pub struct Thread {
     pub distances: [Field<Distance>; DISTANCES],
 }
 
-const FIRST_FRAMES: usize = 256;
-/// Calls deeper than this are counted by function only: 256 MB of frames.
-const MOST_FRAMES: usize = 1 << 22;
-
 impl Thread {
-    /// State for a thread of `family`, with no arena yet.
-    pub fn new(family: &'static Family) -> sys::Result<*mut Thread> {
-        // All at once: what there is no room for must not be half taken, again and again.
-        let memory = sys::map_memory(size_of::<Thread>() + 3 * Table::FIRST_SIZE)?;
-        let give_back = |errno| {
-            // SAFETY: the mapping is new, and nobody has seen it.
-            unsafe { sys::unmap(memory, size_of::<Thread>() + 3 * Table::FIRST_SIZE) };
-            errno
-        };
-        // Of a limited address space most is left to the program.
-        let fair = (sys::spare_address_space() / 256 / size_of::<Frame>()).max(FIRST_FRAMES).next_power_of_two();
-        let (frames, reserved) = frame::reserve(fair.min(MOST_FRAMES), FIRST_FRAMES).map_err(give_back)?;
-        let thread = memory.cast::<Thread>();
-        // SAFETY: the mapping is new and has room for all of them, zeros are valid for each, and each begins a page.
-        unsafe {
-            let is_ready = frame::commit(frames, FIRST_FRAMES).and_then(|()| sys::wipe_on_fork(thread.cast(), GRANULE));
-            if let Err(errno) = is_ready {
-                sys::unmap(frames.cast(), reserved * size_of::<Frame>());
-                return Err(give_back(errno));
-            }
-            (&raw mut (*thread).family).write(family);
-            (&raw mut (*thread).base).write(family.base);
-            let state = &*thread;
-            state.nodes.start(memory.add(size_of::<Thread>()));
-            state.functions.start(memory.add(size_of::<Thread>() + Table::FIRST_SIZE));
-            state.off_cpu.start(memory.add(size_of::<Thread>() + 2 * Table::FIRST_SIZE));
-            switches::look_at_none(state);
-            let header = family.header();
-            let (inner, outer) = ((*header).inner_cost, (*header).outer_cost);
-            state.top.set(frames);
-            state.bottom.set(frames);
-            state.limit.set(frames.add(FIRST_FRAMES));
-            state.reserved.set(frames.add(reserved));
-            state.inner.set(inner);
-            state.pair.set(inner + outer);
-            state.random.set(thread.addr() as u64 ^ clock::read(libc::CLOCK_MONOTONIC) << 16 | 1);
-            state.directory.set(-1);
-            ring::start_without(state);
-            state.use_filter();
-        }
-        Ok(thread)
-    }
-
     /// Whether the thread's [`live`] word is this one.
     #[inline(always)]
     pub fn is(&self, state: u64) -> bool {
@@ -366,6 +310,33 @@ impl Thread {
         self.outsiders[(function >> 4) % OUTSIDERS].get() == function
     }
 
+    /// Whether there is news in the control words: recording is paused, or its counters were reset.
+    #[inline(always)]
+    pub fn is_controlled(&self) -> bool {
+        // SAFETY: the header is mapped; both words are aligned as one.
+        unsafe { (&raw const (*self.base.cast::<Header>()).paused).cast::<u64>().read_volatile() != self.control.get() }
+    }
+
+    /// Whether recording is paused, by the control word in the file.
+    #[inline(always)]
+    pub fn is_paused(&self) -> bool {
+        // SAFETY: the header is mapped.
+        unsafe { (&raw const (*self.base.cast::<Header>()).paused).read_volatile() != 0 }
+    }
+
+    /// Whether the counters have been reset since the thread's began, by the control word in the file.
+    #[inline(always)]
+    pub fn is_reset(&self) -> bool {
+        // SAFETY: the header is mapped.
+        unsafe { (&raw const (*self.base.cast::<Header>()).epoch).read_volatile() != self.epoch() }
+    }
+
+    /// Whether no root is open, and the function is known to be none.
+    #[inline(always)]
+    pub fn is_outside(&self, function: usize) -> bool {
+        self.is_empty() && self.is_outsider(function)
+    }
+
     /// A random number below `end`.
     pub fn random_below(&self, end: u32) -> u32 {
         // Marsaglia's xorshift, scaled by its high half.
@@ -375,29 +346,6 @@ impl Thread {
         random ^= random << 17;
         self.random.set(random);
         (((random >> 32) * u64::from(end)) >> 32) as u32
-    }
-
-    /// Makes room for more frames. False if there is none.
-    pub fn grow(&self) -> bool {
-        let Some(_busy) = Busy::begin(self) else { return false };
-        self.make_room()
-    }
-
-    /// The same.
-    ///
-    /// The state must be [`crate::busy`].
-    pub fn make_room(&self) -> bool {
-        let (limit, reserved) = (self.limit.get(), self.reserved.get());
-        // SAFETY: pointers into one mapping; what lies behind the limit is nobody's yet.
-        unsafe {
-            let more = self.frames().min(reserved.offset_from(limit) as usize);
-            if more == 0 || frame::commit(limit, more).is_err() {
-                self.family.warn_of_little_memory();
-                return false;
-            }
-            self.limit.set(limit.add(more));
-        }
-        true
     }
 
     /// Takes the time since `began`, which the recorder spent on something rare, off all open calls.
@@ -427,40 +375,6 @@ impl Thread {
         }
     }
 
-    /// Takes an arena, and puts the calls that are open into it.
-    ///
-    /// The state must be [`crate::busy`], or not yet be seen by its hooks.
-    pub fn settle(&self) {
-        let was_forked = self.is(live::FORKED);
-        self.live.store(live::LOST, Ordering::Relaxed);
-        if was_forked {
-            switches::leave_parents(self);
-        }
-        // SAFETY: the state is busy, or new.
-        unsafe { ring::reopen_in_child(self) };
-        // What a forked child finds there is its parent's.
-        ring::start_without(self);
-        self.no_arena_until.set(u64::MAX);
-        if clock::STOPPED.load(Ordering::Relaxed) {
-            return;
-        }
-        self.join(self.family.epoch());
-        if !arena::claim(self) {
-            self.no_arena_until.set(self.family.later());
-            return;
-        }
-        self.count.set(0);
-        self.no_room_until.set(0);
-        self.no_spare_until.set(0);
-        trial::schedule(self);
-        let now = clock::now(self.family.clock);
-        self.last.set(now);
-        fork::inherit(self);
-        off_cpu::begin(self);
-        self.forget_time_since(now);
-        self.record();
-    }
-
     /// Ends the thread's recording for good: its calls are counted by function from now on.
     pub fn give_up(&self) {
         self.no_arena_until.set(u64::MAX);
@@ -488,94 +402,9 @@ impl Thread {
     fn is_before(&self, until: u64) -> bool {
         until != 0 && clock::now(self.family.clock) < until
     }
-
-    fn record(&self) {
-        let state = match (self.family.settings.timing, self.family.clock) {
-            (timing::ALL, TSC) => live::TSC,
-            (_, TSC) => live::COUNTED,
-            (timing::ALL, _) => live::GETTIME,
-            _ => live::COUNTED_GETTIME,
-        };
-        self.live.store(state, Ordering::Relaxed);
-    }
-
-    /// Forgets what lay at addresses of libraries that are gone.
-    ///
-    /// The state must be [`crate::busy`].
-    pub fn forget_unloaded_code(&self) {
-        // SAFETY: the caller's promise.
-        unsafe { ring::finish(self) };
-        self.record(); // first: another library may be unloaded meanwhile
-        self.forget_addresses();
-        self.readable_pages.iter().for_each(|page| page.set(0));
-        self.use_filter();
-        arena::index_what_is_there(self);
-    }
-
-    fn forget_addresses(&self) {
-        self.known_pages.iter().chain(&self.outsiders).for_each(|address| address.set(0));
-    }
-
-    /// Ends the thread's recording: its counts stay, its arena and its state are free for another thread.
-    pub fn end(&self) {
-        let _blocked = SignalsBlocked::new();
-        if self.has_arena() {
-            trial::end(self);
-        }
-        arch::set_thread(ptr::null_mut());
-        self.abandon();
-    }
-
-    /// Leaves the state to another thread. Nothing must lead to it any more but the list of all states, which asks whether
-    /// it is in use.
-    pub fn abandon(&self) {
-        if self.has_arena() {
-            // SAFETY: the arena is the thread's.
-            unsafe { ring::leave(self) };
-            ring::start_without(self);
-            off_cpu::end(self);
-            arena::release(self);
-        }
-        self.live.store(live::FORKED, Ordering::Relaxed);
-        while self.top.get() > self.bottom.get() {
-            // SAFETY: frames between bottom and top are there.
-            unsafe {
-                self.top.get().write(Frame::EMPTY);
-                self.top.set(self.top.get().sub(1));
-            }
-        }
-        self.busy.set(0);
-        ring::forget_unfinished(self);
-        self.stacks.iter().for_each(|stack| stack.set((0, 0)));
-        self.forget_addresses();
-        self.in_use.store(false, Ordering::Release);
-    }
-
-    /// Gives the memory back.
-    ///
-    /// # Safety
-    /// Nothing may use the state afterwards.
-    pub unsafe fn free(thread: *mut Self) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let state = &*thread;
-            state.nodes.free();
-            state.functions.free();
-            state.off_cpu.free();
-            let (frames, reserved) = (state.bottom.get(), state.reserved.get());
-            sys::unmap(frames.cast(), reserved.offset_from(frames) as usize * size_of::<Frame>());
-            sys::unmap(thread.cast(), size_of::<Thread>());
-        }
-    }
 }
 
-/// The counters of a node that a call counts in.
-///
-/// # Safety
-/// The node must be in the mapping.
-#[inline(always)]
-pub unsafe fn slot(node: *mut NodeRecord, bits: u8) -> *mut Slot {
-    const APART: usize = offset_of!(NodeRecord, folded_slot) - offset_of!(NodeRecord, slot);
-    // SAFETY: the caller's promise; a node has two slots.
-    unsafe { (&raw mut (*node).slot).byte_add((bits & bits::SLOT) as usize * APART) }
-}
+// The two control words are read as one.
+const _: () = assert!(
+    offset_of!(Header, paused).is_multiple_of(8) && offset_of!(Header, epoch) == offset_of!(Header, paused) + 4
+);

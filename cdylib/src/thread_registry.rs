@@ -2,17 +2,22 @@
 
 use crate::arch;
 use crate::arena;
+use crate::attach;
 use crate::busy::Busy;
+use crate::cost::Hooks;
+use crate::creation;
 use crate::family::{self, Family};
 use crate::ring;
+use crate::states;
 use crate::sys::{self, SignalsBlocked};
 use crate::thread::{Thread, live};
+use core::ffi::c_void;
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 use profile::arena::flag;
 
 /// The state of the calling thread, ready to record or to lose; null if nothing is recorded here.
-pub fn current() -> *mut Thread {
+pub fn current(hooks: &Hooks) -> *mut Thread {
     let is_ready = |thread: *mut Thread| {
         // SAFETY: a thread's state is valid as long as its word leads to it.
         match unsafe { thread.as_ref() } {
@@ -28,78 +33,58 @@ pub fn current() -> *mut Thread {
         return ptr::null_mut();
     }
     // SAFETY: a thread's state is valid as long as its word leads to it.
-    let Some(state) = (unsafe { thread.as_ref() }) else { return attach() };
+    let Some(state) = (unsafe { thread.as_ref() }) else { return attach(hooks) };
     if let Some(_busy) = Busy::begin(state) {
         match state.state() {
-            live::FORKED => state.settle(),
-            live::STALE => state.forget_unloaded_code(),
-            live::LOST if state.may_settle() => state.settle(),
+            live::FORKED => attach::settle(state),
+            live::STALE => attach::forget_unloaded_code(state),
+            live::LOST if state.may_settle() => attach::settle(state),
             _ => {}
         }
     }
     thread
 }
 
-fn attach() -> *mut Thread {
+fn attach(hooks: &Hooks) -> *mut Thread {
     let _blocked = SignalsBlocked::new();
-    let Some(family) = crate::lifecycle::family() else { return ptr::null_mut() };
+    let Some(family) = creation::family(hooks) else { return ptr::null_mut() };
     let Some(thread) = take_state(family) else { return ptr::null_mut() };
     // SAFETY: the state is complete but for its arena, and nobody else's.
     let state = unsafe { &*thread };
     state.pthread.set(arch::thread_pointer());
     state.use_filter();
-    state.settle();
+    attach::settle(state);
     if !arch::set_thread_if_none(thread) {
-        state.abandon(); // a signal handler was faster
+        attach::abandon(state); // a signal handler was faster
         return arch::thread();
     }
-    crate::lifecycle::watch_end_of(thread);
+    watch_end_of(thread);
     thread
-}
-
-/// All states of this process: threads come and go, states stay.
-static STATES: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
-
-/// Calls `each` for every state of this process.
-fn each_state(mut each: impl FnMut(&Thread) -> bool) -> *mut Thread {
-    let mut state = STATES.load(Ordering::Acquire);
-    // SAFETY: states in the list stay; only their own threads change more than their atomic words.
-    while !state.is_null() && !each(unsafe { &*state }) {
-        // SAFETY: states in the list stay.
-        state = unsafe { (*state).next.get() };
-    }
-    state
 }
 
 /// A state that an ended thread has left, or a new one.
 fn take_state(family: &'static Family) -> Option<*mut Thread> {
     let is_free =
         |state: &Thread| state.in_use.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed).is_ok();
-    let left = each_state(is_free);
+    let left = states::each(is_free);
     if !left.is_null() {
         return Some(left);
     }
-    let Ok(new) = Thread::new(family) else {
+    let Ok(new) = attach::new(family) else {
         family.warn_of_little_memory();
         return None;
     };
     // SAFETY: nobody has seen the state yet.
     unsafe {
         (*new).in_use.store(true, Ordering::Relaxed);
-        let mut first = STATES.load(Ordering::Acquire);
-        loop {
-            (*new).next.set(first);
-            match STATES.compare_exchange(first, new, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return Some(new),
-                Err(other) => first = other,
-            }
-        }
+        states::add(new);
     }
+    Some(new)
 }
 
 /// Has every thread look through what it knows of addresses: a library is gone.
 pub fn make_stale() {
-    each_state(|state| {
+    states::each(|state| {
         for recording in [live::TSC, live::RING, live::RING_TWICE, live::COUNTED, live::GETTIME, live::COUNTED_GETTIME]
         {
             let _ = state.live.compare_exchange(recording, live::STALE, Ordering::AcqRel, Ordering::Relaxed);
@@ -124,7 +109,7 @@ pub unsafe fn finish_own() {
 
 /// Says in the profile that this process ends by itself, by a thread that has no arena: in any of the process's.
 pub fn mark_exited(pid: u32) {
-    each_state(|state| {
+    states::each(|state| {
         let arena = state.arena.get();
         // SAFETY: an arena stays in the mapping.
         let is_ours = !arena.is_null() && (sys::is_restricted() || unsafe { (*arena).pid } == pid);
@@ -136,19 +121,9 @@ pub fn mark_exited(pid: u32) {
     });
 }
 
-/// Calls `each` for the state of every thread of this process that has one.
-pub fn each_in_use(mut each: impl FnMut(&Thread)) {
-    each_state(|state| {
-        if state.in_use.load(Ordering::Acquire) {
-            each(state);
-        }
-        false
-    });
-}
-
 /// A thread has been given a name.
 pub fn rename(pthread: usize, name: [u8; 16]) {
-    each_state(|state| {
+    states::each(|state| {
         let is_its = state.in_use.load(Ordering::Acquire) && state.pthread.get() == pthread && state.has_arena();
         if is_its {
             // SAFETY: an arena stays in the mapping.
@@ -156,4 +131,34 @@ pub fn rename(pthread: usize, name: [u8; 16]) {
         }
         is_its
     });
+}
+
+static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
+
+/// Has the thread's end told to `thread_ended`.
+pub fn watch_end_of(thread: *mut Thread) {
+    let key = KEY.load(Ordering::Relaxed);
+    if key != u32::MAX {
+        // SAFETY: the key was made above. With many keys in use libc allocates here: the hooks of an instrumented
+        // `malloc` find the thread's state complete.
+        unsafe { libc::pthread_setspecific(key, thread.cast()) };
+    }
+}
+
+unsafe extern "C" fn thread_ended(thread: *mut c_void) {
+    // A thread that was given a new state meanwhile, or a forked child's copy of another's, is not meant.
+    if arch::thread() == thread.cast() {
+        // SAFETY: states stay.
+        attach::end(unsafe { &*thread.cast::<Thread>() });
+    }
+}
+
+/// Has a thread's end told: by a key of libc's, whose destructor is called then.
+pub fn watch_ends() {
+    let mut key = 0;
+    // SAFETY: called as its manual says; the destructor has the right type.
+    if KEY.load(Ordering::Relaxed) == u32::MAX && unsafe { libc::pthread_key_create(&mut key, Some(thread_ended)) } == 0
+    {
+        KEY.store(key, Ordering::Relaxed);
+    }
 }

@@ -22,7 +22,7 @@ pub unsafe fn add(thread: &Thread, now: u64) {
     unsafe {
         let frame = *thread.top.get();
         if thread.top.get() == thread.bottom.get().add(1) {
-            thread.trial.leave_root(now.saturating_sub(frame.start));
+            thread.window.leave_root(now.saturating_sub(frame.start));
         }
         let record = (*thread.node(frame.node)).record;
         let Some(timeline) = timeline_of(thread, record) else { return };

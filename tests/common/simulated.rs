@@ -3,18 +3,18 @@
 //! Functions, call paths and counts are those of a profile that the recorder has written. A program is then thought through
 //! call by call: each takes the time that the story says, and what its hooks cost. What the recorder's clock would have shown
 //! is written into a copy of the profile, as the recorder would have: sums, histograms, the timeline, what its loop at the
-//! start found, and the results of trials. A tick is a nanosecond.
+//! start found, and the results of windows. A tick is a nanosecond.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use diytrace_format::calibration::RESULTS;
 use diytrace_format::header::clock::CLOCK_GETTIME;
 use diytrace_format::histogram::bin;
 use diytrace_format::reader::File;
 use diytrace_format::timeline::{FIRST_WIDTH, Timeline, parts, width_for};
-use diytrace_format::trials::TRIALS;
-use diytrace_format::{Arena, Bins, Function, GRANULE, Header, NodeRecord, Ref, Trials, UNIT, kind, node};
+use diytrace_format::{Arena, Bins, Calibration, Function, GRANULE, Header, NodeRecord, Ref, UNIT, kind, node};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
 use super::Recorded;
@@ -59,8 +59,8 @@ pub struct Times<'a> {
     /// What the recorder's loop has found, and how far off it says that may be.
     pub found: Hooks,
     pub found_error: f64,
-    /// What each trial has found that timing costs.
-    pub trials: Vec<f64>,
+    /// What each window has found that timing costs.
+    pub windows: Vec<f64>,
     /// One call of a function is kept waiting for so many nanoseconds.
     pub wait: Option<(&'a str, f64)>,
 }
@@ -189,22 +189,22 @@ impl Program {
                 places.iter().for_each(|&(octave, place)| function.octaves[octave] = place);
             });
         }
-        let mut trials = Trials::new_zeroed();
-        trials.count = times.trials.len() as u64;
-        assert!(times.trials.len() <= TRIALS);
-        (trials.made, trials.weights) = (trials.count, [1; TRIALS]);
+        let mut windows = Calibration::new_zeroed();
+        windows.count = times.windows.len() as u64;
+        assert!(times.windows.len() <= RESULTS);
+        (windows.made, windows.weights) = (windows.count, [1; RESULTS]);
         // All that they differ by is what noted calls have found; timed ones are all there are.
-        let mean = times.trials.iter().sum::<f64>() / times.trials.len().max(1) as f64;
+        let mean = times.windows.iter().sum::<f64>() / times.windows.len().max(1) as f64;
         let note = times.found.counted;
-        trials
+        windows
             .noted
             .iter_mut()
-            .zip(&times.trials)
+            .zip(&times.windows)
             .for_each(|(to, ns)| *to = ((mean + 5.0 - ns + note) * 1024.0) as i32);
-        trials.own = [(note / 0.75 * 1024.0) as i32; TRIALS];
-        trials.differences.iter_mut().zip(&times.trials).for_each(|(to, ns)| *to = (ns * 1024.0) as i32);
-        let trials = append(&mut bytes, &trials);
-        change(&mut bytes, self.arena, |arena: &mut Arena| (arena.pending, arena.trials) = (0, trials));
+        windows.own = [(note / 0.75 * 1024.0) as i32; RESULTS];
+        windows.differences.iter_mut().zip(&times.windows).for_each(|(to, ns)| *to = (ns * 1024.0) as i32);
+        let windows = append(&mut bytes, &windows);
+        change(&mut bytes, self.arena, |arena: &mut Arena| (arena.pending, arena.calibration) = (0, windows));
         bytes.resize(bytes.len().next_multiple_of(GRANULE), 0);
         let used = bytes.len() as u64;
         change(&mut bytes, 0, |header: &mut Header| {

@@ -309,7 +309,7 @@ mod tests {
     use crate::merge::{By, merge};
     use crate::testing::{arena, calls, family, node, record, slot};
 
-    const COSTS: Costs = Costs { inner: 2.0, outer: 3.0, error: 1.0, untimed: 4.0, trials: 0 };
+    const COSTS: Costs = Costs { inner: 2.0, outer: 3.0, error: 1.0, untimed: 4.0, windows: 0 };
 
     fn with_costs(nodes: Vec<Node>) -> Family {
         Family { evidence: Evidence::of_costs(COSTS), ..family(vec![arena(nodes)]) }

@@ -1,6 +1,6 @@
 //! Merged histograms: the distribution of a function's call times over threads, processes and machines.
 //!
-//! The recorder files a call by its time less what the hooks cost as a loop has shown at the start: what trials tell comes later.
+//! The recorder files a call by its time less what the hooks cost as a loop has shown at the start: what windows tell comes later.
 //! What they find beyond that is taken off here (see [`Refinement`]), so that percentiles and means are of the same calls.
 
 use std::collections::BTreeMap;
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_trials_find_is_taken_off_each_call_for_itself_and_in_proportion() {
+    fn what_windows_find_is_taken_off_each_call_for_itself_and_in_proportion() {
         let ns = Time::from_ns;
         let shares = [0.1, 0.5, 1.0];
         // A leaf's calls have cost 2 ns more each than was taken off.

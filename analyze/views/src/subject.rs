@@ -43,7 +43,7 @@ pub struct Subject {
     pub folded_calls: u64,
     /// Calls left without an exit.
     pub unwound: u64,
-    /// Calls that were counted but not timed, for trials of what timing costs; times are scaled up to them.
+    /// Calls that were counted but not timed, for windows of what timing costs; times are scaled up to them.
     pub untimed_calls: u64,
     /// Which calls were timed: `all`, `sampled`, `off`, or `mixed` over several profiles. Times are null if it is `off`.
     pub timing: &'static str,
@@ -93,8 +93,9 @@ pub struct Overhead {
     /// Standard error of the sum of both.
     #[serde(serialize_with = "nanoseconds")]
     pub error_ns: f64,
-    /// Trials while the programs ran that this comes from; 0 if only a loop at their start tells it.
-    pub trials: u64,
+    /// Calibration windows while the programs ran that this comes from; 0 if only a loop at their start tells it.
+    #[serde(rename = "trials")]
+    pub windows: u64,
 }
 
 /// The clock of most of the profiles.
@@ -134,7 +135,7 @@ pub fn subject(group: &Group) -> Subject {
             inner_ns: mean(overhead.inner),
             outer_ns: mean(overhead.outer),
             error_ns: mean(overhead.error),
-            trials: overhead.trials,
+            windows: overhead.windows,
         },
     }
 }

@@ -102,8 +102,9 @@ pub struct Overhead {
     pub outer_ns: f64,
     /// How far off the sum may be.
     pub error_ns: f64,
-    /// Trials it comes from; 0 if a loop at the start had to do.
-    pub trials: u64,
+    /// Calibration windows it comes from; 0 if a loop at the start had to do.
+    #[serde(rename = "trials")]
+    pub windows: u64,
 }
 
 /// All functions together.

@@ -1,7 +1,7 @@
 //! The command `diff`: what changed between two sets of runs, function by function, and why.
 //!
 //! ```text
-//! all runs' trials ──[pool]──▶ what the hooks cost
+//! all runs' windows ──[pool]──▶ what the hooks cost
 //! run's profiles ──[observed]──▶ functions, edges, paths ──[identity]──▶ [sides]: each with the values of every run
 //!     ──[tester]──▶ D, T, p ──[decision]──▶ verdicts ──[causes]──▶ calls, code or
 //!     what else ──[neighbours]──▶ whose doing ──[explained]──▶ how much of the whole that is ──▶ [`Comparison`]

@@ -1,8 +1,8 @@
 //! What the hooks cost, from all runs of a query together.
 //!
-//! A run tells it by a dozen trials or two, each disturbed by what else goes on: from one run to the next the result differs
+//! A run tells it by a dozen windows or two, each disturbed by what else goes on: from one run to the next the result differs
 //! by a tenth, where the times themselves differ by a hundredth. Taken off run by run, that would be most of what varies. The
-//! runs of a query are of one program on one machine, so their trials are of the same thing; and both sides are corrected
+//! runs of a query are of one program on one machine, so their windows are of the same thing; and both sides are corrected
 //! alike, as long as a loop of hooks takes as long on both.
 
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ impl Pool {
             inner_ns: costs.inner,
             outer_ns: costs.outer,
             error_ns: costs.error,
-            trials: costs.trials,
+            windows: costs.windows,
         };
         self.costs[side].iter().map(of_program).collect()
     }

@@ -425,7 +425,7 @@ mod tests {
     #[test]
     fn percentiles_are_of_the_times_that_means_are_of() {
         // Hooks cost 4 + 6 ticks, of which the recorder knew 2 + 3 when it filed the calls.
-        let costs = Costs { inner: 4.0, outer: 6.0, trials: 9, ..Costs::default() };
+        let costs = Costs { inner: 4.0, outer: 6.0, windows: 9, ..Costs::default() };
         let leaf = || call(0x1100, 20, Vec::new());
         let calls = [call(0x1000, 100, vec![leaf(), leaf(), leaf(), leaf()])];
         let mut nodes = record(&calls, costs, 1);

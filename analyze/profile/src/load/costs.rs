@@ -1,15 +1,15 @@
-//! What the hooks cost: as a loop has shown at the program's start, and as trials have while it ran.
+//! What the hooks cost: as a loop has shown at the program's start, and as windows have while it ran.
 
+use diytrace_format::calibration::RESULTS;
 use diytrace_format::reader::File;
-use diytrace_format::trials::TRIALS;
 use diytrace_format::{Arena, Header};
 use serde::{Deserialize, Serialize};
 
 /// A cost beyond this (in ticks) is a damaged file's.
 const SANE_COST: f64 = 1e5;
 
-/// Fewer trials than this say nothing of their spread.
-const LEAST_TRIALS: usize = 8;
+/// Fewer windows than this say nothing of their spread.
+const LEAST_WINDOWS: usize = 8;
 
 /// What noting a call takes, of what a second note of it takes longer, at least and at most. With hooks that note all the time, once or
 /// twice, and keep nothing, the first took 0.4 (cppcheck) to 1.0 (SQLite) of the second.
@@ -25,15 +25,15 @@ const WAITING: f64 = 3.0;
 /// What a body that was inlined takes, of what a call does: its hooks are called, and it is not.
 const BODY: f64 = 0.9;
 
-/// How many standard errors may be so. Trials are no independent draws: some dozens of windows, each of which lies in one part of
+/// How many standard errors may be so. Windows are no independent draws: some dozens of windows, each of which lies in one part of
 /// what the program does. With two, and less of a note, 26 of 33 runs of seven programs were covered.
 const STANDARD_ERRORS: f64 = 3.0;
 
-/// How far off trials may be beside that, as a fraction of what a noted call takes with what it does: what they found of
+/// How far off windows may be beside that, as a fraction of what a noted call takes with what it does: what they found of
 /// whole programs was more than what these took with such hooks alone, by one to six hundredths.
-const TRIAL_UNLIKENESS: f64 = 0.06;
+const WINDOW_UNLIKENESS: f64 = 0.06;
 
-/// Results of trials further from their median than so many times the median of such distances are taken for this far: what
+/// Results of windows further from their median than so many times the median of such distances are taken for this far: what
 /// kept the thread waiting without the kernel's knowledge. No nearer, as programs have cold phases, and those weigh.
 const FARTHEST: f64 = 30.0;
 
@@ -48,8 +48,8 @@ pub struct Costs {
     pub error: f64,
     /// Of a pair that records nothing, for the caller.
     pub untimed: f64,
-    /// Trials in the running program that `inner` and `outer` come from; 0 if a loop at the program's start had to do.
-    pub trials: u64,
+    /// Calibration windows in the running program that `inner` and `outer` come from; 0 if a loop at the program's start had to do.
+    pub windows: u64,
 }
 
 impl Costs {
@@ -60,7 +60,7 @@ impl Costs {
             outer: ticks(header.outer_cost),
             error: ticks(header.cost_error),
             untimed: ticks(header.untimed_cost),
-            trials: 0,
+            windows: 0,
         };
         let all = [costs.inner, costs.outer, costs.error, costs.untimed];
         all.iter().all(|&cost| cost <= SANE_COST).then_some(costs)
@@ -73,23 +73,23 @@ impl Costs {
             outer: self.outer * factor,
             error: self.error * factor,
             untimed: self.untimed * factor,
-            trials: self.trials,
+            windows: self.windows,
         }
     }
 
-    /// With the results of trials, if those tell more than the loop has.
+    /// With the results of windows, if those tell more than the loop has.
     ///
     /// What timing costs is what a timed call takes longer than a noted one, and what noting takes, which is told by how much
-    /// longer noting it twice takes. That is a property of the hooks, and found in the middle of all trials.
+    /// longer noting it twice takes. That is a property of the hooks, and found in the middle of all windows.
     ///
     /// What timed calls take is no sample: the results together have all of them. How far off this may be is therefore how
     /// far off the noted calls are, of which there are few.
-    fn tried(self, trials: &Trials) -> Self {
-        let Some((timed, _)) = trials.mean(|result| result.first + result.noted) else { return self };
-        let Some((noted, error)) = trials.mean(|result| result.noted) else { return self };
-        let Some((second_note, of_second_note)) = trials.middle(|result| result.own) else { return self };
-        let Some((decline, of_decline)) = trials.mean(|result| result.decline) else { return self };
-        let note = Note::of(noted, second_note, trials.empty_call);
+    fn measured(self, windows: &Calibration) -> Self {
+        let Some((timed, _)) = windows.mean(|result| result.first + result.noted) else { return self };
+        let Some((noted, error)) = windows.mean(|result| result.noted) else { return self };
+        let Some((second_note, of_second_note)) = windows.middle(|result| result.own) else { return self };
+        let Some((decline, of_decline)) = windows.mean(|result| result.decline) else { return self };
+        let note = Note::of(noted, second_note, windows.empty_call);
         let program = noted - note.first;
         let of_samples = error.hypot(of_second_note * MOST_NOTE).hypot(of_decline) * STANDARD_ERRORS;
         // As much again is still to come back after the last part, if it comes back by half in each.
@@ -100,9 +100,9 @@ impl Costs {
         }
         // Which part of it lies inside the interval, the loop must tell.
         let scale = own / of_loop;
-        let unlike = note.unknown.hypot(program.max(0.0) * TRIAL_UNLIKENESS);
+        let unlike = note.unknown.hypot(program.max(0.0) * WINDOW_UNLIKENESS);
         let error = of_samples.hypot(still / 2.0).hypot(unlike);
-        Self { inner: self.inner * scale, outer: self.outer * scale, error, trials: trials.made, ..self }
+        Self { inner: self.inner * scale, outer: self.outer * scale, error, windows: windows.made, ..self }
     }
 }
 
@@ -137,13 +137,13 @@ impl Note {
 pub struct Evidence {
     /// As a loop has shown at the start of each recording.
     loops: Vec<Costs>,
-    trials: Trials,
+    calibration: Calibration,
 }
 
 impl Evidence {
     /// That of a profile, in ticks; or `None` if it cannot be.
-    pub fn of(header: &Header, trials: Trials) -> Option<Self> {
-        Some(Self { loops: vec![Costs::of_loop(header)?], trials })
+    pub fn of(header: &Header, calibration: Calibration) -> Option<Self> {
+        Some(Self { loops: vec![Costs::of_loop(header)?], calibration })
     }
 
     /// That of a loop alone.
@@ -164,7 +164,7 @@ impl Evidence {
             outer: mean(|costs| costs.outer),
             error: mean(|costs| costs.error),
             untimed: mean(|costs| costs.untimed),
-            trials: 0,
+            windows: 0,
         }
     }
 
@@ -175,7 +175,7 @@ impl Evidence {
 
     /// What it comes to.
     pub fn costs(&self) -> Costs {
-        self.of_loop().tried(&self.trials)
+        self.of_loop().measured(&self.calibration)
     }
 
     /// The same in units of another length.
@@ -187,18 +187,19 @@ impl Evidence {
             decline: decline * factor,
             noted: noted * factor,
         };
-        let results = self.trials.results.iter().map(scaled).collect();
-        let trials = Trials { results, made: self.trials.made, empty_call: self.trials.empty_call * factor };
+        let results = self.calibration.results.iter().map(scaled).collect();
+        let calibration =
+            Calibration { results, made: self.calibration.made, empty_call: self.calibration.empty_call * factor };
         let loops = self.loops.iter().map(|costs| costs.scaled(factor)).collect();
-        Self { loops, trials }
+        Self { loops, calibration }
     }
 
     /// Adds that of another recording, in the same unit and recorded in the same way.
     pub fn add(&mut self, other: &Self) {
         self.loops.extend(&other.loops);
-        self.trials.results.extend(&other.trials.results);
-        self.trials.made += other.trials.made;
-        self.trials.know_empty_call(other.trials.empty_call);
+        self.calibration.results.extend(&other.calibration.results);
+        self.calibration.made += other.calibration.made;
+        self.calibration.know_empty_call(other.calibration.empty_call);
     }
 
     /// The same, in an order that does not tell in which it was added up.
@@ -208,7 +209,7 @@ impl Evidence {
             let unequal = key(a).into_iter().zip(key(b)).map(|(a, b)| a.total_cmp(&b)).find(|order| order.is_ne());
             unequal.unwrap_or(std::cmp::Ordering::Equal)
         });
-        self.trials.results.sort_unstable_by(|a, b| {
+        self.calibration.results.sort_unstable_by(|a, b| {
             let of_own = || a.noted.total_cmp(&b.noted).then(a.own.total_cmp(&b.own));
             let of_noted = || a.decline.total_cmp(&b.decline).then_with(of_own);
             let of_rest = || a.weight.total_cmp(&b.weight).then_with(of_noted);
@@ -222,7 +223,7 @@ fn ticks(cost: u64) -> f64 {
     cost as f64 / 1024.0
 }
 
-/// The result of a trial.
+/// The result of a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Tried {
     /// What a timed call took longer, in ticks.
@@ -237,31 +238,33 @@ struct Tried {
     own: f64,
 }
 
-/// The results of trials: see [`diytrace_format::Trials`].
+/// The results of windows: see [`diytrace_format::Calibration`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Trials {
+pub struct Calibration {
     results: Vec<Tried>,
-    /// How many trials they come from.
+    /// How many windows they come from.
     made: u64,
     /// The least that a call took that does nothing, without the recorder; 0 if that is not known.
     empty_call: f64,
 }
 
-impl Trials {
+impl Calibration {
     /// Adds those of an arena.
     pub fn add(&mut self, file: &File, arena: &Arena) {
-        let Some(trials) = (arena.trials != 0).then(|| file.trials(arena.trials)).flatten() else { return };
-        let len = trials.count.min(TRIALS as u64) as usize;
+        let Some(windows) = (arena.calibration != 0).then(|| file.calibration(arena.calibration)).flatten() else {
+            return;
+        };
+        let len = windows.count.min(RESULTS as u64) as usize;
         let ticks = |ticks: i32| f64::from(ticks) / 1024.0;
         self.results.extend((0..len).map(|place| Tried {
-            first: ticks(trials.differences[place]),
-            weight: f64::from(trials.weights[place].max(1)),
-            decline: ticks(trials.declines[place]),
-            noted: ticks(trials.noted[place]),
-            own: ticks(trials.own[place]),
+            first: ticks(windows.differences[place]),
+            weight: f64::from(windows.weights[place].max(1)),
+            decline: ticks(windows.declines[place]),
+            noted: ticks(windows.noted[place]),
+            own: ticks(windows.own[place]),
         }));
-        self.made = self.made.saturating_add(trials.made.max(len as u64));
-        self.know_empty_call(f64::from(trials.empty_call) / 1024.0);
+        self.made = self.made.saturating_add(windows.made.max(len as u64));
+        self.know_empty_call(f64::from(windows.empty_call) / 1024.0);
     }
 
     /// The least of all that was found.
@@ -270,15 +273,15 @@ impl Trials {
         self.empty_call = if is_news { found } else { self.empty_call };
     }
 
-    /// The median of trials, and its standard error.
+    /// The median of windows, and its standard error.
     fn middle(&self, of: fn(&Tried) -> f64) -> Option<(f64, f64)> {
-        let is_enough = self.results.len() >= LEAST_TRIALS;
+        let is_enough = self.results.len() >= LEAST_WINDOWS;
         is_enough.then(|| middle(self.results.iter().map(of).collect()))
     }
 
     /// The mean over the calls of the program, and its standard error.
     fn mean(&self, of: fn(&Tried) -> f64) -> Option<(f64, f64)> {
-        if self.results.len() < LEAST_TRIALS {
+        if self.results.len() < LEAST_WINDOWS {
             return None;
         }
         let middle = median(self.results.iter().map(of).collect());
@@ -319,34 +322,34 @@ mod tests {
         header
     }
 
-    fn trials(differences: Vec<f64>) -> Trials {
+    fn windows(differences: Vec<f64>) -> Calibration {
         let made = differences.len() as u64;
-        let tried = |first| Tried { first, weight: 256.0, decline: 0.0, noted: 10.0, own: SECOND_NOTE };
-        Trials { results: differences.into_iter().map(tried).collect(), made, empty_call: 0.0 }
+        let measured = |first| Tried { first, weight: 256.0, decline: 0.0, noted: 10.0, own: SECOND_NOTE };
+        Calibration { results: differences.into_iter().map(measured).collect(), made, empty_call: 0.0 }
     }
 
-    fn found(header: &Header, trials: Trials) -> Costs {
-        Evidence::of(header, trials).unwrap().costs()
+    fn found(header: &Header, windows: Calibration) -> Costs {
+        Evidence::of(header, windows).unwrap().costs()
     }
 
-    /// What a second note of these trials takes, what a first one does, and what the program does beside them.
+    /// What a second note of these windows takes, what a first one does, and what the program does beside them.
     const SECOND_NOTE: f64 = 4.0;
     const NOTE: f64 = SECOND_NOTE * (LEAST_NOTE + MOST_NOTE) / 2.0;
     const PROGRAM: f64 = 10.0 - NOTE;
 
     /// What is not known of such hooks, in a program that takes so much.
     fn unlikeness(program: f64) -> f64 {
-        (SECOND_NOTE * (MOST_NOTE - LEAST_NOTE) / 2.0).hypot(program * TRIAL_UNLIKENESS)
+        (SECOND_NOTE * (MOST_NOTE - LEAST_NOTE) / 2.0).hypot(program * WINDOW_UNLIKENESS)
     }
 
     #[test]
-    fn trials_tell_the_cost_whatever_disturbed_some() {
+    fn windows_tell_the_cost_whatever_disturbed_some() {
         let mut results: Vec<f64> = (0..100).map(|n| 40.0 + f64::from(n % 5)).collect();
         results[10..12].fill(1e5);
-        let costs = found(&header(), trials(results));
+        let costs = found(&header(), windows(results));
         let total = costs.inner + costs.outer;
-        assert!((41.0..43.5).contains(&(total - NOTE)), "what noting takes and the trials' mean, not {total}");
-        assert_eq!((costs.inner / total, costs.trials), (0.25, 100));
+        assert!((41.0..43.5).contains(&(total - NOTE)), "what noting takes and the windows' mean, not {total}");
+        assert_eq!((costs.inner / total, costs.windows), (0.25, 100));
         assert!(
             (costs.error - unlikeness(PROGRAM)).abs() < 1e-9,
             "what is not known of noted calls, not {}",
@@ -359,9 +362,9 @@ mod tests {
     fn cold_phases_weigh_as_much_as_they_are_of_the_program() {
         let mut results: Vec<f64> = (0..90).map(|n| 10.0 + f64::from(n % 5)).collect();
         results.extend([30.0; 10]);
-        let costs = found(&header(), trials(results.clone()));
+        let costs = found(&header(), windows(results.clone()));
         assert!((costs.inner + costs.outer - 13.8 - NOTE).abs() < 0.01, "{costs:?}");
-        let mut weighed = trials(results);
+        let mut weighed = windows(results);
         weighed.results[90..].iter_mut().for_each(|result| result.weight *= 9.0);
         let costs = found(&header(), weighed);
         assert!((costs.inner + costs.outer - 21.0 - NOTE).abs() < 0.01, "{costs:?}");
@@ -369,7 +372,7 @@ mod tests {
 
     #[test]
     fn what_comes_back_into_the_caches_only_later_is_in_the_cost_and_in_the_error() {
-        let mut results = trials(vec![40.0; 20]);
+        let mut results = windows(vec![40.0; 20]);
         results.results.iter_mut().for_each(|result| result.decline = 6.0);
         let costs = found(&header(), results);
         assert!((costs.inner + costs.outer - 46.0 - NOTE).abs() < 1e-9, "{costs:?}");
@@ -378,7 +381,7 @@ mod tests {
 
     #[test]
     fn the_error_is_that_of_the_few_calls_that_were_noted() {
-        let mut results = trials(vec![40.0; 20]);
+        let mut results = windows(vec![40.0; 20]);
         for (n, result) in results.results.iter_mut().enumerate() {
             // Of timed calls that differ as much nothing is unknown.
             result.first += if n % 4 < 2 { 30.0 } else { 0.0 };
@@ -393,7 +396,7 @@ mod tests {
     /// A note that takes long is no more likely to be one than a note that takes nothing: interrupts come in either part.
     #[test]
     fn what_noting_takes_is_the_middle_of_what_second_notes_took() {
-        let mut results = trials(vec![40.0; 21]);
+        let mut results = windows(vec![40.0; 21]);
         results.results[..6].iter_mut().for_each(|result| result.own = 90.0);
         results.results[6..12].iter_mut().for_each(|result| result.own = -50.0);
         let costs = found(&header(), results);
@@ -423,34 +426,34 @@ mod tests {
 
     #[test]
     fn the_least_that_an_empty_call_took_is_kept() {
-        let mut some = trials(vec![30.0; 5]);
+        let mut some = windows(vec![30.0; 5]);
         some.know_empty_call(0.0);
         assert_eq!(some.empty_call, 0.0, "not measured");
         for found in [5.0, 3.0, 0.0, 4.0] {
             some.know_empty_call(found);
         }
-        let mut all = Evidence::of(&header(), trials(vec![32.0; 5])).unwrap();
+        let mut all = Evidence::of(&header(), windows(vec![32.0; 5])).unwrap();
         all.add(&Evidence::of(&header(), some).unwrap().scaled(2.0));
-        assert_eq!(all.trials.empty_call, 6.0);
+        assert_eq!(all.calibration.empty_call, 6.0);
     }
 
     #[test]
-    fn trials_that_tell_nothing_are_not_taken() {
-        let loops = found(&header(), Trials::default());
-        assert_eq!((loops.inner + loops.outer, loops.error, loops.trials), (40.0, 6.0, 0));
-        assert_eq!(found(&header(), trials(vec![1.0; 3])), loops);
-        assert_eq!(found(&header(), trials(vec![-100.0; 30])), loops);
+    fn windows_that_tell_nothing_are_not_taken() {
+        let loops = found(&header(), Calibration::default());
+        assert_eq!((loops.inner + loops.outer, loops.error, loops.windows), (40.0, 6.0, 0));
+        assert_eq!(found(&header(), windows(vec![1.0; 3])), loops);
+        assert_eq!(found(&header(), windows(vec![-100.0; 30])), loops);
     }
 
     #[test]
     fn what_is_pooled_knows_what_each_knows_too_little_of() {
-        let some = |differences: Vec<f64>| Evidence::of(&header(), trials(differences)).unwrap();
+        let some = |differences: Vec<f64>| Evidence::of(&header(), windows(differences)).unwrap();
         let [mut pooled, other] = [some(vec![30.0; 5]), some(vec![32.0; 5])];
         let longer = pooled.scaled(0.5).costs();
-        assert_eq!(pooled.costs().trials, 0);
+        assert_eq!(pooled.costs().windows, 0);
         pooled.add(&other);
         let all = pooled.costs();
-        assert_eq!(all.trials, 10);
+        assert_eq!(all.windows, 10);
         assert!((33.0..=35.0).contains(&(all.inner + all.outer)), "{all:?}");
         assert_eq!((longer.inner, longer.outer, longer.error), (5.0, 15.0, 3.0));
     }

@@ -227,7 +227,7 @@ impl Arena {
         self.facts.flags & arena::flag::UNSEEN != 0
     }
 
-    /// Calls that trials have left untimed.
+    /// Calls that windows have left untimed.
     pub fn left_out(&self) -> u64 {
         let recorded = self.nodes.iter().filter(|node| !node.is_untimed());
         recorded.fold(0, |sum, node| match node.timed {

@@ -7,7 +7,7 @@ use diytrace_format::{header, kind, module, pattern, text};
 
 use super::arenas::read_arenas;
 use super::clock::Clock;
-use super::costs::{Evidence, Trials};
+use super::costs::{Calibration, Evidence};
 use super::counts::read_counts;
 use super::damage::Damage;
 use super::doubt::Doubt;
@@ -48,9 +48,9 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
     }
     arenas.iter_mut().filter(|arena| arena.is_before_reset).for_each(|arena| reset::inherit(arena, reset_ticks));
     arenas.append(&mut counts);
-    let mut trials = Trials::default();
-    arenas.iter().for_each(|arena| trials.add(&file, &arena.facts));
-    let evidence = Evidence::of(header, trials).unwrap_or_else(|| {
+    let mut calibration = Calibration::default();
+    arenas.iter().for_each(|arena| calibration.add(&file, &arena.facts));
+    let evidence = Evidence::of(header, calibration).unwrap_or_else(|| {
         damage.clock = true;
         Evidence::default()
     });

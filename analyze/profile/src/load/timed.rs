@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Which calls of a program are timed (`DIYTRACE_TIMING`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Timing {
-    /// All, but for those of trials.
+    /// All, but for those of windows.
     #[default]
     All,
     /// None.

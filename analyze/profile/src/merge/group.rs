@@ -45,7 +45,7 @@ pub struct Group {
     pub unwound: u64,
     /// Whether counters of a family here were reset.
     pub was_reset: bool,
-    /// Calls that trials have left untimed.
+    /// Calls that windows have left untimed.
     pub left_out: u64,
     /// Which calls were timed, over the families here.
     pub timing: BTreeSet<Timing>,
@@ -74,7 +74,7 @@ impl Group {
             inner: sum.inner + part.inner,
             outer: sum.outer + part.outer,
             error: sum.error + part.error,
-            trials: sum.trials + part.trials,
+            windows: sum.windows + part.windows,
         })
     }
 

@@ -62,8 +62,8 @@ pub struct Overhead {
     pub outer: Time,
     /// Standard error of the sum of both.
     pub error: Time,
-    /// Trials that this comes from, over the families here.
-    pub trials: u64,
+    /// Calibration windows that this comes from, over the families here.
+    pub windows: u64,
 }
 
 /// Calls that the recorder has filed in a function's histogram: by their time less what the hooks cost as it knew it then.
@@ -101,14 +101,14 @@ impl Part {
     /// What all its pairs cost.
     pub fn overhead(&self) -> Overhead {
         let cost = |ns: f64| Time::from_ns(ns).times(self.calls);
-        let Costs { inner, outer, error, trials, .. } = self.costs;
-        Overhead { inner: cost(inner), outer: cost(outer), error: cost(error), trials }
+        let Costs { inner, outer, error, windows, .. } = self.costs;
+        Overhead { inner: cost(inner), outer: cost(outer), error: cost(error), windows }
     }
 
     /// What calls in a function's histogram cost beyond what the recorder has taken off them.
     pub fn refinement(&self, filed: &Filed) -> Refinement {
         let (calls, corrected) = (filed.calls, filed.time - Time::from_ns(filed.pairs.cost(&self.costs)));
-        if self.costs.trials == 0 || self.key.timing != Timing::All {
+        if self.costs.windows == 0 || self.key.timing != Timing::All {
             return Refinement { calls, own: Time::ZERO, filed: corrected, corrected };
         }
         let of_own = Time::from_ns(self.costs.inner).times(calls);

@@ -67,7 +67,7 @@ pub struct Counted<'a> {
     pub paths: Paths<'a>,
     /// At the earlier reading, calls of each path that had neither been left nor returned outside of histograms.
     pub entered_before: Vec<u64>,
-    /// How many calls trials had left untimed then.
+    /// How many calls windows had left untimed then.
     pub left_out_before: u64,
     /// And functions as they were then: with the calls that had returned.
     pub functions_before: &'a [Function],

@@ -48,7 +48,7 @@ pub fn document(roots: &[&str]) -> Document {
         untimed_calls: 0,
         timing: "all",
         open_bounds: BTreeSet::new(),
-        overhead: Overhead { inner_ns: 8.25, outer_ns: 13.0, error_ns: 0.5, trials: 40 },
+        overhead: Overhead { inner_ns: 8.25, outer_ns: 13.0, error_ns: 0.5, windows: 40 },
     };
     Document {
         schema: "diytrace-report/1",

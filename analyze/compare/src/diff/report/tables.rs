@@ -273,7 +273,7 @@ pub fn overhead(comparison: &Comparison) -> io::Result<Vec<u8>> {
             for one in all {
                 let numbers = [one.inner_ns, one.outer_ns, one.error_ns].map(|ns| ns.to_string());
                 let place = [name(query), side.to_owned(), one.program.clone()];
-                table.row([&place[..], &numbers, &[one.trials.to_string()]].concat())?;
+                table.row([&place[..], &numbers, &[one.windows.to_string()]].concat())?;
             }
         }
     }

@@ -1,41 +1,41 @@
-//! What timing costs in the running program: the results of trials.
+//! What timing costs in the running program: the results of windows.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Most results that are kept of one arena. Two become one when there is no room for another.
-pub const TRIALS: usize = 63;
+pub const RESULTS: usize = 63;
 
-/// The results of an arena's trials.
+/// The results of an arena's windows.
 ///
-/// A trial is a stretch of calls that are only noted (see [`crate::ring`]), between others that are timed. Whatever the program
+/// A window is a stretch of calls that are only noted (see [`crate::ring`]), between others that are timed. Whatever the program
 /// does is the same in both on the average, so the difference of their times is what timing costs, where and when the program
-/// runs. The timed calls are all since the last trial; of a thread that has waited there, those just before this one.
+/// runs. The timed calls are all since the last window; of a thread that has waited there, those just before this one.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
-pub struct Trials {
+pub struct Calibration {
     /// Results here.
     pub count: u64,
-    /// Trials so far.
+    /// Windows so far.
     pub made: u64,
     /// What a timed call took longer than a noted one, in 1/1024 ticks.
-    pub differences: [i32; TRIALS],
+    pub differences: [i32; RESULTS],
     /// How many calls a result stands for, in thousands: those since the one before.
-    pub weights: [i32; TRIALS],
+    pub weights: [i32; RESULTS],
     /// How much longer a noted call took in the second part of its stretch than in the third, in 1/1024 ticks: what the hooks
     /// that time have pushed out of the caches was still coming back. The first part is warm-up, and `differences` are of the
     /// third.
-    pub declines: [i32; TRIALS],
+    pub declines: [i32; RESULTS],
     /// What a noted call took in that third part, in 1/1024 ticks.
-    pub noted: [i32; TRIALS],
+    pub noted: [i32; RESULTS],
     /// What a call took longer that was noted twice, in the last part, than one that was noted once, in the third, in 1/1024
     /// ticks: about what noting takes.
-    pub own: [i32; TRIALS],
+    pub own: [i32; RESULTS],
     /// The least that a call took which does nothing and whose hooks do nothing, in 1/1024 ticks: what such a call takes without the
     /// recorder. 0 = not measured.
     pub empty_call: u32,
 }
 
-/// What a trial has found: see [`Trials`]. In 1/1024 ticks for a call.
+/// What a window has found: see [`Calibration`]. In 1/1024 ticks for a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
     /// What a timed call took.
@@ -50,14 +50,14 @@ pub struct Found {
     pub calls: i32,
 }
 
-impl Trials {
+impl Calibration {
     /// Adds a result.
     pub fn add(&mut self, found: &Found) {
-        let mut count = (self.count as usize).min(TRIALS);
-        if count == TRIALS {
+        let mut count = (self.count as usize).min(RESULTS);
+        if count == RESULTS {
             // Each two become one, but for the last, which has no other.
-            for pair in 0..TRIALS.div_ceil(2) {
-                let [first, second] = [pair * 2, (pair * 2 + 1).min(TRIALS - 1)];
+            for pair in 0..RESULTS.div_ceil(2) {
+                let [first, second] = [pair * 2, (pair * 2 + 1).min(RESULTS - 1)];
                 let weights = [first, second].map(|n| i64::from(self.weights[n]).max(1));
                 let sum = weights[0] + weights[1];
                 for results in [&mut self.differences, &mut self.declines, &mut self.noted, &mut self.own] {
@@ -67,7 +67,7 @@ impl Trials {
                 let calls = if first == second { weights[0] } else { sum };
                 self.weights[pair] = calls.min(i32::MAX.into()) as i32;
             }
-            count = TRIALS.div_ceil(2);
+            count = RESULTS.div_ceil(2);
         }
         (self.differences[count], self.weights[count]) = (found.timed.saturating_sub(found.noted), found.calls);
         (self.declines[count], self.noted[count], self.own[count]) = (found.decline, found.noted, found.own);
@@ -76,7 +76,7 @@ impl Trials {
 
     /// Has the latest result stand for so many thousand calls more, each of which took so long.
     pub fn extend(&mut self, timed: i32, calls: i32) {
-        let Some(last) = (self.count as usize).min(TRIALS).checked_sub(1) else { return };
+        let Some(last) = (self.count as usize).min(RESULTS).checked_sub(1) else { return };
         let weight = i64::from(self.weights[last]).max(1);
         let all = (weight + i64::from(calls)).max(1);
         let longer = i64::from(timed.saturating_sub(self.noted[last]));
@@ -86,7 +86,7 @@ impl Trials {
     }
 }
 
-const _: () = assert!(size_of::<Trials>() == 1280);
+const _: () = assert!(size_of::<Calibration>() == 1280);
 
 #[cfg(test)]
 mod tests {
@@ -94,24 +94,25 @@ mod tests {
     use zerocopy::FromZeros;
 
     /// The mean over all calls, of what timed ones took longer.
-    fn mean(trials: &Trials) -> f64 {
-        let weights = || trials.weights[..trials.count as usize].iter().map(|weight| f64::from(*weight));
-        let sum: f64 = trials.differences.iter().zip(weights()).map(|(ticks, weight)| f64::from(*ticks) * weight).sum();
+    fn mean(windows: &Calibration) -> f64 {
+        let weights = || windows.weights[..windows.count as usize].iter().map(|weight| f64::from(*weight));
+        let sum: f64 =
+            windows.differences.iter().zip(weights()).map(|(ticks, weight)| f64::from(*ticks) * weight).sum();
         sum / weights().sum::<f64>()
     }
 
     #[test]
     fn the_last_calls_of_a_thread_count_in_the_mean() {
-        let mut trials = Trials::new_zeroed();
-        trials.extend(900, 10); // there is no result that they could belong to
-        assert_eq!(trials.count, 0);
+        let mut windows = Calibration::new_zeroed();
+        windows.extend(900, 10); // there is no result that they could belong to
+        assert_eq!(windows.count, 0);
         for _ in 0..3 {
-            trials.add(&Found { timed: 110, noted: 10, own: 5, decline: 0, calls: 20 });
+            windows.add(&Found { timed: 110, noted: 10, own: 5, decline: 0, calls: 20 });
         }
-        trials.extend(410, 30);
-        assert_eq!((trials.count, trials.made, trials.weights[2]), (3, 0, 50));
-        assert_eq!(mean(&trials), (100.0 * 60.0 + 400.0 * 30.0) / 90.0);
-        trials.extend(9_000, 0);
-        assert_eq!(mean(&trials), 200.0, "calls that there are none of change nothing");
+        windows.extend(410, 30);
+        assert_eq!((windows.count, windows.made, windows.weights[2]), (3, 0, 50));
+        assert_eq!(mean(&windows), (100.0 * 60.0 + 400.0 * 30.0) / 90.0);
+        windows.extend(9_000, 0);
+        assert_eq!(mean(&windows), 200.0, "calls that there are none of change nothing");
     }
 }

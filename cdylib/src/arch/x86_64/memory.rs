@@ -1,0 +1,77 @@
+//! What the compiler calls by name, in assembly.
+
+use core::arch::global_asm;
+
+// The standard library's code is compiled to unwind, and names these where it would. Nothing here unwinds: a panic ends
+// before it would come to them.
+global_asm!(
+    ".globl rust_eh_personality",
+    ".hidden rust_eh_personality",
+    ".globl _Unwind_Resume",
+    ".hidden _Unwind_Resume",
+    ".text",
+    "rust_eh_personality:",
+    "_Unwind_Resume:",
+    "ud2",
+);
+
+// What the compiler calls to copy, fill and compare memory. Libc's would be the program's own where it has some, and those may
+// be instrumented: the hooks must not call them. Hidden, so that nobody else's calls come here.
+global_asm!(
+    ".macro diytrace_function name",
+    ".globl \\name",
+    ".hidden \\name",
+    ".type \\name, @function",
+    "\\name:",
+    ".endm",
+    ".text",
+    "diytrace_function memmove",
+    "mov rax, rdi",
+    "sub rax, rsi",
+    "cmp rax, rdx",
+    "jae memcpy", // does not begin inside what is copied
+    "mov rax, rdi",
+    "mov rcx, rdx",
+    "lea rdi, [rdi + rdx - 1]",
+    "lea rsi, [rsi + rdx - 1]",
+    "std",
+    "rep movsb",
+    "cld",
+    "ret",
+    "diytrace_function memcpy",
+    "mov rax, rdi",
+    "mov rcx, rdx",
+    "shr rcx, 3",
+    "rep movsq",
+    "mov ecx, edx",
+    "and ecx, 7",
+    "rep movsb",
+    "ret",
+    "diytrace_function memset",
+    "mov r8, rdi",
+    "mov eax, esi",
+    "mov rcx, rdx",
+    "rep stosb",
+    "mov rax, r8",
+    "ret",
+    "diytrace_function bcmp",
+    "diytrace_function memcmp",
+    "xor ecx, ecx",
+    "2: cmp rcx, rdx",
+    "je 3f",
+    "movzx eax, byte ptr [rdi + rcx]",
+    "movzx r8d, byte ptr [rsi + rcx]",
+    "inc rcx",
+    "sub eax, r8d",
+    "je 2b",
+    "ret",
+    "3: xor eax, eax",
+    "ret",
+    "diytrace_function strlen",
+    "xor eax, eax",
+    "2: cmp byte ptr [rdi + rax], 0",
+    "je 3f",
+    "inc rax",
+    "jmp 2b",
+    "3: ret",
+);

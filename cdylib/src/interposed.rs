@@ -1,0 +1,33 @@
+//! Functions of libc's that the program calls by way of us.
+
+use crate::arch;
+use crate::arch::{exit_by, pass_on};
+use crate::lifecycle::leaving;
+use crate::ring;
+use crate::seccomp::{on_prctl, on_setname, on_syscall};
+use crate::sys;
+use core::sync::atomic::AtomicUsize;
+
+exit_by!(_exit, leaving, "`_exit` of the program: says in the profile that the process ended by itself, then goes on.");
+exit_by!(_Exit, leaving, "The same under its C99 name.");
+
+pass_on!(prctl, on_prctl, "`prctl` of the program, which may restrict its system calls.");
+pass_on!(pthread_setname_np, on_setname, "`pthread_setname_np` of the program: the report tells threads by name.");
+pass_on!(fork, on_fork, "`fork` of the program: what was noted is counted before.");
+pass_on!(syscall, on_syscall, "`syscall` of the program, which may restrict its system calls.");
+
+/// Called on `fork`, before the next one is, whose address it returns: the child finds frames of all calls that are open.
+pub extern "C" fn on_fork() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    // SAFETY: a thread's state is valid as long as its word leads to it.
+    if let Some(thread) = unsafe { arch::thread().as_ref() }
+        && arch::is_relocated()
+        && thread.has_arena()
+    {
+        // SAFETY: the thread has an arena.
+        unsafe { ring::leave(thread) };
+        // The hook of an unfinished slot goes on in both.
+        thread.ring_is_retired.set(thread.ring_is_retired.get() || thread.unfinished.get() != 0);
+    }
+    sys::next(&NEXT, c"fork")
+}

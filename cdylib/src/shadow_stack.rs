@@ -1,0 +1,130 @@
+//! The calls of a thread that are open: a frame each.
+//!
+//! A signal handler may interrupt a hook anywhere and call hooks of its own, and may not come back. So a frame is reserved
+//! before it is filled, and one that is not filled says so (its position is 0).
+
+use crate::busy::Busy;
+use crate::frame::{self, Frame};
+use crate::thread::Thread;
+use core::sync::atomic::{Ordering, compiler_fence};
+use profile::Ref;
+
+/// Reserves a frame, which a signal handler then leaves alone, and says in it whose it is. [`fill`] completes it.
+///
+/// # Safety
+/// There must be room for it.
+#[inline(always)]
+pub unsafe fn reserve(thread: &Thread, node: Ref, function: usize, site: usize, hook: usize, sp: usize) -> *mut Frame {
+    // SAFETY: the caller has checked the limit.
+    unsafe {
+        let frame = thread.top.get().add(1);
+        // Before it is reserved, too: whoever finds it unfilled can tell whether its hook was left. (A handler that comes
+        // in between uses the frame for its own calls, and makes it stand for none.)
+        (*frame).sp = sp;
+        compiler_fence(Ordering::SeqCst);
+        thread.top.set(frame);
+        compiler_fence(Ordering::SeqCst);
+        (*frame).sp = sp;
+        (*frame).function = function;
+        (*frame).site = site;
+        (*frame).hook = hook as u32;
+        (*frame).node = node;
+        frame
+    }
+}
+
+/// Makes a frame stand for its call, which has everything else.
+///
+/// # Safety
+/// The frame must be reserved.
+#[inline(always)]
+pub unsafe fn fill(frame: *mut Frame, position: Ref) {
+    compiler_fence(Ordering::SeqCst);
+    // SAFETY: the caller's frame.
+    unsafe { (*frame).position = position };
+    compiler_fence(Ordering::SeqCst);
+}
+
+/// Takes the latest frame away, and leaves it as one that stands for no call.
+///
+/// # Safety
+/// There must be an open call.
+#[inline(always)]
+pub unsafe fn pop(thread: &Thread) {
+    // SAFETY: the caller's promise.
+    unsafe { pop_at(thread, thread.top.get()) };
+}
+
+/// The same, where the frame is known already, and is not to be looked up again. What a signal handler has left above it goes
+/// with it.
+#[inline(always)]
+pub(crate) unsafe fn pop_at(thread: &Thread, frame: *mut Frame) {
+    // SAFETY: the caller's frame is that of an open call.
+    unsafe {
+        (*frame).position = 0;
+        compiler_fence(Ordering::SeqCst);
+        (*frame).sp = usize::MAX;
+        compiler_fence(Ordering::SeqCst);
+        thread.top.set(frame.sub(1));
+    }
+}
+
+/// Whether a function entered at the same stack pointer as the latest open call is part of its body: called from the
+/// same place, as the compiler says, but by another enter hook, which lies in no code of its own. The same hook again
+/// means that the call was left.
+///
+/// # Safety
+/// The frames below must be there.
+#[inline(always)]
+pub unsafe fn is_inlined(top: &Frame, site: usize, hook: usize, sp: usize) -> bool {
+    let mut frame = top;
+    while frame.sp == sp {
+        if frame.site != site || frame.hook == hook as u32 {
+            return false;
+        }
+        // SAFETY: the bottom frame's pointer equals no stack pointer.
+        frame = unsafe { &*(&raw const *frame).sub(1) };
+    }
+    frame.sp > sp
+}
+
+/// Whether an exit hook that the function jumped to, having left its frame already, is that of the latest open call.
+/// Then the hook returns to the call site, and the frame below lies above the stack pointer.
+#[inline(always)]
+pub unsafe fn is_tail_exit(top: &Frame, site: usize, hook: usize, sp: usize) -> bool {
+    // SAFETY: a frame of a function has one below it.
+    hook == site && top.site == site && top.sp < sp && unsafe { (*(&raw const *top).sub(1)).sp >= sp }
+}
+
+/// The latest frame that is filled in.
+pub unsafe fn filled(thread: &Thread) -> *mut Frame {
+    let mut frame = thread.top.get();
+    // SAFETY: frames between bottom and top are there.
+    while unsafe { (*frame).position } == 0 && frame > thread.bottom.get() {
+        frame = frame.wrapping_sub(1);
+    }
+    frame
+}
+
+/// Makes room for more frames. False if there is none.
+pub fn grow(thread: &Thread) -> bool {
+    let Some(_busy) = Busy::begin(thread) else { return false };
+    make_room(thread)
+}
+
+/// The same.
+///
+/// The state must be [`crate::busy`].
+pub fn make_room(thread: &Thread) -> bool {
+    let (limit, reserved) = (thread.limit.get(), thread.reserved.get());
+    // SAFETY: pointers into one mapping; what lies behind the limit is nobody's yet.
+    unsafe {
+        let more = thread.frames().min(reserved.offset_from(limit) as usize);
+        if more == 0 || frame::commit(limit, more).is_err() {
+            thread.family.warn_of_little_memory();
+            return false;
+        }
+        thread.limit.set(limit.add(more));
+    }
+    true
+}
