@@ -6,10 +6,18 @@ mod common;
 use std::fs;
 use std::net::TcpStream;
 use std::path::Path;
+use std::sync::Arc;
+use std::thread;
 
+use common::clickhouse::ClickHouse;
 use common::service::Service;
 use common::{builds, diytrace, fixture, run_to_end};
+use needs::needs;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 /// Writes a certificate of the authority, and its key.
 fn certify(folder: &Path, authority: &CertifiedIssuer<'_, KeyPair>, name: &str) {
@@ -100,5 +108,61 @@ fn certificates_that_cannot_be_read_are_said() {
         let output = run_to_end(diytrace(folder.path()).args(words));
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code() == Some(2) && said.contains(part), "{tls}: {said}");
+    }
+}
+
+/// The port at which what listens on another is reached by TLS, as `localhost`, until the process ends.
+fn behind_tls(folder: &Path, port: u16) -> u16 {
+    let certificate = CertificateDer::from_pem_file(folder.join("localhost.pem")).unwrap();
+    let key = PrivateKeyDer::from_pem_file(folder.join("localhost.key")).unwrap();
+    let config = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key).unwrap();
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let own = listener.local_addr().unwrap().port();
+    listener.set_nonblocking(true).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+    thread::spawn(move || {
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            loop {
+                let (client, _) = listener.accept().await.unwrap();
+                let acceptor = acceptor.clone();
+                tokio::spawn(async move {
+                    let Ok(mut client) = acceptor.accept(client).await else { return };
+                    let mut there = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+                    let _ = tokio::io::copy_bidirectional(&mut client, &mut there).await;
+                });
+            }
+        });
+    });
+    own
+}
+
+#[needs(clickhouse)]
+#[test]
+fn a_store_in_a_clickhouse_is_reached_by_tls() {
+    let folder = certificates();
+    let here = folder.path();
+    let engine = ClickHouse::start(&here.join("engine"));
+    let port = behind_tls(here, engine.port);
+    let recorded = fixture("forks.c", builds()[0]).record().args(&["5", "2"]).run();
+    let run = |words: &[&str]| {
+        let output = run_to_end(diytrace(here).args(words).arg("--format=json").env("DIYTRACE_CACHE", "off"));
+        (output.status.code(), output.stdout, String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let out = recorded.out().display().to_string();
+    let store = format!("clickhouses://localhost:{port}/runs?ca=ca.pem");
+    let pushed = run_to_end(diytrace(here).args(["push", "--store", &store, &out]));
+    assert!(pushed.status.success(), "{}", String::from_utf8_lossy(&pushed.stderr));
+    assert!(run(&["report", "--store", &store]).1 == run(&["report", &out]).1, "not what the files tell");
+    for (store, part) in [
+        (format!("clickhouses://localhost:{port}/runs"), "does not answer: "),
+        (format!("clickhouses://localhost:{port}/runs?ca=other.pem"), "does not answer: "),
+        (format!("clickhouses://127.0.0.1:{port}/runs?ca=ca.pem"), "does not answer: "),
+        (format!("clickhouses://localhost:{port}/runs?ca=away.pem"), "away.pem: No such file"),
+        (format!("clickhouse://localhost:{port}/runs?ca=ca.pem"), "is no store"),
+    ] {
+        let (status, _, said) = run(&["report", "--store", &store]);
+        assert!(status == Some(2) && said.contains(part) && said.lines().count() == 1, "{store}: {said}");
     }
 }

@@ -1,6 +1,7 @@
 //! A ClickHouse as a process of its own, from the library that npm has of it. (The tests of `service/store` use this file, too.)
 
 use std::fs;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -39,6 +40,8 @@ fn succeed(command: &mut Command) {
 pub struct ClickHouse {
     folder: PathBuf,
     child: Child,
+    /// The ports of all shards' own protocol, and which of them is its; none if it is alone.
+    shards: Option<(Vec<u16>, usize)>,
     /// Of HTTP.
     pub port: u16,
 }
@@ -46,9 +49,14 @@ pub struct ClickHouse {
 impl ClickHouse {
     /// With its data in a folder, which is made.
     pub fn start(folder: &Path) -> Self {
+        Self::start_as(folder, None)
+    }
+
+    /// As a shard of a cluster, `two`.
+    fn start_as(folder: &Path, shards: Option<(Vec<u16>, usize)>) -> Self {
         fs::create_dir_all(folder).unwrap();
-        let (child, port) = started(folder, 0);
-        Self { folder: folder.to_owned(), child, port }
+        let (child, port) = started(folder, 0, shards.as_ref());
+        Self { folder: folder.to_owned(), child, shards, port }
     }
 
     /// A store in a database of it.
@@ -64,7 +72,31 @@ impl ClickHouse {
 
     /// Starts it again where it was.
     pub fn start_again(&mut self) {
-        (self.child, self.port) = started(&self.folder, self.port);
+        (self.child, self.port) = started(&self.folder, self.port, self.shards.as_ref());
+    }
+}
+
+/// Two ClickHouses that know each other as the shards of a cluster, `two`.
+pub struct Cluster {
+    pub shards: [ClickHouse; 2],
+}
+
+impl Cluster {
+    /// With their data in folders of this one, which is made.
+    pub fn start(folder: &Path) -> Self {
+        // Free a moment ago: each must know the other's before it starts.
+        let free = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+        let ports: Vec<u16> = free.iter().map(|listener| listener.local_addr().unwrap().port()).collect();
+        drop(free);
+        let shard = |number: usize| {
+            ClickHouse::start_as(&folder.join(format!("shard-{number}")), Some((ports.clone(), number)))
+        };
+        Self { shards: [shard(0), shard(1)] }
+    }
+
+    /// A store in a database over both, asked for at the first.
+    pub fn store(&self, database: &str) -> String {
+        format!("{}?cluster=two", self.shards[0].store(database))
     }
 }
 
@@ -75,22 +107,24 @@ impl Drop for ClickHouse {
     }
 }
 
-fn started(folder: &Path, port: u16) -> (Child, u16) {
+fn started(folder: &Path, port: u16, shards: Option<&(Vec<u16>, usize)>) -> (Child, u16) {
     let [data, ports, users, config] = ["data", "ports", "users.xml", "config.xml"].map(|name| folder.join(name));
     let _ = fs::remove_file(&ports);
     fs::write(&users, USERS).unwrap();
-    let text = format!("<clickhouse><users_config>{}</users_config></clickhouse>\n", users.display());
+    let cluster = shards.map_or_else(String::new, |(ports, _)| cluster(ports));
+    let text = format!("<clickhouse><users_config>{}</users_config>{cluster}</clickhouse>\n", users.display());
     fs::write(&config, text).unwrap();
+    let (own_protocol, own_port) = shards.map_or(("", 0), |(ports, own)| ("SYSTEM START LISTEN TCP;", ports[*own]));
     // The last query reads a pipe that stays open as long as the engine is to live.
     let queries = format!(
-        "SYSTEM START LISTEN HTTP; SELECT getServerPort('http_port') INTO OUTFILE '{}' TRUNCATE FORMAT TSV; \
+        "{own_protocol} SYSTEM START LISTEN HTTP; SELECT getServerPort('http_port') INTO OUTFILE '{}' TRUNCATE FORMAT TSV; \
          SELECT count() FROM file('/proc/self/fd/9', 'LineAsString', 'line String') FORMAT Null",
         ports.display()
     );
     let mut command = Command::new(self::folder().join("engine"));
     command.arg(self::folder().join("node_modules/@chdb/lib-linux-x64-gnu/libchdb.so"));
     command.arg("--path").arg(&data).arg("--config-file").arg(&config).arg(format!("--http_port={port}"));
-    command.args(["--tcp_port=0", "--listen_host=127.0.0.1", "--interactive", "--progress=off"]);
+    command.arg(format!("--tcp_port={own_port}")).args(["--listen_host=127.0.0.1", "--interactive", "--progress=off"]);
     command.args(["--history_file=/dev/null", "--query", &queries]).current_dir(folder);
     let said = folder.join("said");
     let log = fs::File::create(&said).unwrap();
@@ -105,6 +139,15 @@ fn started(folder: &Path, port: u16) -> (Child, u16) {
         assert!(!has_ended && start.elapsed() < PATIENCE, "ClickHouse has not started: {}", said());
         sleep(Duration::from_millis(20));
     }
+}
+
+fn cluster(ports: &[u16]) -> String {
+    let shard = |port| format!("<shard><replica><host>127.0.0.1</host><port>{port}</port></replica></shard>");
+    let shards: String = ports.iter().map(shard).collect();
+    format!(
+        "<remote_servers><two>{shards}</two></remote_servers>\
+         <background_distributed_schedule_pool_size>4</background_distributed_schedule_pool_size>"
+    )
 }
 
 /// Who may ask: anybody here, a user with a password, and one who may only read.

@@ -42,6 +42,7 @@ mod rights;
 pub mod service;
 pub mod simulated;
 pub mod stepped;
+pub mod story;
 mod waiting;
 
 pub use compilers::{Build, builds};

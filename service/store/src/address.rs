@@ -56,7 +56,9 @@ mod tests {
         }
         let address: Address = "clickhouse://me:secret@host:8123/runs".parse().unwrap();
         assert_eq!(address.to_string(), "clickhouse://host:8123/runs");
-        for text in ["", "http://me:secret@host/x", "clickhouse://host/diytrace", "clickhouses://host:8123/diytrace"] {
+        for text in
+            ["", "http://me:secret@host/x", "clickhouse://host/diytrace", "clickhouses://me:secret@host/diytrace"]
+        {
             let said = text.parse::<Address>().unwrap_err().to_string();
             assert!(!said.contains("secret"), "{said}");
         }

@@ -11,13 +11,35 @@ pub enum Error {
         /// What was written.
         text: String,
     },
-    /// It asks for what is not there yet.
-    #[error("{store}: {what}")]
-    Unbuilt {
+    /// Certificates that cannot be read.
+    #[error("{}: {why}; it must have certificates (PEM)", path.display())]
+    Certificate {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// ClickHouse knows no such cluster.
+    #[error("{store}: this ClickHouse knows no such cluster; those that it knows are in its table system.clusters")]
+    NoCluster {
         /// Which store.
         store: String,
-        /// What, and what to do instead.
-        what: &'static str,
+    },
+    /// A store over a cluster, asked for without it, or the other way round.
+    #[error("{store}: {why}")]
+    OtherCluster {
+        /// Which store.
+        store: String,
+        /// What it is, and what to write.
+        why: String,
+    },
+    /// A shard does not answer: nothing is told rather than a part.
+    #[error("{store}: a shard of the cluster does not answer, so nothing is told or changed: {why}")]
+    ShardAway {
+        /// Which store.
+        store: String,
+        /// What ClickHouse says.
+        why: String,
     },
     /// Nobody answers.
     #[error("{store} does not answer: {why}; see whether ClickHouse runs there and has HTTP on that port")]

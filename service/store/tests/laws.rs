@@ -67,6 +67,8 @@ fn frame(number: usize, family: &Family, labels: &[(&str, &str)], end: i64) -> F
 enum Keeper {
     Sqlite,
     ClickHouse,
+    /// Two shards.
+    Cluster,
 }
 
 impl Keeper {
@@ -75,6 +77,7 @@ impl Keeper {
         let cases = match self {
             Self::Sqlite => cases,
             Self::ClickHouse => cases / 8,
+            Self::Cluster => cases / 16,
         };
         let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) };
         TestRunner::new(config).run(&strategy, law).unwrap_or_else(|error| panic!("{error}"));
@@ -93,6 +96,7 @@ fn store(keeper: Keeper) -> (Place, Stored) {
     let address = match keeper {
         Keeper::Sqlite => folder.path().join("store.db").display().to_string(),
         Keeper::ClickHouse => shared().store(&format!("laws_{}", NUMBER.fetch_add(1, Ordering::Relaxed))),
+        Keeper::Cluster => shared_cluster().store(&format!("laws_{}", NUMBER.fetch_add(1, Ordering::Relaxed))),
     };
     let address: Address = address.parse().unwrap();
     let store = open(&address, true).unwrap();
@@ -106,6 +110,15 @@ fn shared() -> &'static clickhouse::ClickHouse {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("laws");
         let _ = fs::remove_dir_all(&folder);
         clickhouse::ClickHouse::start(&folder)
+    })
+}
+
+fn shared_cluster() -> &'static clickhouse::Cluster {
+    static SHARED: OnceLock<clickhouse::Cluster> = OnceLock::new();
+    SHARED.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("laws-of-two");
+        let _ = fs::remove_dir_all(&folder);
+        clickhouse::Cluster::start(&folder)
     })
 }
 
@@ -408,6 +421,9 @@ macro_rules! laws {
         }
         mod kept_by_clickhouse {
             $(#[super::needs(clickhouse)] #[test] fn $law() { super::$law(super::Keeper::ClickHouse); })*
+        }
+        mod kept_by_two_shards {
+            $(#[super::needs(clickhouse)] #[test] fn $law() { super::$law(super::Keeper::Cluster); })*
         }
     };
 }

@@ -1,8 +1,11 @@
 //! ClickHouse over HTTP: a query, and its answer when all of it is there.
 
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use ureq::Agent;
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use super::native::Block;
 use super::place::Place;
@@ -24,6 +27,8 @@ const MOST_QUERY: &str = "1073741824";
 pub mod reason {
     pub const UNKNOWN_TABLE: u32 = 60;
     pub const UNKNOWN_DATABASE: u32 = 81;
+    pub const NO_CLUSTER: u32 = 701;
+    pub const SHARD_AWAY: u32 = 279;
     const UNKNOWN_USER: u32 = 192;
     const WRONG_PASSWORD: u32 = 193;
     const REQUIRED_PASSWORD: u32 = 194;
@@ -40,6 +45,7 @@ pub enum Failure {
 }
 
 /// A ClickHouse.
+#[derive(Clone)]
 pub struct Client {
     agent: Agent,
     pub place: Place,
@@ -47,12 +53,16 @@ pub struct Client {
 
 impl Client {
     /// Of a place; it is asked only when there is a question.
-    pub fn new(place: &Place) -> Self {
-        let config = Agent::config_builder()
+    pub fn new(place: &Place) -> Result<Self, Error> {
+        let mut config = Agent::config_builder()
             .timeout_connect(Some(TO_CONNECT))
             .timeout_recv_response(Some(TO_ANSWER))
             .http_status_as_error(false);
-        Self { agent: config.build().into(), place: place.clone() }
+        if let Some(path) = &place.authority {
+            let roots = RootCerts::new_with_certs(&certificates(path)?);
+            config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
+        }
+        Ok(Self { agent: config.build().into(), place: place.clone() })
     }
 
     /// The rows of an answer, as RowBinary.
@@ -87,17 +97,20 @@ impl Client {
 
     fn put(&self, query: &str, rows: &[u8]) -> Result<(), Error> {
         // Answered when the rows are in, whatever is usual there.
-        let options = [("query", query), ("async_insert", "0")];
+        let mut options = vec![("query", query), ("async_insert", "0")];
+        if self.place.cluster.is_some() {
+            options.push(("distributed_foreground_insert", "1"));
+        }
         self.ask(true, &options, rows).map(drop).map_err(|failure| self.failed(failure))
     }
 
     /// Asks, in the database or beside all of them.
     pub fn ask(&self, in_database: bool, options: &[(&str, &str)], body: &[u8]) -> Result<Vec<u8>, Failure> {
-        let Place { host, database, user, password } = &self.place;
+        let Place { database, user, password, .. } = &self.place;
         let away =
             |why: ureq::Error| Failure::Error(Error::Away { store: self.place.to_string(), why: why.to_string() });
         // The answer comes when all of it is there: so an error has a status of its own.
-        let mut request = self.agent.post(format!("http://{host}/")).query("wait_end_of_query", "1");
+        let mut request = self.agent.post(self.place.url()).query("wait_end_of_query", "1");
         if in_database {
             request = request.query("database", database);
         }
@@ -130,6 +143,10 @@ impl Client {
                 Error::Denied { store, user: self.place.user.clone().unwrap_or_else(|| "default".to_owned()) }
             }
             Failure::Said { reason: reason::UNKNOWN_DATABASE, .. } => Error::NoDatabase { store },
+            Failure::Said { reason: reason::NO_CLUSTER, .. } if self.place.cluster.is_some() => {
+                Error::NoCluster { store }
+            }
+            Failure::Said { reason: reason::SHARD_AWAY, why } => Error::ShardAway { store, why },
             Failure::Said { why, .. } => Error::ClickHouse { store, why },
         }
     }
@@ -138,6 +155,18 @@ impl Client {
     pub fn damaged(&self, what: &str) -> Error {
         Error::Damaged { store: self.place.to_string(), what: what.to_owned() }
     }
+}
+
+/// The certificates in a file.
+fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, Error> {
+    let wrong = |why: String| Error::Certificate { path: path.to_owned(), why };
+    let mut all = Vec::new();
+    for item in parse_pem(&fs::read(path).map_err(|error| wrong(error.to_string()))?) {
+        if let PemItem::Certificate(certificate) = item.map_err(|error| wrong(error.to_string()))? {
+            all.push(certificate);
+        }
+    }
+    if all.is_empty() { Err(wrong("it has no certificate".to_owned())) } else { Ok(all) }
 }
 
 /// The first sentence of what ClickHouse says, without its numbers.

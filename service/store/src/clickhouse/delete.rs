@@ -65,7 +65,10 @@ fn remove(store: &mut ClickHouse, rows: &[Row]) -> Result<Deleted, Error> {
 pub fn erase(store: &ClickHouse, table: &str, column: &str, ids: &[u64]) -> Result<(), Error> {
     for some in ids.chunks(AT_ONCE) {
         let ids = listed(some.iter().copied());
-        store.client.run(&format!("ALTER TABLE {table} DELETE WHERE {column} IN {ids} SETTINGS mutations_sync = 1"))?;
+        let table = store.on_shard(table);
+        for shard in store.shards()? {
+            shard.run(&format!("ALTER TABLE {table} DELETE WHERE {column} IN {ids} SETTINGS mutations_sync = 1"))?;
+        }
     }
     Ok(())
 }
@@ -73,7 +76,7 @@ pub fn erase(store: &ClickHouse, table: &str, column: &str, ids: &[u64]) -> Resu
 /// Erases frames that others have taken the place of.
 fn replaced(store: &ClickHouse) -> Result<(), Error> {
     let frames = schema::frames("1");
-    let mut ids = ids(store, &format!("SELECT id FROM frame WHERE id NOT IN (SELECT id FROM {frames})"))?;
+    let mut ids = ids(store, &format!("SELECT id FROM frame WHERE id GLOBAL NOT IN (SELECT id FROM {frames})"))?;
     if ids.is_empty() {
         return Ok(());
     }
@@ -93,26 +96,29 @@ pub fn sweep(store: &ClickHouse) -> Result<(), Error> {
     replaced(store)?;
     let old = format!("now() - {LEFT_SECONDS}");
     // What is told of a frame is put in first: so nothing of its paths is there without it.
-    let query =
-        format!("SELECT DISTINCT frame FROM frame_data WHERE put < {old} AND frame NOT IN (SELECT id FROM frame)");
+    let query = format!(
+        "SELECT DISTINCT frame FROM frame_data WHERE put < {old} AND frame GLOBAL NOT IN (SELECT id FROM frame)"
+    );
     let left = ids(store, &query)?;
     erase(store, "path_sum", "frame", &left)?;
     erase(store, "frame_data", "frame", &left)?;
-    let is_used = format!("(id IN (SELECT series FROM frame) OR id IN (SELECT series FROM in_use WHERE at > {old}))");
+    let is_used = format!(
+        "(id GLOBAL IN (SELECT series FROM frame) OR id GLOBAL IN (SELECT series FROM in_use WHERE at > {old}))"
+    );
     let unused = ids(store, &format!("SELECT DISTINCT id FROM series WHERE NOT {is_used}"))?;
     if unused.is_empty() {
         return Ok(());
     }
     erase(store, "series", "id", &unused)?;
     erase(store, "in_use", "series", &unused)?;
-    let builds = ids(store, "SELECT DISTINCT build FROM path WHERE build NOT IN (SELECT build FROM series)")?;
+    let builds = ids(store, "SELECT DISTINCT build FROM path WHERE build GLOBAL NOT IN (SELECT build FROM series)")?;
     erase(store, "path", "build", &builds)?;
-    let builds = ids(store, "SELECT DISTINCT build FROM place WHERE build NOT IN (SELECT build FROM series)")?;
+    let builds = ids(store, "SELECT DISTINCT build FROM place WHERE build GLOBAL NOT IN (SELECT build FROM series)")?;
     erase(store, "place", "build", &builds)?;
     // A module is put in before the places in it.
     let is_new = format!("(SELECT count() FROM in_use WHERE at > {old}) > 0");
     let modules =
-        format!("SELECT DISTINCT id FROM module WHERE id NOT IN (SELECT module FROM place) AND NOT ({is_new})");
+        format!("SELECT DISTINCT id FROM module WHERE id GLOBAL NOT IN (SELECT module FROM place) AND NOT ({is_new})");
     erase(store, "module", "id", &ids(store, &modules)?)
 }
 
@@ -132,7 +138,13 @@ fn sessions(store: &ClickHouse) -> Result<u64, Error> {
 
 /// What the store takes; what ClickHouse keeps of it for some minutes more is not counted.
 fn size_of(store: &ClickHouse) -> Result<u64, Error> {
-    number(store, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = currentDatabase()")
+    let query = "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = currentDatabase()";
+    let mut all = 0;
+    for shard in store.shards()? {
+        let rows = shard.rows(query, &[])?;
+        all += Reader::of(&rows).u64().ok_or_else(|| store.damaged("its tables"))?;
+    }
+    Ok(all)
 }
 
 fn number(store: &ClickHouse, query: &str) -> Result<u64, Error> {

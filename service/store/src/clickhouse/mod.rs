@@ -2,6 +2,7 @@
 
 mod binary;
 mod client;
+mod cluster;
 mod compact;
 mod delete;
 mod dictionary;

@@ -1,6 +1,7 @@
 //! Where a ClickHouse is, as people write it, and who asks.
 
 use std::fmt::{self, Display, Formatter};
+use std::path::PathBuf;
 
 use crate::Error;
 
@@ -13,6 +14,12 @@ pub struct Place {
     /// None: ClickHouse's own.
     pub user: Option<String>,
     pub password: Option<String>,
+    /// Over whose shards the store lies; none: it is of this one ClickHouse.
+    pub cluster: Option<String>,
+    /// Whether it is asked by TLS.
+    pub is_secure: bool,
+    /// Certificates that its own must come from; none: those that browsers trust.
+    pub authority: Option<PathBuf>,
 }
 
 impl Place {
@@ -21,18 +28,16 @@ impl Place {
         let (who, at) = rest.rsplit_once('@').map_or((None, rest), |(who, at)| (Some(who), at));
         let shown = format!("{scheme}://{at}");
         let wrong = || Error::Address { text: shown.clone() };
-        let unbuilt = |what| Err(Error::Unbuilt { store: shown.clone(), what });
         let (host, path) = at.split_once('/').ok_or_else(wrong)?;
         let (database, options) = path.split_once('?').map_or((path, None), |(path, options)| (path, Some(options)));
-        match options {
-            Some(options) if options.starts_with("cluster=") => {
-                return unbuilt("a store over several ClickHouses is not built yet; leave out ?cluster=");
+        let is_secure = scheme == "clickhouses";
+        let (mut cluster, mut authority) = (None, None);
+        for option in options.into_iter().flat_map(|options| options.split('&')) {
+            match option.split_once('=') {
+                Some(("cluster", name)) if is_cluster(name) => cluster = Some(name.to_owned()),
+                Some(("ca", path)) if is_secure && !path.is_empty() => authority = Some(PathBuf::from(path)),
+                _ => return Err(wrong()),
             }
-            Some(_) => return Err(wrong()),
-            None if scheme == "clickhouses" => {
-                return unbuilt("TLS is not built yet; use clickhouse:// on this machine or over a tunnel");
-            }
-            None => {}
         }
         let (name, port) = host.rsplit_once(':').ok_or_else(wrong)?;
         let is_name = |text: &str| {
@@ -50,8 +55,19 @@ impl Place {
                 (Some(plain(user)?).filter(|user| !user.is_empty()), password.map(plain).transpose()?)
             }
         };
-        Ok(Self { host: host.to_owned(), database: database.to_owned(), user, password })
+        let (host, database) = (host.to_owned(), database.to_owned());
+        Ok(Self { host, database, user, password, cluster, is_secure, authority })
     }
+
+    /// Where it is asked.
+    pub fn url(&self) -> String {
+        format!("{}://{}/", if self.is_secure { "https" } else { "http" }, self.host)
+    }
+}
+
+/// Whether a cluster can be called so, and stand in a query as it is.
+fn is_cluster(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter))
 }
 
 /// Whether it can stand in a query as it is.
@@ -79,7 +95,8 @@ fn unescaped(text: &str) -> Option<String> {
 
 impl Display for Place {
     fn fmt(&self, out: &mut Formatter) -> fmt::Result {
-        write!(out, "clickhouse://{}/{}", self.host, self.database)
+        write!(out, "clickhouse{}://{}/{}", if self.is_secure { "s" } else { "" }, self.host, self.database)?;
+        self.cluster.as_ref().map_or(Ok(()), |name| write!(out, "?cluster={name}"))
     }
 }
 
@@ -105,6 +122,16 @@ mod tests {
     }
 
     #[test]
+    fn a_cluster_and_tls_are_asked_for_in_the_url() {
+        let place = Place::parse("clickhouses", "me:secret@host:8443/runs?cluster=two&ca=/etc/ca.pem").unwrap();
+        assert_eq!((place.cluster.as_deref(), place.is_secure), (Some("two"), true));
+        assert_eq!(place.authority.as_deref(), Some(std::path::Path::new("/etc/ca.pem")));
+        assert_eq!((place.url(), place.to_string()), {
+            ("https://host:8443/".to_owned(), "clickhouses://host:8443/runs?cluster=two".to_owned())
+        });
+    }
+
+    #[test]
     fn what_is_no_place_is_refused_and_secrets_are_not_told() {
         for rest in [
             "me:secret@host/runs",
@@ -114,7 +141,9 @@ mod tests {
             "me:secret@host:x/runs",
             "me:secret@host:8123/a b",
             "me:secret@host:8123/runs?x=1",
-            "me:secret@host:8123/runs?cluster=two",
+            "me:secret@host:8123/runs?cluster=t'wo",
+            "me:secret@host:8123/runs?cluster=",
+            "me:secret@host:8123/runs?ca=ca.pem",
             "me:secret%0a@host:8123/runs",
             "me:secret%4@host:8123/runs",
         ] {

@@ -8,6 +8,7 @@
 
 use super::binary::Reader;
 use super::client::{Client, Failure, reason};
+use super::cluster;
 use crate::Error;
 
 /// The version of the tables.
@@ -177,19 +178,13 @@ pub fn make(client: &Client, create: bool) -> Result<(), Error> {
     let foreign = || Error::ForeignDatabase { store: store() };
     let mut version = version(client)?;
     if create && matches!(version, Version::NoDatabase | Version::NoStore { is_empty: true }) {
-        if let Version::NoDatabase = version {
-            let query = format!("CREATE DATABASE IF NOT EXISTS {} ENGINE = Atomic", client.place.database);
-            client.ask(false, &[], query.as_bytes()).map_err(|failure| client.failed(failure))?;
-        }
-        let columns = NUMBERS.map(|name| format!("{name} Int64 CODEC(T64, ZSTD)")).join(",\n  ");
-        for table in TABLES {
-            client.run(&table.replace("COLUMNS", &columns))?;
-        }
-        client.run(SAMPLED)?;
-        client.run(&SLICES.replace("FRAMES", &frames("1")))?;
+        make_tables(client)?;
         // Whoever does this at the same time writes the same.
         client.run(&format!("INSERT INTO store SELECT {VERSION} WHERE (SELECT count() FROM store) = 0"))?;
         version = self::version(client)?;
+    }
+    if let Version::Is(_) = version {
+        cluster::check(client)?;
     }
     if let (true, Version::Is(WITHOUT_SAMPLED)) = (create, &version) {
         client.run(SAMPLED)?;
@@ -202,6 +197,34 @@ pub fn make(client: &Client, create: bool) -> Result<(), Error> {
         Version::NoDatabase | Version::NoStore { is_empty: true } => Err(Error::NoDatabase { store: store() }),
         Version::NoStore { is_empty: false } => Err(foreign()),
     }
+}
+
+/// The statements that make all tables; the last one says that the others are there.
+pub fn statements() -> impl Iterator<Item = String> {
+    let columns = NUMBERS.map(|name| format!("{name} Int64 CODEC(T64, ZSTD)")).join(",\n  ");
+    [SAMPLED].into_iter().chain(TABLES).map(move |table| table.replace("COLUMNS", &columns))
+}
+
+fn make_tables(client: &Client) -> Result<(), Error> {
+    let shards = client.shards()?;
+    for shard in &shards {
+        let query = format!("CREATE DATABASE IF NOT EXISTS {} ENGINE = Atomic", shard.place.database);
+        shard.ask(false, &[], query.as_bytes()).map_err(|failure| shard.failed(failure))?;
+        for statement in statements() {
+            match &client.place.cluster {
+                None => shard.run(&statement)?,
+                Some(_) => shard.run(&cluster::making_shard(&statement))?,
+            }
+        }
+    }
+    // Whoever asks at one of them finds the others' tables there.
+    for shard in &shards {
+        for statement in client.place.cluster.iter().flat_map(|name| cluster::making_all(name)) {
+            shard.run(&statement)?;
+        }
+        shard.run(&SLICES.replace("FRAMES", &frames("1")))?;
+    }
+    Ok(())
 }
 
 enum Version {
@@ -220,9 +243,10 @@ fn version(client: &Client) -> Result<Version, Error> {
         Err(Failure::Said { reason: reason::UNKNOWN_DATABASE, .. }) => return Ok(Version::NoDatabase),
         Err(Failure::Said { reason: reason::UNKNOWN_TABLE, .. }) => {
             // What a program that was killed has made of a store is no table of others.
-            let ours = "('series', 'in_use', 'module', 'place', 'path', 'frame', 'frame_data', 'path_sum', 'sampled', 'slices')";
+            let ours = "('series', 'in_use', 'module', 'place', 'path', 'frame', 'frame_data', 'path_sum', 'sampled', 'slices', 'store')";
             let others = format!(
-                "SELECT toUInt64(count()) FROM system.tables WHERE database = currentDatabase() AND name NOT IN {ours}"
+                "SELECT toUInt64(count()) FROM system.tables WHERE database = currentDatabase() \
+                 AND replaceRegexpOne(name, '_shard$', '') NOT IN {ours}"
             );
             client.rows(&others, &[])?
         }

@@ -112,7 +112,7 @@ pub fn rows(store: &ClickHouse, series: &[&Series], range: Range, session: Optio
     let (inner, parameters) = match session {
         Some(session) => ("session = {session:String}".to_owned(), vec![("session", session)]),
         // All recordings that have anything there: what counts of them is found out among these.
-        None => (format!("session IN (SELECT session FROM frame WHERE series IN {chosen})"), Vec::new()),
+        None => (format!("session GLOBAL IN (SELECT session FROM frame WHERE series IN {chosen})"), Vec::new()),
     };
     let Range { since, until } = range;
     let query = format!(

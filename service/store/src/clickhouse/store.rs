@@ -1,10 +1,12 @@
 //! A database, opened.
 
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::client::Client;
+use super::cluster;
 use super::place::Place;
 use super::schema;
 use crate::Error;
@@ -17,6 +19,8 @@ pub const TRUST: Duration = Duration::from_secs(600);
 /// A store in a database.
 pub struct ClickHouse {
     pub client: Client,
+    /// [`Self::shards`], once they were asked for.
+    shards: OnceLock<Vec<Client>>,
     /// When a writer said last that a series is in use.
     pub in_use: FxHashMap<u64, Instant>,
     /// By build: what a writer knows to be there.
@@ -39,9 +43,25 @@ pub struct Known {
 impl ClickHouse {
     /// Opens a store; makes it if there is none and `create` is asked for.
     pub fn open(place: &Place, create: bool) -> Result<Self, Error> {
-        let client = Client::new(place);
+        let client = Client::new(place)?;
         schema::make(&client, create)?;
-        Ok(Self { client, in_use: FxHashMap::default(), known: FxHashMap::default() })
+        Ok(Self { client, shards: OnceLock::new(), in_use: FxHashMap::default(), known: FxHashMap::default() })
+    }
+
+    /// The ClickHouses that have a part of the store.
+    pub fn shards(&self) -> Result<&[Client], Error> {
+        match self.shards.get() {
+            Some(shards) => Ok(shards),
+            None => {
+                let found = self.client.shards()?;
+                Ok(self.shards.get_or_init(|| found))
+            }
+        }
+    }
+
+    /// What a table is called that has the rows of one shard.
+    pub fn on_shard(&self, table: &str) -> String {
+        if self.client.place.cluster.is_some() { cluster::on_shard(table) } else { table.to_owned() }
     }
 
     /// Nothing is known to be there any more.
