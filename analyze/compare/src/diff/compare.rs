@@ -156,6 +156,7 @@ fn query_of(query: Option<&str>, loaded: &[Loaded; 2], pool: &Pool, options: &Op
         left_overhead: pool.overhead(0),
         right_overhead: pool.overhead(1),
         is_one_build,
+        without_preempted: sides.are_without_preempted,
         total: total(query, &sides, &tester, options),
         explained: Explained::default(),
         functions,

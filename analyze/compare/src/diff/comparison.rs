@@ -76,6 +76,8 @@ pub struct Query {
     pub right_overhead: Vec<Overhead>,
     /// Whether both sides ran the same builds: then no code can be the cause of anything.
     pub is_one_build: bool,
+    /// Whether self times leave out when others had the processor: all runs of both sides know.
+    pub without_preempted: bool,
     /// Self time of all functions together.
     pub total: Total,
     /// What of its difference the functions explain that are named.

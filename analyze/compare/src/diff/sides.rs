@@ -28,6 +28,8 @@ pub struct Sides {
     total_error: [f64; 2],
     /// Whether calls were timed in all runs.
     pub are_timed: bool,
+    /// Whether self times leave out when others had the processor: where all runs of both sides know.
+    pub are_without_preempted: bool,
     /// For flame graphs.
     pub flames: Flames,
 }
@@ -69,6 +71,7 @@ impl Sides {
             functions: keys.iter().map(|key| (key.clone(), Series::empty(runs))).collect(),
             total: runs.map(|runs| vec![0.0; runs]),
             are_timed: sides.iter().all(|runs| runs.iter().all(|run| run.is_timed)),
+            are_without_preempted: sides.iter().all(|runs| runs.iter().all(|run| run.knows_preempted)),
             runs,
             ..Self::default()
         };
@@ -102,10 +105,15 @@ impl Sides {
 
     fn add(&mut self, side: usize, number: usize, run: &Observed, places: &[usize]) {
         let runs = self.runs;
+        let of_others = |preempted: Option<f64>| match self.are_without_preempted {
+            true => 0.0,
+            false => preempted.unwrap_or_default(),
+        };
         for ((_, measured), &place) in run.functions.iter().zip(places) {
             // A function of which only addresses are known, as a forked child inherited it, was not called here.
-            self.functions[place].1.add(side, number, measured, runs);
-            self.total[side][number] += measured.own;
+            let own = measured.own + of_others(measured.preempted);
+            self.functions[place].1.add(side, number, own, measured, runs);
+            self.total[side][number] += own;
             self.total_error[side] += measured.own_error.error() / runs[side] as f64;
         }
         let ran = run.functions.iter().zip(places);
@@ -117,7 +125,8 @@ impl Sides {
         }
         for (&(caller, callee), called) in &run.edges {
             let edge = self.edges.entry((places[caller], places[callee])).or_insert_with(|| Series::empty(runs));
-            edge.add_called(side, number, called, runs);
+            let called = Called { own: called.own + of_others(called.preempted), ..*called };
+            edge.add_called(side, number, &called, runs);
         }
         self.flames.add(side, run, places, runs[side]);
     }
@@ -139,16 +148,13 @@ impl Series {
         }
     }
 
-    fn add(&mut self, side: usize, number: usize, measured: &Measured, runs: [usize; 2]) {
-        let Measured { calls, own, total, own_error, total_error, histogram, builds, code, own_wait, ran: _ } =
-            measured;
-        let called =
-            Called { calls: *calls, own: *own, total: *total, own_error: *own_error, total_error: *total_error };
-        self.add_called(side, number, &called, runs);
-        self.histograms[side].merge(histogram);
-        self.builds[side].extend(builds.iter().cloned());
-        self.seen[side].add(code);
-        self.own_wait[side].extend(own_wait);
+    fn add(&mut self, side: usize, number: usize, own: f64, measured: &Measured, runs: [usize; 2]) {
+        let Measured { calls, preempted, total, own_error, total_error, .. } = *measured;
+        self.add_called(side, number, &Called { calls, own, preempted, total, own_error, total_error }, runs);
+        self.histograms[side].merge(&measured.histogram);
+        self.builds[side].extend(measured.builds.iter().cloned());
+        self.seen[side].add(&measured.code);
+        self.own_wait[side].extend(measured.own_wait);
     }
 
     /// Whether both sides ran the same code.
@@ -203,6 +209,28 @@ pub fn mean(values: impl Iterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observed::identity::Identity;
+
+    /// A run of a function whose own time others have prolonged, which the recording knows or not.
+    fn run(own: f64, preempted: Option<f64>) -> Observed {
+        let identity = Identity { name: "f".to_owned(), ..Identity::default() };
+        let measured =
+            Measured { calls: 1, own: own - preempted.unwrap_or_default(), preempted, ..Measured::default() };
+        let knows_preempted = preempted.is_some();
+        Observed { functions: vec![(identity, measured)], is_timed: true, knows_preempted, ..Observed::default() }
+    }
+
+    #[test]
+    fn time_that_others_had_the_processor_is_left_out_where_all_runs_know() {
+        let known = [run(7.0, Some(3.0)), run(4.0, Some(0.0))];
+        let sides = Sides::of(&known, &[run(14.0, Some(10.0))]);
+        assert!(sides.are_without_preempted);
+        assert_eq!(sides.functions[0].1.own, [vec![4.0, 4.0], vec![4.0]]);
+        assert_eq!(sides.total, [vec![4.0, 4.0], vec![4.0]]);
+        let sides = Sides::of(&known, &[run(14.0, None)]);
+        assert!(!sides.are_without_preempted);
+        assert_eq!(sides.functions[0].1.own, [vec![7.0, 4.0], vec![14.0]]);
+    }
 
     #[test]
     fn what_was_only_open_is_not_there_for_that() {

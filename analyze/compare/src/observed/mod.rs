@@ -42,6 +42,8 @@ pub struct Observed {
     pub paths: Vec<(Option<usize>, usize, f64)>,
     /// Whether calls were timed.
     pub is_timed: bool,
+    /// Whether the recording knows of all functions when others had the processor.
+    pub knows_preempted: bool,
     /// What the reader should know.
     pub warnings: Vec<Warning>,
 }
@@ -51,8 +53,10 @@ pub struct Observed {
 pub struct Measured {
     /// Calls entered.
     pub calls: u64,
-    /// Time without callees.
+    /// Time without callees, and without `preempted`.
     pub own: f64,
+    /// Time in its own code in which others had the processor; `None` where the recording does not know.
+    pub preempted: Option<f64>,
     /// Time with callees, of outermost calls.
     pub total: f64,
     /// How far off `own` may be.
@@ -76,8 +80,10 @@ pub struct Measured {
 pub struct Called {
     /// Calls entered.
     pub calls: u64,
-    /// Time without callees.
+    /// Time without callees, and without `preempted`.
     pub own: f64,
+    /// As of a function.
+    pub preempted: Option<f64>,
     /// Time with callees.
     pub total: f64,
     /// How far off `own` may be.
@@ -100,16 +106,14 @@ impl Measured {
     pub fn add(&mut self, other: &Self) {
         self.calls = self.calls.saturating_add(other.calls);
         self.own += other.own;
+        self.preempted = both(self.preempted, other.preempted);
         self.total += other.total;
         self.own_error.add(&other.own_error);
         self.total_error += other.total_error;
         self.histogram.merge(&other.histogram);
         self.builds.extend(other.builds.iter().cloned());
         self.code.add(&other.code);
-        self.own_wait = self
-            .own_wait
-            .or(other.own_wait)
-            .map(|_| self.own_wait.unwrap_or_default() + other.own_wait.unwrap_or_default());
+        self.own_wait = both(self.own_wait, other.own_wait);
         self.ran.merge(&other.ran);
     }
 }
@@ -119,10 +123,16 @@ impl Called {
     pub fn add(&mut self, other: &Self) {
         self.calls = self.calls.saturating_add(other.calls);
         self.own += other.own;
+        self.preempted = both(self.preempted, other.preempted);
         self.total += other.total;
         self.own_error.add(&other.own_error);
         self.total_error += other.total_error;
     }
+}
+
+/// The sum of what is known.
+fn both(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    one.or(other).map(|_| one.unwrap_or_default() + other.unwrap_or_default())
 }
 
 impl Observed {
@@ -159,7 +169,8 @@ impl Observed {
         let names = Names::of(merged, &symbols, &roots, true, Spelling::Demangled);
         asked_for.check(&symbols, &names.places())?;
         symbols.find_lines(names.places().into_iter().map(|place| (place, Probe::Function)).collect());
-        let mut observed = Self { warnings: warnings::all(&opened.loaded, merged, &symbols), ..Self::default() };
+        let warnings = warnings::all(&opened.loaded, merged, &symbols);
+        let mut observed = Self { warnings, knows_preempted: true, ..Self::default() };
 
         // Functions of one name in one file are one from here on: copies that each unit has, and those that compilers make.
         let mut numbers: FxHashMap<Identity, usize> = FxHashMap::default();
@@ -194,22 +205,28 @@ impl Observed {
         for (id, function) in functions(group, &times, ids, |_| false) {
             let mut ran = Ran::default();
             ran.add(&function);
+            let split = function.own_off.split(function.corrected.own);
+            self.knows_preempted &= split.is_some();
+            let preempted = split.map(|split| split.preempted.ns());
             self.functions[id as usize].1.add(&Measured {
                 calls: function.calls,
-                own: function.corrected.own.ns(),
+                own: function.corrected.own.ns() - preempted.unwrap_or_default(),
+                preempted,
                 total: function.corrected.total.ns(),
                 own_error: Uncertainty::default(), // see below
                 total_error: function.error.ns(),
                 histogram: function.histogram,
                 builds: BTreeSet::new(), // are known
                 code: Seen::default(),
-                own_wait: function.own_off.split(function.corrected.own).map(|split| split.wait.ns()),
+                own_wait: split.map(|split| split.wait.ns()),
                 ran,
             });
             for (callee, edge) in function.callees {
+                let preempted = edge.own_off.split(edge.corrected.own).map(|split| split.preempted.ns());
                 self.edges.entry((id as usize, callee as usize)).or_default().add(&Called {
                     calls: edge.calls,
-                    own: edge.corrected.own.ns(),
+                    own: edge.corrected.own.ns() - preempted.unwrap_or_default(),
+                    preempted,
                     total: edge.corrected.total.ns(),
                     own_error: Uncertainty::default(),
                     total_error: edge.error.ns(),

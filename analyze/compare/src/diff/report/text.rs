@@ -153,7 +153,8 @@ impl Summary<'_> {
         };
         match test.left_median > 0.0 {
             true => format!(
-                "all functions together: {} → {}  {} {}{said}",
+                "all functions together{}: {} → {}  {} {}{said}",
+                if self.query.without_preempted { ", less preempted time" } else { "" },
                 time(test.left_median),
                 time(test.right_median),
                 percent(test.difference),
