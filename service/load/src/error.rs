@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It is no address of a server.
-    #[error("`{text}` is no address of a server ({why}): write http://HOST:PORT/PATH")]
+    #[error("`{text}` is no address of a server ({why}): write http://HOST:PORT/PATH or https://")]
     Url {
         /// What was written.
         text: String,
@@ -30,6 +30,33 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// TLS cannot be spoken.
+    #[error("cannot speak TLS with {host} ({why}): is it http:// that the server speaks?")]
+    Tls {
+        /// The host and its port.
+        host: String,
+        /// Why.
+        why: String,
+    },
+    /// The server's certificate is not believed.
+    #[error("the certificate of {host} is not believed: {why}")]
+    Certificate {
+        /// The host and its port.
+        host: String,
+        /// Why.
+        why: String,
+    },
+    /// Certificates that servers' must come from cannot be read.
+    #[error("{}: {why}", path.display())]
+    Authority {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// There is nothing to believe certificates for.
+    #[error("--tls-ca is for https://, which the address does not begin with")]
+    NotSecure,
     /// A rate cannot be.
     #[error("`{text}` is no rate: write requests a second, as in 100,200,400, or ramp, ramp:FROM, or max")]
     Rate {

@@ -7,13 +7,15 @@ use std::fmt;
 pub enum Failure {
     /// No connection could be made.
     Connect,
+    /// TLS could not be spoken, or the server's certificate is not believed.
+    Tls,
     /// No answer came in time.
     Timeout,
     /// The connection was closed before the answer was complete.
     Closed,
     /// The connection was reset.
     Reset,
-    /// What came is no HTTP.
+    /// What came is not what such a server says.
     Malformed,
     /// The system could not send or read.
     System,
@@ -27,6 +29,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Connect => f.write_str("connect"),
+            Self::Tls => f.write_str("tls"),
             Self::Timeout => f.write_str("timeout"),
             Self::Closed => f.write_str("closed"),
             Self::Reset => f.write_str("reset"),

@@ -26,7 +26,9 @@ pub mod profile;
 mod run;
 #[cfg(test)]
 mod simulated;
+pub mod socket;
 mod tally;
+mod template;
 mod timeline;
 mod url;
 pub mod view;

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use diytrace_load::http::{Body, Mix, Request, Worker};
+use diytrace_load::http::{Body, Mix, Request};
 use diytrace_load::profile::{Recording, Watch};
 use diytrace_load::{
-    Commands, Document, Driver, Error, Limit, Observer, Pace, Patience, Plan, Rates, Shared, Step, Target,
+    Commands, Document, Driver, Error, Limit, Observer, Pace, Patience, Plan, Rates, Shared, Step, Target, Url,
 };
-use diytrace_load::{http, view};
+use diytrace_load::socket::{self, Protocol, Tls, Worker};
+use diytrace_load::view;
 use diytrace_profile::error::Error as Whole;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -45,12 +46,12 @@ Exit status: 0 done, 1 a --fail-if holds, 2 bad use, or nobody answers. Ctrl-C e
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The server: http://HOST:PORT/PATH
+    /// The server: http://HOST:PORT/PATH or https://
     #[arg(value_name = "URL", required_unless_present = "command")]
     url: Option<String>,
 
     /// Run a shell command in place of each request; it sees the request's number as DIYTRACE_REQUEST
-    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["url", "method", "headers", "body", "requests", "no_keep_alive"])]
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["url", "method", "headers", "body", "requests", "no_keep_alive", "tls_ca"])]
     command: Option<String>,
 
     /// Requests a second, one step for each; or ramp, ramp:FROM, max
@@ -105,6 +106,10 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     requests: Option<PathBuf>,
 
+    /// Certificates that the server's must come from (PEM), for https:// [default: those that browsers trust]
+    #[arg(long, value_name = "FILE")]
+    tls_ca: Option<PathBuf>,
+
     /// Where the server is being recorded: a folder of profiles, or one; tells which functions cost a request more at which rate
     #[arg(long, value_name = "DIR")]
     profile: Option<PathBuf>,
@@ -155,19 +160,19 @@ impl Arguments {
                 self.steps(command, &mut drivers)
             }
             (url, None) => {
-                let url = url.clone().unwrap_or_default();
-                let mut drivers = self.workers(&url, patience)?;
-                self.steps(&url, &mut drivers)
+                let text = url.clone().unwrap_or_default();
+                let mut drivers = self.workers(self.server(&text, patience)?)?;
+                self.steps(&text, &mut drivers)
             }
         }
     }
 
-    /// The threads of a server's load.
-    fn workers(&self, text: &str, patience: Patience) -> Result<Vec<Worker>, Error> {
-        let url: diytrace_load::Url = text.parse()?;
+    /// A server that speaks HTTP: it answers, and is believed.
+    fn server(&self, text: &str, patience: Patience) -> Result<socket::Target<Mix>, Error> {
+        let url: Url = text.parse()?;
         let keeps_alive = !self.no_keep_alive;
         let mix = match &self.requests {
-            Some(path) => Mix::read(path, &self.headers, &url.host, keeps_alive)?,
+            Some(path) => Mix::read(path, &self.headers, &url.host.text, keeps_alive)?,
             None => {
                 let read =
                     |path: &PathBuf| std::fs::read(path).map_err(|source| Error::Read { path: path.clone(), source });
@@ -175,16 +180,29 @@ impl Arguments {
                 let usual = if body == Body::None { "GET" } else { "POST" };
                 let method = self.method.clone().unwrap_or_else(|| usual.to_owned());
                 let request = Request { method, path: url.path.clone(), headers: self.headers.clone(), body };
-                Mix::one(&request, &url.host, keeps_alive)?
+                Mix::one(&request, &url.host.text, keeps_alive)?
             }
         };
-        let address = url.connect(self.timeout)?;
-        let target = http::Target { address, mix: Arc::new(mix), keeps_alive, patience };
+        let tls = match (url.is_secure, &self.tls_ca) {
+            (true, authority) => Some(Tls::new(&url.host, authority.as_deref())?),
+            (false, None) => None,
+            (false, Some(_)) => return Err(Error::NotSecure),
+        };
+        let (address, stream) = url.host.connect(url.usual_port(), self.timeout)?;
+        if let Some(tls) = &tls {
+            tls.check(&url.host, stream, self.timeout)?;
+        }
+        Ok(socket::Target { address, tls, protocol: mix, keeps_alive, patience })
+    }
+
+    /// The threads of a server's load.
+    fn workers<P: Protocol>(&self, target: socket::Target<P>) -> Result<Vec<Worker<P>>, Error> {
+        let target = Arc::new(target);
         let connections = self.connections as usize;
         let threads = (self.threads as usize).min(connections);
         let share = |thread: usize| connections / threads + usize::from(thread < connections % threads);
         let worker = |thread: usize| Worker::new(target.clone(), share(thread));
-        let made: io::Result<Vec<Worker>> = (0..threads).map(worker).collect();
+        let made: io::Result<Vec<Worker<P>>> = (0..threads).map(worker).collect();
         made.map_err(|source| Error::System { what: "wait for connections", source })
     }
 

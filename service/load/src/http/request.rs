@@ -1,7 +1,7 @@
 //! A request as it is sent.
 
-use super::template::Template;
 use crate::Error;
+use crate::template::Template;
 
 /// What a request carries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

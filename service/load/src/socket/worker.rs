@@ -10,7 +10,8 @@ use std::time::Duration;
 use mio::{Events, Poll, Token};
 
 use super::connection::{Connection, Happened, Outcome, State};
-use super::mix::Mix;
+use super::protocol::{End, Protocol, Scratch};
+use super::tls::Tls;
 use super::wait::{be_punctual, wait};
 use crate::failure::{Failure, NotSent};
 use crate::pace::{Pace, Plan};
@@ -36,24 +37,33 @@ const BACKLOG: Duration = Duration::from_millis(100);
 const DRAIN: Duration = Duration::from_millis(250);
 
 /// Who is driven, and how.
-#[derive(Clone, Debug)]
-pub struct Target {
+#[derive(Debug)]
+pub struct Target<P> {
     /// Where it is.
     pub address: SocketAddr,
+    /// How TLS is spoken with it, if it is.
+    pub tls: Option<Tls>,
     /// What it is sent.
-    pub mix: Arc<Mix>,
+    pub protocol: P,
     /// Whether a connection is used again.
     pub keeps_alive: bool,
     /// How patient the run is.
     pub patience: Patience,
 }
 
+impl<P> Target<P> {
+    /// Where it is, and whether TLS is spoken there.
+    fn place(&self) -> (SocketAddr, Option<&Tls>) {
+        (self.address, self.tls.as_ref())
+    }
+}
+
 /// A thread's part.
-pub struct Worker {
-    target: Target,
+pub struct Worker<P: Protocol> {
+    target: Arc<Target<P>>,
     poll: Poll,
     events: Events,
-    connections: Vec<Connection>,
+    connections: Vec<Connection<P::Dialogue>>,
     /// Connections that may be free: open ones, the one that has rested longest first.
     idle: VecDeque<usize>,
     /// And those that are not open.
@@ -62,27 +72,25 @@ pub struct Worker {
     resting: VecDeque<(u64, usize)>,
     busy: usize,
     buffer: Vec<u8>,
-    request: Vec<u8>,
-    body: Vec<u8>,
+    scratch: Scratch,
     /// Requests that it has sent, in all phases.
     number: u64,
 }
 
-impl Worker {
+impl<P: Protocol> Worker<P> {
     /// With so many connections, none of them open.
-    pub fn new(target: Target, connections: usize) -> io::Result<Self> {
+    pub fn new(target: Arc<Target<P>>, connections: usize) -> io::Result<Self> {
         Ok(Self {
             target,
             poll: Poll::new()?,
             events: Events::with_capacity(EVENTS),
-            connections: (0..connections).map(|_| Connection::default()).collect(),
+            connections: (0..connections).map(|_| Connection::new()).collect(),
             idle: VecDeque::new(),
             closed: (0..connections).collect(),
             resting: VecDeque::new(),
             busy: 0,
             buffer: vec![0; BUFFER],
-            request: Vec::new(),
-            body: Vec::new(),
+            scratch: Scratch::default(),
             number: 0,
         })
     }
@@ -92,7 +100,7 @@ impl Worker {
         for _ in 0..self.closed.len() {
             let Some(index) = self.closed.pop_front() else { break };
             let connection = &mut self.connections[index];
-            match connection.open(self.target.address, self.poll.registry(), Token(index)) {
+            match connection.open(self.target.place(), &self.target.protocol, self.poll.registry(), Token(index)) {
                 Ok(()) => tally.connections += 1,
                 Err(_) => self.closed.push_back(index),
             }
@@ -115,7 +123,7 @@ impl Worker {
     }
 }
 
-impl Driver for Worker {
+impl<P: Protocol> Driver for Worker<P> {
     fn drive(&mut self, phase: &Phase, thread: u64, shared: &Shared) -> Tally {
         if phase.pace != Pace::Max {
             be_punctual();
@@ -147,8 +155,8 @@ impl Driver for Worker {
 }
 
 /// A phase that is being driven.
-struct Drive<'a> {
-    worker: &'a mut Worker,
+struct Drive<'a, P: Protocol> {
+    worker: &'a mut Worker<P>,
     phase: &'a Phase,
     shared: &'a Shared,
     tally: Tally,
@@ -162,7 +170,7 @@ struct Drive<'a> {
     drains_until: Option<u64>,
 }
 
-impl Drive<'_> {
+impl<P: Protocol> Drive<'_, P> {
     fn run(&mut self) {
         let mut given_up = None;
         loop {
@@ -261,31 +269,22 @@ impl Drive<'_> {
     }
 
     fn send(&mut self, index: usize, planned_ns: u64, waited: bool) {
-        let worker = &mut *self.worker;
-        let kind = worker.target.mix.next(&mut self.random);
-        let prepared = worker.target.mix.of(kind);
+        let Worker { target, connections, poll, scratch, number, busy, .. } = &mut *self.worker;
         // No two threads have one.
-        let number = worker.number * self.phase.threads + self.thread + 1;
-        worker.number += 1;
-        let bytes = match prepared.fixed() {
-            Some(bytes) => bytes,
-            None => {
-                worker.request.clear();
-                prepared.fill(number, &mut self.random, &mut worker.body, &mut worker.request);
-                &worker.request
-            }
-        };
+        let own = *number * self.phase.threads + self.thread + 1;
+        *number += 1;
+        let (bytes, kind) = target.protocol.request(own, &mut self.random, scratch);
         let sent = Sent { planned_ns, sent_ns: self.shared.now_ns() };
         self.tally.send(sent, waited);
-        worker.busy += 1;
-        let connection = &mut worker.connections[index];
-        (connection.sent, connection.is_head) = (sent, prepared.is_head);
+        *busy += 1;
+        let connection = &mut connections[index];
+        connection.sent = sent;
         let mut opened = Ok(());
         if connection.state == State::Closed {
-            opened = connection.open(worker.target.address, worker.poll.registry(), Token(index));
+            opened = connection.open(target.place(), &target.protocol, poll.registry(), Token(index));
             self.tally.connections += u64::from(opened.is_ok());
         }
-        if let Err(failure) = opened.and_then(|()| connection.send(bytes)) {
+        if let Err(failure) = opened.and_then(|()| connection.send(bytes, kind)) {
             self.fail(index, failure);
         }
     }
@@ -293,11 +292,12 @@ impl Drive<'_> {
     fn fail(&mut self, index: usize, failure: Failure) {
         let worker = &mut *self.worker;
         let connection = &mut worker.connections[index];
+        let is_away = failure == Failure::Connect || matches!(connection.state, State::Opening { .. });
         self.tally.fail(connection.sent, failure);
         self.shared.done.fetch_add(1, Ordering::Relaxed);
         connection.close();
         worker.busy -= 1;
-        if failure == Failure::Connect && self.phase.pace == Pace::Max {
+        if is_away && self.phase.pace == Pace::Max {
             worker.resting.push_back((self.shared.now_ns() + REST.as_nanos() as u64, index));
         } else {
             worker.closed.push_back(index);
@@ -319,21 +319,22 @@ impl Drive<'_> {
                     worker.closed.push_back(index);
                 }
                 Outcome::Failed(failure) => self.fail(index, failure),
-                Outcome::Answered { status, keeps_alive } => self.answered(index, status, keeps_alive),
+                Outcome::Answered(end) => self.answered(index, end),
             }
         }
         self.worker.events = events;
     }
 
-    fn answered(&mut self, index: usize, status: u16, keeps_alive: bool) {
+    fn answered(&mut self, index: usize, End { status, failure, keeps_alive }: End) {
         let now = self.shared.now_ns();
         let worker = &mut *self.worker;
         let connection = &mut worker.connections[index];
-        *self.tally.statuses.entry(status).or_default() += 1;
-        if status < 400 {
-            self.tally.answer(connection.sent, now);
-        } else {
-            self.tally.fail(connection.sent, Failure::Status(status));
+        if let Some(status) = status {
+            *self.tally.statuses.entry(status).or_default() += 1;
+        }
+        match failure {
+            None => self.tally.answer(connection.sent, now),
+            Some(failure) => self.tally.fail(connection.sent, failure),
         }
         self.shared.done.fetch_add(1, Ordering::Relaxed);
         worker.busy -= 1;

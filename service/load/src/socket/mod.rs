@@ -1,0 +1,20 @@
+//! Requests over sockets: threads that drive connections, and what is spoken on these.
+//!
+//! ```text
+//! [`Worker`]: a thread ─▶ connections ─▶ a stream each: TCP, or TLS over it
+//!                              ▲
+//!                              └─ a [`Protocol`]: what is said first, requests, and where answers end
+//! ```
+
+mod connection;
+mod host;
+mod protocol;
+mod stream;
+mod tls;
+mod wait;
+mod worker;
+
+pub use host::Host;
+pub use protocol::{Dialogue, End, Progress, Protocol, Scratch};
+pub use tls::Tls;
+pub use worker::{Target, Worker};

@@ -1,0 +1,163 @@
+//! TLS to a server: whom it believes, and a session over a socket that does not block.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mio::net;
+use rustls::client::Resumption;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore};
+
+use super::host::Host;
+use crate::Error;
+
+/// How connections to a server speak TLS.
+#[derive(Clone, Debug)]
+pub struct Tls {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+}
+
+impl Tls {
+    /// To a server whose certificate must come from those in a file (PEM), or from those that browsers trust.
+    pub fn new(host: &Host, authority: Option<&Path>) -> Result<Self, Error> {
+        let mut roots = RootCertStore { roots: Vec::new() };
+        match authority {
+            None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+            Some(path) => add_certificates(path, &mut roots)?,
+        }
+        let mut config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        // Each connection is that of a new client: what its making costs the server, it costs each time.
+        config.resumption = Resumption::disabled();
+        let name = ServerName::try_from(host.name().to_owned());
+        let name = name.map_err(|error| Error::Tls { host: host.text.clone(), why: error.to_string() })?;
+        Ok(Self { config: Arc::new(config), name })
+    }
+
+    /// Shakes hands once, and says what is wrong with that.
+    pub fn check(&self, host: &Host, mut stream: TcpStream, patience: Duration) -> Result<(), Error> {
+        let wrong = |why: String| Error::Tls { host: host.text.clone(), why };
+        let mut session = self.begin().map_err(|error| wrong(error.to_string()))?;
+        let mut greet = || -> io::Result<()> {
+            stream.set_read_timeout(Some(patience))?;
+            stream.set_write_timeout(Some(patience))?;
+            while session.is_handshaking() {
+                session.complete_io(&mut stream)?;
+            }
+            session.send_close_notify();
+            session.write_tls(&mut stream).map(|_| ())
+        };
+        greet().map_err(|error| match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+            Some(rustls::Error::InvalidCertificate(why)) => {
+                let why = match why {
+                    CertificateError::UnknownIssuer => "nobody knows its authority: name that by --tls-ca FILE".to_owned(),
+                    why => why.to_string(),
+                };
+                Error::Certificate { host: host.text.clone(), why }
+            }
+            Some(error) => wrong(error.to_string()),
+            None => wrong(error.to_string()),
+        })
+    }
+
+    fn begin(&self) -> Result<ClientConnection, rustls::Error> {
+        ClientConnection::new(self.config.clone(), self.name.clone())
+    }
+}
+
+fn add_certificates(path: &Path, roots: &mut RootCertStore) -> Result<(), Error> {
+    let wrong = |why: String| Error::Authority { path: path.to_owned(), why };
+    let all = CertificateDer::pem_file_iter(path).map_err(|error| wrong(error.to_string()))?;
+    for certificate in all {
+        let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
+        roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
+    }
+    if roots.is_empty() { Err(wrong("it has no certificate".to_owned())) } else { Ok(()) }
+}
+
+/// A socket that TLS is spoken over.
+#[derive(Debug)]
+pub struct Secure {
+    pub socket: net::TcpStream,
+    session: ClientConnection,
+}
+
+impl Secure {
+    /// Of a socket that is being connected.
+    pub fn new(socket: net::TcpStream, tls: &Tls) -> Result<Self, rustls::Error> {
+        Ok(Self { socket, session: tls.begin()? })
+    }
+
+    /// Goes on with shaking hands, as far as that goes; whether it is done.
+    pub fn greet(&mut self) -> io::Result<bool> {
+        self.write_out()?;
+        while self.session.is_handshaking() {
+            match self.take() {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(_) => _ = self.write_out()?,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Writes what is encrypted already, as far as that goes; whether that is all.
+    pub fn write_out(&mut self) -> io::Result<bool> {
+        while self.session.wants_write() {
+            match self.session.write_tls(&mut self.socket) {
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes bytes from the socket; how many.
+    fn take(&mut self) -> io::Result<usize> {
+        let taken = loop {
+            match self.session.read_tls(&mut self.socket) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                taken => break taken?,
+            }
+        };
+        if let Err(error) = self.session.process_new_packets() {
+            let _ = self.write_out(); // the other side is told why
+            return Err(io::Error::new(ErrorKind::InvalidData, error));
+        }
+        Ok(taken)
+    }
+}
+
+impl Read for Secure {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.session.reader().read(buffer) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => _ = self.take()?,
+                read => return read,
+            }
+        }
+    }
+}
+
+impl Write for Secure {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = self.session.writer().write(bytes)?;
+        // What is encrypted and not written yet has its bounds: then it waits for the socket, as others do.
+        if !self.write_out()? && taken == 0 && !bytes.is_empty() {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.write_out().map(|_| ())
+    }
+}
