@@ -241,7 +241,7 @@ fn interrupted_it_tells_what_there_is() {
         "0",
     ]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0).spawn().unwrap();
-    wait_until("it has connected", || server.is_connected());
+    wait_until("load is made", || server.connections() > 1);
     // SAFETY: a signal to a child of ours, which nobody has waited for yet.
     assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGINT) }, 0);
     let output = child.wait_with_output().unwrap();

@@ -1,5 +1,5 @@
 //! A service that speaks TLS: who has its certificate's authority believes it, and who shows no certificate where one is asked for
-//! is not let in.
+//! is not let in; and load that is made over it.
 
 mod common;
 
@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::thread;
 
 use common::clickhouse::ClickHouse;
+use common::faults::{Faults, Loaded};
 use common::service::Service;
 use common::{builds, diytrace, fixture, run_to_end};
 use needs::needs;
@@ -92,6 +93,42 @@ fn who_shows_no_certificate_is_not_let_in_where_one_is_asked_for() {
     );
     let shown = push(&["--tls-cert", "client.pem", "--tls-key", "client.key"]);
     assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stderr));
+}
+
+#[test]
+fn load_is_made_over_tls() {
+    let folder = certificates();
+    let here = folder.path();
+    let service = Service::start(here, &["--tls-cert", "localhost.pem", "--tls-key", "localhost.key"]);
+    let port = service.address.port();
+    let url = format!("https://localhost:{port}/healthz");
+    let load = |more: &[&str]| {
+        let usual = ["--rate", "200", "--duration", "500ms", "--warm-up", "0", "--connections", "3"];
+        Loaded::of(here, &[&[&*url, "--tls-ca", "ca.pem"][..], &usual, more].concat())
+    };
+    let loaded = load(&[]);
+    let counts = |loaded: &Loaded| ["planned", "answered", "opened"].map(|name| loaded.count(0, name));
+    assert_eq!(counts(&loaded), [100, 100, 3], "{:#}", loaded.step(0));
+    assert_eq!(loaded.step(0)["statuses"]["200"], 100);
+    let anew = load(&["--no-keep-alive"]);
+    assert!(anew.count(0, "sent") > 0);
+    assert_eq!(["answered", "opened"].map(|name| anew.count(0, name)), [anew.count(0, "sent"); 2], "{:#}", anew.step(0));
+
+    let plain = Faults::start("none");
+    let mute = format!("https://127.0.0.1:{}", plain.port);
+    for (arguments, part) in [
+        (&[&*url][..], "is not believed: neither it nor its authority is among those that are: name one by --tls-ca"),
+        (&[&format!("https://127.0.0.1:{port}"), "--tls-ca", "ca.pem"], "certificate not valid for name"),
+        (&[&url, "--tls-ca", "localhost.key"], "localhost.key: it has no certificate"),
+        (&[&url, "--tls-ca", "away.pem"], "away.pem: No such file"),
+        (&["http://localhost", "--tls-ca", "ca.pem"], "--tls-ca is for https://"),
+        (&[&mute, "--timeout", "5s"], &format!("cannot speak TLS with 127.0.0.1:{}", plain.port)),
+    ] {
+        let output = run_to_end(diytrace(here).arg("load").args(arguments));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(part), "{arguments:?}: {said}");
+        assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+    }
 }
 
 #[test]

@@ -54,15 +54,15 @@ impl Faults {
         Self { here, port: port.trim().parse().unwrap(), process, input, output }
     }
 
-    /// Whether somebody has a connection to it.
-    pub fn is_connected(&self) -> bool {
+    /// How many connections to it there are. Whoever looks whether it is there has one for a moment.
+    pub fn connections(&self) -> usize {
         // The server's end of it: address, the other's address, and a state of 1.
         let local = format!("0100007F:{:04X}", self.port);
         let is_it = |line: &str| {
             let fields: Vec<&str> = line.split_whitespace().collect();
             fields.get(1) == Some(&local.as_str()) && fields.get(3) == Some(&"01")
         };
-        fs::read_to_string("/proc/net/tcp").unwrap().lines().any(is_it)
+        fs::read_to_string("/proc/net/tcp").unwrap().lines().filter(|line| is_it(line)).count()
     }
 
     /// The address of a path.

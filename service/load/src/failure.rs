@@ -25,6 +25,13 @@ pub enum Failure {
     Exit(i32),
 }
 
+impl Failure {
+    /// Whether the server cannot have seen the request: there was no connection to send it on.
+    pub fn is_unseen(self) -> bool {
+        matches!(self, Self::Connect | Self::Tls)
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

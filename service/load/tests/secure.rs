@@ -32,13 +32,22 @@ struct Served {
 impl Server {
     /// Whose connections end after so many requests.
     fn start(most: u64) -> Self {
+        Self::certified(most, false)
+    }
+
+    /// The same; its certificate may claim that it is an authority's.
+    fn certified(most: u64, is_authority: bool) -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
         let key = KeyPair::generate().unwrap();
-        let certificate =
-            CertificateParams::new(["localhost".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
+        let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+        if is_authority {
+            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        }
+        let certificate = params.signed_by(&key, &authority).unwrap();
         let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("server.pem"), certificate.pem()).unwrap();
         fs::write(folder.path().join("ca.pem"), authority.pem()).unwrap();
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let config = ServerConfig::builder().with_no_client_auth();
@@ -183,7 +192,16 @@ fn whom_nobody_believes_is_said_before_load_is_made() {
     let tls = Tls::new(&host, None).unwrap();
     let stream = || TcpStream::connect(server.address).unwrap();
     let unknown = tls.check(&host, stream(), Duration::from_secs(60)).unwrap_err().to_string();
-    assert!(unknown.ends_with("is not believed: nobody knows its authority: name that by --tls-ca FILE"), "{unknown}");
+    assert!(unknown.ends_with("among those that are: name one by --tls-ca FILE"), "{unknown}");
+    // Itself is as good as its authority, whatever it says that it is.
+    let server = Server::certified(u64::MAX, true);
+    let host = Host::parse(&format!("localhost:{}", server.address.port())).unwrap();
+    let stream = || TcpStream::connect(server.address).unwrap();
+    let own = server.folder.path().join("server.pem");
+    let check = |host: &Host| Tls::new(host, Some(&own)).unwrap().check(host, stream(), Duration::from_secs(60));
+    check(&host).unwrap();
+    let said = check(&Host::parse("127.0.0.1").unwrap()).unwrap_err().to_string();
+    assert!(said.contains("certificate not valid for name"), "{said}");
     // And where it is found out on the way, requests fail.
     let patience = Patience { timeout: Duration::from_secs(60), for_connection: Duration::from_secs(60) };
     let (address, protocol) = (server.address, posted(0, true));

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use diytrace_load::http::{Body, Mix, Request};
 use diytrace_load::profile::{Recording, Watch};
+use diytrace_load::socket::{self, Protocol, Tls, Worker};
+use diytrace_load::view;
 use diytrace_load::{
     Commands, Document, Driver, Error, Limit, Observer, Pace, Patience, Plan, Rates, Shared, Step, Target, Url,
 };
-use diytrace_load::socket::{self, Protocol, Tls, Worker};
-use diytrace_load::view;
 use diytrace_profile::error::Error as Whole;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 

@@ -23,12 +23,7 @@ impl Protocol for Mix {
         Exchange::default()
     }
 
-    fn request<'a>(
-        &'a self,
-        number: u64,
-        random: &mut fastrand::Rng,
-        scratch: &'a mut Scratch,
-    ) -> (&'a [u8], IsHead) {
+    fn request<'a>(&'a self, number: u64, random: &mut fastrand::Rng, scratch: &'a mut Scratch) -> (&'a [u8], IsHead) {
         let prepared = self.of(self.next(random));
         let bytes = match prepared.fixed() {
             Some(bytes) => bytes,

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use super::recording::{Reading, Recording};
 use crate::Error;
-use crate::failure::Failure;
 use crate::pace::Pace;
 use crate::run::{Observer, Step};
 
@@ -90,8 +89,8 @@ impl Observer for Watch<'_> {
         sleep(REST);
         let last = self.read()?;
         let tally = &step.tally;
-        let not_connected = tally.failures.get(&Failure::Connect).copied().unwrap_or(0);
-        let requests = tally.sent.saturating_sub(not_connected);
+        let unseen = tally.failures.iter().filter(|(failure, _)| failure.is_unseen());
+        let requests = tally.sent.saturating_sub(unseen.map(|(_, count)| count).sum());
         let first = self.first.take().unwrap_or_else(|| last.clone());
         let slices = std::mem::take(&mut self.slices);
         self.seen.push(Seen { requests, ends: [first, last], slices });

@@ -11,6 +11,7 @@ mod host;
 mod protocol;
 mod stream;
 mod tls;
+mod trust;
 mod wait;
 mod worker;
 

@@ -18,12 +18,7 @@ pub enum Stream {
 
 impl Stream {
     /// Begins to connect.
-    pub fn connect(
-        address: SocketAddr,
-        tls: Option<&Tls>,
-        registry: &Registry,
-        token: Token,
-    ) -> Result<Self, Failure> {
+    pub fn connect(address: SocketAddr, tls: Option<&Tls>, registry: &Registry, token: Token) -> Result<Self, Failure> {
         let mut socket = TcpStream::connect(address).map_err(|_| Failure::Connect)?;
         let _ = socket.set_nodelay(true);
         registry.register(&mut socket, token, Interest::READABLE | Interest::WRITABLE).map_err(|_| Failure::System)?;

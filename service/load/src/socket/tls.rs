@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use mio::net;
 use rustls::client::Resumption;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection};
 
 use super::host::Host;
+use super::trust::{self, Trust};
 use crate::Error;
 
 /// How connections to a server speak TLS.
@@ -23,14 +23,11 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// To a server whose certificate must come from those in a file (PEM), or from those that browsers trust.
+    /// To a server whose certificate must be in a file (PEM) or come from one there; without a file, from those that browsers trust.
     pub fn new(host: &Host, authority: Option<&Path>) -> Result<Self, Error> {
-        let mut roots = RootCertStore { roots: Vec::new() };
-        match authority {
-            None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
-            Some(path) => add_certificates(path, &mut roots)?,
-        }
-        let mut config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+        let trust = Arc::new(Trust::of(authority)?);
+        let mut config =
+            ClientConfig::builder().dangerous().with_custom_certificate_verifier(trust).with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         // Each connection is that of a new client: what its making costs the server, it costs each time.
         config.resumption = Resumption::disabled();
@@ -54,11 +51,7 @@ impl Tls {
         };
         greet().map_err(|error| match error.get_ref().and_then(|inner| inner.downcast_ref()) {
             Some(rustls::Error::InvalidCertificate(why)) => {
-                let why = match why {
-                    CertificateError::UnknownIssuer => "nobody knows its authority: name that by --tls-ca FILE".to_owned(),
-                    why => why.to_string(),
-                };
-                Error::Certificate { host: host.text.clone(), why }
+                Error::Certificate { host: host.text.clone(), why: trust::why(why) }
             }
             Some(error) => wrong(error.to_string()),
             None => wrong(error.to_string()),
@@ -68,16 +61,6 @@ impl Tls {
     fn begin(&self) -> Result<ClientConnection, rustls::Error> {
         ClientConnection::new(self.config.clone(), self.name.clone())
     }
-}
-
-fn add_certificates(path: &Path, roots: &mut RootCertStore) -> Result<(), Error> {
-    let wrong = |why: String| Error::Authority { path: path.to_owned(), why };
-    let all = CertificateDer::pem_file_iter(path).map_err(|error| wrong(error.to_string()))?;
-    for certificate in all {
-        let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
-        roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
-    }
-    if roots.is_empty() { Err(wrong("it has no certificate".to_owned())) } else { Ok(()) }
 }
 
 /// A socket that TLS is spoken over.
