@@ -112,7 +112,12 @@ fn load_is_made_over_tls() {
     assert_eq!(loaded.step(0)["statuses"]["200"], 100);
     let anew = load(&["--no-keep-alive"]);
     assert!(anew.count(0, "sent") > 0);
-    assert_eq!(["answered", "opened"].map(|name| anew.count(0, name)), [anew.count(0, "sent"); 2], "{:#}", anew.step(0));
+    assert_eq!(
+        ["answered", "opened"].map(|name| anew.count(0, name)),
+        [anew.count(0, "sent"); 2],
+        "{:#}",
+        anew.step(0)
+    );
 
     let plain = Faults::start("none");
     let mute = format!("https://127.0.0.1:{}", plain.port);
@@ -120,8 +125,8 @@ fn load_is_made_over_tls() {
         (&[&*url][..], "is not believed: neither it nor its authority is among those that are: name one by --tls-ca"),
         (&[&format!("https://127.0.0.1:{port}"), "--tls-ca", "ca.pem"], "certificate not valid for name"),
         (&[&url, "--tls-ca", "localhost.key"], "localhost.key: it has no certificate"),
-        (&[&url, "--tls-ca", "away.pem"], "away.pem: No such file"),
-        (&["http://localhost", "--tls-ca", "ca.pem"], "--tls-ca is for https://"),
+        (&[&url, "--tls-ca", "away.pem"], "cannot read away.pem: No such file"),
+        (&["http://localhost", "--tls-ca", "ca.pem"], "--tls-ca is for https://, which this is not"),
         (&[&mute, "--timeout", "5s"], &format!("cannot speak TLS with 127.0.0.1:{}", plain.port)),
     ] {
         let output = run_to_end(diytrace(here).arg("load").args(arguments));

@@ -7,12 +7,45 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It is no address of a server.
-    #[error("`{text}` is no address of a server ({why}): write http://HOST:PORT/PATH or https://")]
+    #[error("`{text}` is no address of a server ({why}): write http://HOST:PORT/PATH, https:// or postgres://")]
     Url {
         /// What was written.
         text: String,
         /// What is wrong with it.
         why: &'static str,
+    },
+    /// It is no address of a database.
+    #[error("that is no address of a database ({why}): write postgres://USER:PASSWORD@HOST:PORT/DATABASE")]
+    Database {
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A database does not let us in.
+    #[error("cannot log in at {host}: {why}")]
+    Login {
+        /// The host and its port.
+        host: String,
+        /// Why.
+        why: String,
+    },
+    /// A query cannot be.
+    #[error("`{text}` is no query: {why}")]
+    Query {
+        /// What was written.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A database is asked nothing.
+    #[error("say what the database is asked: --query 'SELECT …', or --requests FILE")]
+    NoQuery,
+    /// What is for another kind of server.
+    #[error("{option} is for {kind}, which this is not")]
+    NotForIt {
+        /// The option.
+        option: &'static str,
+        /// For which.
+        kind: &'static str,
     },
     /// The host has no address.
     #[error("{host} has no address ({source}): is its name right?")]
@@ -54,9 +87,6 @@ pub enum Error {
         /// Why.
         why: String,
     },
-    /// There is nothing to believe certificates for.
-    #[error("--tls-ca is for https://, which the address does not begin with")]
-    NotSecure,
     /// A rate cannot be.
     #[error("`{text}` is no rate: write requests a second, as in 100,200,400, or ramp, ramp:FROM, or max")]
     Rate {

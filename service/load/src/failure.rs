@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::postgres::SqlState;
+
 /// Why a request has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Failure {
@@ -21,6 +23,10 @@ pub enum Failure {
     System,
     /// The server says that it cannot: a status of 400 or more.
     Status(u16),
+    /// The database says that it cannot.
+    SqlState(SqlState),
+    /// The database did not let us in.
+    Login(SqlState),
     /// A command ended with this status; a signal counts as 128 and its number, as in shells.
     Exit(i32),
 }
@@ -28,7 +34,7 @@ pub enum Failure {
 impl Failure {
     /// Whether the server cannot have seen the request: there was no connection to send it on.
     pub fn is_unseen(self) -> bool {
-        matches!(self, Self::Connect | Self::Tls)
+        matches!(self, Self::Connect | Self::Tls | Self::Login(_))
     }
 }
 
@@ -43,6 +49,8 @@ impl fmt::Display for Failure {
             Self::Malformed => f.write_str("malformed"),
             Self::System => f.write_str("system"),
             Self::Status(status) => write!(f, "status {status}"),
+            Self::SqlState(code) => write!(f, "SQLSTATE {code}"),
+            Self::Login(code) => write!(f, "login: SQLSTATE {code}"),
             Self::Exit(status) => write!(f, "exit {status}"),
         }
     }

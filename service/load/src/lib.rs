@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! [`Rates`] ─▶ [`Plan`]: steps ─▶ phases ─▶ threads: a [`Driver`] each ─▶ [`Tally`] ─▶ [`Document`] ─▶ table, CSV, JSON
-//!                                              │      http  or  commands     sums         ▲
+//!                                              │      http, postgres or commands   sums         ▲
 //!                                              ▼                                          │
 //!                              server ──▶ its recording ─[`profile`]─▶ cost of functions by step
 //! ```
@@ -22,6 +22,7 @@ mod limit;
 mod load;
 mod pace;
 mod phase;
+pub mod postgres;
 pub mod profile;
 mod run;
 #[cfg(test)]
@@ -32,6 +33,7 @@ mod template;
 mod timeline;
 mod url;
 pub mod view;
+mod weighted;
 
 pub use commands::Commands;
 pub use document::{Document, Target};

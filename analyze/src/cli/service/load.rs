@@ -1,5 +1,6 @@
 //! The command `load`: drives a server by a schedule, beside what its recording counts.
 
+use std::env;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use diytrace_load::http::{Body, Mix, Request};
+use diytrace_load::postgres::{Address, Database, Queries};
 use diytrace_load::profile::{Recording, Watch};
 use diytrace_load::socket::{self, Protocol, Tls, Worker};
 use diytrace_load::view;
@@ -28,6 +30,7 @@ Examples:
   diytrace load http://127.0.0.1:8080 --rate ramp --poisson --connections 50
   diytrace load http://127.0.0.1:8080 --rate max --duration 30s
   diytrace load http://127.0.0.1:8080 --requests mix.txt --fail-if 'p99>50ms'
+  diytrace load postgres://me@127.0.0.1/shop --query 'SELECT * FROM items WHERE id = {random:1-1000}'
   diytrace load --command 'redis-cli get key:$DIYTRACE_REQUEST' --rate 20
 
 Each request has a planned time, which does not depend on answers, and its latency counts from there. `max` has no \
@@ -35,7 +38,8 @@ plan: each connection sends when its answer is there. A rate may be written 2k. 
 (`ramp:FROM`), until less than 90% of the requests are answered.
 
 A file of --requests has lines such as `9 GET /item/{random:1-1000}`: a weight, the method, the path, and a body or \
-@FILE. {seq} is the request's number, {random:LOW-HIGH} a number, {choice:A|B|C} one of these.
+@FILE. For a database it has lines such as `9 SELECT * FROM items WHERE id = {random:1-1000}`. {seq} is the request's number, \
+{random:LOW-HIGH} a number, {choice:A|B|C} one of these. The password of a database is that of its address, or PGPASSWORD.
 
 With --profile, the recording of the server is read before and after each step: which function costs a request more when \
 latency bends, and whether it is called more often or each call takes longer.
@@ -46,12 +50,12 @@ Exit status: 0 done, 1 a --fail-if holds, 2 bad use, or nobody answers. Ctrl-C e
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The server: http://HOST:PORT/PATH or https://
+    /// The server: http://HOST:PORT/PATH, https:// or postgres://USER@HOST:PORT/DATABASE
     #[arg(value_name = "URL", required_unless_present = "command")]
     url: Option<String>,
 
     /// Run a shell command in place of each request; it sees the request's number as DIYTRACE_REQUEST
-    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["url", "method", "headers", "body", "requests", "no_keep_alive", "tls_ca"])]
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["url", "method", "headers", "body", "requests", "no_keep_alive", "query", "tls_ca"])]
     command: Option<String>,
 
     /// Requests a second, one step for each; or ramp, ramp:FROM, max
@@ -102,7 +106,11 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "requests")]
     body: Option<PathBuf>,
 
-    /// A file of requests, one a line, each with its weight
+    /// What a database is asked
+    #[arg(long, value_name = "SQL", conflicts_with = "requests")]
+    query: Option<String>,
+
+    /// A file of requests or queries, one a line, each with its weight
     #[arg(long, value_name = "FILE")]
     requests: Option<PathBuf>,
 
@@ -161,15 +169,49 @@ impl Arguments {
             }
             (url, None) => {
                 let text = url.clone().unwrap_or_default();
+                if Address::is_one(&text) {
+                    let mut address: Address = text.parse()?;
+                    // As psql takes it, who would not have it in the list of processes.
+                    address.login.password = address.login.password.or_else(|| env::var("PGPASSWORD").ok());
+                    let mut drivers = self.workers(self.database(&address, patience)?)?;
+                    return self.steps(&address.shown(), &mut drivers);
+                }
                 let mut drivers = self.workers(self.server(&text, patience)?)?;
                 self.steps(&text, &mut drivers)
             }
         }
     }
 
+    /// A database that lets us in.
+    fn database(&self, address: &Address, patience: Patience) -> Result<socket::Target<Database>, Error> {
+        const KIND: &str = "http:// and https://";
+        for (is_given, option) in [
+            (self.method.is_some(), "--method"),
+            (!self.headers.is_empty(), "--header"),
+            (self.body.is_some(), "--body"),
+            (self.tls_ca.is_some(), "--tls-ca"),
+        ] {
+            if is_given {
+                return Err(Error::NotForIt { option, kind: KIND });
+            }
+        }
+        let queries = match (&self.query, &self.requests) {
+            (Some(query), _) => Queries::one(query)?,
+            (None, Some(path)) => Queries::read(path)?,
+            (None, None) => return Err(Error::NoQuery),
+        };
+        let database = Database::new(address.login.clone(), queries);
+        let (place, stream) = address.host.connect(Address::usual_port(), self.timeout)?;
+        database.check(&address.host.text, stream, self.timeout)?;
+        Ok(socket::Target { address: place, tls: None, protocol: database, keeps_alive: !self.no_keep_alive, patience })
+    }
+
     /// A server that speaks HTTP: it answers, and is believed.
     fn server(&self, text: &str, patience: Patience) -> Result<socket::Target<Mix>, Error> {
         let url: Url = text.parse()?;
+        if self.query.is_some() {
+            return Err(Error::NotForIt { option: "--query", kind: "postgres://" });
+        }
         let keeps_alive = !self.no_keep_alive;
         let mix = match &self.requests {
             Some(path) => Mix::read(path, &self.headers, &url.host.text, keeps_alive)?,
@@ -186,7 +228,7 @@ impl Arguments {
         let tls = match (url.is_secure, &self.tls_ca) {
             (true, authority) => Some(Tls::new(&url.host, authority.as_deref())?),
             (false, None) => None,
-            (false, Some(_)) => return Err(Error::NotSecure),
+            (false, Some(_)) => return Err(Error::NotForIt { option: "--tls-ca", kind: "https://" }),
         };
         let (address, stream) = url.host.connect(url.usual_port(), self.timeout)?;
         if let Some(tls) = &tls {

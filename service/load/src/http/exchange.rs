@@ -24,7 +24,7 @@ impl Protocol for Mix {
     }
 
     fn request<'a>(&'a self, number: u64, random: &mut fastrand::Rng, scratch: &'a mut Scratch) -> (&'a [u8], IsHead) {
-        let prepared = self.of(self.next(random));
+        let prepared = self.next(random);
         let bytes = match prepared.fixed() {
             Some(bytes) => bytes,
             None => {

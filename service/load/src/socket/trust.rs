@@ -1,5 +1,6 @@
 //! Whose certificates are believed.
 
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,8 +30,10 @@ impl Trust {
             None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
             Some(path) => {
                 let wrong = |why: String| Error::Authority { path: path.to_owned(), why };
-                let all = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
-                named = all.map_err(|error| wrong(error.to_string()))?;
+                let text = fs::read(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+                named = CertificateDer::pem_slice_iter(&text)
+                    .collect::<Result<_, _>>()
+                    .map_err(|error| wrong(error.to_string()))?;
                 for certificate in &named {
                     roots.add(certificate.clone()).map_err(|error| wrong(error.to_string()))?;
                 }

@@ -1,0 +1,126 @@
+//! Where a database is, and who asks: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
+
+use std::str::FromStr;
+
+use super::login::Login;
+use crate::Error;
+use crate::socket::Host;
+
+/// The port that PostgreSQL has unless told.
+const PORT: u16 = 5432;
+
+/// A database's address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// Where it is.
+    pub host: Host,
+    /// Who asks, and what.
+    pub login: Login,
+}
+
+impl Address {
+    /// The port, where none is written.
+    pub const fn usual_port() -> u16 {
+        PORT
+    }
+
+    /// Whether a text is such an address, well-formed or not.
+    pub fn is_one(text: &str) -> bool {
+        text.starts_with("postgres://") || text.starts_with("postgresql://")
+    }
+
+    /// As it may be shown: without the password.
+    pub fn shown(&self) -> String {
+        format!("postgres://{}@{}/{}", self.login.user, self.host.text, self.login.database)
+    }
+}
+
+impl FromStr for Address {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+        // A password, which may have anything in it, is not repeated.
+        let wrong = |why| Error::Database { why };
+        let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
+        for option in options.split('&').filter(|option| !option.is_empty()) {
+            match option {
+                "sslmode=disable" | "sslmode=allow" | "sslmode=prefer" => {}
+                _ if option.starts_with("sslmode=") => return Err(wrong("TLS is not spoken with databases")),
+                _ => return Err(wrong("of its options only sslmode=disable is known")),
+            }
+        }
+        let (who, place) = place.rsplit_once('@').ok_or_else(|| wrong("the user is missing"))?;
+        let (host, database) = place.split_once('/').unwrap_or((place, ""));
+        let (user, password) = match who.split_once(':') {
+            Some((user, password)) => (user, Some(password)),
+            None => (who, None),
+        };
+        let decoded = |text: &str| decode(text).ok_or_else(|| wrong("after % stand two hexadecimal digits"));
+        let user = decoded(user)?;
+        if user.is_empty() {
+            return Err(wrong("the user is missing"));
+        }
+        // As with psql, who names no database means the one that is called as the user is.
+        let database = if database.is_empty() { user.clone() } else { decoded(database)? };
+        let login = Login { user, password: password.map(decoded).transpose()?, database };
+        Ok(Self { host: Host::parse(host).map_err(wrong)?, login })
+    }
+}
+
+/// Replaces `%20` and its like; `None`: it is none, or a zero byte, which no message can have inside.
+fn decode(text: &str) -> Option<String> {
+    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    while let Some((first, after)) = rest.split_first() {
+        let (byte, after) = match (first, after) {
+            (b'%', [high, low, after @ ..]) => {
+                let digit = |letter: &u8| char::from(*letter).to_digit(16);
+                ((digit(high)? * 16 + digit(low)?) as u8, after)
+            }
+            (b'%', _) => return None,
+            (byte, after) => (*byte, after),
+        };
+        bytes.push(byte);
+        rest = after;
+    }
+    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_taken_apart() {
+        for (text, host, user, password, database) in [
+            ("postgres://a@h", "h", "a", None, "a"),
+            ("postgresql://a:b:c@h:1/d?sslmode=disable", "h:1", "a", Some("b:c"), "d"),
+            ("postgres://a%40b:p%2Fq%25@[::1]:5/d%20e", "[::1]:5", "a@b", Some("p/q%"), "d e"),
+            ("postgres://a:p@ss@h/", "h", "a", Some("p@ss"), "a"),
+        ] {
+            let address: Address = text.parse().unwrap();
+            let login = &address.login;
+            let found = (&*address.host.text, &*login.user, login.password.as_deref(), &*login.database);
+            assert_eq!(found, (host, user, password, database), "{text}");
+        }
+        let address: Address = "postgres://a:secret@h:1/d".parse().unwrap();
+        assert_eq!(address.shown(), "postgres://a@h:1/d");
+    }
+
+    #[test]
+    fn what_is_no_address_is_said_without_the_password() {
+        for (text, part) in [
+            ("postgres://h/d", "the user is missing"),
+            ("postgres://:secret@h", "the user is missing"),
+            ("postgres://a:secret@", "the host is missing"),
+            ("postgres://a:secret@h:0", "the port is no number"),
+            ("postgres://a:secret%2@h", "after % stand two"),
+            ("postgres://a:secret%00@h", "after % stand two"),
+            ("postgres://a:secret@h?sslmode=require", "TLS is not spoken"),
+            ("postgres://a:secret@h?host=/run", "only sslmode=disable is known"),
+        ] {
+            let said = text.parse::<Address>().unwrap_err().to_string();
+            assert!(said.contains(part) && !said.contains("secret"), "{text}: {said}");
+        }
+    }
+}
