@@ -288,6 +288,14 @@ fn what_cannot_be_is_one_sentence() {
             &[&url, "--profile", "nowhere"],
             "nowhere has no recording of a running program: start the server by `diytrace record -o nowhere`",
         ),
+        (
+            &["postgres://me:secret@127.0.0.1:1/shop", "--query", "SELECT 1"],
+            "cannot connect to 127.0.0.1:1 (connection refused): is the server running?",
+        ),
+        (&["postgres://me@h"], "say what the database is asked: --query 'SELECT …', or --requests FILE"),
+        (&["postgres://h/shop", "--query", "SELECT 1"], "that is no address of a database (the user is missing)"),
+        (&["postgres://me@h", "--header", "a: b"], "--header is for http:// and https://, which this is not"),
+        (&[&url, "--query", "SELECT 1"], "--query is for postgres://, which this is not"),
         (&[&url, "--rate", "fast"], "`fast` is no rate"),
         (&[&url, "--fail-if", "p98>1ms"], "`p98>1ms` is no limit"),
     ] {

@@ -1,5 +1,7 @@
 //! Load over TLS, to a server that reads and writes as little at a time as it likes.
 
+mod common;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,9 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use common::drive;
 use diytrace_load::http::{Body, Mix, Request};
-use diytrace_load::socket::{Host, Target, Tls, Worker};
-use diytrace_load::{Error, Failure, Observer, Pace, Patience, Plan, Shared, Step, Tally, run};
+use diytrace_load::socket::{Host, Target, Tls};
+use diytrace_load::{Error, Failure, Patience, Tally};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -76,20 +79,7 @@ impl Server {
         let tls = Tls::new(&host, Some(&self.authority()))?;
         let patience = Patience { timeout: Duration::from_secs(60), for_connection: Duration::from_secs(60) };
         tls.check(&host, TcpStream::connect(self.address).unwrap(), patience.timeout)?;
-        Ok(self.drive(Target { address: self.address, tls: Some(tls), protocol: mix, keeps_alive, patience }))
-    }
-
-    fn drive(&self, target: Target<Mix>) -> Tally {
-        let mut workers = [Worker::new(Arc::new(target), 4).unwrap()];
-        let plan = Plan {
-            rates: "100".parse().unwrap(),
-            is_poisson: false,
-            duration: Duration::from_millis(400),
-            warm_up: Duration::ZERO,
-            seed: 1,
-        };
-        let mut steps = run(&plan, &mut workers, &Shared::new(), &mut Nobody).unwrap();
-        steps.remove(0).tally
+        Ok(drive(Target { address: self.address, tls: Some(tls), protocol: mix, keeps_alive, patience }))
     }
 }
 
@@ -124,20 +114,6 @@ fn serve(stream: TcpStream, config: Arc<ServerConfig>, served: &Served, most: u6
         }
     }
     Ok(())
-}
-
-struct Nobody;
-
-impl Observer for Nobody {
-    fn begin(&mut self, _number: usize, _pace: Pace) -> Result<(), Error> {
-        Ok(())
-    }
-    fn look(&mut self, _done: u64, _part: f64) -> Result<(), Error> {
-        Ok(())
-    }
-    fn end(&mut self, _step: &Step) -> Result<(), Error> {
-        Ok(())
-    }
 }
 
 fn posted(bytes: usize, keeps_alive: bool) -> Mix {
@@ -205,7 +181,7 @@ fn whom_nobody_believes_is_said_before_load_is_made() {
     // And where it is found out on the way, requests fail.
     let patience = Patience { timeout: Duration::from_secs(60), for_connection: Duration::from_secs(60) };
     let (address, protocol) = (server.address, posted(0, true));
-    let tally = server.drive(Target { address, tls: Some(tls), protocol, keeps_alive: true, patience });
+    let tally = drive(Target { address, tls: Some(tls), protocol, keeps_alive: true, patience });
     assert_eq!((tally.answered, tally.failures.get(&Failure::Tls)), (0, Some(&tally.sent)), "{:?}", tally.failures);
     assert_eq!(server.served.requests.load(Ordering::Relaxed), 0);
 }

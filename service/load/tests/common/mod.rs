@@ -1,0 +1,40 @@
+//! What the stories of this crate are told with.
+
+#![allow(dead_code)] // every test file uses its part
+
+pub mod database;
+mod scram;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use diytrace_load::socket::{Protocol, Target, Worker};
+use diytrace_load::{Error, Observer, Pace, Plan, Shared, Step, Tally, run};
+
+/// Forty requests to a server, a hundred a second, over four connections.
+pub fn drive<P: Protocol>(target: Target<P>) -> Tally {
+    let mut workers = [Worker::new(Arc::new(target), 4).unwrap()];
+    let plan = Plan {
+        rates: "100".parse().unwrap(),
+        is_poisson: false,
+        duration: Duration::from_millis(400),
+        warm_up: Duration::ZERO,
+        seed: 1,
+    };
+    let mut steps = run(&plan, &mut workers, &Shared::new(), &mut Nobody).unwrap();
+    steps.remove(0).tally
+}
+
+struct Nobody;
+
+impl Observer for Nobody {
+    fn begin(&mut self, _number: usize, _pace: Pace) -> Result<(), Error> {
+        Ok(())
+    }
+    fn look(&mut self, _done: u64, _part: f64) -> Result<(), Error> {
+        Ok(())
+    }
+    fn end(&mut self, _step: &Step) -> Result<(), Error> {
+        Ok(())
+    }
+}
