@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 
 use common::faults::{Faults, Loaded};
 use common::{diytrace, run_to_end, wait_until};
+use needs::needs;
 use serde_json::Value;
 
 /// So short that tests are, and long enough for a rate.
@@ -371,6 +372,19 @@ fn assert_names(fault: &str, function: &str, why: &str) {
 #[test]
 fn a_lock_that_is_held_longer_under_load_is_named() {
     assert_names("lock", "update_totals", "cost");
+}
+
+#[needs(perf_events)]
+#[test]
+fn who_waits_for_a_lock_has_waited_longer() {
+    let loaded = beside_its_recording("lock");
+    let function = &loaded.json["response"]["functions"][0];
+    assert_eq!(function["growth"]["has_waited_longer"], true, "{function:#}");
+    let [own, cpu, wait] = ["self_ns_per_request", "self_cpu_ns_per_request", "self_wait_ns_per_request"]
+        .map(|name| function["steps"][1][name].as_f64().unwrap_or_else(|| panic!("{name}: {function:#}")));
+    assert!(wait > own / 2.0 && cpu + wait <= own * 1.001 + 1.0, "{function:#}");
+    let summary = loaded.json["summary"].as_str().unwrap();
+    assert!(summary.ends_with("the time a call, waited longer."), "{summary}");
 }
 
 #[test]

@@ -69,6 +69,8 @@ pub struct Measured {
     pub builds: BTreeSet<Vec<u8>>,
     /// Its code, where that was looked for.
     pub code: Seen,
+    /// What of `own` it was on a processor, where the recording knows.
+    pub own_cpu: Option<f64>,
     /// What of `own` it waited, where the recording knows.
     pub own_wait: Option<f64>,
     /// When it ran.
@@ -113,6 +115,7 @@ impl Measured {
         self.histogram.merge(&other.histogram);
         self.builds.extend(other.builds.iter().cloned());
         self.code.add(&other.code);
+        self.own_cpu = both(self.own_cpu, other.own_cpu);
         self.own_wait = both(self.own_wait, other.own_wait);
         self.ran.merge(&other.ran);
     }
@@ -218,6 +221,7 @@ impl Observed {
                 histogram: function.histogram,
                 builds: BTreeSet::new(), // are known
                 code: Seen::default(),
+                own_cpu: split.map(|split| split.cpu.ns()),
                 own_wait: split.map(|split| split.wait.ns()),
                 ran,
             });

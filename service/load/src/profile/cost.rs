@@ -54,4 +54,20 @@ impl Costs {
         let own = self.functions.get(function).map_or(0.0, |measured| measured.own);
         own / self.requests.max(1) as f64
     }
+
+    /// What of that was on a processor, where the recording knows.
+    pub fn cpu(&self, function: &Identity) -> Option<f64> {
+        self.known(function, |measured| measured.own_cpu)
+    }
+
+    /// What of it was waiting, where the recording knows.
+    pub fn wait(&self, function: &Identity) -> Option<f64> {
+        self.known(function, |measured| measured.own_wait)
+    }
+
+    fn known(&self, function: &Identity, part: fn(&Measured) -> Option<f64>) -> Option<f64> {
+        // Who was not called has not waited.
+        let part = self.functions.get(function).map_or(Some(0.0), part);
+        part.map(|ns| ns / self.requests.max(1) as f64)
+    }
 }

@@ -25,6 +25,9 @@ const LEAST: f64 = 0.05;
 /// functions is no measure: threads that wait for requests do so in functions, too.)
 const LEAST_OF_REQUEST: f64 = 0.02;
 
+/// A part of what a function has grown by is most of it from here on.
+const MOST: f64 = 0.5;
+
 /// Fewer slices a step decide nothing.
 const FEWEST: usize = 4;
 
@@ -66,6 +69,12 @@ pub struct Typical {
     /// Time without callees, in nanoseconds.
     #[serde(serialize_with = "nanoseconds")]
     pub self_ns_per_request: f64,
+    /// What of that was on a processor; null where the recording cannot tell.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub self_cpu_ns_per_request: Option<f64>,
+    /// What of it was waiting; null where the recording cannot tell.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub self_wait_ns_per_request: Option<f64>,
 }
 
 impl Typical {
@@ -77,12 +86,26 @@ impl Typical {
     /// The median of slices, if they are enough; else that of the whole.
     fn of(identity: &Identity, whole: &Costs, slices: &[Costs]) -> Self {
         if slices.len() < FEWEST {
-            return Self { calls_per_request: whole.calls(identity), self_ns_per_request: whole.own(identity) };
+            return Self {
+                calls_per_request: whole.calls(identity),
+                self_ns_per_request: whole.own(identity),
+                self_cpu_ns_per_request: whole.cpu(identity),
+                self_wait_ns_per_request: whole.wait(identity),
+            };
         }
         let middle = |of: fn(&Costs, &Identity) -> f64| {
             median(&slices.iter().map(|costs| of(costs, identity)).collect::<Vec<_>>())
         };
-        Self { calls_per_request: middle(Costs::calls), self_ns_per_request: middle(Costs::own) }
+        let known_middle = |of: fn(&Costs, &Identity) -> Option<f64>| {
+            let all: Option<Vec<f64>> = slices.iter().map(|costs| of(costs, identity)).collect();
+            all.map(|all| median(&all))
+        };
+        Self {
+            calls_per_request: middle(Costs::calls),
+            self_ns_per_request: middle(Costs::own),
+            self_cpu_ns_per_request: known_middle(Costs::cpu),
+            self_wait_ns_per_request: known_middle(Costs::wait),
+        }
     }
 }
 
@@ -109,6 +132,11 @@ pub struct Growth {
     pub cost_ns: f64,
     /// `calls`: called more often; `cost`: each call slower; `both`; or `new`: not called at the lower rate.
     pub why: Why,
+    /// By how much longer it waits, a request; null where the recording cannot tell.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub wait_ns_per_request: Option<f64>,
+    /// Whether that is most of what it has grown by, and each call has become slower: it *waited longer*.
+    pub has_waited_longer: bool,
     /// How often chance alone would put the slices of both steps so far apart or farther, adjusted for all functions
     /// (Benjamini-Hochberg); null where there are too few slices to tell.
     pub p: Option<f64>,
@@ -147,6 +175,12 @@ pub struct OfStep {
     /// How far off that may be.
     #[serde(serialize_with = "nanoseconds")]
     pub self_error_ns_per_request: f64,
+    /// What of it was on a processor; null where the recording cannot tell.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub self_cpu_ns_per_request: Option<f64>,
+    /// What of it was waiting; null where the recording cannot tell.
+    #[serde(serialize_with = "optional_nanoseconds")]
+    pub self_wait_ns_per_request: Option<f64>,
     /// Time with callees, of a request.
     #[serde(serialize_with = "nanoseconds")]
     pub total_ns_per_request: f64,
@@ -209,6 +243,8 @@ fn function(
     let [from, to] = [0, 1].map(|end: usize| Typical::of(identity, ends[end], &slices[end]));
     let (calls_ns, cost_ns, why) = split(&from, &to);
     let growth = to.self_ns_per_request - from.self_ns_per_request;
+    let waits = from.self_wait_ns_per_request.zip(to.self_wait_ns_per_request);
+    let wait_ns = waits.map(|(from, to)| to - from);
     let least = (LEAST * from.self_ns_per_request).max(LEAST_OF_REQUEST * request_ns);
     let is_certain = growth > error.ns() && growth > least;
     let of_step = |costs: &Costs| of_step(costs.functions.get(identity).unwrap_or(&nothing), costs.requests);
@@ -225,11 +261,18 @@ fn function(
             calls_ns,
             cost_ns,
             why,
+            wait_ns_per_request: wait_ns,
+            has_waited_longer: has_waited_longer(why, wait_ns, growth),
             p: None,
             is_certain,
         },
         steps: costs.iter().map(of_step).collect(),
     }
+}
+
+/// Whether each call has become slower, and that mostly by waiting.
+fn has_waited_longer(why: Why, wait_ns: Option<f64>, growth_ns: f64) -> bool {
+    matches!(why, Why::Cost | Why::Both) && wait_ns.is_some_and(|wait_ns| wait_ns > MOST * growth_ns.max(0.0))
 }
 
 /// What of a growth comes from calls, and what from their cost.
@@ -256,6 +299,8 @@ fn of_step(measured: &Measured, requests: u64) -> OfStep {
         self_ns_per_call: (measured.calls > 0).then(|| measured.own / measured.calls as f64),
         self_ns_per_request: measured.own / requests,
         self_error_ns_per_request: measured.own_error.error() / requests,
+        self_cpu_ns_per_request: measured.own_cpu.map(|ns| ns / requests),
+        self_wait_ns_per_request: measured.own_wait.map(|ns| ns / requests),
         total_ns_per_request: measured.total / requests,
         p99_ns: measured.histogram.percentiles([0.99]).map(|[p99]| p99.ns()),
     }
@@ -283,10 +328,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn who_waits_longer_is_told_from_who_works_longer() {
+        for (why, wait_ns, expected) in [
+            (Why::Cost, Some(60.0), true),
+            (Why::Both, Some(60.0), true),
+            (Why::Cost, Some(40.0), false),
+            (Why::Calls, Some(90.0), false),
+            (Why::New, Some(90.0), false),
+            (Why::Cost, None, false),
+        ] {
+            assert_eq!(has_waited_longer(why, wait_ns, 100.0), expected, "{why:?} {wait_ns:?}");
+        }
+        assert!(!has_waited_longer(Why::Cost, Some(-1.0), -100.0), "it has become faster");
+    }
+
+    #[test]
     fn a_growth_is_split_into_calls_and_cost() {
         let split = |calls: [f64; 2], times: [f64; 2]| {
-            let [from, to] =
-                [0, 1].map(|end: usize| Typical { calls_per_request: calls[end], self_ns_per_request: times[end] });
+            let [from, to] = [0, 1].map(|end: usize| Typical {
+                calls_per_request: calls[end],
+                self_ns_per_request: times[end],
+                ..Typical::default()
+            });
             split(&from, &to)
         };
         assert_eq!(split([1.0, 1.0], [100.0, 310.0]), (0.0, 210.0, Why::Cost));

@@ -52,19 +52,30 @@ const BESIDE_BLOCKS: usize = 42;
 const LISTED: usize = 15;
 
 fn functions(response: &Response) -> Grid<'static> {
-    let columns = vec![
+    let mut columns = vec![
         Column::number("added", 0),
         Column::number("±", 6),
         Column::number("share", 0),
         Column::number("self", 0),
         Column::number("before", 3),
+    ];
+    // Where the recording knows what was on a processor, and what was not.
+    let knows_waits = knows_waits(response);
+    if knows_waits {
+        columns.extend([Column::number("cpu", 2), Column::number("wait", 1)]);
+    }
+    columns.extend([
         Column::number("calls", 1),
         Column::number("before", 4),
         Column::number("p99", 2),
         Column::number("before", 5),
-    ];
+    ]);
     let rows = response.functions.iter().take(LISTED).map(|function| function_row(function, response)).collect();
     Grid { columns, name_title: "function", least_name: 48, rows }
+}
+
+fn knows_waits(response: &Response) -> bool {
+    response.functions.iter().any(|function| function.growth.to.self_wait_ns_per_request.is_some_and(|ns| ns > 0.0))
 }
 
 fn function_row(function: &Function, response: &Response) -> Row {
@@ -78,18 +89,24 @@ fn function_row(function: &Function, response: &Response) -> Row {
         _ if calls >= 1000.0 => count(calls.round() as u64),
         _ => format!("{calls:.2}"),
     };
+    let mut numbers = vec![
+        signed(growth.self_ns_per_request),
+        time(growth.error_ns_per_request),
+        if growth.is_certain { percent(growth.share) } else { String::new() },
+        time(growth.to.self_ns_per_request),
+        time(growth.from.self_ns_per_request),
+    ];
+    if knows_waits(response) {
+        numbers.extend([growth.to.self_cpu_ns_per_request, growth.to.self_wait_ns_per_request].map(known));
+    }
+    numbers.extend([
+        per_request(growth.to.calls_per_request),
+        per_request(growth.from.calls_per_request),
+        known(to.p99_ns),
+        known(from.p99_ns),
+    ]);
     Row {
-        numbers: vec![
-            signed(growth.self_ns_per_request),
-            time(growth.error_ns_per_request),
-            if growth.is_certain { percent(growth.share) } else { String::new() },
-            time(growth.to.self_ns_per_request),
-            time(growth.from.self_ns_per_request),
-            per_request(growth.to.calls_per_request),
-            per_request(growth.from.calls_per_request),
-            known(to.p99_ns),
-            known(from.p99_ns),
-        ],
+        numbers,
         name: function.name.clone(),
         detail: if growth.is_certain { why(function) } else { String::new() },
         style: if growth.is_certain { Style::Plain } else { Style::Dim },
@@ -232,13 +249,22 @@ mod tests {
     }
 
     fn function(name: &str, calls: [f64; 2], own: [f64; 2], is_certain: bool) -> Function {
-        let typical = |end: usize| Typical { calls_per_request: calls[end], self_ns_per_request: own[end] };
+        // Nine tenths of it are waiting.
+        let [cpu, wait] = [0.1, 0.9].map(|part| move |end: usize| Some(own[end] * part));
+        let typical = |end: usize| Typical {
+            calls_per_request: calls[end],
+            self_ns_per_request: own[end],
+            self_cpu_ns_per_request: cpu(end),
+            self_wait_ns_per_request: wait(end),
+        };
         let of_step = |end: usize| OfStep {
             calls: (calls[end] * 1000.0) as u64,
             calls_per_request: calls[end],
             self_ns_per_call: Some(own[end]),
             self_ns_per_request: own[end],
             self_error_ns_per_request: 12.0,
+            self_cpu_ns_per_request: cpu(end),
+            self_wait_ns_per_request: wait(end),
             total_ns_per_request: own[end],
             p99_ns: Some(own[end] * 3.0),
         };
@@ -251,6 +277,8 @@ mod tests {
             calls_ns: 0.0,
             cost_ns: own[1] - own[0],
             why: if calls[0] == calls[1] { Why::Cost } else { Why::Calls },
+            wait_ns_per_request: wait(1).zip(wait(0)).map(|(to, from)| to - from),
+            has_waited_longer: calls[0] == calls[1],
             p: Some(0.001),
             is_certain,
         };
