@@ -11,6 +11,7 @@
 set -euo pipefail
 
 rows=100000
+server_options=() # beside those that every server here has
 root=eval_windowaggregates
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -174,7 +175,7 @@ choose_socket_folder() {
 # start_server [LAUNCHER...]: runs the server, under the launcher if there is one, until stop_server.
 start_server() {
     (cd "$folder/data" && exec "${as_server[@]}" "$@" "$folder/install/bin/postgres" -D "$folder/data" \
-        -c listen_addresses= -c unix_socket_directories="$socket" -c fsync=off -c autovacuum=off) >>"$folder/server.log" 2>&1 &
+        -c listen_addresses= -c unix_socket_directories="$socket" -c fsync=off -c autovacuum=off "${server_options[@]}") >>"$folder/server.log" 2>&1 &
     server=$!
     local _
     for _ in {1..300}; do

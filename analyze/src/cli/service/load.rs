@@ -12,13 +12,11 @@ use diytrace_load::postgres::{Address, Database, Queries};
 use diytrace_load::profile::{Recording, Watch};
 use diytrace_load::socket::{self, Protocol, Tls, Worker};
 use diytrace_load::view;
-use diytrace_load::{
-    Commands, Document, Driver, Error, Limit, Observer, Pace, Patience, Plan, Rates, Shared, Step, Target, Url,
-};
+use diytrace_load::{Commands, Document, Driver, Error, Limit, Patience, Plan, Rates, Shared, Target, Url};
 use diytrace_profile::error::Error as Whole;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::pager::Output;
+use crate::cli::service::progress::Progress;
 use crate::cli::shown::Shown;
 use crate::ctl::{self as control, Action};
 use crate::signals::Signals;
@@ -184,15 +182,14 @@ impl Arguments {
 
     /// A database that lets us in.
     fn database(&self, address: &Address, patience: Patience) -> Result<socket::Target<Database>, Error> {
-        const KIND: &str = "http:// and https://";
-        for (is_given, option) in [
-            (self.method.is_some(), "--method"),
-            (!self.headers.is_empty(), "--header"),
-            (self.body.is_some(), "--body"),
-            (self.tls_ca.is_some(), "--tls-ca"),
+        for (is_given, option, kind) in [
+            (self.method.is_some(), "--method", "http:// and https://"),
+            (!self.headers.is_empty(), "--header", "http:// and https://"),
+            (self.body.is_some(), "--body", "http:// and https://"),
+            (self.tls_ca.is_some(), "--tls-ca", "https://"),
         ] {
             if is_given {
-                return Err(Error::NotForIt { option, kind: KIND });
+                return Err(Error::NotForIt { option, kind });
             }
         }
         let queries = match (&self.query, &self.requests) {
@@ -328,48 +325,6 @@ fn end_on_signals(shared: &Arc<Shared>) {
             }
         }
     });
-}
-
-/// How far it has got: a line on stderr, at a terminal only.
-struct Progress {
-    bar: ProgressBar,
-    number: u64,
-}
-
-impl Progress {
-    fn new() -> Self {
-        let style = ProgressStyle::with_template("{prefix} {wide_bar:.dim} {msg}");
-        let bar = ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::stderr());
-        let bar = bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.set_prefix("warm-up");
-        Self { bar, number: 0 }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-impl Observer for Progress {
-    fn begin(&mut self, number: usize, pace: Pace) -> Result<(), Error> {
-        self.number = number as u64 + 1;
-        let what = pace.rate().map_or_else(|| "as fast as it goes".to_owned(), diytrace_load::rate);
-        self.bar.set_prefix(format!("step {}: {what}", self.number));
-        Ok(())
-    }
-
-    fn look(&mut self, done: u64, part: f64) -> Result<(), Error> {
-        self.bar.set_position((part * 100.0) as u64);
-        self.bar.set_message(format!("{} done", diytrace_profile::human::count(done)));
-        Ok(())
-    }
-
-    fn end(&mut self, _step: &Step) -> Result<(), Error> {
-        self.bar.set_prefix("warm-up");
-        Ok(())
-    }
 }
 
 fn rates(text: &str) -> Result<Rates, String> {

@@ -12,6 +12,7 @@ mod history;
 mod home;
 mod load;
 mod log;
+mod progress;
 mod push;
 mod samples;
 mod scrape;

@@ -96,10 +96,12 @@ impl<P: Protocol> Worker<P> {
     }
 
     /// Opens connections ahead of requests.
-    fn open_all(&mut self, tally: &mut Tally) {
+    fn open_all(&mut self, tally: &mut Tally, now_ns: u64) {
         for _ in 0..self.closed.len() {
             let Some(index) = self.closed.pop_front() else { break };
             let connection = &mut self.connections[index];
+            // It is not the request's time yet, but the handshake's.
+            connection.sent = Sent { planned_ns: now_ns, sent_ns: now_ns };
             match connection.open(self.target.place(), &self.target.protocol, self.poll.registry(), Token(index)) {
                 Ok(()) => tally.connections += 1,
                 Err(_) => self.closed.push_back(index),
@@ -132,7 +134,7 @@ impl<P: Protocol> Driver for Worker<P> {
         let plan = Plan::new(phase.pace, phase.begins_ns, (thread, phase.threads), random.clone());
         let mut tally = Tally::new(phase.begins_ns);
         if self.target.keeps_alive {
-            self.open_all(&mut tally);
+            self.open_all(&mut tally, shared.now_ns());
         }
         let waiting = VecDeque::new();
         // Other numbers than the plan has.
@@ -359,10 +361,18 @@ impl<P: Protocol> Drive<'_, P> {
         }
         let timeout = self.worker.target.patience.timeout.as_nanos() as u64;
         for index in 0..self.worker.connections.len() {
-            let connection = &self.worker.connections[index];
-            let is_busy = matches!(connection.state, State::Busy | State::Opening { has_request: true });
-            if is_busy && now.saturating_sub(connection.sent.sent_ns) > timeout {
-                self.fail(index, Failure::Timeout);
+            let connection = &mut self.worker.connections[index];
+            if now.saturating_sub(connection.sent.sent_ns) <= timeout {
+                continue;
+            }
+            match connection.state {
+                State::Busy | State::Opening { has_request: true } => self.fail(index, Failure::Timeout),
+                // A server that takes connections and says no more would keep them all.
+                State::Opening { has_request: false } => {
+                    connection.close();
+                    self.worker.closed.push_back(index);
+                }
+                State::Idle | State::Closed => {}
             }
         }
     }
