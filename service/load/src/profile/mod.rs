@@ -20,4 +20,4 @@ pub use recording::Recording;
 pub use watch::{Seen, Watch};
 
 pub use growth::Why;
-pub(crate) use sentence::{bend, ends, sentence, why};
+pub(crate) use sentence::{bend, ends, how, sentence, why};

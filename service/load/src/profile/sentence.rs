@@ -120,6 +120,12 @@ pub fn ends(steps: &[Load]) -> (usize, usize) {
 
 /// Same calls, 3.1 × the time a call, waited longer.
 pub fn why(function: &Function) -> String {
+    let waited = if function.growth.has_waited_longer { ", waited longer" } else { "" };
+    how(function) + waited
+}
+
+/// Same calls, 3.1 × the time a call.
+pub fn how(function: &Function) -> String {
     let (from, to) = (&function.growth.from, &function.growth.to);
     let calls = to.calls_per_request / from.calls_per_request;
     let cost = match (from.self_ns_per_call(), to.self_ns_per_call()) {
@@ -131,12 +137,11 @@ pub fn why(function: &Function) -> String {
         _ if factor >= 100.0 => format!("{} ×", count(factor.round() as u64)),
         _ => format!("{factor:.1} ×"),
     };
-    let waited = if function.growth.has_waited_longer { ", waited longer" } else { "" };
     match function.growth.why {
         Why::New if from.calls_per_request == 0.0 => "not called at the lower rate".to_owned(),
         Why::New => "not called at the higher rate".to_owned(),
-        Why::Cost => format!("same calls, {} the time a call{waited}", times(cost)),
+        Why::Cost => format!("same calls, {} the time a call", times(cost)),
         Why::Calls => format!("{} the calls, same time a call", times(calls)),
-        Why::Both => format!("{} the calls, {} the time a call{waited}", times(calls), times(cost)),
+        Why::Both => format!("{} the calls, {} the time a call", times(calls), times(cost)),
     }
 }

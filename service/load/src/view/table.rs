@@ -9,7 +9,7 @@ use diytrace_views::view::table::grid::{Column, Grid, Row, Style};
 
 use crate::document::Document;
 use crate::load::{Load, Slice, rate};
-use crate::profile::{Function, Response, why};
+use crate::profile::{Function, Response, how, why};
 
 /// Writes it.
 pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
@@ -32,7 +32,7 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         let [from, to] = [response.from_step, response.to_step].map(|step| document.steps[step].title());
         writeln!(out, "what a request costs at {to}, beside {from}")?;
         writeln!(out)?;
-        for line in functions(response).lines(screen) {
+        for line in functions(response, screen).lines(screen) {
             writeln!(out, "{line}")?;
         }
     }
@@ -51,7 +51,12 @@ const BESIDE_BLOCKS: usize = 42;
 /// Most functions that are listed.
 const LISTED: usize = 15;
 
-fn functions(response: &Response) -> Grid<'static> {
+/// A screen that is narrower has no room for all that can be said of a function.
+const WIDE: usize = 100;
+
+fn functions(response: &Response, screen: &Screen) -> Grid<'static> {
+    let is_wide = screen.width.is_none_or(|width| width >= WIDE);
+    let has_any_waited = response.functions.iter().any(|function| function.growth.has_waited_longer);
     let mut columns = vec![
         Column::number("added", 0),
         Column::number("±", 6),
@@ -70,15 +75,17 @@ fn functions(response: &Response) -> Grid<'static> {
         Column::number("p99", 2),
         Column::number("before", 5),
     ]);
-    let rows = response.functions.iter().take(LISTED).map(|function| function_row(function, response)).collect();
-    Grid { columns, name_title: "function", least_name: 48, rows }
+    let rows =
+        response.functions.iter().take(LISTED).map(|function| function_row(function, response, is_wide)).collect();
+    let least_name = if is_wide && has_any_waited { 64 } else { 48 };
+    Grid { columns, name_title: "function", least_name, rows }
 }
 
 fn knows_waits(response: &Response) -> bool {
     response.functions.iter().any(|function| function.growth.to.self_wait_ns_per_request.is_some_and(|ns| ns > 0.0))
 }
 
-fn function_row(function: &Function, response: &Response) -> Row {
+fn function_row(function: &Function, response: &Response, is_wide: bool) -> Row {
     let (from, to) = (&function.steps[response.from_step], &function.steps[response.to_step]);
     let growth = &function.growth;
     let known = |ns: Option<f64>| ns.map_or_else(String::new, time);
@@ -108,7 +115,11 @@ fn function_row(function: &Function, response: &Response) -> Row {
     Row {
         numbers,
         name: function.name.clone(),
-        detail: if growth.is_certain { why(function) } else { String::new() },
+        detail: match (growth.is_certain, is_wide) {
+            (false, _) => String::new(),
+            (true, false) => how(function),
+            (true, true) => why(function),
+        },
         style: if growth.is_certain { Style::Plain } else { Style::Dim },
         ..Row::default()
     }
