@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use common::drive;
+use common::{drive, drive_at};
 use diytrace_load::http::{Body, Mix, Request};
 use diytrace_load::socket::{Host, Target, Tls};
 use diytrace_load::{Error, Failure, Patience, Tally};
@@ -184,4 +184,19 @@ fn whom_nobody_believes_is_said_before_load_is_made() {
     let tally = drive(Target { address, tls: Some(tls), protocol, keeps_alive: true, patience });
     assert_eq!((tally.answered, tally.failures.get(&Failure::Tls)), (0, Some(&tally.sent)), "{:?}", tally.failures);
     assert_eq!(server.served.requests.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_server_that_takes_connections_and_says_nothing_keeps_none() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let silent = thread::spawn(move || listener.incoming().take(8).map(Result::unwrap).collect::<Vec<_>>());
+    let tls = Tls::new(&Host::parse("localhost").unwrap(), None).unwrap();
+    let patience = Patience { timeout: Duration::from_millis(200), for_connection: Duration::from_secs(60) };
+    let target = Target { address, tls: Some(tls), protocol: posted(0, true), keeps_alive: true, patience };
+    let tally = drive_at("max", Duration::from_secs(3), target);
+    // Four that were made ahead of requests, and those of requests that have waited in vain.
+    assert!(tally.sent >= 4 && tally.connections >= 8, "{tally:?}");
+    assert_eq!((tally.answered, tally.failures.get(&Failure::Timeout)), (0, Some(&tally.sent)), "{:?}", tally.failures);
+    assert_eq!(silent.join().unwrap().len(), 8);
 }

@@ -28,7 +28,7 @@ Examples:
   diytrace load http://127.0.0.1:8080 --rate ramp --poisson --connections 50
   diytrace load http://127.0.0.1:8080 --rate max --duration 30s
   diytrace load http://127.0.0.1:8080 --requests mix.txt --fail-if 'p99>50ms'
-  diytrace load postgres://me@127.0.0.1/shop --query 'SELECT * FROM items WHERE id = {random:1-1000}'
+  diytrace load postgres://me@127.0.0.1/shop --query 'SELECT * FROM items'
   diytrace load --command 'redis-cli get key:$DIYTRACE_REQUEST' --rate 20
 
 Each request has a planned time, which does not depend on answers, and its latency counts from there. `max` has no \
@@ -169,7 +169,7 @@ impl Arguments {
                 let text = url.clone().unwrap_or_default();
                 if Address::is_one(&text) {
                     let mut address: Address = text.parse()?;
-                    // As psql takes it, who would not have it in the list of processes.
+                    // As psql has it, for those who would not have it in the list of processes.
                     address.login.password = address.login.password.or_else(|| env::var("PGPASSWORD").ok());
                     let mut drivers = self.workers(self.database(&address, patience)?)?;
                     return self.steps(&address.shown(), &mut drivers);
