@@ -190,7 +190,8 @@ fn whom_nobody_believes_is_said_before_load_is_made() {
 fn a_server_that_takes_connections_and_says_nothing_keeps_none() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let silent = thread::spawn(move || listener.incoming().take(8).map(Result::unwrap).collect::<Vec<_>>());
+    let silent = listener.try_clone().unwrap();
+    let silent = thread::spawn(move || (0..8).map(|_| silent.accept().unwrap()).collect::<Vec<_>>());
     let tls = Tls::new(&Host::parse("localhost").unwrap(), None).unwrap();
     let patience = Patience { timeout: Duration::from_millis(200), for_connection: Duration::from_secs(60) };
     let target = Target { address, tls: Some(tls), protocol: posted(0, true), keeps_alive: true, patience };
@@ -199,4 +200,5 @@ fn a_server_that_takes_connections_and_says_nothing_keeps_none() {
     assert!(tally.sent >= 4 && tally.connections >= 8, "{tally:?}");
     assert_eq!((tally.answered, tally.failures.get(&Failure::Timeout)), (0, Some(&tally.sent)), "{:?}", tally.failures);
     assert_eq!(silent.join().unwrap().len(), 8);
+    drop(listener); // until here the system keeps others waiting
 }

@@ -75,7 +75,7 @@ impl Talk {
             },
             Message::Error(fields) => {
                 let text = field(fields, b'M').unwrap_or(b"it says no");
-                self.said = Some(String::from_utf8_lossy(text).into_owned());
+                self.said = Some(String::from_utf8_lossy(text).replace(char::is_control, " "));
                 Err(Failure::Login(code(fields)))
             }
             Message::Ready { .. } => {
