@@ -3,11 +3,10 @@
 //! The recorder files a call by its time less what the hooks cost as a loop has shown at the start: what windows tell comes later.
 //! What they find beyond that is taken off here (see [`Refinement`]), so that percentiles and means are of the same calls.
 
-use std::collections::BTreeMap;
-
 use diytrace_format::histogram::{SUBS, middle, range};
 use serde::{Deserialize, Serialize};
 
+use crate::ascending::Ascending;
 use crate::load;
 use crate::time::Time;
 
@@ -18,7 +17,7 @@ const SAME_RATE: f64 = 1e-3;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Histogram {
     /// Bins by kind of clock.
-    clocks: BTreeMap<i32, Bins>,
+    clocks: Ascending<i32, Bins>,
     unbinned: u64,
     extremes: Option<(Time, Time)>,
     refinement: Refinement,
@@ -70,7 +69,7 @@ struct Bins {
     /// Rates in ticks per second, each as often as there are calls, for their mean.
     rates: u128,
     calls: u64,
-    octaves: BTreeMap<u8, [u64; SUBS]>,
+    octaves: Ascending<u8, [u64; SUBS]>,
 }
 
 impl Histogram {
@@ -84,7 +83,7 @@ impl Histogram {
         if function.octaves.is_empty() {
             return;
         }
-        let bins = self.clocks.entry((hz.ln() / SAME_RATE).round() as i32).or_default();
+        let bins = self.clocks.at((hz.ln() / SAME_RATE).round() as i32);
         let calls = function.returned().saturating_sub(function.unbinned);
         bins.add_rates(calls, u128::from(calls).saturating_mul(hz.round() as u128));
         for (octave, counts) in &function.octaves {
@@ -99,10 +98,10 @@ impl Histogram {
         if let Some((min, max)) = other.extremes {
             self.extend(min, max);
         }
-        for (clock, from) in &other.clocks {
-            let bins = self.clocks.entry(*clock).or_default();
+        for (clock, from) in other.clocks.iter() {
+            let bins = self.clocks.at(*clock);
             bins.add_rates(from.calls, from.rates);
-            for (octave, counts) in &from.octaves {
+            for (octave, counts) in from.octaves.iter() {
                 bins.add_octave(*octave, counts);
             }
         }
@@ -126,7 +125,7 @@ impl Histogram {
 
     /// Calls that returned.
     pub fn returned(&self) -> u64 {
-        self.clocks.values().fold(self.unbinned, |sum, bins| sum.saturating_add(bins.calls))
+        self.clocks.iter().map(|(_, bins)| bins).fold(self.unbinned, |sum, bins| sum.saturating_add(bins.calls))
     }
 
     /// The shortest call.
@@ -142,7 +141,7 @@ impl Histogram {
     /// The mean, from the bins' middles.
     pub fn mean(&self) -> Option<Time> {
         let (mut sum, mut calls) = (0.0, 0.0);
-        for bins in self.clocks.values() {
+        for bins in self.clocks.iter().map(|(_, bins)| bins) {
             for (octave, sub, count) in bins.filled() {
                 sum += middle(octave, sub) * bins.ns_per_tick() * count as f64;
                 calls += count as f64;
@@ -154,7 +153,7 @@ impl Histogram {
     /// Calls by their time: between which two, and how many; the shortest first.
     pub fn bars(&self) -> impl Iterator<Item = (Time, Time, u64)> {
         let mut bars = Vec::new();
-        for clock in self.clocks.values() {
+        for clock in self.clocks.iter().map(|(_, bins)| bins) {
             let scale = clock.ns_per_tick();
             bars.extend(clock.filled().map(|(octave, sub, count)| {
                 let (low, width) = range(octave, sub);
@@ -171,7 +170,7 @@ impl Histogram {
     /// most [`diytrace_format::histogram::RELATIVE_ERROR`].
     pub fn percentiles<const N: usize>(&self, shares: [f64; N]) -> Option<[Time; N]> {
         let mut bins: Vec<(f64, u64)> = Vec::new(); // middle, calls
-        for clock in self.clocks.values() {
+        for clock in self.clocks.iter().map(|(_, bins)| bins) {
             let scale = clock.ns_per_tick();
             bins.extend(clock.filled().map(|(octave, sub, count)| (middle(octave, sub) * scale, count)));
         }
@@ -204,7 +203,7 @@ impl Bins {
     }
 
     fn add_octave(&mut self, octave: u8, counts: &[u64; SUBS]) {
-        let sums = self.octaves.entry(octave).or_default();
+        let sums = self.octaves.at(octave);
         for (sum, count) in sums.iter_mut().zip(counts) {
             *sum = sum.saturating_add(*count);
         }
@@ -215,9 +214,9 @@ impl Bins {
     }
 
     fn filled(&self) -> impl Iterator<Item = (usize, usize, u64)> {
-        self.octaves.iter().flat_map(|(&octave, counts)| {
+        self.octaves.iter().flat_map(|(octave, counts)| {
             let filled = counts.iter().enumerate().filter(|&(_, &count)| count > 0);
-            filled.map(move |(sub, &count)| (octave as usize, sub, count))
+            filled.map(move |(sub, &count)| (*octave as usize, sub, count))
         })
     }
 }

@@ -20,6 +20,7 @@
 //! [`short_name`], [`nearest`] ("did you mean"), [`timeline`], [`new_file`], [`progress`]; and [`error`] for those above.
 
 pub mod archive;
+mod ascending;
 pub mod correct;
 pub mod demangle;
 pub mod elf;

@@ -121,7 +121,7 @@ pub fn push<S: Sink + ?Sized>(
 
 /// A recording as a whole, frame 0; or what it has beyond an earlier reading, for its sender to number.
 pub fn frame(earlier: Option<&Family>, family: &Family, labelled: &Labelled) -> Frame {
-    let mut merging = Merging::new(By::All, None).with_whole_open_calls();
+    let mut merging = Merging::new(By::All, None).with_whole_open_calls().with_changes_only();
     merging.add_since(earlier, family);
     let merged = merging.finish();
     let merged = settled(if earlier.is_some() { merged.without_idle() } else { merged }, &family.path);
@@ -173,7 +173,6 @@ fn signed(ns: u64) -> i64 {
     i64::try_from(ns).unwrap_or(i64::MAX)
 }
 
-/// This host's name.
 /// This host's name.
 pub fn host_name() -> String {
     let mut name = [0u8; 256];

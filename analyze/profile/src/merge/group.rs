@@ -348,6 +348,10 @@ impl Growth {
             let times = &mut self.functions.entry(resolver.place(node.function, node.module)).or_default().times;
             times.open_before = times.open_before.saturating_add_unsigned(*entered);
         }
+        for &((address, module), entered) in counted.entered_elsewhere {
+            let times = &mut self.functions.entry(resolver.place(address, module)).or_default().times;
+            times.open_before = times.open_before.saturating_add_unsigned(entered);
+        }
         for function in counted.functions_before.iter().filter(|_| family.timing == Timing::All) {
             let times = &mut self.functions.entry(resolver.place(function.address, function.module)).or_default().times;
             times.open_before = times.open_before.saturating_sub_unsigned(function.returned());

@@ -169,6 +169,12 @@ fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
+/// Calls of a path without an open one that a histogram counts one by one.
+pub fn entered(node: &Node) -> u64 {
+    let calls = node.calls();
+    calls.saturating_sub(node.unwound).saturating_sub(unbinned(node, calls))
+}
+
 /// Calls that returned but are not counted one by one in a histogram.
 fn unbinned(node: &Node, closed_calls: u64) -> u64 {
     match node.timed {

@@ -10,6 +10,7 @@
 //! merged likewise ([`Merging::add_since`]): all that is summed up is first taken off path by path (`since`).
 
 mod call_path;
+mod changed;
 mod group;
 mod idle;
 mod latest;
@@ -34,6 +35,7 @@ use crate::load::{Arena, Family};
 pub use crate::module::ModuleFile;
 use crate::time::Time;
 pub use call_path::{CallPath, Counts, Key, PathId};
+use changed::Changed;
 pub use group::{FunctionTimes, Group, Process, Thread};
 use group::{GroupKey, Growth};
 pub use latest::Bound;
@@ -48,7 +50,7 @@ use part::Calibration;
 pub use part::{Filed, Overhead, Part, PartKey};
 pub use paths::Paths;
 pub use row::Row;
-use since::Earlier;
+use since::{Before, Earlier};
 pub use tree::Tree;
 
 /// What is reported together.
@@ -121,6 +123,7 @@ pub struct Merging {
     calibrations: FxHashMap<PartKey, Calibration>,
     whole_timelines: bool,
     whole_open_calls: bool,
+    changes_only: bool,
 }
 
 impl Merging {
@@ -128,8 +131,20 @@ impl Merging {
     pub fn new(by: By, pid: Option<u32>) -> Self {
         let (modules, places) = (ModuleTable::default(), PlaceTable::default());
         let (groups, labels, calibrations) = Default::default();
-        let (whole_timelines, whole_open_calls) = (false, false);
-        Self { by, pid, families: 0, modules, places, groups, labels, calibrations, whole_timelines, whole_open_calls }
+        let (whole_timelines, whole_open_calls, changes_only) = (false, false, false);
+        Self {
+            by,
+            pid,
+            families: 0,
+            modules,
+            places,
+            groups,
+            labels,
+            calibrations,
+            whole_timelines,
+            whole_open_calls,
+            changes_only,
+        }
     }
 
     /// The same, but timelines are of all that was recorded, also where all else is what has come since an earlier reading.
@@ -141,6 +156,13 @@ impl Merging {
     /// whoever adds up what has come between many readings, of which only the last tells of those.
     pub fn with_whole_open_calls(self) -> Self {
         Self { whole_open_calls: true, ..self }
+    }
+
+    /// The same, but of what has come since an earlier reading there are only paths and functions that have counted anything, or
+    /// are open: it takes as long as there are of those. Of a call that has ended, time is not converted anew where the rate of the
+    /// clock is known better than it was then.
+    pub fn with_changes_only(self) -> Self {
+        Self { changes_only: true, ..self }
     }
 
     /// Adds a profile.
@@ -171,9 +193,21 @@ impl Merging {
                 }
                 let group = self.groups.entry(key(self.by, index, number, arena)).or_default();
                 let longest = self.whole_open_calls.then_some(Time::LONGEST);
-                let mut counted = since::counted(family, arena, latest[number], earlier.as_ref(), longest);
+                let mut before = earlier.as_ref().and_then(|earlier| earlier.of_arena(arena));
+                // Where counters were reset, what had been open is joined up by all that there was.
+                let is_simple = |before: &Before| !before.arena.is_before_reset && !arena.is_before_reset;
+                let changed = before.filter(|before| self.changes_only && is_simple(before));
+                let changed = changed.map(|before| Changed::of(before.arena, arena));
+                let whole = arena;
+                let mut arena = arena;
+                let mut entered_elsewhere: &[_] = &[];
+                if let Some((changed, before)) = changed.as_ref().zip(before.as_mut()) {
+                    (before.arena, arena, entered_elsewhere) = (&changed.before, &changed.now, &changed.entered);
+                }
+                let mut counted = since::counted(family, arena, latest[number], before, longest);
+                counted.entered_elsewhere = entered_elsewhere;
                 if self.whole_timelines {
-                    counted.timelines = since::timelines(family, arena, latest[number]);
+                    counted.timelines = since::timelines(family, whole, latest[number]);
                 }
                 let calibration = self.calibrations.entry(PartKey::of(family)).or_default();
                 if std::mem::take(&mut is_new) {

@@ -25,10 +25,24 @@ pub struct Earlier<'a> {
     arenas: FxHashMap<Ref, usize>,
 }
 
+/// An arena in an earlier reading.
+#[derive(Clone, Copy)]
+pub struct Before<'a> {
+    pub family: &'a Family,
+    pub arena: &'a Arena,
+    pub latest: Latest,
+}
+
 impl<'a> Earlier<'a> {
     pub fn of(family: &'a Family) -> Self {
         let arenas = family.arenas.iter().enumerate().map(|(number, arena)| (arena.name, number)).collect();
         Self { family, latest: latest::latest(family), arenas }
+    }
+
+    /// An arena as it was then, if it was there.
+    pub fn of_arena(&self, arena: &Arena) -> Option<Before<'a>> {
+        let number = *self.arenas.get(&arena.name)?;
+        Some(Before { family: self.family, arena: &self.family.arenas[number], latest: self.latest[number] })
     }
 
     /// Who was running at this reading was so until then, whatever became of it since.
@@ -67,6 +81,8 @@ pub struct Counted<'a> {
     pub paths: Paths<'a>,
     /// At the earlier reading, calls of each path that had neither been left nor returned outside of histograms.
     pub entered_before: Vec<u64>,
+    /// And those of paths that are left out, by function.
+    pub entered_elsewhere: &'a [((u64, u32), u64)],
     /// How many calls windows had left untimed then.
     pub left_out_before: u64,
     /// And functions as they were then: with the calls that had returned.
@@ -85,13 +101,12 @@ pub fn counted<'a>(
     family: &'a Family,
     arena: &'a Arena,
     latest: Latest,
-    earlier: Option<&'a Earlier>,
+    before: Option<Before<'a>>,
     longest: Option<Time>,
 ) -> Counted<'a> {
     let Arena { facts, functions, .. } = arena;
     let (lost_calls, unwound) = (facts.lost_calls, facts.unwound);
-    let number = earlier.and_then(|earlier| Some((earlier, *earlier.arenas.get(&arena.name)?)));
-    let Some((earlier, number)) = number else {
+    let Some(Before { family: earlier, arena: before, latest: latest_before }) = before else {
         let (measures, timelines) = (Measures::of(family, arena, latest), timelines(family, arena, latest));
         let (entered_before, functions_before) = (Vec::new(), [].as_slice());
         let (functions, paths) = (functions.into(), Paths::Whole(Box::new(measures)));
@@ -99,6 +114,7 @@ pub fn counted<'a>(
         return Counted {
             paths,
             entered_before,
+            entered_elsewhere: &[],
             left_out_before,
             functions_before,
             timelines,
@@ -107,7 +123,6 @@ pub fn counted<'a>(
             unwound,
         };
     };
-    let (before, latest_before) = (&earlier.family.arenas[number], earlier.latest[number]);
     let functions_before = &before.functions;
     let (mut before, mut arena) = (Cow::Borrowed(before), Cow::Borrowed(arena));
     if before.is_before_reset && !arena.is_before_reset {
@@ -126,7 +141,7 @@ pub fn counted<'a>(
             entered_before[index] = counts.calls.saturating_sub(counts.unwound).saturating_sub(counts.unbinned);
         }
     }
-    for (function, before) in self::timelines(earlier.family, &before, latest_before) {
+    for (function, before) in self::timelines(earlier, &before, latest_before) {
         if let Some(slices) = timelines.get_mut(&function) {
             slices.since(before);
         }
@@ -134,6 +149,7 @@ pub fn counted<'a>(
     Counted {
         paths: Paths::Since(paths),
         entered_before,
+        entered_elsewhere: &[],
         left_out_before: before.left_out(),
         timelines,
         functions_before,
