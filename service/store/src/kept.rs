@@ -1,5 +1,7 @@
 //! What engines keep of a frame, whichever they are.
 
+use std::borrow::Cow;
+
 use diytrace_profile::load::Summary;
 use diytrace_profile::load::costs::Evidence;
 use diytrace_profile::load::timed::Timing;
@@ -44,21 +46,21 @@ pub struct Totals {
     pub part_calls: Option<u64>,
 }
 
-/// What a frame has of a function.
+/// What a frame has of a function. Times are those of the frame itself while it is put in: they are most of its bytes.
 #[derive(Serialize, Deserialize)]
-pub struct OfFunction {
+pub struct OfFunction<'a> {
     pub place: PlaceId,
-    pub times: Option<FunctionTimes>,
+    pub times: Option<Cow<'a, FunctionTimes>>,
     pub filed: Option<Filed>,
 }
 
 /// What a frame counted.
-pub struct Sums {
+pub struct Sums<'a> {
     pub totals: Totals,
     /// In the order of the paths' numbers.
     pub rows: Vec<(PathId, Row)>,
     /// In the order in which the frame has the places.
-    pub functions: Vec<OfFunction>,
+    pub functions: Vec<OfFunction<'a>>,
 }
 
 impl Head {
@@ -79,9 +81,9 @@ impl Head {
     }
 }
 
-impl Sums {
+impl<'a> Sums<'a> {
     /// Of a frame, whose places and paths have these numbers in the store.
-    pub fn of(frame: &Frame, numbers: &Numbers) -> Self {
+    pub fn of(frame: &'a Frame, numbers: &Numbers) -> Self {
         let group = frame.merged.groups.first();
         let part = group.and_then(|group| group.parts.first());
         let mut rows: Vec<(PathId, Row)> = Vec::new();
@@ -98,7 +100,7 @@ impl Sums {
         places.dedup();
         let of_function = |place: &PlaceId| OfFunction {
             place: numbers.places[*place as usize],
-            times: group.and_then(|group| group.functions.get(place)).cloned(),
+            times: group.and_then(|group| group.functions.get(place)).map(Cow::Borrowed),
             filed: part.and_then(|part| part.filed.get(place)).copied(),
         };
         let functions = places.iter().map(of_function).collect();

@@ -1,5 +1,6 @@
 //! Adds frames up.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -126,9 +127,9 @@ impl OfSeries {
     }
 
     /// Adds what it has of a function.
-    pub fn add_function(&mut self, function: OfFunction, among: Among) {
+    pub fn add_function(&mut self, function: OfFunction<'_>, among: Among) {
         let OfFunction { place, times, filed } = function;
-        if let Some(mut times) = times {
+        if let Some(mut times) = times.map(Cow::into_owned) {
             if !among.is_first {
                 times.open_before = 0;
             }
@@ -146,18 +147,18 @@ impl OfSeries {
     }
 
     /// As those of one frame; nothing if they cannot be.
-    pub fn sums(self) -> Option<Sums> {
+    pub fn sums(self) -> Option<Sums<'static>> {
         let rows = self.rows.sums.into_iter().map(|(path, numbers)| Some((path, codec::row(&numbers)?)));
         let mut rows: Vec<(PathId, Row)> = rows.collect::<Option<_>>()?;
         rows.sort_unstable_by_key(|(path, _)| *path);
         let mut functions = self.functions;
         let mut all: BTreeMap<PlaceId, OfFunction> = BTreeMap::new();
         for (place, filed) in self.filed {
-            let times = functions.remove(&place);
+            let times = functions.remove(&place).map(Cow::Owned);
             all.insert(place, OfFunction { place, times, filed: Some(filed) });
         }
         for (place, times) in functions {
-            all.insert(place, OfFunction { place, times: Some(times), filed: None });
+            all.insert(place, OfFunction { place, times: Some(Cow::Owned(times)), filed: None });
         }
         Some(Sums { totals: self.totals, rows, functions: all.into_values().collect() })
     }

@@ -233,7 +233,7 @@ pub fn put_symbols(
     let rows = store.client.rows(&query, &[])?;
     let path =
         Reader::of(&rows).text().filter(|path| !path.is_empty()).unwrap_or_else(|| kept::path_of(key).to_owned());
-    module_row(&mut row, key, now_ns().max(1), &path, &crate::blob::write(&all));
+    module_row(&mut row, key, now_ns().max(1), &path, &crate::blob::write(&all, crate::blob::LASTING));
     store.client.insert("module (id, version, key, build_id, path, symbols)", &row.bytes)
 }
 

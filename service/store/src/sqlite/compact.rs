@@ -6,6 +6,7 @@ use super::file::Sqlite;
 use super::put::{Slice, insert, read_more};
 use super::read::read;
 use super::series::{Series, all_series};
+use crate::blob::LASTING;
 use crate::dictionary::Dictionary;
 use crate::engine::Tier;
 use crate::kept::{LATEST_NS, Sums, own};
@@ -82,8 +83,8 @@ fn join(store: &mut Sqlite, series: &Series, dictionary: &Dictionary, run: &Run)
     let mut sums = OfSeries::to_keep();
     read(&mut sums, store, series, &query, dictionary)?;
     let Sums { totals, rows, functions } = sums.sums().ok_or_else(|| store.damaged("a frame"))?;
-    let path_sums = blob::deflated(&codec::encode(&rows, |path| dictionary.parent(path)));
-    let function_sums = blob::write(&functions);
+    let path_sums = blob::deflated(&codec::encode(&rows, |path| dictionary.parent(path)), LASTING);
+    let function_sums = blob::write(&functions, LASTING);
     let totals_bytes = postcard::to_stdvec(&totals).unwrap_or_default(); // into memory: it cannot fail
     let name = store.path.display().to_string();
     let failed = |source| Error::Sqlite { store: name.clone(), source };

@@ -24,7 +24,12 @@ pub use file::Sqlite;
 
 impl Engine for Sqlite {
     fn put(&mut self, frame: &Frame) -> Result<Put, Error> {
-        put::frame(self, frame)
+        let put = put::frames(self, std::slice::from_ref(frame))?;
+        Ok(put.into_iter().next().unwrap_or(Put::Known)) // one for each
+    }
+
+    fn put_all(&mut self, frames: &[Frame]) -> Result<Vec<Put>, Error> {
+        put::frames(self, frames)
     }
 
     fn next_sequences(&self, sessions: &[&str]) -> Result<Vec<u64>, Error> {

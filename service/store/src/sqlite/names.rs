@@ -30,7 +30,7 @@ pub fn put(store: &mut Sqlite, key: &ModuleKey, symbols: Portable) -> Result<(),
         Some(known) => known.and(symbols),
         None => symbols,
     };
-    let bytes = blob::write(&all);
+    let bytes = blob::write(&all, blob::LASTING);
     let failed = |source| Error::Sqlite { store: store.path.display().to_string(), source };
     let transaction = store.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     let id = number_of(&transaction, key, path_of(key)).map_err(failed)?;

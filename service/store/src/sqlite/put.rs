@@ -3,41 +3,52 @@
 use diytrace_profile::merge::{Key, PartKey};
 use diytrace_profile::time::Time;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rustc_hash::FxHashMap;
 
 use super::file::Sqlite;
 use super::names;
+use crate::blob::{LASTING, PASSING};
 use crate::dictionary::{Dictionary, Path};
 use crate::engine::Put;
 use crate::kept::{Head, Known, MOST_SERIES, Sums, TOO_MANY_SERIES, Totals, bytes_of, own, timing_name};
 use crate::{Error, Frame, blob, codec};
 
-/// Puts a frame in.
-pub fn frame(store: &mut Sqlite, frame: &Frame) -> Result<Put, Error> {
+/// Puts frames in, in this order, in one transaction. Of one that is refused nothing is in but what its paths stand for; those before
+/// it are.
+pub fn frames(store: &mut Sqlite, frames: &[Frame]) -> Result<Vec<Put>, Error> {
     let name = store.path.display().to_string();
-    let failed = |source| Error::Sqlite { store: name.clone(), source };
     let Sqlite { connection, dictionaries, .. } = store;
+    let failed = |source| Error::Sqlite { store: name.clone(), source };
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    let put: Result<Vec<Put>, Error> = frames.iter().map(|one| frame(&transaction, dictionaries, &name, one)).collect();
+    let stays = matches!(put, Ok(_) | Err(Error::Overlap { .. } | Error::Full { .. }));
+    let ended = if stays { transaction.commit() } else { transaction.rollback() };
+    if !stays || ended.is_err() {
+        dictionaries.clear(); // what was numbered is not there
+    }
+    put.and_then(|put| ended.map(|()| put).map_err(failed))
+}
 
-    let build = build_of(&transaction, frame).map_err(failed)?;
-    let series = match series_of(&transaction, frame, build).map_err(failed)? {
+fn frame(
+    transaction: &Transaction,
+    dictionaries: &mut FxHashMap<i64, Dictionary>,
+    name: &str,
+    frame: &Frame,
+) -> Result<Put, Error> {
+    let failed = |source| Error::Sqlite { store: name.to_owned(), source };
+    let build = build_of(transaction, frame).map_err(failed)?;
+    let series = match series_of(transaction, frame, build).map_err(failed)? {
         Some(series) => series,
         None => {
             return Err(Error::Full { most: MOST_SERIES, what: "series", advice: TOO_MANY_SERIES });
         }
     };
     let dictionary = dictionaries.entry(build).or_default();
-    read_more(&transaction, build, dictionary)
+    read_more(transaction, build, dictionary)
         .map_err(failed)?
-        .ok_or_else(|| Error::Damaged { store: name.clone(), what: "a table of paths".to_owned() })?;
-    let added = add(&transaction, series, build, dictionary, frame);
-    match added.and_then(|put| transaction.commit().map(|()| put)) {
-        Ok(Some(put)) => Ok(put),
-        Ok(None) => Err(Error::Overlap { session: frame.session.clone() }),
-        Err(source) => {
-            dictionaries.remove(&build); // what was numbered is not there
-            Err(failed(source))
-        }
-    }
+        .ok_or_else(|| Error::Damaged { store: name.to_owned(), what: "a table of paths".to_owned() })?;
+    let added = add(transaction, series, build, dictionary, frame).map_err(failed)?;
+    added.ok_or_else(|| Error::Overlap { session: frame.session.clone() })
 }
 
 /// One more than the number of a recording's last frame.
@@ -50,8 +61,12 @@ pub fn next_sequence(store: &Sqlite, session: &str) -> Result<u64, Error> {
 
 fn build_of(connection: &Connection, frame: &Frame) -> rusqlite::Result<i64> {
     let key = bytes_of(&frame.build());
-    connection.execute("INSERT OR IGNORE INTO build (key) VALUES (?1)", [&key])?;
-    connection.query_row("SELECT id FROM build WHERE key = ?1", [&key], |row| row.get(0))
+    let known = "SELECT id FROM build WHERE key = ?1";
+    if let Some(id) = connection.prepare_cached(known)?.query_row([&key], |row| row.get(0)).optional()? {
+        return Ok(id);
+    }
+    connection.execute("INSERT INTO build (key) VALUES (?1)", [&key])?;
+    Ok(connection.last_insert_rowid())
 }
 
 /// The frame's series; `None` if there are too many to make it.
@@ -124,9 +139,10 @@ fn add(
 
     let Sums { totals, rows, functions } = &Sums::of(frame, &numbers);
     let own = own(rows);
-    let paths = blob::deflated(&codec::encode(rows, |path| dictionary.parent(path)));
-    let functions = blob::write(functions);
-    let head = blob::write(&Head::of(frame));
+    let level = if frame.holds_later { LASTING } else { PASSING };
+    let paths = blob::deflated(&codec::encode(rows, |path| dictionary.parent(path)), level);
+    let functions = blob::write(functions, level);
+    let head = blob::write(&Head::of(frame), level);
     let totals_bytes = postcard::to_stdvec(totals).unwrap_or_default(); // into memory: it cannot fail
     let known = known(transaction, frame)?;
     if known.is_newer_than(frame, totals.calls) {
@@ -147,12 +163,14 @@ fn add(
         transaction.prepare_cached(ended)?.execute(params![session, frame.sequence, frame.end])?;
         return Ok(Some(Put::Known));
     }
-    let replaced = "session = ?1 AND (sequence = ?2 OR ?3 AND sequence > ?2)";
-    let which = params![session, frame.sequence, frame.holds_later];
-    let data = format!("DELETE FROM frame_data WHERE frame IN (SELECT id FROM frame WHERE {replaced})");
-    transaction.prepare_cached(&data)?.execute(which)?;
-    transaction.prepare_cached(&format!("DELETE FROM frame WHERE {replaced}"))?.execute(which)?;
     let outcome = if same.is_some() || known.later.is_some() { Put::Grown } else { Put::Added };
+    if outcome == Put::Grown {
+        let replaced = "session = ?1 AND (sequence = ?2 OR ?3 AND sequence > ?2)";
+        let which = params![session, frame.sequence, frame.holds_later];
+        let data = format!("DELETE FROM frame_data WHERE frame IN (SELECT id FROM frame WHERE {replaced})");
+        transaction.prepare_cached(&data)?.execute(which)?;
+        transaction.prepare_cached(&format!("DELETE FROM frame WHERE {replaced}"))?.execute(which)?;
+    }
     let (number, start, end) = (frame.sequence, frame.start, frame.end);
     insert(
         transaction,
@@ -206,14 +224,25 @@ pub fn insert(
     Ok(())
 }
 
+/// What there is of a frame's recording. Slices end in the order of their numbers, so three of them are looked at, however many
+/// there are.
 fn known(connection: &Connection, frame: &Frame) -> rusqlite::Result<Known> {
-    let facts = "SELECT max(CASE WHEN sequence = ?2 THEN ended END), \
-                 CASE WHEN max(sequence) > ?2 THEN sum(CASE WHEN sequence >= ?2 THEN calls END) END, \
-                 max(ended), max(CASE WHEN sequence < ?2 THEN ended END) \
-                 FROM frame WHERE session = (SELECT id FROM session WHERE key = ?1)";
-    connection.prepare_cached(facts)?.query_row(params![frame.session, frame.sequence], |row| {
-        let later = row.get::<_, Option<u64>>(1)?.zip(row.get::<_, Option<i64>>(2)?);
-        Ok(Known { ended: row.get(0)?, later, before: row.get(3)? })
+    let session = "SELECT id FROM session WHERE key = ?1";
+    let session =
+        connection.prepare_cached(session)?.query_row([&frame.session], |row| row.get::<_, i64>(0)).optional()?;
+    let Some(session) = session else { return Ok(Known::default()) };
+    let which = params![session, frame.sequence];
+    let ended = |query: &str| {
+        let mut query = connection.prepare_cached(query)?;
+        query.query_row(which, |row| row.get::<_, i64>(0)).optional()
+    };
+    let later =
+        "SELECT sum(calls), max(ended) FROM frame WHERE session = ?1 AND sequence >= ?2 HAVING max(sequence) > ?2";
+    let later = connection.prepare_cached(later)?.query_row(which, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    Ok(Known {
+        ended: ended("SELECT ended FROM frame WHERE session = ?1 AND sequence = ?2")?,
+        later,
+        before: ended("SELECT ended FROM frame WHERE session = ?1 AND sequence < ?2 ORDER BY sequence DESC LIMIT 1")?,
     })
 }
 

@@ -44,7 +44,7 @@ pub fn put(store: &mut Sqlite, sampled: &Sampled) -> Result<Put, Error> {
     transaction
         .execute(
             "INSERT INTO sampled_data (sampled, messages, checksum) VALUES (?1, ?2, ?3)",
-            params![id, blob::deflated(&sampled.messages), crc32fast::hash(&sampled.messages)],
+            params![id, blob::deflated(&sampled.messages, blob::LASTING), crc32fast::hash(&sampled.messages)],
         )
         .map_err(failed)?;
     transaction.commit().map_err(failed)?;
