@@ -291,6 +291,29 @@ fn nobody_comes_in_who_does_not_belong() {
 }
 
 #[test]
+fn a_thousand_who_say_nothing_keep_nobody_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &[]);
+    // Some of them have begun to ask.
+    let idle: Vec<TcpStream> = (0..1000)
+        .map_while(|number| {
+            let mut stream = TcpStream::connect(service.address).ok()?;
+            if number % 2 == 0 {
+                stream.write_all(b"POST /v1/frames HTTP/1.1\r\ncontent-length: 9\r\nx").ok()?;
+            }
+            Some(stream)
+        })
+        .collect();
+    assert!(idle.len() > 400, "this machine has no more than {} connections", idle.len());
+    let recorded = fixture("forks.c", builds()[0]).record().args(&["5", "2"]).run();
+    let push = ["push".to_owned(), "--to".to_owned(), service.url()];
+    assert!(run_to_end(diytrace(folder.path()).args(push).arg(recorded.out())).status.success());
+    assert_eq!(service.get("/v1/report").status, 200);
+    drop(idle);
+    assert_eq!(service.get("/healthz").status, 200);
+}
+
+#[test]
 fn who_watches_sees_frames_as_they_come_and_a_profile_of_the_next_seconds() {
     let mut program = Endless::start();
     let folder = program.here.path().to_owned();

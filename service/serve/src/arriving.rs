@@ -1,13 +1,22 @@
-//! Frames that have come and are not in the store yet. While one request puts frames in, those of others gather, and the next puts
-//! all of them in together: so many hosts that send often are few inserts. Each is answered when its own frame is in.
+//! Frames that have come and are not in the store yet. One thread puts them in, all that have gathered meanwhile together: so many
+//! hosts that send often are few transactions. Each is answered when its own frame is in.
 
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
-use diytrace_store::{Engine, Error, Frame, Put};
-use tokio::sync::{Mutex as Turn, oneshot};
+use diytrace_store::{Engine, Error, Frame, Put, Stored};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-/// Most that wait, before others are asked to come again.
-const MOST: usize = 64;
+/// Most frames that wait, before others are asked to come again.
+const MOST: usize = 4096;
+
+/// Most bytes that those had as they came.
+const MOST_BYTES: usize = 64 << 20;
+
+/// Most that are put in together: nothing else is done with the store meanwhile.
+const MOST_TOGETHER: usize = 128;
 
 /// A frame that is in.
 pub struct Taken {
@@ -20,35 +29,59 @@ pub struct Taken {
 /// What became of a frame. What keeps one out may keep out all that came with it.
 pub type Outcome = Result<Taken, Arc<Error>>;
 
-type Arrived = (Frame, oneshot::Sender<Outcome>);
+struct Arrived {
+    frame: Frame,
+    teller: Teller,
+}
+
+/// Whoever waits for a frame.
+struct Teller {
+    tell: oneshot::Sender<Outcome>,
+    /// Room for the frame's bytes: given back with this.
+    _room: OwnedSemaphorePermit,
+}
 
 /// Frames on their way into the store.
-#[derive(Default)]
 pub struct Arriving {
-    frames: Mutex<Vec<Arrived>>,
-    /// Whoever has it puts in what has gathered.
-    pub turn: Turn<()>,
+    arrived: Sender<Arrived>,
+    room: Arc<Semaphore>,
 }
 
 impl Arriving {
-    /// Adds one, which is told of when somebody has put it in. `None`: there are too many.
-    pub fn add(&self, frame: Frame) -> Option<oneshot::Receiver<Outcome>> {
-        let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
-        let (tell, told) = oneshot::channel();
-        (frames.len() < MOST).then(|| {
-            frames.push((frame, tell));
-            told
-        })
+    /// With the thread that puts them in; it ends with this.
+    pub fn into_store(store: Arc<Mutex<Stored>>) -> io::Result<Self> {
+        let (arrived, arriving) = channel(MOST);
+        thread::Builder::new().name("writer".to_owned()).spawn(move || put_all(arriving, &store))?;
+        Ok(Self { arrived, room: Arc::new(Semaphore::new(MOST_BYTES)) })
     }
 
-    /// Puts in all that there are.
-    pub fn put(&self, store: &mut dyn Engine) {
-        let arrived = std::mem::take(&mut *self.frames.lock().unwrap_or_else(PoisonError::into_inner));
-        let (frames, tellers): (Vec<Frame>, Vec<_>) = arrived.into_iter().unzip();
-        let outcomes = together(store, &frames);
-        for ((frame, tell), outcome) in frames.into_iter().zip(tellers).zip(outcomes) {
+    /// What becomes of a frame, which came as so many bytes. `None`: there are too many.
+    pub async fn put(&self, frame: Frame, bytes: usize) -> Option<Outcome> {
+        let bytes = u32::try_from(bytes).ok()?;
+        let _room = self.room.clone().try_acquire_many_owned(bytes).ok()?;
+        let (tell, told) = oneshot::channel();
+        self.arrived.try_send(Arrived { frame, teller: Teller { tell, _room } }).ok()?;
+        told.await.ok() // else who puts it in has failed
+    }
+}
+
+fn put_all(mut arriving: Receiver<Arrived>, store: &Mutex<Stored>) {
+    while let Some(first) = arriving.blocking_recv() {
+        // What a writer that panicked had begun is undone by the store.
+        let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gathered = vec![first];
+        while gathered.len() < MOST_TOGETHER
+            && let Ok(next) = arriving.try_recv()
+        {
+            gathered.push(next);
+        }
+        let (frames, tellers): (Vec<Frame>, Vec<Teller>) =
+            gathered.into_iter().map(|Arrived { frame, teller }| (frame, teller)).unzip();
+        let outcomes = together(&mut **store, &frames);
+        drop(store);
+        for ((frame, teller), outcome) in frames.into_iter().zip(tellers).zip(outcomes) {
             // Who has hung up sends it again, and it is known.
-            let _ = tell.send(outcome.map(|(put, next)| Taken { frame, put, next }));
+            let _ = teller.tell.send(outcome.map(|(put, next)| Taken { frame, put, next }));
         }
     }
 }
@@ -104,23 +137,46 @@ mod tests {
     fn each_of_many_frames_is_told_what_became_of_it() {
         let folder = tempfile::tempdir().unwrap();
         let address: Address = folder.path().join("store.db").display().to_string().parse().unwrap();
-        let mut store = open(&address, true).unwrap();
-        store.put(&frame("c", 5)).unwrap();
-        let arriving = Arriving::default();
-        // One that has a time which is there is refused, and those beside it are not.
-        let overlapping = Frame { sequence: 2, start: 5, end: 20, holds_later: false, ..frame("c", 1) };
-        let frames = [frame("a", 1), overlapping, frame("b", 2), frame("c", 5)];
-        let mut told = frames.map(|frame| arriving.add(frame).unwrap());
-        arriving.put(&mut *store);
-        let [a, overlapping, b, c] = told.each_mut().map(|told| told.try_recv().unwrap());
-        assert!(
-            matches!(overlapping.map(|taken| taken.next).map_err(|error| error.to_string()), Err(why) if !why.is_empty())
-        );
-        for (taken, session) in [a, b, c].into_iter().zip(["a", "b", "c"]) {
-            let taken = taken.unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!((taken.frame.session.as_str(), taken.next), (session, 1));
-        }
-        assert_eq!(store.select(&Query::default(), &GroupBy::All).unwrap().merged.groups[0].calls, 8);
-        arriving.put(&mut *store); // there is nothing more
+        let store = Arc::new(Mutex::new(open(&address, true).unwrap()));
+        let arriving = Arriving::into_store(store.clone()).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let put = |frame: Frame| arriving.put(frame, 1);
+        runtime.block_on(async {
+            put(frame("c", 5)).await.unwrap().map(drop).unwrap();
+            // One that has a time which is there is refused, and those beside it are not.
+            let overlapping = Frame { sequence: 2, start: 5, end: 20, holds_later: false, ..frame("c", 1) };
+            // The first waits for the store, and the others for it: they are put in together.
+            let held = store.lock().unwrap();
+            let first = put(frame("z", 1));
+            let others = futures_util::future::join4(
+                put(frame("a", 1)),
+                put(overlapping),
+                put(frame("b", 2)),
+                put(frame("c", 5)),
+            );
+            let all = futures_util::future::join(first, others);
+            let freed = async { drop(held) };
+            let ((_, (a, overlapping, b, c)), ()) = futures_util::future::join(all, freed).await;
+            let why = overlapping.unwrap().map(|taken| taken.next).map_err(|error| error.to_string());
+            assert!(matches!(why, Err(why) if !why.is_empty()));
+            for (taken, session) in [a, b, c].into_iter().zip(["a", "b", "c"]) {
+                let taken = taken.unwrap().unwrap_or_else(|error| panic!("{error}"));
+                assert_eq!((taken.frame.session.as_str(), taken.next), (session, 1));
+            }
+        });
+        let store = store.lock().unwrap();
+        assert_eq!(store.select(&Query::default(), &GroupBy::All).unwrap().merged.groups[0].calls, 9);
+    }
+
+    #[test]
+    fn more_than_there_is_room_for_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let address: Address = folder.path().join("store.db").display().to_string().parse().unwrap();
+        let arriving = Arriving::into_store(Arc::new(Mutex::new(open(&address, true).unwrap()))).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let put = |bytes: usize| runtime.block_on(arriving.put(frame("a", 1), bytes));
+        assert!(put(MOST_BYTES + 1).is_none());
+        // What is in has given its room back.
+        assert!((0..3).all(|_| put(MOST_BYTES).is_some()));
     }
 }

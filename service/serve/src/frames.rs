@@ -7,7 +7,8 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use diytrace_store::{Error, Put, decode, decode_names};
+use diytrace_store::{Error, Labels, Put, decode, decode_names};
+use serde::Serialize;
 
 use crate::answer;
 use crate::arriving::Taken;
@@ -16,38 +17,45 @@ use crate::shared::Service;
 /// Most bytes of a frame or names when they are inflated.
 const MOST_INFLATED: u64 = 1 << 30;
 
+/// What has fewer bytes is read where it came: that takes less time than another thread takes to wake up.
+const SMALL: usize = 32 << 10;
+
 /// `POST /v1/frames`.
 pub async fn frames(State(service): State<Arc<Service>>, body: Bytes) -> Response {
-    let bytes = body.len() as u64;
-    let frame = match service.busy(move || decode(&body, MOST_INFLATED)).await {
+    let bytes = body.len();
+    let read = match bytes <= SMALL {
+        true => Ok(decode(&body, MOST_INFLATED)),
+        false => service.busy(move || decode(&body, MOST_INFLATED)).await,
+    };
+    let frame = match read {
         Err(busy) => return busy,
         Ok(Err(error)) => return refused(&service, &error),
         Ok(Ok(frame)) => frame,
     };
-    let Some(mut told) = service.arriving.add(frame) else { return answer::busy() };
-    let turn = service.arriving.turn.lock().await;
-    // Whoever had the turn before may have put it in.
-    let mut outcome = told.try_recv().ok();
-    if outcome.is_none() {
-        let here = service.clone();
-        if let Err(busy) = service.busy(move || here.arriving.put(&mut **here.writer())).await {
-            return busy;
-        }
-        outcome = told.try_recv().ok();
-    }
-    drop(turn);
-    match outcome {
+    match service.arriving.put(frame, bytes).await {
         Some(Ok(taken)) => answered(&service, bytes, &taken),
         Some(Err(error)) => refused(&service, &error),
-        None => answer::busy(), // who put it in has failed
+        None => answer::busy(),
     }
 }
 
-fn answered(service: &Service, bytes: u64, taken: &Taken) -> Response {
+/// What those who watch are told of a frame.
+#[derive(Serialize)]
+struct Event<'a> {
+    labels: &'a Labels,
+    session: &'a str,
+    sequence: u64,
+    put: &'a str,
+    calls: u64,
+    started_unix_ns: i64,
+    ended_unix_ns: i64,
+}
+
+fn answered(service: &Service, bytes: usize, taken: &Taken) -> Response {
     let Taken { frame, put, next } = taken;
     let counters = &service.counters;
     counters.frames.fetch_add(1, Relaxed);
-    counters.bytes.fetch_add(bytes, Relaxed);
+    counters.bytes.fetch_add(bytes as u64, Relaxed);
     let calls = frame.merged.groups.first().map_or(0, |group| group.calls);
     counters.calls.fetch_add(calls, Relaxed);
     let put = match put {
@@ -55,11 +63,15 @@ fn answered(service: &Service, bytes: u64, taken: &Taken) -> Response {
         Put::Grown => "grown",
         Put::Known => "known",
     };
-    let labels: serde_json::Value = serde_json::from_str(&frame.labels.to_json()).unwrap_or_default();
-    service.live.tell(&serde_json::json!({
-        "labels": labels, "session": frame.session, "sequence": frame.sequence, "put": put, "calls": calls,
-        "started_unix_ns": frame.start, "ended_unix_ns": frame.end,
-    }));
+    service.live.tell(&Event {
+        labels: &frame.labels,
+        session: &frame.session,
+        sequence: frame.sequence,
+        put,
+        calls,
+        started_unix_ns: frame.start,
+        ended_unix_ns: frame.end,
+    });
     answer::json(&serde_json::json!({ "put": put, "next": next, "every_ms": service.live.every_ms() }))
 }
 

@@ -16,6 +16,7 @@ mod access;
 mod answer;
 mod arriving;
 mod asked;
+mod connection;
 mod error;
 mod events;
 mod frames;

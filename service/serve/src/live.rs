@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use serde::Serialize;
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
 /// Between frames while somebody watches, in milliseconds.
@@ -30,8 +31,12 @@ impl Live {
     }
 
     /// Tells those who watch.
-    pub fn tell(&self, event: &serde_json::Value) {
-        let _ = self.events.send(event.to_string().into()); // nobody may be there
+    pub fn tell(&self, event: &impl Serialize) {
+        if self.watchers.load(Relaxed) == 0 {
+            return;
+        }
+        let text = serde_json::to_string(event).unwrap_or_default(); // of text and numbers only
+        let _ = self.events.send(text.into()); // whoever was there may have gone
     }
 
     /// How often agents are to send, in milliseconds.

@@ -1,6 +1,5 @@
 //! The service itself: its routes, from its start to its end.
 
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +8,6 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{get, post};
-use axum::serve::Listener;
 use axum::{Router, middleware};
 use diytrace_store::Address;
 use futures_util::FutureExt;
@@ -21,8 +19,8 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use crate::shared::{Ending, Service};
 use crate::tls::Secure;
 use crate::{
-    Error, Retention, Tls, Tokens, Views, access, answer, asked, events, frames, page, querier, retention, sampled,
-    scraped,
+    Error, Retention, Tls, Tokens, Views, access, answer, asked, connection, events, frames, page, querier, retention,
+    sampled, scraped,
 };
 
 /// Most bytes of a request.
@@ -56,7 +54,8 @@ pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAdd
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Error::System)?;
     let (end, ending) = watch::channel(false);
     let is_local = tokens.is_none();
-    let service = Arc::new(Service::new(store, views, tokens, is_local, Ending(ending)));
+    let service = Service::new(store, views, tokens, is_local, Ending(ending)).map_err(Error::System)?;
+    let service = Arc::new(service);
     let served = runtime.block_on(async move {
         let failed = |source| Error::Listen { address: listen, source };
         let mut term = signal(SignalKind::terminate()).map_err(Error::System)?;
@@ -66,8 +65,11 @@ pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAdd
         let ending = service.ending.clone();
         tokio::spawn(retention::keep(service.clone(), retention));
         let served = match acceptor {
-            None => serve(listener, service, ending).boxed(),
-            Some(acceptor) => serve(Secure::new(listener, acceptor).map_err(failed)?, service, ending).boxed(),
+            None => connection::serve(listener, routes(service), ending).boxed(),
+            Some(acceptor) => {
+                let secure = Secure::new(listener, acceptor).map_err(failed)?;
+                connection::serve(secure, routes(service), ending).boxed()
+            }
         };
         let mut server = std::pin::pin!(served);
         tokio::select! {
@@ -83,14 +85,6 @@ pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAdd
     });
     runtime.shutdown_timeout(GRACE);
     served
-}
-
-async fn serve<L>(listener: L, service: Arc<Service>, ending: Ending) -> io::Result<()>
-where
-    L: Listener,
-    L::Addr: std::fmt::Debug,
-{
-    axum::serve(listener, routes(service)).with_graceful_shutdown(ending.cancelled()).await
 }
 
 fn routes(service: Arc<Service>) -> Router {

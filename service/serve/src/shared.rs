@@ -1,5 +1,6 @@
 //! What all routes share.
 
+use std::io;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -47,27 +48,34 @@ pub struct Service {
     pub counters: Counters,
     pub ending: Ending,
     pub arriving: Arriving,
-    store: Mutex<Stored>,
+    store: Arc<Mutex<Stored>>,
     threads: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
 }
 
 impl Service {
     /// With as many threads for what takes long as there are processors.
-    pub fn new(store: Stored, views: Arc<dyn Views>, tokens: Option<Tokens>, is_local: bool, ending: Ending) -> Self {
+    pub fn new(
+        store: Stored,
+        views: Arc<dyn Views>,
+        tokens: Option<Tokens>,
+        is_local: bool,
+        ending: Ending,
+    ) -> io::Result<Self> {
         let threads = std::thread::available_parallelism().map_or(2, usize::from);
-        Self {
+        let store = Arc::new(Mutex::new(store));
+        Ok(Self {
             views,
             live: Arc::new(Live::new()),
             is_local,
             tokens,
             counters: Counters::default(),
             ending,
-            arriving: Arriving::default(),
-            store: Mutex::new(store),
+            arriving: Arriving::into_store(store.clone())?,
+            store,
             threads: Arc::new(Semaphore::new(threads)),
             waiting: Arc::new(Semaphore::new(MOST_WAITING)),
-        }
+        })
     }
 
     /// The store, for who writes.
