@@ -10,6 +10,8 @@
 mod error;
 mod folded;
 mod functions;
+#[cfg(test)]
+mod fuzz;
 mod profile;
 pub mod proto;
 mod read;

@@ -4,16 +4,18 @@ use std::io::{Read, Write};
 
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
-use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use self::columns::PathColumns;
+use crate::blob::LASTING;
 use crate::{Error, Frame};
 
 mod columns;
+#[cfg(test)]
+mod fuzz;
 
 /// What HTTP calls them.
 pub const CONTENT_TYPE: &str = "application/vnd.diytrace.frame";
@@ -78,9 +80,12 @@ pub fn decode_names(bytes: &[u8], most: u64) -> Result<Names, Error> {
 /// The kind, a CRC-32 of what follows, and the value, deflated.
 fn write(kind: &[u8; 8], value: &impl Serialize) -> Vec<u8> {
     // Into memory, and of what has no maps of unknown length: neither can fail.
-    let bytes = postcard::to_stdvec(value).unwrap_or_default();
-    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
-    let deflated = encoder.write_all(&bytes).and_then(|()| encoder.finish()).unwrap_or_default();
+    envelope(kind, &postcard::to_stdvec(value).unwrap_or_default())
+}
+
+fn envelope(kind: &[u8; 8], bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), LASTING);
+    let deflated = encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap_or_default();
     [&kind[..], &crc32fast::hash(&deflated).to_le_bytes(), &deflated].concat()
 }
 

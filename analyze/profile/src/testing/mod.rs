@@ -3,11 +3,13 @@
 mod bytes;
 mod family;
 mod golden;
+mod mutate;
 mod simulate;
 
 pub use bytes::{Profile, raw_node, sample};
 pub use family::{arena, family, function_of, histogram_of, module, node, slot};
 pub use golden::golden_at;
+pub use mutate::Mutations;
 pub use simulate::{Call, Truth, calls, record};
 
 /// Reads bytes and does all with them that a report does before it looks for files.

@@ -1,0 +1,86 @@
+//! Whatever bytes are sent in place of a frame, it is refused, or can be put into a store; nothing worse.
+//!
+//! As many are tried as `DIYTRACE_EXECUTIONS` says: `fuzz/million.sh`.
+
+use diytrace_profile::load::Summary;
+use diytrace_profile::load::costs::Costs;
+use diytrace_profile::merge::{By, PartKey, merge};
+use diytrace_profile::testing::{Call, Mutations, arena, family, function_of, record};
+use flate2::read::DeflateDecoder;
+
+use super::*;
+use crate::dictionary::Dictionary;
+use crate::kept::Sums;
+use crate::{Labels, codec};
+
+/// Larger ones are refused.
+const MOST: u64 = 1 << 20;
+
+fn real(calls: u64) -> Frame {
+    let leaf = |function| Call { function, own: 10, callees: Vec::new() };
+    let call = |at: u64| Call {
+        function: 0x1000 + 16 * (at % 5),
+        own: at,
+        callees: vec![leaf(0x2000), leaf(0x2010 + at % 3)],
+    };
+    let calls: Vec<Call> = (0..calls).map(call).collect();
+    let mut arena = arena(record(&calls, Costs::default(), 3));
+    arena.functions = vec![function_of(0x2000, &[10, 20, 3000]), function_of(0x1000, &[1 << 40, 7])];
+    let family = family(vec![arena]);
+    let mut labels = Labels::default();
+    labels.set("service", "s".to_owned());
+    Frame {
+        labels,
+        session: "one".to_owned(),
+        sequence: 3,
+        holds_later: false,
+        start: 0,
+        end: 10,
+        part: PartKey::of(&family),
+        summary: Summary::of(&family),
+        merged: merge(&[family], By::All, None),
+    }
+}
+
+/// What a frame is before it is deflated.
+fn inflated(frame: &Frame) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    DeflateDecoder::new(&encode(frame)[12..]).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// All that is done with a frame before the engine has it.
+fn digest(frame: &Frame) {
+    let mut dictionary = Dictionary::default();
+    let modules: Vec<i64> = (0..).take(frame.merged.modules.len()).collect();
+    let numbers = dictionary.number(&frame.merged, &modules);
+    let sums = Sums::of(frame, &numbers);
+    codec::encode(&sums.rows, |path| dictionary.parent(path));
+    let _ = (frame.build(), frame.labels.to_json(), encode(frame));
+}
+
+#[test]
+fn bytes_that_are_nearly_a_frame_do_no_harm() {
+    let seeds: Vec<Vec<u8>> = [1, 4, 40].map(|calls| inflated(&real(calls))).into();
+    for seed in &seeds {
+        assert!(decode(&envelope(FRAME, seed), MOST).is_ok(), "a seed is no frame");
+    }
+    let mut mutations = Mutations::new();
+    let executions = Mutations::executions(3000);
+    let mut taken = 0;
+    for _ in 0..executions {
+        let [seed, other] = [0, 1].map(|_| &seeds[mutations.below(seeds.len())]);
+        let changed = mutations.of(seed, other);
+        // Most of them as a sender would pack them, some with packing that is damaged.
+        let bytes = match mutations.below(16) {
+            0 => mutations.of(&envelope(FRAME, seed), other),
+            _ => envelope(FRAME, &changed),
+        };
+        if let Ok(frame) = decode(&bytes, MOST) {
+            digest(&frame);
+            taken += 1;
+        }
+    }
+    eprintln!("{executions} executions, {taken} of them taken for frames");
+    assert!(taken > 0, "no mutation gets past the first check");
+}
