@@ -1,0 +1,125 @@
+//! The agents: each sends a frame a second, and what could not be sent once more.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use diytrace_profile::merge::Merged;
+use diytrace_store::{CONTENT_TYPE, Frame, Labels, encode};
+
+const PERIOD: Duration = Duration::from_secs(1);
+const HOSTS: usize = 10;
+
+/// Agents.
+pub struct Crowd {
+    frames: Vec<Frame>,
+    address: SocketAddr,
+    began: Instant,
+    /// How many there are.
+    series: usize,
+    sent: Counters,
+}
+
+#[derive(Default)]
+struct Counters {
+    frames: AtomicU64,
+    paths: AtomicU64,
+    bytes: AtomicU64,
+    refused: AtomicU64,
+    failed: AtomicU64,
+}
+
+/// What has been sent so far.
+#[derive(Clone, Copy)]
+pub struct Told {
+    pub frames: u64,
+    pub paths: u64,
+    /// Of requests' bodies.
+    pub bytes: u64,
+    /// Times that the service has asked to come again.
+    pub refused: u64,
+    /// Other answers than that it has the frame.
+    pub failed: u64,
+}
+
+impl Crowd {
+    pub fn new(frames: Vec<Frame>, address: SocketAddr, began: Instant, series: usize) -> Self {
+        Self { frames, address, began, series, sent: Counters::default() }
+    }
+
+    pub fn told(&self) -> Told {
+        let Counters { frames, paths, bytes, refused, failed } = &self.sent;
+        let [frames, paths, bytes, refused, failed] =
+            [frames, paths, bytes, refused, failed].map(|at| at.load(Relaxed));
+        Told { frames, paths, bytes, refused, failed }
+    }
+
+    /// Sends the frames of one series; they are spread over the second.
+    pub fn send_until(&self, number: usize, until: Instant) {
+        let config = ureq::Agent::config_builder().http_status_as_error(false).max_idle_connections(1);
+        let agent: ureq::Agent = config.timeout_global(Some(Duration::from_secs(30))).build().into();
+        let url = format!("http://{}/v1/frames", self.address);
+        let mut next = self.began + PERIOD.mul_f64((number as f64 + 1.0) / self.series as f64);
+        let mut before = unix_ns();
+        for sequence in 0.. {
+            sleep(next.saturating_duration_since(Instant::now()));
+            if Instant::now() >= until {
+                return;
+            }
+            let now = unix_ns();
+            let frame = self.frame(number, sequence, before, now);
+            let (paths, body) = (frame.merged.groups[0].tree.paths.len() as u64, encode(&frame));
+            loop {
+                self.sent.bytes.fetch_add(body.len() as u64, Relaxed);
+                match agent.post(&url).content_type(CONTENT_TYPE).send(&body[..]).map(|mut answer| {
+                    let _ = answer.body_mut().read_to_vec(); // so that the connection is used again
+                    answer.status().as_u16()
+                }) {
+                    Ok(200) => break,
+                    Ok(503) => drop(self.sent.refused.fetch_add(1, Relaxed)),
+                    answer => {
+                        if self.sent.failed.fetch_add(1, Relaxed) == 0 {
+                            eprintln!("a frame was not taken: {answer:?}");
+                        }
+                    }
+                }
+                if Instant::now() >= until {
+                    return;
+                }
+                sleep(PERIOD); // as it is asked to
+            }
+            self.sent.frames.fetch_add(1, Relaxed);
+            self.sent.paths.fetch_add(paths, Relaxed);
+            before = now;
+            // Who is late leaves out no frame, but does not catch up either.
+            next = (next + PERIOD).max(Instant::now());
+        }
+    }
+
+    fn frame(&self, number: usize, sequence: u64, start: i64, end: i64) -> Frame {
+        let real = &self.frames[(number * 7 + sequence as usize) % self.frames.len()];
+        let mut frame =
+            Frame { sequence, start, end, holds_later: sequence == 0, session: number.to_string(), ..real.clone() };
+        let (service, host) = (number / HOSTS, number % HOSTS);
+        // Each service is a program of its own, and each host a machine.
+        frame.part.boot_id[0] = host as u8;
+        build_of(&mut frame.merged, service);
+        let mut labels = Labels::default();
+        labels.set("service", format!("s{service}"));
+        labels.set("host", format!("h{host}"));
+        labels.set("build", format!("b{service}"));
+        frame.labels = labels;
+        frame
+    }
+}
+
+fn build_of(merged: &mut Merged, service: usize) {
+    for module in merged.modules.iter_mut().filter(|module| module.is_program) {
+        module.build_id.extend((service as u32).to_le_bytes());
+    }
+}
+
+fn unix_ns() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64)
+}
