@@ -112,7 +112,7 @@ agent() {
         awk -v ticks="$((after - before))" -v length_s="$length" -v active="$active" \
             'BEGIN { printf "agent_cpu_share\t%d paths\t%.4f\n", 111 * active + 1, ticks / 100 / length_s }'
         awk -v active="$active" '/^VmHWM:/ { printf "agent_peak_rss_mb\t%d paths\t%.0f\n", 111 * active + 1, $2 / 1024 }' "/proc/$sender/status"
-        "$diytrace" sql --store "$work/store.db" --format csv \
+        "$diytrace" sql --store "$work/store.db" \
             "SELECT count(*) * 1.0 / (max(ended) - min(ended)) * 1e9 / 20 FROM frame WHERE sequence > 0" 2>/dev/null |
             awk -v active="$active" 'NR == 2 { printf "frames_per_second_and_process\t%d paths\t%.2f\n", 111 * active + 1, $1 }'
         kill "$sender"

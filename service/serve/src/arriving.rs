@@ -37,8 +37,8 @@ struct Arrived {
 /// Whoever waits for a frame.
 struct Teller {
     tell: oneshot::Sender<Outcome>,
-    /// Room for the frame's bytes: given back with this.
-    _room: OwnedSemaphorePermit,
+    /// For the frame's bytes.
+    room: OwnedSemaphorePermit,
 }
 
 /// Frames on their way into the store.
@@ -58,9 +58,9 @@ impl Arriving {
     /// What becomes of a frame, which came as so many bytes. `None`: there are too many.
     pub async fn put(&self, frame: Frame, bytes: usize) -> Option<Outcome> {
         let bytes = u32::try_from(bytes).ok()?;
-        let _room = self.room.clone().try_acquire_many_owned(bytes).ok()?;
+        let room = self.room.clone().try_acquire_many_owned(bytes).ok()?;
         let (tell, told) = oneshot::channel();
-        self.arrived.try_send(Arrived { frame, teller: Teller { tell, _room } }).ok()?;
+        self.arrived.try_send(Arrived { frame, teller: Teller { tell, room } }).ok()?;
         told.await.ok() // else who puts it in has failed
     }
 }
@@ -80,6 +80,7 @@ fn put_all(mut arriving: Receiver<Arrived>, store: &Mutex<Stored>) {
         let outcomes = together(&mut **store, &frames);
         drop(store);
         for ((frame, teller), outcome) in frames.into_iter().zip(tellers).zip(outcomes) {
+            drop(teller.room); // before somebody is told who has more
             // Who has hung up sends it again, and it is known.
             let _ = teller.tell.send(outcome.map(|(put, next)| Taken { frame, put, next }));
         }
