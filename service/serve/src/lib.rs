@@ -9,8 +9,8 @@
 //! GET / ──[page]──▶ a browser
 //! ```
 //!
-//! What a request may do is decided in `access`. Whatever takes long (the store, a view) runs in threads of its own, as many
-//! at once as there are processors; who comes then is asked to come again.
+//! What a request may do is decided in `access`. A view runs in a thread of its own, as many at once as there are processors;
+//! frames gather in `arriving`, whose thread puts them into the store. Who comes while too much waits is asked to come again.
 
 mod access;
 mod answer;
