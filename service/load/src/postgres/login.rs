@@ -1,8 +1,6 @@
 //! Logging in: by nothing, by a password as it is, by its MD5, or by SCRAM, which never shows it.
 
-use std::io::{self, Read, Write};
-use std::net::TcpStream;
-use std::time::Duration;
+use std::io;
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
@@ -10,11 +8,6 @@ use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
-
-use super::talk::{Database, Talk};
-use crate::Error;
-use crate::failure::Failure;
-use crate::socket::{Dialogue, Progress, Protocol};
 
 /// Who logs in, and to what.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,39 +91,4 @@ fn append(out: &mut Vec<u8>, write: impl FnOnce(&mut BytesMut) -> io::Result<()>
     write(&mut buffer)?;
     out.extend_from_slice(&buffer);
     Ok(())
-}
-
-impl Database {
-    /// Logs in once, and says what is wrong with that; `host` is what the server is called.
-    pub fn check(&self, host: &str, mut stream: TcpStream, patience: Duration) -> Result<(), Error> {
-        let refused = |why: String| Error::Login { host: host.to_owned(), why };
-        let mut reply = Vec::new();
-        let mut talk = self.greet(&mut reply);
-        let mut go_on = || -> io::Result<Option<Failure>> {
-            stream.set_read_timeout(Some(patience))?;
-            stream.set_write_timeout(Some(patience))?;
-            let mut buffer = [0; 4096];
-            loop {
-                stream.write_all(&reply)?;
-                reply.clear();
-                let read = stream.read(&mut buffer)?;
-                if read == 0 {
-                    return Ok(talk.close().err());
-                }
-                match talk.feed(&buffer[..read], &mut reply) {
-                    Ok(Progress::Open) => return stream.write_all(&Talk::farewell()).map(|()| None),
-                    Ok(_) => {}
-                    Err(failure) => return Ok(Some(failure)),
-                }
-            }
-        };
-        match go_on() {
-            Ok(None) => Ok(()),
-            Ok(Some(failure)) => Err(refused(talk.said.take().unwrap_or_else(|| match failure {
-                Failure::Closed => "it closes the connection".to_owned(),
-                _ => "it does not speak PostgreSQL's protocol".to_owned(),
-            }))),
-            Err(error) => Err(refused(error.to_string())),
-        }
-    }
 }

@@ -3,11 +3,13 @@
 //! ```text
 //! postgres://… ─[address]─▶ [`Login`] ─┐
 //! queries ─[queries]─▶ [`Queries`] ────┴▶ [`Database`] ─[talk]─▶ bytes, cut into [messages]
+//!                                           └[check]─▶ what is wrong with the login
 //! ```
 //!
 //! Queries go as simple ones: text, and all that a line has between semicolons at once, as psql sends it.
 
 mod address;
+mod check;
 mod login;
 mod messages;
 mod queries;

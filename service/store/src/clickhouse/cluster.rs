@@ -6,8 +6,8 @@
 
 use super::binary::Reader;
 use super::client::Client;
+use super::literal::quoted;
 use super::place::Place;
-use super::store::quoted;
 use crate::Error;
 
 /// The tables, and what chooses a row's shard.

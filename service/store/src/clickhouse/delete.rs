@@ -3,9 +3,10 @@
 use rustc_hash::FxHashSet;
 
 use super::binary::Reader;
+use super::literal::listed;
 use super::schema;
 use super::series::{self, Row};
-use super::store::{ClickHouse, listed};
+use super::store::ClickHouse;
 use crate::engine::Deleted;
 use crate::{Error, Query};
 

@@ -5,7 +5,8 @@ use diytrace_profile::module::ModuleKey;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::binary::{Reader, Writer};
-use super::store::{ClickHouse, Known, listed};
+use super::literal::listed;
+use super::store::{ClickHouse, Known};
 use crate::dictionary::{Dictionary, Path};
 use crate::id::Id;
 use crate::kept::{build_id_of, bytes_of};

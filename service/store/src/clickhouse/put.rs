@@ -7,7 +7,8 @@ use rustc_hash::FxHashSet;
 
 use super::binary::{Reader, Writer};
 use super::dictionary::{self, News};
-use super::store::{ClickHouse, TRUST, listed};
+use super::literal::listed;
+use super::store::{ClickHouse, TRUST};
 use super::there::{self, There};
 use super::write::{AT_ONCE, Data, Slice, bytes_of_head, write};
 use crate::dictionary as local;

@@ -5,8 +5,9 @@ use diytrace_profile::merge::PartKey;
 use rustc_hash::FxHashSet;
 
 use super::binary::Reader;
+use super::literal::listed;
 use super::schema;
-use super::store::{ClickHouse, listed};
+use super::store::ClickHouse;
 use crate::engine::{FrameFacts, SeriesFacts};
 use crate::kept::timing_name;
 use crate::{Error, Labels, Query, Range};

@@ -3,8 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::binary::Reader;
+use super::literal::quoted;
 use super::schema;
-use super::store::{ClickHouse, quoted};
+use super::store::ClickHouse;
 use crate::kept::Known;
 use crate::{Error, Frame};
 
