@@ -13,7 +13,7 @@
 //! [`saving`] puts beside profiles, and the archives of [`pack`]. Times are fixed-point ([`time`]) and
 //! histograms ([`histogram`]) counts, so that no result depends on the order of files, threads or processes.
 //!
-//! [`spent`] leaves one kind of time of them, on the processor or waiting. [`run`] finds what lies in a folder; [`opened`] is the way's first half, for all commands; in [`left`], debug information corrects what it says of calls that an
+//! [`spent`] leaves one kind of time of them, on the processor or waiting. [`run`] finds what lies in a folder; [`opened`] is the way's first half, for all commands; in [`left_inline`], debug information corrects what it says of calls that an
 //! exception has left. [`warnings`] are what a reader should know of it.
 //!
 //! Below all that: [`module`] and [`process`] (what is one), [`units`] and [`human`] (how numbers are written), [`demangle`] and
@@ -28,7 +28,7 @@ pub mod error;
 pub mod functions;
 pub mod histogram;
 pub mod human;
-pub mod left;
+pub mod left_inline;
 pub mod load;
 pub mod merge;
 pub mod module;

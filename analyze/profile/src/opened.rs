@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::left;
+use crate::left_inline;
 use crate::load::interval::Interval;
 use crate::load::{self, Family, Loaded, Sources, read_all};
 use crate::merge::{By, Merged, Merging};
@@ -70,7 +70,7 @@ impl Opened {
     /// Puts calls where they belong, as far as the files tell more of that than the recorder could know.
     fn settle(&mut self) {
         let modules = self.merged.modules.clone(); // few, and the symbols are of them
-        left::settle(&mut self.merged, &Symbols::new(&modules, &self.files));
+        left_inline::settle(&mut self.merged, &Symbols::new(&modules, &self.files));
     }
 
     /// What was read and merged.

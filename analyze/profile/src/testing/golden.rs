@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-/// Holds an output against the one that is kept, or keeps it if `DIYTRACE_REGENERATE` is set.
+/// Holds an output against the one that is kept, or keeps it if `DIYTRACE_REGENERATE` is set. Files are the outputs themselves,
+/// without the head that insta's snapshots have: other programs open them, and people look at them.
 pub fn golden_at(path: &Path, output: &str) {
     if std::env::var_os("DIYTRACE_REGENERATE").is_some() {
         std::fs::write(path, output).unwrap();

@@ -2,6 +2,9 @@
 //!
 //! Samples are call paths whose weights are self times in milliseconds. The time axis is made up: a profile of counters
 //! knows how long, not when; samples stand behind each other in the order of their paths.
+//!
+//! (fxprof-processed-profile, a crate for this format, has weights that are whole numbers of 32 bits: a profile of nanoseconds to
+//! hours does not fit.)
 
 mod tables;
 
