@@ -55,6 +55,7 @@ fn make_up(here: &Path, set: &str, recorded: &Recorded, factors: &[(&str, f64)],
             found_error: 0.2 * (HOOKS.inner + HOOKS.outer),
             windows: (0..20).map(|_| HOOKS.inner + HOOKS.outer - HOOKS.counted + 2.0 * chance.normal()).collect(),
             wait: None,
+            knows_preempted: false,
         };
         program.run(&times, &mut chance, &here.join(set).join(run.to_string()));
     }

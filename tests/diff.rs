@@ -51,6 +51,11 @@ fn own(function: &str, parse: f64) -> f64 {
 /// Makes up runs of programs in which a call of `parse` takes so long, set by set in any order: from run to run a function
 /// takes a hundredth more or less, and one run in three is kept waiting somewhere.
 fn make_up(here: &Path, sets: &[(&str, &Recorded, f64)], runs: usize) {
+    make_up_where(here, sets, runs, 1.0 / 3.0, false);
+}
+
+/// The same, where so many of the runs are kept waiting; the recordings may know that it is for others.
+fn make_up_where(here: &Path, sets: &[(&str, &Recorded, f64)], runs: usize, waiting: f64, knows_preempted: bool) {
     const HOOKS: Hooks = Hooks { inner: 12.0, outer: 30.0, counted: 9.0 };
     let mut chance = Chance::new(1);
     for (set, recorded, parse) in sets {
@@ -59,7 +64,7 @@ fn make_up(here: &Path, sets: &[(&str, &Recorded, f64)], runs: usize) {
             let functions = ["main", "handle", "parse", "lookup", "compare", "render"];
             let own_ns = functions.map(|function| own(function, *parse) * (1.0 + 0.01 * chance.normal()));
             let own = |function: &str| own_ns[functions.iter().position(|name| *name == function).unwrap()];
-            let waiting = functions[(chance.part() * functions.len() as f64) as usize];
+            let where_it_waits = functions[(chance.part() * functions.len() as f64) as usize];
             let times = Times {
                 own: &own,
                 variation: 0.1,
@@ -68,7 +73,8 @@ fn make_up(here: &Path, sets: &[(&str, &Recorded, f64)], runs: usize) {
                 found: HOOKS,
                 found_error: 0.2 * (HOOKS.inner + HOOKS.outer),
                 windows: (0..20).map(|_| HOOKS.inner + HOOKS.outer - HOOKS.counted + 5.0 * chance.normal()).collect(),
-                wait: (chance.part() < 1.0 / 3.0).then_some((waiting, 30e6)),
+                wait: (chance.part() < waiting).then_some((where_it_waits, 30e6)),
+                knows_preempted,
             };
             program.run(&times, &mut chance, &here.join(set).join(run.to_string()));
         }
@@ -101,6 +107,35 @@ fn of_verdict<'a>(json: &'a Value, verdict: &str) -> Vec<&'a str> {
     let functions = json["queries"][0]["functions"].as_array().unwrap();
     let named = functions.iter().filter(|function| function["verdict"] == verdict);
     named.map(|function| function["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn others_that_have_the_processor_hide_no_change() {
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path();
+    let [base, dear] = [build(&[]), build(&["-DPARSE=2400"])].map(|program| program.record().arg("200").run());
+    for (folder, knows) in [("known", true), ("unknown", false)] {
+        make_up_where(
+            &here.join(folder),
+            &[("before", &base, 2_000.0), ("after", &dear, 2_400.0), ("again", &base, 2_000.0)],
+            12,
+            1.0,
+            knows,
+        );
+    }
+    let (json, status) = compared(here, &["known/before", "known/after"]);
+    assert_eq!((of_verdict(&json, "changed"), status), (vec!["parse"], 1));
+    assert_eq!((&json["queries"][0]["without_preempted"], of_verdict(&json, "unstable")), (&json!(true), vec![]));
+    let (same, status) = compared(here, &["known/before", "known/again"]);
+    assert_eq!((of_verdict(&same, "changed"), status), (vec![], 0));
+    // Where nobody knows, those 30 ms are in functions that take a fraction of one.
+    let (unknown, _) = compared(here, &["unknown/before", "unknown/after"]);
+    let longest = |json: &Value| {
+        let functions = json["queries"][0]["functions"].as_array().unwrap().iter();
+        let runs = functions.flat_map(|function| function["self_ns"]["left"].as_array().unwrap());
+        runs.filter_map(Value::as_f64).fold(0.0, f64::max)
+    };
+    assert!(longest(&json) < 2e6 && longest(&unknown) > 30e6, "{} and {}", longest(&json), longest(&unknown));
 }
 
 #[test]

@@ -135,6 +135,7 @@ fn simulated(
         found_error: LOOP_ERROR,
         windows: (0..windows).map(|_| timing + chance.normal()).collect(),
         wait: None,
+        knows_preempted: false,
     };
     let truth = program.run(&times, chance, here.path());
     let output = run_to_end(diytrace(here.path()).args(["report", "--format", "json", "."]));

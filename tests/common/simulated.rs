@@ -14,7 +14,7 @@ use diytrace_format::header::clock::CLOCK_GETTIME;
 use diytrace_format::histogram::bin;
 use diytrace_format::reader::File;
 use diytrace_format::timeline::{FIRST_WIDTH, Timeline, parts, width_for};
-use diytrace_format::{Arena, Bins, Calibration, Function, GRANULE, Header, NodeRecord, Ref, UNIT, kind, node};
+use diytrace_format::{Arena, Bins, Calibration, Function, GRANULE, Header, NodeRecord, OffCpu, Ref, UNIT, kind, node};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
 use super::Recorded;
@@ -63,6 +63,8 @@ pub struct Times<'a> {
     pub windows: Vec<f64>,
     /// One call of a function is kept waiting for so many nanoseconds.
     pub wait: Option<(&'a str, f64)>,
+    /// Whether the recording knows that it was others who had the processor then.
+    pub knows_preempted: bool,
 }
 
 /// What is so of a function.
@@ -156,14 +158,15 @@ impl Program {
                 }
             }
         }
-        let Run { counted, mut truth, .. } = run;
+        let Run { counted, mut truth, waits, .. } = run;
+        let preempted = waits.filter(|_| times.knows_preempted).map(|(path, _, ns)| (path, ns as u64));
         truth.values_mut().for_each(|truth| truth.each_ns.sort_by(f64::total_cmp));
         fs::create_dir_all(folder).unwrap();
-        fs::write(folder.join(&self.name), self.profile(times, &counted)).unwrap();
+        fs::write(folder.join(&self.name), self.profile(times, &counted, preempted)).unwrap();
         truth
     }
 
-    fn profile(&self, times: &Times, counted: &[Counted]) -> Vec<u8> {
+    fn profile(&self, times: &Times, counted: &[Counted], preempted: Option<(usize, u64)>) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         for (path, counted) in self.paths.iter().zip(counted) {
             change(&mut bytes, path.offset, |record: &mut NodeRecord| {
@@ -204,7 +207,14 @@ impl Program {
         windows.own = [(note / 0.75 * 1024.0) as i32; RESULTS];
         windows.differences.iter_mut().zip(&times.windows).for_each(|(to, ns)| *to = (ns * 1024.0) as i32);
         let windows = append(&mut bytes, &windows);
-        change(&mut bytes, self.arena, |arena: &mut Arena| (arena.pending, arena.calibration) = (0, windows));
+        // What the recorded run was off the processor is nothing of this one.
+        let off_cpu = preempted.map(|(path, preempted_ns)| {
+            let node = (self.paths[path].offset / UNIT) as Ref;
+            append(&mut bytes, &OffCpu { node, preempted_ns, ..OffCpu::default() })
+        });
+        change(&mut bytes, self.arena, |arena: &mut Arena| {
+            (arena.pending, arena.calibration, arena.off_cpu) = (0, windows, off_cpu.unwrap_or(0));
+        });
         bytes.resize(bytes.len().next_multiple_of(GRANULE), 0);
         let used = bytes.len() as u64;
         change(&mut bytes, 0, |header: &mut Header| {
