@@ -4,8 +4,19 @@ use std::process::Command;
 
 use super::{assert_none, pages, repository};
 
-const FOLDERS: [&str; 10] =
-    ["src/", "cdylib/", "analyze/", "tests/", "c-fixtures/", "benches/", "examples/", "docs/", "fuzz/", "packaging/"];
+const FOLDERS: [&str; 11] = [
+    "src/",
+    "cdylib/",
+    "analyze/",
+    "service/",
+    "tests/",
+    "c-fixtures/",
+    "benches/",
+    "examples/",
+    "docs/",
+    "fuzz/",
+    "packaging/",
+];
 
 #[test]
 fn files_that_are_named_exist() {

@@ -105,13 +105,10 @@ impl Sides {
 
     fn add(&mut self, side: usize, number: usize, run: &Observed, places: &[usize]) {
         let runs = self.runs;
-        let of_others = |preempted: Option<f64>| match self.are_without_preempted {
-            true => 0.0,
-            false => preempted.unwrap_or_default(),
-        };
+        let is_without_preempted = self.are_without_preempted;
         for ((_, measured), &place) in run.functions.iter().zip(places) {
             // A function of which only addresses are known, as a forked child inherited it, was not called here.
-            let own = measured.own + of_others(measured.preempted);
+            let own = if is_without_preempted { measured.own_without_preempted() } else { measured.own };
             self.functions[place].1.add(side, number, own, measured, runs);
             self.total[side][number] += own;
             self.total_error[side] += measured.own_error.error() / runs[side] as f64;
@@ -125,8 +122,8 @@ impl Sides {
         }
         for (&(caller, callee), called) in &run.edges {
             let edge = self.edges.entry((places[caller], places[callee])).or_insert_with(|| Series::empty(runs));
-            let called = Called { own: called.own + of_others(called.preempted), ..*called };
-            edge.add_called(side, number, &called, runs);
+            let preempted = called.preempted.filter(|_| is_without_preempted).unwrap_or_default();
+            edge.add_called(side, number, &Called { own: called.own - preempted, ..*called }, runs);
         }
         self.flames.add(side, run, places, runs[side]);
     }
@@ -214,8 +211,7 @@ mod tests {
     /// A run of a function whose own time others have prolonged, which the recording knows or not.
     fn run(own: f64, preempted: Option<f64>) -> Observed {
         let identity = Identity { name: "f".to_owned(), ..Identity::default() };
-        let measured =
-            Measured { calls: 1, own: own - preempted.unwrap_or_default(), preempted, ..Measured::default() };
+        let measured = Measured { calls: 1, own, preempted, ..Measured::default() };
         let knows_preempted = preempted.is_some();
         Observed { functions: vec![(identity, measured)], is_timed: true, knows_preempted, ..Observed::default() }
     }

@@ -53,9 +53,9 @@ pub struct Observed {
 pub struct Measured {
     /// Calls entered.
     pub calls: u64,
-    /// Time without callees, and without `preempted`.
+    /// Time without callees.
     pub own: f64,
-    /// Time in its own code in which others had the processor; `None` where the recording does not know.
+    /// What of `own` others had the processor, where the recording knows.
     pub preempted: Option<f64>,
     /// Time with callees, of outermost calls.
     pub total: f64,
@@ -82,9 +82,9 @@ pub struct Measured {
 pub struct Called {
     /// Calls entered.
     pub calls: u64,
-    /// Time without callees, and without `preempted`.
+    /// Time without callees.
     pub own: f64,
-    /// As of a function.
+    /// What of `own` others had the processor, where the recording knows.
     pub preempted: Option<f64>,
     /// Time with callees.
     pub total: f64,
@@ -104,6 +104,11 @@ struct Known {
 }
 
 impl Measured {
+    /// Its own time, less that in which others had the processor as far as the recording knows.
+    pub fn own_without_preempted(&self) -> f64 {
+        self.own - self.preempted.unwrap_or_default()
+    }
+
     /// Adds another function that has the same name.
     pub fn add(&mut self, other: &Self) {
         self.calls = self.calls.saturating_add(other.calls);
@@ -210,11 +215,10 @@ impl Observed {
             ran.add(&function);
             let split = function.own_off.split(function.corrected.own);
             self.knows_preempted &= split.is_some();
-            let preempted = split.map(|split| split.preempted.ns());
             self.functions[id as usize].1.add(&Measured {
                 calls: function.calls,
-                own: function.corrected.own.ns() - preempted.unwrap_or_default(),
-                preempted,
+                own: function.corrected.own.ns(),
+                preempted: split.map(|split| split.preempted.ns()),
                 total: function.corrected.total.ns(),
                 own_error: Uncertainty::default(), // see below
                 total_error: function.error.ns(),
@@ -226,11 +230,10 @@ impl Observed {
                 ran,
             });
             for (callee, edge) in function.callees {
-                let preempted = edge.own_off.split(edge.corrected.own).map(|split| split.preempted.ns());
                 self.edges.entry((id as usize, callee as usize)).or_default().add(&Called {
                     calls: edge.calls,
-                    own: edge.corrected.own.ns() - preempted.unwrap_or_default(),
-                    preempted,
+                    own: edge.corrected.own.ns(),
+                    preempted: edge.own_off.split(edge.corrected.own).map(|split| split.preempted.ns()),
                     total: edge.corrected.total.ns(),
                     own_error: Uncertainty::default(),
                     total_error: edge.error.ns(),

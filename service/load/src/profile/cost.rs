@@ -51,7 +51,7 @@ impl Costs {
 
     /// Time without callees, in nanoseconds a request.
     pub fn own(&self, function: &Identity) -> f64 {
-        let own = self.functions.get(function).map_or(0.0, |measured| measured.own);
+        let own = self.functions.get(function).map_or(0.0, |measured| measured.own_without_preempted());
         own / self.requests.max(1) as f64
     }
 

@@ -296,8 +296,8 @@ fn of_step(measured: &Measured, requests: u64) -> OfStep {
     OfStep {
         calls: measured.calls,
         calls_per_request: measured.calls as f64 / requests,
-        self_ns_per_call: (measured.calls > 0).then(|| measured.own / measured.calls as f64),
-        self_ns_per_request: measured.own / requests,
+        self_ns_per_call: (measured.calls > 0).then(|| measured.own_without_preempted() / measured.calls as f64),
+        self_ns_per_request: measured.own_without_preempted() / requests,
         self_error_ns_per_request: measured.own_error.error() / requests,
         self_cpu_ns_per_request: measured.own_cpu.map(|ns| ns / requests),
         self_wait_ns_per_request: measured.own_wait.map(|ns| ns / requests),
