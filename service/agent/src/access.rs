@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
+use diytrace_store::certificates;
+use ureq::tls::{ClientCert, PrivateKey, RootCerts, TlsConfig};
 
 use crate::Error;
 
@@ -36,15 +37,4 @@ impl Access {
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
     fs::read(path).map_err(|error| Error::Certificate { path: path.to_owned(), why: error.to_string() })
-}
-
-fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, Error> {
-    let wrong = |why: String| Error::Certificate { path: path.to_owned(), why };
-    let mut all = Vec::new();
-    for item in parse_pem(&read(path)?) {
-        if let PemItem::Certificate(certificate) = item.map_err(|error| wrong(error.to_string()))? {
-            all.push(certificate);
-        }
-    }
-    if all.is_empty() { Err(wrong("it has no certificate".to_owned())) } else { Ok(all) }
 }

@@ -42,11 +42,17 @@ pub struct Step {
 /// Who looks on, between steps and while they go on.
 pub trait Observer {
     /// A step is about to begin; nothing is on its way.
-    fn begin(&mut self, number: usize, pace: Pace) -> Result<(), Error>;
+    fn begin(&mut self, _number: usize, _pace: Pace) -> Result<(), Error> {
+        Ok(())
+    }
     /// It goes on; how many requests were done of the run, and which part of the step is over.
-    fn look(&mut self, done: u64, part: f64) -> Result<(), Error>;
+    fn look(&mut self, _done: u64, _part: f64) -> Result<(), Error> {
+        Ok(())
+    }
     /// It is over, and nothing is on its way.
-    fn end(&mut self, step: &Step) -> Result<(), Error>;
+    fn end(&mut self, _step: &Step) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// A phase begins so long after its threads are told of it.

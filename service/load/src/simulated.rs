@@ -3,13 +3,13 @@
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
+use crate::Target;
 use crate::document::Document;
 use crate::failure::NotSent;
-use crate::pace::{Pace, Plan, Rates};
+use crate::pace::{Plan, Rates};
 use crate::phase::{Driver, Phase, Shared};
-use crate::run::{self, Observer, Step};
+use crate::run::{self, Observer};
 use crate::tally::{Sent, Tally};
-use crate::{Error, Target};
 
 /// A server, and the connections to it.
 struct Simulated {
@@ -57,17 +57,7 @@ impl Driver for Simulated {
 
 struct Nobody;
 
-impl Observer for Nobody {
-    fn begin(&mut self, _number: usize, _pace: Pace) -> Result<(), Error> {
-        Ok(())
-    }
-    fn look(&mut self, _done: u64, _part: f64) -> Result<(), Error> {
-        Ok(())
-    }
-    fn end(&mut self, _step: &Step) -> Result<(), Error> {
-        Ok(())
-    }
-}
+impl Observer for Nobody {}
 
 impl Simulated {
     fn run(&mut self, rates: &str, is_poisson: bool) -> Document {

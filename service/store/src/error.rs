@@ -12,7 +12,7 @@ pub enum Error {
         text: String,
     },
     /// Certificates that cannot be read.
-    #[error("{}: {why}; it must have certificates (PEM)", path.display())]
+    #[error("{}: {why}", path.display())]
     Certificate {
         /// Which file.
         path: PathBuf,

@@ -20,6 +20,7 @@
 mod address;
 mod beyond;
 mod blob;
+mod certificates;
 mod clickhouse;
 mod codec;
 mod dictionary;
@@ -43,6 +44,7 @@ mod sums;
 mod wire;
 
 pub use address::Address;
+pub use certificates::certificates;
 pub use engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Stored, Tier};
 pub use error::Error;
 pub use frame::Frame;

@@ -112,6 +112,7 @@ pub fn merge(families: &[Family], by: By, pid: Option<u32>) -> Merged {
 }
 
 /// Profiles on their way to [`Merged`], one by one: none of them is needed once it was added.
+#[derive(Default)]
 pub struct Merging {
     by: By,
     pid: Option<u32>,
@@ -129,22 +130,7 @@ pub struct Merging {
 impl Merging {
     /// Nothing so far; with `pid`, only what that process has recorded will count.
     pub fn new(by: By, pid: Option<u32>) -> Self {
-        let (modules, places) = (ModuleTable::default(), PlaceTable::default());
-        let (groups, labels, calibrations) = Default::default();
-        let (whole_timelines, whole_open_calls, changes_only) = (false, false, false);
-        Self {
-            by,
-            pid,
-            families: 0,
-            modules,
-            places,
-            groups,
-            labels,
-            calibrations,
-            whole_timelines,
-            whole_open_calls,
-            changes_only,
-        }
+        Self { by, pid, ..Self::default() }
     }
 
     /// The same, but timelines are of all that was recorded, also where all else is what has come since an earlier reading.

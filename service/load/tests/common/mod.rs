@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use diytrace_load::socket::{Protocol, Target, Worker};
-use diytrace_load::{Error, Observer, Pace, Plan, Shared, Step, Tally, run};
+use diytrace_load::{Observer, Plan, Shared, Tally, run};
 
 /// Forty requests to a server, a hundred a second, over four connections.
 pub fn drive<P: Protocol>(target: Target<P>) -> Tally {
@@ -26,14 +26,4 @@ pub fn drive_at<P: Protocol>(rate: &str, duration: Duration, target: Target<P>) 
 
 struct Nobody;
 
-impl Observer for Nobody {
-    fn begin(&mut self, _number: usize, _pace: Pace) -> Result<(), Error> {
-        Ok(())
-    }
-    fn look(&mut self, _done: u64, _part: f64) -> Result<(), Error> {
-        Ok(())
-    }
-    fn end(&mut self, _step: &Step) -> Result<(), Error> {
-        Ok(())
-    }
-}
+impl Observer for Nobody {}

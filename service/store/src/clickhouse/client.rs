@@ -1,15 +1,14 @@
 //! ClickHouse over HTTP: a query, and its answer when all of it is there.
 
-use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use ureq::Agent;
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::tls::{RootCerts, TlsConfig};
 
 use super::native::Block;
 use super::place::Place;
 use crate::Error;
+use crate::certificates::certificates;
 
 /// How long a connection may take.
 const TO_CONNECT: Duration = Duration::from_secs(10);
@@ -155,18 +154,6 @@ impl Client {
     pub fn damaged(&self, what: &str) -> Error {
         Error::Damaged { store: self.place.to_string(), what: what.to_owned() }
     }
-}
-
-/// The certificates in a file.
-fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, Error> {
-    let wrong = |why: String| Error::Certificate { path: path.to_owned(), why };
-    let mut all = Vec::new();
-    for item in parse_pem(&fs::read(path).map_err(|error| wrong(error.to_string()))?) {
-        if let PemItem::Certificate(certificate) = item.map_err(|error| wrong(error.to_string()))? {
-            all.push(certificate);
-        }
-    }
-    if all.is_empty() { Err(wrong("it has no certificate".to_owned())) } else { Ok(all) }
 }
 
 /// The first sentence of what ClickHouse says, without its numbers.
