@@ -30,16 +30,7 @@ impl Story {
 
     /// Records a program, a copy of its own, into a folder of that name.
     fn record(&self, source: &str, build: Build, name: &str) -> Program {
-        let mut program = fixture(source, build);
-        let copy = self.path().join(program.path.file_name().unwrap());
-        if !copy.exists() {
-            copy_program(&program.path, &copy);
-        }
-        program.path = copy;
-        let arguments: &[&str] = if source == "forks.c" { &["5", "2"] } else { &[] };
-        let recorded = program.record().args(arguments).run();
-        fs::rename(recorded.out(), self.path().join(name)).unwrap();
-        program
+        record_into(self.path(), source, build, name)
     }
 
     fn run(&self, line: &str) -> Output {

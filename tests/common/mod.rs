@@ -45,6 +45,8 @@ pub mod stepped;
 pub mod story;
 mod waiting;
 
+use std::path::Path;
+
 pub use compilers::{Build, builds};
 pub use endless::{Endless, wait_until};
 pub use executable::{copy_program, write_script};
@@ -55,3 +57,17 @@ pub use release::tool;
 pub use report::{Callee, Document, Function, Report, Spent, assert_same_counts, parse_counts};
 pub use rights::{is_root, warn};
 pub use waiting::Waiting;
+
+/// Records a program, a copy of its own in a folder, into a folder of that name there.
+pub fn record_into(here: &Path, source: &str, build: Build, name: &str) -> Program {
+    let mut program = fixture(source, build);
+    let copy = here.join(program.path.file_name().unwrap());
+    if !copy.exists() {
+        copy_program(&program.path, &copy);
+    }
+    program.path = copy;
+    let arguments: &[&str] = if source == "forks.c" { &["5", "2"] } else { &[] };
+    let recorded = program.record().args(arguments).run();
+    std::fs::rename(recorded.out(), here.join(name)).unwrap();
+    program
+}

@@ -1,13 +1,12 @@
 //! A store in ClickHouse, and recordings that are put into it.
 
-use std::fs;
 use std::path::Path;
 use std::process::Output;
 
 use tempfile::TempDir;
 
 use super::clickhouse::{ClickHouse, Cluster};
-use super::{builds, copy_program, diytrace, fixture, run_to_end};
+use super::{builds, diytrace, record_into, run_to_end};
 
 /// Where stores can be: a ClickHouse, or two.
 pub trait Engine {
@@ -61,15 +60,7 @@ impl<E: Engine> Story<E> {
 
     /// Records a program, a copy of its own, into a folder of that name.
     pub fn record(&self, source: &str, name: &str) {
-        let mut program = fixture(source, builds()[0]);
-        let copy = self.path().join(program.path.file_name().unwrap());
-        if !copy.exists() {
-            copy_program(&program.path, &copy);
-        }
-        program.path = copy;
-        let arguments: &[&str] = if source == "forks.c" { &["5", "2"] } else { &[] };
-        let recorded = program.record().args(arguments).run();
-        fs::rename(recorded.out(), self.path().join(name)).unwrap();
+        record_into(self.path(), source, builds()[0], name);
     }
 
     /// A command; `STORE` is the store.
