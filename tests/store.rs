@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use common::{Build, Program, builds, copy_program, diytrace, fixture, is_root, run_to_end};
+use common::{Build, Program, builds, copy_program, diytrace, fixture, is_root, record_into, run_to_end};
 use serde_json::Value;
 use tempfile::TempDir;
 
