@@ -30,7 +30,7 @@ impl<K: Ord + Copy, V: Default> Ascending<K, V> {
 
 impl<K, V> Ascending<K, V> {
     /// All, in order.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &(K, V)> {
+    pub fn iter(&self) -> std::slice::Iter<'_, (K, V)> {
         self.0.iter()
     }
 }

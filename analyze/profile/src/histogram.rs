@@ -10,6 +10,8 @@ use crate::ascending::Ascending;
 use crate::load;
 use crate::time::Time;
 
+mod packed;
+
 /// Clocks whose rates differ by less than this share are taken for one: bins are then added, not converted.
 const SAME_RATE: f64 = 1e-3;
 
@@ -63,6 +65,11 @@ impl Refinement {
     }
 }
 
+/// The kind of clock that goes at a rate.
+fn clock_of(hz: f64) -> i32 {
+    (hz.ln() / SAME_RATE).round() as i32
+}
+
 /// Bins in ticks of clocks of nearly one rate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Bins {
@@ -83,7 +90,7 @@ impl Histogram {
         if function.octaves.is_empty() {
             return;
         }
-        let bins = self.clocks.at((hz.ln() / SAME_RATE).round() as i32);
+        let bins = self.clocks.at(clock_of(hz));
         let calls = function.returned().saturating_sub(function.unbinned);
         bins.add_rates(calls, u128::from(calls).saturating_mul(hz.round() as u128));
         for (octave, counts) in &function.octaves {

@@ -17,7 +17,7 @@
 //! exception has left. [`warnings`] are what a reader should know of it.
 //!
 //! Below all that: [`module`] and [`process`] (what is one), [`units`] and [`human`] (how numbers are written), [`demangle`] and
-//! [`short_name`], [`nearest`] ("did you mean"), [`timeline`], [`new_file`], [`progress`]; and [`error`] for those above.
+//! [`short_name`], [`nearest`] ("did you mean"), [`timeline`], [`new_file`], [`progress`], [`varint`]; and [`error`] for those above.
 
 pub mod archive;
 mod ascending;
@@ -49,4 +49,5 @@ pub mod testing;
 pub mod time;
 pub mod timeline;
 pub mod units;
+pub mod varint;
 pub mod warnings;

@@ -116,6 +116,11 @@ impl Origin {
 pub struct Timelines(BTreeMap<Origin, Slices>);
 
 impl Timelines {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Adds slices of a family.
     pub fn add(&mut self, origin: Origin, slices: &Slices) {
         self.0.entry(origin).or_default().add(slices);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
-use diytrace_store::{CONTENT_TYPE, Frame, Names, Put, Sampled, Sink, encode, encode_names};
+use diytrace_store::{CONTENT_TYPE, Frame, Names, Outgoing, Put, Sampled, Sink, encode_names};
 use serde::{Deserialize, Deserializer};
 
 use crate::{Access, Error};
@@ -44,7 +44,7 @@ impl Sink for Client {
     type Error = Error;
 
     fn put(&mut self, frame: &Frame) -> Result<Put, Error> {
-        match self.send(frame)? {
+        match self.send(frame, &mut Outgoing::default())? {
             Sent::Acknowledged(answer) => Ok(answer.put),
             Sent::Overlap => Ok(Put::Known), // of all since the beginning it cannot be
         }
@@ -80,11 +80,18 @@ impl Client {
         &self.service
     }
 
-    /// Sends a frame.
-    pub fn send(&self, frame: &Frame) -> Result<Sent, Error> {
-        let (status, body) = self.post("/v1/frames", &encode(frame))?;
+    /// Sends the next frame of a recording, with what the service does not know of that yet.
+    pub fn send(&self, frame: &Frame, outgoing: &mut Outgoing) -> Result<Sent, Error> {
+        let (mut status, mut body) = self.post("/v1/frames", &outgoing.encode(frame))?;
+        if status == 428 {
+            outgoing.forgotten();
+            (status, body) = self.post("/v1/frames", &outgoing.encode(frame))?;
+        }
         match status {
-            200 => serde_json::from_str(&body).map(Sent::Acknowledged).map_err(|error| self.away(&error)),
+            200 => {
+                outgoing.acknowledged();
+                serde_json::from_str(&body).map(Sent::Acknowledged).map_err(|error| self.away(&error))
+            }
             409 => Ok(Sent::Overlap),
             _ => Err(self.not_taken(status, &body)),
         }

@@ -34,12 +34,13 @@ struct Rest {
 }
 
 impl KnownNames {
-    /// Sends what the service does not know yet of the places in a recording's frame; all there is if there will be no later
-    /// time.
-    pub fn send(&mut self, client: &Client, recording: &Path, merged: &Merged, is_last: bool) -> Result<(), Error> {
+    /// Adds the places in a recording's frame to those whose names are to be sent, if they were not.
+    pub fn add(&mut self, recording: &Path, merged: &Merged) {
+        let known: Vec<Option<Option<&HashSet<u64>>>> =
+            merged.modules.iter().map(|module| module.key().map(|key| self.known.get(&key))).collect();
         let unknown = merged.places.iter().any(|place| {
-            let key = place.module.and_then(|module| merged.modules[module as usize].key());
-            key.is_some_and(|key| !self.known.get(&key).is_some_and(|known| known.contains(&place.address)))
+            let known = place.module.and_then(|module| known[module as usize]);
+            known.is_some_and(|known| !known.is_some_and(|known| known.contains(&place.address)))
         });
         if unknown {
             let mut sum = diytrace_profile::merge::Merging::new(Default::default(), None);
@@ -51,6 +52,10 @@ impl KnownNames {
             sum.add_merged(merged, None);
             self.rest = Some(Rest { merged: sum.finish(), recordings });
         }
+    }
+
+    /// Sends what the service does not know yet; all there is if there will be no later time.
+    pub fn send(&mut self, client: &Client, is_last: bool) -> Result<(), Error> {
         let is_soon = self.latest.is_some_and(|latest| latest.elapsed() < PAUSE);
         let Some(rest) = self.rest.take_if(|_| is_last || !is_soon) else { return Ok(()) };
         let Rest { merged, recordings } = rest;

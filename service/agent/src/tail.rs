@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use diytrace_profile::load::reader::{Reader, Reading};
 use diytrace_profile::load::{self, Family};
 use diytrace_profile::process::State;
-use diytrace_store::{Frame, Labelled, frame, session};
+use diytrace_store::{Frame, Labelled, Outgoing, frame, session};
 
 use crate::Error;
 use crate::client::{Answer, Client, Sent};
@@ -21,6 +21,7 @@ pub struct Tail {
     path: PathBuf,
     reader: Reader,
     session: String,
+    outgoing: Outgoing,
     /// The reading up to which the service has all; `None`: it has nothing.
     acknowledged: Option<Family>,
     /// The number of the next frame.
@@ -44,7 +45,8 @@ impl Tail {
             }
         }
         let path = path.to_owned();
-        Ok(Self { path, reader, session, acknowledged, next, may_be_there: true, remembered: None, is_done })
+        let (outgoing, remembered) = Default::default();
+        Ok(Self { path, reader, session, outgoing, acknowledged, next, may_be_there: true, remembered, is_done })
     }
 
     /// Whether all of it was sent, and there will be no more.
@@ -83,12 +85,12 @@ impl Tail {
         if !has_ended && !tells_anything(&frame) {
             return Ok(None);
         }
-        let answer = match client.send(&frame)? {
+        let answer = match client.send(&frame, &mut self.outgoing)? {
             Sent::Acknowledged(answer) => answer,
             Sent::Overlap => {
                 (self.acknowledged, self.next) = (None, 0);
                 frame = self.frame(&reading.family, labelled);
-                match client.send(&frame)? {
+                match client.send(&frame, &mut self.outgoing)? {
                     Sent::Acknowledged(answer) => answer,
                     Sent::Overlap => {
                         let said = "it takes no frame of this recording".to_owned();
@@ -97,7 +99,10 @@ impl Tail {
                 }
             }
         };
-        names.send(client, &self.path, &frame.merged, is_last || has_ended)?;
+        if self.outgoing.told_places() {
+            names.add(&self.path, &frame.merged);
+        }
+        names.send(client, is_last || has_ended)?;
         (self.next, self.may_be_there, self.is_done) = (answer.next, false, has_ended);
         let is_due = is_last || has_ended || self.remembered.is_none_or(|at| at.elapsed() >= REMEMBERED_EVERY);
         let remembered = if is_due { self.remember(&reading, memory, client) } else { Ok(()) };

@@ -19,6 +19,7 @@ pub fn error(status: StatusCode, sentence: &str) -> Response {
 pub fn status_of(error: &Error) -> StatusCode {
     match error {
         Error::Overlap { .. } => StatusCode::CONFLICT,
+        Error::Unknown { .. } => StatusCode::PRECONDITION_REQUIRED,
         Error::Frame { .. } | Error::Label { .. } => StatusCode::BAD_REQUEST,
         Error::Full { .. } => StatusCode::FORBIDDEN,
         // A full disk may have room again, and who is away may come back.

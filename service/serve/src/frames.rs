@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use diytrace_store::{Error, Labels, Put, decode, decode_names};
+use diytrace_store::{Error, Labels, Put, decode_names};
 use serde::Serialize;
 
 use crate::answer;
@@ -24,8 +24,11 @@ const SMALL: usize = 32 << 10;
 pub async fn frames(State(service): State<Arc<Service>>, body: Bytes) -> Response {
     let bytes = body.len();
     let read = match bytes <= SMALL {
-        true => Ok(decode(&body, MOST_INFLATED)),
-        false => service.busy(move || decode(&body, MOST_INFLATED)).await,
+        true => Ok(service.incoming.decode(&body, MOST_INFLATED)),
+        false => {
+            let incoming = service.incoming.clone();
+            service.busy(move || incoming.decode(&body, MOST_INFLATED)).await
+        }
     };
     let frame = match read {
         Err(busy) => return busy,
@@ -93,7 +96,9 @@ fn refused(service: &Service, error: &Error) -> Response {
     service.counters.refused.fetch_add(1, Relaxed);
     let status = answer::status_of(error);
     match status {
-        StatusCode::CONFLICT | StatusCode::BAD_REQUEST => tracing::debug!("a frame was not taken: {error}"),
+        StatusCode::CONFLICT | StatusCode::PRECONDITION_REQUIRED | StatusCode::BAD_REQUEST => {
+            tracing::debug!("a frame was not taken: {error}")
+        }
         _ => tracing::warn!("a frame was not taken: {error}"),
     }
     answer::error(status, &error.to_string())

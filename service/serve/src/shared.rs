@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use diytrace_store::Stored;
+use diytrace_store::{Incoming, Stored};
 use tokio::sync::{Semaphore, watch};
 
 use crate::answer;
@@ -47,6 +47,7 @@ pub struct Service {
     pub is_local: bool,
     pub counters: Counters,
     pub ending: Ending,
+    pub incoming: Arc<Incoming>,
     pub arriving: Arriving,
     store: Arc<Mutex<Stored>>,
     threads: Arc<Semaphore>,
@@ -71,6 +72,7 @@ impl Service {
             tokens,
             counters: Counters::default(),
             ending,
+            incoming: Arc::default(),
             arriving: Arriving::into_store(store.clone())?,
             store,
             threads: Arc::new(Semaphore::new(threads)),

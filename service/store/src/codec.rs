@@ -11,6 +11,7 @@
 //! | for each of those: varint | by how much it is more, signs in the lowest bit |
 
 use diytrace_profile::merge::Row;
+use diytrace_profile::varint::{get, get_signed, put, put_signed};
 
 /// Numbers of a path: what there is of open calls, then the sums.
 pub const NUMBERS: usize = Row::OPEN + Row::SUMS;
@@ -79,7 +80,7 @@ pub fn encode(rows: &[(u32, Row)], parent: impl Fn(u32) -> Option<u32>) -> Vec<u
             written[at] = numbers[at];
         }
         put(&mut bytes, mask);
-        rest.into_iter().for_each(|number| put(&mut bytes, zigzag(number)));
+        rest.into_iter().for_each(|number| put_signed(&mut bytes, number));
         below.add(parent(*path), &numbers);
     }
     bytes
@@ -113,10 +114,10 @@ pub fn decode(
 ) -> Result<(), Damaged> {
     below.clear();
     let mut rest = bytes;
-    let rows = get(&mut rest)?;
+    let rows = get(&mut rest).ok_or(Damaged)?;
     let mut before: Option<u32> = None;
     for _ in 0..rows {
-        let gap = u32::try_from(get(&mut rest)?).map_err(|_| Damaged)?;
+        let gap = get(&mut rest).and_then(|gap| u32::try_from(gap).ok()).ok_or(Damaged)?;
         let path = match before {
             None => gap,
             Some(before) => before.checked_sub(gap).and_then(|path| path.checked_sub(1)).ok_or(Damaged)?,
@@ -125,7 +126,7 @@ pub fn decode(
         if path >= paths {
             return Err(Damaged);
         }
-        let mask = get(&mut rest)?;
+        let mask = get(&mut rest).ok_or(Damaged)?;
         if mask >> NUMBERS != 0 {
             return Err(Damaged);
         }
@@ -135,7 +136,7 @@ pub fn decode(
         for (bit, &at) in ORDER.iter().enumerate() {
             let mut number = expected(at, &numbers, &expectation);
             if mask >> bit & 1 != 0 {
-                number = number.wrapping_add(unzigzag(get(&mut rest)?));
+                number = number.wrapping_add(get_signed(&mut rest).ok_or(Damaged)?);
             }
             numbers[at] = number;
         }
@@ -224,54 +225,6 @@ impl Below {
             *sum = sum.wrapping_add(numbers[at]);
         }
     }
-}
-
-fn zigzag(number: i128) -> u128 {
-    ((number << 1) ^ (number >> 127)) as u128
-}
-
-fn unzigzag(number: u128) -> i128 {
-    (number >> 1) as i128 ^ -((number & 1) as i128)
-}
-
-fn put(bytes: &mut Vec<u8>, mut number: u128) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-#[inline]
-fn get(rest: &mut &[u8]) -> Result<u128, Damaged> {
-    // Most numbers take a few bytes, and fit a register.
-    let mut number = 0u64;
-    for (at, &byte) in rest.iter().take(9).enumerate() {
-        number |= u64::from(byte & 0x7f) << (7 * at);
-        if byte < 0x80 {
-            *rest = &rest[at + 1..];
-            return Ok(number.into());
-        }
-    }
-    get_long(rest)
-}
-
-#[cold]
-fn get_long(rest: &mut &[u8]) -> Result<u128, Damaged> {
-    let mut number = 0u128;
-    for shift in (0..128).step_by(7) {
-        let (&byte, after) = rest.split_first().ok_or(Damaged)?;
-        *rest = after;
-        let part = u128::from(byte & 0x7f);
-        if part << shift >> shift != part {
-            return Err(Damaged);
-        }
-        number |= part << shift;
-        if byte < 0x80 {
-            return Ok(number);
-        }
-    }
-    Err(Damaged)
 }
 
 #[cfg(test)]

@@ -17,12 +17,18 @@ pub struct Path {
     pub target: Option<PlaceId>,
 }
 
-/// Places and paths of one build.
+/// Places and paths, by their numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Entries {
+    places: Vec<Place>,
+    paths: Vec<Path>,
+}
+
+/// Places and paths of one build, and their numbers.
 #[derive(Debug, Default)]
 pub struct Dictionary {
-    places: Vec<Place>,
+    entries: Entries,
     place_numbers: FxHashMap<Place, PlaceId>,
-    paths: Vec<Path>,
     path_numbers: FxHashMap<Key, PathId>,
 }
 
@@ -32,7 +38,7 @@ pub struct Numbers {
     pub paths: Vec<PathId>,
 }
 
-impl Dictionary {
+impl Entries {
     /// All places.
     pub fn places(&self) -> &[Place] {
         &self.places
@@ -43,6 +49,11 @@ impl Dictionary {
         &self.paths
     }
 
+    /// The memory that they take.
+    pub fn bytes(&self) -> usize {
+        self.places.capacity() * size_of::<Place>() + self.paths.capacity() * size_of::<Path>()
+    }
+
     /// The path above one.
     pub fn parent(&self, path: PathId) -> Option<PathId> {
         self.paths.get(path as usize)?.key.parent
@@ -50,7 +61,6 @@ impl Dictionary {
 
     /// Adds a place as it is read, the next in order.
     pub fn push_place(&mut self, place: Place) {
-        self.place_numbers.insert(place, self.places.len() as PlaceId);
         self.places.push(place);
     }
 
@@ -61,9 +71,42 @@ impl Dictionary {
         let mut all = [key.function, key.site, key.hook].into_iter().chain(path.target);
         let are_places = all.all(|place| place < places);
         let are_above = key.parent.into_iter().chain(key.folded_into).all(|above| above < next);
-        self.path_numbers.insert(path.key, next);
         self.paths.push(path);
         are_places && are_above
+    }
+}
+
+impl Dictionary {
+    /// What the numbers stand for.
+    pub fn entries(&self) -> &Entries {
+        &self.entries
+    }
+
+    /// All places.
+    pub fn places(&self) -> &[Place] {
+        &self.entries.places
+    }
+
+    /// All paths.
+    pub fn paths(&self) -> &[Path] {
+        &self.entries.paths
+    }
+
+    /// The path above one.
+    pub fn parent(&self, path: PathId) -> Option<PathId> {
+        self.entries.parent(path)
+    }
+
+    /// Adds a place as it is read, the next in order.
+    pub fn push_place(&mut self, place: Place) {
+        self.place_numbers.insert(place, self.entries.places.len() as PlaceId);
+        self.entries.push_place(place);
+    }
+
+    /// Adds a path as it is read, the next in order. Whether it can be.
+    pub fn push_path(&mut self, path: Path) -> bool {
+        self.path_numbers.insert(path.key, self.entries.paths.len() as PathId);
+        self.entries.push_path(path)
     }
 
     /// Numbers all that was merged; what is new comes behind what is known. `modules`: those of the modules there.
@@ -72,8 +115,8 @@ impl Dictionary {
         for place in &merged.places {
             let place = (place.module.map(|module| modules[module as usize]), place.address);
             places.push(*self.place_numbers.entry(place).or_insert_with(|| {
-                self.places.push(place);
-                self.places.len() as PlaceId - 1
+                self.entries.places.push(place);
+                self.entries.places.len() as PlaceId - 1
             }));
         }
         let mut paths: Vec<PathId> = Vec::new();
@@ -89,8 +132,8 @@ impl Dictionary {
             };
             let target = path.target.map(place);
             let id = *self.path_numbers.entry(key).or_insert_with(|| {
-                self.paths.push(Path { key, target });
-                self.paths.len() as PathId - 1
+                self.entries.paths.push(Path { key, target });
+                self.entries.paths.len() as PathId - 1
             });
             paths.push(id);
         }

@@ -224,6 +224,12 @@ pub enum Error {
         /// The recording.
         session: String,
     },
+    /// A frame that tells only what is new of a recording of which nothing is known.
+    #[error("what this frame leaves out of {session} is not known here: send all of it")]
+    Unknown {
+        /// The recording.
+        session: String,
+    },
     /// A question that the store does not understand.
     #[error("the query cannot be answered: {why}")]
     Sql {

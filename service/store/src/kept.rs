@@ -10,8 +10,8 @@ use diytrace_profile::module::ModuleKey;
 use diytrace_profile::time::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::Frame;
 use crate::dictionary::Numbers;
+use crate::{Frame, codec};
 
 /// Most series: more mean that a label has values without end.
 pub const MOST_SERIES: u64 = 1 << 20;
@@ -47,7 +47,7 @@ pub struct Totals {
 }
 
 /// What a frame has of a function. Times are those of the frame itself while it is put in: they are most of its bytes.
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize)]
 pub struct OfFunction<'a> {
     pub place: PlaceId,
     pub times: Option<Cow<'a, FunctionTimes>>,
@@ -56,10 +56,12 @@ pub struct OfFunction<'a> {
 
 /// What a frame counted.
 pub struct Sums<'a> {
+    /// The rate of the clock that its histograms are by, if they are of one recording.
+    pub hz: f64,
     pub totals: Totals,
     /// In the order of the paths' numbers.
     pub rows: Vec<(PathId, Row)>,
-    /// In the order in which the frame has the places.
+    /// In the order of the places' numbers.
     pub functions: Vec<OfFunction<'a>>,
 }
 
@@ -92,6 +94,16 @@ impl<'a> Sums<'a> {
             rows.push((*at, Row { counts: path.counts, pairs }));
         }
         rows.sort_unstable_by_key(|(path, _)| *path);
+        // Whoever sends frames may tell of one path twice.
+        rows.dedup_by(|(next, row), (path, sum)| {
+            let is_same = next == path;
+            if is_same {
+                let mut numbers = codec::numbers(sum);
+                codec::add(&mut numbers, &codec::numbers(row));
+                *sum = codec::row(&numbers).unwrap_or(*sum);
+            }
+            is_same
+        });
 
         let mut places: Vec<PlaceId> = Vec::new();
         places.extend(group.iter().flat_map(|group| group.functions.keys()));
@@ -103,7 +115,8 @@ impl<'a> Sums<'a> {
             times: group.and_then(|group| group.functions.get(place)).map(Cow::Borrowed),
             filed: part.and_then(|part| part.filed.get(place)).copied(),
         };
-        let functions = places.iter().map(of_function).collect();
+        let mut functions: Vec<OfFunction> = places.iter().map(of_function).collect();
+        functions.sort_unstable_by_key(|function| function.place);
         let totals = group.map_or_else(Totals::default, |group| Totals {
             calls: group.calls,
             lost_calls: group.lost_calls,
@@ -112,7 +125,7 @@ impl<'a> Sums<'a> {
             left_out: group.left_out,
             part_calls: part.map(|part| part.calls),
         });
-        Self { totals, rows, functions }
+        Self { hz: frame.summary.clock.hz, totals, rows, functions }
     }
 }
 

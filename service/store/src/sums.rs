@@ -14,7 +14,7 @@ use diytrace_profile::time::Time;
 use rustc_hash::FxHashMap;
 
 use crate::codec::{Below, Numbers};
-use crate::dictionary::{self, Dictionary, Path};
+use crate::dictionary::{self, Entries, Path};
 use crate::kept::{Head, OfFunction, Sums, Totals};
 use crate::{Error, codec};
 
@@ -101,11 +101,11 @@ impl OfSeries {
     }
 
     /// Adds the rows that bytes are.
-    pub fn add_paths(&mut self, bytes: &[u8], among: Among, dictionary: &Dictionary) -> Result<(), codec::Damaged> {
-        let paths = dictionary.paths().len() as u32;
+    pub fn add_paths(&mut self, bytes: &[u8], among: Among, entries: &Entries) -> Result<(), codec::Damaged> {
+        let paths = entries.paths().len() as u32;
         let (rows, below) = (&mut self.rows, &mut self.below);
         let add = |path, numbers: &Numbers| rows.add(path, &among.counted(numbers));
-        codec::decode(bytes, |path| dictionary.parent(path), paths, below, add)
+        codec::decode(bytes, |path| entries.parent(path), paths, below, add)
     }
 
     /// Adds a path's numbers.
@@ -160,7 +160,8 @@ impl OfSeries {
         for (place, times) in functions {
             all.insert(place, OfFunction { place, times: Some(Cow::Owned(times)), filed: None });
         }
-        Some(Sums { totals: self.totals, rows, functions: all.into_values().collect() })
+        let hz = self.profiles.first().map_or(1e9, |(_, summary)| summary.clock.hz);
+        Some(Sums { hz, totals: self.totals, rows, functions: all.into_values().collect() })
     }
 
     /// All frames of a recording were added.
@@ -174,7 +175,7 @@ impl OfSeries {
     pub fn merged(
         self,
         part: &PartKey,
-        dictionary: &Dictionary,
+        entries: &Entries,
         damaged: impl Fn() -> Error,
         mut key: impl FnMut(i64) -> Result<ModuleKey, Error>,
     ) -> Result<Merged, Error> {
@@ -184,8 +185,8 @@ impl OfSeries {
         for (number, module) in (0..).zip(&modules) {
             module.key().map(|key| numbers.entry(key).or_insert(number));
         }
-        let mut places = Places::new(dictionary);
-        let (tree, pairs) = self.rows.tree(dictionary, &mut places).ok_or_else(damaged)?;
+        let mut places = Places::new(entries);
+        let (tree, pairs) = self.rows.tree(entries, &mut places).ok_or_else(damaged)?;
         let functions = self.functions.into_iter().map(|(place, times)| (places.number(place), times)).collect();
         let filed = self.filed.into_iter().map(|(place, filed)| (places.number(place), filed)).collect();
         let mut known: FxHashMap<i64, Option<u32>> = FxHashMap::default();
@@ -253,10 +254,10 @@ impl Rows {
 
     /// The tree of the paths, with those that they are below, and the hook pairs in their times.
     /// `None` if they cannot be.
-    fn tree(mut self, dictionary: &Dictionary, places: &mut Places) -> Option<(Tree, PairList)> {
+    fn tree(mut self, entries: &Entries, places: &mut Places) -> Option<(Tree, PairList)> {
         let mut at = 0;
         while let Some((path, _)) = self.sums.get(at) {
-            let key = &dictionary.paths()[*path as usize].key;
+            let key = &entries.paths()[*path as usize].key;
             for above in key.parent.into_iter().chain(key.folded_into) {
                 if self.places.get(above as usize) == Some(&0) {
                     self.add(above, &[0; _]);
@@ -267,13 +268,13 @@ impl Rows {
         // A path's number is higher than that of the one above it: so its place below that is known when it comes.
         let Self { mut sums, .. } = self;
         sums.sort_unstable_by_key(|(path, _)| *path);
-        let order = preorder(&sums, dictionary);
+        let order = preorder(&sums, entries);
         let mut numbers: FxHashMap<PathId, PathId> = FxHashMap::default();
         let (mut paths, mut pairs) = (Paths::default(), PairList::default());
         for &at in &order {
             let (path, numbers_of_path) = &sums[at as usize];
             let row = codec::row(numbers_of_path)?;
-            let Path { key, target } = &dictionary.paths()[*path as usize];
+            let Path { key, target } = &entries.paths()[*path as usize];
             let number = paths.len() as PathId;
             numbers.insert(*path, number);
             let new = |path: PathId| numbers[&path];
@@ -293,22 +294,22 @@ impl Rows {
     }
 }
 
-/// Places of a dictionary that are in use, numbered as they come.
+/// Places that are in use, numbered as they come.
 struct Places<'a> {
-    dictionary: &'a Dictionary,
+    entries: &'a Entries,
     numbers: FxHashMap<PlaceId, PlaceId>,
     list: Vec<dictionary::Place>,
 }
 
 impl<'a> Places<'a> {
-    fn new(dictionary: &'a Dictionary) -> Self {
-        Self { dictionary, numbers: FxHashMap::default(), list: Vec::new() }
+    fn new(entries: &'a Entries) -> Self {
+        Self { entries, numbers: FxHashMap::default(), list: Vec::new() }
     }
 
     fn number(&mut self, place: PlaceId) -> PlaceId {
         *self.numbers.entry(place).or_insert_with(|| {
             // One that is nowhere is damage that the check of the whole finds: all that is in frames was numbered.
-            self.list.push(self.dictionary.places().get(place as usize).copied().unwrap_or((None, u64::MAX)));
+            self.list.push(self.entries.places().get(place as usize).copied().unwrap_or((None, u64::MAX)));
             self.list.len() as PlaceId - 1
         })
     }
@@ -319,12 +320,12 @@ impl<'a> Places<'a> {
 }
 
 /// The order of paths, each directly before those below it: their places in `sums`, which are by number.
-fn preorder(sums: &[(PathId, Numbers)], dictionary: &Dictionary) -> Vec<u32> {
+fn preorder(sums: &[(PathId, Numbers)], entries: &Entries) -> Vec<u32> {
     let place_of = |path: PathId| sums.binary_search_by_key(&path, |(path, _)| *path).ok();
     let mut below: Vec<Vec<u32>> = vec![Vec::new(); sums.len()];
     let mut next = Vec::new();
     for (at, (path, _)) in (0u32..).zip(sums) {
-        match dictionary.parent(*path).and_then(place_of) {
+        match entries.parent(*path).and_then(place_of) {
             Some(above) => below[above].push(at),
             None => next.push(at),
         }

@@ -9,19 +9,22 @@ use flate2::write::DeflateEncoder;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use self::columns::PathColumns;
+pub use self::incoming::Incoming;
+pub use self::outgoing::Outgoing;
 use crate::blob::LASTING;
 use crate::{Error, Frame};
 
-mod columns;
+mod body;
 #[cfg(test)]
 mod fuzz;
+mod incoming;
+mod outgoing;
 
 /// What HTTP calls them.
 pub const CONTENT_TYPE: &str = "application/vnd.diytrace.frame";
 
 /// How a frame begins, with the version of what follows.
-const FRAME: &[u8; 8] = b"diytfrm3";
+const FRAME: &[u8; 8] = b"diytfrm4";
 
 /// How names begin.
 const NAMES: &[u8; 8] = b"diytnam1";
@@ -38,14 +41,9 @@ pub struct Names {
     pub symbols: Portable,
 }
 
-/// A frame as bytes.
+/// A frame as bytes, for whoever knows nothing of its recording.
 pub fn encode(frame: &Frame) -> Vec<u8> {
-    let mut rest = frame.clone();
-    let paths = match &mut rest.merged.groups[..] {
-        [group] if group.parts.len() <= 1 => PathColumns::take(group),
-        _ => PathColumns::default(),
-    };
-    write(FRAME, &(rest, paths))
+    Outgoing::default().encode(frame)
 }
 
 /// What is known of a module, as bytes.
@@ -53,23 +51,14 @@ pub fn encode_names(names: &Names) -> Vec<u8> {
     write(NAMES, names)
 }
 
-/// A frame from bytes that anybody may have sent: at most so many when they are inflated.
+/// A frame that is whole, from bytes that anybody may have sent: at most so many when they are inflated.
 pub fn decode(bytes: &[u8], most: u64) -> Result<Frame, Error> {
-    let (mut frame, paths): (Frame, PathColumns) = read(FRAME, bytes, most)?;
-    let wrong = |why| Err(Error::Frame { why });
-    if let [group] = &mut frame.merged.groups[..]
-        && paths.put_back(group).is_none()
-    {
-        return wrong("its paths cannot be");
-    }
-    match frame {
-        _ if !frame.merged.is_sound() => wrong("its paths and places do not fit together"),
-        _ if frame.merged.groups.len() > 1 => wrong("its processes are not added up"),
-        _ if !frame.labels.are_sound() => wrong("its labels cannot be"),
-        _ if frame.session.is_empty() || frame.session.len() > MOST_NAME => wrong("its recording has no name"),
-        _ if i64::try_from(frame.sequence).is_err() || frame.start > frame.end => wrong("it ends before it begins"),
-        _ => Ok(frame),
-    }
+    Incoming::default().decode(bytes, most)
+}
+
+/// Why bytes are no frame.
+fn wrong<T>(why: &'static str) -> Result<T, Error> {
+    Err(Error::Frame { why })
 }
 
 /// What is known of a module, from bytes that anybody may have sent.

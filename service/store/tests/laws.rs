@@ -22,7 +22,9 @@ use diytrace_profile::time::Time;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use diytrace_store::{Address, Error, Frame, GroupBy, Labels, Put, Query, Range, Stored, Tier, decode, encode, open};
+use diytrace_store::{
+    Address, Error, Frame, GroupBy, Incoming, Labels, Outgoing, Put, Query, Range, Stored, Tier, decode, encode, open,
+};
 use needs::needs;
 
 fn any_family() -> impl Strategy<Value = Family> {
@@ -200,15 +202,26 @@ fn slices(readings: &[Family]) -> Vec<Frame> {
     readings.iter().enumerate().map(slice).collect()
 }
 
+/// A frame whose places and paths are in the order that merging gives them.
+fn ordered(frame: Frame) -> Frame {
+    let mut merging = Merging::new(By::All, None);
+    merging.add_merged(&frame.merged, None);
+    Frame { merged: merging.finish(), ..frame }
+}
+
 fn slices_of_a_recording_add_up_to_it_whatever_is_sent_again(keeper: Keeper) {
     keeper.ask(64, (any_readings(), prop::collection::vec(any::<prop::sample::Index>(), 0..4)), |(readings, again)| {
         let (_folder, mut store) = store(keeper);
         let frames = slices(&readings);
+        let (mut outgoing, incoming) = (Outgoing::default(), Incoming::default());
         for (number, frame) in frames.iter().enumerate() {
-            // As it comes over the wire; one that was damaged there is none.
+            // As it comes over the wire, whole or with what is new; one that was damaged there is none.
             let mut bytes = encode(frame);
-            prop_assert_eq!(&decode(&bytes, 1 << 20).unwrap(), frame);
-            store.put(frame).unwrap();
+            prop_assert_eq!(ordered(decode(&bytes, 1 << 20).unwrap()), ordered(frame.clone()));
+            let next = incoming.decode(&outgoing.encode(frame), 1 << 20).unwrap();
+            outgoing.acknowledged();
+            store.put(&next).unwrap();
+            prop_assert_eq!(ordered(next), ordered(frame.clone()));
             let at = number * 7 % bytes.len();
             bytes[at] ^= 1;
             prop_assert!(decode(&bytes, 1 << 20).is_err() && decode(&encode(frame), 10).is_err());

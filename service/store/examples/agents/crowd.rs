@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use diytrace_profile::merge::Merged;
-use diytrace_store::{CONTENT_TYPE, Frame, Labels, encode};
+use diytrace_store::{CONTENT_TYPE, Frame, Labels, Outgoing};
 
 const PERIOD: Duration = Duration::from_secs(1);
 const HOSTS: usize = 10;
@@ -61,7 +61,7 @@ impl Crowd {
         let agent: ureq::Agent = config.timeout_global(Some(Duration::from_secs(30))).build().into();
         let url = format!("http://{}/v1/frames", self.address);
         let mut next = self.began + PERIOD.mul_f64((number as f64 + 1.0) / self.series as f64);
-        let mut before = unix_ns();
+        let (mut before, mut outgoing) = (unix_ns(), Outgoing::default());
         for sequence in 0.. {
             sleep(next.saturating_duration_since(Instant::now()));
             if Instant::now() >= until {
@@ -69,14 +69,19 @@ impl Crowd {
             }
             let now = unix_ns();
             let frame = self.frame(number, sequence, before, now);
-            let (paths, body) = (frame.merged.groups[0].tree.paths.len() as u64, encode(&frame));
+            let paths = frame.merged.groups[0].tree.paths.len() as u64;
             loop {
+                let body = outgoing.encode(&frame);
                 self.sent.bytes.fetch_add(body.len() as u64, Relaxed);
                 match agent.post(&url).content_type(CONTENT_TYPE).send(&body[..]).map(|mut answer| {
                     let _ = answer.body_mut().read_to_vec(); // so that the connection is used again
                     answer.status().as_u16()
                 }) {
                     Ok(200) => break,
+                    Ok(428) => {
+                        outgoing.forgotten();
+                        continue;
+                    }
                     Ok(503) => drop(self.sent.refused.fetch_add(1, Relaxed)),
                     answer => {
                         if self.sent.failed.fetch_add(1, Relaxed) == 0 {
@@ -89,6 +94,7 @@ impl Crowd {
                 }
                 sleep(PERIOD); // as it is asked to
             }
+            outgoing.acknowledged();
             self.sent.frames.fetch_add(1, Relaxed);
             self.sent.paths.fetch_add(paths, Relaxed);
             before = now;

@@ -12,9 +12,12 @@ use super::cluster;
 use crate::Error;
 
 /// The version of the tables.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
-/// The version before, which has all but the table of sampled profiles.
+/// Before this, functions took more room; what is there is read as well.
+const LARGE_FUNCTIONS: u32 = 3;
+
+/// Before that, there was no table of sampled profiles.
 const WITHOUT_SAMPLED: u32 = 2;
 
 /// Sampled profiles of others. Those of a series lie one after the other, and are much alike.
@@ -186,13 +189,15 @@ pub fn make(client: &Client, create: bool) -> Result<(), Error> {
     if let Version::Is(_) = version {
         cluster::check(client)?;
     }
-    if let (true, Version::Is(WITHOUT_SAMPLED)) = (create, &version) {
-        client.run(SAMPLED)?;
+    if let (true, Version::Is(older @ (WITHOUT_SAMPLED | LARGE_FUNCTIONS))) = (create, &version) {
+        if *older == WITHOUT_SAMPLED {
+            client.run(SAMPLED)?;
+        }
         client.run(&format!("INSERT INTO store SELECT {VERSION}"))?;
         version = Version::Is(VERSION);
     }
     match version {
-        Version::Is(WITHOUT_SAMPLED | VERSION) => Ok(()),
+        Version::Is(WITHOUT_SAMPLED..=VERSION) => Ok(()),
         Version::Is(version) => Err(Error::OtherVersion { store: store(), version, known: VERSION }),
         Version::NoDatabase | Version::NoStore { is_empty: true } => Err(Error::NoDatabase { store: store() }),
         Version::NoStore { is_empty: false } => Err(foreign()),

@@ -128,7 +128,7 @@ impl Selecting<'_> {
             let profiles = std::mem::take(&mut sums.profiles);
             let damaged = || store.damaged("a frame");
             let key = |number: i64| build.modules.get(number as usize).cloned().ok_or_else(damaged);
-            let merged = sums.merged(part, &build.dictionary, damaged, key)?;
+            let merged = sums.merged(part, build.dictionary.entries(), damaged, key)?;
             if merged.is_sound() { Ok(Some((profiles, merged))) } else { Err(damaged()) }
         });
         for ((label, ..), finished) in keys.iter().zip(finished.ok_or_else(|| store.damaged("a frame"))?) {

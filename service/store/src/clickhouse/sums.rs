@@ -127,13 +127,9 @@ fn add_told(
         let told = told.get(&row.id).ok_or(Failure::Moved)?;
         let totals: Totals = postcard::from_bytes(&told.totals).map_err(|_| damaged())?;
         sums.add_totals(&totals);
-        let (places, functions, others): (Vec<u64>, Vec<OfFunction>, Vec<Large>) =
-            postcard::from_bytes(&told.functions).map_err(|_| damaged())?;
-        if places.len() != functions.len() {
-            return Err(damaged().into());
-        }
-        for (place, function) in places.iter().zip(functions) {
-            let place = *build.places.get(place).ok_or_else(damaged)?;
+        let (functions, others) = told.functions().ok_or_else(damaged)?;
+        for (place, function) in functions {
+            let place = *build.places.get(&place).ok_or_else(damaged)?;
             sums.add_function(OfFunction { place, ..function }, among);
         }
         for (path, column, number) in others {

@@ -3,9 +3,15 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::binary::Reader;
+use super::rows::Large;
 use super::series::{AT_ONCE, Row, filed};
 use super::store::ClickHouse;
-use crate::Error;
+use crate::kept::OfFunction;
+use crate::{Error, function_sums};
+
+/// How functions begin that are written as [`function_sums`] does: as a store before version 4 has them, they would be of no place and
+/// yet one.
+const BEGINNING: [u8; 2] = [0, 1];
 
 /// What is told of a frame beside its paths.
 pub struct Told {
@@ -44,6 +50,34 @@ fn one(row: &mut Reader, newest: &FxHashSet<u64>) -> Option<(u64, Told)> {
     let is_sound = row.u32()? == checksum([head, totals, functions]);
     let head = if newest.contains(&id) { head.to_vec() } else { Vec::new() };
     is_sound.then(|| (id, Told { head, totals: totals.to_vec(), functions: functions.to_vec() }))
+}
+
+/// What there is of functions, by their places in the store, and numbers that are too large for a column.
+pub type Functions = (Vec<(u64, OfFunction<'static>)>, Vec<Large>);
+
+impl Told {
+    /// What there is of functions. `None` if it cannot be.
+    pub fn functions(&self) -> Option<Functions> {
+        let (places, functions, large) = match self.functions.strip_prefix(&BEGINNING) {
+            Some(rest) => {
+                let (places, packed, large): (Vec<u64>, &[u8], Vec<Large>) = postcard::from_bytes(rest).ok()?;
+                let mut functions = Vec::with_capacity(places.len());
+                function_sums::decode(packed, u32::MAX, |function| functions.push(function)).ok()?;
+                (places, functions, large)
+            }
+            None => postcard::from_bytes(&self.functions).ok()?,
+        };
+        (places.len() == functions.len()).then(|| (places.into_iter().zip(functions).collect(), large))
+    }
+}
+
+/// Those as bytes, of functions and their places in the store.
+pub fn functions(mut functions: Vec<(u64, &OfFunction)>, hz: f64, large: &[Large]) -> Vec<u8> {
+    functions.sort_unstable_by_key(|(place, _)| *place);
+    let places: Vec<u64> = functions.iter().map(|(place, _)| *place).collect();
+    let numbered = functions.iter().enumerate().map(|(at, (_, function))| (at as u32, *function));
+    let all = (places, function_sums::encode_by(numbered, hz), large);
+    [&BEGINNING[..], &postcard::to_stdvec(&all).unwrap_or_default()].concat() // into memory: it cannot fail
 }
 
 /// The checksum of what is told of a frame beside its paths.

@@ -7,7 +7,7 @@ use super::binary::Writer;
 use super::dictionary::Numbers;
 use super::rows::{Gathered, Rows};
 use super::store::ClickHouse;
-use super::told::checksum;
+use super::told::{self, checksum};
 use crate::Error;
 use crate::id::Id;
 use crate::kept::{Head, Sums, own};
@@ -48,12 +48,12 @@ pub fn bytes_of_head(head: &Head) -> Vec<u8> {
 impl Data {
     /// Of sums whose paths and places have these numbers in the store.
     pub fn of(numbers: &Numbers, sums: &Sums, head: Vec<u8>, parent: impl Fn(u32) -> Option<u32>) -> Self {
-        let Sums { totals, rows, functions } = sums;
+        let Sums { hz, totals, rows, functions } = sums;
         let (calls, raw_ns) = (totals.calls, own(rows).ns() as i64);
         let totals = postcard::to_stdvec(totals).unwrap_or_default(); // into memory, too
-        let places: Vec<u64> = functions.iter().map(|function| numbers.places[function.place as usize]).collect();
+        let functions = functions.iter().map(|function| (numbers.places[function.place as usize], function)).collect();
         let rows = Rows::of(rows, &numbers.paths, parent);
-        let functions = postcard::to_stdvec(&(places, functions, &rows.large)).unwrap_or_default();
+        let functions = told::functions(functions, *hz, &rows.large);
         let digest = Id::of("sums").bytes(&totals).bytes(&functions).number(rows.digest()).finish();
         Self { head, totals, functions, rows, calls, raw_ns, digest }
     }

@@ -11,7 +11,7 @@ use crate::dictionary::Dictionary;
 use crate::engine::Tier;
 use crate::kept::{LATEST_NS, Sums, own};
 use crate::sums::OfSeries;
-use crate::{Error, Query, Range, blob, codec};
+use crate::{Error, Query, Range, blob, codec, function_sums};
 
 /// Some frames of a recording, one after the other, that become one.
 struct Run {
@@ -82,9 +82,9 @@ fn join(store: &mut Sqlite, series: &Series, dictionary: &Dictionary, run: &Run)
     let query = Query { range, session: Some(run.key.clone()), ..Query::default() };
     let mut sums = OfSeries::to_keep();
     read(&mut sums, store, series, &query, dictionary)?;
-    let Sums { totals, rows, functions } = sums.sums().ok_or_else(|| store.damaged("a frame"))?;
+    let Sums { hz, totals, rows, functions } = sums.sums().ok_or_else(|| store.damaged("a frame"))?;
     let path_sums = blob::deflated(&codec::encode(&rows, |path| dictionary.parent(path)), LASTING);
-    let function_sums = blob::write(&functions, LASTING);
+    let function_sums = function_sums::column(&functions, hz, LASTING);
     let totals_bytes = postcard::to_stdvec(&totals).unwrap_or_default(); // into memory: it cannot fail
     let name = store.path.display().to_string();
     let failed = |source| Error::Sqlite { store: name.clone(), source };

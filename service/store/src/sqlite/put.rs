@@ -11,7 +11,7 @@ use crate::blob::{LASTING, PASSING};
 use crate::dictionary::{Dictionary, Path};
 use crate::engine::Put;
 use crate::kept::{Head, Known, MOST_SERIES, Sums, TOO_MANY_SERIES, Totals, bytes_of, own, timing_name};
-use crate::{Error, Frame, blob, codec};
+use crate::{Error, Frame, blob, codec, function_sums};
 
 /// Puts frames in, in this order, in one transaction. Of one that is refused nothing is in but what its paths stand for; those before
 /// it are.
@@ -137,11 +137,11 @@ fn add(
     let numbers = dictionary.number(merged, &modules);
     write_more(transaction, build, dictionary, places_before, paths_before)?;
 
-    let Sums { totals, rows, functions } = &Sums::of(frame, &numbers);
+    let Sums { hz, totals, rows, functions } = &Sums::of(frame, &numbers);
     let own = own(rows);
     let level = if frame.holds_later { LASTING } else { PASSING };
     let paths = blob::deflated(&codec::encode(rows, |path| dictionary.parent(path)), level);
-    let functions = blob::write(functions, level);
+    let functions = function_sums::column(functions, *hz, level);
     let head = blob::write(&Head::of(frame), level);
     let totals_bytes = postcard::to_stdvec(totals).unwrap_or_default(); // into memory: it cannot fail
     let known = known(transaction, frame)?;

@@ -6,9 +6,9 @@ use super::file::Sqlite;
 use super::put::checksum;
 use super::series::Series;
 use crate::dictionary::Dictionary;
-use crate::kept::{Head, OfFunction, Totals};
+use crate::kept::{Head, Totals};
 use crate::sums::{Among, OfSeries};
-use crate::{Error, Query, blob};
+use crate::{Error, Query, blob, function_sums};
 
 /// Adds what is asked for.
 pub fn read(
@@ -48,9 +48,10 @@ pub fn read(
         let totals: Totals = postcard::from_bytes(column(1)?).map_err(|_| damaged())?;
         sums.add_totals(&totals);
         blob::inflate(column(2)?, &mut bytes).ok_or_else(damaged)?;
-        sums.add_paths(&bytes, place, dictionary).map_err(|_| damaged())?;
-        let functions: Vec<OfFunction> = blob::read(column(3)?).ok_or_else(damaged)?;
-        functions.into_iter().for_each(|function| sums.add_function(function, place));
+        sums.add_paths(&bytes, place, dictionary.entries()).map_err(|_| damaged())?;
+        let places = dictionary.places().len() as u32;
+        let add = |function| sums.add_function(function, place);
+        function_sums::read_column(column(3)?, places, &mut bytes, add).map_err(|_| damaged())?;
         if place.is_last {
             sums.end_session();
         }

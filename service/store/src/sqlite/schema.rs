@@ -10,9 +10,12 @@ use crate::Error;
 const APPLICATION: i64 = 0x6469_7974;
 
 /// The version of the tables.
-pub const VERSION: i64 = 4;
+pub const VERSION: i64 = 5;
 
-/// The version before, which has all but [`SAMPLED`].
+/// Before this, functions took more room; what is there is read as well.
+const LARGE_FUNCTIONS: i64 = 4;
+
+/// Before that, there was no [`SAMPLED`].
 const WITHOUT_SAMPLED: i64 = 3;
 
 /// Sampled profiles of others.
@@ -133,16 +136,19 @@ pub fn make(connection: &mut Connection, path: &Path, create: bool) -> Result<()
     if number(connection, "application_id")? != APPLICATION {
         return Err(Error::Foreign { path: path.to_owned() });
     }
-    if create && number(connection, "user_version")? == WITHOUT_SAMPLED {
+    if create && (WITHOUT_SAMPLED..VERSION).contains(&number(connection, "user_version")?) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        if number(&transaction, "user_version")? == WITHOUT_SAMPLED {
+        let version = number(&transaction, "user_version")?;
+        if version == WITHOUT_SAMPLED {
             transaction.execute_batch(SAMPLED).map_err(failed)?;
+        }
+        if (WITHOUT_SAMPLED..=LARGE_FUNCTIONS).contains(&version) {
             transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
         }
         transaction.commit().map_err(failed)?;
     }
     match number(connection, "user_version")? {
-        WITHOUT_SAMPLED | VERSION => {}
+        WITHOUT_SAMPLED..=VERSION => {}
         version if version < VERSION => return Err(Error::Older { path: path.to_owned(), version }),
         version => return Err(Error::Newer { path: path.to_owned(), version, known: VERSION }),
     }

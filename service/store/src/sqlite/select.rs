@@ -139,7 +139,8 @@ impl<'a> Selecting<'a> {
             let new = sums.profiles.drain(..).filter(|(session, _)| sessions.insert(*session));
             loaded.profiles.extend(new.map(|(_, profile)| profile));
             let damaged = || store.damaged("a frame");
-            let merged = sums.merged(&series.part, dictionary, damaged, |number| modules.key(store, number))?;
+            let merged =
+                sums.merged(&series.part, dictionary.entries(), damaged, |number| modules.key(store, number))?;
             if !merged.is_sound() {
                 return Err(damaged());
             }

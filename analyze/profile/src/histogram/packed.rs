@@ -1,0 +1,254 @@
+//! A histogram in few bytes, for the many small ones that slices of time have.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | varint | what there is of it, see [`has`] |
+//! | varint | calls in no bin |
+//! | varint | the first bin that has calls: octave × 16 + part |
+//! | for each from there on: varint | its calls; after a 0, how many more bins have none, and at the end, after a 0, a 0 |
+//! | 2 × varint with sign | the shortest call in ticks beyond the first bin's beginning, and the longest short of the last one's end |
+//!
+//! The clock's rate is told once for many of them. One that is otherwise (of several clocks, or refined) is written as postcard does.
+
+use diytrace_format::histogram::{OCTAVES, SUBS, range};
+
+use super::{Bins, Histogram, Refinement, clock_of};
+use crate::time::Time;
+use crate::varint::{get, get_signed, put, put_signed};
+
+/// What there is of a histogram.
+mod has {
+    pub const BINS: u8 = 1;
+    pub const UNBINNED: u8 = 2;
+    /// The shortest and longest call, in ticks.
+    pub const TICKS: u8 = 4;
+    /// The same as times.
+    pub const TIMES: u8 = 8;
+    /// All of it, as postcard writes it, after its length.
+    pub const OTHER: u8 = 16;
+}
+
+impl Histogram {
+    /// Appends it. `hz`: the rate of the clock that its bins are probably of.
+    pub fn pack(&self, hz: f64, bytes: &mut Vec<u8>) {
+        let bins = match self.clocks.iter().as_slice() {
+            _ if self.refinement != Refinement::default() => return self.pack_otherwise(bytes),
+            [] => None,
+            [(clock, bins)] if *clock == clock_of(hz) && bins.is_of(hz) => Some(bins),
+            _ => return self.pack_otherwise(bytes),
+        };
+        let ends = bins.map(Bins::ends);
+        let ticks = ends.and_then(|ends| self.extremes_beyond(ends, hz));
+        let flag = |is_there: bool, flag: u8| if is_there { flag } else { 0 };
+        bytes.push(
+            flag(bins.is_some(), has::BINS)
+                | flag(self.unbinned > 0, has::UNBINNED)
+                | flag(ticks.is_some(), has::TICKS)
+                | flag(self.extremes.is_some() && ticks.is_none(), has::TIMES),
+        );
+        if self.unbinned > 0 {
+            put(bytes, self.unbinned.into());
+        }
+        if let Some(bins) = bins {
+            bins.pack(bytes);
+        }
+        match (ticks, self.extremes) {
+            (Some(beyond), _) => beyond.into_iter().for_each(|ticks| put_signed(bytes, ticks)),
+            (None, Some((min, max))) => [min, max].into_iter().for_each(|time| put_signed(bytes, time.units())),
+            (None, None) => {}
+        }
+    }
+
+    fn pack_otherwise(&self, bytes: &mut Vec<u8>) {
+        let all = postcard::to_stdvec(self).unwrap_or_default(); // into memory: it cannot fail
+        bytes.push(has::OTHER);
+        put(bytes, all.len() as u128);
+        bytes.extend(all);
+    }
+
+    /// By how many ticks the shortest and the longest call are inside the bins, if that gives the times exactly.
+    fn extremes_beyond(&self, (low, high): (u64, u64), hz: f64) -> Option<[i128; 2]> {
+        let (min, max) = self.extremes?;
+        let ticks = |time: Time| {
+            let ticks = (time.ns() * (hz / 1e9)).round();
+            (time_of(ticks as u64, hz) == time).then_some(ticks as u64)
+        };
+        let [min, max, low, high] = [ticks(min)?, ticks(max)?, low, high].map(i128::from);
+        Some([min - low, high - max])
+    }
+
+    /// Takes one off the front of bytes that anybody may have written. `None` if there is none.
+    pub fn unpack(hz: f64, rest: &mut &[u8]) -> Option<Self> {
+        let (&has, after) = rest.split_first()?;
+        *rest = after;
+        if has == has::OTHER {
+            let len = usize::try_from(get(rest)?).ok()?;
+            let all = rest.split_off(..len)?;
+            return postcard::from_bytes(all).ok().filter(Self::is_sound);
+        }
+        let is_known = has & !(has::BINS | has::UNBINNED | has::TICKS | has::TIMES) == 0;
+        let mut histogram = Self::default();
+        if has & has::UNBINNED != 0 {
+            histogram.unbinned = u64::try_from(get(rest)?).ok()?;
+        }
+        let mut ends = None;
+        if has & has::BINS != 0 {
+            let bins = Bins::unpack(hz, rest)?;
+            ends = Some(bins.ends());
+            *histogram.clocks.at(clock_of(hz)) = bins;
+        }
+        if has & has::TICKS != 0 {
+            let (low, high) = ends?;
+            let min = i128::from(low).checked_add(get_signed(rest)?)?;
+            let max = i128::from(high).checked_sub(get_signed(rest)?)?;
+            let time = |ticks: i128| u64::try_from(ticks).ok().map(|ticks| time_of(ticks, hz));
+            histogram.extremes = Some((time(min)?, time(max)?));
+        }
+        if has & has::TIMES != 0 {
+            let mut time = || get_signed(rest).map(Time::from_units);
+            histogram.extremes = Some((time()?, time()?));
+        }
+        is_known.then_some(histogram)
+    }
+
+    /// Whether its bins are some.
+    fn is_sound(&self) -> bool {
+        let octaves = self.clocks.iter().flat_map(|(_, bins)| bins.octaves.iter());
+        octaves.into_iter().all(|(octave, _)| usize::from(*octave) < OCTAVES)
+    }
+}
+
+/// As [`Histogram::add`] makes times of ticks.
+fn time_of(ticks: u64, hz: f64) -> Time {
+    Time::from_ns(ticks as f64 * (1e9 / hz))
+}
+
+impl Bins {
+    /// Whether they are what calls in their octaves come to by a clock of this rate.
+    fn is_of(&self, hz: f64) -> bool {
+        let mut sum = 0u64;
+        let is_filled = self.octaves.iter().all(|(octave, counts)| {
+            let calls = counts.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
+            let all = calls.and_then(|calls| sum.checked_add(calls));
+            sum = all.unwrap_or(0);
+            all.is_some() && calls != Some(0) && usize::from(*octave) < OCTAVES
+        });
+        is_filled && sum > 0 && sum == self.calls && self.rates == rates_of(sum, hz)
+    }
+
+    /// The least and the largest number of ticks that they can stand for.
+    fn ends(&self) -> (u64, u64) {
+        let at = |(octave, sub, _)| range(octave, sub);
+        let first = self.filled().next().map_or(0, |bin| at(bin).0);
+        let last = self.octaves.iter().next_back().and_then(|(octave, counts)| {
+            let sub = counts.iter().rposition(|count| *count > 0)?;
+            Some(range((*octave).into(), sub))
+        });
+        (first, last.map_or(0, |(low, width)| low + (width - 1)))
+    }
+
+    fn pack(&self, bytes: &mut Vec<u8>) {
+        let mut next: Option<usize> = None;
+        for (octave, sub, count) in self.filled() {
+            let at = octave * SUBS + sub;
+            match next.map(|next| at - next) {
+                None => put(bytes, at as u128),
+                Some(0) => {}
+                // The 0, of which the first stands for one bin.
+                Some(gap) => [0, gap as u128].into_iter().for_each(|number| put(bytes, number)),
+            }
+            put(bytes, count.into());
+            next = Some(at + 1);
+        }
+        bytes.extend([0, 0]);
+    }
+
+    fn unpack(hz: f64, rest: &mut &[u8]) -> Option<Self> {
+        let mut bins = Self::default();
+        let mut at = usize::try_from(get(rest)?).ok()?;
+        loop {
+            match u64::try_from(get(rest)?).ok()? {
+                0 => match usize::try_from(get(rest)?).ok()? {
+                    0 => break,
+                    gap => at = at.checked_add(gap)?,
+                },
+                count => {
+                    let octave = u8::try_from(at / SUBS).ok().filter(|octave| usize::from(*octave) < OCTAVES)?;
+                    bins.octaves.at(octave)[at % SUBS] = count;
+                    bins.calls = bins.calls.checked_add(count)?;
+                    at += 1;
+                }
+            }
+        }
+        bins.rates = rates_of(bins.calls, hz);
+        (bins.calls > 0).then_some(bins)
+    }
+}
+
+/// As [`Histogram::add`] adds them up.
+fn rates_of(calls: u64, hz: f64) -> u128 {
+    u128::from(calls).saturating_mul(hz.round() as u128)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::histogram_of;
+
+    fn packed(histogram: &Histogram, hz: f64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        histogram.pack(hz, &mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn calls_that_take_about_as_long_take_a_few_bytes() {
+        let histogram = histogram_of(&[1000, 1010, 1003, 1100, 1020, 1200, 4000], 2.4e9);
+        let bytes = packed(&histogram, 2.4e9);
+        // What there is; the first bin; four that have calls and two gaps; the end; by how much the ends are off.
+        assert_eq!(bytes.len(), 1 + 2 + 4 + 2 * 2 + 2 + 3, "{bytes:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_is_read_as_it_was_written(
+            values in prop::collection::vec(0u64..1 << 40, 0..50),
+            others in prop::collection::vec(0u64..1 << 60, 0..3),
+            unbinned in 0u64..3,
+            rates in [1e9..4e9f64, 1e9..4e9f64],
+            is_refined in any::<bool>(),
+        ) {
+            let [hz, other] = rates;
+            let mut histogram = histogram_of(&values, hz);
+            histogram.merge(&histogram_of(&others, other));
+            histogram.unbinned = unbinned;
+            if is_refined {
+                histogram = histogram.refined_by(Refinement { calls: 1, own: Time::from_ns(2.0), ..Refinement::default() });
+            }
+            for hz in rates {
+                let bytes = packed(&histogram, hz);
+                let mut rest = &bytes[..];
+                let read = Histogram::unpack(hz, &mut rest);
+                prop_assert_eq!(read.as_ref(), Some(&histogram));
+                prop_assert!(rest.is_empty());
+            }
+        }
+
+        #[test]
+        fn damage_does_no_harm(
+            values in prop::collection::vec(0u64..1 << 40, 1..20),
+            at in any::<prop::sample::Index>(),
+            byte in any::<u8>(),
+        ) {
+            let mut bytes = packed(&histogram_of(&values, 1e9), 1e9);
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+            if let Some(histogram) = Histogram::unpack(1e9, &mut &bytes[..]) {
+                let _ = histogram.percentiles([0.5]);
+            }
+            prop_assert!(Histogram::unpack(1e9, &mut &bytes[..at.min(bytes.len() - 1)]).is_none());
+        }
+    }
+}

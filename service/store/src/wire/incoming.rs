@@ -1,0 +1,157 @@
+//! Frames of many recordings from bytes, with what is known of those by earlier ones.
+
+use std::sync::{Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use super::body::{Body, Fixed};
+use super::{FRAME, MOST_NAME, read, wrong};
+use crate::dictionary::Entries;
+use crate::kept::Head;
+use crate::sums::{Among, OfSeries};
+use crate::{Error, Frame, function_sums};
+
+/// Most bytes of what is known of recordings. Of one that is forgotten all is asked for once more.
+const MOST_BYTES: usize = 192 << 20;
+
+/// What is known of a recording.
+#[derive(Clone)]
+struct Known {
+    checksum: u64,
+    entries: Entries,
+    fixed: Fixed,
+    /// When it was asked for last, by the number of frames that had come.
+    used: u64,
+}
+
+impl Known {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.entries.bytes()
+    }
+}
+
+/// Frames that come.
+#[derive(Default)]
+pub struct Incoming {
+    sessions: Mutex<Sessions>,
+}
+
+#[derive(Default)]
+struct Sessions {
+    known: FxHashMap<String, Known>,
+    bytes: usize,
+    frames: u64,
+}
+
+impl Incoming {
+    /// A frame from bytes that anybody may have sent: at most so many when they are inflated.
+    pub fn decode(&self, bytes: &[u8], most: u64) -> Result<Frame, Error> {
+        let body: Body = read(FRAME, bytes, most)?;
+        match &body {
+            _ if body.session.is_empty() || body.session.len() > MOST_NAME => {
+                return wrong("its recording has no name");
+            }
+            _ if i64::try_from(body.sequence).is_err() || body.start > body.end => {
+                return wrong("it ends before it begins");
+            }
+            _ => {}
+        }
+        // Whoever sends the next of this recording waits for the answer to this one.
+        let mut known = self.take(&body)?;
+        let frame = frame(&body, &mut known);
+        if frame.is_ok() {
+            known.checksum = body.news.checksum(body.known);
+            self.keep(body.session, known);
+        }
+        frame
+    }
+
+    /// What is known of its recording.
+    fn take(&self, body: &Body) -> Result<Known, Error> {
+        let Body { session, known, news, .. } = body;
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = sessions.remove(session);
+        if *known == 0 {
+            let fixed = news.fixed.as_deref().map(postcard::from_bytes::<Fixed>);
+            let Some(Ok(fixed)) = fixed else { return wrong("nothing is told of its recording") };
+            return Ok(Known { checksum: 0, entries: Entries::default(), fixed, used: 0 });
+        }
+        let unknown = || Error::Unknown { session: session.clone() };
+        before.filter(|before| before.checksum == *known).ok_or_else(unknown)
+    }
+
+    fn keep(&self, session: String, mut known: Known) {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.frames += 1;
+        known.used = sessions.frames;
+        sessions.bytes += known.bytes();
+        if let Some(before) = sessions.known.insert(session, known) {
+            sessions.bytes -= before.bytes();
+        }
+        if sessions.bytes > MOST_BYTES {
+            sessions.forget();
+        }
+    }
+}
+
+impl Sessions {
+    fn remove(&mut self, session: &str) -> Option<Known> {
+        let known = self.known.remove(session)?;
+        self.bytes -= known.bytes();
+        Some(known)
+    }
+
+    /// Forgets those that were not asked for the longest: as many at once that it is seldom done.
+    fn forget(&mut self) {
+        let mut all: Vec<(u64, String)> =
+            self.known.iter().map(|(session, known)| (known.used, session.clone())).collect();
+        all.sort_unstable();
+        for (_, session) in all {
+            if self.bytes <= MOST_BYTES / 4 * 3 {
+                break;
+            }
+            self.remove(&session);
+        }
+    }
+}
+
+fn frame(body: &Body, known: &mut Known) -> Result<Frame, Error> {
+    let cannot_be = || Error::Frame { why: "its paths and places do not fit together" };
+    if let (1.., Some(fixed)) = (body.known, &body.news.fixed) {
+        known.fixed = postcard::from_bytes(fixed).map_err(|_| cannot_be())?;
+    }
+    body.news.add_to(&mut known.entries).ok_or_else(cannot_be)?;
+    let Known { entries, fixed, .. } = &*known;
+    if !fixed.labels.are_sound() {
+        return wrong("its labels cannot be");
+    }
+    let mut sums = OfSeries::to_keep();
+    let Fixed { labels, part, summary, modules, group } = fixed.clone();
+    let keys: Vec<_> = modules.iter().map(|module| module.key()).collect();
+    sums.add_session(0, Head { summary: summary.clone(), modules, group, evidence: body.evidence.clone() });
+    let only = Among::of(true, true, None, body.end);
+    sums.add_totals(&body.totals);
+    sums.add_paths(&body.rows, only, entries).map_err(|_| cannot_be())?;
+    let places = entries.places().len() as u32;
+    function_sums::decode(&body.functions, places, |function| sums.add_function(function, only))
+        .map_err(|_| cannot_be())?;
+    let key = |number: i64| {
+        let key = usize::try_from(number).ok().and_then(|number| keys.get(number)?.clone());
+        key.ok_or_else(cannot_be)
+    };
+    let merged = sums.merged(&part, entries, cannot_be, key)?;
+    if !merged.is_sound() {
+        return Err(cannot_be());
+    }
+    Ok(Frame {
+        labels,
+        session: body.session.clone(),
+        sequence: body.sequence,
+        holds_later: body.holds_later,
+        start: body.start,
+        end: body.end,
+        part,
+        summary,
+        merged,
+    })
+}
