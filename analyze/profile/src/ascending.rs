@@ -28,6 +28,13 @@ impl<K: Ord + Copy, V: Default> Ascending<K, V> {
     }
 }
 
+impl<K: Ord, V> Ascending<K, V> {
+    /// A list, if its keys ascend.
+    pub fn of(list: Vec<(K, V)>) -> Option<Self> {
+        list.is_sorted_by(|(a, _), (b, _)| a < b).then_some(Self(list))
+    }
+}
+
 impl<K, V> Ascending<K, V> {
     /// All, in order.
     pub fn iter(&self) -> std::slice::Iter<'_, (K, V)> {
@@ -38,8 +45,7 @@ impl<K, V> Ascending<K, V> {
 impl<'a, K: Deserialize<'a> + Ord, V: Deserialize<'a>> Deserialize<'a> for Ascending<K, V> {
     fn deserialize<D: Deserializer<'a>>(from: D) -> Result<Self, D::Error> {
         let list = Vec::<(K, V)>::deserialize(from)?;
-        let ascends = list.is_sorted_by(|(a, _), (b, _)| a < b);
-        ascends.then_some(Self(list)).ok_or_else(|| D::Error::custom("keys do not ascend"))
+        Self::of(list).ok_or_else(|| D::Error::custom("keys do not ascend"))
     }
 }
 

@@ -9,6 +9,7 @@
 
 use std::ops::Range;
 
+use crate::cores::WORTH_ANOTHER_CORE;
 use crate::merge::{CallPath, Counts, Group, Pairs, Part, PathId, Tree};
 use crate::time::Time;
 
@@ -47,9 +48,6 @@ impl PathTimes {
         self.own = own;
     }
 }
-
-/// Paths from which on times as measured and corrected ones are worked out at once.
-const WORTH_ANOTHER_CORE: usize = 4096;
 
 /// Corrects the times of a group's paths.
 pub fn correct(group: &Group) -> Times {

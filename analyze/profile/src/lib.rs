@@ -17,10 +17,11 @@
 //! exception has left. [`warnings`] are what a reader should know of it.
 //!
 //! Below all that: [`module`] and [`process`] (what is one), [`units`] and [`human`] (how numbers are written), [`demangle`] and
-//! [`short_name`], [`nearest`] ("did you mean"), [`timeline`], [`new_file`], [`progress`], [`varint`]; and [`error`] for those above.
+//! [`short_name`], [`nearest`] ("did you mean"), [`timeline`], [`new_file`], [`progress`], [`varint`], `cores`; and [`error`] for those above.
 
 pub mod archive;
 mod ascending;
+mod cores;
 pub mod correct;
 pub mod demangle;
 pub mod elf;

@@ -72,12 +72,7 @@ impl Head {
         Self {
             summary: frame.summary.clone(),
             modules: frame.merged.modules.clone(),
-            group: group.map(|group| Group {
-                tree: Default::default(),
-                parts: Vec::new(),
-                functions: Default::default(),
-                ..group.clone()
-            }),
+            group: group.map(Group::without_sums),
             evidence: group.and_then(|group| group.parts.first()).map(|part| (*part.evidence).clone()),
         }
     }

@@ -1,6 +1,7 @@
 //! Adds frames up.
 
 use std::borrow::Cow;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -139,7 +140,10 @@ impl OfSeries {
                 *processes = times.processes.max(*processes);
                 times.processes = 0;
             }
-            self.functions.entry(place).or_default().add(&times);
+            match self.functions.entry(place) {
+                Entry::Vacant(entry) => drop(entry.insert(times)),
+                Entry::Occupied(mut sum) => sum.get_mut().add(&times),
+            }
         }
         if let Some(filed) = filed {
             self.filed.entry(place).or_default().add(&filed);
@@ -266,18 +270,19 @@ impl Rows {
             at += 1;
         }
         // A path's number is higher than that of the one above it: so its place below that is known when it comes.
-        let Self { mut sums, .. } = self;
+        let mut sums = std::mem::take(&mut self.sums);
         sums.sort_unstable_by_key(|(path, _)| *path);
         let order = preorder(&sums, entries);
-        let mut numbers: FxHashMap<PathId, PathId> = FxHashMap::default();
+        // Where they have come, in place of where they were.
+        let mut numbers = self.places;
         let (mut paths, mut pairs) = (Paths::default(), PairList::default());
         for &at in &order {
             let (path, numbers_of_path) = &sums[at as usize];
             let row = codec::row(numbers_of_path)?;
             let Path { key, target } = &entries.paths()[*path as usize];
             let number = paths.len() as PathId;
-            numbers.insert(*path, number);
-            let new = |path: PathId| numbers[&path];
+            numbers[*path as usize] = number;
+            let new = |path: PathId| numbers[path as usize];
             let key = Key {
                 parent: key.parent.map(new),
                 folded_into: key.folded_into.map(new),

@@ -13,6 +13,7 @@
 use diytrace_format::histogram::{OCTAVES, SUBS, range};
 
 use super::{Bins, Histogram, Refinement, clock_of};
+use crate::ascending::Ascending;
 use crate::time::Time;
 use crate::varint::{get, get_signed, put, put_signed};
 
@@ -128,12 +129,13 @@ impl Bins {
     fn is_of(&self, hz: f64) -> bool {
         let mut sum = 0u64;
         let is_filled = self.octaves.iter().all(|(octave, counts)| {
-            let calls = counts.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
-            let all = calls.and_then(|calls| sum.checked_add(calls));
-            sum = all.unwrap_or(0);
-            all.is_some() && calls != Some(0) && usize::from(*octave) < OCTAVES
+            // Where a sum does not fit it is not the one that is known.
+            let calls = counts.iter().fold(0, |sum: u64, count| sum.wrapping_add(*count));
+            let largest = counts.iter().fold(0, |sum: u64, count| sum | *count);
+            sum = sum.saturating_add(calls);
+            (1..=u64::MAX / SUBS as u64).contains(&largest) && usize::from(*octave) < OCTAVES
         });
-        is_filled && sum > 0 && sum == self.calls && self.rates == rates_of(sum, hz)
+        is_filled && sum > 0 && sum == self.calls && sum < u64::MAX && self.rates == rates_of(sum, hz)
     }
 
     /// The least and the largest number of ticks that they can stand for.
@@ -166,6 +168,7 @@ impl Bins {
     fn unpack(hz: f64, rest: &mut &[u8]) -> Option<Self> {
         let mut bins = Self::default();
         let mut at = usize::try_from(get(rest)?).ok()?;
+        let mut octaves: Vec<(u8, [u64; SUBS])> = Vec::new();
         loop {
             match u64::try_from(get(rest)?).ok()? {
                 0 => match usize::try_from(get(rest)?).ok()? {
@@ -174,12 +177,16 @@ impl Bins {
                 },
                 count => {
                     let octave = u8::try_from(at / SUBS).ok().filter(|octave| usize::from(*octave) < OCTAVES)?;
-                    bins.octaves.at(octave)[at % SUBS] = count;
+                    if octaves.last().is_none_or(|(last, _)| *last != octave) {
+                        octaves.push((octave, [0; SUBS]));
+                    }
+                    octaves.last_mut()?.1[at % SUBS] = count;
                     bins.calls = bins.calls.checked_add(count)?;
                     at += 1;
                 }
             }
         }
+        bins.octaves = Ascending::of(octaves)?;
         bins.rates = rates_of(bins.calls, hz);
         (bins.calls > 0).then_some(bins)
     }

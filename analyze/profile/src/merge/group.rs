@@ -58,6 +58,21 @@ pub struct Group {
 }
 
 impl Group {
+    /// What is told of it beside all that was counted.
+    pub fn without_sums(&self) -> Self {
+        let Self { label, process, thread, processes, programs, was_reset, timing, .. } = self;
+        Self {
+            label: label.clone(),
+            process: process.clone(),
+            thread: thread.clone(),
+            processes: *processes,
+            programs: programs.clone(),
+            was_reset: *was_reset,
+            timing: timing.clone(),
+            ..Self::default()
+        }
+    }
+
     /// What orders groups that are the same in all else.
     pub(super) fn distributions(&self) -> impl Iterator<Item = impl Ord> {
         self.functions.iter().map(|(place, times)| (*place, times.histogram.order()))

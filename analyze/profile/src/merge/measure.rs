@@ -12,12 +12,10 @@ use super::call_path::Counts;
 use super::latest::{Latest, last_mark};
 use super::off_cpu::OffCpu;
 use super::pairs::{Pairs, PathPairs};
+use crate::cores::WORTH_ANOTHER_CORE;
 use crate::load::timed::{Timed, Timing};
 use crate::load::{Arena, Family, Node};
 use crate::time::Time;
-
-/// Paths that are worth being shared by the cores.
-const WORTH_ANOTHER_CORE: usize = 4096;
 
 /// Sums over the calls of a path in an arena.
 #[derive(Clone, Copy)]

@@ -10,6 +10,7 @@ use serde::ser::{Serialize, Serializer};
 use super::call_path::PathId;
 use super::pairs::{Pairs, PathPairs};
 use super::tree::Order;
+use crate::cores::WORTH_ANOTHER_CORE;
 
 /// Paths with the hook pairs in their times.
 #[derive(Clone, Default)]
@@ -132,8 +133,11 @@ impl PairList {
             return self.renumbered(&order.new_ids);
         }
         // All paths are here, as they are in one recording: each goes where its path has gone.
-        let list = order.paths.par_iter().enumerate();
-        let list = list.map(|(place, old)| Packed { path: place as PathId, ..self.list[*old as usize] }).collect();
+        let place = |(place, old): (usize, &PathId)| Packed { path: place as PathId, ..self.list[*old as usize] };
+        let list = match order.paths.len() < WORTH_ANOTHER_CORE {
+            true => order.paths.iter().enumerate().map(place).collect(),
+            false => order.paths.par_iter().enumerate().map(place).collect(),
+        };
         Self { list, others: self.others }
     }
 

@@ -12,6 +12,7 @@ use serde::ser::{Serialize, Serializer};
 use super::call_path::{CallPath, Counts, Key, PathId};
 use super::modules::PlaceId;
 use super::off_cpu::OffCpu;
+use crate::cores::WORTH_ANOTHER_CORE;
 use crate::time::Time;
 
 /// A list of [`CallPath`]s, which are put together when they are asked for.
@@ -272,12 +273,15 @@ impl Paths {
     pub(super) fn put_in_order(&mut self, order: &[PathId], new_ids: &[PathId]) {
         let new_id = |old: u32| if old == NONE { NONE } else { new_ids[old as usize] };
         let old = &self.list;
-        // Into a new list: of millions, one after the other waits for memory least so.
-        let new = order.par_iter().map(|&id| {
+        let new = |&id: &PathId| {
             let packed = old[id as usize];
             Packed { parent: new_id(packed.parent), folded_into: new_id(packed.folded_into), ..packed }
-        });
-        self.list = new.collect();
+        };
+        // Into a new list: of millions, one after the other waits for memory least so.
+        self.list = match order.len() < WORTH_ANOTHER_CORE {
+            true => order.iter().map(new).collect(),
+            false => order.par_iter().map(new).collect(),
+        };
     }
 
     /// Finds where the paths below each end, once each is directly before them.

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustc_hash::FxHashMap;
 
@@ -39,6 +40,8 @@ impl Sqlite {
         let mut connection =
             Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
+        // Statements are planned once, not for each value that they are asked with.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
         match schema::make(&mut connection, path, create) {
             Err(Error::Sqlite { source, .. }) if !create && needs_to_write(&source) && !has_log(path) => {
                 // Readers of a log want to write beside the file. Where there is none, nobody writes.

@@ -9,6 +9,9 @@ use crate::Error;
 /// What marks a file as a store: "diyt".
 const APPLICATION: i64 = 0x6469_7974;
 
+/// Pages that whoever writes has in memory, in KiB.
+const CACHE_KIB: i64 = 64 << 10;
+
 /// The version of the tables.
 pub const VERSION: i64 = 5;
 
@@ -155,6 +158,8 @@ pub fn make(connection: &mut Connection, path: &Path, create: bool) -> Result<()
     if !create {
         return Ok(());
     }
+    // Each recording's latest rows lie elsewhere, and of a thousand that send they are all to be at hand.
+    connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(failed)?;
     // A commit that a crash of the machine undoes is put in again: it is known by its number.
     connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
     Ok(())

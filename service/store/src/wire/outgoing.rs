@@ -1,6 +1,6 @@
 //! Frames of one recording as bytes. Each place and path goes once, as long as whoever receives them says that they have come.
 
-use diytrace_profile::merge::{Group, Module};
+use diytrace_profile::merge::Module;
 use diytrace_profile::module::ModuleKey;
 use rustc_hash::FxHashMap;
 
@@ -45,7 +45,7 @@ impl Outgoing {
             part: frame.part.clone(),
             summary,
             modules: self.modules.list.clone(),
-            group: group.map(without_sums),
+            group,
         };
         let fixed = postcard::to_stdvec(&fixed).unwrap_or_default(); // into memory: it cannot fail
         let entries = self.dictionary.entries();
@@ -88,11 +88,6 @@ impl Outgoing {
     pub fn forgotten(&mut self) {
         self.known = Known::default();
     }
-}
-
-/// What is told of a group beside what a frame counted.
-fn without_sums(group: Group) -> Group {
-    Group { calls: 0, lost_calls: 0, folded_calls: 0, unwound: 0, left_out: 0, ..group }
 }
 
 /// Modules, by the order in which they were met.
