@@ -308,7 +308,7 @@ fn bad_use_is_one_sentence_without_secrets() {
     curl("INSERT INTO store VALUES (99)");
     for line in ["report --store STORE", "push --store STORE one"] {
         let said = story.refused(line);
-        assert!(said.contains("version 99") && said.contains("version 3"), "{said}");
+        assert!(said.contains("version 99") && said.contains("version 4"), "{said}");
     }
 }
 

@@ -13,7 +13,7 @@ use crate::sys;
 use crate::thread::Thread;
 use core::hint::black_box;
 use core::ptr;
-use core::sync::atomic::AtomicPtr;
+use core::sync::atomic::{AtomicPtr, AtomicU64};
 use profile::header::Anchor;
 use profile::node::flag;
 use profile::{GRANULE, NodeRecord};
@@ -71,6 +71,7 @@ fn rehearse(which: u32, timing: u32, since: Anchor, hooks: &Hooks) -> Option<Cos
         settings: Settings { timing, ..Settings::DEFAULT },
         clock: which,
         process: process_page()?,
+        forking: AtomicU64::new(0),
         children: AtomicPtr::new(ptr::null_mut()),
         modules: AtomicPtr::new(ptr::null_mut()),
         filter: AtomicPtr::new(ptr::null_mut()),

@@ -13,7 +13,7 @@ use crate::sys::{self, Fd, SignalsBlocked};
 use core::ffi::CStr;
 use core::fmt::{self, Write};
 use core::ptr;
-use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use profile::header::{Anchor, CheckedAnchor};
 use profile::{GRANULE, MAGIC, VERSION, text};
 
@@ -63,6 +63,7 @@ fn create(hooks: &Hooks) -> Option<&'static Family> {
         settings,
         clock,
         process: process_page()?,
+        forking: AtomicU64::new(0),
         children: AtomicPtr::new(line::reserve(place.mapped)),
         modules: AtomicPtr::new(ptr::null_mut()),
         filter: AtomicPtr::new(ptr::from_ref(filter).cast_mut()),

@@ -35,6 +35,8 @@ pub struct Family {
     pub process: *mut Process,
     /// The modules seen by this process.
     pub modules: AtomicPtr<Known>,
+    /// Whoever has forked last, as it sees itself, and its PID namespace: [`Family::pass_on_namespace`].
+    pub forking: AtomicU64,
     /// Where this process keeps the first children of nodes ([`crate::children`]); null if it does not.
     pub children: AtomicPtr<Line>,
     /// Addresses of roots and excluded functions.
@@ -246,12 +248,31 @@ impl Family {
         let known = unsafe { &(*self.process).pid_namespace };
         match known.load(Ordering::Relaxed) {
             0 => {
-                let found = sys::pid_namespace();
+                let found = self.find_pid_namespace();
                 known.store(found, Ordering::Relaxed);
                 found
             }
             found => found,
         }
+    }
+
+    /// Whoever has forked this process may know: to ask `/proc` takes a fifth of a child's first call. Where a child sees its parent
+    /// by the number that this sees itself by, both are in one namespace: a parent outside is seen as 0.
+    fn find_pid_namespace(&self) -> u64 {
+        let forking = self.forking.load(Ordering::Relaxed);
+        let (pid, namespace) = (forking >> 32, forking & u64::from(u32::MAX));
+        if pid != 0 && pid == sys::getppid().into() { namespace } else { sys::pid_namespace() }
+    }
+
+    /// Has the children of a fork that is about to be know the PID namespace; nothing, if this process does not know.
+    pub fn pass_on_namespace(&self) {
+        // SAFETY: the page is mapped for good.
+        let known = unsafe { &(*self.process).pid_namespace }.load(Ordering::Relaxed);
+        let forking = match u32::try_from(known) {
+            Ok(namespace @ 1..) => u64::from(sys::getpid()) << 32 | u64::from(namespace),
+            _ => 0,
+        };
+        self.forking.store(forking, Ordering::Relaxed);
     }
 
     /// About how many ticks that is, by what is known while the program runs.

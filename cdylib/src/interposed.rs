@@ -2,6 +2,7 @@
 
 use crate::arch;
 use crate::arch::{exit_by, pass_on};
+use crate::family;
 use crate::lifecycle::leaving;
 use crate::ring;
 use crate::seccomp::{on_prctl, on_setname, on_syscall};
@@ -19,6 +20,11 @@ pass_on!(syscall, on_syscall, "`syscall` of the program, which may restrict its 
 /// Called on `fork`, before the next one is, whose address it returns: the child finds frames of all calls that are open.
 pub extern "C" fn on_fork() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
+    if arch::is_relocated()
+        && let Some(family) = family::get()
+    {
+        family.pass_on_namespace();
+    }
     // SAFETY: a thread's state is valid as long as its word leads to it.
     if let Some(thread) = unsafe { arch::thread().as_ref() }
         && arch::is_relocated()

@@ -1,13 +1,18 @@
 //! What only files have.
 
+use std::borrow::Cow;
+
 use diytrace_profile::load::Family;
 use diytrace_profile::load::costs::Costs;
 use diytrace_profile::merge::{By, PartKey, merge};
-use diytrace_profile::testing::{arena, family, record};
+use diytrace_profile::testing::{Call, arena, family, function_of, record};
+use rusqlite::params;
 
-use super::Sqlite;
+use super::put::checksum;
+use super::{Sqlite, schema};
 use crate::engine::Engine;
-use crate::{Error, Frame, GroupBy, Labels, Query, Range, Sampled, SampledFacts};
+use crate::kept::OfFunction;
+use crate::{Error, Frame, GroupBy, Labels, Query, Range, Sampled, SampledFacts, blob, function_sums};
 
 fn store() -> (tempfile::TempDir, Sqlite) {
     let folder = tempfile::tempdir().unwrap();
@@ -36,10 +41,60 @@ fn a_store_of_an_earlier_version_is_refused() {
     assert!(matches!(error, Error::Older { version: 1, .. }), "{error}");
 }
 
+fn frame(number: usize, family: &Family) -> Frame {
+    let mut labels = Labels::default();
+    labels.set("service", "s".to_owned());
+    Frame {
+        labels,
+        session: number.to_string(),
+        sequence: 0,
+        holds_later: true,
+        start: 0,
+        end: number as i64,
+        part: PartKey::of(family),
+        summary: diytrace_profile::load::Summary::of(family),
+        merged: merge(std::slice::from_ref(family), By::All, None),
+    }
+}
+
+#[test]
+fn a_store_with_functions_as_they_were_written_before_is_read_and_goes_on() {
+    let (folder, mut store) = store();
+    let calls =
+        [Call { function: 0x1000, own: 500, callees: vec![Call { function: 0x1100, own: 9, callees: vec![] }] }];
+    let mut arena = arena(record(&calls, Costs::default(), 3));
+    arena.functions = vec![function_of(0x1000, &[509]), function_of(0x1100, &[9])];
+    let families = [family(vec![arena.clone()]), family(vec![arena])];
+    store.put(&frame(1, &families[0])).unwrap();
+    let columns = "SELECT totals, path_sums, function_sums FROM frame_data";
+    let columns = store.connection.query_row(columns, [], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]));
+    let [totals, paths, functions]: [Vec<u8>; 3] = columns.unwrap();
+    let mut all = Vec::new();
+    let take = |OfFunction { place, times, filed }| all.push((place, times.map(Cow::into_owned), filed));
+    function_sums::read_column(&functions, u32::MAX, &mut Vec::new(), take).unwrap();
+    assert_eq!(all.len(), 2);
+    let functions = blob::write(&all, blob::LASTING);
+    let sum = checksum([&totals, &paths, &functions]);
+    store
+        .connection
+        .execute("UPDATE frame_data SET function_sums = ?1, checksum = ?2", params![functions, sum])
+        .unwrap();
+    store.connection.pragma_update(None, "user_version", 4).unwrap();
+    drop(store);
+    let path = folder.path().join("store.db");
+    let merged = |store: &Sqlite| store.select(&Query::default(), &GroupBy::All).unwrap().merged;
+    assert_eq!(merged(&Sqlite::open(&path, false).unwrap()), merge(&families[..1], By::All, None));
+    let mut store = Sqlite::open(&path, true).unwrap();
+    let version: i64 = store.connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(version, schema::VERSION);
+    store.put(&frame(2, &families[1])).unwrap();
+    assert_eq!(merged(&store), merge(&families, By::All, None));
+}
+
 #[test]
 fn the_oldest_are_thrown_away_first_and_others_stay_as_they_were() {
     let (_folder, mut store) = store();
-    let call = |function: u64| diytrace_profile::testing::Call { function, own: 10, callees: Vec::new() };
+    let call = |function: u64| Call { function, own: 10, callees: Vec::new() };
     let all: Vec<Family> = (0..40u64)
         .map(|number| {
             let calls: Vec<_> = (0..500).map(|function| call(0x1000 + number % 8 * 0x10000 + function * 16)).collect();
@@ -49,20 +104,7 @@ fn the_oldest_are_thrown_away_first_and_others_stay_as_they_were() {
         })
         .collect();
     for (number, family) in all.iter().enumerate() {
-        let mut labels = Labels::default();
-        labels.set("service", "s".to_owned());
-        let frame = Frame {
-            labels,
-            session: number.to_string(),
-            sequence: 0,
-            holds_later: true,
-            start: 0,
-            end: number as i64,
-            part: PartKey::of(family),
-            summary: diytrace_profile::load::Summary::of(family),
-            merged: merge(std::slice::from_ref(family), By::All, None),
-        };
-        store.put(&frame).unwrap();
+        store.put(&frame(number, family)).unwrap();
     }
     let size = |store: &Sqlite| {
         let pages: u64 = store.connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
