@@ -31,9 +31,15 @@ impl Known {
 }
 
 /// Frames that come.
-#[derive(Default)]
 pub struct Incoming {
     sessions: Mutex<Sessions>,
+    most_bytes: usize,
+}
+
+impl Default for Incoming {
+    fn default() -> Self {
+        Self { sessions: Mutex::default(), most_bytes: MOST_BYTES }
+    }
 }
 
 #[derive(Default)]
@@ -88,8 +94,8 @@ impl Incoming {
         if let Some(before) = sessions.known.insert(session, known) {
             sessions.bytes -= before.bytes();
         }
-        if sessions.bytes > MOST_BYTES {
-            sessions.forget();
+        if sessions.bytes > self.most_bytes {
+            sessions.forget(self.most_bytes / 4 * 3);
         }
     }
 }
@@ -101,13 +107,14 @@ impl Sessions {
         Some(known)
     }
 
-    /// Forgets those that were not asked for the longest: as many at once that it is seldom done.
-    fn forget(&mut self) {
+    /// Forgets those that were not asked for the longest, until the others take no more than that: many at once, so that it is seldom
+    /// done.
+    fn forget(&mut self, bytes: usize) {
         let mut all: Vec<(u64, String)> =
             self.known.iter().map(|(session, known)| (known.used, session.clone())).collect();
         all.sort_unstable();
         for (_, session) in all {
-            if self.bytes <= MOST_BYTES / 4 * 3 {
+            if self.bytes <= bytes {
                 break;
             }
             self.remove(&session);
@@ -154,4 +161,79 @@ fn frame(body: &Body, known: &mut Known) -> Result<Frame, Error> {
         summary,
         merged,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use diytrace_profile::load::Summary;
+    use diytrace_profile::load::costs::Costs;
+    use diytrace_profile::merge::{By, PartKey, merge};
+    use diytrace_profile::testing::{Call, arena, family, record};
+
+    use super::*;
+    use crate::{Labels, Outgoing};
+
+    const MOST: u64 = 1 << 20;
+
+    fn frame(session: &str, functions: u64) -> Frame {
+        let call = |function: u64| Call { function: 0x1000 + 16 * function, own: 10, callees: Vec::new() };
+        let family = family(vec![arena(record(&(0..functions).map(call).collect::<Vec<_>>(), Costs::default(), 3))]);
+        let mut labels = Labels::default();
+        labels.set("service", "s".to_owned());
+        Frame {
+            labels,
+            session: session.to_owned(),
+            sequence: 0,
+            holds_later: true,
+            start: 0,
+            end: 10,
+            part: PartKey::of(&family),
+            summary: Summary::of(&family),
+            merged: merge(&[family], By::All, None),
+        }
+    }
+
+    fn calls(decoded: Result<Frame, Error>) -> Option<u64> {
+        match decoded {
+            Ok(frame) => Some(frame.merged.groups[0].calls),
+            Err(Error::Unknown { .. }) => None,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn paths_go_once_and_again_only_when_they_are_not_known() {
+        let (mut outgoing, incoming) = (Outgoing::default(), Incoming::default());
+        let first = outgoing.encode(&frame("a", 100));
+        assert_eq!(calls(incoming.decode(&first, MOST)), Some(100));
+        outgoing.acknowledged();
+        let second = outgoing.encode(&frame("a", 101));
+        assert!(second.len() < first.len() / 2, "{} of {}", second.len(), first.len());
+        assert_eq!(calls(incoming.decode(&second, MOST)), Some(101));
+        // The answer is lost, and the frame comes once more: it tells of more than is known.
+        assert_eq!(calls(incoming.decode(&second, MOST)), None);
+        assert_eq!(calls(incoming.decode(&second, MOST)), None);
+        outgoing.forgotten();
+        assert_eq!(calls(incoming.decode(&outgoing.encode(&frame("a", 102)), MOST)), Some(102));
+        outgoing.acknowledged();
+        assert_eq!(calls(incoming.decode(&outgoing.encode(&frame("a", 103)), MOST)), Some(103));
+        // Whoever is started anew knows nothing.
+        outgoing.acknowledged();
+        assert_eq!(calls(Incoming::default().decode(&outgoing.encode(&frame("a", 104)), MOST)), None);
+    }
+
+    #[test]
+    fn of_too_many_recordings_those_are_forgotten_that_sent_nothing_the_longest() {
+        let incoming = Incoming { most_bytes: 100_000, ..Incoming::default() };
+        let sessions: Vec<String> = (0..50).map(|number| number.to_string()).collect();
+        let mut all: Vec<Outgoing> = sessions.iter().map(|_| Outgoing::default()).collect();
+        for (session, outgoing) in sessions.iter().zip(&mut all) {
+            assert_eq!(calls(incoming.decode(&outgoing.encode(&frame(session, 100)), MOST)), Some(100));
+            outgoing.acknowledged();
+            assert!(incoming.sessions.lock().unwrap().bytes <= 100_000);
+        }
+        let mut again =
+            |number: usize| calls(incoming.decode(&all[number].encode(&frame(&sessions[number], 100)), MOST));
+        assert_eq!((again(49), again(0)), (Some(100), None));
+    }
 }
