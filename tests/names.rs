@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Build, Recorded, diytrace, each_build, fixture, run_to_end};
+use common::{Build, Recorded, copy_program, diytrace, each_build, fixture, run_to_end};
 
 #[test]
 fn are_demangled() {
@@ -130,4 +130,33 @@ fn a_rule_is_no_longer_than_people_read() {
     let width = |line: &str| line.chars().count();
     assert!(text.lines().any(|line| width(line) > 200), "a pipe has whole names: {text}");
     assert!(text.lines().filter(|line| line.contains('─')).all(|line| width(line) <= 120), "{text}");
+}
+
+#[test]
+fn functions_of_two_builds_of_a_program_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, level) in ["-O0", "-O2"].into_iter().enumerate() {
+        let mut program = fixture("forks.c", Build { compiler: "gcc", level });
+        let home = folder.path().join(number.to_string());
+        std::fs::create_dir(&home).unwrap();
+        copy_program(&program.path, home.join("server"));
+        program.path = home.join("server");
+        let recorded = program.record().args(&["5", "2"]).run();
+        std::fs::rename(recorded.out(), home.join("diytrace.data")).unwrap();
+    }
+    let report = |arguments: &[&str]| {
+        let output = run_to_end(diytrace(folder.path()).arg("report").args(arguments));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let both = report(&["0/diytrace.data", "1/diytrace.data"]);
+    let mut builds: Vec<&str> =
+        both.lines().filter_map(|line| line.split_once("leaf  server@")).map(|(_, rest)| &rest[..8]).collect();
+    builds.sort_unstable();
+    builds.dedup();
+    assert_eq!(builds.len(), 2, "{both}");
+    assert!(both.contains("\nserver · 12 processes"), "{both}");
+    let roots = report(&["--root", "leaf", "0/diytrace.data", "1/diytrace.data"]);
+    assert!(builds.iter().all(|build| roots.contains(&format!("leaf  server@{build}"))), "{roots}");
+    assert!(!report(&["0/diytrace.data"]).contains('@'));
 }

@@ -39,15 +39,17 @@ export async function compare(words) {
 
 /** @param {import("./types.d.ts").Query} query */
 function verdict({ functions, total, left_runs, right_runs }) {
-  const changed = functions.filter((row) => ["changed", "calls", "one-sided"].includes(row.verdict));
+  const changed = functions.filter((row) => ["changed", "calls"].includes(row.verdict));
+  const alone = functions.filter((row) => row.verdict === "one-sided");
   const unknown = functions.filter((row) => ["unstable", "underpowered", "unconfirmed"].includes(row.verdict));
   const names = changed.slice(0, 3).map((row) => `${row.name} (${change(row.self_ns)})`).join("; ");
   const said = element("p", { role: "status" },
     changed.length ? `${counted(changed.length, "function", "functions")} changed: ${names}${changed.length > 3 ? " …" : ""}.` : "No function changed.",
+    alone.length ? ` On one side only: ${alone.slice(0, 3).map((row) => row.name).join(", ")}${alone.length > 3 ? " …" : ""}.` : "",
     ` ${count(left_runs)} runs before, ${count(right_runs)} after; all self time together: ${total.verdict.replaceAll("-", " ")}.`,
     unknown.length ? ` ${count(unknown.length)} vary too much to tell.` : "",
     Math.min(left_runs, right_runs) < FEWEST ? " That is too few runs for a verdict: record each side at least four times, or count slices as runs." : "");
-  const tone = (/** @type {import("./types.d.ts").Compared} */ row) => (changed.includes(row) ? ((row.self_ns.right_median ?? 0) > (row.self_ns.left_median ?? 0) ? "worse" : "better") : null);
+  const tone = (/** @type {import("./types.d.ts").Compared} */ row) => ([...changed, ...alone].includes(row) ? ((row.self_ns.right_median ?? 0) > (row.self_ns.left_median ?? 0) ? "worse" : "better") : null);
   return [said, table("compared functions", [
     { title: "function", of: (row) => row.name, isName: true },
     { title: "verdict", of: (row) => row.verdict, write: (text, row) => element("span", { class: tone(row) }, text.replaceAll("-", " ")) },

@@ -56,10 +56,10 @@ export const percentiles = () => /** @type {const} */ (["mean", "p50", "p99", "m
 export const optionalTime = (ns) => (ns === null ? "" : time(ns));
 
 /**
- * What tells a function from the others of its name: the file name of its module.
+ * What tells a function from the others of its name: the file name of its module, and of several builds which.
  * @param {import("./types.d.ts").FunctionRow} row @param {import("./types.d.ts").FunctionRow[]} all
  */
-const moduleOf = (row, all) => (all.filter(({ name }) => name === row.name).length > 1 ? ` ${row.module.split("/").pop()}` : "");
+const moduleOf = (row, all) => (all.filter(({ name }) => name === row.name).length > 1 ? ` ${row.module.split("/").pop()}${row.build ? `@${row.build}` : ""}` : "");
 
 /** @param {import("./types.d.ts").FunctionRow} row @param {import("./types.d.ts").FunctionRow[]} all */
 export const whichOf = (row, all) => element("span", { class: "soft" }, moduleOf(row, all));

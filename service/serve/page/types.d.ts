@@ -80,6 +80,7 @@ export interface Callee {
 
 export interface FunctionRow extends Callee, Percentiles {
   module: string;
+  build?: string;
   file: string | null;
   line: number | null;
   total_error_ns: number;

@@ -15,7 +15,7 @@ use diytrace_profile::error::Error;
 use diytrace_profile::functions::{
     self, Call, CallId, CallKind, Calls, Edge, FunctionId, Kinds, Names, Roots, functions,
 };
-use diytrace_profile::merge::{Group, Merged, PathId, Place};
+use diytrace_profile::merge::{Group, Merged, Module, PathId, Place};
 use diytrace_profile::opened::Opened;
 use diytrace_profile::symbolize::{Probe, Symbols};
 use diytrace_profile::time::Time;
@@ -38,7 +38,8 @@ pub fn build(options: &Options, opened: &Opened, symbols: &Symbols) -> Result<Do
         true => Layout::Functions(options.columns.clone()),
         false => Layout::Roots,
     };
-    let builder = Builder { options, merged, symbols, names, calls, roots: &roots, named, is_list };
+    let builds = builds(merged);
+    let builder = Builder { options, merged, builds, symbols, names, calls, roots: &roots, named, is_list };
     let reports: Vec<Report> = merged.groups.iter().map(|group| builder.report(group)).collect();
     Ok(Document {
         schema: SCHEMA,
@@ -88,9 +89,22 @@ fn entered_before(function: &functions::Function, group: &Group) -> Option<&'sta
     })
 }
 
+/// The beginning of each module's build ID, if others have its file's name: several builds of a program are not told apart by that.
+fn builds(merged: &Merged) -> Vec<Option<String>> {
+    let is_like = |a: &Module, b: &Module| a.short_name() == b.short_name() && a.build_id != b.build_id;
+    let of_module = |module: &Module| {
+        let has_namesakes = merged.modules.iter().any(|other| is_like(module, other));
+        let digits = module.build_id.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        Some(digits).filter(|digits: &String| has_namesakes && !digits.is_empty())
+    };
+    merged.modules.iter().map(of_module).collect()
+}
+
 struct Builder<'a, 'f> {
     options: &'a Options,
     merged: &'a Merged,
+    /// Of each module.
+    builds: Vec<Option<String>>,
     symbols: &'a Symbols<'f>,
     names: Names,
     calls: Calls<'a, 'f>,
@@ -256,6 +270,7 @@ impl Builder<'_, '_> {
             name: name.name.clone(),
             symbol: name.symbol.clone(),
             module: self.module(name.place),
+            build: name.place.module.and_then(|module| self.builds[module as usize].clone()),
             address: Address(name.place.address),
             file: line.as_ref().map(|line| line.file.clone()),
             line: line.as_ref().map(|line| line.line),

@@ -90,6 +90,9 @@ pub struct Function {
     pub symbol: Option<String>,
     /// Path of its module.
     pub module: String,
+    /// The beginning of that one's build ID, where another module here has a file of the same name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
     /// ELF virtual address; of several the first.
     pub address: Address,
     /// Where it is written.

@@ -75,6 +75,7 @@ fn function(name: &str, address: u64, calls: u64) -> Function {
     Function {
         name: name.to_owned(),
         symbol: Some(name.to_owned()),
+        build: None,
         module: "/srv/server".to_owned(),
         address: Address(address),
         file: Some("/src/server.c".to_owned()),

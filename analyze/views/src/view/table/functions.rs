@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::grid::{self, Grid, LEAST_NAME, Row, Style};
 use super::histogram::Axis;
-use super::{error_of_call, open, resolved, short};
+use super::{error_of_call, module, open, resolved, short};
 use crate::report::columns::{Column, USUAL, Value};
 use crate::report::{Document, Function, Report};
 use crate::view::Screen;
@@ -158,6 +158,7 @@ fn none(value: Value) -> &'static str {
 /// Whether a function is not in the program that the title names: all others are.
 fn is_elsewhere(report: &Report, function: &Function) -> bool {
     match &report.subject.programs[..] {
+        _ if function.build.is_some() => true,
         [program] => *program != function.module,
         _ => report.functions.iter().any(|other| other.module != function.module),
     }
@@ -169,9 +170,7 @@ fn remark(function: &Function, has_module: bool, has_namesakes: bool) -> String 
         remarks.push(function.address.to_string());
     }
     if has_module {
-        // `libstdc++.so.6.0.30`: which of its versions tells nothing here, and takes the name's room.
-        let file = short(&function.module);
-        remarks.push(file.split_inclusive(".so").next().unwrap_or(file).to_owned());
+        remarks.push(module(function));
     }
     if function.addresses > 1 {
         remarks.push(format!("×{}", function.addresses));

@@ -13,7 +13,7 @@ mod timelines;
 use std::io::{self, Write};
 
 use super::Screen;
-use crate::report::{Document, Layout, Report};
+use crate::report::{Document, Function, Layout, Report};
 use crate::subject::{Overhead, Subject};
 pub(super) use diytrace_profile::human::resolved;
 use diytrace_profile::human::{counted, time};
@@ -55,7 +55,8 @@ pub(super) fn together(runs: usize, screen: &Screen, out: &mut dyn Write) -> io:
 
 /// What is reported.
 pub(super) fn title(subject: &Subject) -> String {
-    let programs: Vec<&str> = subject.programs.iter().map(|path| short(path)).collect();
+    let mut programs: Vec<&str> = subject.programs.iter().map(|path| short(path)).collect();
+    programs.dedup(); // of several builds
     let mut title = match programs.as_slice() {
         [] => "nothing".to_owned(),
         [one, two, three, _, ..] => format!("{one}, {two}, {three} and {} more", programs.len() - 3),
@@ -117,6 +118,17 @@ pub(super) fn footer(subject: &Subject, raw: bool) -> Vec<String> {
     }
     lines.extend(subject.open_bounds.iter().filter_map(|&bound| open::note(bound)));
     lines
+}
+
+/// A function's module, as far as that tells it from others.
+pub fn module(function: &Function) -> String {
+    // `libstdc++.so.6.0.30`: which of its versions tells nothing here, and takes the name's room.
+    let file = short(&function.module);
+    let file = file.split_inclusive(".so").next().unwrap_or(file);
+    match &function.build {
+        Some(build) => format!("{file}@{build}"),
+        None => file.to_owned(),
+    }
 }
 
 /// The last part of a path.

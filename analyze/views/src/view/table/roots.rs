@@ -48,7 +48,8 @@ fn heading(document: &Document, report: &Report, root: &Function, screen: &Scree
         (Some(file), Some(line)) => format!("{}:{line}", short(file)),
         _ => root.address.to_string(),
     };
-    let source = format!("{} {source}", short(&root.module));
+    let build = root.build.iter().map(|build| format!("@{build}")).collect::<String>();
+    let source = format!("{}{build} {source}", short(&root.module));
     let mut sums =
         sums(document.raw, root.calls, (root.open, root.open_bound), root.total_ns, root.total_error_ns, root.self_ns);
     sums.extend(open::entered_before(root.entered_before));
