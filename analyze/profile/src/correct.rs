@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use crate::cores::WORTH_ANOTHER_CORE;
-use crate::merge::{CallPath, Counts, Group, Pairs, Part, PathId, Tree};
+use crate::merge::{Group, Pairs, Part, PathId, Tree};
 use crate::time::Time;
 
 /// Times of a tree's paths, in their order.
@@ -56,8 +56,9 @@ pub fn correct(group: &Group) -> Times {
     // What was measured fits as it is, and its sums are those of all parts. But between two
     // readings a call may seem to take less than what it calls: while it is open, the profile does not tell what part of its
     // time was the recorder's own work, which is off it once it has ended.
-    let is_short = |path: CallPath| path.counts.is_between && !path.is_untimed() && path.counts.own < Time::ZERO;
-    let is_scaled = tree.paths.iter().any(is_short);
+    let paths = &tree.paths;
+    let is_short = |id: PathId| paths.is_between(id) && !paths.is_untimed(id) && paths.times(id).0 < Time::ZERO;
+    let is_scaled = (0..paths.len() as PathId).any(is_short);
     let corrected = || times(tree, &folds, true, |path| Measured::of(tree, path).without_hooks(&group.parts, path));
     let raw = || times(tree, &folds, is_scaled, |path| Measured::of(tree, path));
     let (corrected, raw) = match tree.paths.len() < WORTH_ANOTHER_CORE {
@@ -82,9 +83,10 @@ pub struct Measured {
 
 impl Measured {
     /// As it was measured.
+    #[inline]
     pub fn of(tree: &Tree, path: PathId) -> Self {
-        let Counts { own, inclusive, closed_time, .. } = tree.paths.counts(path);
-        Self { own, inclusive, closed: closed_time, error: Time::ZERO, own_error: Time::ZERO }
+        let (own, inclusive, closed) = tree.paths.times(path);
+        Self { own, inclusive, closed, error: Time::ZERO, own_error: Time::ZERO }
     }
 
     /// Without what the hooks in it cost.
@@ -93,8 +95,11 @@ impl Measured {
             let Some(pairs) = part.pairs(path) else { continue };
             let cost = |pairs: &Pairs| Time::from_ns(pairs.cost(&part.costs));
             self.own = self.own - cost(&pairs.own);
-            self.inclusive = [0, 1].map(|slot: usize| self.inclusive[slot] - cost(&pairs.inclusive[slot]));
-            self.closed = self.closed - cost(&pairs.closed);
+            let inclusive = [cost(&pairs.inclusive[0]), cost(&pairs.inclusive[1])];
+            self.inclusive = [self.inclusive[0] - inclusive[0], self.inclusive[1] - inclusive[1]];
+            // Nearly always the same: where no call is open.
+            let closed = if pairs.closed == pairs.inclusive[0] { inclusive[0] } else { cost(&pairs.closed) };
+            self.closed = self.closed - closed;
             let of_call = part.costs.error;
             self.error += Time::from_ns(pairs.calls as f64 * of_call);
             let cost_of_call = Pairs::of_calls(1).cost(&part.costs);
@@ -113,17 +118,16 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
     // Every path comes directly before those below it: in reverse, all below a path are done before it, and their sums are
     // the last that were begun.
     let mut sums: Vec<(PathId, Below)> = Vec::new();
-    for (id, path) in tree.paths.iter().enumerate().rev() {
-        let below = sums.pop_if(|(of, _)| *of as usize == id).map_or_else(Below::default, |(_, below)| below);
-        if path.is_untimed() {
+    let paths = &tree.paths;
+    for id in (0..paths.len()).rev() {
+        let path = id as PathId;
+        let below = sums.pop_if(|(of, _)| *of == path).map_or_else(Below::default, |(_, below)| below);
+        if paths.is_untimed(path) {
             continue;
         }
-        let Measured { own: self_measured, inclusive: inclusive_measured, closed, error, own_error } =
-            measured(id as PathId);
-        let own = match path.key.folded_into {
-            Some(_) => Time::ZERO, // counted at the path that it is folded into
-            None => self_measured.at_least_zero(),
-        };
+        let Measured { own: self_measured, inclusive: inclusive_measured, closed, error, own_error } = measured(path);
+        let is_elsewhere = paths.folded_into(path).is_some(); // it is counted at the path that it is folded into
+        let own = if is_elsewhere { Time::ZERO } else { self_measured.at_least_zero() };
         let all_own = own + below.own;
         let inclusive = match folds.is_inside[id] {
             true => inclusive_measured[0].max(below.inclusive).at_least_zero(),
@@ -136,11 +140,10 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         let inside = inclusive_measured[1].max(inside_below).at_least_zero();
         let systematic = error + below.error;
         let error = systematic + (inclusive - inclusive_measured[0]).at_least_zero();
-        let is_elsewhere = path.key.folded_into.is_some();
         let moved = if is_elsewhere { Time::ZERO } else { own - self_measured };
         let own_error = own_error + moved;
         times[id] = PathTimes { own, inclusive, inside, closed, error, own_error };
-        if let Some(parent) = path.key.parent {
+        if let Some(parent) = paths.parent(path) {
             let part = Below { own: all_own, inclusive, inside, error: systematic };
             match sums.last_mut() {
                 Some((of, above)) if *of == parent => above.add(&part),
@@ -149,14 +152,19 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         }
     }
     let mut children = Vec::new();
-    for id in 0..tree.paths.len() {
-        if folds.is_head[id] && !folds.is_inside[id] {
-            let recursion = id..tree.paths.end(id as PathId) as usize;
+    for id in 0..paths.len() {
+        let path = id as PathId;
+        if folds.is_inside[id] {
+            continue;
+        }
+        if folds.is_head[id] {
+            let recursion = id..paths.end(path) as usize;
             fit_own(&mut times[recursion.clone()]);
             fit_inside(tree, folds, recursion, &mut times);
-        } else if !folds.is_inside[id] && !tree.paths.is_untimed(id as PathId) {
+        } else if is_estimate && !paths.is_untimed(path) {
+            // What is no estimate fits: its inclusive times were added up of own ones.
             children.clear();
-            children.extend(tree.children(id as PathId).map(|child| child as usize));
+            children.extend(tree.children(path).map(|child| child as usize));
             fit_below(&children, id, &mut times);
         }
     }
@@ -186,6 +194,9 @@ impl Below {
 /// Fits the paths directly below one into its time, which is final, and gives it what they leave.
 fn fit_below(children: &[usize], id: usize, times: &mut [PathTimes]) {
     let room = times[id].inclusive;
+    if children.is_empty() {
+        return times[id].set_own(room);
+    }
     shrink(times, children, room);
     let taken: Time = children.iter().map(|&child| times[child].inclusive).sum();
     times[id].set_own(room - taken);

@@ -16,8 +16,7 @@ use crate::symbolize::{Inlined, Symbol, Symbols};
 
 /// Puts such calls where they belong.
 pub fn settle(merged: &mut Merged, symbols: &Symbols) {
-    let has_left = merged.groups.iter().any(|group| candidates(&group.tree).next().is_some());
-    if !has_left {
+    if !merged.groups.iter().any(|group| has_left(&group.tree)) {
         return;
     }
     let mut code = Code { symbols, calls: Calls::new(merged, symbols), merged, modules: BTreeMap::new() };
@@ -29,9 +28,15 @@ pub fn settle(merged: &mut Merged, symbols: &Symbols) {
 
 /// Paths directly below one that was left without an exit: few programs have any.
 fn candidates(tree: &Tree) -> impl Iterator<Item = (PathId, CallPath)> {
-    (0..)
-        .zip(&tree.paths)
-        .filter(|(_, path)| path.key.parent.is_some_and(|parent| tree.paths.counts(parent).unwound > 0))
+    let paths = &tree.paths;
+    let was_left = |path: PathId| paths.unusual(path).is_some_and(|counts| counts.unwound > 0);
+    let all = 0..if has_left(tree) { paths.len() as PathId } else { 0 };
+    all.filter(move |id| paths.parent(*id).is_some_and(was_left)).map(|id| (id, paths.get(id)))
+}
+
+/// Whether any path was left without an exit.
+fn has_left(tree: &Tree) -> bool {
+    tree.paths.all_unusual().any(|counts| counts.unwound > 0)
 }
 
 struct Code<'a, 'f> {

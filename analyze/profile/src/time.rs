@@ -15,6 +15,7 @@ const UNITS_PER_NS: f64 = 1024.0;
 
 /// `value.round() as i128`. A profile of millions of paths asks for it often, and where the value fits a register (nearly
 /// always) that takes a few instructions instead of two calls.
+#[inline]
 fn rounded(value: f64) -> i128 {
     if value.abs() >= (1u64 << 52) as f64 || value.is_nan() {
         return value.round() as i128;
@@ -25,7 +26,8 @@ fn rounded(value: f64) -> i128 {
 }
 
 /// `value as f64`, likewise.
-fn float(value: i128) -> f64 {
+#[inline]
+pub fn float(value: i128) -> f64 {
     i64::try_from(value).map_or_else(|_| value as f64, |value| value as f64)
 }
 
@@ -39,26 +41,31 @@ impl Time {
     pub const MAX: Self = Self(i128::MAX);
 
     /// That many nanoseconds.
+    #[inline]
     pub fn from_ns(ns: f64) -> Self {
         Self(rounded(ns * UNITS_PER_NS))
     }
 
     /// In the unit that sums are exact in, 1/1024 ns.
+    #[inline]
     pub fn units(self) -> i128 {
         self.0
     }
 
     /// That many of them.
+    #[inline]
     pub fn from_units(units: i128) -> Self {
         Self(units)
     }
 
     /// In nanoseconds.
+    #[inline]
     pub fn ns(self) -> f64 {
         float(self.0) / UNITS_PER_NS
     }
 
     /// This, or nothing if it is less than nothing.
+    #[inline]
     pub fn at_least_zero(self) -> Self {
         self.max(Self::ZERO)
     }
@@ -78,6 +85,7 @@ impl Time {
 
 impl Add for Time {
     type Output = Self;
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
@@ -85,6 +93,7 @@ impl Add for Time {
 
 impl Sub for Time {
     type Output = Self;
+    #[inline]
     fn sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -98,6 +107,7 @@ impl Neg for Time {
 }
 
 impl AddAssign for Time {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }

@@ -130,7 +130,7 @@ pub fn subject(group: &Group) -> Subject {
         unwound: group.unwound,
         untimed_calls: group.left_out,
         timing: timing(group),
-        open_bounds: group.tree.paths.iter().filter_map(|path| path.counts.bound).collect(),
+        open_bounds: group.tree.paths.all_unusual().filter_map(|counts| counts.bound).collect(),
         overhead: Overhead {
             inner_ns: mean(overhead.inner),
             outer_ns: mean(overhead.outer),

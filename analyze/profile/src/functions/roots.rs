@@ -44,9 +44,9 @@ impl Roots {
     /// Functions that the recorder took for roots, though they may have other names: implementations of one with several
     /// (IFUNC). It records their calls without a caller.
     pub fn outermost(&self, merged: &Merged) -> FxHashSet<PlaceId> {
-        let paths = merged.groups.iter().filter(|_| self.are_recorded).flat_map(|group| &group.tree.paths);
-        let outermost = paths.filter(|path| path.key.parent.is_none() && path.key.flags & flag::FOLDED == 0);
-        outermost.map(|path| path.key.function).collect()
+        let trees = merged.groups.iter().filter(|_| self.are_recorded).map(|group| &group.tree);
+        let tops = trees.flat_map(|tree| tree.tops().map(|top| tree.paths.key(top)));
+        tops.filter(|top| top.flags & flag::FOLDED == 0).map(|top| top.function).collect()
     }
 
     /// Whether the function at a place is one of them.

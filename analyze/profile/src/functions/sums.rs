@@ -84,8 +84,6 @@ pub struct Edge {
     pub off: OffCpu,
     /// What of their own time.
     pub own_off: OffCpu,
-    /// The paths that these calls are on.
-    pub paths: Vec<PathId>,
 }
 
 /// Times of the calls of one function by another.
@@ -135,63 +133,68 @@ pub fn functions(
     let mut sums = Summing::of(ids);
     // What is counted inside a folded recursion may lie in another call of these.
     for (id, _) in (0..).zip(&times.is_on_cycle).filter(|(_, is_on_cycle)| **is_on_cycle) {
-        let function = sums.functions_by_place[group.tree.paths.key(id).function as usize];
-        sums.functions[function].is_open_in_recursion = true;
+        let function = sums.functions_by_place[group.tree.paths.function(id) as usize];
+        sums.functions[function as usize].is_open_in_recursion = true;
     }
+    let paths = &group.tree.paths;
     let mut above: Vec<Frame> = Vec::new();
-    for (id, path) in group.tree.paths.iter().enumerate() {
-        while let Some(left) = above.pop_if(|frame| frame.end as usize <= id) {
+    for (id, (corrected, raw)) in (0..).zip(times.corrected.iter().zip(&times.raw)) {
+        while let Some(left) = above.pop_if(|frame| frame.end <= id) {
             sums.leave(&left, above.last_mut());
         }
-        if path.is_untimed() {
+        let off = paths.off(id);
+        if paths.is_untimed(id) {
             if let Some(caller) = above.last_mut() {
-                caller.off += path.counts.off;
+                caller.off += off;
             }
             continue;
         }
-        let function_index = sums.functions_by_place[path.key.function as usize];
-        let caller = above.last().copied();
+        let function_index = sums.functions_by_place[paths.function(id) as usize];
+        let caller = above.last().map(|frame| frame.call);
         let edge_index = caller.map(|caller| sums.edge(caller.function, function_index));
-        let function = &mut sums.functions[function_index];
+        let function = &mut sums.functions[function_index as usize];
         let is_outermost = function.enter();
         let counts_inside = is_outermost && !function.is_open_in_recursion;
+        let call = Call { function: function_index, is_outermost, counts_inside };
 
         let function = &mut function.sums;
-        function.calls = function.calls.saturating_add(path.counts.calls);
-        function.unwound = function.unwound.saturating_add(path.counts.unwound);
-        function.open_since_reset = function.open_since_reset.saturating_add(path.counts.open_since_reset);
-        function.returned = function.returned.saturating_add(path.counts.unbinned);
-        function.without_times = function.without_times.saturating_add(path.counts.without_times);
-        if is_inlined(id as PathId) {
-            function.inlined_calls = function.inlined_calls.saturating_add(path.counts.calls);
+        let calls = paths.calls(id);
+        function.calls = function.calls.saturating_add(calls);
+        function.returned = function.returned.saturating_add(paths.unbinned(id));
+        if is_inlined(id) {
+            function.inlined_calls = function.inlined_calls.saturating_add(calls);
         }
-        let parts = Parts { is_outermost, counts_inside };
-        function.corrected.add(&times.corrected[id], parts);
-        function.raw.add(&times.raw[id], parts);
-        function.bound = function.bound.max(path.counts.bound);
-        function.own_error += times.corrected[id].own_error;
-        function.own_off += path.counts.off;
+        function.corrected.add(corrected, call);
+        function.raw.add(raw, call);
+        function.own_error += corrected.own_error;
+        function.own_off.add_any(off);
         if is_outermost {
-            function.error += times.corrected[id].error;
-            function.so_far += path.counts.so_far;
+            function.error += corrected.error;
+        }
+        if let Some(counts) = paths.unusual(id) {
+            function.unwound = function.unwound.saturating_add(counts.unwound);
+            function.open_since_reset = function.open_since_reset.saturating_add(counts.open_since_reset);
+            function.without_times = function.without_times.saturating_add(counts.without_times);
+            function.bound = function.bound.max(counts.bound);
+            if is_outermost {
+                function.so_far += counts.so_far;
+            }
         }
         if let Some((caller, edge)) = caller.zip(edge_index) {
-            let open = &mut sums.edges[edge];
+            let open = &mut sums.edges[edge as usize];
             open.open += 1;
             let (is_outermost_edge, edge) = (open.open == 1, &mut open.sums);
-            edge.calls = edge.calls.saturating_add(path.counts.calls);
-            edge.paths.push(id as PathId);
-            edge.own_error += times.corrected[id].own_error;
-            edge.own_off += path.counts.off;
-            for (sums, all) in [(&mut edge.corrected, &times.corrected), (&mut edge.raw, &times.raw)] {
-                caller.add_edge(sums, &all[id], is_outermost_edge);
+            edge.calls = edge.calls.saturating_add(calls);
+            edge.own_error += corrected.own_error;
+            edge.own_off.add_any(off);
+            for (sums, times) in [(&mut edge.corrected, corrected), (&mut edge.raw, raw)] {
+                caller.add_edge(sums, times, is_outermost_edge);
             }
             if caller.is_outermost {
-                edge.error += times.corrected[id].error;
+                edge.error += corrected.error;
             }
         }
-        let (function, edge, end, off) = (function_index, edge_index, path.end, path.counts.off);
-        above.push(Frame { function, edge, end, is_outermost, counts_inside, off });
+        above.push(Frame { call, edge: edge_index, end: paths.end(id), off });
     }
     while let Some(left) = above.pop() {
         sums.leave(&left, above.last_mut());
@@ -218,10 +221,10 @@ pub fn functions(
 #[derive(Default)]
 struct Summing {
     functions: Vec<OpenFunction>,
-    functions_by_place: Vec<usize>,
+    functions_by_place: Vec<u32>,
     edges: Vec<OpenEdge>,
     /// By the indices of caller and callee.
-    edge_indices: FxHashMap<(usize, usize), usize>,
+    edge_indices: FxHashMap<(u32, u32), u32>,
 }
 
 struct OpenFunction {
@@ -234,8 +237,8 @@ struct OpenFunction {
 }
 
 struct OpenEdge {
-    caller: usize,
-    callee: usize,
+    caller: u32,
+    callee: u32,
     sums: Edge,
     open: u32,
 }
@@ -244,8 +247,8 @@ impl Summing {
     fn of(ids: &FxHashMap<PlaceId, FunctionId>) -> Self {
         let mut sums = Self::default();
         let places = ids.keys().max().map_or(0, |last| *last as usize + 1);
-        sums.functions_by_place.resize(places, usize::MAX);
-        let mut indices: FxHashMap<FunctionId, usize> = FxHashMap::default();
+        sums.functions_by_place.resize(places, u32::MAX);
+        let mut indices: FxHashMap<FunctionId, u32> = FxHashMap::default();
         for (&place, &id) in ids {
             let index = *indices.entry(id).or_insert_with(|| {
                 let function = Function::default();
@@ -256,15 +259,15 @@ impl Summing {
                     is_met: false,
                     is_open_in_recursion: false,
                 });
-                sums.functions.len() - 1
+                sums.functions.len() as u32 - 1
             });
             sums.functions_by_place[place as usize] = index;
         }
         sums
     }
 
-    fn edge(&mut self, caller: usize, callee: usize) -> usize {
-        let next = self.edges.len();
+    fn edge(&mut self, caller: u32, callee: u32) -> u32 {
+        let next = self.edges.len() as u32;
         let index = *self.edge_indices.entry((caller, callee)).or_insert(next);
         if index == next {
             self.edges.push(OpenEdge { caller, callee, sums: Edge::default(), open: 0 });
@@ -274,27 +277,27 @@ impl Summing {
 
     /// All below a path was met; `caller` is the one above it.
     fn leave(&mut self, left: &Frame, caller: Option<&mut Frame>) {
-        let function = &mut self.functions[left.function];
+        let function = &mut self.functions[left.call.function as usize];
         function.open -= 1;
-        if left.is_outermost {
-            function.sums.off += left.off;
+        if left.call.is_outermost {
+            function.sums.off.add_any(left.off);
         }
         if let Some(edge) = left.edge {
-            let edge = &mut self.edges[edge];
+            let edge = &mut self.edges[edge as usize];
             edge.open -= 1;
-            if caller.as_ref().is_some_and(|caller| caller.is_outermost) {
-                edge.sums.off += left.off;
+            if caller.as_ref().is_some_and(|caller| caller.call.is_outermost) {
+                edge.sums.off.add_any(left.off);
             }
         }
         if let Some(caller) = caller {
-            caller.off += left.off;
+            caller.off.add_any(left.off);
         }
     }
 
     fn finish(mut self) -> BTreeMap<FunctionId, Function> {
         for OpenEdge { caller, callee, sums, .. } in self.edges {
-            let callee = self.functions[callee].id;
-            self.functions[caller].sums.callees.insert(callee, sums);
+            let callee = self.functions[callee as usize].id;
+            self.functions[caller as usize].sums.callees.insert(callee, sums);
         }
         let met = self.functions.into_iter().filter(|function| function.is_met);
         met.map(|function| (function.id, function.sums)).collect()
@@ -311,20 +314,26 @@ impl OpenFunction {
 }
 
 /// A path above the one that is looked at.
-#[derive(Clone, Copy)]
 struct Frame {
-    /// The indices of the function and the edge to it.
-    function: usize,
-    edge: Option<usize>,
+    call: Call,
+    /// The index of the edge to it.
+    edge: Option<u32>,
     end: PathId,
-    is_outermost: bool,
-    counts_inside: bool,
     /// Time off the processor, with that of the paths below it as far as they were met.
     off: OffCpu,
 }
 
-impl Frame {
-    /// Adds a call by this frame. Only calls by outermost calls are part of the caller's total, and only once: the
+/// The calls of a path, of the function that has this index.
+#[derive(Clone, Copy)]
+struct Call {
+    function: u32,
+    is_outermost: bool,
+    /// Whether what of their inclusive time lies inside a folded recursion counts for the function, too.
+    counts_inside: bool,
+}
+
+impl Call {
+    /// Adds a call by this one. Only calls by outermost calls are part of the caller's total, and only once: the
     /// callees' times then never add up to more than the caller's.
     fn add_edge(&self, sums: &mut EdgeSums, times: &PathTimes, is_outermost_edge: bool) {
         sums.own += times.own;
@@ -339,21 +348,15 @@ impl Frame {
     }
 }
 
-/// Which parts of a path's inclusive time count for its function.
-#[derive(Clone, Copy)]
-struct Parts {
-    is_outermost: bool,
-    counts_inside: bool,
-}
-
 impl Sums {
-    fn add(&mut self, times: &PathTimes, parts: Parts) {
+    #[inline]
+    fn add(&mut self, times: &PathTimes, call: Call) {
         self.own += times.own;
         self.closed += times.closed;
-        if parts.is_outermost {
+        if call.is_outermost {
             self.total += times.inclusive;
         }
-        if parts.counts_inside {
+        if call.counts_inside {
             self.total += times.inside;
         }
     }

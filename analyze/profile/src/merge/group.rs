@@ -11,7 +11,9 @@ use super::By;
 use super::call_path::{Key, PathId};
 use super::measure::Measured;
 use super::modules::{PlaceId, Resolver};
+use super::pair_list::PackedPairs;
 use super::part::{Calibrated, Calibration, Filed, GrowingPart, Overhead, Part, PartKey};
+use super::paths::Sums;
 use super::since::Counted;
 use super::tree::{Growing, Tree};
 use crate::histogram::{Histogram, Refinement};
@@ -173,7 +175,7 @@ pub(super) enum GroupKey {
 }
 
 /// Paths of an arena that are measured before they are added.
-const PART: usize = 1 << 13; // what a core's cache holds
+const PART: usize = 1 << 12; // what a core's cache holds
 
 /// The calls of a path that are in a histogram.
 fn filed(family: &Family, of_loop: &Costs, measured: &Measured) -> Filed {
@@ -216,6 +218,47 @@ struct End {
     target: Option<PlaceId>,
     is_called: bool,
     /// Calls of them that are in the histogram of their function.
+    filed: Option<Filed>,
+}
+
+/// All of an arena.
+#[derive(Default)]
+struct Ends {
+    list: Vec<End>,
+    places: FxHashMap<NodeEnd, u32>,
+}
+
+impl Ends {
+    fn find(&self, node: &Node) -> Option<u32> {
+        self.places.get(&NodeEnd::of(node)).copied()
+    }
+
+    fn find_or_add(&mut self, node: &Node, resolver: &mut Resolver, tree: &mut Growing) -> u32 {
+        *self.places.entry(NodeEnd::of(node)).or_insert_with(|| {
+            let mut place = |address, module| resolver.place(address, module);
+            let key = Key {
+                parent: None,
+                function: place(node.function, node.module),
+                site: place(node.site, node.site_module),
+                hook: place(node.hook, node.module),
+                flags: node.flags,
+                folded_into: None,
+            };
+            let target = (node.target != 0).then(|| place(node.target, node.site_module));
+            let (call, function) = (tree.number(&key), key.function);
+            self.list.push(End { call, function, target, is_called: false, filed: None });
+            self.list.len() as u32 - 1
+        })
+    }
+}
+
+/// What a path of an arena adds to one of the tree.
+struct Addend {
+    /// Where it ends, if another path has ended there before.
+    end: Option<u32>,
+    calls: u64,
+    sums: Sums,
+    pairs: PackedPairs,
     filed: Option<Filed>,
 }
 
@@ -301,57 +344,49 @@ impl Growth {
         self.group.unwound = self.group.unwound.saturating_add(counted.unwound);
 
         let mut ids: Vec<PathId> = Vec::with_capacity(arena.nodes.len());
-        let mut ends: FxHashMap<NodeEnd, End> = FxHashMap::default();
+        let mut ends = Ends::default();
         let (mut calls, mut folded_calls) = (0u64, 0u64);
         let mut is_folded: Vec<bool> = Vec::with_capacity(arena.nodes.len());
         let part = self.parts.entry(PartKey::of(family)).or_default();
         let of_loop = family.evidence.of_loop();
         self.tree.expect(arena.nodes.len());
         part.expect(arena.nodes.len());
-        let nodes = (0..).step_by(PART).zip(arena.nodes.chunks(PART)).flat_map(|(start, nodes)| {
-            let measured = counted.paths.measured(start..start + nodes.len());
-            nodes.iter().enumerate().map(move |(index, node)| (node, measured[index]))
-        });
-        for (node, measured) in nodes {
-            let counts = &measured.counts;
-            let end = ends.entry(NodeEnd::of(node)).or_insert_with(|| {
-                let mut place = |address, module| resolver.place(address, module);
-                let key = Key {
-                    parent: None,
-                    function: place(node.function, node.module),
-                    site: place(node.site, node.site_module),
-                    hook: place(node.hook, node.module),
-                    flags: node.flags,
-                    folded_into: None,
-                };
-                let target = (node.target != 0).then(|| place(node.target, node.site_module));
-                End { call: self.tree.number(&key), function: key.function, target, is_called: false, filed: None }
-            });
-            let merged = |index: u32| ids[index as usize];
-            let id = self.tree.add_numbered(
-                node.parent.map(merged),
-                end.call,
-                node.folded_into.map(merged),
-                end.target,
-                counts,
-            );
-            part.add_path(id, &measured.pairs);
-            ids.push(id);
-            // A path that stands for several, or is below one.
-            let is_above = node.parent.is_some_and(|parent| is_folded[parent as usize]);
-            is_folded.push(node.flags & node::flag::FOLDED != 0 || is_above);
-            if !node.is_untimed() {
-                calls = calls.saturating_add(counts.calls);
-                if is_folded[ids.len() - 1] {
-                    folded_calls = folded_calls.saturating_add(counts.calls);
+        for (first, nodes) in (0..).step_by(PART).zip(arena.nodes.chunks(PART)) {
+            // All that needs nothing of what is added is done by all cores, of as many paths as a cache holds.
+            let some = counted.paths.each_of(first..first + nodes.len(), |index, measured| {
+                let node = &arena.nodes[index];
+                Addend {
+                    end: ends.find(node),
+                    calls: measured.counts.calls,
+                    sums: Sums::of(&measured.counts),
+                    pairs: PackedPairs::of(&measured.pairs),
+                    filed: (node.has_histogram && !node.is_untimed()).then(|| filed(family, &of_loop, measured)),
                 }
-                end.is_called |= counts.calls > 0;
-                if node.has_histogram {
-                    end.filed.get_or_insert_default().add(&filed(family, &of_loop, &measured));
+            });
+            for (node, path) in nodes.iter().zip(some) {
+                let end = path.end.unwrap_or_else(|| ends.find_or_add(node, resolver, &mut self.tree));
+                let end = &mut ends.list[end as usize];
+                let merged = |index: u32| ids[index as usize];
+                let (parent, folded_into) = (node.parent.map(merged), node.folded_into.map(merged));
+                let id = self.tree.add_numbered(parent, end.call, folded_into, end.target, path.sums);
+                part.add_path(id, path.pairs);
+                ids.push(id);
+                // A path that stands for several, or is below one.
+                let is_above = node.parent.is_some_and(|parent| is_folded[parent as usize]);
+                is_folded.push(node.flags & node::flag::FOLDED != 0 || is_above);
+                if !node.is_untimed() {
+                    calls = calls.saturating_add(path.calls);
+                    if is_folded[ids.len() - 1] {
+                        folded_calls = folded_calls.saturating_add(path.calls);
+                    }
+                    end.is_called |= path.calls > 0;
+                }
+                if let Some(filed) = path.filed {
+                    end.filed.get_or_insert_default().add(&filed);
                 }
             }
         }
-        for end in ends.values() {
+        for end in &ends.list {
             if end.is_called {
                 self.functions.entry(end.function).or_default().processes.add(process);
             }
@@ -425,7 +460,8 @@ impl Growth {
         for part in &group.parts {
             let sum = self.parts.entry(part.key.clone()).or_default();
             sum.add_calls(part.calls);
-            part.paths.iter().for_each(|(path, pairs)| sum.add_path(ids[path as usize], &pairs));
+            let paths = part.paths.iter();
+            paths.for_each(|(path, pairs)| sum.add_path(ids[path as usize], PackedPairs::of(&pairs)));
         }
         for (place, times) in &group.functions {
             self.functions.entry(places[*place as usize]).or_default().times.add(times);

@@ -15,7 +15,7 @@ use super::pairs::{Pairs, PathPairs};
 use crate::cores::WORTH_ANOTHER_CORE;
 use crate::load::timed::{Timed, Timing};
 use crate::load::{Arena, Family, Node};
-use crate::time::Time;
+use crate::time::{Time, float};
 
 /// Sums over the calls of a path in an arena.
 #[derive(Clone, Copy)]
@@ -47,11 +47,17 @@ impl<'a> Measures<'a> {
         Self { family, arena, latest, below, tail: Tail::of(family, arena, latest.ticks) }
     }
 
-    /// Sums of some paths. Of all, those of a large arena would take more memory than the file.
-    pub fn of_paths(&self, paths: Range<usize>) -> Vec<Measured> {
+    /// Sums of all paths. Those of a large arena take more memory than the file: see [`Self::each_of`].
+    pub fn all(&self) -> Vec<Measured> {
+        self.each_of(0..self.arena.nodes.len(), |_, measured| *measured)
+    }
+
+    /// What is made of the sums of some paths.
+    pub fn each_of<T: Send>(&self, paths: Range<usize>, make: impl Fn(usize, &Measured) -> T + Sync) -> Vec<T> {
+        let make = |index: usize| make(index, &self.of_path(index));
         match paths.len() < WORTH_ANOTHER_CORE {
-            true => paths.map(|index| self.of_path(index)).collect(),
-            false => paths.into_par_iter().map(|index| self.of_path(index)).collect(),
+            true => paths.map(make).collect(),
+            false => paths.into_par_iter().map(make).collect(),
         }
     }
 
@@ -64,7 +70,7 @@ impl<'a> Measures<'a> {
             return Measured { counts, pairs: PathPairs::default() };
         }
         let ns_per_tick = family.clock.ns_per_tick();
-        let time = |ticks: f64| Time::from_ns(ticks * ns_per_tick);
+        let time = |ticks: i128| Time::from_ns(float(ticks) * ns_per_tick);
         let slots = SlotTimes::both(node, latest.ticks, below.off[index]);
         let own = &below.own[index];
         let closed_calls = slots[0].closed.saturating_add(slots[1].closed);
@@ -73,15 +79,15 @@ impl<'a> Measures<'a> {
             open: node.calls().saturating_sub(closed_calls),
             open_since_reset: node.is_open_since_reset.into(),
             closed: closed_calls,
-            so_far: slots.iter().map(|slot| time((slot.ticks - slot.closed_ticks) as f64)).sum(),
+            so_far: slots.iter().map(|slot| time(slot.ticks - slot.closed_ticks)).sum(),
             bound: slots.iter().any(|slot| slot.is_open).then_some(latest.bound),
             unwound: node.unwound,
             unbinned: unbinned(node, closed_calls),
             without_times: 0,
             is_between: false,
-            own: time(own.ticks as f64),
-            inclusive: slots.map(|slot| time(slot.ticks as f64)),
-            closed_time: slots.iter().map(|slot| time(slot.closed_ticks as f64)).sum(),
+            own: time(own.ticks),
+            inclusive: slots.map(|slot| time(slot.ticks)),
+            closed_time: slots.iter().map(|slot| time(slot.closed_ticks)).sum(),
             off: OffCpu::default(),
         };
         let off = match arena.is_unseen() {
@@ -117,9 +123,11 @@ impl<'a> Measures<'a> {
             inclusive[0] = inclusive[0].and(&Pairs::of_calls(signed(unknown)));
         }
         let untimed = signed(at(&below.untimed, index));
-        let first = slots[0].ticks as f64 / (slots[0].ticks + slots[1].ticks).max(1) as f64;
-        inclusive[0].untimed = (untimed as f64 * first).round() as i64;
-        inclusive[1].untimed = untimed.saturating_sub(inclusive[0].untimed);
+        if untimed != 0 {
+            let first = slots[0].ticks as f64 / (slots[0].ticks + slots[1].ticks).max(1) as f64;
+            inclusive[0].untimed = (untimed as f64 * first).round() as i64;
+            inclusive[1].untimed = untimed.saturating_sub(inclusive[0].untimed);
+        }
         PathPairs {
             own: Pairs { untimed: signed(at(&below.own_untimed, index)), ..of_own },
             inclusive,
@@ -225,9 +233,12 @@ impl SlotTimes {
         let so_far = if is_open && began != 0 { latest.saturating_sub(began) } else { 0 };
         let scale = if timed == 0 || closed == timed { 1.0 } else { closed as f64 / timed as f64 };
         let scaled = |count: u64| if scale == 1.0 { count } else { (count as f64 * scale).round() as u64 };
-        let off = off.min(slot.ticks);
-        let scaled_ticks = i128::from(off) + ((slot.ticks - off) as f64 * scale).round() as i128;
-        let ticks = if scale == 1.0 { i128::from(slot.ticks) } else { scaled_ticks };
+        let ticks = if scale == 1.0 {
+            i128::from(slot.ticks)
+        } else {
+            let off = off.min(slot.ticks);
+            i128::from(off) + ((slot.ticks - off) as f64 * scale).round() as i128
+        };
         Self {
             ticks: ticks + i128::from(so_far),
             closed_ticks: ticks,

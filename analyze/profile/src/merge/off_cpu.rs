@@ -41,6 +41,14 @@ impl OffCpu {
         }
     }
 
+    /// Adds others, of which nearly all are nothing.
+    #[inline]
+    pub fn add_any(&mut self, other: Self) {
+        if other != Self::default() {
+            *self += other;
+        }
+    }
+
     /// How a time divides that has this in it. None if it has some of which nothing is known. The parts are never more than
     /// the whole: what recording cost is taken off that, and not off the time that was waited.
     pub fn split(self, time: Time) -> Option<Split> {

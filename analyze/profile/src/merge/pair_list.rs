@@ -33,11 +33,42 @@ struct Packed {
 }
 
 impl Packed {
+    /// If they follow from three numbers.
+    fn of(path: PathId, pairs: &PathPairs) -> Option<Self> {
+        let (calls, made, inside) = (pairs.calls, pairs.own.outer, pairs.closed.outer);
+        let usual = Self { path, is_usual: true, calls, made, inside };
+        (usual.usual() == *pairs).then_some(usual)
+    }
+
+    #[inline]
     fn usual(&self) -> PathPairs {
         let Self { calls, made, inside, .. } = *self;
         let all = Pairs { inner: calls.saturating_add(inside), outer: inside, untimed: 0 };
         let own = Pairs { inner: calls, outer: made, untimed: 0 };
         PathPairs { own, inclusive: [all, Pairs::default()], closed: all, calls }
+    }
+}
+
+/// The hook pairs of a path as they are kept.
+pub enum PackedPairs {
+    /// They follow from its calls, and those made by its own code and at any depth.
+    Usual([i64; 3]),
+    Other(Box<PathPairs>),
+}
+
+impl PackedPairs {
+    pub fn of(pairs: &PathPairs) -> Self {
+        Packed::of(0, pairs).map_or_else(
+            || Self::Other(Box::new(*pairs)),
+            |Packed { calls, made, inside, .. }| Self::Usual([calls, made, inside]),
+        )
+    }
+
+    pub fn pairs(self) -> PathPairs {
+        match self {
+            Self::Usual([calls, made, inside]) => Packed { path: 0, is_usual: true, calls, made, inside }.usual(),
+            Self::Other(pairs) => *pairs,
+        }
     }
 }
 
@@ -58,6 +89,7 @@ impl PairList {
     }
 
     /// Those of a path, if the list is in the paths' order.
+    #[inline]
     pub fn get(&self, path: PathId) -> Option<PathPairs> {
         self.place(path).map(|place| self.unpacked(&self.list[place]))
     }
@@ -69,6 +101,7 @@ impl PairList {
         }
     }
 
+    #[inline]
     fn place(&self, path: PathId) -> Option<usize> {
         // Where there is one part, all paths are in it.
         match self.list.get(path as usize) {
@@ -95,6 +128,16 @@ impl PairList {
     pub fn push(&mut self, path: PathId, pairs: &PathPairs) {
         let packed = packed_as(path, pairs, &mut self.others);
         self.list.push(packed);
+    }
+
+    /// The same of pairs that were packed before.
+    pub(super) fn push_packed(&mut self, path: PathId, pairs: PackedPairs) {
+        match pairs {
+            PackedPairs::Usual([calls, made, inside]) => {
+                self.list.push(Packed { path, is_usual: true, calls, made, inside });
+            }
+            PackedPairs::Other(pairs) => self.push(path, &pairs),
+        }
     }
 
     /// Makes room for so many more.
@@ -141,19 +184,17 @@ impl PairList {
         Self { list, others: self.others }
     }
 
+    #[inline]
     fn unpacked(&self, packed: &Packed) -> PathPairs {
         if packed.is_usual { packed.usual() } else { self.others[packed.calls as usize] }
     }
 }
 
 fn packed_as(path: PathId, pairs: &PathPairs, others: &mut Vec<PathPairs>) -> Packed {
-    let (calls, made, inside) = (pairs.calls, pairs.own.outer, pairs.closed.outer);
-    let usual = Packed { path, is_usual: true, calls, made, inside };
-    if usual.usual() == *pairs {
-        return usual;
-    }
-    others.push(*pairs);
-    Packed { path, is_usual: false, calls: others.len() as i64 - 1, made: 0, inside: 0 }
+    Packed::of(path, pairs).unwrap_or_else(|| {
+        others.push(*pairs);
+        Packed { path, is_usual: false, calls: others.len() as i64 - 1, made: 0, inside: 0 }
+    })
 }
 
 impl FromIterator<(PathId, PathPairs)> for PairList {

@@ -20,6 +20,7 @@ pub struct Pairs {
 
 impl Pairs {
     /// What they cost, in the unit of `costs`.
+    #[inline]
     pub fn cost(&self, costs: &Costs) -> f64 {
         let Self { inner, outer, untimed } = *self;
         let timed = inner as f64 * costs.inner + outer as f64 * costs.outer;
@@ -27,6 +28,7 @@ impl Pairs {
     }
 
     /// Those of calls inside another whose number alone is known.
+    #[inline]
     pub fn of_calls(calls: i64) -> Self {
         Self { inner: calls, outer: calls, untimed: 0 }
     }
@@ -41,6 +43,7 @@ impl Pairs {
         self.each(other, i64::saturating_sub)
     }
 
+    #[inline]
     fn each(&self, other: &Self, of: impl Fn(i64, i64) -> i64) -> Self {
         Self {
             inner: of(self.inner, other.inner),

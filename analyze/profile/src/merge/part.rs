@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::call_path::PathId;
 use super::modules::PlaceId;
-use super::pair_list::PairList;
+use super::pair_list::{PackedPairs, PairList};
 use super::pairs::{Pairs, PathPairs};
 use super::tree::Order;
 use crate::histogram::Refinement;
@@ -94,6 +94,7 @@ impl Filed {
 
 impl Part {
     /// The pairs in a path's times.
+    #[inline]
     pub fn pairs(&self, path: PathId) -> Option<PathPairs> {
         self.paths.get(path)
     }
@@ -182,17 +183,17 @@ impl GrowingPart {
         }
     }
 
-    pub fn add_path(&mut self, path: PathId, pairs: &PathPairs) {
+    pub fn add_path(&mut self, path: PathId, pairs: PackedPairs) {
         let path_place = path as usize;
         if self.places.len() <= path_place {
             self.places.resize(path_place + 1, 0);
         }
         match self.places[path_place] {
             0 => {
-                self.paths.push(path, pairs);
+                self.paths.push_packed(path, pairs);
                 self.places[path_place] = self.paths.len() as u32;
             }
-            place => self.paths.change_at(place as usize - 1, |sum| sum.add(pairs)),
+            place => self.paths.change_at(place as usize - 1, |sum| sum.add(&pairs.pairs())),
         }
     }
 

@@ -36,7 +36,7 @@ struct Call {
 }
 
 /// A path: 48 bytes, of which there are millions.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Packed {
     parent: u32,
     end: PathId,
@@ -47,6 +47,35 @@ struct Packed {
     calls: u64,
     own: i64,
     inclusive: i64,
+}
+
+/// Sums as they are kept: the usual ones, or others.
+pub enum Sums {
+    Usual(Usual),
+    Other(Box<Counts>),
+}
+
+/// What the usual sums of a path follow from.
+pub struct Usual {
+    form: u32,
+    calls: u64,
+    own: i64,
+    inclusive: i64,
+}
+
+impl Sums {
+    /// These.
+    pub fn of(counts: &Counts) -> Self {
+        Usual::of(counts).map_or_else(|| Self::Other(Box::new(*counts)), Self::Usual)
+    }
+
+    /// As they were told.
+    pub fn counts(self) -> Counts {
+        match self {
+            Self::Usual(usual) => Packed::default().with(usual).usual(),
+            Self::Other(counts) => *counts,
+        }
+    }
 }
 
 /// Stands for no path and no place.
@@ -85,13 +114,26 @@ impl Packed {
             own,
             inclusive: [inclusive, Time::ZERO],
             closed_time: inclusive,
-            off: OffCpu { unseen: if has(form::UNSEEN) { own } else { Time::ZERO }, ..OffCpu::default() },
+            off: if has(form::UNSEEN) { self.off() } else { OffCpu::default() },
             ..Counts::default()
         }
     }
 
-    /// With these sums, if they are usual.
-    fn with_usual(self, counts: &Counts) -> Option<Self> {
+    /// If nothing is known of its time off the processor.
+    fn off(&self) -> OffCpu {
+        OffCpu { unseen: Time::from_units(self.own.into()), ..OffCpu::default() }
+    }
+
+    /// With these sums.
+    fn with(self, usual: Usual) -> Self {
+        let Usual { form, calls, own, inclusive } = usual;
+        Self { form, calls, own, inclusive, ..self }
+    }
+}
+
+impl Usual {
+    /// If these are usual: if nothing more can be told of them than that a path has had calls, which have ended, and times.
+    fn of(counts: &Counts) -> Option<Self> {
         let units = |time: Time| i64::try_from(time.units()).ok();
         let form = |bit: u32, is_so: bool| if is_so { bit } else { 0 };
         let is_unseen = counts.off.unseen != Time::ZERO;
@@ -99,8 +141,8 @@ impl Packed {
             | form(form::UNBINNED, counts.unbinned != 0)
             | form(form::BETWEEN, counts.is_between);
         let (own, inclusive) = (units(counts.own)?, units(counts.inclusive[0])?);
-        let packed = Self { form, calls: counts.calls, own, inclusive, ..self };
-        (packed.usual() == *counts).then_some(packed)
+        let packed = Packed { form, calls: counts.calls, own, inclusive, ..Packed::default() };
+        (packed.usual() == *counts).then_some(Self { form, calls: counts.calls, own, inclusive })
     }
 }
 
@@ -140,28 +182,95 @@ impl Paths {
         if packed.form == form::OTHER { self.others[packed.calls as usize] } else { packed.usual() }
     }
 
+    /// Those of one, where they have more to tell than the usual ones: that calls of it are open or were left, that it was off the
+    /// processor, or lies in a folded recursion.
+    #[inline]
+    pub fn unusual(&self, id: PathId) -> Option<&Counts> {
+        let packed = &self.list[id as usize];
+        (packed.form == form::OTHER).then(|| &self.others[packed.calls as usize])
+    }
+
+    /// All of those that there are.
+    pub fn all_unusual(&self) -> impl Iterator<Item = &Counts> {
+        self.others.iter()
+    }
+
+    /// The times of one: its own, the inclusive ones, and that of calls that have ended.
+    #[inline]
+    pub fn times(&self, id: PathId) -> (Time, [Time; 2], Time) {
+        if let Some(Counts { own, inclusive, closed_time, .. }) = self.unusual(id) {
+            return (*own, *inclusive, *closed_time);
+        }
+        let packed = &self.list[id as usize];
+        let inclusive = Time::from_units(packed.inclusive.into());
+        (Time::from_units(packed.own.into()), [inclusive, Time::ZERO], inclusive)
+    }
+
+    /// The calls of one that have returned and are in no histogram.
+    #[inline]
+    pub fn unbinned(&self, id: PathId) -> u64 {
+        let packed = &self.list[id as usize];
+        match packed.form {
+            form::OTHER => self.others[packed.calls as usize].unbinned,
+            form if form & form::UNBINNED != 0 => packed.calls,
+            _ => 0,
+        }
+    }
+
+    /// What of the time of one was off the processor.
+    #[inline]
+    pub fn off(&self, id: PathId) -> OffCpu {
+        let packed = &self.list[id as usize];
+        match packed.form {
+            form::OTHER => self.others[packed.calls as usize].off,
+            form if form & form::UNSEEN != 0 => packed.off(),
+            _ => OffCpu::default(),
+        }
+    }
+
+    /// Whether the sums of one are what has come between two readings.
+    #[inline]
+    pub fn is_between(&self, id: PathId) -> bool {
+        let packed = &self.list[id as usize];
+        match packed.form {
+            form::OTHER => self.others[packed.calls as usize].is_between,
+            form => form & form::BETWEEN != 0,
+        }
+    }
+
+    /// The function of one.
+    #[inline]
+    pub fn function(&self, id: PathId) -> PlaceId {
+        self.calls[self.list[id as usize].call as usize].function
+    }
+
     /// The calls of one.
+    #[inline]
     pub fn calls(&self, id: PathId) -> u64 {
         let packed = &self.list[id as usize];
         if packed.form == form::OTHER { self.others[packed.calls as usize].calls } else { packed.calls }
     }
 
     /// The path above one.
+    #[inline]
     pub fn parent(&self, id: PathId) -> Option<PathId> {
         from_packed(self.list[id as usize].parent)
     }
 
     /// Where the paths below one end.
+    #[inline]
     pub fn end(&self, id: PathId) -> PathId {
         self.list[id as usize].end
     }
 
     /// Of a folded recursion: the path above that its callees are under.
+    #[inline]
     pub fn folded_into(&self, id: PathId) -> Option<PathId> {
         from_packed(self.list[id as usize].folded_into)
     }
 
     /// Whether the calls of one are counted only for what their hooks cost.
+    #[inline]
     pub fn is_untimed(&self, id: PathId) -> bool {
         self.calls[self.list[id as usize].call as usize].flags & flag::UNTIMED != 0
     }
@@ -179,6 +288,7 @@ impl Paths {
     }
 
     /// Of one, the place among those.
+    #[inline]
     pub fn number_of(&self, id: PathId) -> u32 {
         self.list[id as usize].call
     }
@@ -191,7 +301,7 @@ impl Paths {
     /// Adds one at the end.
     pub fn push(&mut self, path: &CallPath) {
         let call = self.number(&path.key);
-        let id = self.push_numbered(path.key.parent, call, path.key.folded_into, path.target, &path.counts);
+        let id = self.push_numbered(path.key.parent, call, path.key.folded_into, path.target, Sums::of(&path.counts));
         self.list[id as usize].end = path.end;
     }
 
@@ -202,13 +312,19 @@ impl Paths {
         call: u32,
         folded_into: Option<PathId>,
         target: Option<PlaceId>,
-        counts: &Counts,
+        sums: Sums,
     ) -> PathId {
         let [parent, folded_into, target] = [parent, folded_into, target].map(to_packed);
         let id = self.list.len() as PathId;
-        let (end, form, calls, own, inclusive) = Default::default();
-        self.list.push(Packed { parent, end, call, folded_into, target, form, calls, own, inclusive });
-        self.set_counts(id, counts);
+        let packed = Packed { parent, call, folded_into, target, ..Packed::default() };
+        let other = |others: usize| Usual { form: form::OTHER, calls: others as u64, own: 0, inclusive: 0 };
+        self.list.push(packed.with(match sums {
+            Sums::Usual(usual) => usual,
+            Sums::Other(counts) => {
+                self.others.push(*counts);
+                other(self.others.len() - 1)
+            }
+        }));
         id
     }
 
@@ -227,9 +343,9 @@ impl Paths {
     /// Gives one these sums.
     pub(super) fn set_counts(&mut self, id: PathId, counts: &Counts) {
         let packed = &mut self.list[id as usize];
-        match (packed.with_usual(counts), packed.form) {
+        match (Usual::of(counts), packed.form) {
             (_, form::OTHER) => self.others[packed.calls as usize] = *counts,
-            (Some(usual), _) => *packed = usual,
+            (Some(usual), _) => *packed = packed.with(usual),
             (None, _) => {
                 (packed.form, packed.calls) = (form::OTHER, self.others.len() as u64);
                 self.others.push(*counts);
@@ -238,6 +354,7 @@ impl Paths {
     }
 
     /// The target of the call to one.
+    #[inline]
     pub fn target(&self, id: PathId) -> Option<PlaceId> {
         from_packed(self.list[id as usize].target)
     }
@@ -259,14 +376,14 @@ impl Paths {
     }
 
     /// Of each path, where what it leads to comes in the order of functions, sites, hooks and flags.
-    pub(super) fn ranks(&self) -> impl Fn(PathId) -> u32 {
+    pub(super) fn ranks(&self) -> impl Iterator<Item = u32> {
         let mut order: Vec<u32> = (0..self.calls.len() as u32).collect();
         order.sort_unstable_by_key(|call| self.calls[*call as usize]);
         let mut ranks = vec![0; order.len()];
         for (rank, call) in (0..).zip(order) {
             ranks[call as usize] = rank;
         }
-        move |id| ranks[self.list[id as usize].call as usize]
+        self.list.iter().map(move |packed| ranks[packed.call as usize])
     }
 
     /// Puts each path in its place. `order` has the path for each place, and `new_ids` the place of each path.

@@ -66,11 +66,11 @@ pub enum Paths<'a> {
 }
 
 impl Paths<'_> {
-    /// Of some paths.
-    pub fn measured(&self, paths: Range<usize>) -> Cow<'_, [Measured]> {
+    /// What is made of the sums of some paths.
+    pub fn each_of<T: Send>(&self, paths: Range<usize>, make: impl Fn(usize, &Measured) -> T + Sync) -> Vec<T> {
         match self {
-            Self::Whole(measures) => measures.of_paths(paths).into(),
-            Self::Since(measured) => measured[paths].into(),
+            Self::Whole(measures) => measures.each_of(paths, make),
+            Self::Since(measured) => paths.map(|index| make(index, &measured[index])).collect(),
         }
     }
 }
@@ -129,11 +129,11 @@ pub fn counted<'a>(
         join_up(before.to_mut(), latest_before.ticks, arena.to_mut());
     }
     let mut timelines = timelines(family, &arena, latest);
-    let mut paths = Measures::of(family, &arena, latest).of_paths(0..arena.nodes.len());
+    let mut paths = Measures::of(family, &arena, latest).all();
     let mut entered_before = vec![0; paths.len()];
     let passed = latest.ticks.saturating_sub(latest_before.ticks) as f64 * family.clock.ns_per_tick();
     let longest = longest.unwrap_or_else(|| Time::from_ns(passed));
-    let measured_before = Measures::of(family, &before, latest_before).of_paths(0..before.nodes.len());
+    let measured_before = Measures::of(family, &before, latest_before).all();
     for (name, measured) in before.names.iter().zip(measured_before) {
         if let Ok(index) = arena.names.binary_search(name) {
             let counts = &measured.counts;

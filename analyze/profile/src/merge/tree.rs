@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::call_path::{CallPath, Counts, Key, PathId};
 use super::modules::PlaceId;
-use super::paths::Paths;
+use super::paths::{Paths, Sums};
 
 /// Call paths, each directly before all that lie below it: the first child follows its parent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -36,16 +36,27 @@ impl Tree {
     }
 
     /// The paths directly below one.
+    #[inline]
     pub fn children(&self, id: PathId) -> impl Iterator<Item = PathId> {
-        let end = self.paths.end(id);
-        let next = move |child: &PathId| Some(self.paths.end(*child)).filter(|next| *next < end);
-        std::iter::successors(Some(id + 1).filter(|first| *first < end), next)
+        self.beside(id + 1, self.paths.end(id))
+    }
+
+    /// The paths that have none above them.
+    pub fn tops(&self) -> impl Iterator<Item = PathId> {
+        self.beside(0, self.paths.len() as PathId)
+    }
+
+    /// From a path on those that none of them is above, up to an end.
+    #[inline]
+    fn beside(&self, first: PathId, end: PathId) -> impl Iterator<Item = PathId> {
+        let next = move |path: &PathId| Some(self.paths.end(*path)).filter(|next| *next < end);
+        std::iter::successors(Some(first).filter(|first| *first < end), next)
     }
 }
 
 /// Where paths have come.
 pub(super) struct Order {
-    /// Of each place, the path that has come there.
+    /// Of each place, the path that has come there. Nothing, if several have become one.
     pub paths: Vec<PathId>,
     /// Of each path, its place.
     pub new_ids: Vec<PathId>,
@@ -55,23 +66,41 @@ pub(super) struct Order {
 #[derive(Default)]
 pub(super) struct Growing {
     paths: Paths,
-    /// By the path above, the number of what a path leads to, and the path that it is folded into.
-    by_key: FxHashMap<(PathId, u32, PathId), PathId>,
+    index: Option<Index>,
+}
+
+/// By the path above, the number of what a path leads to, and the path that it is folded into.
+type Index = FxHashMap<(PathId, u32, PathId), PathId>;
+
+fn indexed_by(parent: Option<PathId>, call: u32, folded_into: Option<PathId>) -> (PathId, u32, PathId) {
+    let above = |path: Option<PathId>| path.unwrap_or(PathId::MAX);
+    (above(parent), call, above(folded_into))
 }
 
 impl Growing {
-    /// Makes room for the paths of an arena: those of the first are all new.
+    /// Makes ready for the paths of an arena. Those of the first are taken to be all new, without an index: to look up each of
+    /// millions takes longer than to find the few that are the same when all are put in order.
     pub fn expect(&mut self, paths: usize) {
         if self.paths.is_empty() {
             self.paths.reserve(paths);
-            self.by_key.reserve(paths);
+        } else {
+            self.index();
         }
+    }
+
+    fn index(&mut self) -> &mut Index {
+        let paths = &self.paths;
+        self.index.get_or_insert_with(|| {
+            let ids = 0..paths.len() as PathId;
+            let key = |id: PathId| indexed_by(paths.parent(id), paths.number_of(id), paths.folded_into(id));
+            ids.map(|id| (key(id), id)).collect()
+        })
     }
 
     /// Adds to the path of that key; its parent's key is known already.
     pub fn add(&mut self, key: Key, target: Option<PlaceId>, counts: &Counts) -> PathId {
         let call = self.number(&key);
-        self.add_numbered(key.parent, call, key.folded_into, target, counts)
+        self.add_numbered(key.parent, call, key.folded_into, target, Sums::of(counts))
     }
 
     /// The number of what a path of this key leads to, which many do.
@@ -86,16 +115,18 @@ impl Growing {
         call: u32,
         folded_into: Option<PathId>,
         target: Option<PlaceId>,
-        counts: &Counts,
+        sums: Sums,
     ) -> PathId {
         let next = self.paths.len() as PathId;
-        let above = |path: Option<PathId>| path.unwrap_or(PathId::MAX);
-        let id = *self.by_key.entry((above(parent), call, above(folded_into))).or_insert(next);
+        let id = match &mut self.index {
+            Some(index) => *index.entry(indexed_by(parent, call, folded_into)).or_insert(next),
+            None => next,
+        };
         if id == next {
-            self.paths.push_numbered(parent, call, folded_into, target, counts);
+            self.paths.push_numbered(parent, call, folded_into, target, sums);
         } else {
             let mut sum = self.paths.counts(id);
-            sum.add(counts);
+            sum.add(&sums.counts());
             self.paths.set_counts(id, &sum);
             self.paths.set_target(id, self.paths.target(id).max(target));
         }
@@ -104,11 +135,18 @@ impl Growing {
 
     /// The finished tree, whose order does not tell in which order it grew, and the new places of its paths; `places` are the
     /// final numbers of places.
-    pub fn finish(self, places: &[PlaceId]) -> (Tree, Order) {
-        let Self { mut paths, by_key } = self;
-        drop(by_key);
-        paths.renumber_places(places);
+    pub fn finish(mut self, places: &[PlaceId]) -> (Tree, Order) {
+        self.paths.renumber_places(places);
+        self.in_order()
+    }
+
+    fn in_order(self) -> (Tree, Order) {
+        let Self { mut paths, index } = self;
+        drop(index);
         let children = Children::sorted(&paths);
+        if children.has_twins {
+            return Self::without_twins(&paths);
+        }
         let order = children.preorder();
         drop(children);
         let mut new_ids = vec![0; paths.len()];
@@ -118,6 +156,20 @@ impl Growing {
         paths.put_in_order(&order, &new_ids);
         (Tree::of(paths), Order { paths: order, new_ids })
     }
+
+    /// The same of paths of which some have one key, and become one.
+    fn without_twins(paths: &Paths) -> (Tree, Order) {
+        let mut all = Self { index: Some(Index::default()), ..Self::default() };
+        let mut ids: Vec<PathId> = Vec::with_capacity(paths.len());
+        for CallPath { mut key, target, counts, .. } in paths {
+            let id = |old: PathId| ids[old as usize];
+            (key.parent, key.folded_into) = (key.parent.map(id), key.folded_into.map(id));
+            ids.push(all.add(key, target, &counts));
+        }
+        let (tree, order) = all.in_order();
+        let new_ids = ids.into_iter().map(|id| order.new_ids[id as usize]).collect();
+        (tree, Order { paths: Vec::new(), new_ids })
+    }
 }
 
 /// The paths below each, in a few long lists: there may be millions of paths.
@@ -126,6 +178,8 @@ struct Children {
     list: Vec<PathId>,
     /// Where in the list those below each path begin, and where the last of them end.
     starts: Vec<u32>,
+    /// Whether some below one path have the same key.
+    has_twins: bool,
 }
 
 impl Children {
@@ -143,18 +197,25 @@ impl Children {
         }
         let mut next = starts.clone();
         let mut list = vec![0; paths.len()];
-        for id in ids {
+        for id in ids.clone() {
             let next = &mut next[parent(id)];
             list[*next as usize] = id;
             *next += 1;
         }
-        let rank = paths.ranks();
         // Paths that a recursion folds into lie above each other, so their depths tell them apart.
-        let folded = |id: PathId| paths.folded_into(id).map(|position| depths[position as usize]);
+        let folded = |id: PathId| paths.folded_into(id).map_or(0, |position| depths[position as usize] + 1);
+        let keys: Vec<(u32, u32)> = paths.ranks().zip(ids).map(|(rank, id)| (rank, folded(id))).collect();
+        let key = |id: PathId| keys[id as usize];
+        let is_twin =
+            |one: PathId, other: PathId| key(one) == key(other) && paths.folded_into(one) == paths.folded_into(other);
+        let mut has_twins = false;
         for ends in starts.windows(2).filter(|ends| ends[1] - ends[0] > 1) {
-            list[ends[0] as usize..ends[1] as usize].sort_unstable_by_key(|&id| (rank(id), folded(id)));
+            let below = &mut list[ends[0] as usize..ends[1] as usize];
+            // In a damaged file they may not, and then others may lie between two that are the same.
+            below.sort_unstable_by_key(|&id| (key(id), paths.folded_into(id)));
+            has_twins |= below.windows(2).any(|two| is_twin(two[0], two[1]));
         }
-        Self { list, starts }
+        Self { list, starts, has_twins }
     }
 
     /// All paths, directly before those below them.

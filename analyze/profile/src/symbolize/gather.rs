@@ -34,7 +34,8 @@ pub fn gather<'a>(merged: &'a Merged, symbols: &'a Symbols) -> impl Iterator<Ite
 /// What reports ask of each module whose file is here as it was recorded: of the functions that were met, and of no others.
 pub fn gather_met<'a>(merged: &'a Merged, symbols: &'a Symbols) -> impl Iterator<Item = (ModuleId, Kept)> + 'a {
     // Where a call has left a body, debug information is asked whose the next ones are.
-    let has_left = merged.groups.iter().flat_map(|group| &group.tree.paths).any(|path| path.counts.unwound > 0);
+    let unusual = merged.groups.iter().flat_map(|group| group.tree.paths.all_unusual());
+    let has_left = unusual.into_iter().any(|counts| counts.unwound > 0);
     let asked = (0..).zip(ask(merged)).filter(|(id, asked)| !asked.addresses.is_empty() && symbols.is_here(*id));
     asked.map(move |(id, asked)| (id, symbols.met(id, &asked, has_left)))
 }

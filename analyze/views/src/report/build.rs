@@ -15,7 +15,7 @@ use diytrace_profile::error::Error;
 use diytrace_profile::functions::{
     self, Call, CallId, CallKind, Calls, Edge, FunctionId, Kinds, Names, Roots, functions,
 };
-use diytrace_profile::merge::{Group, Merged, Module, PathId, Place};
+use diytrace_profile::merge::{Group, Merged, Module, PathId, Place, PlaceId};
 use diytrace_profile::opened::Opened;
 use diytrace_profile::symbolize::{Probe, Symbols};
 use diytrace_profile::time::Time;
@@ -138,11 +138,12 @@ impl Builder<'_, '_> {
         let is_flat = self.options.format != Format::Table && !self.is_list && self.options.filter.depth == Some(0);
         let has_callees =
             |id: &FunctionId| !is_flat && (self.options.format == Format::Json || self.names.functions[id].is_root);
-        let edges = |(id, function): &(&FunctionId, &functions::Function)| -> Edges {
-            let callees = function.callees.iter().filter(|_| has_callees(id));
-            callees.map(|(&callee, edge)| (callee, self.sites(group, edge))).collect()
+        let mut sites = self.sites(group, &there.iter().map(|(id, _)| **id).filter(has_callees).collect());
+        let mut edges = |(id, function): &(&FunctionId, &functions::Function)| -> Edges {
+            let callees = function.callees.keys().filter(|_| has_callees(id));
+            callees.map(|&callee| (callee, sites.remove(&(**id, callee)).unwrap_or_default())).collect()
         };
-        let edges: Vec<Edges> = there.iter().map(edges).collect();
+        let edges: Vec<Edges> = there.iter().map(&mut edges).collect();
         self.find_lines(there.iter().map(|(id, _)| **id), &edges);
         let mut ways = self.ways(group);
 
@@ -196,16 +197,27 @@ impl Builder<'_, '_> {
         near
     }
 
-    /// From where an edge's calls were made, the most calls first.
-    fn sites(&self, group: &Group, edge: &Edge) -> Sites {
-        let mut sites: FxHashMap<CallId, u64> = FxHashMap::default();
-        for &path in &edge.paths {
-            let path = group.tree.paths.get(path);
-            let calls = sites.entry(self.calls.id(&group.tree, &path)).or_default();
-            *calls = calls.saturating_add(path.counts.calls);
+    /// From where calls by some functions were made, by caller and callee, the most calls first.
+    fn sites(&self, group: &Group, callers: &FxHashSet<FunctionId>) -> FxHashMap<(FunctionId, FunctionId), Sites> {
+        let paths = &group.tree.paths;
+        let function = |path: PathId| self.names.ids[&paths.function(path)];
+        let mut all: FxHashMap<(FunctionId, FunctionId, CallId), u64> = FxHashMap::default();
+        let ids = 0..if callers.is_empty() { 0 } else { paths.len() as PathId };
+        for id in ids.filter(|id| !paths.is_untimed(*id)) {
+            let Some(caller) = paths.parent(id).map(function).filter(|caller| callers.contains(caller)) else {
+                continue;
+            };
+            let call = self.calls.id(&group.tree, &paths.get(id));
+            let calls = all.entry((caller, function(id), call)).or_default();
+            *calls = calls.saturating_add(paths.calls(id));
         }
-        let mut sites: Sites = sites.into_iter().map(|(call, calls)| (self.calls.call(call), calls)).collect();
-        sites.sort_unstable_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| a.cmp(b)));
+        let mut sites: FxHashMap<(FunctionId, FunctionId), Sites> = FxHashMap::default();
+        for ((caller, callee, call), calls) in all {
+            sites.entry((caller, callee)).or_default().push((self.calls.call(call), calls));
+        }
+        for sites in sites.values_mut() {
+            sites.sort_unstable_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| a.cmp(b)));
+        }
         sites
     }
 
@@ -213,6 +225,7 @@ impl Builder<'_, '_> {
     fn ways(&self, group: &Group) -> FxHashMap<FunctionId, Ways> {
         let are_wanted = self.options.format == Format::Json || self.options.columns.contains(&Column::Call);
         let (paths, are_inlined) = (&group.tree.paths, self.calls.inlined_ends(&group.tree));
+        let hooks: Vec<PlaceId> = paths.ends().map(|end| end.hook).collect();
         // Many paths end in the same call by the same caller: what is the same of them is asked for once.
         let mut alike: FxHashMap<_, (PathId, u64)> = FxHashMap::default();
         for id in 0..paths.len() as PathId {
@@ -220,7 +233,7 @@ impl Builder<'_, '_> {
             if paths.is_untimed(id) || !are_wanted && !are_inlined[number as usize] {
                 continue;
             }
-            let caller = paths.parent(id).map(|parent| paths.number_of(parent));
+            let caller = paths.parent(id).map(|parent| hooks[paths.number_of(parent) as usize]);
             let (_, calls) = alike.entry((number, caller, paths.target(id))).or_insert((id, 0));
             *calls = calls.saturating_add(paths.calls(id));
         }
