@@ -17,7 +17,8 @@
 //! exception has left. [`warnings`] are what a reader should know of it.
 //!
 //! Below all that: [`module`] and [`process`] (what is one), [`units`] and [`human`] (how numbers are written), [`demangle`] and
-//! [`short_name`], [`nearest`] ("did you mean"), [`timeline`], [`new_file`], [`progress`], [`varint`], `cores`; and [`error`] for those above.
+//! [`short_name`], [`nearest`] ("did you mean"), [`timeline`], [`memory`], [`new_file`], [`progress`], [`varint`], `cores`; and [`error`]
+//! for those above.
 
 pub mod archive;
 mod ascending;
@@ -31,6 +32,7 @@ pub mod histogram;
 pub mod human;
 pub mod left_inline;
 pub mod load;
+pub mod memory;
 pub mod merge;
 pub mod module;
 pub mod nearest;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 use crate::left_inline;
 use crate::load::interval::Interval;
-use crate::load::{self, Family, Loaded, Sources, read_all};
+use crate::load::{self, Family, Loaded, Sources, Summary, read_all};
+use crate::memory::give_back;
 use crate::merge::{By, Merged, Merging};
 use crate::once::Once;
 use crate::run;
@@ -118,12 +119,14 @@ pub fn read(paths: &[PathBuf], take: &mut dyn FnMut(Option<&Family>, &Family)) -
     if !profiles.is_empty() || intervals.is_empty() {
         let mut once = Once::default();
         let more = read_all(Sources::find(&profiles)?, |family, bytes| {
-            drop(bytes); // as many as merging will need
+            give_back(bytes); // as many as merging will need
             let is_first = once.is_first(&family)?;
             if is_first {
                 take(None, &family);
             }
-            Ok::<_, load::Error>(is_first.then(|| family.into()))
+            let summary = is_first.then(|| Summary::of(&family));
+            give_back(family);
+            Ok::<_, load::Error>(summary)
         })?;
         loaded.profiles.extend(more.profiles);
         loaded.left_out.extend(more.left_out.into_iter().chain(once.left_out));

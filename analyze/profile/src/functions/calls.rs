@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::demangle::shown;
 use crate::elf::symbols::base_name;
-use crate::merge::{CallPath, Merged, Place, PlaceId, Tree};
+use crate::merge::{CallPath, Merged, PathId, Place, PlaceId, Tree};
 use crate::symbolize::{CallForm, Probe, Symbol, Symbols};
 
 /// How a call was made.
@@ -113,19 +113,24 @@ pub struct Calls<'a, 'f> {
     /// The answers, each once.
     ids: RefCell<FxHashMap<Rc<Call>, CallId>>,
     all: RefCell<Vec<Rc<Call>>>,
+    /// Names as people write them, by those that the linker knows.
+    shown: RefCell<FxHashMap<&'f str, String>>,
 }
 
 /// A call's number: what is made in the same way from the same place has the same. They are given as they are asked for.
 pub type CallId = u32;
 
 /// All that a call's answer depends on: function, call site, enter hook, target, and the caller's enter hook.
-type Question = (PlaceId, PlaceId, PlaceId, Option<PlaceId>, Option<PlaceId>);
+type Question = (PlaceId, PlaceId, PlaceId, PlaceId, PlaceId);
+
+/// Stands for no place in a question, of which there are many: a place that there is not.
+const NONE: PlaceId = PlaceId::MAX;
 
 impl<'a, 'f> Calls<'a, 'f> {
     /// For these profiles.
     pub fn new(merged: &'a Merged, symbols: &'a Symbols<'f>) -> Self {
-        let (known, ids, all) = Default::default();
-        let mut calls = Self { merged, symbols, are_inlined: FxHashMap::default(), known, ids, all };
+        let (known, ids, all, shown) = Default::default();
+        let mut calls = Self { merged, symbols, are_inlined: FxHashMap::default(), known, ids, all, shown };
         let ends = merged.groups.iter().flat_map(|group| group.tree.paths.ends());
         let bodies: FxHashSet<(PlaceId, PlaceId)> = ends.map(|end| (end.function, end.hook)).collect();
         // The return address of the enter hook of each function's own code: not that of an inlined copy. A function that
@@ -191,14 +196,15 @@ impl<'a, 'f> Calls<'a, 'f> {
     }
 
     /// The call of a path.
-    pub fn id(&self, tree: &Tree, path: &CallPath) -> CallId {
-        let key = &path.key;
-        let caller = key.parent.map(|parent| tree.paths.key(parent).hook);
-        let question = (key.function, key.site, key.hook, path.target, caller);
+    pub fn id(&self, tree: &Tree, path: PathId) -> CallId {
+        let paths = &tree.paths;
+        let key = paths.key(path);
+        let (target, caller) = (paths.target(path), key.parent.map(|parent| paths.hook(parent)));
+        let question = (key.function, key.site, key.hook, target.unwrap_or(NONE), caller.unwrap_or(NONE));
         if let Some(&known) = self.known.borrow().get(&question) {
             return known;
         }
-        let call = Rc::new(self.find_out(path, caller.map(|caller| self.place(caller))));
+        let call = Rc::new(self.find_out(&paths.get(path), caller.map(|caller| self.place(caller))));
         let mut all = self.all.borrow_mut();
         let id = *self.ids.borrow_mut().entry(Rc::clone(&call)).or_insert(all.len() as CallId);
         if id as usize == all.len() {
@@ -276,10 +282,10 @@ impl<'a, 'f> Calls<'a, 'f> {
     }
 
     /// What to call the code at a place: by its function, or else by its module.
-    fn name(&self, place: Place, symbol: Symbol) -> Option<String> {
+    fn name(&self, place: Place, symbol: Symbol<'f>) -> Option<String> {
         match symbol.name {
             "" => Some(self.merged.modules[place.module? as usize].short_name().to_owned()),
-            name => Some(shown(name).into_owned()),
+            name => Some(self.shown.borrow_mut().entry(name).or_insert_with(|| shown(name).into_owned()).clone()),
         }
     }
 }

@@ -52,8 +52,8 @@ pub struct Function {
     pub processes: u64,
     /// When it ran, if it is a root.
     pub timelines: Timelines,
-    /// What it called.
-    pub callees: BTreeMap<FunctionId, Edge>,
+    /// What it called, in the order of their numbers.
+    pub callees: Vec<(FunctionId, Edge)>,
 }
 
 /// Times of a function.
@@ -297,7 +297,10 @@ impl Summing {
     fn finish(mut self) -> BTreeMap<FunctionId, Function> {
         for OpenEdge { caller, callee, sums, .. } in self.edges {
             let callee = self.functions[callee as usize].id;
-            self.functions[caller as usize].sums.callees.insert(callee, sums);
+            self.functions[caller as usize].sums.callees.push((callee, sums));
+        }
+        for function in &mut self.functions {
+            function.sums.callees.sort_unstable_by_key(|(callee, _)| *callee);
         }
         let met = self.functions.into_iter().filter(|function| function.is_met);
         met.map(|function| (function.id, function.sums)).collect()
@@ -396,7 +399,7 @@ mod tests {
             let functions = summed(&recorded(&calls, Costs::default(), fold_at));
             let function = &functions[&0x1000];
             assert_eq!((function.calls, function.corrected.total.ns(), function.corrected.own.ns()), (3, 7.0, 7.0));
-            let edge = function.callees.values().next().unwrap();
+            let (_, edge) = &function.callees[0];
             assert_eq!((edge.calls, edge.corrected.total.ns(), edge.corrected.nested.ns()), (2, 6.0, 0.0));
         }
     }
@@ -408,7 +411,7 @@ mod tests {
         let calls = [call(0x1000, 1, vec![call(0x1100, 1, vec![inner])])];
         let functions = summed(&recorded(&calls, Costs::default(), 10));
         let of = |edge: &Edge| (edge.corrected.total.ns(), edge.corrected.nested.ns());
-        let edges: Vec<_> = functions[&0x1000].callees.values().map(of).collect();
+        let edges: Vec<_> = functions[&0x1000].callees.iter().map(|(_, edge)| of(edge)).collect();
         assert_eq!(edges, [(10.0, 0.0), (0.0, 8.0)]);
     }
 
@@ -472,10 +475,10 @@ mod tests {
                 // Calls that may lie in others of the same function are left out.
                 prop_assert!(function.corrected.total.ns() <= truth.total[caller] as f64);
                 prop_assert!(function.corrected.total >= function.corrected.own);
-                let callees: Time = function.callees.values().map(|edge| edge.corrected.total).sum();
+                let callees: Time = function.callees.iter().map(|(_, edge)| edge.corrected.total).sum();
                 prop_assert!(callees <= function.corrected.total);
-                for (&callee, edge) in &function.callees {
-                    prop_assert_eq!(edge.calls, truth.edge_calls[&(*caller, address(callee))]);
+                for (callee, edge) in &function.callees {
+                    prop_assert_eq!(edge.calls, truth.edge_calls[&(*caller, address(*callee))]);
                 }
             }
         }
@@ -495,10 +498,10 @@ mod tests {
                     (&function.raw, |edge| &edge.raw),
                 ] {
                     prop_assert!(Time::ZERO <= sums.own && sums.own <= sums.total);
-                    let callees: Time = function.callees.values().map(|edge| edge_sums(edge).total).sum();
+                    let callees: Time = function.callees.iter().map(|(_, edge)| edge_sums(edge).total).sum();
                     prop_assert!(callees <= sums.total, "{:?} in {:?}", callees, sums);
                 }
-                called += function.callees.values().map(|edge| edge.calls).sum::<u64>();
+                called += function.callees.iter().map(|(_, edge)| edge.calls).sum::<u64>();
             }
             let all: u64 = functions.values().map(|function| function.calls).sum();
             prop_assert_eq!(all, called + root_calls);
@@ -509,8 +512,8 @@ mod tests {
             let truth = Truth::of(&calls);
             let merged = recorded(&calls, Costs { inner: 2.0, outer: 3.0, ..Costs::default() }, 100);
             for (caller, function) in &summed(&merged) {
-                for (&callee, edge) in &function.callees {
-                    let pair = (*caller, merged.places[callee as usize].address + 0x1000);
+                for (callee, edge) in &function.callees {
+                    let pair = (*caller, merged.places[*callee as usize].address + 0x1000);
                     prop_assert_eq!(edge.calls, truth.edge_calls[&pair]);
                     prop_assert_eq!(edge.corrected.total.ns(), truth.edge_total[&pair] as f64);
                 }

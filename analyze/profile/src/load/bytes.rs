@@ -2,7 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
+
+use rayon::prelude::*;
 
 use super::ending::Ending;
 use super::moment::Moment;
@@ -54,11 +57,49 @@ pub fn read_into(path: &Path, mut profile: Vec<u8>) -> io::Result<Bytes> {
             let rest = start.header().used.saturating_sub(profile.len() as u64);
             file.seek(SeekFrom::Start(profile.len() as u64))?;
             let there = file.metadata()?.len().saturating_sub(profile.len() as u64);
-            profile.reserve_exact(rest.min(there) as usize);
-            file.by_ref().take(rest).read_to_end(&mut profile)?;
+            read_on(&mut file, rest.min(there) as usize, &mut profile)?;
         }
     }
     Ok(Bytes { profile, snapshot: None, read_monotonic_ns })
+}
+
+/// From so many bytes on it takes longer to copy them from the kernel's memory than to share that.
+const WORTH_ANOTHER_CORE: usize = 32 << 20;
+
+/// What a core reads at a time.
+const PIECE: usize = 4 << 20;
+
+/// Reads that much more of a file than there is of it, from where it is.
+fn read_on(file: &mut File, more: usize, profile: &mut Vec<u8>) -> io::Result<()> {
+    let start = profile.len();
+    if more < WORTH_ANOTHER_CORE || profile.capacity() - start >= more {
+        profile.reserve_exact(more);
+        return file.take(more as u64).read_to_end(profile).map(drop);
+    }
+    let mut all = vec![0; start + more];
+    all[..start].copy_from_slice(profile);
+    let pieces = all[start..].par_chunks_mut(PIECE).enumerate();
+    let read: Vec<usize> =
+        pieces.map(|(piece, bytes)| fill(file, start + piece * PIECE, bytes)).collect::<io::Result<_>>()?;
+    // It may have become shorter meanwhile.
+    let whole = read.iter().take_while(|read| **read == PIECE).count();
+    all.truncate(start + whole * PIECE + read.get(whole).copied().unwrap_or(0));
+    *profile = all;
+    Ok(())
+}
+
+/// Reads as many bytes as there are and are asked for, and says how many that is.
+fn fill(file: &File, start: usize, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(&mut bytes[filled..], (start + filled) as u64) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }
 
 /// A profile from what was read of its file.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use diytrace_format::histogram::{SUBS, bin};
 use diytrace_format::{Ref, Slot, arena, node};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
@@ -13,6 +14,9 @@ use super::moment::Moment;
 use super::timed::{Timed, Timing};
 use crate::process::State;
 use crate::timeline::Slices;
+
+/// Paths that are worth being shared by the cores.
+const WORTH_ANOTHER_CORE: usize = 1 << 16;
 
 /// What one program and the processes it forked have recorded.
 #[derive(Clone, Debug)]
@@ -227,13 +231,21 @@ impl Arena {
         self.facts.flags & arena::flag::UNSEEN != 0
     }
 
+    /// What a value of its paths comes to: their sum, or the largest. Of many, all cores find it.
+    pub fn of_all(&self, value: impl Fn(&Node) -> u64 + Sync + Send, both: fn(u64, u64) -> u64) -> u64 {
+        match self.nodes.len() < WORTH_ANOTHER_CORE {
+            true => self.nodes.iter().map(value).fold(0, both),
+            false => self.nodes.par_iter().map(value).reduce(|| 0, both),
+        }
+    }
+
     /// Calls that windows have left untimed.
     pub fn left_out(&self) -> u64 {
-        let recorded = self.nodes.iter().filter(|node| !node.is_untimed());
-        recorded.fold(0, |sum, node| match node.timed {
-            Timed::AllBut(left_out) => sum.saturating_add(left_out),
-            _ => sum,
-        })
+        let left_out = |node: &Node| match node.timed {
+            Timed::AllBut(left_out) if !node.is_untimed() => left_out,
+            _ => 0,
+        };
+        self.of_all(left_out, u64::saturating_add)
     }
 
     /// The thread's name.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Error, Family, family_of, read};
+use super::{Arena, Error, Family, Node, family_of, read};
 use crate::archive::Archive;
 
 /// Two readings of a family, the earlier first.
@@ -80,6 +80,6 @@ fn is_profile(path: &Path) -> bool {
 
 /// All calls that a family has counted.
 pub fn counted(family: &Family) -> u64 {
-    let nodes = family.arenas.iter().flat_map(|arena| &arena.nodes);
-    nodes.fold(family.lost_calls, |sum, node| sum.saturating_add(node.calls()))
+    let of_arena = |arena: &Arena| arena.of_all(Node::calls, u64::saturating_add);
+    family.arenas.iter().map(of_arena).fold(family.lost_calls, u64::saturating_add)
 }

@@ -65,8 +65,7 @@ pub fn latest(family: &Family) -> Vec<Latest> {
 
 /// The latest moment, in ticks, that an arena's paths tell of.
 pub(super) fn last_mark(arena: &Arena) -> u64 {
-    let slots = arena.nodes.iter().flat_map(|node| &node.slots);
-    slots.map(|slot| slot.mark & !mark::BITS).max().unwrap_or(0)
+    arena.of_all(|node| node.slots.iter().map(|slot| slot.mark & !mark::BITS).max().unwrap_or(0), u64::max)
 }
 
 #[cfg(test)]

@@ -168,7 +168,14 @@ impl Paths {
         CallPath { key: self.key(id), end: packed.end, target: from_packed(packed.target), counts: self.counts(id) }
     }
 
+    /// The enter hook of one.
+    #[inline]
+    pub fn hook(&self, id: PathId) -> PlaceId {
+        self.calls[self.list[id as usize].call as usize].hook
+    }
+
     /// What makes one.
+    #[inline]
     pub fn key(&self, id: PathId) -> Key {
         let packed = &self.list[id as usize];
         let Call { function, site, hook, flags } = self.calls[packed.call as usize];

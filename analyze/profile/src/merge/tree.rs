@@ -172,6 +172,23 @@ impl Growing {
     }
 }
 
+/// Paths that are worth being shared by the cores.
+const WORTH_ANOTHER_CORE: usize = 1 << 14;
+
+/// Does something with each of the lists that lie one after the other in one, by where they start and the last ends: with those of
+/// more than one path. Whether it said so of any.
+fn each_below(list: &mut [PathId], starts: &[u32], of: &(impl Fn(&mut [PathId]) -> bool + Sync)) -> bool {
+    let (lists, first) = (starts.len() - 1, starts[0]);
+    if list.len() > WORTH_ANOTHER_CORE && lists > 1 {
+        let (some, others) = list.split_at_mut((starts[lists / 2] - first) as usize);
+        let some = || each_below(some, &starts[..=lists / 2], of);
+        let (some, others) = rayon::join(some, || each_below(others, &starts[lists / 2..], of));
+        return some | others;
+    }
+    let below = starts.windows(2).map(|ends| (ends[0] - first) as usize..(ends[1] - first) as usize);
+    below.filter(|below| below.len() > 1).fold(false, |any, below| of(&mut list[below]) | any)
+}
+
 /// The paths below each, in a few long lists: there may be millions of paths.
 struct Children {
     /// Paths, by the path above them; first those with none.
@@ -208,13 +225,15 @@ impl Children {
         let key = |id: PathId| keys[id as usize];
         let is_twin =
             |one: PathId, other: PathId| key(one) == key(other) && paths.folded_into(one) == paths.folded_into(other);
-        let mut has_twins = false;
-        for ends in starts.windows(2).filter(|ends| ends[1] - ends[0] > 1) {
-            let below = &mut list[ends[0] as usize..ends[1] as usize];
-            // In a damaged file they may not, and then others may lie between two that are the same.
-            below.sort_unstable_by_key(|&id| (key(id), paths.folded_into(id)));
-            has_twins |= below.windows(2).any(|two| is_twin(two[0], two[1]));
-        }
+        // In a damaged file they may not, and then others may lie between two that are the same.
+        let order = |one: &PathId, other: &PathId| {
+            let folded = || paths.folded_into(*one).cmp(&paths.folded_into(*other));
+            key(*one).cmp(&key(*other)).then_with(folded)
+        };
+        let has_twins = each_below(&mut list, &starts[..=paths.len() + 1], &|below| {
+            below.sort_unstable_by(order);
+            below.windows(2).any(|two| is_twin(two[0], two[1]))
+        });
         Self { list, starts, has_twins }
     }
 

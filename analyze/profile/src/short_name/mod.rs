@@ -14,17 +14,18 @@ mod apart;
 mod written;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use apart::tell_apart;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use rustc_hash::FxHashMap;
 use written::{Kept, Written};
 
 /// The short name of each of these, which are demangled.
 pub fn short_names<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, String> {
     let names: BTreeSet<&str> = names.collect();
     let reduced: Vec<(&str, Cow<str>)> = names.into_par_iter().map(|name| (name, short_name(name))).collect();
-    let mut alike: HashMap<Cow<str>, Vec<&str>> = HashMap::new();
+    let mut alike: FxHashMap<Cow<str>, Vec<&str>> = FxHashMap::default();
     for (name, reduced) in reduced {
         alike.entry(reduced).or_default().push(name);
     }
@@ -34,7 +35,7 @@ pub fn short_names<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str
     });
     let mut short: BTreeMap<&str, String> = told.collect();
     // What tells the functions of one name apart may be another's name.
-    let mut taken: HashMap<String, u32> = HashMap::new();
+    let mut taken: FxHashMap<String, u32> = FxHashMap::default();
     short.values().for_each(|name| *taken.entry(name.clone()).or_default() += 1);
     for (whole, name) in short.iter_mut().filter(|(_, name)| taken[*name] > 1) {
         *name = (*whole).to_owned();

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use diytrace_format::node::flag;
 
-use super::{CallTree, CallTrees, Fold, Function, Node, NodeId, NodeTimes, Site};
+use super::{CallTree, CallTrees, Fold, Function, Node, NodeId, NodeTimes, Site, SiteId};
 use crate::subject::{clock, subject};
 use diytrace_profile::correct::{PathTimes, correct};
 use diytrace_profile::error::Error;
@@ -13,11 +13,13 @@ use diytrace_profile::functions::Names;
 use diytrace_profile::functions::Roots;
 use diytrace_profile::functions::{Call, Calls, Spelling};
 use diytrace_profile::functions::{FunctionId, functions};
+use diytrace_profile::memory::give_back;
 use diytrace_profile::merge::{Group, PathId};
 use diytrace_profile::opened::Opened;
 use diytrace_profile::spent::Kind;
 use diytrace_profile::symbolize::{Probe, Symbols};
 use diytrace_profile::warnings;
+use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 /// What goes into call trees.
@@ -102,49 +104,55 @@ impl Builder<'_, '_> {
         let are_inlined = self.calls.inlined_ends(&group.tree);
         let is_inlined = |path: PathId| are_inlined[group.tree.paths.number_of(path) as usize];
         let functions = functions(group, &times, &self.names.ids, is_inlined);
-        let mut nodes: Vec<Node> = Vec::with_capacity(group.tree.paths.len());
+        let paths = &group.tree.paths;
+        let ends: Vec<(FunctionId, u32)> = paths.ends().map(|end| (self.names.ids[&end.function], end.flags)).collect();
+        let end = |path: PathId| ends[paths.number_of(path) as usize];
         // What is not timed is counted only for what it cost others.
-        let mut ids: Vec<Option<NodeId>> = Vec::with_capacity(group.tree.paths.len());
-        for (path_id, path) in group.tree.paths.iter().enumerate() {
-            if path.is_untimed() {
+        let mut ids: Vec<Option<NodeId>> = Vec::with_capacity(paths.len());
+        let mut places: Vec<Placed> = Vec::with_capacity(paths.len());
+        for path in 0..paths.len() as PathId {
+            let parent = paths.parent(path).and_then(|parent| ids[parent as usize]);
+            let is_inside = || self.inside.as_ref().is_none_or(|inside| inside.contains(&end(path).0));
+            if paths.is_untimed(path) || parent.is_none() && !is_inside() {
                 ids.push(None);
                 continue;
             }
-            let id_of = |path: PathId| ids[path as usize];
-            let parent = path.key.parent.and_then(id_of);
-            let function = self.names.ids[&path.key.function];
-            if parent.is_none() && self.inside.as_ref().is_some_and(|inside| !inside.contains(&function)) {
-                ids.push(None);
-                continue;
-            }
-            let timed = |times: &PathTimes| {
-                let PathTimes { own, closed, .. } = *times;
-                NodeTimes { own, total: own, closed: closed.at_least_zero() }
-            };
-            let node = Node {
+            let depth = parent.map_or(0, |parent| places[parent as usize].depth + 1);
+            ids.push(Some(places.len() as NodeId));
+            places.push(Placed { path, parent, depth, site: self.calls.id(&group.tree, path) });
+        }
+        let node = |(id, &Placed { path, parent, depth, site }): (usize, &Placed)| {
+            let (function, flags) = end(path);
+            let (corrected, raw) = (&times.corrected[path as usize], &times.raw[path as usize]);
+            let calls = paths.calls(path);
+            let (open, ended, unwound) = paths.unusual(path).map_or((0, calls, 0), |counts| {
+                (counts.open.saturating_add(counts.open_since_reset), counts.closed, counts.unwound)
+            });
+            Node {
                 parent,
-                end: nodes.len() as NodeId + 1,
-                depth: parent.map_or(0, |parent| nodes[parent as usize].depth + 1),
+                end: id as NodeId + 1,
+                depth,
                 function,
-                site: self.calls.id(&group.tree, &path),
-                fold: match path.key.folded_into.and_then(id_of) {
+                site,
+                fold: match paths.folded_into(path).and_then(|head| ids[head as usize]) {
                     Some(head) => Fold::Recursion(head),
-                    None if path.key.flags & flag::FOLDED != 0 => Fold::Paths,
+                    None if flags & flag::FOLDED != 0 => Fold::Paths,
                     None => Fold::No,
                 },
-                calls: path.counts.calls,
-                open: path.counts.open.saturating_add(path.counts.open_since_reset),
-                ended: path.counts.closed,
-                unwound: path.counts.unwound,
-                corrected: timed(&times.corrected[path_id]),
-                raw: timed(&times.raw[path_id]),
-                error: times.corrected[path_id].error,
-                own_error: times.corrected[path_id].own_error,
-                wait: path.counts.off.split(times.corrected[path_id].own).map(|split| split.wait),
-            };
-            ids.push(Some(nodes.len() as NodeId));
-            nodes.push(node);
-        }
+                calls,
+                open,
+                ended,
+                unwound,
+                corrected: node_times(corrected),
+                raw: node_times(raw),
+                error: corrected.error,
+                own_error: corrected.own_error,
+                wait: paths.off(path).split(corrected.own).map(|split| split.wait),
+            }
+        };
+        // Most of this is to wait for new memory.
+        let mut nodes: Vec<Node> = places.par_iter().enumerate().map(node).collect();
+        give_back(times);
         sum_up(&mut nodes);
         Ok(CallTree { subject: subject(group), is_narrowed: self.inside.is_some(), nodes, functions })
     }
@@ -191,6 +199,19 @@ impl Builder<'_, '_> {
             unrecorded: call.unrecorded.clone(),
         }
     }
+}
+
+/// Where a path has come.
+struct Placed {
+    path: PathId,
+    parent: Option<NodeId>,
+    depth: u32,
+    site: SiteId,
+}
+
+fn node_times(times: &PathTimes) -> NodeTimes {
+    let PathTimes { own, closed, .. } = *times;
+    NodeTimes { own, total: own, closed: closed.at_least_zero() }
 }
 
 /// Makes totals and ends of nodes whose totals are their own times.

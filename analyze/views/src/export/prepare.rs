@@ -224,9 +224,16 @@ fn frames(tree: &CallTree, with: &With) -> (Vec<Frame>, Time) {
     let mut new_ids: Vec<Option<usize>> = vec![None; tree.nodes.len()];
     let (mut sum, mut error, mut wanted_to) = (Time::ZERO, Time::ZERO, 0);
     let mut is_named = Vec::new();
+    // Every node asks for one of them.
+    let mut functions: Vec<(usize, bool, bool)> = Vec::new();
+    for (id, function) in &with.trees.functions {
+        functions.resize(functions.len().max(*id as usize + 1), Default::default());
+        functions[*id as usize] = (with.functions[id], function.is_root, function.is_named);
+    }
     for (id, node) in tree.nodes.iter().enumerate() {
+        let (function, is_root, is_function_named) = functions[node.function as usize];
         if id >= wanted_to {
-            if with.choice.only_roots && !with.trees.functions[&node.function].is_root {
+            if with.choice.only_roots && !is_root {
                 continue;
             }
             let is_top = with.choice.only_roots || node.parent.is_none();
@@ -235,11 +242,11 @@ fn frames(tree: &CallTree, with: &With) -> (Vec<Frame>, Time) {
         let before = whole(sum);
         sum += own(node, with.choice.is_raw);
         new_ids[id] = Some(frames.len());
-        is_named.push(with.trees.functions[&node.function].is_named);
+        is_named.push(is_function_named);
         frames.push(Frame {
             parent: node.parent.and_then(|parent| new_ids[parent as usize]),
             end: frames.len() + (node.end as usize - id),
-            function: with.functions[&node.function],
+            function,
             site: node.site as usize,
             calls: node.calls,
             self_ns: whole(sum) - before,

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use rustc_hash::FxHashMap;
+
 use super::profile::whole;
 use super::profile::{Edge, Frame, Spread, Sums};
 use crate::calltree::CallTree;
@@ -13,15 +15,16 @@ use diytrace_profile::time::Time;
 /// What frames add up to, for that many functions.
 pub fn of_frames(frames: &[Frame], functions: usize) -> Vec<Sums> {
     let mut sums = vec![Sums::default(); functions];
-    let mut edges: BTreeMap<(usize, usize), Edge> = BTreeMap::new();
+    // By caller and callee, with how many of its calls are open.
+    let mut places: FxHashMap<(u32, u32), usize> = FxHashMap::default();
+    let mut edges: Vec<(usize, u32, Edge)> = Vec::new();
     let mut open = vec![0u32; functions];
-    let mut open_edges: HashMap<(usize, usize), u32> = HashMap::new();
-    let mut above: Vec<(usize, usize)> = Vec::new(); // (end, function)
+    let mut above: Vec<Open> = Vec::new();
     for (id, frame) in frames.iter().enumerate() {
-        while let Some((_, function)) = above.pop_if(|(end, _)| *end <= id) {
+        while let Some(Open { function, edge, .. }) = above.pop_if(|open| open.end <= id) {
             open[function] -= 1;
-            if let Some((_, caller)) = above.last() {
-                *open_edges.entry((*caller, function)).or_default() -= 1;
+            if let Some(edge) = edge {
+                edges[edge].1 -= 1;
             }
         }
         let function = &mut sums[frame.function];
@@ -32,10 +35,13 @@ pub fn of_frames(frames: &[Frame], functions: usize) -> Vec<Sums> {
             function.total_ns += frame.total_ns;
             function.error_ns += frame.error_ns;
         }
-        if let Some(&(_, caller)) = above.last() {
-            let is_open = open_edges.entry((caller, frame.function)).or_default();
-            let edge = edges.entry((caller, frame.function)).or_default();
-            edge.callee = frame.function;
+        let place = above.last().map(|&Open { function: caller, .. }| {
+            *places.entry((caller as u32, frame.function as u32)).or_insert_with(|| {
+                edges.push((caller, 0, Edge { callee: frame.function, ..Edge::default() }));
+                edges.len() - 1
+            })
+        });
+        if let Some((_, is_open, edge)) = place.map(|place| &mut edges[place]) {
             edge.calls = edge.calls.saturating_add(frame.calls);
             if *is_open == 0 {
                 edge.total_ns += frame.total_ns;
@@ -44,12 +50,21 @@ pub fn of_frames(frames: &[Frame], functions: usize) -> Vec<Sums> {
             *is_open += 1;
         }
         open[frame.function] += 1;
-        above.push((frame.end, frame.function));
+        above.push(Open { end: frame.end, function: frame.function, edge: place });
     }
-    for ((caller, _), edge) in edges {
+    for (caller, _, edge) in edges {
         sums[caller].callees.push(edge);
     }
+    sums.iter_mut().for_each(|sums| sums.callees.sort_unstable_by_key(|edge| edge.callee));
     sums
+}
+
+/// A frame above the one that is looked at.
+struct Open {
+    end: usize,
+    function: usize,
+    /// The place of the edge to it.
+    edge: Option<usize>,
 }
 
 /// Adds the distributions of functions' times.

@@ -15,7 +15,8 @@ use diytrace_profile::error::Error;
 use diytrace_profile::functions::{
     self, Call, CallId, CallKind, Calls, Edge, FunctionId, Kinds, Names, Roots, functions,
 };
-use diytrace_profile::merge::{Group, Merged, Module, PathId, Place, PlaceId};
+use diytrace_profile::memory::give_back;
+use diytrace_profile::merge::{Group, Merged, Module, PathId, Place, PlaceId, Tree};
 use diytrace_profile::opened::Opened;
 use diytrace_profile::symbolize::{Probe, Symbols};
 use diytrace_profile::time::Time;
@@ -100,6 +101,20 @@ fn builds(merged: &Merged) -> Vec<Option<String>> {
     merged.modules.iter().map(of_module).collect()
 }
 
+/// Of all calls that were made in one way by the same code, one's path and how many they are. Many paths end so, and what is the same
+/// of them is asked for once.
+fn alike(tree: &Tree, are_wanted: impl Fn(PathId) -> bool) -> Vec<(PathId, u64)> {
+    let paths = &tree.paths;
+    let hooks: Vec<PlaceId> = paths.ends().map(|end| end.hook).collect();
+    let mut alike: FxHashMap<_, (PathId, u64)> = FxHashMap::default();
+    for id in (0..paths.len() as PathId).filter(|id| !paths.is_untimed(*id) && are_wanted(*id)) {
+        let caller = paths.parent(id).map(|parent| hooks[paths.number_of(parent) as usize]);
+        let (_, calls) = alike.entry((paths.number_of(id), caller, paths.target(id))).or_insert((id, 0));
+        *calls = calls.saturating_add(paths.calls(id));
+    }
+    alike.into_values().collect()
+}
+
 struct Builder<'a, 'f> {
     options: &'a Options,
     merged: &'a Merged,
@@ -120,7 +135,11 @@ impl Builder<'_, '_> {
         let times = correct(group);
         let are_inlined = self.calls.inlined_ends(&group.tree);
         let is_inlined = |path: PathId| are_inlined[group.tree.paths.number_of(path) as usize];
-        let all = functions(group, &times, &self.names.ids, is_inlined);
+        let (ids, of_paths) = (&self.names.ids, &times);
+        let are_ways_wanted = self.options.format == Format::Json || self.options.columns.contains(&Column::Call);
+        let alike = || alike(&group.tree, |path| are_ways_wanted || is_inlined(path));
+        let (all, alike) = rayon::join(|| functions(group, of_paths, ids, is_inlined), alike);
+        give_back(times);
         let levels =
             self.options.filter.depth.filter(|_| !self.roots.are_asked_for).map(|depth| self.down_to(group, depth));
         // A call that was entered before a reset or the first of two readings is counted no more, but its time is here. What a
@@ -132,7 +151,7 @@ impl Builder<'_, '_> {
             let is_near = levels.as_ref().is_none_or(|levels| levels.contains(id));
             let went_on = (function.open_before > 0 || group.was_reset) && function.raw.total > Time::ZERO;
             let is_there = function.calls > 0 || function.open() > 0 || went_on;
-            is_selected && is_named && is_near && (is_there || function.callees.values().any(|edge| edge.calls > 0))
+            is_selected && is_named && is_near && (is_there || function.callees.iter().any(|(_, edge)| edge.calls > 0))
         };
         let there: Vec<_> = all.iter().filter(|(id, function)| is_there(id, function)).collect();
         let is_flat = self.options.format != Format::Table && !self.is_list && self.options.filter.depth == Some(0);
@@ -140,12 +159,12 @@ impl Builder<'_, '_> {
             |id: &FunctionId| !is_flat && (self.options.format == Format::Json || self.names.functions[id].is_root);
         let mut sites = self.sites(group, &there.iter().map(|(id, _)| **id).filter(has_callees).collect());
         let mut edges = |(id, function): &(&FunctionId, &functions::Function)| -> Edges {
-            let callees = function.callees.keys().filter(|_| has_callees(id));
-            callees.map(|&callee| (callee, sites.remove(&(**id, callee)).unwrap_or_default())).collect()
+            let callees = function.callees.iter().filter(|_| has_callees(id));
+            callees.map(|(callee, _)| (*callee, sites.remove(&(**id, *callee)).unwrap_or_default())).collect()
         };
         let edges: Vec<Edges> = there.iter().map(&mut edges).collect();
         self.find_lines(there.iter().map(|(id, _)| **id), &edges);
-        let mut ways = self.ways(group);
+        let mut ways = self.ways(group, alike);
 
         let rows = there.iter().zip(edges);
         let mut rows: Vec<Function> = rows
@@ -207,7 +226,7 @@ impl Builder<'_, '_> {
             let Some(caller) = paths.parent(id).map(function).filter(|caller| callers.contains(caller)) else {
                 continue;
             };
-            let call = self.calls.id(&group.tree, &paths.get(id));
+            let call = self.calls.id(&group.tree, id);
             let calls = all.entry((caller, function(id), call)).or_default();
             *calls = calls.saturating_add(paths.calls(id));
         }
@@ -221,26 +240,12 @@ impl Builder<'_, '_> {
         sites
     }
 
-    /// How each function's calls were made, as far as that is asked for.
-    fn ways(&self, group: &Group) -> FxHashMap<FunctionId, Ways> {
-        let are_wanted = self.options.format == Format::Json || self.options.columns.contains(&Column::Call);
-        let (paths, are_inlined) = (&group.tree.paths, self.calls.inlined_ends(&group.tree));
-        let hooks: Vec<PlaceId> = paths.ends().map(|end| end.hook).collect();
-        // Many paths end in the same call by the same caller: what is the same of them is asked for once.
-        let mut alike: FxHashMap<_, (PathId, u64)> = FxHashMap::default();
-        for id in 0..paths.len() as PathId {
-            let number = paths.number_of(id);
-            if paths.is_untimed(id) || !are_wanted && !are_inlined[number as usize] {
-                continue;
-            }
-            let caller = paths.parent(id).map(|parent| hooks[paths.number_of(parent) as usize]);
-            let (_, calls) = alike.entry((number, caller, paths.target(id))).or_insert((id, 0));
-            *calls = calls.saturating_add(paths.calls(id));
-        }
+    /// How each function's calls were made, by those that were made alike.
+    fn ways(&self, group: &Group, alike: Vec<(PathId, u64)>) -> FxHashMap<FunctionId, Ways> {
+        let paths = &group.tree.paths;
         let mut all: FxHashMap<(FunctionId, CallId), u64> = FxHashMap::default();
-        for (id, more) in alike.into_values().filter(|(_, calls)| *calls > 0) {
-            let path = paths.get(id);
-            let way = (self.names.ids[&path.key.function], self.calls.id(&group.tree, &path));
+        for (id, more) in alike.into_iter().filter(|(_, calls)| *calls > 0) {
+            let way = (self.names.ids[&paths.function(id)], self.calls.id(&group.tree, id));
             let calls = all.entry(way).or_default();
             *calls = calls.saturating_add(more);
         }
@@ -276,8 +281,10 @@ impl Builder<'_, '_> {
         let sums = if self.options.raw { &function.raw } else { &function.corrected };
         let percentiles = function.histogram.percentiles([0.5, 0.75, 0.9, 0.95, 0.99, 0.999]);
         let percentile = |index: usize| percentiles.map(|all| all[index].ns());
+        // Either of all callees, or of none.
+        let callees = edges.into_iter().zip(&function.callees);
         let mut callees: Vec<Callee> =
-            edges.into_iter().map(|(callee, sites)| self.callee(callee, &function.callees[&callee], sites)).collect();
+            callees.map(|((callee, sites), (_, edge))| self.callee(callee, edge, sites)).collect();
         sort_callees(&mut callees, self.options.sort.unwrap_or(Sort::Total));
         Function {
             name: name.name.clone(),

@@ -18,8 +18,11 @@ pub struct Branches {
     unrecorded: FxHashMap<Option<String>, u32>,
 }
 
-/// What tells a branch from others, in few bytes: the branch above, what it stands for, the site.
-type Key = (Option<u32>, (u8, u32), Option<SiteId>);
+/// What tells a branch from others, in few bytes: the branch above, what it stands for, and of which kind that is, the site.
+type Key = (u32, u32, u8, SiteId);
+
+/// Stands for no branch above and for no site.
+const NONE: u32 = u32::MAX;
 
 /// Calls by where they were made. Most branches have one such place, and there may be millions of branches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,15 +114,16 @@ impl Branches {
     /// The branch below another (or a top) that stands for this, found or made; `site` keeps it apart from others.
     pub fn at(&mut self, above: Option<usize>, what: What, site: Option<SiteId>) -> usize {
         let next = self.list.len();
-        let kind = match &what {
-            What::Function(id) => (0, *id),
-            What::Recursion(id) => (1, *id),
+        let (number, kind) = match &what {
+            What::Function(id) => (*id, 0),
+            What::Recursion(id) => (*id, 1),
             What::Unrecorded(name) => {
                 let next = self.unrecorded.len() as u32;
-                (2, *self.unrecorded.entry(name.clone()).or_insert(next))
+                (*self.unrecorded.entry(name.clone()).or_insert(next), 2)
             }
         };
-        let known = *self.known.entry((above.map(|above| above as u32), kind, site)).or_insert(next as u32) as usize;
+        let key = (above.map_or(NONE, |above| above as u32), number, kind, site.unwrap_or(NONE));
+        let known = *self.known.entry(key).or_insert(next as u32) as usize;
         if known < next {
             return known;
         }

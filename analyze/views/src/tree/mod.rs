@@ -19,6 +19,7 @@ use crate::report::Format;
 pub use branches::{Branch, Branches, What};
 use diytrace_profile::error::Error;
 use diytrace_profile::functions::Spelling;
+use diytrace_profile::memory::give_back;
 use diytrace_profile::opened::Opened;
 use diytrace_profile::spent::Kind;
 use diytrace_profile::warnings::sentences;
@@ -94,8 +95,10 @@ pub fn document(options: &Options, opened: Opened) -> Result<Document, Error> {
         time: options.time,
     };
     let trees = calltree::build(&opened, &opened.symbols(), &tree_options)?;
-    drop(opened);
-    Ok(of_trees(options, &trees))
+    give_back(opened.merged);
+    let document = of_trees(options, &trees);
+    give_back(trees);
+    Ok(document)
 }
 
 /// The trees as data, of call trees that are there already.

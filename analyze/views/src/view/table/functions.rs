@@ -1,6 +1,6 @@
 //! All functions, by self time.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::grid::{self, Grid, LEAST_NAME, Row, Style};
 use super::histogram::Axis;
@@ -20,7 +20,7 @@ const LONGEST_OTHER: usize = 24;
 pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &Screen) -> Vec<String> {
     let called: Vec<&Function> = report.called().collect();
     // Functions of one name are told apart by their addresses.
-    let mut names: HashMap<(&str, &str), u32> = HashMap::new();
+    let mut names: FxHashMap<(&str, &str), u32> = FxHashMap::default();
     for function in &called {
         *names.entry((&function.name, &function.module)).or_default() += 1;
     }
