@@ -129,3 +129,23 @@ pub(super) fn parse_some(bytes: &[u8], path: &Path) -> Result<Family, Error> {
     }
     Ok(family)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn of_a_large_file_all_is_read_that_there_is() {
+        let mut file = tempfile::tempfile().unwrap();
+        let bytes: Vec<u8> = (0..WORTH_ANOTHER_CORE + PIECE + 123).map(|at| (at / 1000) as u8).collect();
+        file.write_all(&bytes).unwrap();
+        for asked in [bytes.len() - 70, bytes.len() - 70 + 3 * PIECE] {
+            let mut profile = bytes[..70].to_vec();
+            file.seek(SeekFrom::Start(70)).unwrap();
+            read_on(&mut file, asked, &mut profile).unwrap();
+            assert!(profile == bytes);
+        }
+    }
+}

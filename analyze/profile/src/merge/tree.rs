@@ -249,3 +249,50 @@ impl Children {
         order
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::load::Node;
+    use crate::merge::{By, Merged, merge};
+    use crate::testing::{arena, family, node, slot};
+
+    fn calls(merged: &Merged) -> Vec<(u64, u64)> {
+        let address = |place: u32| merged.places[place as usize].address;
+        merged.groups[0].tree.paths.iter().map(|path| (address(path.key.function), path.counts.calls)).collect()
+    }
+
+    #[test]
+    fn paths_of_one_arena_that_have_one_key_are_one_and_so_are_those_below_them() {
+        let nodes = || -> Vec<Node> {
+            vec![
+                node(0x1000, None, slot(1, 100, 12)),
+                node(0x1300, Some(0), slot(2, 30, 1)),
+                node(0x1100, Some(0), slot(1, 5, 0)),
+                node(0x1300, Some(0), slot(3, 40, 9)),
+                node(0x1400, Some(1), slot(1, 10, 0)),
+                node(0x1400, Some(3), slot(4, 20, 0)),
+                node(0x1200, Some(3), slot(5, 10, 0)),
+            ]
+        };
+        let expected = [(0, 1), (0x100, 1), (0x300, 5), (0x200, 5), (0x400, 5)];
+        for arenas in 1..3 {
+            let merged = merge(&[family(vec![arena(nodes()); arenas as usize])], By::All, None);
+            assert_eq!(calls(&merged), expected.map(|(function, calls)| (function, arenas * calls)));
+            let pairs = merged.groups[0].parts[0].paths.iter().map(|(_, pairs)| pairs.calls as u64);
+            assert!(pairs.eq(calls(&merged).iter().map(|(_, calls)| *calls)));
+        }
+    }
+
+    #[test]
+    fn many_paths_come_in_the_order_of_their_places() {
+        let many = super::WORTH_ANOTHER_CORE as u64 + 7;
+        let below = (0..many).rev().flat_map(|index| {
+            let place = 1 + 2 * (many - 1 - index) as u32;
+            [node(0x10_0000 + index, Some(0), slot(2, 9, 1)), node(0x1100, Some(place), slot(1, 3, 0))]
+        });
+        let nodes: Vec<Node> = [node(0x1000, None, slot(1, 1_000_000, 3 * many))].into_iter().chain(below).collect();
+        let found = calls(&merge(&[family(vec![arena(nodes)])], By::All, None));
+        let below = (0..many).flat_map(|index| [(0x10_0000 + index, 2), (0x100, 1)]);
+        assert!(found.into_iter().eq([(0, 1)].into_iter().chain(below)));
+    }
+}
