@@ -296,7 +296,17 @@ fn what_cannot_be_is_one_sentence() {
         (&["postgres://me@h"], "say what the database is asked: --query 'SELECT …', or --requests FILE"),
         (&["postgres://h/shop", "--query", "SELECT 1"], "that is no address of a database (the user is missing)"),
         (&["postgres://me@h", "--header", "a: b"], "--header is for http:// and https://, which this is not"),
-        (&[&url, "--query", "SELECT 1"], "--query is for postgres://, which this is not"),
+        (&[&url, "--query", "SELECT 1"], "--query is for postgres:// and redis://, which this is not"),
+        (
+            &["redis://:secret@127.0.0.1:1"],
+            "cannot connect to 127.0.0.1:1 (connection refused): is the server running?",
+        ),
+        (
+            &["redis://h/shop"],
+            "that is no address of a database (a database of redis is a number): write redis://USER:PASSWORD@HOST:PORT/DATABASE",
+        ),
+        (&["redis://h", "--body", "mix"], "--body is for http:// and https://, which this is not"),
+        (&["redis://h", "--query", "MONITOR"], "`MONITOR` cannot be sent: MONITOR is about a connection itself"),
         (&[&url, "--rate", "fast"], "`fast` is no rate"),
         (&[&url, "--fail-if", "p98>1ms"], "`p98>1ms` is no limit"),
     ] {

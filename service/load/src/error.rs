@@ -7,7 +7,9 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It is no address of a server.
-    #[error("`{text}` is no address of a server ({why}): write http://HOST:PORT/PATH, https:// or postgres://")]
+    #[error(
+        "`{text}` is no address of a server ({why}): write http://HOST:PORT/PATH, https://, postgres:// or redis://"
+    )]
     Url {
         /// What was written.
         text: String,
@@ -15,10 +17,12 @@ pub enum Error {
         why: &'static str,
     },
     /// It is no address of a database.
-    #[error("that is no address of a database ({why}): write postgres://USER:PASSWORD@HOST:PORT/DATABASE")]
+    #[error("that is no address of a database ({why}): write {form}")]
     Database {
         /// What is wrong with it.
         why: &'static str,
+        /// How such an address is written.
+        form: &'static str,
     },
     /// A database does not let us in.
     #[error("cannot log in at {host}: {why}")]
@@ -31,6 +35,14 @@ pub enum Error {
     /// A query cannot be.
     #[error("`{text}` is no query: {why}")]
     Query {
+        /// What was written.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A command of redis cannot be.
+    #[error("`{text}` cannot be sent: {why}")]
+    Command {
         /// What was written.
         text: String,
         /// What is wrong with it.

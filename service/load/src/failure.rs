@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::postgres::SqlState;
+use crate::redis::ErrorWord;
 
 /// Why a request has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,9 +25,9 @@ pub enum Failure {
     /// The server says that it cannot: a status of 400 or more.
     Status(u16),
     /// The database says that it cannot.
-    SqlState(SqlState),
+    Said(Code),
     /// The database did not let us in.
-    Login(SqlState),
+    Login(Code),
     /// A command ended with this status; a signal counts as 128 and its number, as in shells.
     Exit(i32),
 }
@@ -49,9 +50,27 @@ impl fmt::Display for Failure {
             Self::Malformed => f.write_str("malformed"),
             Self::System => f.write_str("system"),
             Self::Status(status) => write!(f, "status {status}"),
-            Self::SqlState(code) => write!(f, "SQLSTATE {code}"),
-            Self::Login(code) => write!(f, "login: SQLSTATE {code}"),
+            Self::Said(code) => code.fmt(f),
+            Self::Login(code) => write!(f, "login: {code}"),
             Self::Exit(status) => write!(f, "exit {status}"),
+        }
+    }
+}
+
+/// What a database calls an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Code {
+    /// PostgreSQL's code.
+    SqlState(SqlState),
+    /// The first word of redis' error.
+    Redis(ErrorWord),
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SqlState(code) => write!(f, "SQLSTATE {code}"),
+            Self::Redis(word) => write!(f, "error {word}"),
         }
     }
 }

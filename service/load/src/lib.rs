@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! [`Rates`] ─▶ [`Plan`]: steps ─▶ phases ─▶ threads: a [`Driver`] each ─▶ [`Tally`] ─▶ [`Document`] ─▶ table, CSV, JSON
-//!                                              │      http, postgres or commands   sums         ▲
+//!                                              │      http, postgres, redis or commands  sums         ▲
 //!                                              ▼                                          │
 //!                              server ──▶ its recording ─[`profile`]─▶ cost of functions by step
 //! ```
@@ -21,9 +21,11 @@ pub mod http;
 mod limit;
 mod load;
 mod pace;
+mod percent;
 mod phase;
 pub mod postgres;
 pub mod profile;
+pub mod redis;
 mod run;
 #[cfg(test)]
 mod simulated;
@@ -38,7 +40,7 @@ mod weighted;
 pub use commands::Commands;
 pub use document::{Document, Target};
 pub use error::Error;
-pub use failure::{Failure, NotSent};
+pub use failure::{Code, Failure, NotSent};
 pub use histogram::Histogram;
 pub use limit::Limit;
 pub use load::{Load, rate};

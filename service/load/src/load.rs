@@ -31,7 +31,7 @@ pub struct Load {
     pub not_sent_by: BTreeMap<String, u64>,
     /// Those that failed.
     pub errors: u64,
-    /// Why: `connect`, `tls`, `timeout`, `closed`, `reset`, `malformed`, `system`, `status N`, `SQLSTATE N`, `login: SQLSTATE N` or `exit N`.
+    /// Why: `connect`, `tls`, `timeout`, `closed`, `reset`, `malformed`, `system`, `status N`, `SQLSTATE N`, `error WORD`, `login:` and one of these two, or `exit N`.
     pub errors_by: BTreeMap<String, u64>,
     /// Those whose answer had not come when somebody ended the run.
     pub cut_off: u64,

@@ -24,7 +24,7 @@ impl FromStr for Url {
         let (is_secure, rest) = match text.split_once("://") {
             Some(("http", rest)) => (false, rest),
             Some(("https", rest)) => (true, rest),
-            Some(_) => return Err(wrong("it is neither http, https nor postgres")),
+            Some(_) => return Err(wrong("it is none of http, https, postgres and redis")),
             None => return Err(wrong("http:// is missing")),
         };
         let rest = rest.split('#').next().unwrap_or_default();

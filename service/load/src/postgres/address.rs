@@ -4,10 +4,14 @@ use std::str::FromStr;
 
 use super::login::Login;
 use crate::Error;
+use crate::percent::decode;
 use crate::socket::Host;
 
 /// The port that PostgreSQL has unless told.
 const PORT: u16 = 5432;
+
+/// How its address is written.
+const FORM: &str = "postgres://USER:PASSWORD@HOST:PORT/DATABASE";
 
 /// A database's address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +45,7 @@ impl FromStr for Address {
     fn from_str(text: &str) -> Result<Self, Error> {
         let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
         // A password, which may have anything in it, is not repeated.
-        let wrong = |why| Error::Database { why };
+        let wrong = |why| Error::Database { why, form: FORM };
         let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
         for option in options.split('&').filter(|option| !option.is_empty()) {
             match option {
@@ -66,24 +70,6 @@ impl FromStr for Address {
         let login = Login { user, password: password.map(decoded).transpose()?, database };
         Ok(Self { host: Host::parse(host).map_err(wrong)?, login })
     }
-}
-
-/// Replaces `%20` and its like; `None`: it is none, or a zero byte, which no message can have inside.
-fn decode(text: &str) -> Option<String> {
-    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
-    while let Some((first, after)) = rest.split_first() {
-        let (byte, after) = match (first, after) {
-            (b'%', [high, low, after @ ..]) => {
-                let digit = |letter: &u8| char::from(*letter).to_digit(16);
-                ((digit(high)? * 16 + digit(low)?) as u8, after)
-            }
-            (b'%', _) => return None,
-            (byte, after) => (*byte, after),
-        };
-        bytes.push(byte);
-        rest = after;
-    }
-    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }
 
 #[cfg(test)]

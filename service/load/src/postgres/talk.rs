@@ -6,7 +6,7 @@ use super::login::{Greeting, Login};
 use super::messages::{Message, Messages, field};
 use super::queries::Queries;
 use super::sqlstate::SqlState;
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::socket::{Dialogue, End, Progress, Protocol, Scratch};
 
 /// A database that is asked.
@@ -76,7 +76,7 @@ impl Talk {
             Message::Error(fields) => {
                 let text = field(fields, b'M').unwrap_or(b"it says no");
                 self.said = Some(String::from_utf8_lossy(text).replace(char::is_control, " "));
-                Err(Failure::Login(code(fields)))
+                Err(Failure::Login(Code::SqlState(code(fields))))
             }
             Message::Ready { .. } => {
                 self.stage = Stage::Open;
@@ -99,7 +99,7 @@ impl Talk {
             }
             Message::Ready { is_in_transaction } => {
                 self.stage = Stage::Open;
-                let failure = self.failed.take().map(Failure::SqlState);
+                let failure = self.failed.take().map(said);
                 return Ok(Progress::Done(End { status: None, failure, keeps_alive: !is_in_transaction }));
             }
             Message::Told | Message::OfAnswer => {}
@@ -107,6 +107,10 @@ impl Talk {
         }
         Ok(Progress::More)
     }
+}
+
+fn said(code: SqlState) -> Failure {
+    Failure::Said(Code::SqlState(code))
 }
 
 fn code(fields: &[u8]) -> SqlState {
@@ -155,6 +159,6 @@ impl Dialogue for Talk {
     }
 
     fn close(&mut self) -> Result<End, Failure> {
-        Err(self.failed.take().map_or(Failure::Closed, Failure::SqlState))
+        Err(self.failed.take().map_or(Failure::Closed, said))
     }
 }

@@ -3,6 +3,7 @@
 #![allow(dead_code)] // every test file uses its part
 
 pub mod database;
+pub mod redis;
 mod scram;
 
 use std::sync::Arc;

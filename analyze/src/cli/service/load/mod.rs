@@ -1,18 +1,16 @@
 //! The command `load`: drives a server by a schedule, beside what its recording counts.
 
-use std::env;
+mod targets;
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use diytrace_load::http::{Body, Mix, Request};
-use diytrace_load::postgres::{Address, Database, Queries};
 use diytrace_load::profile::{Recording, Watch};
-use diytrace_load::socket::{self, Protocol, Tls, Worker};
 use diytrace_load::view;
-use diytrace_load::{Commands, Document, Driver, Error, Limit, Patience, Plan, Rates, Shared, Target, Url};
+use diytrace_load::{Document, Driver, Error, Limit, Plan, Rates, Shared, Target};
 use diytrace_profile::error::Error as Whole;
 
 use crate::cli::pager::Output;
@@ -29,15 +27,17 @@ Examples:
   diytrace load http://127.0.0.1:8080 --rate max --duration 30s
   diytrace load http://127.0.0.1:8080 --requests mix.txt --fail-if 'p99>50ms'
   diytrace load postgres://me@127.0.0.1/shop --query 'SELECT * FROM items'
-  diytrace load --command 'redis-cli get key:$DIYTRACE_REQUEST' --rate 20
+  diytrace load redis://127.0.0.1 --query 'GET key:{random:1-1000}' --rate 2k
+  diytrace load --command './ask.sh $DIYTRACE_REQUEST' --rate 20
 
 Each request has a planned time, which does not depend on answers, and its latency counts from there. `max` has no \
 plan: each connection sends when its answer is there. A rate may be written 2k. `ramp` doubles the rate from 100/s on \
 (`ramp:FROM`), until less than 90% of the requests are answered.
 
 A file of --requests has lines such as `9 GET /item/{random:1-1000}`: a weight, the method, the path, and a body or \
-@FILE. For a database it has lines such as `9 SELECT * FROM items WHERE id = {random:1-1000}`. {seq} is the request's number, \
-{random:LOW-HIGH} a number, {choice:A|B|C} one of these. The password of a database is that of its address, or PGPASSWORD.
+@FILE. For a database it has lines such as `9 SELECT * FROM items WHERE id = {random:1-1000}`, for redis such as \
+`9 GET key:{random:1-1000}`. {seq} is the request's number, {random:LOW-HIGH} a number, {choice:A|B|C} one of these. The \
+password of a database is that of its address, or PGPASSWORD; redis' is REDISCLI_AUTH.
 
 With --profile, the recording of the server is read before and after each step: which function costs a request more when \
 latency bends, and whether it is called more often or each call takes longer.
@@ -48,7 +48,7 @@ Exit status: 0 done, 1 a --fail-if holds, 2 bad use, or nobody answers. Ctrl-C e
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The server: http://HOST:PORT/PATH, https:// or postgres://USER@HOST:PORT/DATABASE
+    /// The server: http://HOST:PORT/PATH, https://, postgres://USER@HOST:PORT/DATABASE, or redis://HOST:PORT
     #[arg(value_name = "URL", required_unless_present = "command")]
     url: Option<String>,
 
@@ -104,8 +104,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "requests")]
     body: Option<PathBuf>,
 
-    /// What a database is asked
-    #[arg(long, value_name = "SQL", conflicts_with = "requests")]
+    /// What a database is asked; redis: the command that it is sent [default: PING]
+    #[arg(long, value_name = "QUERY", conflicts_with = "requests")]
     query: Option<String>,
 
     /// A file of requests or queries, one a line, each with its weight
@@ -156,93 +156,6 @@ impl Arguments {
             let _ = writeln!(io::stderr(), "diytrace: {sentence}");
         }
         Ok(u8::from(!broken.is_empty()))
-    }
-
-    fn document(&self) -> Result<Document, Error> {
-        let patience = Patience { timeout: self.timeout, for_connection: self.too_late.unwrap_or(self.timeout) };
-        match (&self.url, &self.command) {
-            (_, Some(command)) => {
-                let mut drivers = [Commands::new(command.clone(), self.connections as usize, patience)];
-                self.steps(command, &mut drivers)
-            }
-            (url, None) => {
-                let text = url.clone().unwrap_or_default();
-                if Address::is_one(&text) {
-                    let mut address: Address = text.parse()?;
-                    // As psql has it, for those who would not have it in the list of processes.
-                    address.login.password = address.login.password.or_else(|| env::var("PGPASSWORD").ok());
-                    let mut drivers = self.workers(self.database(&address, patience)?)?;
-                    return self.steps(&address.shown(), &mut drivers);
-                }
-                let mut drivers = self.workers(self.server(&text, patience)?)?;
-                self.steps(&text, &mut drivers)
-            }
-        }
-    }
-
-    /// A database that lets us in.
-    fn database(&self, address: &Address, patience: Patience) -> Result<socket::Target<Database>, Error> {
-        for (is_given, option, kind) in [
-            (self.method.is_some(), "--method", "http:// and https://"),
-            (!self.headers.is_empty(), "--header", "http:// and https://"),
-            (self.body.is_some(), "--body", "http:// and https://"),
-            (self.tls_ca.is_some(), "--tls-ca", "https://"),
-        ] {
-            if is_given {
-                return Err(Error::NotForIt { option, kind });
-            }
-        }
-        let queries = match (&self.query, &self.requests) {
-            (Some(query), _) => Queries::one(query)?,
-            (None, Some(path)) => Queries::read(path)?,
-            (None, None) => return Err(Error::NoQuery),
-        };
-        let database = Database::new(address.login.clone(), queries);
-        let (place, stream) = address.host.connect(Address::usual_port(), self.timeout)?;
-        database.check(&address.host.text, stream, self.timeout)?;
-        Ok(socket::Target { address: place, tls: None, protocol: database, keeps_alive: !self.no_keep_alive, patience })
-    }
-
-    /// A server that speaks HTTP: it answers, and is believed.
-    fn server(&self, text: &str, patience: Patience) -> Result<socket::Target<Mix>, Error> {
-        let url: Url = text.parse()?;
-        if self.query.is_some() {
-            return Err(Error::NotForIt { option: "--query", kind: "postgres://" });
-        }
-        let keeps_alive = !self.no_keep_alive;
-        let mix = match &self.requests {
-            Some(path) => Mix::read(path, &self.headers, &url.host.text, keeps_alive)?,
-            None => {
-                let read =
-                    |path: &PathBuf| std::fs::read(path).map_err(|source| Error::Read { path: path.clone(), source });
-                let body = self.body.as_ref().map(read).transpose()?.map_or(Body::None, Body::Bytes);
-                let usual = if body == Body::None { "GET" } else { "POST" };
-                let method = self.method.clone().unwrap_or_else(|| usual.to_owned());
-                let request = Request { method, path: url.path.clone(), headers: self.headers.clone(), body };
-                Mix::one(&request, &url.host.text, keeps_alive)?
-            }
-        };
-        let tls = match (url.is_secure, &self.tls_ca) {
-            (true, authority) => Some(Tls::new(&url.host, authority.as_deref())?),
-            (false, None) => None,
-            (false, Some(_)) => return Err(Error::NotForIt { option: "--tls-ca", kind: "https://" }),
-        };
-        let (address, stream) = url.host.connect(url.usual_port(), self.timeout)?;
-        if let Some(tls) = &tls {
-            tls.check(&url.host, stream, self.timeout)?;
-        }
-        Ok(socket::Target { address, tls, protocol: mix, keeps_alive, patience })
-    }
-
-    /// The threads of a server's load.
-    fn workers<P: Protocol>(&self, target: socket::Target<P>) -> Result<Vec<Worker<P>>, Error> {
-        let target = Arc::new(target);
-        let connections = self.connections as usize;
-        let threads = (self.threads as usize).min(connections);
-        let share = |thread: usize| connections / threads + usize::from(thread < connections % threads);
-        let worker = |thread: usize| Worker::new(target.clone(), share(thread));
-        let made: io::Result<Vec<Worker<P>>> = (0..threads).map(worker).collect();
-        made.map_err(|source| Error::System { what: "wait for connections", source })
     }
 
     fn steps<D: Driver>(&self, name: &str, drivers: &mut [D]) -> Result<Document, Error> {
