@@ -10,6 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use common::faults::{Faults, Loaded};
+use common::service::{Agent, Service};
 use common::{diytrace, run_to_end, wait_until};
 use needs::needs;
 use serde_json::Value;
@@ -368,6 +369,51 @@ fn one_step_runs_unrecorded() {
     let requests = loaded.sent()
         + [&unrecorded["sent"], &unrecorded["warm_up"]["sent"]].map(|sent| sent.as_u64().unwrap()).iter().sum::<u64>();
     assert_eq!(server.end().requests, requests);
+}
+
+/// A server that is recorded, and a store that has what an agent sends so often.
+fn stored(fault: &str, every: &str) -> (Faults, Service, Agent) {
+    let server = Faults::recorded(fault);
+    let service = Service::start(server.here.path(), &[]);
+    let agent = Agent::start_every(every, server.here.path(), &service.url());
+    (server, service, agent)
+}
+
+#[test]
+fn a_store_tells_what_the_recording_does() {
+    let (server, _service, agent) = stored("lock", "50ms");
+    let arguments = ["--rate", "40,240", "--duration", "2500ms", "--warm-up", "500ms"];
+    let loaded = server.load("/", &[&arguments[..], &["--store", "s.db", "--select", "service=faults*"]].concat());
+    let functions = loaded.json["response"]["functions"].as_array().unwrap();
+    // No slice has something of two steps, or of what lies between them.
+    let handle = functions.iter().find(|function| function["name"] == "handle_request").unwrap();
+    for step in 0..2 {
+        assert_eq!(handle["steps"][step]["calls"].as_u64(), Some(loaded.count(step, "sent")));
+        assert_eq!(handle["steps"][step]["calls_per_request"], 1.0);
+    }
+    assert_eq!((&functions[0]["name"], &functions[0]["growth"]["is_certain"]), (&"update_totals".into(), &true.into()));
+    assert!(loaded.json["summary"].as_str().unwrap().contains("is `update_totals`"), "{}", loaded.json["summary"]);
+    assert_eq!(server.end().requests, loaded.sent());
+    agent.end();
+}
+
+#[test]
+fn slices_that_are_too_long_for_a_step_are_said() {
+    let (server, _service, agent) = stored("none", "2s");
+    let url = server.url("/");
+    let said = |arguments: &[&str]| {
+        let load = ["load", &url, "--rate", "50", "--duration", "500ms", "--warm-up", "100ms"];
+        let output = run_to_end(diytrace(server.here.path()).args(load).args(arguments));
+        assert_eq!((output.status.code(), &output.stdout[..]), (Some(2), &b""[..]));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let why = "a step has fewer than 4 slices of `service=faults*` in the store: have its agent send more often";
+    let coarse = said(&["--store", "s.db", "--select", "service=faults*"]);
+    assert!(coarse.contains(why), "{coarse}");
+    // And what is not there at all.
+    assert!(said(&["--store", "none.db"]).contains("none.db"));
+    assert!(said(&["--store", "s.db", "--select", "service=other"]).contains("other"));
+    agent.end();
 }
 
 fn assert_names(fault: &str, function: &str, why: &str) {

@@ -86,8 +86,13 @@ pub struct Agent {
 impl Agent {
     /// To a service, often; from here on a signal ends it in order.
     pub fn start(folder: &Path, to: &str) -> Self {
+        Self::start_every("50ms", folder, to)
+    }
+
+    /// And so often.
+    pub fn start_every(every: &str, folder: &Path, to: &str) -> Self {
         let mut command = diytrace(folder);
-        command.args(["agent", "--to", to, "--dir", "out", "--every", "50ms", "--spool", "spool"]);
+        command.args(["agent", "--to", to, "--dir", "out", "--every", every, "--spool", "spool"]);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();

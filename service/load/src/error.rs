@@ -166,6 +166,28 @@ pub enum Error {
     /// What it says cannot be told.
     #[error(transparent)]
     Profile(#[from] diytrace_profile::error::Error),
+    /// The profile store cannot be read.
+    #[error(transparent)]
+    Store(#[from] diytrace_store::Error),
+    /// Nothing of the server has come there.
+    #[error(
+        "nothing of `{select}` has come into the store in a step: does an agent send it (`diytrace agent --to URL`)?"
+    )]
+    NothingSent {
+        /// What was selected.
+        select: String,
+    },
+    /// It has come in slices that are too long.
+    #[error(
+        "a step has fewer than {least} slices of `{select}` in the store: have its agent send more often (`diytrace agent --every \
+         250ms`), or make longer steps (--duration)"
+    )]
+    TooCoarse {
+        /// What was selected.
+        select: String,
+        /// How many there must be.
+        least: usize,
+    },
     /// Nothing records there.
     #[error("{} has no recording of a running program: start the server by `diytrace record -o {}`", folder.display(), folder.display())]
     NothingRecorded {

@@ -103,6 +103,12 @@ impl Tally {
         self.failures.values().sum()
     }
 
+    /// How many the server may have had: those that were sent, but for what had no connection to be sent on.
+    pub fn reached(&self) -> u64 {
+        let unseen = self.failures.iter().filter(|(failure, _)| failure.is_unseen());
+        self.sent.saturating_sub(unseen.map(|(_, count)| count).sum())
+    }
+
     /// How many were not sent.
     pub fn all_not_sent(&self) -> u64 {
         self.not_sent.values().sum()

@@ -1,18 +1,16 @@
-//! What a request costs in each function, between two readings.
+//! What a request costs in each function, in some time.
 
 use std::collections::BTreeMap;
 
 use diytrace_compare::observed::identity::Identity;
 use diytrace_compare::observed::{Measured, Observed};
-use diytrace_profile::load::{Loaded, Summary};
-use diytrace_profile::merge::By;
 use diytrace_profile::opened::Opened;
 use diytrace_profile::warnings::Warning;
 
-use super::recording::Reading;
 use crate::Error;
 
-/// What was counted between two readings.
+/// What was counted in some time.
+#[derive(Default)]
 pub struct Costs {
     /// Requests meanwhile.
     pub requests: u64,
@@ -23,17 +21,9 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Between these two, for so many requests.
-    pub fn between([from, to]: [&Reading; 2], requests: u64) -> Result<Self, Error> {
-        let opened = Opened::merge(By::All, None, |take| {
-            let mut loaded = Loaded::default();
-            for (path, family) in to {
-                take(from.get(path), family);
-                loaded.profiles.push(Summary::of(family));
-            }
-            Ok(loaded)
-        })?;
-        let observed = Observed::of(&opened)?;
+    /// Of what was recorded for so many requests.
+    pub fn of(opened: &Opened, requests: u64) -> Result<Self, Error> {
+        let observed = Observed::of(opened)?;
         let mut functions = BTreeMap::<Identity, Measured>::new();
         for (identity, measured) in observed.functions {
             if measured.calls > 0 || measured.own > 0.0 {

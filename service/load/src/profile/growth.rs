@@ -12,7 +12,7 @@ use diytrace_profile::warnings::sentences;
 use serde::Serialize;
 
 use super::cost::Costs;
-use super::watch::Seen;
+use super::seen::{Part, Seen};
 use crate::Error;
 
 /// Chance alone shows something with at most this probability.
@@ -29,7 +29,7 @@ const LEAST_OF_REQUEST: f64 = 0.02;
 const MOST: f64 = 0.5;
 
 /// Fewer slices a step decide nothing.
-const FEWEST: usize = 4;
+pub const FEWEST: usize = 4;
 
 /// How a server's functions respond to load.
 #[derive(Clone, Debug, Serialize)]
@@ -197,12 +197,9 @@ impl Response {
         (from_step, to_step): (usize, usize),
         request_ns: f64,
     ) -> Result<(Self, Vec<String>), Error> {
-        let costs = seen.iter().map(|seen| Costs::between([&seen.ends[0], &seen.ends[1]], seen.requests));
+        let costs = seen.iter().map(|seen| seen.whole.costs());
         let costs: Vec<Costs> = costs.collect::<Result<_, _>>()?;
-        let slices = |step: usize| -> Result<Vec<Costs>, Error> {
-            let slices = seen[step].slices.iter();
-            slices.map(|slice| Costs::between([&slice.ends[0], &slice.ends[1]], slice.requests)).collect()
-        };
+        let slices = |step: usize| -> Result<Vec<Costs>, Error> { seen[step].slices.iter().map(Part::costs).collect() };
         let slices = [slices(from_step)?, slices(to_step)?];
         let all: BTreeSet<&Identity> = costs.iter().flat_map(|costs| costs.functions.keys()).collect();
         let mut functions: Vec<Function> =

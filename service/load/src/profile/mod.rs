@@ -1,8 +1,9 @@
 //! The server's own recording beside the load: what a request costs in each function, at each rate.
 //!
 //! ```text
-//! folder of .diyt ─[recording]─▶ readings at both ends of a step, and in between
-//!        ─[watch]─▶ what lies between two, and how many requests ─[cost]─▶ a request's cost by function
+//! folder of .diyt ─[recording]─▶ readings at both ends of a step, and in between ─[watch]─┐
+//! store ─[stored]─▶ slices of a step ────────────────────────────────────────────────────┴▶ [`Seen`]: what lies between
+//!        two moments, and how many requests ─[cost]─▶ a request's cost by function
 //!        ─[growth]─▶ of which functions it grew with load, and why ─[sentence]─▶ one sentence
 //! ```
 //!
@@ -11,13 +12,17 @@
 mod cost;
 mod growth;
 mod recording;
+mod seen;
 mod sentence;
+mod stored;
 mod watch;
 
 pub use cost::Costs;
 pub use growth::{Function, Growth, OfStep, Response, Typical};
 pub use recording::Recording;
-pub use watch::{Seen, Watch};
+pub use seen::{Counted, Part, Seen};
+pub use stored::Stored;
+pub use watch::Watch;
 
 pub use growth::Why;
 pub(crate) use sentence::{bend, ends, how, sentence, why};

@@ -2,10 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use diytrace_profile::load::reader::Reader;
-use diytrace_profile::load::{self, Family};
+use diytrace_profile::load::{self, Family, Loaded, Summary};
+use diytrace_profile::merge::By;
+use diytrace_profile::opened::Opened;
 
+use super::cost::Costs;
+use super::seen::Counted;
 use crate::Error;
 
 /// The recordings of a folder; their programs are not touched.
@@ -56,5 +61,23 @@ impl Recording {
             }
         }
         Ok(reading)
+    }
+}
+
+/// What lies between two readings, the earlier first.
+pub struct Between(pub [Arc<Reading>; 2]);
+
+impl Counted for Between {
+    fn costs(&self, requests: u64) -> Result<Costs, Error> {
+        let [from, to] = &self.0;
+        let opened = Opened::merge(By::All, None, |take| {
+            let mut loaded = Loaded::default();
+            for (path, family) in &**to {
+                take(from.get(path), family);
+                loaded.profiles.push(Summary::of(family));
+            }
+            Ok(loaded)
+        })?;
+        Costs::of(&opened, requests)
     }
 }

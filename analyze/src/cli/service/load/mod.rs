@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use diytrace_load::profile::{Recording, Watch};
+use diytrace_load::profile::{Recording, Stored, Watch};
 use diytrace_load::view;
 use diytrace_load::{Document, Driver, Error, Limit, Plan, Rates, Shared, Target};
 use diytrace_profile::error::Error as Whole;
@@ -23,6 +23,7 @@ const EXAMPLES: &str = "\
 Examples:
   diytrace load http://127.0.0.1:8080 --rate 100,200,400
   diytrace load http://127.0.0.1:8080 --rate 100,200,400 --profile out
+  diytrace load http://db1:8080 --store runs.db --select service=api
   diytrace load http://127.0.0.1:8080 --rate ramp --poisson --connections 50
   diytrace load http://127.0.0.1:8080 --rate max --duration 30s
   diytrace load http://127.0.0.1:8080 --requests mix.txt --fail-if 'p99>50ms'
@@ -40,7 +41,8 @@ A file of --requests has lines such as `9 GET /item/{random:1-1000}`: a weight, 
 password of a database is that of its address, or PGPASSWORD; redis' is REDISCLI_AUTH.
 
 With --profile, the recording of the server is read before and after each step: which function costs a request more when \
-latency bends, and whether it is called more often or each call takes longer.
+latency bends, and whether it is called more often or each call takes longer. With --store and --select that is read from \
+a store that an agent's service keeps: load then rests before and after each step until a slice has ended.
 
 Exit status: 0 done, 1 a --fail-if holds, 2 bad use, or nobody answers. Ctrl-C ends it with what there is.";
 
@@ -120,6 +122,15 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     profile: Option<PathBuf>,
 
+    /// Where an agent sends what the server records, in place of --profile: the store of a service, a file or a database. It must
+    /// send several times in a step: diytrace agent --every 250ms
+    #[arg(long, value_name = "URL", conflicts_with = "profile")]
+    store: Option<String>,
+
+    /// Labels of the server's series there, with * and ?: service=pg,build=ab* [default: all]
+    #[arg(long, value_name = "LABELS", requires = "store", default_value = "", hide_default_value = true)]
+    select: String,
+
     /// Make load at the lowest rate while the recording is paused, too (`ctl pause`): what recording costs
     #[arg(long, requires = "profile")]
     unrecorded: bool,
@@ -182,8 +193,15 @@ impl Arguments {
         };
         let mut progress = Progress::new();
         let Some(folder) = &self.profile else {
-            let steps = diytrace_load::run(&plan, drivers, &shared, &mut progress)?;
-            return Ok(Document::new(target, &steps));
+            let Some(store) = &self.store else {
+                let steps = diytrace_load::run(&plan, drivers, &shared, &mut progress)?;
+                return Ok(Document::new(target, &steps));
+            };
+            let mut stored = Stored::open(store.parse()?, &self.select, &mut progress)?;
+            let steps = diytrace_load::run(&plan, drivers, &shared, &mut stored)?;
+            let seen = stored.seen;
+            drop(progress);
+            return Document::new(target, &steps).beside(&seen);
         };
         let recording = Recording::open(folder.clone())?;
         let unrecorded = match self.unrecorded {
