@@ -4,6 +4,9 @@
 //! Counts are exact whatever the machine is busy with; where a story is about times, they are hundreds of milliseconds.
 
 mod common;
+#[allow(dead_code)] // the crate's own stories use the rest
+#[path = "../service/load/tests/common/redis.rs"]
+mod redis;
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -224,6 +227,37 @@ fn commands_are_requests_too() {
         &["--command", "sleep 60", "--rate", "5", "--timeout", "200ms", "--duration", "1s", "--warm-up", "0"],
     );
     assert_eq!(loaded.step(0)["errors_by"]["timeout"].as_u64(), Some(loaded.count(0, "sent")));
+}
+
+#[test]
+fn redis_is_sent_commands_by_its_own_protocol() {
+    let server = redis::Server::with_logins();
+    let here = tempfile::tempdir().unwrap();
+    fs::write(here.path().join("mix"), "3 GET 'key {seq}'\n1 FAIL WRONGTYPE\n").unwrap();
+    let url = format!("redis://me:{}@{}/7", redis::PASSWORD, server.address);
+    let loaded = Loaded::of(here.path(), &[&[&url, "--requests", "mix", "--rate", "200"][..], &SHORT].concat());
+    let step = loaded.step(0);
+    assert_adds_up(step);
+    let failed = step["errors_by"]["error WRONGTYPE"].as_u64().unwrap();
+    assert!(failed > 0 && failed == loaded.count(0, "errors"), "{step:#}");
+    let commands = server.commands();
+    assert_eq!(commands.len() as u64, loaded.sent());
+    assert!(commands.iter().all(|command| command.starts_with("7: ")), "{commands:?}");
+    // A password is nowhere to be seen.
+    assert_eq!(loaded.json["target"], format!("redis://me@{}/7", server.address));
+    assert!(!String::from_utf8_lossy(&loaded.output.stdout).contains(redis::PASSWORD));
+
+    // As redis-cli has it, it may come from the environment.
+    let url = format!("redis://{}", server.address);
+    let load = |password: &str| {
+        let mut command = diytrace(here.path());
+        run_to_end(command.args(["load", &url]).args(SHORT).env("REDISCLI_AUTH", password))
+    };
+    assert!(load(redis::PASSWORD).status.success());
+    let refused = load("wrong");
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("cannot log in at") && said.contains("WRONGPASS invalid username-password pair"), "{said}");
 }
 
 #[test]

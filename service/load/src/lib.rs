@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! [`Rates`] ─▶ [`Plan`]: steps ─▶ phases ─▶ threads: a [`Driver`] each ─▶ [`Tally`] ─▶ [`Document`] ─▶ table, CSV, JSON
-//!                                              │      http, postgres, redis or commands  sums         ▲
+//!                                              │  http, postgres, redis, commands    sums ▲
 //!                                              ▼                                          │
 //!                              server ──▶ its recording ─[`profile`]─▶ cost of functions by step
 //! ```
