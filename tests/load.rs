@@ -441,7 +441,7 @@ fn slices_that_are_too_long_for_a_step_are_said() {
         assert_eq!((output.status.code(), &output.stdout[..]), (Some(2), &b""[..]));
         String::from_utf8(output.stderr).unwrap()
     };
-    let why = "a step has fewer than 4 slices of `service=faults*` in the store: have its agent send more often";
+    let why = "a step has fewer than 4 whole slices of `service=faults*` in the store: have its agent send more often";
     let coarse = said(&["--store", "s.db", "--select", "service=faults*"]);
     assert!(coarse.contains(why), "{coarse}");
     // And what is not there at all.

@@ -179,7 +179,7 @@ pub enum Error {
     },
     /// It has come in slices that are too long.
     #[error(
-        "a step has fewer than {least} slices of `{select}` in the store: have its agent send more often (`diytrace agent --every \
+        "a step has fewer than {least} whole slices of `{select}` in the store: have its agent send more often (`diytrace agent --every \
          250ms`), or make longer steps (--duration)"
     )]
     TooCoarse {
