@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The pictures of the service's page (docs/service.md), anew: examples/server.c on two hosts, which agents send while clients ask it; first
+# The pictures of the service's page (docs/service.md), anew: examples/server.c twice, labelled as two hosts, which agents send while clients ask it; first
 # as it is, then with a sixteenth of the buckets in its table, which makes look-ups slower.
 #
 #   docs/tour/service.sh [FOLDER]     (default: ./diytrace-service-pictures)

@@ -6,7 +6,7 @@
 //! | varint with sign | what was taken off each call for its own hooks, in 1/1024 ns |
 //! | 2 × 8 | what was for hooks inside: of each call, and of each pair there; floating-point numbers of 1/1024 ns |
 //! | varint | how many functions |
-//! | for each: varint | its place's number; of later ones, how many are left out before it |
+//! | for each: varint with sign | its place's number; of later ones, by how much it is more than the next |
 //! | varint | what there is of it that is not as expected, see [`has`] |
 //! | … | those; a histogram as [`Histogram::pack`] has it |
 //!

@@ -15,18 +15,19 @@ use crate::{Error, Frame, function_sums};
 const MOST_BYTES: usize = 192 << 20;
 
 /// What is known of a recording.
-#[derive(Clone)]
+#[derive(Default)]
 struct Known {
     checksum: u64,
     entries: Entries,
-    fixed: Fixed,
+    /// A [`Fixed`], as it was sent: so that it takes the memory that it is said to.
+    fixed: Vec<u8>,
     /// When it was asked for last, by the number of frames that had come.
     used: u64,
 }
 
 impl Known {
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.entries.bytes()
+        size_of::<Self>() + self.entries.bytes() + self.fixed.capacity()
     }
 }
 
@@ -74,13 +75,11 @@ impl Incoming {
 
     /// What is known of its recording.
     fn take(&self, body: &Body) -> Result<Known, Error> {
-        let Body { session, known, news, .. } = body;
+        let Body { session, known, .. } = body;
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let before = sessions.remove(session);
         if *known == 0 {
-            let fixed = news.fixed.as_deref().map(postcard::from_bytes::<Fixed>);
-            let Some(Ok(fixed)) = fixed else { return wrong("nothing is told of its recording") };
-            return Ok(Known { checksum: 0, entries: Entries::default(), fixed, used: 0 });
+            return Ok(Known::default());
         }
         let unknown = || Error::Unknown { session: session.clone() };
         before.filter(|before| before.checksum == *known).ok_or_else(unknown)
@@ -124,16 +123,18 @@ impl Sessions {
 
 fn frame(body: &Body, known: &mut Known) -> Result<Frame, Error> {
     let cannot_be = || Error::Frame { why: "its paths and places do not fit together" };
-    if let (1.., Some(fixed)) = (body.known, &body.news.fixed) {
-        known.fixed = postcard::from_bytes(fixed).map_err(|_| cannot_be())?;
+    if let Some(fixed) = &body.news.fixed {
+        known.fixed.clone_from(fixed);
     }
     body.news.add_to(&mut known.entries).ok_or_else(cannot_be)?;
     let Known { entries, fixed, .. } = &*known;
-    if !fixed.labels.are_sound() {
+    let Ok(Fixed { labels, part, summary, modules, group }) = postcard::from_bytes(fixed) else {
+        return wrong("nothing is told of its recording");
+    };
+    if !labels.are_sound() {
         return wrong("its labels cannot be");
     }
     let mut sums = OfSeries::to_keep();
-    let Fixed { labels, part, summary, modules, group } = fixed.clone();
     let keys: Vec<_> = modules.iter().map(|module| module.key()).collect();
     sums.add_session(0, Head { summary: summary.clone(), modules, group, evidence: body.evidence.clone() });
     let only = Among::of(true, true, None, body.end);
@@ -165,32 +166,18 @@ fn frame(body: &Body, known: &mut Known) -> Result<Frame, Error> {
 
 #[cfg(test)]
 mod tests {
-    use diytrace_profile::load::Summary;
     use diytrace_profile::load::costs::Costs;
-    use diytrace_profile::merge::{By, PartKey, merge};
     use diytrace_profile::testing::{Call, arena, family, record};
 
     use super::*;
-    use crate::{Labels, Outgoing};
+    use crate::{Labelled, Outgoing};
 
     const MOST: u64 = 1 << 20;
 
     fn frame(session: &str, functions: u64) -> Frame {
         let call = |function: u64| Call { function: 0x1000 + 16 * function, own: 10, callees: Vec::new() };
         let family = family(vec![arena(record(&(0..functions).map(call).collect::<Vec<_>>(), Costs::default(), 3))]);
-        let mut labels = Labels::default();
-        labels.set("service", "s".to_owned());
-        Frame {
-            labels,
-            session: session.to_owned(),
-            sequence: 0,
-            holds_later: true,
-            start: 0,
-            end: 10,
-            part: PartKey::of(&family),
-            summary: Summary::of(&family),
-            merged: merge(&[family], By::All, None),
-        }
+        Frame { session: session.to_owned(), ..crate::frame(None, &family, &Labelled::default()) }
     }
 
     fn calls(decoded: Result<Frame, Error>) -> Option<u64> {

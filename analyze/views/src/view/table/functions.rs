@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::grid::{self, Grid, LEAST_NAME, Row, Style};
 use super::histogram::Axis;
-use super::{error_of_call, module, open, resolved, short};
+use super::{error_of_call, of_build, open, resolved, short};
 use crate::report::columns::{Column, USUAL, Value};
 use crate::report::{Document, Function, Report};
 use crate::view::Screen;
@@ -170,7 +170,9 @@ fn remark(function: &Function, has_module: bool, has_namesakes: bool) -> String 
         remarks.push(function.address.to_string());
     }
     if has_module {
-        remarks.push(module(function));
+        // `libstdc++.so.6.0.30`: which of its versions tells nothing here, and takes the name's room.
+        let file = short(&function.module);
+        remarks.push(of_build(function, file.split_inclusive(".so").next().unwrap_or(file)));
     }
     if function.addresses > 1 {
         remarks.push(format!("×{}", function.addresses));

@@ -120,11 +120,8 @@ pub(super) fn footer(subject: &Subject, raw: bool) -> Vec<String> {
     lines
 }
 
-/// A function's module, as far as that tells it from others.
-pub fn module(function: &Function) -> String {
-    // `libstdc++.so.6.0.30`: which of its versions tells nothing here, and takes the name's room.
-    let file = short(&function.module);
-    let file = file.split_inclusive(".so").next().unwrap_or(file);
+/// A function's module, by its file's name, and which of several builds.
+pub fn of_build(function: &Function, file: &str) -> String {
     match &function.build {
         Some(build) => format!("{file}@{build}"),
         None => file.to_owned(),

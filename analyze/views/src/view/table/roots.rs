@@ -2,7 +2,7 @@
 
 use super::grid::{Column, Grid, LEAST_NAME, Row, Style};
 use super::histogram;
-use super::{dim, error_of_call, open, resolved, short, strong, sums};
+use super::{dim, error_of_call, of_build, open, resolved, short, strong, sums};
 use crate::report::{Callee, Document, Function, Report};
 use crate::view::{Screen, timeline};
 use diytrace_profile::functions::CallKind;
@@ -48,8 +48,7 @@ fn heading(document: &Document, report: &Report, root: &Function, screen: &Scree
         (Some(file), Some(line)) => format!("{}:{line}", short(file)),
         _ => root.address.to_string(),
     };
-    let build = root.build.iter().map(|build| format!("@{build}")).collect::<String>();
-    let source = format!("{}{build} {source}", short(&root.module));
+    let source = format!("{} {source}", of_build(root, short(&root.module)));
     let mut sums =
         sums(document.raw, root.calls, (root.open, root.open_bound), root.total_ns, root.total_error_ns, root.self_ns);
     sums.extend(open::entered_before(root.entered_before));
