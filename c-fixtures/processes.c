@@ -12,8 +12,10 @@
  *   processes shared        clone with the parent's memory but not its thread-local storage, at the same time
  *   processes spawn         posix_spawn of the program itself
  *   processes failed        exec of what is not there, in a child of fork and of vfork; it returns, and `child` is called
+ *   processes returned      exec of what is not there, which returns; then `child` is called, and the process is killed
  *   processes orphan        the child outlives its parent
  *   processes daemon        the child becomes a daemon by libc's own function, whose _exit nobody can see
+ *   processes late-daemon   the same, and what becomes one has called `leaf` before
  *   processes emptied       the child executes the program itself with an empty environment: nothing is preloaded there
  *   processes threads-exec  a thread executes the program itself while others record: they end */
 #define _GNU_SOURCE
@@ -149,6 +151,17 @@ UNSEEN static void failed(void)
     wait_for_all();
 }
 
+UNSEEN static void returned(void)
+{
+    if (fork() == 0) {
+        execlp("no-such-program", "nothing", (char *)NULL);
+        child();
+        raise(SIGKILL);
+    }
+    int status;
+    wait(&status);
+}
+
 UNSEEN static void orphan(void)
 {
     int ends[2];
@@ -171,10 +184,11 @@ UNSEEN static void orphan(void)
     wait_for_all();
 }
 
-UNSEEN static void become_daemon(void)
+UNSEEN static void become_daemon(int is_recorded)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (fork() == 0) {
+        if (is_recorded) leaf();
         if (daemon(0, 0)) _exit(2);
         child();
         _exit(0);
@@ -208,8 +222,10 @@ int main(int argc, char **argv)
     if (!strcmp(how, "threads")) threads(n);
     if (!strcmp(how, "shared")) shared();
     if (!strcmp(how, "failed")) failed();
+    if (!strcmp(how, "returned")) returned();
     if (!strcmp(how, "orphan")) orphan();
-    if (!strcmp(how, "daemon")) become_daemon();
+    if (!strcmp(how, "daemon")) become_daemon(0);
+    if (!strcmp(how, "late-daemon")) become_daemon(1);
     if (!strcmp(how, "threads-exec")) threads_exec();
     if (!strcmp(how, "emptied") && fork() == 0) {
         child();

@@ -74,8 +74,11 @@ pub struct Arena {
     pub end_away_ns: u64,
     /// See above.
     pub end_until: u64,
+    /// When the owner called what does not come back, as a rule (`execve`, `daemon`), in ticks; 0 if it did not. It left then if its
+    /// paths have noted nothing later.
+    pub left_at: u64,
     /// Not used; zero.
-    pub reserved_tail: [u64; 3],
+    pub reserved_tail: [u64; 2],
 }
 
 /// The time of a call that has returned, with the [`crate::Function`] record that it belongs to.

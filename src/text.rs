@@ -1,6 +1,10 @@
 //! Texts in a profile: a block of [`crate::kind::TEXT`] holds one, its length in `Block::nodes`, its kind in
 //! `Block::back`.
 
+/// The warning of a process that could not be given more room, as the kernel may not be asked any more.
+pub const SEALED: &str = "a process restricted its system calls (seccomp): from then on its profile could not grow, and calls for \
+                          which there was no room are counted by function only";
+
 /// What a text is.
 pub mod kind {
     /// Path of the program's file.

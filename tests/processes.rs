@@ -122,6 +122,31 @@ fn exec_that_fails_and_returns() {
     });
 }
 
+/// States of processes, the parent's first.
+fn states(recorded: &Recorded) -> Vec<String> {
+    let mut processes: Vec<_> = recorded.reports_by_process().into_iter().filter_map(|report| report.process).collect();
+    processes.sort_by_key(|process| process.started_unix_ns);
+    processes.into_iter().map(|process| process.state).collect()
+}
+
+#[test]
+fn a_process_that_becomes_another_program_has_ended_by_itself() {
+    each_build("processes.c", |program| {
+        for (how, expected) in [("emptied", 2), ("threads-exec", 2), ("late-daemon", 3)] {
+            let states = states(&program.record().arg(how).run());
+            assert_eq!(states, vec!["exited"; expected], "{how}");
+        }
+    });
+}
+
+#[test]
+fn exec_that_returns_is_no_end() {
+    each_build("processes.c", |program| {
+        let recorded = program.record().arg("returned").run();
+        assert_eq!(states(&recorded), ["exited", "killed"]);
+    });
+}
+
 #[test]
 fn posix_spawn_of_the_program_itself() {
     each_build("processes.c", |program| {

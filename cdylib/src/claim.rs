@@ -274,6 +274,7 @@ unsafe fn introduce(thread: &Thread, process: u32) {
         arena.process = process;
         arena.process_started = (*thread.family.process).started.load(Ordering::Relaxed);
         arena.started = crate::clock::now(thread.family.clock);
+        arena.left_at = 0;
         arena.owners += 1;
         arena.epoch = thread.epoch();
         let owner = owner_of(thread.family, thread.arena_ref.get());

@@ -154,6 +154,13 @@ impl Family {
         Some((reference, self.at(reference)))
     }
 
+    /// Bytes of the file that nobody has yet.
+    pub fn room(&self) -> usize {
+        // SAFETY: the header is mapped, and the word is only changed by atomic operations.
+        let used = unsafe { AtomicU64::from_ptr(&raw mut (*self.header()).used) }.load(Ordering::Relaxed);
+        self.mapped.saturating_sub(used as usize)
+    }
+
     fn make_usable(&self, offset: usize, size: usize) -> bool {
         let Some(file) = &self.file else { return true };
         // SAFETY: the header is mapped, and the word is only changed by atomic operations.

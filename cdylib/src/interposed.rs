@@ -2,6 +2,7 @@
 
 use crate::arch;
 use crate::arch::{exit_by, pass_on};
+use crate::departure::before;
 use crate::family;
 use crate::lifecycle::leaving;
 use crate::ring;
@@ -15,6 +16,15 @@ exit_by!(_Exit, leaving, "The same under its C99 name.");
 pass_on!(prctl, on_prctl, "`prctl` of the program, which may restrict its system calls.");
 pass_on!(pthread_setname_np, on_setname, "`pthread_setname_np` of the program: the report tells threads by name.");
 pass_on!(fork, on_fork, "`fork` of the program: what was noted is counted before.");
+pass_on!(execve, before::<0>, "`execve` of the program: says in the profile that this process left it.");
+pass_on!(execv, before::<1>, "The same.");
+pass_on!(execvp, before::<2>, "The same.");
+pass_on!(execvpe, before::<3>, "The same.");
+pass_on!(execl, before::<4>, "The same.");
+pass_on!(execlp, before::<5>, "The same.");
+pass_on!(execle, before::<6>, "The same.");
+pass_on!(fexecve, before::<7>, "The same.");
+pass_on!(daemon, before::<8>, "`daemon` of the program, whose parent ends in there.");
 pass_on!(syscall, on_syscall, "`syscall` of the program, which may restrict its system calls.");
 
 /// Called on `fork`, before the next one is, whose address it returns: the child finds frames of all calls that are open.

@@ -19,7 +19,7 @@
 //! ```
 //!
 //! `interposed` has the functions of libc's that the program calls by way of us; `seccomp` comes before a program restricts its
-//! system calls, `lifecycle` as the library is loaded and as threads and processes end.
+//! system calls, `departure` before it becomes another one, `lifecycle` as the library is loaded and as threads and processes end.
 //!
 //! `thread` is what a thread knows: `shadow_stack`, whose `frame`s are its open calls, a `window` of calibration, the `stretch` that
 //! is noted in it. `busy` protects it from the thread's own signal handlers, word by word (`field`). `states` is the list of all.
@@ -51,6 +51,7 @@ mod code;
 mod cost;
 mod counted;
 mod creation;
+mod departure;
 mod dispatch;
 mod distribution;
 mod empty;

@@ -5,6 +5,7 @@ use crate::calibration_steps;
 use crate::claim;
 use crate::clock;
 use crate::creation;
+use crate::departure;
 use crate::family::{self, Family};
 use crate::hooks;
 use crate::modules;
@@ -45,6 +46,7 @@ static NEXT_EXIT: AtomicUsize = AtomicUsize::new(0);
 /// What needs libc: the next `_exit`, and a key whose destructor tells that a thread ends.
 fn prepare() {
     clock::find_libcs();
+    departure::find_next();
     switches::watch_forks();
     // SAFETY: all are called as their manuals say; the key's destructor and the handler have the right types.
     unsafe {

@@ -194,6 +194,18 @@ fn make_room(thread: &Thread, spare: bool) -> Option<()> {
     has_room.then_some(())
 }
 
+/// Makes room in the thread's indices ahead, as they cannot grow later.
+///
+/// The state must be [`crate::busy`].
+pub fn make_room_ahead(thread: &Thread) {
+    let base = thread.base;
+    // SAFETY: the indices hold nodes and records of the thread's arena only.
+    unsafe {
+        thread.nodes.make_room_for(1 << 12, |node| key_of(crate::family::at(base, node)));
+        thread.functions.make_room_for(1 << 11, |record| (*crate::family::at::<Function>(base, record)).address);
+    }
+}
+
 unsafe fn key_of(node: *const NodeRecord) -> u64 {
     // SAFETY: the caller's node.
     let node = unsafe { &*node };

@@ -9,6 +9,7 @@ use crate::clock;
 use crate::family;
 use crate::hooks;
 use crate::off_cpu;
+use crate::path;
 use crate::shadow_stack;
 use crate::stack;
 use crate::sys;
@@ -82,8 +83,7 @@ fn prepare() {
     }
     make_room_ahead();
     off_cpu::give_up_all();
-    family.warn(&[b"a process restricted its system calls (seccomp): from then on its profile could not grow, \
-        and calls for which there was no room are counted by function only"]);
+    family.warn(&[profile::text::SEALED.as_bytes()]);
     // A filter that is refused leaves the recorder sealed; that costs new paths, not the program.
     sys::restrict();
 }
@@ -113,6 +113,7 @@ fn make_room_ahead() {
         stack::know_this_one(thread);
         if let Some(_busy) = Busy::begin(thread) {
             arena::make_room_ahead(thread);
+            path::make_room_ahead(thread);
         }
     }
 }

@@ -116,6 +116,11 @@ impl Table {
         wanted * 2 <= slots || self.grow(key_of) || wanted * 8 <= slots * if spare { 7 } else { 5 }
     }
 
+    /// Makes room for as many records, now or never.
+    pub fn make_room_for(&self, records: usize, key_of: impl Fn(Ref) -> u64) {
+        while records * 2 > Slots::of(self.root.get()).mask() + 1 && self.grow(&key_of) {}
+    }
+
     fn grow(&self, key_of: impl Fn(Ref) -> u64) -> bool {
         let old = Slots::of(self.root.get());
         let count = old.mask() + 1;

@@ -1,6 +1,6 @@
 //! All that a report warns of.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 
@@ -15,12 +15,14 @@ use crate::symbolize::{Problem, Symbols};
 pub enum Warning {
     /// A profile is not in it.
     LeftOut(LeftOut),
-    /// Something of one profile.
+    /// Something of a profile, and perhaps of others.
     OfProfile {
-        /// Its file.
+        /// The first one's file.
         path: PathBuf,
         /// What.
         what: OfProfile,
+        /// Of how many more.
+        others: usize,
     },
     /// Functions of a module have no names.
     Nameless(Problem),
@@ -45,6 +47,8 @@ pub enum Warning {
     Folded {
         /// How many.
         calls: u64,
+        /// Whether a process has restricted its system calls.
+        is_sealed: bool,
     },
     /// Calls were not timed, as was asked for.
     Untimed {
@@ -69,16 +73,12 @@ pub enum OfProfile {
 /// Everything, once.
 pub fn all(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<Warning> {
     let mut said: Vec<Warning> = loaded.left_out.iter().cloned().map(Warning::LeftOut).collect();
-    for profile in &loaded.profiles {
-        let doubts = profile.warnings.iter().cloned().map(OfProfile::Doubt);
-        let of_profile = |what| Warning::OfProfile { path: profile.path.clone(), what };
-        said.extend(doubts.chain(nothing_called(profile)).map(of_profile));
-    }
+    said.extend(of_profiles(loaded));
     let problems = symbols.problems().filter(|(module, _)| has_unnamed(merged, symbols, *module));
     said.extend(problems.map(|(_, problem)| Warning::Nameless(problem)));
     said.extend(unknown_roots(loaded, merged, symbols));
     said.extend(unseen(loaded, merged));
-    said.extend(uncounted(merged));
+    said.extend(uncounted(loaded, merged));
     said.extend(untimed(loaded));
     let mut known = BTreeSet::new();
     said.retain(|warning| known.insert(warning.to_string()));
@@ -88,6 +88,30 @@ pub fn all(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<Warning> 
 /// The sentences to show.
 pub fn sentences<W: Display>(warnings: &[W]) -> Vec<String> {
     warnings.iter().map(ToString::to_string).collect()
+}
+
+/// What there is to know of profiles, once for all of which it is the same: a server may leave one for each connection.
+fn of_profiles(loaded: &Loaded) -> Vec<Warning> {
+    let mut said: Vec<Warning> = Vec::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    for profile in &loaded.profiles {
+        let doubts = profile.warnings.iter().cloned().map(OfProfile::Doubt);
+        let mut here = BTreeSet::new();
+        for what in doubts.chain(nothing_called(profile)) {
+            let kind = what.kind();
+            let at = *known.entry(kind).or_insert(said.len());
+            let is_again = !here.insert(at);
+            match said.get_mut(at) {
+                None => said.push(Warning::OfProfile { path: profile.path.clone(), what, others: 0 }),
+                Some(Warning::OfProfile { what: sum, others, .. }) if !is_again => {
+                    sum.add(&what);
+                    *others += 1;
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    said
 }
 
 fn nothing_called(profile: &Summary) -> Option<OfProfile> {
@@ -144,18 +168,27 @@ fn untimed(loaded: &Loaded) -> Option<Warning> {
     timings.contains(&Timing::Off).then_some(Warning::Untimed { some: timings.len() > 1 })
 }
 
-fn uncounted(merged: &Merged) -> Vec<Warning> {
+fn uncounted(loaded: &Loaded, merged: &Merged) -> Vec<Warning> {
     let sum = |count: fn(&Group) -> u64| merged.groups.iter().map(count).fold(0, u64::saturating_add);
     let (lost, folded) = (sum(|group| group.lost_calls), sum(|group| group.folded_calls));
     let lost = (lost > 0).then_some(Warning::Lost { calls: lost });
-    lost.into_iter().chain((folded > 0).then_some(Warning::Folded { calls: folded })).collect()
+    let is_sealed = loaded.profiles.iter().any(|profile| profile.warnings.contains(&Doubt::Sealed));
+    lost.into_iter().chain((folded > 0).then_some(Warning::Folded { calls: folded, is_sealed })).collect()
 }
 
 impl Display for Warning {
     fn fmt(&self, out: &mut Formatter) -> fmt::Result {
         match self {
             Self::LeftOut(profile) => profile.fmt(out),
-            Self::OfProfile { path, what } => write!(out, "{}: {what}", path.display()),
+            Self::OfProfile { path, what, others: 0 } => write!(out, "{}: {what}", path.display()),
+            Self::OfProfile { path, what, others } => {
+                write!(
+                    out,
+                    "{} and {others} other profile{}: {what}",
+                    path.display(),
+                    if *others == 1 { "" } else { "s" }
+                )
+            }
             Self::Nameless(problem) => problem.fmt(out),
             Self::UnknownRoot { pattern, nearest } => {
                 write!(out, "DIYTRACE_ROOT: nothing is called `{pattern}`{}", nearest_sentence(nearest, ""))
@@ -168,8 +201,13 @@ impl Display for Warning {
             Self::Lost { calls } => {
                 write!(out, "{calls} calls were lost, as there was no room for them: a larger DIYTRACE_MEMORY may help")
             }
+            Self::Folded { calls, is_sealed: true } => write!(
+                out,
+                "{calls} calls are counted by function only, as the profile had no room for their paths: of a process that has \
+                 restricted its system calls (seccomp) only those have paths for which there was room before"
+            ),
             // Which limit the profile has met, it does not tell.
-            Self::Folded { calls } => write!(
+            Self::Folded { calls, is_sealed: false } => write!(
                 out,
                 "{calls} calls are counted by function only, as the profile had no room for their paths: record with a \
                  larger DIYTRACE_MEMORY, or, if its folder's disk was full or files may not grow further (ulimit -f), \
@@ -179,6 +217,25 @@ impl Display for Warning {
             Self::Untimed { some: true } => {
                 out.write_str("DIYTRACE_TIMING=off in some of the profiles: their calls count, but have no time")
             }
+        }
+    }
+}
+
+impl OfProfile {
+    /// What it is of several profiles: the sentence, but for how many threads it is true of.
+    fn kind(&self) -> String {
+        match self {
+            Self::Doubt(Doubt::WallTime { .. }) => OfProfile::Doubt(Doubt::WallTime { threads: 0 }).to_string(),
+            _ => self.to_string(),
+        }
+    }
+
+    /// The same of another profile.
+    fn add(&mut self, other: &Self) {
+        if let (Self::Doubt(Doubt::WallTime { threads }), Self::Doubt(Doubt::WallTime { threads: more })) =
+            (self, other)
+        {
+            *threads += more;
         }
     }
 }
@@ -194,5 +251,35 @@ impl Display for OfProfile {
             Self::NothingCalled => out.write_str("no instrumented function was called"),
             Self::NoRootCalled => out.write_str("none of the functions in DIYTRACE_ROOT was called"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::Summary;
+    use crate::testing::{arena, family, node, slot};
+
+    #[test]
+    fn what_is_true_of_many_profiles_is_said_once() {
+        let profile = |name: &str, warnings: &[Doubt]| {
+            let family = family(vec![arena(vec![node(0x1000, None, slot(1, 1, 0))])]);
+            Summary { path: name.into(), warnings: warnings.to_vec(), ..Summary::of(&family) }
+        };
+        let wall = |threads| Doubt::WallTime { threads };
+        let profiles = vec![
+            profile("a", &[Doubt::Sealed, wall(1)]),
+            profile("b", &[Doubt::Sealed, Doubt::Sealed, wall(3)]),
+            profile("c", &[Doubt::Truncated { bytes: 7 }]),
+            profile("d", &[Doubt::Sealed]),
+        ];
+        let said = sentences(&of_profiles(&Loaded { profiles, left_out: Vec::new(), archives: Vec::new() }));
+        let begins = [
+            "a and 2 other profiles: a process restricted",
+            "a and 1 other profile: times of 4 threads",
+            "c: the file",
+        ];
+        assert_eq!(said.len(), begins.len(), "{said:?}");
+        assert!(said.iter().zip(begins).all(|(said, begin)| said.starts_with(begin)), "{said:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use diytrace_profile::load::{Family, LeftOut, Loaded, Sources, Summary, read_all};
+use diytrace_profile::load::{Arena, Family, LeftOut, Loaded, Sources, Summary, read_all};
 use diytrace_profile::merge::{By, Merging, PartKey};
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::opened::{Opened, settled};
@@ -164,8 +164,7 @@ pub fn session(family: &Family) -> String {
 /// When it counted last, in nanoseconds since 1970.
 fn ended(family: &Family) -> u64 {
     let latest = [family.read_ticks, family.last_anchor_ticks, family.end_ticks].into_iter().max().unwrap_or(0);
-    let marks = family.arenas.iter().flat_map(|arena| &arena.nodes).flat_map(|node| &node.slots);
-    let marks = marks.map(|slot| slot.mark & !diytrace_format::node::mark::BITS).max().unwrap_or(0);
+    let marks = family.arenas.iter().map(Arena::last_mark).max().unwrap_or(0);
     family.unix_ns(latest.max(marks)).max(family.started_unix_ns)
 }
 

@@ -41,7 +41,7 @@ impl<'a> Loaded<'a> {
         for warning in self.observed.iter().flat_map(|observed| &observed.warnings) {
             let what = match warning {
                 // Runs say the same about profiles of different names.
-                Warning::OfProfile { path, what } if several && is_file_of_run(path) => what.to_string(),
+                Warning::OfProfile { path, what, .. } if several && is_file_of_run(path) => what.to_string(),
                 other => other.to_string(),
             };
             comparison.warnings.push(format!("{}: {what}", set.name));

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use diytrace_format::text::SEALED;
 use serde::{Deserialize, Serialize};
 
 /// What is doubtful of a profile. Kept as its sentence: who reads that shows it, and does no more with it.
@@ -10,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub enum Doubt {
     /// What the recorder has left, or what was kept of another.
     Told(String),
+    /// A process restricted its system calls: its profile could not grow any more.
+    Sealed,
     /// Calls ended before they began.
     BackwardClock {
         /// How many.
@@ -63,6 +66,7 @@ impl Display for Doubt {
         const ADVICE: &str = "record with DIYTRACE_CLOCK=clock_gettime";
         match self {
             Self::Told(sentence) => out.write_str(sentence),
+            Self::Sealed => out.write_str(SEALED),
             Self::BackwardClock { calls } => write!(
                 out,
                 "the clock stepped back in {calls} calls, whose time is not known: the processors' counters disagree, or \
@@ -116,6 +120,6 @@ impl From<Doubt> for String {
 
 impl From<String> for Doubt {
     fn from(sentence: String) -> Self {
-        Self::Told(sentence)
+        if sentence == SEALED { Self::Sealed } else { Self::Told(sentence) }
     }
 }

@@ -239,6 +239,12 @@ impl Arena {
         }
     }
 
+    /// The latest moment, in ticks, that its paths tell of.
+    pub fn last_mark(&self) -> u64 {
+        let latest = |node: &Node| node.slots.iter().map(|slot| slot.mark & !node::mark::BITS).max().unwrap_or(0);
+        self.of_all(latest, u64::max)
+    }
+
     /// Calls that windows have left untimed.
     pub fn left_out(&self) -> u64 {
         let left_out = |node: &Node| match node.timed {

@@ -137,7 +137,7 @@ impl Texts {
                 self.cmdline = bytes.split(|&byte| byte == 0).map(lossy).collect();
             }
             Some((text::kind::ROOT, bytes)) => self.roots = Some(lossy(bytes)),
-            Some((text::kind::WARNING, bytes)) => self.warnings.push(Doubt::Told(lossy(bytes))),
+            Some((text::kind::WARNING, bytes)) => self.warnings.push(Doubt::from(lossy(bytes))),
             _ => {}
         }
     }

@@ -135,13 +135,23 @@ impl View<'_> {
 /// Fills in the states, given which of the processes that have not said goodbye are running.
 pub fn fill_in(family: &mut Family, is_running: impl Fn(&diytrace_format::Arena) -> bool) {
     let mut states: HashMap<u32, State> = gone(family).into_iter().map(|process| (process, State::Exited)).collect();
+    let left: BTreeSet<u32> =
+        family.arenas.iter().filter(|arena| has_left(arena)).map(|arena| arena.facts.process).collect();
     for arena in &mut family.arenas {
         let facts = &arena.facts;
-        arena.state = *states
-            .entry(facts.process)
-            .or_insert_with(|| if is_running(facts) { State::Running } else { State::Killed });
+        arena.state = *states.entry(facts.process).or_insert_with(|| match left.contains(&facts.process) {
+            _ if is_running(facts) => State::Running,
+            true => State::Exited,
+            false => State::Killed,
+        });
     }
     reset::settle(family);
+}
+
+/// Whether an arena's owner has become another program, or ended where nobody saw it: it was about to, and has noted nothing since.
+fn has_left(arena: &Arena) -> bool {
+    let left_at = arena.facts.left_at;
+    left_at != 0 && arena.last_mark() <= left_at
 }
 
 /// The processes of a family that have said goodbye: any of their threads has seen them do so.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use diytrace_format::arena::flag;
-use diytrace_format::node::mark;
 use serde::{Deserialize, Serialize};
 
 use crate::load::{Arena, Family};
@@ -39,7 +38,7 @@ pub fn latest(family: &Family) -> Vec<Latest> {
     for arena in &family.arenas {
         let latest = of_process.entry(arena.facts.process).or_default();
         let begun = arena.facts.started.max(arena.facts.process_started);
-        *latest = last_mark(arena).max(begun).max(*latest);
+        *latest = arena.last_mark().max(arena.facts.left_at).max(begun).max(*latest);
     }
     if let [process] = &mut of_process.values_mut().collect::<Vec<_>>()[..] {
         // The header has the family's last sign of life; of several processes it could be any one's.
@@ -50,7 +49,7 @@ pub fn latest(family: &Family) -> Vec<Latest> {
     let latest = |arena: &Arena| {
         let of_process = of_process[&arena.facts.process];
         let (ticks, bound) = match (arena.facts.flags & (flag::ENDED | flag::EXITED), arena.state) {
-            (flag::ENDED, _) => (last_mark(arena), Bound::Exited), // the thread ended before its process
+            (flag::ENDED, _) => (arena.last_mark(), Bound::Exited), // the thread ended before its process
             (_, State::Running) => (of_process.max(family.read_ticks), Bound::Running),
             (_, State::Exited) => (of_process, Bound::Exited),
             (_, State::Killed) if arena.facts.pid == family.pid && family.end_ticks > 0 => {
@@ -63,13 +62,10 @@ pub fn latest(family: &Family) -> Vec<Latest> {
     family.arenas.iter().map(latest).collect()
 }
 
-/// The latest moment, in ticks, that an arena's paths tell of.
-pub(super) fn last_mark(arena: &Arena) -> u64 {
-    arena.of_all(|node| node.slots.iter().map(|slot| slot.mark & !mark::BITS).max().unwrap_or(0), u64::max)
-}
-
 #[cfg(test)]
 mod tests {
+    use diytrace_format::node::mark;
+
     use super::*;
     use crate::testing::{arena, family, node, slot};
 

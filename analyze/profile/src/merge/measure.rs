@@ -9,7 +9,7 @@ use diytrace_format::node::mark;
 use rayon::prelude::*;
 
 use super::call_path::Counts;
-use super::latest::{Latest, last_mark};
+use super::latest::Latest;
 use super::off_cpu::OffCpu;
 use super::pairs::{Pairs, PathPairs};
 use crate::cores::WORTH_ANOTHER_CORE;
@@ -152,7 +152,7 @@ impl Tail {
         if arena.is_unseen() || arena.is_by_function() {
             return None;
         }
-        let known = last_mark(arena).max(arena.facts.away_until);
+        let known = arena.last_mark().max(arena.facts.away_until);
         if latest <= known {
             return None;
         }
