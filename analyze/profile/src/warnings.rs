@@ -98,15 +98,11 @@ fn of_profiles(loaded: &Loaded) -> Vec<Warning> {
         let doubts = profile.warnings.iter().cloned().map(OfProfile::Doubt);
         let mut here = BTreeSet::new();
         for what in doubts.chain(nothing_called(profile)) {
-            let kind = what.kind();
-            let at = *known.entry(kind).or_insert(said.len());
-            let is_again = !here.insert(at);
+            let at = *known.entry(what.to_string()).or_insert(said.len());
+            let is_new_here = here.insert(at);
             match said.get_mut(at) {
                 None => said.push(Warning::OfProfile { path: profile.path.clone(), what, others: 0 }),
-                Some(Warning::OfProfile { what: sum, others, .. }) if !is_again => {
-                    sum.add(&what);
-                    *others += 1;
-                }
+                Some(Warning::OfProfile { others, .. }) => *others += usize::from(is_new_here),
                 Some(_) => {}
             }
         }
@@ -221,25 +217,6 @@ impl Display for Warning {
     }
 }
 
-impl OfProfile {
-    /// What it is of several profiles: the sentence, but for how many threads it is true of.
-    fn kind(&self) -> String {
-        match self {
-            Self::Doubt(Doubt::WallTime { .. }) => OfProfile::Doubt(Doubt::WallTime { threads: 0 }).to_string(),
-            _ => self.to_string(),
-        }
-    }
-
-    /// The same of another profile.
-    fn add(&mut self, other: &Self) {
-        if let (Self::Doubt(Doubt::WallTime { threads }), Self::Doubt(Doubt::WallTime { threads: more })) =
-            (self, other)
-        {
-            *threads += more;
-        }
-    }
-}
-
 impl Display for OfProfile {
     fn fmt(&self, out: &mut Formatter) -> fmt::Result {
         match self {
@@ -266,19 +243,15 @@ mod tests {
             let family = family(vec![arena(vec![node(0x1000, None, slot(1, 1, 0))])]);
             Summary { path: name.into(), warnings: warnings.to_vec(), ..Summary::of(&family) }
         };
-        let wall = |threads| Doubt::WallTime { threads };
         let profiles = vec![
-            profile("a", &[Doubt::Sealed, wall(1)]),
-            profile("b", &[Doubt::Sealed, Doubt::Sealed, wall(3)]),
+            profile("a", &[Doubt::Sealed, Doubt::Reset { after_s: 1.0 }]),
+            profile("b", &[Doubt::Sealed, Doubt::Sealed, Doubt::Reset { after_s: 1.0 }]),
             profile("c", &[Doubt::Truncated { bytes: 7 }]),
             profile("d", &[Doubt::Sealed]),
         ];
         let said = sentences(&of_profiles(&Loaded { profiles, left_out: Vec::new(), archives: Vec::new() }));
-        let begins = [
-            "a and 2 other profiles: a process restricted",
-            "a and 1 other profile: times of 4 threads",
-            "c: the file",
-        ];
+        let begins =
+            ["a and 2 other profiles: a process restricted", "a and 1 other profile: the counters", "c: the file"];
         assert_eq!(said.len(), begins.len(), "{said:?}");
         assert!(said.iter().zip(begins).all(|(said, begin)| said.starts_with(begin)), "{said:?}");
     }
