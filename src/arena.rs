@@ -77,8 +77,10 @@ pub struct Arena {
     /// When the owner called what does not come back, as a rule (`execve`, `daemon`), in ticks; 0 if it did not. It left then if its
     /// paths have noted nothing later.
     pub left_at: u64,
-    /// Not used; zero.
-    pub reserved_tail: [u64; 2],
+    /// What the recorder has spent on rare things, such as new paths, in ticks: it is in no call's time. Told now and then.
+    pub spent: u64,
+    /// When that, and when open calls began, were told last, in ticks: a sign of life.
+    pub told_at: u64,
 }
 
 /// The time of a call that has returned, with the [`crate::Function`] record that it belongs to.

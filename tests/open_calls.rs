@@ -2,11 +2,14 @@
 
 mod common;
 
+use std::fs;
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
 use common::{Program, Report, Waiting, builds, copy_program, diytrace, each_build, fixture, run_to_end};
+use diytrace_format::node::mark;
+use diytrace_format::reader::File;
 use serde_json::Value;
 
 /// Time for there to be some.
@@ -245,4 +248,20 @@ fn a_program_that_was_executed_by_another_was_not_that_one_when_it_was_killed() 
     assert_eq!(run_to_end(&mut command).status.code(), Some(128 + 9));
     let notes = std::fs::read_dir(here.path().join("out")).unwrap().map(|entry| entry.unwrap().path());
     assert_eq!(notes.filter(|path| path.extension().is_some_and(|extension| extension == "end")).count(), 0);
+}
+
+/// Thousands of paths are made below `main`, which exits from within: it was reported as having taken all that this took.
+#[test]
+fn what_the_recorder_has_spent_is_in_no_call_that_never_returned() {
+    each_build("paths.c", |program| {
+        let recorded = program.record().arg("exit").run();
+        assert_eq!(recorded.report().function("main").open, 1);
+        let bytes = fs::read(&recorded.profiles()[0]).unwrap();
+        let file = File::open(&bytes).unwrap();
+        let block = file.blocks().find(|block| file.arena(block).is_some()).unwrap();
+        let (arena, main) = (file.arena(&block).unwrap(), file.nodes(&block).next().unwrap().1);
+        assert!(arena.spent > 0);
+        let began = main.slots[0].mark & !mark::BITS;
+        assert!(began >= arena.started + arena.spent, "{began}: {} and {}", arena.started, arena.spent);
+    });
 }

@@ -61,6 +61,7 @@ pub fn new(family: &'static Family) -> sys::Result<*mut Thread> {
         state.pair.set(inner + outer);
         state.random.set(thread.addr() as u64 ^ clock::read(libc::CLOCK_MONOTONIC) << 16 | 1);
         state.directory.set(-1);
+        state.blocking.set(u64::MAX);
         ring::start_without(state);
         state.use_filter();
     }
@@ -90,6 +91,7 @@ pub fn settle(thread: &Thread) {
         return;
     }
     thread.count.set(0);
+    thread.untold.set(0);
     thread.no_room_until.set(0);
     thread.no_spare_until.set(0);
     calibration_schedule::schedule(thread);
@@ -141,6 +143,7 @@ pub fn abandon(thread: &Thread) {
         // SAFETY: the arena is the thread's.
         unsafe { ring::leave(thread) };
         ring::start_without(thread);
+        thread.tell_beginnings();
         off_cpu::end(thread);
         claim::release(thread);
     }

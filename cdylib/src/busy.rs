@@ -20,7 +20,7 @@ use crate::thread::Thread;
 /// The thread's state is being changed, until this is dropped.
 pub struct Busy<'a> {
     thread: &'a Thread,
-    _signals: Option<SignalsBlocked>,
+    signals: Option<SignalsBlocked>,
 }
 
 impl<'a> Busy<'a> {
@@ -34,6 +34,11 @@ impl<'a> Busy<'a> {
         Self::begin_with(thread, || (!does_without_blocking(thread)).then(SignalsBlocked::new))
     }
 
+    /// Whether signals are blocked meanwhile.
+    pub fn has_blocked(&self) -> bool {
+        self.signals.is_some()
+    }
+
     fn begin_with(thread: &'a Thread, block: impl FnOnce() -> Option<SignalsBlocked>) -> Option<Self> {
         if is_busy(thread) {
             return None;
@@ -41,7 +46,7 @@ impl<'a> Busy<'a> {
         let signals = block();
         // A handler that came before they were blocked has ended its own change, or left it.
         thread.busy.set(arch::stack_pointer());
-        Some(Self { thread, _signals: signals })
+        Some(Self { thread, signals })
     }
 }
 

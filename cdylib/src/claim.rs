@@ -170,7 +170,7 @@ unsafe fn take_over(thread: &Thread, arena_ref: Ref, merge: bool) {
             }
             blocks = (*block).next;
         }
-        let mut last = 0;
+        let mut last = (*arena).told_at.max((*arena).left_at) & !mark::BITS;
         each_node(base, arena_ref, |_, node| {
             for slot in [&(*node).slot, &(*node).folded_slot] {
                 last = last.max(slot.mark & !mark::BITS);
@@ -220,7 +220,7 @@ pub unsafe fn clear(thread: &Thread, epoch: u32) {
             }
         });
         (arena.lost_calls, arena.backward_calls, arena.unwound, arena.stray_exits) = (0, 0, 0, 0);
-        arena.pending = 0;
+        (arena.pending, arena.spent) = (0, 0);
         off_cpu::clear(base, arena);
         ring::know(thread);
         if !thread.ring.get().is_null() {
@@ -274,7 +274,7 @@ unsafe fn introduce(thread: &Thread, process: u32) {
         arena.process = process;
         arena.process_started = (*thread.family.process).started.load(Ordering::Relaxed);
         arena.started = crate::clock::now(thread.family.clock);
-        arena.left_at = 0;
+        (arena.left_at, arena.told_at) = (0, 0);
         arena.owners += 1;
         arena.epoch = thread.epoch();
         let owner = owner_of(thread.family, thread.arena_ref.get());

@@ -59,6 +59,7 @@ fn say_when() {
                     off_cpu::before_exit(thread);
                 }
             }
+            thread.tell_beginnings();
             leave(arena);
         }
         return;

@@ -3,8 +3,8 @@
 use crate::arch;
 use crate::arena;
 use crate::busy::Busy;
-use crate::clock;
 use crate::family::at;
+use crate::spent::Spent;
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::{Bins, Function, Pending, Ref, histogram};
@@ -103,10 +103,10 @@ fn first_in_octave(thread: &Thread, record: Ref, octave: usize, sub: usize, valu
     let function: *mut Function = at(thread.base, record);
     // SAFETY: the record is the arena's.
     unsafe {
-        let Some(_busy) = Busy::begin(thread) else {
+        let mut spent = Spent::begin(thread);
+        let Some(_busy) = spent.busy(thread, Busy::begin) else {
             return arch::add(&raw mut (*function).unbinned, calls);
         };
-        let began = clock::now(thread.family.clock);
         lower(&raw mut (*function).min, value);
         raise(&raw mut (*function).max, value);
         if (*function).octaves[octave] == 0 {
@@ -121,6 +121,6 @@ fn first_in_octave(thread: &Thread, record: Ref, octave: usize, sub: usize, valu
         }
         let bins: *mut Bins = at(thread.base, (*function).octaves[octave]);
         arch::add_nth(bins.cast(), sub, calls);
-        thread.forget_time_since(began);
+        spent.end(thread);
     }
 }

@@ -90,6 +90,7 @@ mod separate;
 mod settings;
 mod shadow_stack;
 mod slow_path;
+mod spent;
 mod stack;
 mod stale_frames;
 mod states;

@@ -133,14 +133,15 @@ fn say_goodbye() {
     match unsafe { arch::thread().as_ref() }.filter(|thread| thread.has_arena()) {
         // SAFETY: the arena is in the mapping.
         Some(thread) if sys::is_restricted() || unsafe { (*thread.arena.get()).pid } == sys::getpid() => {
-            look_around(family);
             if thread.is_switched() {
                 // SAFETY: the thread's frames are there.
                 unsafe { off_cpu::before_exit(thread) };
             }
             calibration_steps::end(thread);
             off_cpu::tell_of_others(thread);
-            family.anchor();
+            thread.tell_beginnings();
+            family.anchor(); // the open calls' end
+            look_around(family);
             claim::leave(thread);
         }
         Some(_) => {}

@@ -74,7 +74,7 @@ pub unsafe fn run(thread: &Thread, now: u64) {
         compiler_fence(Ordering::SeqCst);
         replay.reopen(|replay, frame, call| replay.fill(frame, call));
         thread.last.set(thread.last.get().max(now));
-        thread.forget_time_but(now, forgotten);
+        thread.forget_time_but(now, forgotten, 0);
     }
 }
 

@@ -5,7 +5,6 @@ use crate::arch;
 use crate::busy::{Busy, is_busy};
 use crate::call::{self, close_unusual};
 use crate::children;
-use crate::clock::Clock;
 use crate::fork;
 use crate::frame::{Frame, bits};
 use crate::mode::Mode;
@@ -15,6 +14,7 @@ use crate::off_cpu;
 use crate::path;
 use crate::path_cache;
 use crate::shadow_stack::{self, fill, filled, is_inlined, pop, reserve};
+use crate::spent::Spent;
 use crate::stale_frames::{is_elsewhere, is_gone, switch_stack, unwind};
 use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread};
 use profile::Ref;
@@ -79,6 +79,7 @@ pub unsafe fn enter_new_path<M: Mode>(thread: &Thread, function: usize, site: us
         // SAFETY: the caller's promise.
         return unsafe { enter_while_busy(thread, function, site, hook, sp) };
     }
+    let spent = Spent::begin(thread);
     // SAFETY: the top frame is there.
     unsafe {
         if switch_stack(thread, sp) {
@@ -88,7 +89,7 @@ pub unsafe fn enter_new_path<M: Mode>(thread: &Thread, function: usize, site: us
             unwind(thread);
             return enter_anywhere::<M>(thread, function, site, hook, sp);
         }
-        enter_from::<M>(thread, thread.top.get(), function, site, hook, sp);
+        enter_from::<M>(thread, thread.top.get(), spent, function, site, hook, sp);
     }
 }
 
@@ -96,6 +97,7 @@ pub unsafe fn enter_new_path<M: Mode>(thread: &Thread, function: usize, site: us
 unsafe fn enter_from<M: Mode>(
     thread: &Thread,
     mut frame: *const Frame,
+    spent: Spent,
     function: usize,
     site: usize,
     hook: usize,
@@ -112,7 +114,7 @@ unsafe fn enter_from<M: Mode>(
             SKIPPED => path::recorded_position(thread, &*frame),
             position => position,
         };
-        match new_path::<M>(thread, frame, parent, function, site, hook) {
+        match new_path(thread, frame, spent, parent, function, site, hook) {
             Some(node) => call::open::<M>(thread, node, (*frame).inside, function, site, hook, sp),
             None => enter_while_busy(thread, function, site, hook, sp),
         }
@@ -120,9 +122,10 @@ unsafe fn enter_from<M: Mode>(
 }
 
 /// The node of a path, made if there is none. What that takes is no part of any call's time.
-unsafe fn new_path<M: Mode>(
+unsafe fn new_path(
     thread: &Thread,
     frame: *const Frame,
+    mut spent: Spent,
     mut parent: Ref,
     function: usize,
     site: usize,
@@ -138,9 +141,9 @@ unsafe fn new_path<M: Mode>(
     if thread.is_switched() {
         // SAFETY: the caller's frame.
         unsafe { off_cpu::account(thread, frame) };
+        spent = Spent::begin(thread); // what it was off may have been since then, and is told of the path
     }
-    let _busy = Busy::begin_path(thread)?;
-    let began = M::Clock::now();
+    let _busy = spent.busy(thread, Busy::begin_path)?;
     if !path::is_own(thread, parent) {
         // A signal handler forked in the middle of the hook that opened this call: its node is the parent process's.
         fork::inherit(thread);
@@ -151,7 +154,7 @@ unsafe fn new_path<M: Mode>(
         };
     }
     let node = path::child(thread, parent, function, site, hook);
-    thread.forget_time_since(began);
+    spent.end(thread);
     node
 }
 
@@ -179,7 +182,7 @@ pub unsafe fn enter_without_caller<M: Mode>(thread: &Thread, function: usize, si
             }
             return;
         }
-        enter_from::<M>(thread, below, function, site, hook, sp);
+        enter_from::<M>(thread, below, Spent::begin(thread), function, site, hook, sp);
     }
 }
 

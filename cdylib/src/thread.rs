@@ -5,8 +5,9 @@ use crate::calibration::Window;
 use crate::clock;
 use crate::family::{self, Family};
 use crate::field::Field;
-use crate::frame::Frame;
+use crate::frame::{Frame, bits};
 use crate::line::Line;
+use crate::node::slot;
 use crate::path_cache::PathCache;
 use crate::processor::{Off, OnProcessor};
 use crate::stretch::{BODIES, Scratch, Stage};
@@ -14,7 +15,7 @@ use crate::table::Table;
 use core::mem::offset_of;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use profile::node::{ROOT, SKIPPED};
+use profile::node::{ROOT, SKIPPED, mark};
 use profile::{Arena, Block, Header, NodeRecord, Ref, Ring};
 
 /// Values of [`Thread::live`].
@@ -50,6 +51,9 @@ pub const OUTSIDERS: usize = 512;
 
 /// Hooks of which is known how far above their stack pointer the return address lies.
 pub const DISTANCES: usize = 256;
+
+/// The open calls' paths are told when so many ticks were taken off: some 50 microseconds.
+const WORTH_TELLING: u64 = 1 << 17;
 
 /// That distance, in bytes, for one hook.
 #[derive(Clone, Copy)]
@@ -188,6 +192,10 @@ pub struct Thread {
     pub forgotten: Field<u64>,
     /// When [`Self::forget_time_since`] last moved the beginnings of open calls, in ticks.
     pub forgot_until: Field<u64>,
+    /// By how much it has moved the beginnings of open calls since their paths were told of it, in ticks.
+    pub untold: Field<u64>,
+    /// The least ticks that blocking its signals has taken.
+    pub blocking: Field<u64>,
     /// When room for paths is looked for again, in ticks; 0 = there was some the last time.
     pub no_room_until: Field<u64>,
     /// The same for what is kept for functions that have no other place.
@@ -350,26 +358,64 @@ impl Thread {
 
     /// Takes the time since `began`, which the recorder spent on something rare, off all open calls.
     pub fn forget_time_since(&self, began: u64) {
-        self.forget_time_but(began, self.forgotten.get());
+        self.forget_time_but(began, self.forgotten.get(), 0);
     }
 
-    /// The same, where part of that time has been taken off already: what was, up to `began`, is given.
+    /// The same, where part of that time has been taken off already: what was, up to `began`, is given; and so many ticks more are
+    /// about to be spent.
     ///
     /// Not where the thread was switched out meanwhile: what it was off is told of the path that has that time.
-    pub fn forget_time_but(&self, began: u64, forgotten: u64) {
+    pub fn forget_time_but(&self, began: u64, forgotten: u64, to_come: u64) {
         if self.is_switched() {
             return;
         }
         let now = clock::now(self.family.clock);
         let before = self.forgotten.get();
-        let spent = now.saturating_sub(began).saturating_sub(before.wrapping_sub(forgotten));
+        let spent = now.saturating_sub(began).saturating_sub(before.wrapping_sub(forgotten)) + to_come;
         self.forgotten.set(before.wrapping_add(spent));
-        self.forgot_until.set(now);
+        self.forgot_until.set(now + to_come);
         let mut frame = self.top.get();
         while frame > self.bottom.get() {
             // SAFETY: frames between bottom and top are there.
             unsafe {
                 arch::add(&raw mut (*frame).start, spent);
+                frame = frame.sub(1);
+            }
+        }
+        let untold = self.untold.get().wrapping_add(spent);
+        self.untold.set(untold);
+        if untold >= WORTH_TELLING {
+            self.tell_beginnings();
+        }
+    }
+
+    /// Tells in the file when open calls began, less what was taken off since: whoever reads it, or what is left of it, goes by
+    /// that.
+    pub fn tell_beginnings(&self) {
+        let untold = self.untold.get();
+        self.untold.set(0);
+        if self.is(live::FORKED) || !self.has_arena() {
+            return; // the paths are another's
+        }
+        let arena = self.arena.get();
+        // First: who reads in between finds no call that began later than it has lasted. SAFETY: the arena is the thread's.
+        unsafe {
+            (&raw mut (*arena).told_at).write_volatile(self.forgot_until.get().max(clock::now(self.family.clock)));
+            arch::add(&raw mut (*arena).spent, untold);
+        }
+        let mut frame = self.top.get();
+        while frame > self.bottom.get() {
+            // SAFETY: frames between bottom and top are there, and their nodes are in the mapping.
+            unsafe {
+                let is_timed = (*frame).bits & (bits::UNTIMED | bits::COUNTED) == 0;
+                if (*frame).position != 0 && (*frame).node > ROOT && is_timed {
+                    let mark = &raw mut (*slot(self.node((*frame).node), (*frame).bits)).mark;
+                    let (told, began) = (mark.read_volatile(), (*frame).start & !mark::BITS);
+                    // Of several calls of one node it is the latest, which was met first.
+                    if told & mark::OPEN != 0 && told & !mark::BITS != 0 && began > told & !mark::BITS {
+                        arch::replace(mark, told, began | told & mark::BITS);
+                    }
+                }
                 frame = frame.sub(1);
             }
         }

@@ -11,7 +11,7 @@ use super::costs::{Calibration, Evidence};
 use super::counts::read_counts;
 use super::damage::Damage;
 use super::doubt::Doubt;
-use super::family::{Arena, Family, Module, Root};
+use super::family::{Arena, Family, Module, Node, Root};
 use super::reset;
 use super::ring;
 use super::timed::Timing;
@@ -70,6 +70,10 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
         pattern: pattern.to_owned(),
         matches: header.root_matches.get(index).copied().filter(|_| index < counted.min(header::ROOT_PATTERNS)),
     });
+    let spent = arenas.iter().fold(0, |sum: u64, arena| sum.saturating_add(arena.facts.spent));
+    let calls_of = |node: &Node| node.slots[0].calls.saturating_add(node.slots[1].calls);
+    let calls = arenas.iter().map(|arena| arena.of_all(calls_of, u64::saturating_add));
+    let evidence = evidence.with_rare_work(spent, calls.fold(0, u64::saturating_add));
     Ok(Family {
         path: PathBuf::new(),
         clock,

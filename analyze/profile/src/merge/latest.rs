@@ -38,7 +38,7 @@ pub fn latest(family: &Family) -> Vec<Latest> {
     for arena in &family.arenas {
         let latest = of_process.entry(arena.facts.process).or_default();
         let begun = arena.facts.started.max(arena.facts.process_started);
-        *latest = arena.last_mark().max(arena.facts.left_at).max(begun).max(*latest);
+        *latest = arena.last_mark().max(arena.facts.left_at).max(arena.facts.told_at).max(begun).max(*latest);
     }
     if let [process] = &mut of_process.values_mut().collect::<Vec<_>>()[..] {
         // The header has the family's last sign of life; of several processes it could be any one's.
@@ -49,7 +49,7 @@ pub fn latest(family: &Family) -> Vec<Latest> {
     let latest = |arena: &Arena| {
         let of_process = of_process[&arena.facts.process];
         let (ticks, bound) = match (arena.facts.flags & (flag::ENDED | flag::EXITED), arena.state) {
-            (flag::ENDED, _) => (arena.last_mark(), Bound::Exited), // the thread ended before its process
+            (flag::ENDED, _) => (arena.last_mark().max(arena.facts.told_at), Bound::Exited), // the thread ended before its process
             (_, State::Running) => (of_process.max(family.read_ticks), Bound::Running),
             (_, State::Exited) => (of_process, Bound::Exited),
             (_, State::Killed) if arena.facts.pid == family.pid && family.end_ticks > 0 => {
