@@ -30,7 +30,7 @@ pub fn pause(thread: &Thread) {
     let wait = |so_far: u64| {
         // More often where it was asked for: for tests.
         let is_asked_for = thread.family.settings.windows != Settings::DEFAULT.windows;
-        let part = if is_asked_for { 256 } else { 16 };
+        let part = if is_asked_for { 256 } else { 32 };
         let usual = least_pause(thread).max(so_far / part);
         so_far + usual / 2 + u64::from(thread.random_below(usual.min(u32::MAX.into()) as u32 + 1))
     };
@@ -40,7 +40,7 @@ pub fn pause(thread: &Thread) {
 
 /// Calls between windows, at first.
 pub fn least_pause(thread: &Thread) -> u64 {
-    thread.family.settings.windows * 2
+    thread.family.settings.windows
 }
 
 /// Something else has ended the stretch.
