@@ -6,6 +6,7 @@ use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 
 use crate::sampled::{self, Sampled, SampledFacts};
+use crate::verdict::{Verdict, VerdictFacts};
 use crate::{Error, Frame, GroupBy, Labels, Query, Range};
 
 /// What became of a frame.
@@ -183,6 +184,18 @@ pub trait Engine {
 
     /// Deletes sampled profiles.
     fn delete_sampled(&mut self, ids: &[String]) -> Result<(), Error>;
+
+    /// Puts a verdict in; one that is there already counts once, and stays of the moment at which it came first.
+    fn put_verdict(&mut self, verdict: &Verdict) -> Result<Put, Error>;
+
+    /// The verdicts that were put in in a time, the latest first.
+    fn verdicts(&self, range: Range) -> Result<Vec<VerdictFacts>, Error>;
+
+    /// A verdict.
+    fn one_verdict(&self, id: &str) -> Result<Option<Verdict>, Error>;
+
+    /// Deletes the verdicts that were put in in a time. How many there were.
+    fn delete_verdicts(&mut self, range: Range) -> Result<u64, Error>;
 }
 
 /// A store where something was.

@@ -186,6 +186,22 @@ pub enum Error {
         /// Which store.
         store: String,
     },
+    /// No verdict of that number.
+    #[error("{store} has no verdict {id}: `diytrace verdicts --store {store}` lists those that it has")]
+    NoVerdict {
+        /// Which store.
+        store: String,
+        /// What was asked for.
+        id: String,
+    },
+    /// The beginning of several verdicts' numbers.
+    #[error("{count} verdicts have numbers that begin with {id}: write more of it")]
+    ManyVerdicts {
+        /// What was asked for.
+        id: String,
+        /// How many.
+        count: usize,
+    },
     /// Each label has values that are asked for, but no series has all of them; or not in that time.
     #[error("nothing is selected: {why}")]
     Nothing {

@@ -14,6 +14,7 @@
 //! | series | what is labelled alike: `service`, `host` and `build`, and what `--label` adds |
 //! | session | one recording: a family of processes; what is told of it as a whole |
 //! | frame | what a session counted in one span of time: the sums of the paths that changed |
+//! | verdict | what a comparison concluded: its document, and what was compared |
 //! | sampled profile | one of others, in pprof's format: a series of its own kind, never added to what recordings counted |
 //! | dictionary | what the numbers of paths and places in frames stand for: one for each build of a program |
 
@@ -42,6 +43,7 @@ mod sampled;
 mod select;
 mod sqlite;
 mod sums;
+mod verdict;
 mod wire;
 
 pub use address::Address;
@@ -59,4 +61,5 @@ pub use recording::{Labelled, Pushed, Sink, frame, host_name, push, session};
 pub use replicate::{Replicate, replicates};
 pub use sampled::{Sampled, SampledFacts, TypeTotal, beyond_bytes};
 pub use select::open as open_selection;
+pub use verdict::{Compared, Verdict, VerdictFacts, VerdictKind, find_verdict, written_moment, written_range};
 pub use wire::{CONTENT_TYPE, Incoming, Names, Outgoing, decode, decode_names, encode, encode_names};

@@ -11,7 +11,7 @@ use super::place::Place;
 use crate::Error;
 
 /// The tables, and what chooses a row's shard.
-const KEYS: [(&str, &str); 10] = [
+const KEYS: [(&str, &str); 11] = [
     ("series", "id"),
     ("in_use", "series"),
     ("module", "id"),
@@ -21,6 +21,7 @@ const KEYS: [(&str, &str); 10] = [
     ("frame_data", "series"),
     ("path_sum", "series"),
     ("sampled", "labels"),
+    ("verdict", "id"),
     ("store", "version"),
 ];
 
@@ -85,13 +86,17 @@ fn making(table: &str) -> String {
 
 /// The statements that make the tables of all shards, once each has its own; the one that says that all is there comes last.
 pub fn making_all(cluster: &str) -> impl Iterator<Item = String> {
-    KEYS.iter().map(move |(table, key)| {
-        format!(
-            "CREATE TABLE IF NOT EXISTS {table} AS {0} ENGINE = Distributed({1}, currentDatabase(), {0}, cityHash64({key}))",
-            on_shard(table),
-            quoted(cluster)
-        )
-    })
+    KEYS.iter().map(move |(table, _)| making_one(table, cluster))
+}
+
+/// The statement that makes one of them.
+pub fn making_one(table: &str, cluster: &str) -> String {
+    let key = KEYS.iter().find(|(known, _)| *known == table).map_or("1", |(_, key)| key);
+    format!(
+        "CREATE TABLE IF NOT EXISTS {table} AS {0} ENGINE = Distributed({1}, currentDatabase(), {0}, cityHash64({key}))",
+        on_shard(table),
+        quoted(cluster)
+    )
 }
 
 /// Refuses a store that is not as it is asked for: over this cluster, or over none.

@@ -22,6 +22,7 @@ mod store;
 mod sums;
 mod there;
 mod told;
+mod verdict;
 mod write;
 
 use diytrace_profile::module::ModuleKey;
@@ -29,6 +30,7 @@ use diytrace_profile::symbolize::Portable;
 
 use crate::engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Tier};
 use crate::sampled::{Sampled, SampledFacts};
+use crate::verdict::{Verdict, VerdictFacts};
 use crate::{Error, Frame, GroupBy, Query, Range};
 pub use place::Place;
 pub use store::ClickHouse;
@@ -101,5 +103,21 @@ impl Engine for ClickHouse {
 
     fn delete_sampled(&mut self, ids: &[String]) -> Result<(), Error> {
         sampled::delete(self, ids)
+    }
+
+    fn put_verdict(&mut self, one: &Verdict) -> Result<Put, Error> {
+        verdict::put(self, one)
+    }
+
+    fn verdicts(&self, range: Range) -> Result<Vec<VerdictFacts>, Error> {
+        verdict::all(self, range)
+    }
+
+    fn one_verdict(&self, id: &str) -> Result<Option<Verdict>, Error> {
+        verdict::one(self, id)
+    }
+
+    fn delete_verdicts(&mut self, range: Range) -> Result<u64, Error> {
+        verdict::delete(self, range)
     }
 }

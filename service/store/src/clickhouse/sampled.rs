@@ -85,8 +85,8 @@ pub fn one(store: &ClickHouse, id: &str) -> Result<Option<Sampled>, Error> {
     if is_whole { Ok(Some(Sampled { facts, messages: messages.to_vec() })) } else { Err(damaged()) }
 }
 
-/// The rows of an answer; none of a store of the version before, which has no such table.
-fn asked(store: &ClickHouse, query: &str) -> Result<Option<Vec<u8>>, Error> {
+/// The rows of an answer; none of a store that has no such table yet.
+pub fn asked(store: &ClickHouse, query: &str) -> Result<Option<Vec<u8>>, Error> {
     match store.client.ask(true, &[("default_format", "RowBinary")], query.as_bytes()) {
         Err(Failure::Said { reason: reason::UNKNOWN_TABLE, .. }) => Ok(None),
         rows => rows.map(Some).map_err(|failure| store.client.failed(failure)),

@@ -34,6 +34,21 @@ const SAMPLED: &str = "CREATE TABLE IF NOT EXISTS sampled (
   INDEX by_id id TYPE bloom_filter(0.001) GRANULARITY 1
 ) ENGINE = ReplacingMergeTree ORDER BY (labels, ended, id) SETTINGS index_granularity = 64";
 
+/// Verdicts of comparisons. A store that was made before there were any gets it with the first: who knows nothing of them reads
+/// it as before, so it needs no version of its own.
+const VERDICT: &str = "CREATE TABLE IF NOT EXISTS verdict (
+  id UInt64,                              -- made of what it is
+  kind LowCardinality(String),            -- bench, diff or similar
+  saved Int64,                            -- ns since 1970
+  compared String,                        -- a JSON object: both sides, their labels, and the time
+  command String,
+  sentence String,                        -- what came out
+  status UInt32,                          -- the command's exit status
+  bytes UInt64,                           -- of its document
+  document String CODEC(ZSTD(3)),         -- the command's JSON
+  checksum UInt32                         -- CRC-32 of it
+) ENGINE = ReplacingMergeTree ORDER BY id SETTINGS index_granularity = 64";
+
 const TABLES: [&str; 9] = [
     "CREATE TABLE IF NOT EXISTS series (
   id UInt64,
@@ -207,7 +222,7 @@ pub fn make(client: &Client, create: bool) -> Result<(), Error> {
 /// The statements that make all tables; the last one says that the others are there.
 pub fn statements() -> impl Iterator<Item = String> {
     let columns = NUMBERS.map(|name| format!("{name} Int64 CODEC(T64, ZSTD)")).join(",\n  ");
-    [SAMPLED].into_iter().chain(TABLES).map(move |table| table.replace("COLUMNS", &columns))
+    [SAMPLED, VERDICT].into_iter().chain(TABLES).map(move |table| table.replace("COLUMNS", &columns))
 }
 
 fn make_tables(client: &Client) -> Result<(), Error> {
@@ -232,6 +247,17 @@ fn make_tables(client: &Client) -> Result<(), Error> {
     Ok(())
 }
 
+/// Makes the table of verdicts, where the store has none yet.
+pub fn make_verdicts(client: &Client) -> Result<(), Error> {
+    let Some(cluster) = &client.place.cluster else { return client.run(VERDICT) };
+    let shards = client.shards()?;
+    shards.iter().try_for_each(|shard| shard.run(&cluster::making_shard(VERDICT)))?;
+    for shard in &shards {
+        shard.run(&cluster::making_one("verdict", cluster))?;
+    }
+    Ok(())
+}
+
 enum Version {
     Is(u32),
     NoDatabase,
@@ -248,7 +274,7 @@ fn version(client: &Client) -> Result<Version, Error> {
         Err(Failure::Said { reason: reason::UNKNOWN_DATABASE, .. }) => return Ok(Version::NoDatabase),
         Err(Failure::Said { reason: reason::UNKNOWN_TABLE, .. }) => {
             // What a program that was killed has made of a store is no table of others.
-            let ours = "('series', 'in_use', 'module', 'place', 'path', 'frame', 'frame_data', 'path_sum', 'sampled', 'slices', 'store')";
+            let ours = "('series', 'in_use', 'module', 'place', 'path', 'frame', 'frame_data', 'path_sum', 'sampled', 'verdict', 'slices', 'store')";
             let others = format!(
                 "SELECT toUInt64(count()) FROM system.tables WHERE database = currentDatabase() \
                  AND replaceRegexpOne(name, '_shard$', '') NOT IN {ours}"

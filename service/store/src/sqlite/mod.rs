@@ -13,12 +13,14 @@ mod series;
 mod sql;
 #[cfg(test)]
 mod tests;
+mod verdict;
 
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 
 use crate::engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Tier};
 use crate::sampled::{Sampled, SampledFacts};
+use crate::verdict::{Verdict, VerdictFacts};
 use crate::{Error, Frame, GroupBy, Query, Range};
 pub use file::Sqlite;
 
@@ -90,5 +92,21 @@ impl Engine for Sqlite {
 
     fn delete_sampled(&mut self, ids: &[String]) -> Result<(), Error> {
         sampled::delete(self, ids)
+    }
+
+    fn put_verdict(&mut self, one: &Verdict) -> Result<Put, Error> {
+        verdict::put(self, one)
+    }
+
+    fn verdicts(&self, range: Range) -> Result<Vec<VerdictFacts>, Error> {
+        verdict::all(self, range)
+    }
+
+    fn one_verdict(&self, id: &str) -> Result<Option<Verdict>, Error> {
+        verdict::one(self, id)
+    }
+
+    fn delete_verdicts(&mut self, range: Range) -> Result<u64, Error> {
+        verdict::delete(self, range)
     }
 }

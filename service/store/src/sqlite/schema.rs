@@ -45,6 +45,24 @@ CREATE TABLE sampled_data (
 );
 ";
 
+/// Verdicts of comparisons. A store that was made before there were any gets it with the first: who knows nothing of them reads
+/// it as before, so it needs no version of its own.
+pub const VERDICT: &str = "
+CREATE TABLE IF NOT EXISTS verdict (
+  id INTEGER PRIMARY KEY,                 -- made of what it is
+  kind TEXT NOT NULL,                     -- bench, diff or similar
+  saved INTEGER NOT NULL,                 -- ns since 1970
+  compared TEXT NOT NULL,                 -- a JSON object: both sides, their labels, and the time
+  command TEXT NOT NULL,
+  sentence TEXT NOT NULL,                 -- what came out
+  status INTEGER NOT NULL,                -- the command's exit status
+  bytes INTEGER NOT NULL,                 -- of its document
+  document BLOB NOT NULL,                 -- the command's JSON, deflated
+  checksum INTEGER NOT NULL               -- CRC-32 of it before that
+);
+CREATE INDEX IF NOT EXISTS verdict_by_time ON verdict (saved);
+";
+
 const TABLES: &str = "
 CREATE TABLE build (
   id INTEGER PRIMARY KEY,
@@ -131,6 +149,7 @@ pub fn make(connection: &mut Connection, path: &Path, create: bool) -> Result<()
         if is_empty(&transaction)? {
             transaction.execute_batch(TABLES).map_err(failed)?;
             transaction.execute_batch(SAMPLED).map_err(failed)?;
+            transaction.execute_batch(VERDICT).map_err(failed)?;
             transaction.pragma_update(None, "application_id", APPLICATION).map_err(failed)?;
             transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
         }

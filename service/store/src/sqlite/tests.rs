@@ -12,7 +12,10 @@ use super::put::checksum;
 use super::{Sqlite, schema};
 use crate::engine::Engine;
 use crate::kept::OfFunction;
-use crate::{Error, Frame, GroupBy, Labels, Query, Range, Sampled, SampledFacts, blob, function_sums};
+use crate::{
+    Compared, Error, Frame, GroupBy, Labels, Query, Range, Sampled, SampledFacts, Verdict, VerdictFacts, VerdictKind,
+    blob, function_sums,
+};
 
 fn store() -> (tempfile::TempDir, Sqlite) {
     let folder = tempfile::tempdir().unwrap();
@@ -89,6 +92,40 @@ fn a_store_with_functions_as_they_were_written_before_is_read_and_goes_on() {
     assert_eq!(version, schema::VERSION);
     store.put(&frame(2, &families[1])).unwrap();
     assert_eq!(merged(&store), merge(&families, By::All, None));
+}
+
+#[test]
+fn a_store_without_verdicts_is_read_and_gets_a_place_for_the_first() {
+    let (folder, store) = store();
+    store.connection.execute_batch("DROP TABLE verdict").unwrap();
+    drop(store);
+    let path = folder.path().join("store.db");
+    let mut store = Sqlite::open(&path, false).unwrap();
+    assert_eq!(store.verdicts(Range::default()).unwrap(), []);
+    assert_eq!(store.one_verdict("12").unwrap(), None);
+    assert_eq!(store.delete_verdicts(Range::default()).unwrap(), 0);
+    let compared = Compared {
+        left: "a".to_owned(),
+        right: "b".to_owned(),
+        left_select: String::new(),
+        right_select: String::new(),
+        since: None,
+        until: None,
+        replicate: "run".to_owned(),
+    };
+    let facts = VerdictFacts {
+        id: String::new(),
+        kind: VerdictKind::Bench,
+        saved: 1,
+        compared,
+        command: String::new(),
+        sentence: String::new(),
+        status: 0,
+        bytes: 2,
+    };
+    let verdict = Verdict { facts, document: b"{}".to_vec() };
+    store.put_verdict(&verdict).unwrap();
+    assert_eq!(Sqlite::open(&path, false).unwrap().one_verdict(&verdict.id()).unwrap().unwrap().document, b"{}");
 }
 
 #[test]
