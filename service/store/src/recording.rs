@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use diytrace_profile::load::interval::Interval;
 use diytrace_profile::load::{Arena, Family, LeftOut, Loaded, Sources, Summary, read_all};
 use diytrace_profile::merge::{By, Merging, PartKey};
 use diytrace_profile::module::ModuleKey;
@@ -83,31 +84,44 @@ impl Sink for dyn Engine + Send + '_ {
     }
 }
 
-/// Puts recordings in: profiles, archives, and folders of them.
+/// Recordings on their way in: they are put in together, and what their modules mean after all of them.
+struct Pushing<'a, S: ?Sized> {
+    sink: &'a mut S,
+    pushed: Pushed,
+    together: Vec<Frame>,
+    /// Of these.
+    paths: u64,
+    whole: Merging,
+}
+
+impl<S: Sink + ?Sized> Pushing<'_, S> {
+    fn add(&mut self, frame: Frame) -> Result<(), S::Error> {
+        self.paths += frame.merged.groups.iter().map(|group| group.tree.paths.len() as u64).sum::<u64>();
+        self.whole.add_merged(&frame.merged, None);
+        self.together.push(frame);
+        if self.paths >= AT_ONCE { self.put() } else { Ok(()) }
+    }
+
+    fn put(&mut self) -> Result<(), S::Error> {
+        self.pushed.paths += std::mem::take(&mut self.paths);
+        self.pushed.put(self.sink, &mut self.together)
+    }
+}
+
+/// Puts recordings in: profiles, archives, folders of them, and `A..B`, what one has beyond another.
 pub fn push<S: Sink + ?Sized>(
     sink: &mut S,
     profiles: &[PathBuf],
     labelled: &Labelled,
 ) -> Result<(Pushed, Vec<LeftOut>), S::Error> {
-    let mut pushed = Pushed::default();
-    let (mut together, mut paths): (Vec<Frame>, u64) = (Vec::new(), 0);
-    let mut whole = Merging::new(By::All, None);
-    let loaded = read_all(Sources::find(profiles).map_err(S::Error::from)?, |family, bytes| {
-        drop(bytes);
-        let frame = frame(None, &family, labelled);
-        paths += frame.merged.groups.iter().map(|group| group.tree.paths.len() as u64).sum::<u64>();
-        whole.add_merged(&frame.merged, None);
-        together.push(frame);
-        if paths >= AT_ONCE {
-            pushed.put(sink, &mut together)?;
-            pushed.paths += std::mem::take(&mut paths);
-        }
-        Ok::<_, S::Error>(Some(Summary::from(family)))
-    });
+    let (together, whole) = (Vec::new(), Merging::new(By::All, None));
+    let mut pushing = Pushing { sink, pushed: Pushed::default(), together, paths: 0, whole };
+    let mut loaded = Loaded::default();
+    let read = read_into(&mut pushing, profiles, labelled, &mut loaded);
     // What was read before one that cannot be is put in, too.
-    pushed.put(sink, &mut together)?;
-    pushed.paths += paths;
-    let loaded: Loaded = loaded?;
+    pushing.put()?;
+    read?;
+    let Pushing { sink, pushed, whole, .. } = pushing;
     let left_out = loaded.left_out.clone();
     let opened = Opened::of(loaded, whole.finish());
     let symbols = opened.symbols();
@@ -117,6 +131,44 @@ pub fn push<S: Sink + ?Sized>(
         }
     }
     Ok((pushed, left_out))
+}
+
+fn read_into<S: Sink + ?Sized>(
+    pushing: &mut Pushing<S>,
+    profiles: &[PathBuf],
+    labelled: &Labelled,
+    loaded: &mut Loaded,
+) -> Result<(), S::Error> {
+    let mut whole = Vec::new();
+    for path in profiles {
+        match Interval::names(path) {
+            None => whole.push(path.clone()),
+            Some((from, to)) => {
+                let interval = Interval::load(&from, &to).map_err(S::Error::from)?;
+                pushing.add(interval_frame(&interval, labelled))?;
+                loaded.profiles.push(interval.to.into());
+            }
+        }
+    }
+    if whole.is_empty() && !profiles.is_empty() {
+        return Ok(());
+    }
+    let more = read_all(Sources::find(&whole).map_err(S::Error::from)?, |family, bytes| {
+        drop(bytes);
+        pushing.add(frame(None, &family, labelled))?;
+        Ok::<_, S::Error>(Some(Summary::from(family)))
+    })?;
+    loaded.profiles.extend(more.profiles);
+    loaded.left_out.extend(more.left_out);
+    loaded.archives = more.archives;
+    Ok(())
+}
+
+/// What a family counted between two readings, as a recording of its own: it is one run of what the program was asked.
+fn interval_frame(interval: &Interval, labelled: &Labelled) -> Frame {
+    let Interval { from, to } = interval;
+    let frame = frame(Some(from), to, labelled);
+    Frame { session: format!("{}-{}", session(to), frame.start), holds_later: true, ..frame }
 }
 
 /// A recording as a whole, frame 0; or what it has beyond an earlier reading, for its sender to number.

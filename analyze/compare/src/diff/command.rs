@@ -14,12 +14,19 @@ use diytrace_views::view::{self, Screen};
 
 /// Compares, writes, and gives the exit status; warnings go to stderr.
 pub fn run(command: &Command, out: &mut dyn Write) -> Result<u8, Error> {
-    let [left, right] = [command.left.open()?, command.right.open()?];
-    let mut comparison = compare(&left, &right, &command.how.with_history()?)?;
-    if let Some((left, right)) = &command.confirm {
-        confirm(&mut comparison, &Runs::open(left)?, &Runs::open(right)?)?;
+    command.how.tell(&command.comparison()?, command.output.as_deref(), out)
+}
+
+impl Command {
+    /// Compares.
+    pub fn comparison(&self) -> Result<Comparison, Error> {
+        let [left, right] = [self.left.open()?, self.right.open()?];
+        let mut comparison = compare(&left, &right, &self.how.with_history()?)?;
+        if let Some((left, right)) = &self.confirm {
+            confirm(&mut comparison, &Runs::open(left)?, &Runs::open(right)?)?;
+        }
+        Ok(comparison)
     }
-    command.how.tell(&comparison, command.output.as_deref(), out)
 }
 
 impl How {

@@ -23,16 +23,13 @@ pub use choose::{Patterns, Since};
 pub use document::{Compared, Document, Sample, SideFacts, Verdict};
 pub use error::Error;
 pub use metric::{Kind, Metric, Value};
-pub use options::{Cutoff, Options, Scheme};
+pub use options::{Cutoff, Options, Scheme, Source};
 pub use read::{Run, Side};
 
 /// The comparison as data.
 pub fn document(options: &Options) -> Result<Document, Error> {
-    let [of_left, of_right] = &options.runs;
-    let [left, right] =
-        [("A", &options.left, of_left), ("B", &options.right, of_right)].map(|(name, paths, wanted)| {
-            read::side(paths, wanted.as_deref()).and_then(|side| choose::runs(side, name, options))
-        });
+    let side = |name, source| read::side(source).and_then(|side| choose::runs(side, name, options));
+    let (left, right) = (side("A", &options.left), side("B", &options.right));
     let (left, right) = (left?, right?);
     let series = series::series(&left, &right, options)?;
     compare::compare(options, &left, &right, series)

@@ -3,16 +3,15 @@
 use std::path::PathBuf;
 
 use super::choose::{Patterns, Since};
+use crate::runs::Runs;
 
 /// What to compare, and what counts as alike.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where A's runs are: sets of profiles, and files or folders of JSON.
-    pub left: Vec<PathBuf>,
-    /// Where B's are.
-    pub right: Vec<PathBuf>,
-    /// Which of A's and of B's runs, as `--run` means them. `None`: all.
-    pub runs: [Option<String>; 2],
+    /// A's runs.
+    pub left: Source,
+    /// B's.
+    pub right: Source,
     /// The metrics; none: the usual ones.
     pub metrics: Patterns,
     /// What small values are raised to; of several for a metric the last counts.
@@ -25,6 +24,20 @@ pub struct Options {
     pub scheme: Scheme,
     /// Least share of metrics that match, in percent.
     pub pass: f64,
+}
+
+/// Where a side's runs are.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Sets of profiles, and files or folders of JSON.
+    At {
+        /// Where.
+        paths: Vec<PathBuf>,
+        /// Which of the recordings there, as `--run` means them. `None`: all.
+        wanted: Option<String>,
+    },
+    /// The runs themselves.
+    Of(Runs),
 }
 
 /// How a metric is compared.

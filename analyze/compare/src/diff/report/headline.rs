@@ -40,6 +40,16 @@ pub fn headline(query: &Query, name: impl Fn(&Function) -> String) -> String {
     }
 }
 
+/// A function's name, with what tells it from others of that name.
+pub fn name_in(query: &Query, function: &Function) -> String {
+    let is_clear = query.functions.iter().filter(|other| other.name == function.name).count() == 1;
+    match &function.file {
+        _ if is_clear => function.name.clone(),
+        Some(file) => format!("{} ({file})", function.name),
+        None => format!("{} [{}]", function.name, function.module),
+    }
+}
+
 fn takes(function: &Function) -> String {
     longer(&function.self_ns)
 }

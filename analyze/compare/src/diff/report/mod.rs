@@ -9,9 +9,24 @@ mod words;
 use std::fs;
 use std::path::Path;
 
-use super::{Comparison, Error};
+use super::{Comparison, Error, Query, Verdict};
 use diytrace_profile::new_file::NewFile;
+use diytrace_views::names::shorten;
 use diytrace_views::view;
+
+/// What came out, in a sentence; of several queries the first in which anything changed, and how many others there are.
+pub fn sentence(comparison: &Comparison) -> String {
+    let mut shown = comparison.clone();
+    shorten(&mut shown);
+    let queries = &shown.queries;
+    let is_changed = |query: &&Query| query.functions.iter().any(|function| function.verdict <= Verdict::OneSided);
+    let Some(told) = queries.iter().find(is_changed).or(queries.first()) else { return String::new() };
+    let said = headline::headline(told, |function| headline::name_in(told, function));
+    match (&told.query, queries.len()) {
+        (Some(name), 2..) => format!("{name}: {said} ({} queries)", queries.len()),
+        _ => said,
+    }
+}
 
 /// Writes a comparison into a folder, made if missing: `report.json`, `report.html`, and all numbers behind them as TSV.
 pub fn write(folder: &Path, comparison: &Comparison) -> Result<(), Error> {

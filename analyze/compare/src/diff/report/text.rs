@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::headline::headline;
+use super::headline::{headline, name_in};
 use super::words::{
     because, callers, counted, exactly, metric, metric_name, percent, plus_minus, signed, signed_time, why,
 };
@@ -267,12 +267,7 @@ impl Summary<'_> {
 
     /// A function's name, with what tells it from others of that name.
     fn name(&self, function: &Function) -> String {
-        let is_clear = self.query.functions.iter().filter(|other| other.name == function.name).count() == 1;
-        match &function.file {
-            _ if is_clear => function.name.clone(),
-            Some(file) => format!("{} ({file})", function.name),
-            None => format!("{} [{}]", function.name, function.module),
-        }
+        name_in(self.query, function)
     }
 
     /// How many runs can tell one changed function among all that are tested.

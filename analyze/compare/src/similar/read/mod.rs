@@ -7,10 +7,11 @@ mod profiles;
 
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Error;
 use super::metric::Value;
+use super::options::Source;
 use crate::runs::{FILE, Runs};
 
 /// One of the two environments.
@@ -37,8 +38,16 @@ pub struct Run {
     pub values: Vec<Value>,
 }
 
-/// Reads one side: every path's runs, in this order, or those of its recordings that `wanted` means.
-pub fn side(paths: &[PathBuf], wanted: Option<&str>) -> Result<Side, Error> {
+/// Reads one side: its runs, or every path's in this order, or those of the recordings there that are wanted.
+pub fn side(source: &Source) -> Result<Side, Error> {
+    let (paths, wanted) = match source {
+        Source::At { paths, wanted } => (paths, wanted.as_deref()),
+        Source::Of(runs) => {
+            let mut side = Side { name: runs.name.clone(), ..Side::default() };
+            profiles::read(runs.clone(), &mut side)?;
+            return Ok(side);
+        }
+    };
     let names: Vec<_> = paths.iter().take(3).map(|path| path.display().to_string()).collect();
     let more =
         if paths.len() > names.len() { format!(" and {} more", paths.len() - names.len()) } else { String::new() };

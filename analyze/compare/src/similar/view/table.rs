@@ -107,7 +107,8 @@ fn short(number: f64) -> String {
     }
 }
 
-fn answer(document: &Document) -> String {
+/// What came out, in a sentence.
+pub fn answer(document: &Document) -> String {
     let missing = match document.missing {
         0 => String::new(),
         some => format!(" ({} missing)", count(some as u64)),
