@@ -20,6 +20,9 @@ pub enum Error {
     /// A run cannot be archived.
     #[error(transparent)]
     Archive(#[from] diytrace_profile::error::Error),
+    /// The store takes it not.
+    #[error(transparent)]
+    Store(diytrace_profile::error::Error),
     /// A set of runs cannot be written.
     #[error(transparent)]
     Runs(#[from] runs::Error),

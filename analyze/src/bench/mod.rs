@@ -39,12 +39,31 @@ pub use plan::{Amount, Options, Plan, Subject};
 use crate::ctl;
 use counters::Available;
 use diytrace_compare::diff::{self, Comparison};
+use diytrace_compare::runs::Runs;
 use diytrace_profile::human;
 use interrupts::{Interrupt, Interrupts};
 use session::{Measured, Session};
 
-/// Runs it all, compares, and gives the exit status: 128 and the signal's number if it was ended by one.
-pub fn run(options: &Options, out: &mut dyn Write) -> Result<u8, Error> {
+/// What a bench came to.
+#[cfg_attr(not(feature = "service"), expect(dead_code, reason = "nobody keeps it"))]
+pub struct Benched<'a> {
+    /// A set of runs for each side.
+    pub sides: &'a [Runs],
+    /// What they were compared to, if there are two.
+    pub comparison: Option<&'a Comparison>,
+    /// The exit status.
+    pub status: u8,
+}
+
+/// Who keeps what benches come to.
+pub trait Keep {
+    /// Keeps it.
+    fn keep(&mut self, benched: &Benched) -> Result<(), diytrace_profile::error::Error>;
+}
+
+/// Runs it all, compares, has it kept by whoever is asked to, and gives the exit status: 128 and the signal's number if it was
+/// ended by one.
+pub fn run(options: &Options, keeper: Option<Box<dyn Keep>>, out: &mut dyn Write) -> Result<u8, Error> {
     let plan = match &options.subject {
         Subject::Plan(plan) => plan.clone(),
         Subject::Scenario(path) => scenario::read(path)?,
@@ -66,7 +85,7 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<u8, Error> {
     let measured = measure(&all, &folder, options.amount)?;
     tell(&measured, options);
     let mut interrupt = measured.interrupt;
-    let mut status = 0;
+    let (mut status, mut compared) = (0, None);
     match &measured.sides[..] {
         [left, right] if !left.runs.is_empty() && !right.runs.is_empty() => {
             let _ = summary::write(&measured.sides, &mut io::stderr());
@@ -78,12 +97,21 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<u8, Error> {
             }
             status = options.how.tell(&comparison, Some(&folder.join("report")), out)?;
             say(&format!("the whole report is {}", options.output.join("report/report.html").display()));
+            compared = Some(comparison);
         }
         sides => summary::write(sides, out)?,
     }
     out.flush()?;
     if let Some(name) = &options.save {
         save(&measured, &options.how, name)?;
+    }
+    match keeper {
+        Some(mut keeper) if interrupt.is_none() => {
+            let benched = Benched { sides: &measured.sides, comparison: compared.as_ref(), status };
+            keeper.keep(&benched).map_err(Error::Store)?;
+        }
+        Some(_) => say("nothing was put into the store: it was interrupted"),
+        None => {}
     }
     Ok(interrupt.map_or(status, |Interrupt(signal)| u8::try_from(128 + signal).unwrap_or(u8::MAX)))
 }

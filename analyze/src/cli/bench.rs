@@ -1,13 +1,15 @@
 //! The options of `bench`.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::bench::{Amount, Options, Plan, Subject};
+use crate::bench::{self, Amount, Options, Plan, Subject};
 use diytrace_compare::diff;
 
 use super::diff::Comparing;
 use super::record::Recorder;
+use super::{Error, from_store};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,6 +17,7 @@ Examples:
   diytrace bench --a ./old --b ./new --root 'Parser::*' --prepare 'rm -r cache'
   diytrace bench --a ./old --b ./new --precision 1 --time-limit 5m
   diytrace bench --a ./old --save main  # one side, for later comparisons
+  diytrace bench --a ./old --b ./new --store runs.db  # and keep it there
   diytrace bench servers.toml           # two servers, and queries for both
 
 A run is a fresh process under the recorder, and the sides take turns: A B B A. Commands run in a shell and see \
@@ -108,10 +111,43 @@ pub struct Arguments {
     no_confirm: bool,
 
     #[command(flatten)]
+    kept: Kept,
+
+    #[command(flatten)]
     comparing: Comparing,
 
     #[command(flatten)]
     recorder: Recorder,
+}
+
+/// Where runs and verdict are kept, beside the folder.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Into a profile store")]
+pub struct Kept {
+    /// Put the runs and the verdict into this store, which is made if there is none
+    #[arg(long, value_name = "URL")]
+    pub store: Option<String>,
+
+    /// A label of all runs (repeatable), beside side=left or right, and commit and branch where git knows them
+    #[arg(long = "label", value_name = "NAME=VALUE", requires = "store")]
+    pub labels: Vec<String>,
+
+    /// A label of the left side's runs (repeatable)
+    #[arg(long = "left-label", value_name = "NAME=VALUE", requires = "store")]
+    pub left_labels: Vec<String>,
+
+    /// A label of the right side's runs (repeatable)
+    #[arg(long = "right-label", value_name = "NAME=VALUE", requires = "store")]
+    pub right_labels: Vec<String>,
+}
+
+impl Arguments {
+    /// Runs the command and gives its exit status.
+    pub fn run(self, out: &mut dyn Write) -> Result<u8, Error> {
+        // What is wrong with the store is better said before the runs.
+        let keeper = from_store::keeper(&self.kept)?;
+        Ok(bench::run(&self.into(), keeper, out)?)
+    }
 }
 
 const PRECISION_LIMIT: Duration = Duration::from_secs(600);

@@ -5,14 +5,16 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use diytrace_compare::diff::{self, Command, How, Options};
 use diytrace_compare::statistics;
+use diytrace_views::view;
 
 use diytrace_profile::error::Error;
 
 use super::choice::{Colors, choice};
-use super::pager::Paging;
+use super::pager::{Output, Paging};
 use super::shown::Format;
 use super::sides::Sides;
 use super::stored::Compared;
+use super::wanted::Kind;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,6 +24,7 @@ Examples:
   diytrace diff before after --confirm before2 after2  # in fresh runs, too
   diytrace diff before after --against main            # what usually varies
   diytrace diff before after --fail-on changed --min-change 2 --correction holm
+  diytrace diff --store runs.db commit=ab12 commit=cd34 --save
   diytrace diff before after --format json | jq '.queries[].functions[].verdict'
 
 A set is a folder with runs.json, as `diytrace bench` writes it, or one whose subfolders (or files) are a run's \
@@ -49,8 +52,12 @@ pub struct Arguments {
     #[command(flatten)]
     stored: Compared,
 
+    /// What was recorded since then: an age such as 90s, 1h or 2d, or a moment such as 2026-11-20T14:00:00Z
+    #[arg(long, value_name = "TIME", requires = "store", help_heading = "From a profile store")]
+    since: Option<String>,
+
     /// Fresh runs of both: a change that they do not confirm is not called one
-    #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"])]
+    #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"], conflicts_with = "store")]
     confirm: Option<Vec<PathBuf>>,
 
     /// Write report.html, report.json, and the numbers behind them as tables to this folder
@@ -61,7 +68,7 @@ pub struct Arguments {
     how: Comparing,
 
     #[command(flatten)]
-    pub paging: Paging,
+    paging: Paging,
 }
 
 /// How sets are compared, and how that is told.
@@ -116,11 +123,27 @@ pub struct Comparing {
 }
 
 impl Arguments {
+    /// Runs the command and gives its exit status.
+    pub fn run(self, out: &mut Output) -> Result<u8, super::Error> {
+        let (stored, since, paging) = (self.stored.clone(), self.since.clone(), self.paging.clone());
+        let named = [self.left.clone(), self.right.clone()].map(Option::unwrap_or_default);
+        let command = self.command()?;
+        let comparison = command.comparison()?;
+        let status = command.how.tell(&comparison, command.output.as_deref(), paging.of(out))?;
+        stored.save((Kind::Diff, since.as_deref()), named.each_ref().map(PathBuf::as_path), || {
+            let mut document = Vec::new();
+            view::json::write(&comparison, &mut document)?;
+            Ok((diff::report::sentence(&comparison), status, document))
+        })?;
+        Ok(status)
+    }
+
     /// The command that they ask for.
     pub fn command(self) -> Result<Command, Error> {
-        let Self { left, right, sides, stored, confirm, output, how, .. } = self;
+        let Self { left, right, sides, stored, since, confirm, output, how, .. } = self;
         let [left, right] = sides.of(left, right)?;
-        let (left, right) = (stored.set(left)?, stored.set(right)?);
+        let since = since.as_deref();
+        let (left, right) = (stored.set(left, since)?, stored.set(right, since)?);
         let pair = |sets: Vec<PathBuf>| <[PathBuf; 2]>::try_from(sets).ok().map(|[left, right]| (left, right));
         Ok(Command { left, right, confirm: confirm.and_then(pair), output, how: how.into() })
     }

@@ -1,14 +1,14 @@
-//! What a profile store has of a selection.
+//! What a profile store has of a selection, and what is kept there of a comparison.
 
 use std::sync::Arc;
 
-use diytrace_compare::diff::Set;
 use diytrace_compare::runs::{Elsewhere, Run, Runs};
 use diytrace_profile::error::Error;
 use diytrace_profile::opened::Opened;
 use diytrace_store::{self as store, Address, GroupBy, Query, Range};
 use jiff::Zoned;
 
+pub use super::service::{keeper, save};
 use super::wanted::{Replicate, Selection};
 
 /// All of it as a profile, apart by a label's values if one is named.
@@ -22,11 +22,11 @@ pub fn opened(selection: &Selection, by: Option<&str>) -> Result<Opened, Error> 
 }
 
 /// Its runs, as a side of a comparison.
-pub fn runs(selection: &Selection, replicate: Replicate) -> Result<Set, Error> {
+pub fn runs(selection: &Selection, replicate: Replicate) -> Result<Runs, Error> {
     replicates(selection, replicate.into()).map_err(|error| Error::Elsewhere(error.into()))
 }
 
-fn replicates(selection: &Selection, replicate: store::Replicate) -> Result<Set, store::Error> {
+fn replicates(selection: &Selection, replicate: store::Replicate) -> Result<Runs, store::Error> {
     let (query, address) = (query(selection)?, selection.store.parse::<Address>()?);
     let runs = store::replicates(&*store::open(&address, false)?, &query, replicate)?;
     let run = |(number, (started, query)): (u32, (i64, Query))| {
@@ -40,10 +40,11 @@ fn replicates(selection: &Selection, replicate: store::Replicate) -> Result<Set,
         Run { number, started_unix_ns: u64::try_from(started).ok(), elsewhere, ..Run::default() }
     };
     let runs = (1..).zip(runs).map(run).collect();
-    Ok(Set::Of(Runs { name: selection.labels.to_owned(), runs, folder: address.to_string().into(), ..Runs::default() }))
+    Ok(Runs { name: selection.labels.to_owned(), runs, folder: address.to_string().into(), ..Runs::default() })
 }
 
-fn query(selection: &Selection) -> Result<Query, store::Error> {
+/// What is asked of the store.
+pub fn query(selection: &Selection) -> Result<Query, store::Error> {
     let range = Range::parse(selection.since, selection.until, &Zoned::now())?;
     Query::parse(selection.labels, range)
 }

@@ -170,11 +170,8 @@ impl Command {
                 let (action, target) = arguments.parts();
                 Ok(control::run(&action, &target, out.unpaged())?)
             }
-            Self::Bench(arguments) => Ok(benching::run(&(*arguments).into(), out.unpaged())?),
-            Self::Diff(arguments) => {
-                let out = arguments.paging.of(out);
-                Ok(comparing::run(&arguments.command()?, out)?)
-            }
+            Self::Bench(arguments) => arguments.run(out.unpaged()),
+            Self::Diff(arguments) => arguments.run(out),
             Self::Top(arguments) => Ok(crate::top::run(&arguments.into(), out.unpaged()).map(|()| 0)?),
             Self::Tree(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Self::Callers(arguments) => Ok(arguments.run(out).map(|()| 0)?),

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use diytrace_compare::similar::{self, Cutoff, Options, Patterns, Scheme as Compared, Since};
+use diytrace_compare::similar::{self, Cutoff, Document, Options, Patterns, Scheme as By, Since, Source};
+use diytrace_profile::error::Error as Whole;
+use diytrace_views::view;
 use jiff::Zoned;
 
 use super::Error;
@@ -11,6 +13,8 @@ use super::pager::Output;
 use super::selection::patterns;
 use super::shown::{Shown, warn};
 use super::sides::Sides;
+use super::stored::Compared;
+use super::wanted::Kind;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,6 +23,7 @@ Examples:
   diytrace similar gce/ kubemark/ --last 20  # perf-dashboard JSON
   diytrace similar gce/ kubemark/ --scheme ks --significance 0.01 --since 24h
   diytrace similar a/ b/ --metrics 'benchmarks.*.real_time'  # any JSON
+  diytrace similar --store runs.db host=db7 host=db8 --save
   diytrace similar --left mon.json tue.json --right fri.json sat.json --pass 95
 
 A side is a folder of runs: profiles (a file or folder each, or what `diytrace bench` wrote), or JSON (a file or \
@@ -38,19 +43,22 @@ Exit status: 0 similar (PASS), 1 not (FAIL), 2 bad use or input.";
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The one environment's runs
+    /// The one environment's runs; with --store their labels: service=pg,host=ab*
     #[arg(value_name = "A", required_unless_present_any = ["left", "runs"])]
     a: Option<PathBuf>,
 
-    /// The other's
+    /// The other's; with --store their labels
     #[arg(value_name = "B", required_unless_present_any = ["left", "runs"])]
     b: Option<PathBuf>,
 
     #[command(flatten)]
     sides: Sides,
 
+    #[command(flatten)]
+    stored: Compared,
+
     /// A's runs as a list of profiles, sets or JSON files, in place of A and B
-    #[arg(long, value_name = "RUN", num_args = 1.., requires = "right", conflicts_with_all = ["a", "b", "runs"])]
+    #[arg(long, value_name = "RUN", num_args = 1.., requires = "right", conflicts_with_all = ["a", "b", "runs", "store"])]
     left: Vec<PathBuf>,
 
     /// B's runs as a list
@@ -69,9 +77,9 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     last: Option<u32>,
 
-    /// Compare only runs that began since: 24h, 7d, 2026-11-20, 2026-11-20T10:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = since)]
-    since: Option<Since>,
+    /// Compare only runs that began since, of a store those that ended since: 24h, 7d, 2026-11-20, 2026-11-20T10:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    since: Option<Moment>,
 
     /// How the two series of a metric are compared
     #[arg(long, value_enum, value_name = "SCHEME", default_value_t)]
@@ -106,6 +114,13 @@ enum Scheme {
     Ks,
 }
 
+/// A moment as it was written, and what that is where no store is asked.
+#[derive(Clone, Debug)]
+struct Moment {
+    text: String,
+    since: Option<Since>,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Ratio {
     low: f64,
@@ -118,9 +133,11 @@ const MOST_WARNINGS: usize = 10;
 impl Arguments {
     /// Runs the command and gives its exit status: 0 similar, 1 not.
     pub fn run(self, out: &mut Output) -> Result<u8, Error> {
-        let (limit, shown) = (self.limit, self.shown.clone());
+        let (limit, shown, stored) = (self.limit, self.shown.clone(), self.stored.clone());
+        let named = [self.a.clone(), self.b.clone()].map(Option::unwrap_or_default);
+        let since = self.since.as_ref().map(|since| since.text.clone());
         let screen = shown.screen();
-        let document = similar::document(&self.options()?)?;
+        let document = self.document()?;
         let warned = document.warnings.len().min(MOST_WARNINGS);
         let shown_document = (&document, &document.warnings[..warned]);
         shown.show::<Error>(
@@ -132,32 +149,57 @@ impl Arguments {
         if let more @ 1.. = document.warnings.len() - warned {
             warn(&[format!("… and {more} more; --format json has them all")]);
         }
-        Ok(if document.pass { 0 } else { 1 })
+        let status = if document.pass { 0 } else { 1 };
+        stored.save((Kind::Similar, since.as_deref()), named.each_ref().map(PathBuf::as_path), || {
+            let mut json = Vec::new();
+            view::json::write(&document, &mut json)?;
+            Ok((similar::view::table::answer(&document), status, json))
+        })?;
+        Ok(status)
+    }
+
+    /// The comparison.
+    pub fn document(self) -> Result<Document, Error> {
+        Ok(similar::document(&self.options()?)?)
     }
 }
 
 impl Arguments {
     fn options(self) -> Result<Options, Error> {
-        let Self { a, b, sides, left, right, metrics, cutoffs, last, since, scheme, ratio, significance, pass, .. } =
-            self;
-        let (left, right, runs) = match left.is_empty() {
-            true => {
+        let Self { a, b, sides, stored, left, right, metrics, cutoffs, last, since, .. } = self;
+        let Self { scheme, ratio, significance, pass, .. } = self;
+        let at = |paths, wanted| Source::At { paths, wanted };
+        let (left, right) = match (left.is_empty(), stored.is_asked()) {
+            (false, _) => (at(left, None), at(right, None)),
+            (true, false) => {
                 let [(a, of_a), (b, of_b)] = sides.of(a, b)?;
-                (vec![a], vec![b], [of_a, of_b])
+                (at(vec![a], of_a), at(vec![b], of_b))
             }
-            false => (left, right, [None, None]),
+            (true, true) => {
+                let since = since.as_ref().map(|since| since.text.as_str());
+                let side = |labels: Option<PathBuf>| stored.runs(&labels.unwrap_or_default(), since).map(Source::Of);
+                (side(a)?, side(b)?)
+            }
+        };
+        let since = match since {
+            Some(Moment { since: None, text }) if !stored.is_asked() => {
+                return Err(
+                    Whole::Usage(format!("--since {text}: only what is in a store (--store) is chosen so")).into()
+                );
+            }
+            Some(Moment { since, .. }) if !stored.is_asked() => since,
+            _ => None, // the store has left out what is older
         };
         Ok(Options {
             left,
             right,
-            runs,
             metrics: Patterns(patterns(&metrics)),
             cutoffs,
             last: last.map(|last| last as usize),
             since,
             scheme: match scheme {
-                Scheme::Avg => Compared::Avg { low: ratio.low, high: ratio.high },
-                Scheme::Ks => Compared::Ks { significance },
+                Scheme::Avg => By::Avg { low: ratio.low, high: ratio.high },
+                Scheme::Ks => By::Ks { significance },
             },
             pass,
         })
@@ -183,8 +225,10 @@ fn cutoff(text: &str) -> Result<Cutoff, &'static str> {
     }
 }
 
-fn since(text: &str) -> Result<Since, String> {
-    Since::parse(text, &Zoned::now())
+fn moment(text: &str) -> Result<Moment, String> {
+    // A store takes moments that nobody else does.
+    let since = if text == "now" || text.starts_with('@') { None } else { Some(Since::parse(text, &Zoned::now())?) };
+    Ok(Moment { text: text.to_owned(), since })
 }
 
 fn ratio(text: &str) -> Result<Ratio, &'static str> {

@@ -1,5 +1,8 @@
 //! Profiles out of a store, in place of files.
 
+use std::io;
+use std::path::Path;
+
 use diytrace_compare::diff::Set;
 use diytrace_compare::runs::Runs;
 use diytrace_profile::error::Error;
@@ -7,7 +10,7 @@ use diytrace_profile::opened::Opened;
 
 use super::from_store;
 use super::sides::Side;
-use super::wanted::{Replicate, Selection};
+use super::wanted::{Concluded, Kind, Replicate, Selection};
 
 /// What of a store stands in place of PROFILE.
 #[derive(Clone, Debug, clap::Args)]
@@ -49,33 +52,59 @@ impl Stored {
 #[command(next_help_heading = "From a profile store")]
 pub struct Compared {
     /// The store: a file that `push` has made
-    #[arg(long, value_name = "URL", conflicts_with_all = ["confirm", "runs"])]
+    #[arg(long, value_name = "URL", conflicts_with = "runs")]
     store: Option<String>,
 
     /// What is one run of a side
     #[arg(long, value_enum, value_name = "WHAT", requires = "store", default_value_t)]
     replicate: Replicate,
 
-    /// What was recorded since then: an age such as 90s, 1h or 2d, or a moment such as 2026-11-20T14:00:00Z
-    #[arg(long, value_name = "TIME", requires = "store")]
-    since: Option<String>,
-
-    /// And until then
+    /// What was recorded until then: an age such as 90s, 1h or 2d, or a moment such as 2026-11-20T14:00:00Z
     #[arg(long, value_name = "TIME", requires = "store")]
     until: Option<String>,
+
+    /// Keep the verdict in the store: `diytrace verdicts` and the service's page show it
+    #[arg(long, requires = "store")]
+    save: bool,
 }
 
 impl Compared {
+    /// Whether a store is asked.
+    pub fn is_asked(&self) -> bool {
+        self.store.is_some()
+    }
+
+    /// A side that is a selection of the store.
+    pub fn runs(&self, labels: &Path, since: Option<&str>) -> Result<Runs, Error> {
+        from_store::runs(&self.selection(labels.to_str().unwrap_or_default(), since), self.replicate)
+    }
+
     /// A side: a selection of the store, or if none is asked, where its set is.
-    pub fn set(&self, (side, run): Side) -> Result<Set, Error> {
-        let store = match (&self.store, run) {
-            (Some(store), _) => store,
-            (None, None) => return Ok(Set::At(side)),
-            (None, Some(wanted)) => {
-                return Runs::chosen(&side, &wanted).map(Set::Of).map_err(|error| Error::Elsewhere(error.into()));
-            }
-        };
-        let (since, until) = (self.since.as_deref(), self.until.as_deref());
-        from_store::runs(&Selection { store, labels: &side.to_string_lossy(), since, until }, self.replicate)
+    pub fn set(&self, (side, run): Side, since: Option<&str>) -> Result<Set, Error> {
+        match run {
+            _ if self.is_asked() => self.runs(&side, since).map(Set::Of),
+            None => Ok(Set::At(side)),
+            Some(wanted) => Runs::chosen(&side, &wanted).map(Set::Of).map_err(|error| Error::Elsewhere(error.into())),
+        }
+    }
+
+    /// Keeps what both sides were compared to, if that is asked for.
+    pub fn save(
+        &self,
+        (kind, since): (Kind, Option<&str>),
+        sides: [&Path; 2],
+        conclude: impl FnOnce() -> io::Result<(String, u8, Vec<u8>)>,
+    ) -> Result<(), Error> {
+        if !self.save {
+            return Ok(());
+        }
+        let (sentence, status, document) = conclude()?;
+        let sides = sides.map(|labels| self.selection(labels.to_str().unwrap_or_default(), since));
+        from_store::save(&Concluded { kind, sides, names: None, replicate: self.replicate, sentence, status, document })
+    }
+
+    fn selection<'a>(&'a self, labels: &'a str, since: Option<&'a str>) -> Selection<'a> {
+        let (store, until) = (self.store.as_deref().unwrap_or_default(), self.until.as_deref());
+        Selection { store, labels, since, until }
     }
 }

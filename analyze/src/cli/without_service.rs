@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 
 use clap::Subcommand;
-use diytrace_compare::diff::Set;
+use diytrace_compare::runs::Runs;
 use diytrace_profile::error::Error;
 use diytrace_profile::opened::Opened;
 
+use super::bench::Kept;
 use super::pager::Output;
-use super::wanted::{Replicate, Selection};
+use super::wanted::{Concluded, Replicate, Selection};
+use crate::bench::Keep;
 
 /// A command that was not built.
 #[derive(Debug, Subcommand)]
@@ -25,6 +27,8 @@ pub enum Command {
     Scrape(Words),
     #[command(hide = true, disable_help_flag = true)]
     History(Words),
+    #[command(hide = true, disable_help_flag = true)]
+    Verdicts(Words),
     #[command(hide = true, disable_help_flag = true)]
     Serve(Words),
     #[command(hide = true, disable_help_flag = true)]
@@ -52,6 +56,7 @@ impl Command {
             Self::Samples(_) => "samples",
             Self::Scrape(_) => "scrape",
             Self::History(_) => "history",
+            Self::Verdicts(_) => "verdicts",
             Self::Serve(_) => "serve",
             Self::Agent(_) => "agent",
             Self::Load(_) => "load",
@@ -66,8 +71,18 @@ pub fn opened(_: &Selection, _: Option<&str>) -> Result<Opened, Error> {
 }
 
 /// The same of one to compare.
-pub fn runs(_: &Selection, _: Replicate) -> Result<Set, Error> {
+pub fn runs(_: &Selection, _: Replicate) -> Result<Runs, Error> {
     Err(not_built("--store"))
+}
+
+/// Nor can anything be kept in one.
+pub fn save(_: &Concluded) -> Result<(), Error> {
+    Err(not_built("--store"))
+}
+
+/// The same of a bench.
+pub fn keeper(kept: &Kept) -> Result<Option<Box<dyn Keep>>, Error> {
+    if kept.store.is_some() { Err(not_built("--store")) } else { Ok(None) }
 }
 
 fn not_built(what: &str) -> Error {
@@ -96,6 +111,9 @@ mod tests {
             ("diytrace history parse --store runs.db --over commit", "history"),
             ("diytrace report --store runs.db --select service=pg --since 1h", "--store"),
             ("diytrace diff --store runs.db build=a build=b", "--store"),
+            ("diytrace similar --store runs.db build=a build=b --save", "--store"),
+            ("diytrace bench --a true --store runs.db", "--store"),
+            ("diytrace verdicts --store runs.db", "verdicts"),
         ] {
             let sentence = said(line);
             assert!(sentence.starts_with(&format!("{what} was left out of this build")), "{sentence}");

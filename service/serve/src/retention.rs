@@ -114,6 +114,7 @@ fn once(store: &mut dyn Engine, retention: Retention) -> Result<(), Error> {
     if let Some(age) = retention.hour.age {
         let range = Range { since: i64::MIN, until: ago(age) };
         store.delete(&Query { range, ..Query::default() }).map(drop).or_else(nothing)?;
+        store.delete_verdicts(range)?;
     }
     if let Some(bytes) = retention.hour.bytes {
         store.shrink(&Query::default(), bytes).map(drop).or_else(nothing)?;

@@ -7,8 +7,8 @@ use diytrace_serve::{Answer, Refusal, Views};
 use diytrace_views::view;
 use serde::Serialize;
 
-use super::{history, samples, series};
-use crate::cli::{annotate, callers, diff, export, report, tree};
+use super::{history, samples, series, verdicts};
+use crate::cli::{self, annotate, callers, diff, export, report, similar, tree};
 
 /// Options that a request may set, as the command line has them: none names a file.
 const VALUES: [&str; 16] = [
@@ -43,6 +43,13 @@ const OF_SAMPLES: [&str; 7] = ["select", "since", "until", "id", "type", "sort",
 const OF_COMPARISONS: [&str; 9] =
     ["since", "until", "replicate", "min-change", "max-spread", "min-share", "level", "correction", "limit"];
 
+/// Those of whether two selections perform alike.
+const OF_SIMILARITY: [&str; 10] =
+    ["since", "until", "replicate", "metrics", "cutoff", "last", "scheme", "ratio", "significance", "pass"];
+
+/// Those of a list of verdicts.
+const OF_VERDICTS: [&str; 3] = ["kind", "since", "until"];
+
 /// The commands that a request may ask.
 #[derive(Parser)]
 #[command(name = "diytrace", disable_help_flag = true)]
@@ -56,6 +63,8 @@ enum Asked {
     History(history::Arguments),
     Export(export::Arguments),
     Diff(Box<diff::Arguments>),
+    Similar(Box<similar::Arguments>),
+    Verdicts(verdicts::Arguments),
 }
 
 /// Answers of a store.
@@ -85,6 +94,11 @@ impl Views for Answers {
             Asked::Samples(arguments) => json(arguments.document()),
             Asked::History(arguments) => json(arguments.document()),
             Asked::Export(arguments) => arguments.bytes(),
+            Asked::Verdicts(arguments) => json(arguments.document()),
+            Asked::Similar(arguments) => json(arguments.document().map_err(|error| match error {
+                cli::Error::Analyze(error) => error,
+                error => Error::Elsewhere(error.into()),
+            })),
             Asked::Diff(arguments) => {
                 let mut bytes = Vec::new();
                 let compared = arguments.command();
@@ -113,7 +127,8 @@ fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec
         "timeline" => ("report", "--format=json"),
         "compare" => ("diff", "--format=json"),
         "heatmap" => ("history", "--format=json"),
-        "history" | "report" | "tree" | "callers" | "annotate" | "series" => (view, "--format=json"),
+        "verdicts" | "verdict" => ("verdicts", "--format=json"),
+        "similar" | "history" | "report" | "tree" | "callers" | "annotate" | "series" => (view, "--format=json"),
         "samples" | "profiles" => ("samples", "--format=json"),
         "samples/flamegraph" => ("samples", "--as=flamegraph"),
         "samples/folded" => ("samples", "--as=folded"),
@@ -138,17 +153,21 @@ fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec
         let option = name.replace('_', "-");
         let is_positional = match command {
             "callers" | "annotate" | "history" => option == "function",
-            "diff" => option == "left" || option == "right",
+            "diff" | "similar" => option == "left" || option == "right",
+            "verdicts" => view == "verdict" && option == "id",
             _ => false,
         };
         let known: &[&str] = match command {
             "diff" => &OF_COMPARISONS,
+            "similar" => &OF_SIMILARITY,
+            "verdicts" if view == "verdict" => &[],
+            "verdicts" => &OF_VERDICTS,
             "history" => &OF_HISTORIES,
             "samples" => &OF_SAMPLES,
             _ => &VALUES,
         };
         let flags: &[&str] = match command {
-            "diff" => &[],
+            "diff" | "similar" | "verdicts" => &[],
             "history" => &["regressions", "histogram"],
             "samples" => &["lines"],
             _ => &FLAGS,
@@ -170,6 +189,9 @@ fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec
         } else {
             return Err(refused(format!("{view} has no parameter `{name}`")));
         }
+    }
+    if view == "verdict" && positional.is_empty() {
+        return Err(refused("verdict wants its number: /v1/verdict?id=ID".to_owned()));
     }
     words.push("--".to_owned());
     positional.sort(); // left, then right
@@ -208,6 +230,7 @@ fn is_missing(error: &Error) -> bool {
                         | Store::Nothing { .. }
                         | Store::Empty { .. }
                         | Store::NoSampled { .. }
+                        | Store::NoVerdict { .. }
                 )
             ) || matches!(error.downcast_ref::<Sampled>(), Some(Sampled::Missing { .. } | Sampled::Type { .. }))
         }

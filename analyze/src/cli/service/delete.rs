@@ -15,7 +15,8 @@ Examples:
   diytrace delete --store runs.db --until 30d      # what is older
   diytrace delete --store runs.db --until now --down-to 2G
 
-The names of functions that no recording needs any more go, too, and the file gets smaller.";
+The names of functions that no recording needs any more go, too, and the file gets smaller. Without --select and \
+--down-to verdicts that were saved in that time go as well.";
 
 /// Delete recordings from a profile store: by labels, age or size
 #[derive(Clone, Debug, clap::Args)]
@@ -58,11 +59,19 @@ impl Arguments {
             let _ = writeln!(io::stderr(), "diytrace: {address}: {profiles} deleted");
             return Ok(());
         }
-        let Deleted { sessions, frames, bytes: freed } = self.delete(&address).map_err(elsewhere)?;
+        let (Deleted { sessions, frames, bytes: freed }, verdicts) = self.delete(&address).map_err(elsewhere)?;
         let recordings = counted(sessions, "recording", "recordings");
         let frames = counted(frames, "span of time", "spans of time");
+        let verdicts = match verdicts {
+            0 => String::new(),
+            some => format!(" and {}", counted(some, "verdict", "verdicts")),
+        };
         // If nobody listens, it is deleted all the same.
-        let _ = writeln!(io::stderr(), "diytrace: {address}: {recordings} deleted ({frames}), {} freed", bytes(freed));
+        let _ = writeln!(
+            io::stderr(),
+            "diytrace: {address}: {recordings}{verdicts} deleted ({frames}), {} freed",
+            bytes(freed)
+        );
         Ok(())
     }
 
@@ -79,12 +88,19 @@ impl Arguments {
         Ok(doomed.len())
     }
 
-    fn delete(&self, address: &Address) -> Result<Deleted, store::Error> {
+    /// What was deleted, and how many verdicts: those are of a time, and of no series.
+    fn delete(&self, address: &Address) -> Result<(Deleted, u64), store::Error> {
         let query = self.query()?;
         let mut store = store::open(address, false)?;
-        match self.down_to {
-            Some(most) => store.shrink(&query, most),
-            None => store.delete(&query),
+        if let Some(most) = self.down_to {
+            return store.shrink(&query, most).map(|deleted| (deleted, 0));
+        }
+        let verdicts = if query.labels.is_empty() { store.delete_verdicts(query.range)? } else { 0 };
+        match store.delete(&query) {
+            Err(store::Error::Nothing { .. } | store::Error::Empty { .. }) if verdicts > 0 => {
+                Ok((Deleted::default(), verdicts))
+            }
+            deleted => deleted.map(|deleted| (deleted, verdicts)),
         }
     }
 }

@@ -8,22 +8,29 @@ mod agent;
 mod answers;
 mod delete;
 mod destination;
+mod git;
 mod history;
 mod home;
+mod keep;
 mod load;
 mod log;
 mod progress;
 mod push;
 mod samples;
+mod save;
 mod scrape;
 mod series;
 mod serve;
 mod sql;
+mod told;
+mod verdicts;
 
 use clap::Subcommand;
 use diytrace_profile::error::Error;
 
 use super::pager::Output;
+pub use keep::keeper;
+pub use save::save;
 
 /// A command of the service.
 #[derive(Debug, Subcommand)]
@@ -34,6 +41,7 @@ pub enum Command {
     Samples(Box<samples::Arguments>),
     Scrape(scrape::Arguments),
     History(history::Arguments),
+    Verdicts(verdicts::Arguments),
     Serve(serve::Arguments),
     Agent(agent::Arguments),
     Load(Box<load::Arguments>),
@@ -50,6 +58,7 @@ impl Command {
             Self::Samples(arguments) => arguments.run(out).map(|()| 0),
             Self::Scrape(arguments) => arguments.run().map(|()| 0),
             Self::History(arguments) => arguments.run(out),
+            Self::Verdicts(arguments) => arguments.run(out).map(|()| 0),
             Self::Serve(arguments) => arguments.run().map(|()| 0),
             Self::Agent(arguments) => arguments.run().map(|()| 0),
             Self::Load(arguments) => arguments.run(out),
