@@ -37,8 +37,11 @@ export async function compare(words) {
   return parts;
 }
 
-/** @param {import("./types.d.ts").Query} query */
-function verdict({ functions, total, left_runs, right_runs }) {
+/**
+ * What a comparison says of the runs of a query.
+ * @param {import("./types.d.ts").Query} query
+ */
+export function verdict({ functions, total, left_runs, right_runs }) {
   const changed = functions.filter((row) => ["changed", "calls"].includes(row.verdict));
   const alone = functions.filter((row) => row.verdict === "one-sided");
   const unknown = functions.filter((row) => ["unstable", "underpowered", "unconfirmed"].includes(row.verdict));
@@ -59,16 +62,24 @@ function verdict({ functions, total, left_runs, right_runs }) {
     { title: "calls before", of: (row) => row.calls.left_median, write: (calls) => (calls === null ? "" : count(calls)) },
     { title: "calls after", of: (row) => row.calls.right_median, write: (calls) => (calls === null ? "" : count(calls)) },
     { title: "p", of: (row) => row.self_ns.p_adjusted, write: (p) => (p === null ? "" : p.toPrecision(2)) },
+    { title: "by calls", of: (row) => row.split.calls_ns, write: optionalDifference, help: "What of the change more or fewer calls make" },
+    { title: "by cost", of: (row) => row.split.cost_ns, write: optionalDifference, help: "What of the change each call's cost makes" },
   ], functions, [4, true])];
 }
 
 /** @param {number | null} ns */
 const optionalTime = (ns) => (ns === null ? "" : time(ns));
 
+/** @param {number | null} ns */
+const optionalDifference = (ns) => (ns === null ? "" : signed(ns));
+
+/** @param {number} ns */
+const signed = (ns) => `${ns < 0 ? "−" : "+"}${time(Math.abs(ns))}`;
+
 /** @param {import("./types.d.ts").Sides} sides */
 function change({ left_median: before, right_median: after }) {
   const difference = (after ?? 0) - (before ?? 0);
   const sign = difference < 0 ? "−" : "+";
   const percent = before ? `, ${sign}${Math.abs((100 * difference) / before).toFixed(1)}%` : "";
-  return `${sign}${time(Math.abs(difference))}${percent}`;
+  return `${signed(difference)}${percent}`;
 }

@@ -1,4 +1,5 @@
-// The service's page: what there is, live; a selection; two compared; functions over builds; sampled profiles of others.
+// The service's page: what there is, live; a selection; two compared; functions over builds; what comparisons concluded; sampled
+// profiles of others.
 
 import { WantsToken, useToken, wordsOf } from "./ask.js";
 import { compare } from "./compare.js";
@@ -9,9 +10,10 @@ import { place } from "./place.js";
 import { samples } from "./samples.js";
 import { services } from "./services.js";
 import { element } from "./text.js";
+import { verdicts } from "./verdicts.js";
 
 /** @type {Record<string, (words: import("./types.d.ts").Words) => Promise<import("./types.d.ts").Part[]>>} */
-const PAGES = { "/": services, "/explore": explore, "/compare": compare, "/history": history, "/samples": samples };
+const PAGES = { "/": services, "/explore": explore, "/compare": compare, "/history": history, "/verdicts": verdicts, "/samples": samples };
 /** Pages on which what comes in is drawn, and how often, in milliseconds: as often as anybody reads numbers. */
 const LIVE = ["/", "/explore"];
 const EVERY = 1000;

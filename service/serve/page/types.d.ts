@@ -14,7 +14,9 @@ export interface Documents {
   heatmap: HistoryDocument;
   profiles: ProfilesDocument;
   samples: SamplesDocument;
-  compare: { errors: string[]; warnings: string[]; queries: Query[] };
+  compare: ComparedDocument;
+  verdicts: { verdicts: VerdictFacts[] };
+  verdict: { verdict: VerdictFacts; document: ComparedDocument | SimilarDocument };
 }
 
 /** What values of samples are, and what they add up to. */
@@ -173,9 +175,54 @@ export interface Compared {
   verdict: string;
   self_ns: Sides;
   calls: Sides;
+  /** What of the difference in self time calls make, and what their cost. */
+  split: { calls_ns: number | null; cost_ns: number | null };
+}
+
+export interface ComparedDocument {
+  errors: string[];
+  warnings: string[];
+  queries: Query[];
+}
+
+export interface SimilarDocument {
+  warnings: string[];
+  left: { name: string; runs: number };
+  right: { name: string; runs: number };
+  similarity: number;
+  metrics: Metric[];
+}
+
+/** Averages are null where a side has no values. */
+export interface Metric {
+  metric: string;
+  unit: string;
+  left: { average: number | null };
+  right: { average: number | null };
+  ratio: number | null;
+  similarity: number;
+  verdict: "missing" | "mismatched" | "matched";
+}
+
+/** What is told of a saved verdict beside its document. */
+export interface VerdictFacts {
+  id: string;
+  kind: "bench" | "diff" | "similar";
+  saved_unix_ns: number;
+  left: string;
+  right: string;
+  left_select: string;
+  right_select: string;
+  since: string | null;
+  until: string | null;
+  replicate: string;
+  command: string;
+  sentence: string;
+  outcome: "pass" | "fail";
 }
 
 export interface Query {
+  query: string | null;
   functions: Compared[];
   total: { verdict: string };
   left_runs: number;

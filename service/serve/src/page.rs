@@ -7,7 +7,7 @@ use axum::response::Response;
 use crate::answer;
 
 /// Its scripts, which are ES modules, and styles. What exported pages have, too, is theirs.
-const FILES: [(&str, &str); 22] = [
+const FILES: [(&str, &str); 23] = [
     ("ask.js", include_str!("../page/ask.js")),
     ("brush.js", include_str!("../page/brush.js")),
     ("chart.js", include_str!("../page/chart.js")),
@@ -30,6 +30,7 @@ const FILES: [(&str, &str); 22] = [
     ("table.js", include_str!("../page/table.js")),
     ("text.js", diytrace_views::page::TEXT),
     ("tree.js", include_str!("../page/tree.js")),
+    ("verdicts.js", include_str!("../page/verdicts.js")),
 ];
 
 /// That an answer is of the page itself.
