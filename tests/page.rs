@@ -293,6 +293,78 @@ fn a_range_of_time_is_drawn_over_the_timeline() {
     browser::tell("brush.mjs", &service, &[]);
 }
 
+/// Saves what two commits are compared to, by `diff` and by `similar`, and gives the verdicts, the latest first.
+fn concluded(folder: &Path, service: &Service) -> Vec<Value> {
+    for words in [&["diff", "--fail-on", "changed"][..], &["similar", "--metrics", "*:count"]] {
+        let mut compare = diytrace(folder);
+        let output = run_to_end(compare.args(words).args(["--store", "s.db", "commit=a1", "commit=b2", "--save"]));
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    service.get("/v1/verdicts").json()["verdicts"].as_array().unwrap().clone()
+}
+
+#[needs(chromium, npm)]
+#[test]
+fn verdicts_are_listed_and_opened_and_lead_to_their_runs() {
+    let (folder, service) = serving(&[("a1", 4), ("b2", 12)], &[]);
+    let shown = |address: &str| {
+        let shown = Shown::of(&service, folder.path(), address);
+        assert!(!shown.has_error(), "{address}: {}", shown.text());
+        shown
+    };
+    let empty = shown("/verdicts").text();
+    assert!(
+        empty.contains("No verdict is kept here yet") && empty.contains("diytrace bench --a ./old --b ./new --store …")
+    );
+    let verdicts = concluded(folder.path(), &service);
+    let [similar, diff] = &verdicts[..] else { panic!("{verdicts:?}") };
+
+    let listed = shown("/verdicts").table("verdicts");
+    let told: Vec<_> = listed.iter().map(|row| (&*row[0], &*row[1], &*row[2], &*row[3])).collect();
+    let expected = |verdict: &'static str, one: &Value| {
+        (
+            one["sentence"].as_str().unwrap().to_owned(),
+            "fail".to_owned(),
+            verdict.to_owned(),
+            "commit=a1 → commit=b2".to_owned(),
+        )
+    };
+    let told: Vec<_> =
+        told.iter().map(|row| (row.0.to_owned(), row.1.to_owned(), row.2.to_owned(), row.3.to_owned())).collect();
+    assert_eq!(told, [expected("similar", similar), expected("diff", diff)]);
+    assert_eq!(shown("/verdicts?kind=diff").table("verdicts").len(), 1);
+    assert!(shown("/verdicts?kind=bench").text().contains("None of these"));
+
+    // What is shown of one is its document.
+    let id = |one: &Value| one["id"].as_str().unwrap().to_owned();
+    let one = shown(&format!("/verdicts?id={}", id(diff)));
+    assert!(one.text().contains(diff["sentence"].as_str().unwrap()), "{}", one.text());
+    let document = service.get(&format!("/v1/verdict?id={}", id(diff))).json()["document"].clone();
+    let functions = document["queries"][0]["functions"].as_array().unwrap();
+    let rows = one.table("compared functions");
+    assert_eq!(rows.len(), functions.len());
+    let leaf = rows.iter().find(|row| row[0] == "leaf").unwrap();
+    assert_eq!((&*leaf[5], &*leaf[6]), ("8", "24"), "calls before and after");
+    assert!(leaf[8].starts_with('+') && leaf[9].ends_with('s'), "what calls and what cost make: {leaf:?}");
+    let one = shown(&format!("/verdicts?id={}", id(similar)));
+    let metrics = one.table("compared metrics");
+    assert!(
+        metrics.iter().any(|row| row[0] == "leaf:count" && row[1] == "mismatched" && row[4] == "8" && row[5] == "24"),
+        "{metrics:?}"
+    );
+    let missing = Shown::of(&service, folder.path(), "/verdicts?id=12");
+    assert!(missing.has_error() && missing.text().contains("has no verdict 12"), "{}", missing.text());
+
+    browser::tell("verdicts.mjs", &service, &[&id(diff)]);
+
+    // Where the runs are gone, so is the way to them; the verdict stays.
+    let mut delete = diytrace(folder.path());
+    assert!(run_to_end(delete.args(["delete", "--store", "s.db", "--select", "commit=a1"])).status.success());
+    let one = shown(&format!("/verdicts?id={}", id(diff)));
+    assert!(one.text().contains("not in the store any more") && !one.html.contains("#/compare?left"), "{}", one.text());
+    assert_eq!(one.table("compared functions").len(), functions.len());
+}
+
 /// As the service hands them out: in one folder, with those that exported pages have, too.
 #[needs(npm)]
 #[test]
@@ -319,6 +391,8 @@ fn types_of_the_scripts_hold() {
 #[test]
 fn nothing_keeps_anybody_out() {
     let (folder, service) = serving(&[("a1", 4), ("b2", 12)], &[]);
+    let verdicts = concluded(folder.path(), &service);
+    let [similar, diff] = [0, 1].map(|number| verdicts[number]["id"].as_str().unwrap());
     let addresses = [
         "/",
         "/explore?select=service%3Dforks",
@@ -330,6 +404,9 @@ fn nothing_keeps_anybody_out() {
         "/compare?left=commit%3Da1&right=commit%3Db2",
         "/history?function=leaf&over=commit",
         "/history?over=commit",
+        "/verdicts",
+        &format!("/verdicts?id={similar}"),
+        &format!("/verdicts?id={diff}"),
         "/samples",
         "/samples?type=calls&view=lines",
         "/samples?view=flame",
@@ -342,5 +419,5 @@ fn nothing_keeps_anybody_out() {
     drop(service);
     browser::tell("axe.mjs", &Service::start(folder.path(), &["--token-file", "tokens"]), &["/explore"]);
     let folder = tempfile::tempdir().unwrap();
-    browser::tell("axe.mjs", &Service::start(folder.path(), &[]), &["/", "/explore"]);
+    browser::tell("axe.mjs", &Service::start(folder.path(), &[]), &["/", "/explore", "/verdicts"]);
 }

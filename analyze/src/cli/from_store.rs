@@ -8,7 +8,7 @@ use diytrace_profile::opened::Opened;
 use diytrace_store::{self as store, Address, GroupBy, Query, Range};
 use jiff::Zoned;
 
-pub use super::service::{keeper, save};
+pub use super::service::{keeper, newest, save};
 use super::wanted::{Replicate, Selection};
 
 /// All of it as a profile, apart by a label's values if one is named.

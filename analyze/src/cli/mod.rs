@@ -172,7 +172,7 @@ impl Command {
             }
             Self::Bench(arguments) => arguments.run(out.unpaged()),
             Self::Diff(arguments) => arguments.run(out),
-            Self::Top(arguments) => Ok(crate::top::run(&arguments.into(), out.unpaged()).map(|()| 0)?),
+            Self::Top(arguments) => arguments.run(out.unpaged()).map(|()| 0),
             Self::Tree(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Self::Callers(arguments) => Ok(arguments.run(out).map(|()| 0)?),
             Self::Annotate(arguments) => Ok(arguments.run(out).map(|()| 0)?),

@@ -1,5 +1,6 @@
 //! The options of `top`.
 
+use std::io::Write;
 use std::time::Duration;
 
 use crate::top::{self, Options, Wanted};
@@ -12,17 +13,21 @@ use super::selection::patterns;
 use super::shown::Format;
 use super::target::Target;
 use super::tree::percent;
+use super::wanted::Selection;
+use super::{Error, from_store};
 
 const EXAMPLES: &str = "\
 Examples:
   diytrace top                    # the program that is running here
   diytrace top 4711 --sort calls  # that of process 4711
   diytrace top --root handle_request  # what it calls
+  diytrace top --store runs.db --select service=pg  # what came in last
   diytrace top --once             # one frame as text
   diytrace top --format json --frames 4 | jq '.functions[0]'
 
 Rates are of the last interval, a second of time on the wall: a thread that is always in a function adds 1 s/s to \
-its total. Mean and p99 are of the calls that returned in it. The program is neither stopped nor signalled.";
+its total. Mean and p99 are of the calls that returned in it. The program is neither stopped nor signalled. Of a store (--store) the interval is \
+the longest of the newest slices: of each recording one ends in it.";
 
 /// Show live what a running program does: calls, time, mean and p99 of each function
 #[derive(Debug, clap::Args)]
@@ -30,6 +35,21 @@ its total. Mean and p99 are of the calls that returned in it. The program is nei
 pub struct Arguments {
     #[command(flatten)]
     target: Target,
+
+    /// A profile store, in place of a program: its newest slices
+    #[arg(long, value_name = "URL", conflicts_with_all = ["target", "run", "by"], help_heading = "From a profile store")]
+    store: Option<String>,
+
+    /// Labels of the series, with * and ?: service=pg,host=db* [default: all]
+    #[arg(
+        long,
+        value_name = "LABELS",
+        requires = "store",
+        default_value = "",
+        hide_default_value = true,
+        help_heading = "From a profile store"
+    )]
+    select: String,
 
     /// Begin at this function, and show what it calls: symbol or demangled name, * and ? (repeatable)
     #[arg(long = "root", value_name = "FUNCTION")]
@@ -43,9 +63,9 @@ pub struct Arguments {
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value_t = 0.0)]
     min_percent: f64,
 
-    /// Milliseconds between two readings
-    #[arg(long, value_name = "MS", default_value_t = 250, value_parser = clap::value_parser!(u64).range(10..=3_600_000))]
-    interval: u64,
+    /// Milliseconds between two readings [default: 250, or 1000 of a store]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(10..=3_600_000))]
+    interval: Option<u64>,
 
     /// Write one frame, as text unless --format says otherwise
     #[arg(long, conflicts_with = "frames")]
@@ -89,10 +109,25 @@ choice!(Names for names::Names {
 });
 choice!(Sort for top::Sort { Self_ = "self", Total, Calls, Mean, P99, Name });
 
+impl Arguments {
+    /// Runs the command.
+    pub fn run(self, out: &mut dyn Write) -> Result<(), Error> {
+        let feed = match self.store.as_deref() {
+            None => None,
+            Some(store) => {
+                let selection = Selection { store, labels: &self.select, since: None, until: None };
+                Some(from_store::newest(&selection)?)
+            }
+        };
+        Ok(top::run(&self.into(), feed, out)?)
+    }
+}
+
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
         let Arguments {
             target,
+            store,
             roots,
             functions,
             min_percent,
@@ -105,11 +140,12 @@ impl From<Arguments> for Options {
             sort,
             names,
             limit,
+            ..
         } = arguments;
         let format = if json { Some(report::Format::Json) } else { format.map(Into::into) };
         let is_for_programs = matches!(format, Some(report::Format::Json | report::Format::Csv));
         let frames = if once { Some(1) } else { frames };
-        let interval = Duration::from_millis(interval);
+        let interval = Duration::from_millis(interval.unwrap_or(if store.is_some() { 1000 } else { 250 }));
         let names = names.unwrap_or(if is_for_programs { Names::Full } else { Names::Short }).into();
         let (target, wanted) =
             (target.into(), Wanted { roots: patterns(&roots), functions: patterns(&functions), min_percent });

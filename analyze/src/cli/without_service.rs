@@ -11,6 +11,7 @@ use super::bench::Kept;
 use super::pager::Output;
 use super::wanted::{Concluded, Replicate, Selection};
 use crate::bench::Keep;
+use crate::top::Feed;
 
 /// A command that was not built.
 #[derive(Debug, Subcommand)]
@@ -77,6 +78,11 @@ pub fn runs(_: &Selection, _: Replicate) -> Result<Runs, Error> {
 
 /// Nor can anything be kept in one.
 pub fn save(_: &Concluded) -> Result<(), Error> {
+    Err(not_built("--store"))
+}
+
+/// Nor can it be watched.
+pub fn newest(_: &Selection) -> Result<Box<dyn Feed>, Error> {
     Err(not_built("--store"))
 }
 

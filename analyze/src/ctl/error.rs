@@ -11,6 +11,10 @@ pub enum Error {
     /// There is no profile, or none that can be read.
     #[error(transparent)]
     Load(#[from] load::Error),
+    /// A store has no answer.
+    #[cfg_attr(not(feature = "service"), expect(dead_code, reason = "no store is asked"))]
+    #[error(transparent)]
+    Store(diytrace_profile::error::Error),
     /// There is no such run.
     #[error(transparent)]
     Run(#[from] run::Error),

@@ -1,7 +1,11 @@
 //! From two readings to a frame.
 
+use std::path::PathBuf;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
+#[cfg(feature = "service")]
+use super::frame::Newest;
 use super::frame::{Frame, Row, SCHEMA, Unlisted};
 use diytrace_profile::correct::correct;
 use diytrace_profile::demangle::shown;
@@ -34,21 +38,47 @@ impl Builder {
         let mut merging = Merging::new(by, None).with_whole_timelines();
         merging.add_since(Some(&earlier.family), family);
         let opened = Opened::of(Loaded::default(), merging.finish());
-        let names = self.names(&opened);
-        let merged = &opened.merged;
         let interval_ns = later.at_ns.saturating_sub(earlier.at_ns).max(1);
-        let rates = Rates { names: &names, seconds: interval_ns as f64 / 1e9, by };
-        let groups = || merged.groups.iter();
         let running = family.arenas.iter().filter(|arena| arena.state == State::Running);
         Frame {
-            schema: SCHEMA,
             profile: family.path.clone(),
             exe: family.exe.clone(),
             at_unix_ns: family.unix_ns(family.clock.ticks_at(later.at_ns)),
-            interval_ns,
             paused: later.paused,
             running: running.map(|arena| arena.facts.process).collect::<FxHashSet<_>>().len() as u64,
             recorded: family.processes.into(),
+            ..self.of(&opened, interval_ns, by)
+        }
+    }
+
+    /// What a store has of the time up to a moment, both in nanoseconds, the moment since 1970.
+    #[cfg(feature = "service")]
+    pub fn of_newest(
+        &mut self,
+        opened: &Opened,
+        store: PathBuf,
+        newest: Newest,
+        (at, interval_ns): (u64, u64),
+    ) -> Frame {
+        Frame { profile: store, at_unix_ns: at, newest: Some(newest), ..self.of(opened, interval_ns, By::All) }
+    }
+
+    /// What was counted in so many nanoseconds, of nobody knows whom.
+    fn of(&mut self, opened: &Opened, interval_ns: u64, by: By) -> Frame {
+        let names = self.names(opened);
+        let merged = &opened.merged;
+        let rates = Rates { names: &names, seconds: interval_ns as f64 / 1e9, by };
+        let groups = || merged.groups.iter();
+        Frame {
+            schema: SCHEMA,
+            profile: PathBuf::new(),
+            exe: String::new(),
+            at_unix_ns: 0,
+            interval_ns,
+            paused: false,
+            running: 0,
+            recorded: 0,
+            newest: None,
             calls_per_s: groups().map(|group| group.calls).sum::<u64>() as f64 / rates.seconds,
             lost_calls: groups().map(|group| group.lost_calls).sum(),
             functions: groups().flat_map(|group| rates.rows(group)).collect(),

@@ -30,6 +30,9 @@ pub struct Frame {
     pub running: u64,
     /// Processes that have recorded so far.
     pub recorded: u64,
+    /// Of a store, what of it this is: then nothing is told of processes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newest: Option<Newest>,
     /// Calls entered in a second.
     pub calls_per_s: f64,
     /// Calls lost between the readings.
@@ -41,6 +44,17 @@ pub struct Frame {
     /// The same one by one: somebody may go there from a function that calls them.
     #[serde(skip)]
     pub others: Vec<Row>,
+}
+
+/// What came into a store last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Newest {
+    /// Recordings that have counted in this time.
+    pub recordings: u64,
+    /// What was selected.
+    pub of: String,
+    /// How long ago that was, in nanoseconds.
+    pub age_ns: u64,
 }
 
 /// Functions that were not asked for, together.

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! profile ──[`Reader`]──▶ two readings ──[build]──▶ [`Frame`] ──┬─[stream]──▶ text, JSON
-//!                                                                └─[view], [screen], [terminal]──▶ a terminal
+//! store ──▶ its newest slices ─────────────┘                     └─[view], [screen], [terminal]──▶ a terminal
 //! ```
 //!
 //! A frame is plain data: rates between two readings of a profile. The program is not asked for anything: its file is
 //! opened for reading only.
 
 mod build;
+mod feed;
 mod frame;
 mod screen;
 mod stream;
@@ -19,6 +20,11 @@ mod wanted;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
+#[cfg(feature = "service")]
+pub use build::Builder;
+pub use feed::Feed;
+#[cfg(feature = "service")]
+pub use frame::{Frame, Newest};
 pub use view::Sort;
 pub use wanted::Wanted;
 
@@ -27,6 +33,7 @@ use diytrace_profile::load::reader::Reader;
 use diytrace_profile::merge::By;
 use diytrace_views::names::Names;
 use diytrace_views::report::Format;
+use feed::Watching;
 
 /// What to show.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,15 +58,20 @@ pub struct Options {
     pub limit: Option<usize>,
 }
 
-/// Shows it until there is no more to show, or nobody to show it to.
-pub fn run(options: &Options, out: &mut dyn Write) -> Result<(), Error> {
-    let watched = Watched::one(&options.target)?;
-    if !watched.is_running() {
-        return Err(Error::Finished { path: watched.family.path });
-    }
-    let reader = Reader::new(watched.family.path);
+/// Shows it until there is no more to show, or nobody to show it to: of the program that is meant, or of another feed.
+pub fn run(options: &Options, feed: Option<Box<dyn Feed>>, out: &mut dyn Write) -> Result<(), Error> {
+    let feed = match feed {
+        Some(feed) => feed,
+        None => {
+            let watched = Watched::one(&options.target)?;
+            if !watched.is_running() {
+                return Err(Error::Finished { path: watched.family.path });
+            }
+            Box::new(Watching::new(Reader::new(watched.family.path)))
+        }
+    };
     if options.format.is_some() || options.frames.is_some() || !std::io::stdout().is_terminal() {
-        return stream::run(options, reader, out);
+        return stream::run(options, feed, out);
     }
-    terminal::run(options, reader)
+    terminal::run(options, feed)
 }

@@ -6,7 +6,7 @@ use ratatui::style::{Modifier, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Row as Cells, Table, TableState};
 
-use super::frame::{Frame, Row, Unlisted};
+use super::frame::{Frame, Newest, Row, Unlisted};
 use super::view::{Sort, View};
 use diytrace_profile::human::{count, counted, resolved, time};
 use diytrace_views::view::timeline;
@@ -47,6 +47,12 @@ const EXPLAINED: &str = "\
 
 /// What a frame tells of all functions together.
 pub fn headline(frame: &Frame) -> String {
+    if let Some(Newest { recordings, of, age_ns }) = &frame.newest {
+        let recordings = counted(*recordings, "recording", "recordings");
+        let calls = count(frame.calls_per_s.round() as u64);
+        let (interval, age) = (time(frame.interval_ns as f64), time(*age_ns as f64));
+        return format!("{of} · {recordings} · {calls} calls/s · over {interval}, until {age} ago");
+    }
     let program = frame.exe.rsplit('/').next().unwrap_or_default();
     let doing = match (frame.running, frame.paused) {
         (0, false) => " · ended",

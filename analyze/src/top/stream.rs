@@ -4,32 +4,32 @@ use std::io::{self, Write};
 use std::thread::sleep;
 use std::time::Instant;
 
-use super::build::Builder;
+use super::feed::Feed;
 use super::frame::{Frame, Row};
 use super::view::{Sort, order, sort};
 use super::{Options, screen};
 use crate::ctl::Error;
 use diytrace_profile::human::shorten;
-use diytrace_profile::load::reader::Reader;
 use diytrace_views::report::Format;
 
 /// Functions of a frame as text, unless told otherwise.
 const LISTED: usize = 20;
 
 /// Writes frames until there are enough of them, the program has ended, or nobody reads them.
-pub fn run(options: &Options, mut reader: Reader, out: &mut dyn Write) -> Result<(), Error> {
-    let mut builder = Builder::default();
+pub fn run(options: &Options, mut feed: Box<dyn Feed>, out: &mut dyn Write) -> Result<(), Error> {
     let mut began = Instant::now();
-    let mut earlier = reader.read()?;
+    let mut is_new = feed.read()?;
     let (mut left, mut is_first) = (options.frames.unwrap_or(u64::MAX), true);
     while left > 0 {
-        sleep((began + options.interval).saturating_duration_since(Instant::now()));
-        began = Instant::now();
-        let later = reader.read()?;
-        let mut frame = builder.frame(&earlier, &later, options.by);
+        let Some(mut frame) = feed.frame(options.by).filter(|_| is_new) else {
+            sleep((began + options.interval).saturating_duration_since(Instant::now()));
+            began = Instant::now();
+            is_new = feed.read()?;
+            continue;
+        };
+        is_new = false;
         options.wanted.keep(&mut frame);
         options.names.apply(&mut frame);
-        let running = frame.running;
         match options.format.unwrap_or_default() {
             Format::Json => write_json(frame, options, out)?,
             Format::Csv => write_csv(&frame, options, std::mem::take(&mut is_first), out)?,
@@ -37,10 +37,9 @@ pub fn run(options: &Options, mut reader: Reader, out: &mut dyn Write) -> Result
         }
         out.flush()?;
         left -= 1;
-        if running == 0 && !reader.is_mapped() {
+        if feed.has_ended() {
             break; // that was the last of it
         }
-        earlier = later;
     }
     Ok(())
 }

@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
-use super::build::Builder;
+use super::feed::Feed;
 use super::frame::Frame;
 use super::view::{View, Wish};
 use super::{Options, Wanted, screen};
 use crate::ctl::Error;
-use diytrace_profile::load::reader::{Reader, Reading};
 use diytrace_views::names::Names;
 
 /// Whether a signal has asked us to end.
@@ -26,34 +25,29 @@ extern "C" fn end(_signal: libc::c_int) {
 }
 
 /// Shows frames.
-pub fn run(options: &Options, mut reader: Reader) -> Result<(), Error> {
+pub fn run(options: &Options, mut feed: Box<dyn Feed>) -> Result<(), Error> {
     let view = View { sort: options.sort, by: options.by, ..View::default() };
     for signal in [libc::SIGTERM, libc::SIGHUP, libc::SIGINT] {
         // SAFETY: the handler does nothing but store to an atomic.
         unsafe { libc::signal(signal, end as extern "C" fn(libc::c_int) as libc::sighandler_t) };
     }
     let began = Instant::now();
-    let first = reader.read()?;
+    feed.read()?;
     let mut terminal = ratatui::try_init()?; // with a panic hook that restores it
-    let (builder, wanted, names) = (Builder::default(), options.wanted.clone(), options.names);
+    let (wanted, names) = (options.wanted.clone(), options.names);
     let begins_inside = !wanted.roots.is_empty();
-    let readings = (None, first);
-    let live = Live { reader, builder, wanted, names, view, baseline: None, readings, frame: None, begins_inside };
+    let mut live = Live { feed, wanted, names, view, frame: None, begins_inside };
+    live.rebuild();
     let result = live.run(&mut terminal, options.interval, began);
     ratatui::restore();
     result
 }
 
 struct Live {
-    reader: Reader,
-    builder: Builder,
+    feed: Box<dyn Feed>,
     wanted: Wanted,
     names: Names,
     view: View,
-    /// Where rates begin, if somebody has chosen that.
-    baseline: Option<Reading>,
-    /// The last but one, and the last.
-    readings: (Option<Reading>, Reading),
     frame: Option<Frame>,
     /// Whether it is still to begin inside a root.
     begins_inside: bool,
@@ -82,8 +76,8 @@ impl Live {
                         let by = self.view.by;
                         match self.view.press(key, self.frame.as_ref()) {
                             Some(Wish::Quit) => return Ok(()),
-                            Some(Wish::Rebase) => self.baseline = Some(self.reader.read()?),
-                            Some(Wish::Intervals) => self.baseline = None,
+                            Some(Wish::Rebase) => self.feed.rebase()?,
+                            Some(Wish::Intervals) => self.feed.intervals(),
                             None => {}
                         }
                         if by != self.view.by {
@@ -96,8 +90,7 @@ impl Live {
             }
             let began = Instant::now();
             if !self.view.is_held {
-                let later = self.reader.read()?;
-                self.readings.0 = Some(std::mem::replace(&mut self.readings.1, later));
+                self.feed.read()?;
                 self.rebuild();
             }
             // However long reading takes, there is time for keys.
@@ -106,10 +99,7 @@ impl Live {
     }
 
     fn rebuild(&mut self) {
-        let (before, latest) = &self.readings;
-        let earlier = self.baseline.as_ref().filter(|baseline| baseline.at_ns < latest.at_ns).or(before.as_ref());
-        self.frame = earlier.map(|earlier| {
-            let mut frame = self.builder.frame(earlier, latest, self.view.by);
+        self.frame = self.feed.frame(self.view.by).map(|mut frame| {
             self.wanted.keep(&mut frame);
             self.names.apply(&mut frame);
             frame

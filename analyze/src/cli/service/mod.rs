@@ -14,6 +14,7 @@ mod home;
 mod keep;
 mod load;
 mod log;
+mod newest;
 mod progress;
 mod push;
 mod samples;
@@ -30,6 +31,7 @@ use diytrace_profile::error::Error;
 
 use super::pager::Output;
 pub use keep::keeper;
+pub use newest::newest;
 pub use save::save;
 
 /// A command of the service.
