@@ -264,12 +264,21 @@ mod tests {
             paused: false,
             running: 4,
             recorded: 5,
+            newest: None,
             calls_per_s: 18_000.0,
             lost_calls: 0,
             functions: vec![handle, row("lookup", pid, 2500, 8e7, 8e7), row("parse_request", pid, 1000, 8e3, 8e3)],
             unlisted: Unlisted::default(),
             others: Vec::new(),
         }
+    }
+
+    #[test]
+    fn of_a_store_it_is_told_what_it_is_of_and_when() {
+        let newest = Newest { recordings: 3, of: "service=pg".to_owned(), age_ns: 4_200_000_000 };
+        let frame = Frame { newest: Some(newest), interval_ns: 10_000_000_000, ..frame(None) };
+        let expected = "service=pg · 3 recordings · 18,000 calls/s · over 10.00 s, until 4.200 s ago";
+        assert_eq!(headline(&frame), expected);
     }
 
     fn press(view: &mut View, keys: &[KeyCode], frame: &Frame) -> Option<Wish> {
