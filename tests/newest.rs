@@ -49,7 +49,7 @@ fn a_frame_is_what_ended_last(store: &str) {
     }
     let shown =
         text(&run(folder, &["top", "--store", store, "--select", "service=b", "--once", "--root", "serve"]).stdout);
-    assert!(shown.starts_with("service=b · 1 recording · ") && shown.contains("├ "), "{shown}");
+    assert!(shown.starts_with("service=b · 1 recording · ") && shown.contains("└ handle"), "{shown}");
 }
 
 #[test]

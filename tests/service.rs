@@ -167,8 +167,14 @@ fn views_answer_as_commands_do() {
     let recorded = fixture("forks.c", builds()[0]).record().args(&["5", "2"]).run();
     let push = |store: &str| run_to_end(diytrace(folder.path()).args(["push", "--store", store]).arg(recorded.out()));
     assert!(push("s.db").status.success());
+    let compare = ["similar", "--store", "s.db", "service=forks", "host=*", "--save"];
+    let saved = run_to_end(diytrace(folder.path()).args(compare));
+    assert!(saved.status.success(), "{}", said(&saved.stderr));
     let service = Service::start(folder.path(), &[]);
+    let verdict = service.get("/v1/verdicts").json()["verdicts"][0]["id"].as_str().unwrap().to_owned();
     for (path, command) in [
+        (&*format!("verdict?id={verdict}"), &*format!("verdicts {verdict} --format json")),
+        ("similar?left=service=forks&right=host=*", "similar service=forks host=* --format json"),
         ("report", "report --format json"),
         ("report?root=main&limit=2", "report --format json --root main --limit 2"),
         ("report?select=service=for*&raw=1&by=host", "report --format json --select service=for* --raw --by host"),
@@ -180,6 +186,8 @@ fn views_answer_as_commands_do() {
         ("series", "series --format json"),
         ("history?function=leaf&over=host", "history leaf --over host --format json"),
         ("heatmap?function=leaf", "history leaf --over time --histogram --format json"),
+        ("verdicts", "verdicts --format json"),
+        ("verdicts?kind=similar&since=1h", "verdicts --kind similar --since 1h --format json"),
         ("export/folded", "export folded"),
         ("export/html", "export html"),
         ("export/pprof", "export pprof"),
@@ -215,6 +223,12 @@ fn what_cannot_be_answered_is_said_in_a_sentence() {
         ("/v1/history", 400, "required"),
         ("/v1/history?function=laef", 404, "did you mean `leaf`?"),
         ("/v1/heatmap?function=leaf&over=host", 400, "no parameter `over`"),
+        ("/v1/verdict", 400, "verdict wants its number: /v1/verdict?id=ID"),
+        ("/v1/verdict?id=12", 404, "has no verdict 12"),
+        ("/v1/verdicts?kind=report", 400, "invalid value 'report'"),
+        ("/v1/verdicts?id=12", 400, "verdicts has no parameter `id`"),
+        ("/v1/similar?left=service=forks&right=service=nope", 404, "service is forks"),
+        ("/v1/similar?left=service=forks&right=service=forks&run=latest", 400, "similar has no parameter `run`"),
         ("/v1/record", 404, "no view `record`"),
         ("/v1/export/exe", 400, "invalid value"),
         ("/debug/pprof/diytrace?seconds=0", 400, "from 1 to 600"),
