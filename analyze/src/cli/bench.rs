@@ -9,6 +9,7 @@ use diytrace_compare::diff;
 
 use super::diff::Comparing;
 use super::record::Recorder;
+use super::wanted::Kept;
 use super::{Error, from_store};
 
 const EXAMPLES: &str = "\
@@ -118,27 +119,6 @@ pub struct Arguments {
 
     #[command(flatten)]
     recorder: Recorder,
-}
-
-/// Where runs and verdict are kept, beside the folder.
-#[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Into a profile store")]
-pub struct Kept {
-    /// Put the runs and the verdict into this store, which is made if there is none
-    #[arg(long, value_name = "URL")]
-    pub store: Option<String>,
-
-    /// A label of all runs (repeatable), beside side=left or right, and commit and branch where git knows them
-    #[arg(long = "label", value_name = "NAME=VALUE", requires = "store")]
-    pub labels: Vec<String>,
-
-    /// A label of the left side's runs (repeatable)
-    #[arg(long = "left-label", value_name = "NAME=VALUE", requires = "store")]
-    pub left_labels: Vec<String>,
-
-    /// A label of the right side's runs (repeatable)
-    #[arg(long = "right-label", value_name = "NAME=VALUE", requires = "store")]
-    pub right_labels: Vec<String>,
 }
 
 impl Arguments {

@@ -125,7 +125,7 @@ pub struct Comparing {
 impl Arguments {
     /// Runs the command and gives its exit status.
     pub fn run(self, out: &mut Output) -> Result<u8, super::Error> {
-        let (stored, since, paging) = (self.stored.clone(), self.since.clone(), self.paging.clone());
+        let (stored, since, paging) = (self.stored.clone(), self.since.clone(), self.paging);
         let named = [self.left.clone(), self.right.clone()].map(Option::unwrap_or_default);
         let command = self.command()?;
         let comparison = command.comparison()?;

@@ -7,9 +7,8 @@ use diytrace_compare::runs::Runs;
 use diytrace_profile::error::Error;
 use diytrace_profile::opened::Opened;
 
-use super::bench::Kept;
 use super::pager::Output;
-use super::wanted::{Concluded, Replicate, Selection};
+use super::wanted::{Concluded, Kept, Replicate, Selection};
 use crate::bench::Keep;
 use crate::top::Feed;
 

@@ -8,17 +8,13 @@ mod agent;
 mod answers;
 mod delete;
 mod destination;
-mod git;
 mod history;
 mod home;
-mod keep;
 mod load;
 mod log;
-mod newest;
 mod progress;
 mod push;
 mod samples;
-mod save;
 mod scrape;
 mod series;
 mod serve;
@@ -30,9 +26,6 @@ use clap::Subcommand;
 use diytrace_profile::error::Error;
 
 use super::pager::Output;
-pub use keep::keeper;
-pub use newest::newest;
-pub use save::save;
 
 /// A command of the service.
 #[derive(Debug, Subcommand)]

@@ -11,8 +11,8 @@ use jiff::Zoned;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::save::SHOWN_DIGITS;
 use super::told;
+use crate::cli::from_store::SHOWN_DIGITS;
 use crate::cli::pager::Output;
 use crate::cli::shown::Shown;
 
@@ -81,7 +81,7 @@ pub enum Document {
     /// The latest first.
     All { schema: &'static str, verdicts: Vec<Facts> },
     /// With the answer of its command.
-    One { schema: &'static str, verdict: Facts, document: Box<RawValue> },
+    One { schema: &'static str, verdict: Box<Facts>, document: Box<RawValue> },
 }
 
 /// What is told of a verdict beside its document.
@@ -146,7 +146,7 @@ impl Arguments {
         let damaged = || store::Error::Damaged { store: name.clone(), what: "a verdict".to_owned() };
         let document = String::from_utf8(document).map_err(|_| damaged())?;
         let document = RawValue::from_string(document).map_err(|_| damaged())?;
-        Ok(Document::One { schema: "diytrace-verdict/1", verdict: facts.into(), document })
+        Ok(Document::One { schema: "diytrace-verdict/1", verdict: Box::new(facts.into()), document })
     }
 }
 

@@ -1,15 +1,23 @@
 //! What a profile store has of a selection, and what is kept there of a comparison.
 
+mod git;
+mod keep;
+mod newest;
+mod query;
+mod save;
+
 use std::sync::Arc;
 
 use diytrace_compare::runs::{Elsewhere, Run, Runs};
 use diytrace_profile::error::Error;
 use diytrace_profile::opened::Opened;
-use diytrace_store::{self as store, Address, GroupBy, Query, Range};
-use jiff::Zoned;
+use diytrace_store::{self as store, Address, GroupBy, Query};
 
-pub use super::service::{keeper, newest, save};
 use super::wanted::{Replicate, Selection};
+pub use keep::keeper;
+pub use newest::newest;
+use query::query;
+pub use save::{SHOWN_DIGITS, save};
 
 /// All of it as a profile, apart by a label's values if one is named.
 pub fn opened(selection: &Selection, by: Option<&str>) -> Result<Opened, Error> {
@@ -41,12 +49,6 @@ fn replicates(selection: &Selection, replicate: store::Replicate) -> Result<Runs
     };
     let runs = (1..).zip(runs).map(run).collect();
     Ok(Runs { name: selection.labels.to_owned(), runs, folder: address.to_string().into(), ..Runs::default() })
-}
-
-/// What is asked of the store.
-pub fn query(selection: &Selection) -> Result<Query, store::Error> {
-    let range = Range::parse(selection.since, selection.until, &Zoned::now())?;
-    Query::parse(selection.labels, range)
 }
 
 impl From<Replicate> for store::Replicate {

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use diytrace_profile::error::Error;
 use diytrace_store::{self as store, Address, Compared, Put, Range, Stored, Verdict, VerdictFacts, VerdictKind};
 
-use crate::cli::from_store::query;
+use super::query::query;
 use crate::cli::wanted::{Concluded, Kind, Selection};
 
 /// Options that say where, or how it is written, and nothing of what was compared; the first of them have a value.

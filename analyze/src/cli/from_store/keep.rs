@@ -17,9 +17,8 @@ use diytrace_views::view;
 use super::git::Checkout;
 use super::save::put;
 use crate::bench::{Benched, Keep};
-use crate::cli::bench::Kept;
 use crate::cli::shown::warn;
-use crate::cli::wanted::{Concluded, Kind, Replicate, Selection};
+use crate::cli::wanted::{Concluded, Kept, Kind, Replicate, Selection};
 
 /// The label that tells sides apart, and that of a scenario's query.
 const SIDE: &str = "side";
