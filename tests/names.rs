@@ -159,4 +159,20 @@ fn functions_of_two_builds_of_a_program_are_told_apart() {
     let roots = report(&["--root", "leaf", "0/diytrace.data", "1/diytrace.data"]);
     assert!(builds.iter().all(|build| roots.contains(&format!("leaf  server@{build}"))), "{roots}");
     assert!(!report(&["0/diytrace.data"]).contains('@'));
+    // Trees of the two begin with what tells them apart, and so does who calls a function; below is the same build.
+    let told = |command: &[&str]| {
+        let both = ["0/diytrace.data", "1/diytrace.data"];
+        let output = run_to_end(diytrace(folder.path()).args(command).args(both));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for command in [&["tree"][..], &["tree", "--root", "handle"], &["callers", "leaf"], &["report", "--root", "handle"]]
+    {
+        let text = told(command);
+        for build in &builds {
+            assert_eq!(text.matches(&format!("server@{build}")).count(), 1, "{command:?}: {text}");
+        }
+    }
+    let json = told(&["tree", "--root", "handle", "--format", "json"]);
+    assert!(builds.iter().all(|build| json.contains(&format!("\"build\": \"{build}"))), "{json}");
 }

@@ -341,6 +341,10 @@ fn bad_use_is_one_sentence() {
         ("similar --store s.db commit=a1 commit=zz", "nothing in the store has commit=zz; commit is a1"),
         ("similar one two --since @5", "--since @5: only what is in a store (--store) is chosen so"),
         ("bench --a true --store s.db --label commit", "`commit` is no label"),
+        (
+            "bench --a true --store s.db --right-label side=x",
+            "--label side=x: side and query are labels that bench sets itself",
+        ),
         ("bench --a true --store none/s.db", "none/s.db: unable to open"),
     ] {
         let said = story.refused(line);

@@ -11,6 +11,7 @@
 //! and [`names`] how long the names in them are.
 
 pub mod annotate;
+mod builds;
 pub mod calltree;
 pub mod export;
 pub mod names;

@@ -35,6 +35,12 @@ struct Keeper {
 /// Opens the store; it is made if there is none.
 pub fn keeper(kept: &Kept) -> Result<Option<Box<dyn Keep>>, Error> {
     let Some(url) = &kept.store else { return Ok(None) };
+    let mut labels = kept.labels.iter().chain(&kept.left_labels).chain(&kept.right_labels);
+    let is_own = |label: &&String| [SIDE, QUERY].iter().any(|own| label.split('=').next() == Some(own));
+    if let Some(label) = labels.find(is_own) {
+        let why = "side and query are labels that bench sets itself, choose another name";
+        return Err(Error::Usage(format!("--label {label}: {why}")));
+    }
     let open = || {
         let address: Address = url.parse()?;
         let parsed = |side: &[String]| kept.labels.iter().chain(side).map(|label| Labels::parse(label)).collect();

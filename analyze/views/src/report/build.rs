@@ -9,6 +9,7 @@ use super::order::{sort_callees, sort_functions};
 use super::{Format, Options, Sort, Spent};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::builds::builds;
 use crate::subject::{clock, subject};
 use diytrace_profile::correct::correct;
 use diytrace_profile::error::Error;
@@ -16,7 +17,7 @@ use diytrace_profile::functions::{
     self, Call, CallId, CallKind, Calls, Edge, FunctionId, Kinds, Names, Roots, functions,
 };
 use diytrace_profile::memory::give_back;
-use diytrace_profile::merge::{Group, Merged, Module, PathId, Place, PlaceId, Tree};
+use diytrace_profile::merge::{Group, Merged, PathId, Place, PlaceId, Tree};
 use diytrace_profile::opened::Opened;
 use diytrace_profile::symbolize::{Probe, Symbols};
 use diytrace_profile::time::Time;
@@ -39,7 +40,7 @@ pub fn build(options: &Options, opened: &Opened, symbols: &Symbols) -> Result<Do
         true => Layout::Functions(options.columns.clone()),
         false => Layout::Roots,
     };
-    let builds = builds(merged);
+    let builds = builds(&merged.modules);
     let builder = Builder { options, merged, builds, symbols, names, calls, roots: &roots, named, is_list };
     let reports: Vec<Report> = merged.groups.iter().map(|group| builder.report(group)).collect();
     Ok(Document {
@@ -88,17 +89,6 @@ fn entered_before(function: &functions::Function, group: &Group) -> Option<&'sta
         () if group.was_reset => "reset",
         () => "fork",
     })
-}
-
-/// The beginning of each module's build ID, if others have its file's name: several builds of a program are not told apart by that.
-fn builds(merged: &Merged) -> Vec<Option<String>> {
-    let is_like = |a: &Module, b: &Module| a.short_name() == b.short_name() && a.build_id != b.build_id;
-    let of_module = |module: &Module| {
-        let has_namesakes = merged.modules.iter().any(|other| is_like(module, other));
-        let digits = module.build_id.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        Some(digits).filter(|digits: &String| has_namesakes && !digits.is_empty())
-    };
-    merged.modules.iter().map(of_module).collect()
 }
 
 /// Of all calls that were made in one way by the same code, one's path and how many they are. Many paths end so, and what is the same
@@ -351,6 +341,7 @@ impl Builder<'_, '_> {
         Callee {
             name: name.name.clone(),
             module: self.module(name.place),
+            build: name.place.module.and_then(|module| self.builds[module as usize].clone()),
             address: Address(name.place.address),
             call,
             via,

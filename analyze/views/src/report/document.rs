@@ -236,6 +236,9 @@ pub struct Callee {
     pub name: String,
     /// Path of its module.
     pub module: String,
+    /// The beginning of that one's build ID, where another module here has a file of the same name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
     /// ELF virtual address.
     pub address: Address,
     /// How most of the calls were made.

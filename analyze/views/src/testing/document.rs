@@ -128,6 +128,7 @@ fn callee(name: &str, address: u64, total_ns: f64) -> Callee {
     Callee {
         name: name.to_owned(),
         module: "/srv/server".to_owned(),
+        build: None,
         address: Address(address),
         call: CallKind::Direct,
         via: Some("qsort".to_owned()),

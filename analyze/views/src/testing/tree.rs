@@ -77,6 +77,7 @@ fn node(parent: Option<usize>, depth: u32, name: &str, calls: u64, total_ns: f64
         depth,
         name: name.to_owned(),
         module: Some("/srv/server".to_owned()),
+        build: None,
         address: Some(Address(0x1200)),
         file: None,
         line: None,

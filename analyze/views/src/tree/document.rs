@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::branches::{Branch, Branches, What};
 use super::select::{Shown, Thresholds};
+use crate::builds::builds;
 use crate::calltree::{CallTree, CallTrees, Fold, Function, SiteId};
 use crate::subject::{Clock, Subject};
 use diytrace_profile::functions::CallKind;
@@ -70,6 +71,9 @@ pub struct Node {
     pub name: String,
     /// Path of its module.
     pub module: Option<String>,
+    /// The beginning of that one's build ID, where another module here has a file of the same name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
     /// ELF virtual address.
     pub address: Option<Address>,
     /// Where it is written.
@@ -170,7 +174,8 @@ pub(super) fn tree(trees: &CallTrees, tree: &CallTree, branches: &Branches, thre
         function.histogram.percentiles([0.99]).map(|[p99]| (*id, p99.ns()))
     };
     let p99s = tree.functions.iter().filter_map(p99).collect();
-    let builder = Builder { trees, tree, branches, thresholds, shown: &shown, p99s };
+    let builds = builds(&trees.modules);
+    let builder = Builder { trees, tree, branches, thresholds, shown: &shown, builds: &builds, p99s };
     let mut places = vec![None; branches.list.len()];
     let mut nodes = Vec::with_capacity(shown.branches.len());
     for &(id, depth) in &shown.branches {
@@ -192,6 +197,8 @@ struct Builder<'a> {
     branches: &'a Branches,
     thresholds: &'a Thresholds,
     shown: &'a Shown,
+    /// Of each module.
+    builds: &'a [Option<String>],
     p99s: FxHashMap<FunctionId, f64>,
 }
 
@@ -212,6 +219,7 @@ impl Builder<'_> {
             depth,
             name: name(&branch.what, function),
             module: function.map(|function| self.module(function)),
+            build: function.and_then(|function| self.builds[function.module? as usize].clone()),
             address: function.map(|function| Address(function.address)),
             file: function.and_then(|function| function.file.clone()),
             line: function.and_then(|function| function.line),

@@ -172,7 +172,7 @@ fn remark(function: &Function, has_module: bool, has_namesakes: bool) -> String 
     if has_module {
         // `libstdc++.so.6.0.30`: which of its versions tells nothing here, and takes the name's room.
         let file = short(&function.module);
-        remarks.push(of_build(function, file.split_inclusive(".so").next().unwrap_or(file)));
+        remarks.push(of_build(function.build.as_deref(), file.split_inclusive(".so").next().unwrap_or(file)));
     }
     if function.addresses > 1 {
         remarks.push(format!("×{}", function.addresses));

@@ -13,7 +13,7 @@ mod timelines;
 use std::io::{self, Write};
 
 use super::Screen;
-use crate::report::{Document, Function, Layout, Report};
+use crate::report::{Document, Layout, Report};
 use crate::subject::{Overhead, Subject};
 pub(super) use diytrace_profile::human::resolved;
 use diytrace_profile::human::{counted, time};
@@ -120,9 +120,9 @@ pub(super) fn footer(subject: &Subject, raw: bool) -> Vec<String> {
     lines
 }
 
-/// A function's module, by its file's name, and which of several builds.
-pub fn of_build(function: &Function, file: &str) -> String {
-    match &function.build {
+/// A module by its file's name, and which of several builds.
+pub fn of_build(build: Option<&str>, file: &str) -> String {
+    match build {
         Some(build) => format!("{file}@{build}"),
         None => file.to_owned(),
     }

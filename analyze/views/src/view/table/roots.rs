@@ -48,7 +48,7 @@ fn heading(document: &Document, report: &Report, root: &Function, screen: &Scree
         (Some(file), Some(line)) => format!("{}:{line}", short(file)),
         _ => root.address.to_string(),
     };
-    let source = format!("{} {source}", of_build(root, short(&root.module)));
+    let source = format!("{} {source}", of_build(root.build.as_deref(), short(&root.module)));
     let mut sums =
         sums(document.raw, root.calls, (root.open, root.open_bound), root.total_ns, root.total_error_ns, root.self_ns);
     sums.extend(open::entered_before(root.entered_before));
@@ -180,8 +180,8 @@ fn remark(root: &Function, callee: &Callee) -> String {
     if let Some(via) = &callee.via {
         remarks.push(format!("via {via}"));
     }
-    if callee.module != root.module {
-        remarks.push(short(&callee.module).to_owned());
+    if (&callee.module, &callee.build) != (&root.module, &root.build) {
+        remarks.push(of_build(callee.build.as_deref(), short(&callee.module)));
     }
     remarks.join(" · ")
 }

@@ -7,7 +7,7 @@ use super::table::{kind_of_time, of_call, place};
 use crate::tree::{Document, Node, Tree};
 use crate::view::Screen;
 use crate::view::table::grid::{Column, Grid, LEAST_NAME, Row, Style};
-use crate::view::table::{dim, footer, resolved, short, strong, sums, title, together, wrapped};
+use crate::view::table::{dim, footer, of_build, resolved, short, strong, sums, title, together, wrapped};
 use diytrace_profile::human::{count, counted, percent, time};
 
 const COLUMNS: [Column<'static>; 6] = [
@@ -66,7 +66,8 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
 fn heading(document: &Document, tree: &Tree, top: &Node, screen: &Screen) -> Vec<String> {
     let line = top.file.as_ref().zip(top.line).map(|(file, line)| format!("{}:{line}", short(file)));
     let address = top.address.map(|address| address.to_string()).unwrap_or_default();
-    let source = format!("{} {}", short(top.module.as_deref().unwrap_or_default()), line.unwrap_or(address));
+    let module = of_build(top.build.as_deref(), short(top.module.as_deref().unwrap_or_default()));
+    let source = format!("{module} {}", line.unwrap_or(address));
     let bound = tree.subject.open_bounds.last().copied();
     let sums = sums(document.raw, top.calls, (top.open, bound), top.total_ns, top.total_error_ns, top.self_ns);
     let mut lines = vec![format!("{}  {}", strong(&top.name, screen), dim(&source, screen))];

@@ -6,7 +6,7 @@ use super::guides::{Guides, has_row};
 use crate::tree::{Document, Hidden, Node, Site, Tree};
 use crate::view::Screen;
 use crate::view::table::grid::{Column, Grid, Row, Style};
-use crate::view::table::{dim, footer, open, resolved, short, strong, title, together};
+use crate::view::table::{dim, footer, of_build, open, resolved, short, strong, title, together};
 use diytrace_profile::functions::CallKind;
 use diytrace_profile::human::{count, counted, percent, resolved_self, time};
 
@@ -160,12 +160,17 @@ pub(super) fn of_call(tree: &Tree, node: &Node) -> Vec<String> {
     if !node.is_recorded {
         remarks.push("not recorded".to_owned());
     }
-    let Some(above) = node.parent.map(|parent| &tree.nodes[parent]) else { return remarks };
+    let Some(above) = node.parent.map(|parent| &tree.nodes[parent]) else {
+        // Tops of several builds would be alike.
+        let build = node.module.as_deref().filter(|_| node.build.is_some());
+        remarks.extend(build.map(|module| of_build(node.build.as_deref(), short(module))));
+        return remarks;
+    };
     remarks.extend(node.via.iter().map(|via| format!("via {via}")));
-    if let (Some(module), Some(above)) = (&node.module, &above.module)
-        && module != above
+    if let (Some(module), Some(above_module)) = (&node.module, &above.module)
+        && (module != above_module || node.build != above.build)
     {
-        remarks.push(short(module).to_owned());
+        remarks.push(of_build(node.build.as_deref(), short(module)));
     }
     remarks
 }
