@@ -74,7 +74,7 @@ const optionalTime = (ns) => (ns === null ? "" : time(ns));
 const optionalDifference = (ns) => (ns === null ? "" : signed(ns));
 
 /** @param {number} ns */
-const signed = (ns) => `${ns < 0 ? "−" : "+"}${time(Math.abs(ns))}`;
+const signed = (ns) => `${ns < 0 ? "−" : ns > 0 ? "+" : ""}${time(Math.abs(ns))}`;
 
 /** @param {import("./types.d.ts").Sides} sides */
 function change({ left_median: before, right_median: after }) {
