@@ -7,6 +7,7 @@ use crate::Error;
 use crate::load::Load;
 use crate::profile::{Response, Seen, bend, ends, sentence};
 use crate::run::Step;
+use crate::workers::Worker;
 
 /// The name of the shape.
 const SCHEMA: &str = "diytrace-load/1";
@@ -30,6 +31,9 @@ pub struct Document {
     /// The lowest rate while the recording was paused, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unrecorded: Option<Load>,
+    /// Who has made the load, with what each sent; nothing where it comes from one process.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub workers: Vec<Worker>,
     /// How the server's functions respond, if its recording was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<Response>,
@@ -59,7 +63,34 @@ impl Document {
         let loads: Vec<Load> = steps.iter().map(Load::of).collect();
         let warnings = warnings(&loads);
         let summary = sentence(&loads, bend(&loads), None);
-        Self { schema: SCHEMA, target, warnings, summary, interrupted, steps: loads, unrecorded: None, response: None }
+        Self {
+            schema: SCHEMA,
+            target,
+            warnings,
+            summary,
+            interrupted,
+            steps: loads,
+            unrecorded: None,
+            workers: Vec::new(),
+            response: None,
+        }
+    }
+
+    /// The same, whose load these workers have made.
+    pub fn by(mut self, workers: Vec<Worker>) -> Self {
+        let of_a_worker = |name: &str| {
+            let loads = self.steps.iter().flat_map(|step| &step.workers).filter(|load| load.name == name);
+            loads.map(|load| load.sent + load.warm_up_sent).sum()
+        };
+        self.workers = workers.into_iter().map(|worker| Worker { sent: of_a_worker(&worker.name), ..worker }).collect();
+        let threads = |step: &Load| step.workers.iter().map(|worker| worker.threads).sum::<u64>();
+        self.target.threads = self.steps.iter().map(threads).max().unwrap_or(0) as usize;
+        for worker in &self.workers {
+            if let Some(why) = &worker.refused {
+                self.warnings.push(format!("worker {} has taken no part: {why}", worker.name));
+            }
+        }
+        self
     }
 
     /// The same, with a step that was run while the recording was paused.
@@ -91,6 +122,7 @@ fn warnings(steps: &[Load]) -> Vec<String> {
     let mut warnings = Vec::new();
     for step in steps {
         let title = step.title();
+        warnings.extend(step.workers.iter().filter_map(|worker| worker.warning(&title)));
         if step.not_sent > 0 {
             let why: Vec<_> =
                 step.not_sent_by.iter().map(|(why, count)| format!("{} {why}", human::count(*count))).collect();

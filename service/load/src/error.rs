@@ -67,6 +67,12 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// A worker may not make load there.
+    #[error("this worker may not make load to {host}: start it with --load-target {host}, if it is to")]
+    NotAllowed {
+        /// The host and its port.
+        host: String,
+    },
     /// Nobody answers there.
     #[error("cannot connect to {host} ({}): is the server running?", .source.kind())]
     Away {

@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::postgres::SqlState;
 use crate::redis::ErrorWord;
 
 /// Why a request has failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Failure {
     /// No connection could be made.
     Connect,
@@ -58,7 +60,7 @@ impl fmt::Display for Failure {
 }
 
 /// What a database calls an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Code {
     /// PostgreSQL's code.
     SqlState(SqlState),
@@ -76,12 +78,14 @@ impl fmt::Display for Code {
 }
 
 /// Why a planned request was not sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum NotSent {
     /// No connection was free before it would have been too late.
     NoFreeConnection,
     /// It still waited for one when the step ended.
     AtEnd,
+    /// The worker whose it was has died, or was not heard of any more.
+    WorkerLost,
 }
 
 impl fmt::Display for NotSent {
@@ -89,6 +93,7 @@ impl fmt::Display for NotSent {
         f.write_str(match self {
             Self::NoFreeConnection => "no free connection",
             Self::AtEnd => "at end",
+            Self::WorkerLost => "worker lost",
         })
     }
 }

@@ -3,8 +3,11 @@
 //! With `fine` parts a time is off its bin's middle by less than 1/2048 of itself (half a microsecond at a millisecond), with
 //! `coarse` by less than 1/64. Histograms merge by addition, in any order; how many, the shortest and the longest are exact.
 
+use serde::{Deserialize, Serialize};
+
 /// Counts of times in nanoseconds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Bins", try_from = "Bins")]
 pub struct Histogram {
     /// An octave has two to the power of this many parts.
     bits: u32,
@@ -59,6 +62,11 @@ impl Histogram {
         self.longest = self.longest.max(other.longest);
     }
 
+    /// Whether it is one for a slice of time.
+    pub fn is_coarse(&self) -> bool {
+        self.bits == Self::coarse().bits
+    }
+
     /// How many times it has.
     pub fn count(&self) -> u64 {
         self.count
@@ -109,6 +117,72 @@ impl Histogram {
     }
 }
 
+/// A histogram on its way to another machine: the bins that have something.
+#[derive(Debug, Serialize, Deserialize)]
+struct Bins {
+    bits: u32,
+    /// How many bins lie between it and the one before, and its count.
+    counts: Vec<(u32, u64)>,
+    /// As text: it may have more digits than numbers of JSON.
+    sum: String,
+    /// The shortest and the longest, if there are any.
+    ends: Option<(u64, u64)>,
+}
+
+impl From<Histogram> for Bins {
+    fn from(histogram: Histogram) -> Self {
+        let mut next = 0;
+        let filled = histogram.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        let counts = filled.map(|(bin, &count)| {
+            let gap = bin - next;
+            next = bin + 1;
+            (gap as u32, count) // fewer than 2^17 bins
+        });
+        Self {
+            bits: histogram.bits,
+            counts: counts.collect(),
+            sum: histogram.sum.to_string(),
+            ends: (histogram.count > 0).then_some((histogram.shortest, histogram.longest)),
+        }
+    }
+}
+
+impl TryFrom<Bins> for Histogram {
+    type Error = &'static str;
+
+    /// Anybody may have written it.
+    fn try_from(bins: Bins) -> Result<Self, Self::Error> {
+        const WRONG: &str = "a histogram is none of ours";
+        let mut histogram = match bins.bits {
+            10 => Self::fine(),
+            5 => Self::coarse(),
+            _ => return Err(WRONG),
+        };
+        let most = histogram.bin(LONGEST) + 1;
+        let mut next = 0;
+        for (gap, count) in bins.counts {
+            let bin = next + gap as usize;
+            if bin >= most || count == 0 {
+                return Err(WRONG);
+            }
+            histogram.counts.resize(bin + 1, 0);
+            histogram.counts[bin] = count;
+            histogram.count = histogram.count.checked_add(count).filter(|sum| *sum < MOST_REQUESTS).ok_or(WRONG)?;
+            next = bin + 1;
+        }
+        let most = u128::from(histogram.count) * u128::from(bins.ends.map_or(0, |(_, longest)| longest));
+        histogram.sum = bins.sum.parse().ok().filter(|sum| *sum <= most).ok_or(WRONG)?;
+        match (bins.ends, histogram.count) {
+            (None, 0) => Ok(histogram),
+            (Some((shortest, longest)), 1..) if shortest <= longest => Ok(Self { shortest, longest, ..histogram }),
+            _ => Err(WRONG),
+        }
+    }
+}
+
+/// More requests than any run has: sums of less do not overflow.
+pub const MOST_REQUESTS: u64 = 1 << 53;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,6 +230,28 @@ mod tests {
         first.merge(&second);
         first.merge(&Histogram::fine());
         assert_eq!(first, all);
+    }
+
+    #[test]
+    fn on_another_machine_it_is_the_same() {
+        let mut histogram = Histogram::fine();
+        for empty in [Histogram::fine(), Histogram::coarse()] {
+            assert_eq!(serde_json::from_str::<Histogram>(&serde_json::to_string(&empty).unwrap()).unwrap(), empty);
+        }
+        times().chain([0, u64::MAX]).for_each(|ns| histogram.add(ns));
+        let text = serde_json::to_string(&histogram).unwrap();
+        assert_eq!(serde_json::from_str::<Histogram>(&text).unwrap(), histogram);
+        for wrong in [
+            r#"{"bits": 11, "counts": [], "sum": "0", "ends": null}"#,
+            r#"{"bits": 10, "counts": [[4000000000, 1]], "sum": "0", "ends": [1, 1]}"#,
+            r#"{"bits": 10, "counts": [[0, 0]], "sum": "0", "ends": null}"#,
+            r#"{"bits": 10, "counts": [[0, 18446744073709551615]], "sum": "0", "ends": [1, 1]}"#,
+            r#"{"bits": 10, "counts": [[0, 1]], "sum": "-1", "ends": [1, 1]}"#,
+            r#"{"bits": 10, "counts": [[0, 1]], "sum": "1", "ends": [2, 1]}"#,
+            r#"{"bits": 10, "counts": [[0, 1]], "sum": "1", "ends": null}"#,
+        ] {
+            assert!(serde_json::from_str::<Histogram>(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

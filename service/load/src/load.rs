@@ -6,9 +6,11 @@ use diytrace_profile::human;
 use diytrace_profile::units::{nanoseconds, optional_nanoseconds};
 use serde::Serialize;
 
+use crate::failure::NotSent;
 use crate::histogram::Histogram;
 use crate::run::Step;
 use crate::timeline::Timeline;
+use crate::workers::{WorkerLoad, of_step};
 
 /// A step. Times are in nanoseconds.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -27,13 +29,13 @@ pub struct Load {
     pub answered: u64,
     /// Those that were not sent.
     pub not_sent: u64,
-    /// Why: `no free connection` in time, or waiting for one `at end`.
+    /// Why: `no free connection` in time, waiting for one `at end`, or `worker lost`.
     pub not_sent_by: BTreeMap<String, u64>,
     /// Those that failed.
     pub errors: u64,
     /// Why: `connect`, `tls`, `timeout`, `closed`, `reset`, `malformed`, `system`, `status N`, `SQLSTATE N`, `error WORD`, `login:` and one of these two, or `exit N`.
     pub errors_by: BTreeMap<String, u64>,
-    /// Those whose answer had not come when somebody ended the run.
+    /// Those whose answer had not come when somebody ended the run, or their worker was lost.
     pub cut_off: u64,
     /// Answers by status.
     pub statuses: BTreeMap<String, u64>,
@@ -53,6 +55,9 @@ pub struct Load {
     pub warm_up: WarmUp,
     /// When: by planned time.
     pub timeline: Axis,
+    /// What each worker had of it; nothing where load comes from one process.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub workers: Vec<WorkerLoad>,
 }
 
 /// A distribution; null where there is nothing.
@@ -133,7 +138,7 @@ pub struct Slice {
 impl Load {
     /// Of a step that was run.
     pub fn of(step: &Step) -> Self {
-        let Step { pace, elapsed, tally, warm_up, is_cut_short } = step;
+        let Step { pace, elapsed, tally, warm_up, is_cut_short, workers } = step;
         let seconds = elapsed.as_secs_f64();
         let named = |(name, count): (String, &u64)| (name, *count);
         Self {
@@ -157,7 +162,14 @@ impl Load {
             late_ns: Times::of(&tally.late),
             warm_up: WarmUp { sent: warm_up.sent, errors: warm_up.errors() },
             timeline: Axis::of(&tally.timeline),
+            workers: of_step(workers),
         }
+    }
+
+    /// Requests that were planned, without those that nobody was there to send.
+    pub fn asked(&self) -> u64 {
+        let lost = self.not_sent_by.get(&NotSent::WorkerLost.to_string()).copied().unwrap_or(0);
+        self.planned.saturating_sub(lost)
     }
 
     /// What it is called.

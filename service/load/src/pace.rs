@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Error;
 
 /// The rates of a run, one a step.
@@ -58,7 +60,7 @@ impl Rates {
 }
 
 /// How a step is paced.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Pace {
     /// So many requests a second, at equal distances.
     Constant(f64),
@@ -69,6 +71,11 @@ pub enum Pace {
 }
 
 impl Pace {
+    /// Whether its rate is one that can be asked for: it may come from anybody.
+    pub fn is_sound(self) -> bool {
+        self.rate().is_none_or(|rate| (SLOWEST..=FASTEST).contains(&rate))
+    }
+
     /// Requests a second, if they are planned.
     pub fn rate(self) -> Option<f64> {
         match self {

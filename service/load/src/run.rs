@@ -1,13 +1,15 @@
 //! A run: steps of load one after the other, each with a warm-up that does not count.
 
 use std::sync::atomic::Ordering;
-use std::thread;
 use std::time::Duration;
 
 use crate::Error;
+use crate::failure::NotSent;
+use crate::fleet::{Driven, Fleet, Share, Stretch};
 use crate::pace::{Pace, Rates};
-use crate::phase::{Driver, Phase, Shared};
+use crate::phase::{Driver, Shared};
 use crate::tally::Tally;
+use crate::threads::Threads;
 
 /// How a run goes.
 #[derive(Clone, Debug)]
@@ -37,6 +39,8 @@ pub struct Step {
     pub warm_up: Tally,
     /// Whether somebody has ended it.
     pub is_cut_short: bool,
+    /// What each worker had of it and of the load before it, if there were any.
+    pub workers: [Vec<Share>; 2],
 }
 
 /// Who looks on, between steps and while they go on.
@@ -55,22 +59,26 @@ pub trait Observer {
     }
 }
 
-/// A phase begins so long after its threads are told of it.
-const LEAD: Duration = Duration::from_millis(2);
-
-/// Observers look on so often.
-const LOOK: Duration = Duration::from_millis(20);
-
 /// A server that has less than this share of a step's requests answered in its time cannot keep up.
 pub const KEEPS_UP: f64 = 0.9;
 
 /// Most steps of a ramp.
 const MOST_STEPS: usize = 24;
 
-/// Runs all steps; what there is if somebody ends it.
+/// Runs all steps on threads of this process; what there is if somebody ends it.
 pub fn run<D: Driver>(
     plan: &Plan,
     drivers: &mut [D],
+    shared: &Shared,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Step>, Error> {
+    run_on(plan, &mut Threads::of(drivers), shared, observer)
+}
+
+/// Runs all steps, wherever load is made.
+pub fn run_on(
+    plan: &Plan,
+    fleet: &mut dyn Fleet,
     shared: &Shared,
     observer: &mut dyn Observer,
 ) -> Result<Vec<Step>, Error> {
@@ -79,17 +87,19 @@ pub fn run<D: Driver>(
         let number = steps.len();
         let seed = plan.seed.wrapping_add(number as u64 * 1000);
         let warm_up = match plan.warm_up.is_zero() {
-            true => Tally::new(0),
-            false => phase(pace, plan.warm_up, !seed, drivers, shared, &mut |_| Ok(()))?.0,
+            true => Driven::nothing(),
+            false => fleet.drive(&Stretch { pace, duration: plan.warm_up, seed: !seed }, shared, &mut |_, _| Ok(()))?,
         };
         if is_over(shared) && !steps.is_empty() {
             break;
         }
         observer.begin(number, pace)?;
-        let mut look = |part: f64| observer.look(shared.done.load(Ordering::Relaxed), part);
-        let (tally, elapsed) = phase(pace, plan.duration, seed, drivers, shared, &mut look)?;
+        let stretch = Stretch { pace, duration: plan.duration, seed };
+        let driven = fleet.drive(&stretch, shared, &mut |done, part| observer.look(done, part))?;
         let is_cut_short = is_over(shared);
-        let step = Step { pace, elapsed, tally, warm_up, is_cut_short };
+        let Driven { tally, elapsed, shares } = driven;
+        let workers = [warm_up.shares, shares];
+        let step = Step { pace, elapsed, tally, warm_up: warm_up.tally, is_cut_short, workers };
         observer.end(&step)?;
         steps.push(step);
         if is_cut_short {
@@ -120,57 +130,7 @@ fn next(plan: &Plan, steps: &[Step]) -> Option<Pace> {
 
 /// Whether a server has kept up with a step.
 pub fn keeps_up(step: &Step) -> bool {
-    step.tally.answered as f64 >= KEEPS_UP * step.tally.planned as f64
-}
-
-/// Load at one pace, on all threads, with somebody who looks on; and how long it took.
-fn phase<D: Driver>(
-    pace: Pace,
-    duration: Duration,
-    seed: u64,
-    drivers: &mut [D],
-    shared: &Shared,
-    look: &mut dyn FnMut(f64) -> Result<(), Error>,
-) -> Result<(Tally, Duration), Error> {
-    let begins_ns = shared.now_ns() + LEAD.as_nanos() as u64;
-    let length_ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX / 4);
-    let ends_ns = begins_ns.saturating_add(length_ns);
-    let phase = Phase { pace, begins_ns, ends_ns, threads: drivers.len() as u64, seed };
-    let mut sum = Tally::new(begins_ns);
-    let mut looked = Ok(());
-    let mut over_ns = ends_ns;
-    thread::scope(|scope| {
-        let drive = |(number, driver): (usize, _)| {
-            let driver: &mut D = driver;
-            let phase = &phase;
-            scope.spawn(move || driver.drive(phase, number as u64, shared))
-        };
-        let threads: Vec<_> = drivers.iter_mut().enumerate().map(drive).collect();
-        loop {
-            let now = shared.now_ns();
-            if is_over(shared) {
-                over_ns = over_ns.min(now);
-            }
-            if threads.iter().all(|thread| thread.is_finished()) {
-                break;
-            }
-            let part = now.saturating_sub(begins_ns) as f64 / length_ns.max(1) as f64;
-            if looked.is_ok() && part <= 1.0 {
-                looked = look(part);
-            }
-            if looked.is_err() {
-                shared.is_over.store(true, Ordering::Relaxed);
-            }
-            let until_end = Duration::from_nanos(ends_ns.saturating_sub(shared.now_ns()));
-            thread::sleep(if until_end.is_zero() { Duration::from_millis(1) } else { LOOK.min(until_end) });
-        }
-        for thread in threads {
-            match thread.join() {
-                Ok(tally) => sum.merge(tally),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-    });
-    looked?;
-    Ok((sum, Duration::from_nanos(over_ns.saturating_sub(begins_ns))))
+    // What a lost worker has not sent is no fault of the server's.
+    let asked = step.tally.planned - step.tally.not_sent.get(&NotSent::WorkerLost).copied().unwrap_or(0);
+    step.tally.answered as f64 >= KEEPS_UP * asked as f64
 }

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::failure::{Failure, NotSent};
-use crate::histogram::Histogram;
-use crate::timeline::Timeline;
+use crate::histogram::{Histogram, MOST_REQUESTS};
+use crate::timeline::{Slice, Timeline};
 
 /// What a phase has come to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// When the phase began, in nanoseconds of the run's clock.
+    /// When the phase began, in nanoseconds of the run's clock, which another machine does not have.
+    #[serde(skip)]
     began_ns: u64,
     /// Requests whose time had come.
     pub planned: u64,
@@ -20,10 +23,13 @@ pub struct Tally {
     /// Those that were sent, and the run was ended before the answer.
     pub cut_off: u64,
     /// Those that failed.
+    #[serde(with = "pairs")]
     pub failures: BTreeMap<Failure, u64>,
     /// Those that were not sent.
+    #[serde(with = "pairs")]
     pub not_sent: BTreeMap<NotSent, u64>,
     /// Answers by status.
+    #[serde(with = "pairs")]
     pub statuses: BTreeMap<u16, u64>,
     /// Bytes of answers, with their heads.
     pub bytes: u64,
@@ -129,5 +135,48 @@ impl Tally {
         self.from_send.merge(&other.from_send);
         self.late.merge(&other.late);
         self.timeline.merge(other.timeline);
+    }
+}
+
+impl Tally {
+    /// Whether it can be added to others, and is one thing: it may come from anybody.
+    pub fn is_sound(&self) -> bool {
+        let numbers = [self.planned, self.sent, self.answered, self.cut_off, self.bytes, self.connections];
+        let counts = self.failures.values().chain(self.not_sent.values()).chain(self.statuses.values());
+        let are_small = numbers.iter().chain(counts).all(|count| *count < MOST_REQUESTS);
+        // No server has that many kinds of errors; and sums of so many do not overflow.
+        let has_few_kinds = self.failures.len() + self.statuses.len() <= 2000;
+        are_small && has_few_kinds && self.has_one_of_each()
+    }
+
+    /// Whether each answer and error is in the distributions as often as it is counted.
+    fn has_one_of_each(&self) -> bool {
+        let histograms = [&self.latency, &self.from_send, &self.late];
+        let of = |counted: fn(&Slice) -> u64| {
+            self.timeline.slices().iter().try_fold(0u64, |sum, slice| sum.checked_add(counted(slice)))
+        };
+        histograms.iter().all(|histogram| !histogram.is_coarse())
+            && [&self.latency, &self.from_send].iter().all(|histogram| histogram.count() == self.answered)
+            && self.late.count() <= self.sent
+            && of(|slice| slice.latency.count()) == Some(self.answered)
+            && of(|slice| slice.errors) == Some(self.errors())
+            && of(|slice| slice.not_sent) == Some(self.all_not_sent())
+    }
+}
+
+/// Maps whose keys are no text, as pairs.
+mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer, K: Serialize>(map: &BTreeMap<K, u64>, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(map)
+    }
+
+    pub fn deserialize<'a, D: Deserializer<'a>, K: Deserialize<'a> + Ord>(
+        from: D,
+    ) -> Result<BTreeMap<K, u64>, D::Error> {
+        Ok(Vec::<(K, u64)>::deserialize(from)?.into_iter().collect())
     }
 }

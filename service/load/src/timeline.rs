@@ -3,7 +3,9 @@
 //! A slice is a power of two nanoseconds wide, and when there would be more than a hundred, each two become one. So a run of a
 //! second and one of a day take the same room, and those of several threads add up exactly.
 
-use crate::histogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+use crate::histogram::{Histogram, MOST_REQUESTS};
 
 /// Most slices.
 pub const MOST: usize = 100;
@@ -12,7 +14,8 @@ pub const MOST: usize = 100;
 const FIRST: u32 = 20;
 
 /// Requests by when they were planned.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Arrived")]
 pub struct Timeline {
     /// A slice is two to the power of this nanoseconds wide.
     width: u32,
@@ -20,7 +23,7 @@ pub struct Timeline {
 }
 
 /// What was planned in a slice of time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slice {
     /// Requests that failed.
     pub errors: u64,
@@ -98,6 +101,26 @@ impl Timeline {
     }
 }
 
+/// One that comes from another machine.
+#[derive(Deserialize)]
+struct Arrived {
+    width: u32,
+    slices: Vec<Slice>,
+}
+
+impl TryFrom<Arrived> for Timeline {
+    type Error = &'static str;
+
+    /// Anybody may have written it.
+    fn try_from(Arrived { width, slices }: Arrived) -> Result<Self, Self::Error> {
+        let is_kind = |slice: &Slice| slice.latency.is_coarse() && slice.errors.max(slice.not_sent) < MOST_REQUESTS;
+        match (FIRST..64).contains(&width) && slices.len() <= MOST && slices.iter().all(is_kind) {
+            true => Ok(Self { width, slices }),
+            false => Err("a timeline is none of ours"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +139,18 @@ mod tests {
             assert_eq!(timeline.slice_ns(), expected);
             assert!((MOST / 2 - 10..=MOST).contains(&timeline.slices().len()), "{}", timeline.slices().len());
             assert_eq!(timeline.slices().iter().map(|slice| slice.latency.count()).sum::<u64>(), 10_000);
+        }
+    }
+
+    #[test]
+    fn what_comes_from_another_machine_is_looked_at() {
+        let timeline = of((0..3000).map(|step| step * step * 1009));
+        let text = serde_json::to_string(&timeline).unwrap();
+        assert_eq!(serde_json::from_str::<Timeline>(&text).unwrap(), timeline);
+        let fine = serde_json::to_string(&Histogram::fine()).unwrap();
+        let slice = format!(r#"{{"errors": 0, "not_sent": 0, "latency": {fine}}}"#);
+        for wrong in [r#"{"width": 64, "slices": []}"#.to_owned(), format!(r#"{{"width": 20, "slices": [{slice}]}}"#)] {
+            assert!(serde_json::from_str::<Timeline>(&wrong).is_err(), "{wrong}");
         }
     }
 

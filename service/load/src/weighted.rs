@@ -1,9 +1,7 @@
 //! Several kinds of requests, each as often as its weight says.
 
-use std::fs;
-use std::path::Path;
-
 use crate::Error;
+use crate::file::File;
 
 /// Kinds of requests, at least one.
 #[derive(Clone, Debug)]
@@ -19,13 +17,13 @@ impl<T> Weighted<T> {
     }
 
     /// Those of a file: lines with a weight, 1 unless told, and what `parse` reads. A line that begins as a comment says nothing.
-    pub fn read(
-        path: &Path,
+    pub fn of(
+        lines: &File,
         comments: &[&str],
         example: &str,
         parse: impl Fn(&str) -> Result<T, String>,
     ) -> Result<Self, Error> {
-        let text = fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+        let (path, text) = (&lines.path, lines.text()?);
         let (mut all, mut sum) = (Vec::new(), 0.0);
         for (number, line) in text.lines().enumerate() {
             let line = line.trim();
@@ -58,7 +56,7 @@ impl<T> Weighted<T> {
 }
 
 /// A line's weight, and what comes after it.
-fn weight(line: &str) -> Result<(f64, &str), String> {
+pub fn weight(line: &str) -> Result<(f64, &str), String> {
     if !line.starts_with(|letter: char| letter.is_ascii_digit() || letter == '-' || letter == '.') {
         return Ok((1.0, line));
     }
@@ -70,6 +68,8 @@ fn weight(line: &str) -> Result<(f64, &str), String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -77,7 +77,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lines");
         fs::write(&path, "# all\n\n9 a\nb\n  c d\n").unwrap();
-        let read = Weighted::read(&path, &["#"], "9 a", |line| Ok(line.to_owned())).unwrap();
+        let read = Weighted::of(&File::read(&path).unwrap(), &["#"], "9 a", |line| Ok(line.to_owned())).unwrap();
         let mut random = fastrand::Rng::with_seed(3);
         let mut counts = std::collections::BTreeMap::new();
         (0..11_000).for_each(|_| *counts.entry(read.next(&mut random).clone()).or_insert(0) += 1);

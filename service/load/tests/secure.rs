@@ -14,7 +14,7 @@ use std::time::Duration;
 use common::{drive, drive_at};
 use diytrace_load::http::{Body, Mix, Request};
 use diytrace_load::socket::{Host, Target, Tls};
-use diytrace_load::{Error, Failure, Patience, Tally};
+use diytrace_load::{Error, Failure, File, Patience, Tally};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -76,7 +76,7 @@ impl Server {
     /// Load to it, with these requests.
     fn load(&self, mix: Mix, host: &str, keeps_alive: bool) -> Result<Tally, Error> {
         let host = Host::parse(&format!("{host}:{}", self.address.port())).unwrap();
-        let tls = Tls::new(&host, Some(&self.authority()))?;
+        let tls = Tls::new(&host, Some(&File::read(&self.authority())?))?;
         let patience = Patience { timeout: Duration::from_secs(60), for_connection: Duration::from_secs(60) };
         tls.check(&host, TcpStream::connect(self.address).unwrap(), patience.timeout)?;
         Ok(drive(Target { address: self.address, tls: Some(tls), protocol: mix, keeps_alive, patience }))
@@ -174,7 +174,7 @@ fn whom_nobody_believes_is_said_before_load_is_made() {
     let host = Host::parse(&format!("localhost:{}", server.address.port())).unwrap();
     let stream = || TcpStream::connect(server.address).unwrap();
     let own = server.folder.path().join("server.pem");
-    let check = |host: &Host| Tls::new(host, Some(&own)).unwrap().check(host, stream(), Duration::from_secs(60));
+    let check = |host: &Host| Tls::new(host, Some(&File::read(&own).unwrap())).unwrap().check(host, stream(), Duration::from_secs(60));
     check(&host).unwrap();
     let said = check(&Host::parse("127.0.0.1").unwrap()).unwrap_err().to_string();
     assert!(said.contains("certificate not valid for name"), "{said}");

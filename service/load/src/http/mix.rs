@@ -1,9 +1,9 @@
 //! Several kinds of requests, each as often as its weight says.
 
-use std::fs;
 use std::path::Path;
 
 use super::request::{Body, Prepared, Request};
+use super::requests::{Carried, Line, Requests};
 use crate::Error;
 use crate::weighted::Weighted;
 
@@ -19,20 +19,21 @@ impl Mix {
         Ok(Self { all: Weighted::one(request.prepare(host, keeps_alive)?) })
     }
 
-    /// Those of a file: lines `[WEIGHT] METHOD PATH [BODY]`, where `@FILE` is a body from a file beside it. A line that
-    /// begins with `#` says nothing. All have the headers.
+    /// Those of a file, all with these headers.
     pub fn read(path: &Path, headers: &[String], host: &str, keeps_alive: bool) -> Result<Self, Error> {
-        let all = Weighted::read(path, &["#"], "9 GET /item/{random:1-1000}", |line| {
-            let (request, file) = parse(line, headers)?;
-            let body = match file {
-                None => request.body.clone(),
-                Some(name) => {
-                    let beside = path.parent().unwrap_or(Path::new("")).join(name);
-                    let read = fs::read(&beside);
-                    Body::Bytes(read.map_err(|source| format!("cannot read {}: {source}", beside.display()))?)
-                }
+        Self::of(&Requests::read(path)?, headers, host, keeps_alive)
+    }
+
+    /// Those that were read.
+    pub fn of(requests: &Requests, headers: &[String], host: &str, keeps_alive: bool) -> Result<Self, Error> {
+        let all = Weighted::of(&requests.lines, &["#"], "9 GET /item/{random:1-1000}", |line| {
+            let Line { method, path, body } = Line::parse(line)?;
+            let body = match body {
+                Carried::Nothing => Body::None,
+                Carried::Text(text) => Body::Text(text.to_owned()),
+                Carried::File(name) => Body::Bytes(requests.body(name)?),
             };
-            let request = Request { body, ..request };
+            let request = Request { method: method.to_owned(), path: path.to_owned(), headers: headers.to_vec(), body };
             request.prepare(host, keeps_alive).map_err(|error| error.to_string())
         })?;
         Ok(Self { all })
@@ -44,32 +45,10 @@ impl Mix {
     }
 }
 
-/// A request, and the file of its body.
-fn parse<'a>(line: &'a str, headers: &[String]) -> Result<(Request, Option<&'a str>), String> {
-    let mut rest = line;
-    let mut word = || {
-        let (word, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        rest = after.trim_start();
-        word
-    };
-    let method = word();
-    let path = word();
-    if !path.starts_with('/') {
-        return Err(format!("`{path}` is no path: write lines such as 9 GET /item/{{random:1-1000}}"));
-    }
-    let (body, file) = match rest {
-        "" => (Body::None, None),
-        _ => match rest.strip_prefix('@') {
-            Some(name) => (Body::None, Some(name)),
-            None => (Body::Text(rest.to_owned()), None),
-        },
-    };
-    let (method, path) = (method.to_owned(), path.to_owned());
-    Ok((Request { method, path, headers: headers.to_vec(), body }, file))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn read(text: &str) -> Result<Mix, String> {

@@ -4,7 +4,9 @@ mod answer;
 mod exchange;
 mod mix;
 mod request;
+mod requests;
 
 pub use exchange::{Exchange, IsHead};
 pub use mix::Mix;
 pub use request::{Body, Request};
+pub use requests::Requests;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::Error;
+use crate::file::File;
 use crate::template::Template;
 use crate::weighted::Weighted;
 
@@ -28,8 +29,13 @@ impl Queries {
 
     /// Those of a file: lines `[WEIGHT] QUERY`. A line that begins with `#` or `--` says nothing.
     pub fn read(path: &Path) -> Result<Self, Error> {
+        Self::of(&File::read(path)?)
+    }
+
+    /// Those of such a file that was read.
+    pub fn of(lines: &File) -> Result<Self, Error> {
         let example = "9 SELECT * FROM items WHERE id = {random:1-1000}";
-        let all = Weighted::read(path, &["#", "--"], example, Query::parse)?;
+        let all = Weighted::of(lines, &["#", "--"], example, Query::parse)?;
         Ok(Self { all })
     }
 

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Five letters and digits, as in 40001 (serialization failure); the standard calls them SQLSTATE.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct SqlState([u8; 5]);
 
 impl SqlState {
@@ -26,5 +29,19 @@ impl fmt::Display for SqlState {
 impl fmt::Debug for SqlState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<SqlState> for String {
+    fn from(code: SqlState) -> Self {
+        code.to_string()
+    }
+}
+
+impl TryFrom<String> for SqlState {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::parse(text.as_bytes()).ok_or("it is no SQLSTATE")
     }
 }

@@ -59,7 +59,7 @@ fn rate_of(step: &Load) -> f64 {
 
 /// The percentile that shows it.
 fn bends(base: &Load, step: &Load) -> Option<usize> {
-    let falls_behind = |step: &Load| (step.answered as f64) < KEEPS_UP * step.planned as f64;
+    let falls_behind = |step: &Load| (step.answered as f64) < KEEPS_UP * step.asked() as f64;
     if falls_behind(step) && !falls_behind(base) {
         return Some(0);
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{message, words};
 use crate::Error;
+use crate::file::File;
 use crate::socket::Scratch;
 use crate::template::Template;
 use crate::weighted::Weighted;
@@ -52,7 +53,12 @@ impl Commands {
 
     /// Those of a file: lines `[WEIGHT] COMMAND`. A line that begins with `#` says nothing.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let all = Weighted::read(path, &["#"], "9 GET key:{random:1-1000}", Command::parse)?;
+        Self::of(&File::read(path)?)
+    }
+
+    /// Those of such a file that was read.
+    pub fn of(lines: &File) -> Result<Self, Error> {
+        let all = Weighted::of(lines, &["#"], "9 GET key:{random:1-1000}", Command::parse)?;
         Ok(Self { all })
     }
 

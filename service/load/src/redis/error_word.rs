@@ -2,11 +2,14 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// What is longer is cut.
 const LONGEST: usize = 16;
 
 /// The first word of an error.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", from = "String")]
 pub struct ErrorWord([u8; LONGEST]);
 
 impl ErrorWord {
@@ -32,6 +35,18 @@ impl fmt::Display for ErrorWord {
 impl fmt::Debug for ErrorWord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<ErrorWord> for String {
+    fn from(word: ErrorWord) -> Self {
+        word.to_string()
+    }
+}
+
+impl From<String> for ErrorWord {
+    fn from(text: String) -> Self {
+        Self::of(text.as_bytes())
     }
 }
 

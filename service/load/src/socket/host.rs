@@ -3,6 +3,7 @@
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
+use super::allowed::Allowed;
 use crate::Error;
 
 /// A host, and its port if that is written.
@@ -35,16 +36,29 @@ impl Host {
         self.text[..self.name].trim_start_matches('[').trim_end_matches(']')
     }
 
-    /// The first of its addresses at which somebody answers within that time, and a connection to it; at this port, if none is written.
-    pub fn connect(&self, usual_port: u16, patience: Duration) -> Result<(SocketAddr, TcpStream), Error> {
+    /// The first of its addresses that is allowed and at which somebody answers within that time, and a connection to it; at this port,
+    /// if none is written.
+    pub fn connect(
+        &self,
+        usual_port: u16,
+        patience: Duration,
+        allowed: &Allowed,
+    ) -> Result<(SocketAddr, TcpStream), Error> {
         let has_port = self.name < self.text.len();
         let host = if has_port { self.text.clone() } else { format!("{}:{usual_port}", self.text) };
-        let mut failed = None;
+        let (mut failed, mut is_refused) = (None, false);
         for address in host.to_socket_addrs().map_err(|source| Error::Unknown { host: host.clone(), source })? {
+            if !allowed.lets(self.name(), address) {
+                is_refused = true;
+                continue;
+            }
             match TcpStream::connect_timeout(&address, patience) {
                 Ok(stream) => return Ok((address, stream)),
                 Err(source) => failed = Some(source),
             }
+        }
+        if failed.is_none() && is_refused {
+            return Err(Error::NotAllowed { host });
         }
         let source = failed.unwrap_or_else(|| std::io::ErrorKind::AddrNotAvailable.into());
         Err(Error::Away { host, source })

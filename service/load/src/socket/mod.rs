@@ -6,6 +6,7 @@
 //!                              └─ a [`Protocol`]: what is said first, requests, and where answers end
 //! ```
 
+mod allowed;
 mod connection;
 mod host;
 mod protocol;
@@ -15,6 +16,7 @@ mod trust;
 mod wait;
 mod worker;
 
+pub use allowed::Allowed;
 pub use host::Host;
 pub use protocol::{Dialogue, End, Progress, Protocol, Scratch};
 pub use tls::Tls;

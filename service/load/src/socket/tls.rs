@@ -2,7 +2,6 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use rustls::{ClientConfig, ClientConnection};
 use super::host::Host;
 use super::trust::{self, Trust};
 use crate::Error;
+use crate::file::File;
 
 /// How connections to a server speak TLS.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct Tls {
 
 impl Tls {
     /// To a server whose certificate must be in a file (PEM) or come from one there; without a file, from those that browsers trust.
-    pub fn new(host: &Host, authority: Option<&Path>) -> Result<Self, Error> {
+    pub fn new(host: &Host, authority: Option<&File>) -> Result<Self, Error> {
         let trust = Arc::new(Trust::of(authority)?);
         let mut config =
             ClientConfig::builder().dangerous().with_custom_certificate_verifier(trust).with_no_client_auth();

@@ -1,6 +1,5 @@
 //! Whose certificates are believed.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,6 +11,7 @@ use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error as TlsError, RootCertStore, SignatureScheme};
 
 use crate::Error;
+use crate::file::File;
 
 /// Believes certificates that come from an authority in a file, and those that are in the file themselves: a server that is tried has
 /// one, as a rule, that it signed itself as if it was an authority, which rustls by itself takes for no server's.
@@ -23,15 +23,15 @@ pub struct Trust {
 
 impl Trust {
     /// Of a file (PEM); of authorities that browsers believe, where there is none.
-    pub fn of(path: Option<&Path>) -> Result<Self, Error> {
+    pub fn of(authority: Option<&File>) -> Result<Self, Error> {
         let mut roots = RootCertStore::empty();
         let mut named = Vec::new();
-        match path {
+        let path = authority.map_or(Path::new(""), |file| &file.path);
+        let wrong = |why: String| Error::Authority { path: path.to_owned(), why };
+        match authority {
             None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
-            Some(path) => {
-                let wrong = |why: String| Error::Authority { path: path.to_owned(), why };
-                let text = fs::read(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
-                named = CertificateDer::pem_slice_iter(&text)
+            Some(File { bytes, .. }) => {
+                named = CertificateDer::pem_slice_iter(bytes)
                     .collect::<Result<_, _>>()
                     .map_err(|error| wrong(error.to_string()))?;
                 for certificate in &named {
@@ -43,10 +43,7 @@ impl Trust {
             }
         }
         let built = WebPkiServerVerifier::builder(Arc::new(roots)).build();
-        let authorities = built.map_err(|error| Error::Authority {
-            path: path.unwrap_or(Path::new("")).to_owned(),
-            why: error.to_string(),
-        })?;
+        let authorities = built.map_err(|error| wrong(error.to_string()))?;
         Ok(Self { named, authorities })
     }
 }

@@ -15,7 +15,7 @@ use super::tls::Tls;
 use super::wait::{be_punctual, wait};
 use crate::failure::{Failure, NotSent};
 use crate::pace::{Pace, Plan};
-use crate::phase::{Driver, GRACE, Patience, Phase, Shared};
+use crate::phase::{Driver, EVERY, GRACE, Part, Patience, Phase, Shared};
 use crate::tally::{Sent, Tally};
 
 /// Events that are taken at once.
@@ -149,6 +149,7 @@ impl<P: Protocol> Driver for Worker<P> {
             random,
             thread,
             next_look: 0,
+            next_part: phase.begins_ns + EVERY.as_nanos() as u64,
             drains_until: None,
         };
         drive.run();
@@ -168,6 +169,8 @@ struct Drive<'a, P: Protocol> {
     random: fastrand::Rng,
     thread: u64,
     next_look: u64,
+    /// When it tells what it has counted, if anybody is told.
+    next_part: u64,
     /// After the end, until when requests are still sent that were planned before.
     drains_until: Option<u64>,
 }
@@ -355,6 +358,7 @@ impl<P: Protocol> Drive<'_, P> {
             return;
         }
         self.next_look = now + LOOK.as_nanos() as u64;
+        self.tell(now);
         while let Some(&(_, index)) = self.worker.resting.front().filter(|(until, _)| *until <= now) {
             self.worker.resting.pop_front();
             self.worker.closed.push_back(index);
@@ -375,6 +379,16 @@ impl<P: Protocol> Drive<'_, P> {
                 State::Idle | State::Closed => {}
             }
         }
+    }
+
+    /// Hands on what it has counted, when it is time: a move, as adding up would take time from requests.
+    fn tell(&mut self, now: u64) {
+        let Some(parts) = self.shared.parts.as_ref().filter(|_| now >= self.next_part) else { return };
+        let every = EVERY.as_nanos() as u64;
+        self.next_part += (now - self.next_part) / every * every + every;
+        let tally = std::mem::replace(&mut self.tally, Tally::new(self.phase.begins_ns));
+        // Who is told no more has gone, and with it whoever would want to know.
+        let _ = parts.send(Part { thread: self.thread, until_ns: now, tally });
     }
 
     /// Ends without the answers that are on their way.

@@ -10,6 +10,7 @@ use diytrace_views::view::table::grid::{Column, Grid, Row, Style};
 use crate::document::Document;
 use crate::load::{Load, Slice, rate};
 use crate::profile::{Function, Response, how, why};
+use crate::workers::{Worker, WorkerLoad};
 
 /// Writes it.
 pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
@@ -25,6 +26,7 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         writeln!(out, "{line}")?;
     }
     errors(document, out)?;
+    workers(document, screen, out)?;
     unrecorded(document, out)?;
     over_time(document, screen, out)?;
     if let Some(response) = &document.response {
@@ -204,6 +206,48 @@ fn unrecorded(document: &Document, out: &mut dyn Write) -> io::Result<()> {
         known(with.p50),
         known(with.p99)
     )
+}
+
+/// Who has sent what, in all steps.
+fn workers(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
+    if document.workers.is_empty() {
+        return Ok(());
+    }
+    let some = |number: u64| if number == 0 { String::new() } else { count(number) };
+    let row = |worker: &Worker| {
+        let steps = || document.steps.iter().flat_map(|step| &step.workers).filter(|load| load.name == worker.name);
+        let sum = |of: fn(&WorkerLoad) -> u64| steps().map(of).sum::<u64>();
+        let remark = match (&worker.refused, worker.lost) {
+            (Some(_), _) => "takes no part",
+            (None, true) => "lost",
+            (None, false) => "",
+        };
+        Row {
+            numbers: vec![
+                count(worker.sent),
+                count(sum(|load| load.warm_up_sent)),
+                some(sum(|load| load.errors)),
+                some(sum(|load| load.not_sent)),
+                time(steps().map(|load| load.clock_error_ns).max().unwrap_or(0) as f64),
+            ],
+            name: worker.name.clone(),
+            remark: remark.to_owned(),
+            ..Row::default()
+        }
+    };
+    let columns = vec![
+        Column::number("sent", 0),
+        Column::number("in warm-ups", 2),
+        Column::number("errors", 0),
+        Column::number("not sent", 0),
+        Column::number("clock off by", 3),
+    ];
+    let rows = document.workers.iter().map(row).collect();
+    writeln!(out)?;
+    for line in (Grid { columns, name_title: "worker", least_name: 16, rows }).lines(screen) {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
 }
 
 /// What failed, and why.
