@@ -5,12 +5,18 @@ use std::time::Duration;
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 use diytrace_store::{CONTENT_TYPE, Frame, Names, Outgoing, Put, Sampled, Sink, encode_names};
-use serde::{Deserialize, Deserializer};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use ureq::RequestBuilder;
+use ureq::typestate::WithBody;
 
 use crate::{Access, Error};
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Most bytes of an answer.
+const MOST_ANSWER: u64 = 256 << 20;
 
 /// What the service says of a frame.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -124,20 +130,43 @@ impl Client {
         }
     }
 
+    /// Asks and is answered as JSON, within a time.
+    pub fn exchange<A: DeserializeOwned>(
+        &self,
+        path: &str,
+        question: &impl Serialize,
+        patience: Duration,
+    ) -> Result<A, Error> {
+        let question = serde_json::to_vec(question).map_err(|error| self.away(&error))?;
+        let request = self.agent.post(format!("{}{path}", self.service)).content_type("application/json");
+        let request = request.config().timeout_global(Some(patience)).build();
+        match self.sent(request, &question)? {
+            (200, body) => serde_json::from_str(&body).map_err(|error| self.away(&error)),
+            (status, body) => match self.not_taken(status, &body) {
+                Error::Refused { service, said } => Err(Error::Denied { service, status, said }),
+                error => Err(error),
+            },
+        }
+    }
+
     fn post(&self, path: &str, body: &[u8]) -> Result<(u16, String), Error> {
         self.ask(path, &[], body)
     }
 
     fn ask(&self, path: &str, query: &[(&str, String)], body: &[u8]) -> Result<(u16, String), Error> {
         let query = query.iter().map(|(name, value)| (*name, value.as_str()));
-        let mut request =
-            self.agent.post(format!("{}{path}", self.service)).query_pairs(query).content_type(CONTENT_TYPE);
+        let request = self.agent.post(format!("{}{path}", self.service)).query_pairs(query).content_type(CONTENT_TYPE);
+        self.sent(request, body)
+    }
+
+    fn sent(&self, mut request: RequestBuilder<WithBody>, body: &[u8]) -> Result<(u16, String), Error> {
         if let Some(token) = &self.token {
             request = request.header("authorization", format!("Bearer {token}"));
         }
         let mut answer = request.send(body).map_err(|error| self.away(&error))?;
         let status = answer.status().as_u16();
-        answer.body_mut().read_to_string().map(|body| (status, body)).map_err(|error| self.away(&error))
+        let body = answer.body_mut().with_config().limit(MOST_ANSWER).read_to_string();
+        body.map(|body| (status, body)).map_err(|error| self.away(&error))
     }
 
     fn away(&self, why: &dyn std::error::Error) -> Error {

@@ -36,6 +36,16 @@ pub enum Error {
         /// Its words.
         said: String,
     },
+    /// The service says no to what was asked.
+    #[error("{service}: {said}")]
+    Denied {
+        /// Which.
+        service: String,
+        /// Its status.
+        status: u16,
+        /// Its words.
+        said: String,
+    },
     /// The service does not answer.
     #[error("{service} does not answer: {why}")]
     Away {
@@ -43,6 +53,12 @@ pub enum Error {
         service: String,
         /// Why.
         why: String,
+    },
+    /// All workers say no.
+    #[error("no worker can make this load: {said}")]
+    NobodyCan {
+        /// What they say.
+        said: String,
     },
     /// A label cannot be.
     #[error(transparent)]

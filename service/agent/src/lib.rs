@@ -13,12 +13,17 @@
 mod access;
 mod agent;
 mod client;
+mod crew;
 mod error;
+mod load_worker;
 mod memory;
 mod names;
 mod tail;
+mod telling;
 
 pub use access::Access;
 pub use agent::{Agent, Options};
 pub use client::Client;
+pub use crew::Crew;
 pub use error::Error;
+pub use load_worker::LoadWorker;

@@ -166,6 +166,9 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// Who is to make it, cannot.
+    #[error(transparent)]
+    Fleet(Box<dyn std::error::Error + Send + Sync>),
     /// The server's recording cannot be read.
     #[error(transparent)]
     Load(#[from] diytrace_profile::load::Error),

@@ -61,7 +61,7 @@ pub use phase::{Driver, EVERY, Part, Patience, Phase, Shared};
 pub use run::{Observer, Plan, Step, run, run_on};
 pub use server::{Ready, Server, Spoken};
 pub use tally::{Sent, Tally};
-pub use threads::drive;
+pub use threads::{Threads, drive};
 pub use timeline::{Slice, Timeline};
 pub use url::Url;
 pub use workers::{Missing, Worker, WorkerLoad};

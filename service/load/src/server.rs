@@ -93,9 +93,8 @@ fn drivers<P: Protocol + 'static>(
 ) -> Result<Vec<Box<dyn Driver>>, Error> {
     let threads = threads.clamp(1, connections.max(1));
     let share = |thread: usize| connections / threads + usize::from(thread < connections % threads);
-    let driver = |thread: usize| -> io::Result<Box<dyn Driver>> {
-        Ok(Box::new(Worker::new(target.clone(), share(thread))?))
-    };
+    let driver =
+        |thread: usize| -> io::Result<Box<dyn Driver>> { Ok(Box::new(Worker::new(target.clone(), share(thread))?)) };
     let made: io::Result<Vec<Box<dyn Driver>>> = (0..threads).map(driver).collect();
     made.map_err(|source| Error::System { what: "wait for connections", source })
 }

@@ -174,7 +174,9 @@ fn whom_nobody_believes_is_said_before_load_is_made() {
     let host = Host::parse(&format!("localhost:{}", server.address.port())).unwrap();
     let stream = || TcpStream::connect(server.address).unwrap();
     let own = server.folder.path().join("server.pem");
-    let check = |host: &Host| Tls::new(host, Some(&File::read(&own).unwrap())).unwrap().check(host, stream(), Duration::from_secs(60));
+    let check = |host: &Host| {
+        Tls::new(host, Some(&File::read(&own).unwrap())).unwrap().check(host, stream(), Duration::from_secs(60))
+    };
     check(&host).unwrap();
     let said = check(&Host::parse("127.0.0.1").unwrap()).unwrap_err().to_string();
     assert!(said.contains("certificate not valid for name"), "{said}");

@@ -5,6 +5,7 @@
 //!                                 ▲
 //! GET /v1/report … ──[asked]──────┘──▶ the command line's JSON, by [`Views`]
 //! POST /v1/profiles, /ingest, /v1/scrape ──[sampled]──▶ store: sampled profiles of others
+//! POST /v1/load/… ──[load]──▶ who makes load for whom: workers, and what they have sent
 //! POST /querier.v1.QuerierService/… ──[querier]──▶ what Grafana's data source for Pyroscope asks
 //! GET / ──[page]──▶ a browser
 //! ```
@@ -21,6 +22,7 @@ mod error;
 mod events;
 mod frames;
 mod live;
+mod load;
 mod page;
 mod querier;
 mod retention;

@@ -19,8 +19,8 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use crate::shared::{Ending, Service};
 use crate::tls::Secure;
 use crate::{
-    Error, Retention, Tls, Tokens, Views, access, answer, asked, connection, events, frames, page, querier, retention,
-    sampled, scraped,
+    Error, Retention, Tls, Tokens, Views, access, answer, asked, connection, events, frames, load, page, querier,
+    retention, sampled, scraped,
 };
 
 /// Most bytes of a request.
@@ -111,6 +111,7 @@ fn routes(service: Arc<Service>) -> Router {
         .route("/v1/samples/{format}", get(asked::samples))
         .route("/querier.v1.QuerierService/{method}", post(querier::ask))
         .route("/ingest", post(sampled::ingest))
+        .merge(load::routes())
         .route("/v1/{view}", get(asked::view))
         .route("/v1/export/{format}", get(asked::export))
         .route("/debug/pprof/diytrace", get(scraped::pprof))

@@ -12,6 +12,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::answer;
 use crate::arriving::Arriving;
 use crate::live::Live;
+use crate::load::Desk;
 use crate::tokens::Tokens;
 use crate::views::Views;
 
@@ -32,6 +33,11 @@ pub struct Counters {
 pub struct Ending(pub watch::Receiver<bool>);
 
 impl Ending {
+    /// Whether it has come.
+    pub fn has_come(&self) -> bool {
+        *self.0.borrow()
+    }
+
     /// Comes when it ends.
     pub async fn cancelled(mut self) {
         let _ = self.0.wait_for(|ends| *ends).await; // whoever would say so is gone: that is the end, too
@@ -42,6 +48,7 @@ impl Ending {
 pub struct Service {
     pub views: Arc<dyn Views>,
     pub live: Arc<Live>,
+    pub load: Desk,
     pub tokens: Option<Tokens>,
     /// Whether only this machine can reach it.
     pub is_local: bool,
@@ -68,6 +75,7 @@ impl Service {
         Ok(Self {
             views,
             live: Arc::new(Live::new()),
+            load: Desk::default(),
             is_local,
             tokens,
             counters: Counters::default(),

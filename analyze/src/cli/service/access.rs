@@ -35,3 +35,31 @@ impl Access {
         })
     }
 }
+
+/// What is shown to the service whose workers make load. (`--tls-ca` is about the server that is driven.)
+#[derive(Clone, Debug, clap::Args)]
+pub struct ByWorkers {
+    /// A file with a line `write TOKEN`, if the workers' service wants one
+    #[arg(long, value_name = "FILE", requires = "workers")]
+    token_file: Option<PathBuf>,
+
+    /// Certificates that the workers' service's must come from (PEM), for https:// [default: those that browsers trust]
+    #[arg(long, value_name = "FILE", requires = "workers")]
+    service_ca: Option<PathBuf>,
+
+    /// A certificate of ours (PEM), if that service asks for one
+    #[arg(long, value_name = "FILE", requires = "service_key", requires = "workers")]
+    service_cert: Option<PathBuf>,
+
+    /// Its private key (PEM)
+    #[arg(long, value_name = "FILE", requires = "service_cert")]
+    service_key: Option<PathBuf>,
+}
+
+impl ByWorkers {
+    /// With the files of tokens read.
+    pub fn shown(&self) -> Result<Shown, Error> {
+        let Self { token_file, service_ca, service_cert, service_key } = self.clone();
+        Access { token_file, tls_ca: service_ca, tls_cert: service_cert, tls_key: service_key }.shown()
+    }
+}

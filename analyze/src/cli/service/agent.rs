@@ -1,9 +1,12 @@
 //! The command `agent`: what programs of this host count goes to a service, while they run.
 
+use std::fs;
 use std::path::PathBuf;
+use std::process;
 use std::time::{Duration, Instant};
 
-use diytrace_agent::{Agent, Error, Options};
+use diytrace_agent::{Agent, Error, LoadWorker, Options};
+use diytrace_load::socket::Allowed;
 use diytrace_profile::error::Error as Whole;
 use diytrace_profile::load::DEFAULT_FOLDER;
 use diytrace_store::{Labelled, Labels};
@@ -13,14 +16,21 @@ use super::log;
 use crate::cli::size::size;
 use crate::signals::Signals;
 
+/// Whether a worker is to end is looked for so often, beside signals, which come at once.
+const LOOK: Duration = Duration::from_millis(100);
+
 const EXAMPLES: &str = "\
 Examples:
   diytrace agent --to http://127.0.0.1:7070              # of diytrace.data here
   diytrace agent --to http://db1:7070 --dir /var/lib/diytrace --label env=prod
   diytrace agent --to http://127.0.0.1:7070 --every 250ms
+  diytrace agent --to http://db1:7070 --load-worker --load-target 'web*:8080'
 
 Files of programs are only read; the programs are not touched. What cannot be sent is sent later: nothing is lost, and \
-nothing counts twice, whatever ends in between. SIGTERM sends what there is, and ends it.";
+nothing counts twice, whatever ends in between. SIGTERM sends what there is, and ends it.
+
+A worker makes load that `diytrace load --workers URL` asks for, to servers of this machine and those of --load-target alone, \
+whatever the service says; it ends load that the service has not asked about for 1.5 seconds.";
 
 /// Send what programs of this host count to a service, while they run
 #[derive(Clone, Debug, clap::Args)]
@@ -42,6 +52,14 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     every: Option<Duration>,
 
+    /// Make load that `diytrace load --workers` wants from the service, in place of sending recordings
+    #[arg(long, conflicts_with_all = ["folders", "labels", "every", "spool"])]
+    load_worker: bool,
+
+    /// A server that a worker may make load to, beside those on this machine: HOST or HOST:PORT with * and ? (repeatable)
+    #[arg(long = "load-target", value_name = "PATTERN", requires = "load_worker")]
+    load_targets: Vec<String>,
+
     #[command(flatten)]
     access: Access,
 
@@ -61,11 +79,25 @@ impl Arguments {
         // From here on a signal is taken between two rounds.
         let signals = Signals::block(&[libc::SIGTERM, libc::SIGINT]);
         let to = self.to.clone();
+        if self.load_worker {
+            return self.make_load(&signals);
+        }
         let mut agent = self.agent()?;
         tracing::info!("sends to {to}");
-        let is_to_end = |signal: libc::siginfo_t| [libc::SIGTERM, libc::SIGINT].contains(&signal.si_signo);
         let ended = agent.run(|until: Instant| signals.wait_until(Some(until)).is_some_and(is_to_end));
         ended.map_err(|error: Error| Whole::Elsewhere(error.into()))
+    }
+
+    /// Makes load, until a signal comes.
+    fn make_load(self, signals: &Signals) -> Result<(), Whole> {
+        let elsewhere = |error: Box<dyn std::error::Error + Send + Sync>| Whole::Elsewhere(error);
+        let access = self.access.shown().map_err(|error| elsewhere(error.into()))?;
+        let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        let name = format!("{}/{}", host.trim(), process::id());
+        let worker = LoadWorker::new(&self.to, &access, Allowed::these(self.load_targets), name);
+        let worker = worker.map_err(|error| elsewhere(error.into()))?;
+        let is_over = || signals.wait_until(Some(Instant::now() + LOOK)).is_some_and(is_to_end);
+        worker.run(is_over).map_err(|error| elsewhere(error.into()))
     }
 
     fn agent(self) -> Result<Agent, Whole> {
@@ -89,6 +121,10 @@ impl Arguments {
         };
         Agent::new(options).map_err(|error| Whole::Elsewhere(error.into()))
     }
+}
+
+fn is_to_end(signal: libc::siginfo_t) -> bool {
+    [libc::SIGTERM, libc::SIGINT].contains(&signal.si_signo)
 }
 
 pub fn duration(text: &str) -> Result<Duration, &'static str> {

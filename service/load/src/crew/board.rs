@@ -147,9 +147,8 @@ impl Board {
         }
         self.runs += 1;
         let name = format!("{}-{now}", self.runs);
-        let member = |(id, worker): (&String, &Worker)| {
-            (id.clone(), Member { name: worker.name.clone(), stage: Stage::Asked })
-        };
+        let member =
+            |(id, worker): (&String, &Worker)| (id.clone(), Member { name: worker.name.clone(), stage: Stage::Asked });
         let members: BTreeMap<_, _> = self.workers.iter().map(member).collect();
         for id in members.keys() {
             self.order(id, Task::Prepare { run: name.clone(), job: Box::new(job.clone()) });
@@ -239,6 +238,11 @@ impl Board {
         Ok(Seen { members, phase: run.phase.as_ref().map(|phase| phase.seen(now)) })
     }
 
+    /// Somebody still wants a run.
+    pub fn alive(&mut self, now: u64, run: &str) -> Result<(), Refusal> {
+        named(&mut self.run, now, run).map(|_| ())
+    }
+
     /// A run is over.
     pub fn end(&mut self, run: &str) {
         let Some(run) = self.run.take_if(|here| here.name == run) else { return };
@@ -319,9 +323,11 @@ impl Run {
 impl Phase {
     fn seen(&self, now: u64) -> PhaseSeen {
         let age = now.saturating_sub(self.begins_ns);
-        let (done, done_since) = self.parts.values().map(|part| part.frames.done(age)).fold((0, 0.0), |sum, part| {
-            (sum.0 + part.0, sum.1 + part.1)
-        });
+        let (done, done_since) = self
+            .parts
+            .values()
+            .map(|part| part.frames.done(age))
+            .fold((0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
         let is_settled = |part: &Part| part.frames.is_done() || part.lost_ns.is_some();
         PhaseSeen {
             number: self.number,

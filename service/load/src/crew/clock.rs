@@ -34,7 +34,9 @@ impl Clock {
             return; // no clock runs backwards
         };
         let middle = |from: u64, to: u64| (i128::from(from) + i128::from(to)) / 2;
-        let Ok(offset_ns) = i64::try_from(middle(received_ns, answered_ns) - middle(asked_ns, heard_ns)) else { return };
+        let Ok(offset_ns) = i64::try_from(middle(received_ns, answered_ns) - middle(asked_ns, heard_ns)) else {
+            return;
+        };
         if self.answers.len() == REMEMBERED {
             self.answers.pop_front();
         }

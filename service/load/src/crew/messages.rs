@@ -195,13 +195,17 @@ pub struct PartSeen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// There are no workers.
-    #[error("no worker is there: start some on the machines that are to make load (`diytrace agent --load-worker --to URL`)")]
+    #[error(
+        "no worker is there: start some on the machines that are to make load (`diytrace agent --load-worker --to URL`)"
+    )]
     NoWorkers,
     /// They make another's load.
     #[error("its workers make load for somebody else: try again when that is over")]
     Busy,
     /// It has no such run.
-    #[error("it does not know this load any more: nobody has asked for it in a while, or the service was started again")]
+    #[error(
+        "it does not know this load any more: nobody has asked for it in a while, or the service was started again"
+    )]
     UnknownRun,
     /// All are gone.
     #[error("all workers of this load are gone")]

@@ -8,12 +8,15 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use diytrace_agent::Crew;
 use diytrace_load::profile::{Recording, Stored, Watch};
+use diytrace_load::socket::Allowed;
 use diytrace_load::view;
-use diytrace_load::{Document, Driver, Error, Limit, Plan, Rates, Shared, Target};
+use diytrace_load::{Commands, Document, Error, Fleet, Limit, Patience, Plan, Rates, Shared, Target, Threads, run_on};
 use diytrace_profile::error::Error as Whole;
 
 use crate::cli::pager::Output;
+use crate::cli::service::access::ByWorkers;
 use crate::cli::service::progress::Progress;
 use crate::cli::shown::Shown;
 use crate::ctl::{self as control, Action};
@@ -29,6 +32,7 @@ Examples:
   diytrace load http://127.0.0.1:8080 --requests mix.txt --fail-if 'p99>50ms'
   diytrace load postgres://me@127.0.0.1/shop --query 'SELECT * FROM items'
   diytrace load redis://127.0.0.1 --query 'GET key:{random:1-1000}' --rate 2k
+  diytrace load http://web1:8080 --rate 40k --workers http://db1:7070
   diytrace load --command './ask.sh $DIYTRACE_REQUEST' --rate 20
 
 Each request has a planned time, which does not depend on answers, and its latency counts from there. `max` has no \
@@ -43,6 +47,9 @@ password of a database is that of its address, or PGPASSWORD; redis' is REDISCLI
 With --profile, the recording of the server is read before and after each step: which function costs a request more when \
 latency bends, and whether it is called more often or each call takes longer. With --store and --select that is read from \
 a store that an agent's service keeps: load then rests before and after each step until a slice has ended.
+
+With --workers, the workers of a service share the rate and the connections, and begin together: `diytrace agent --load-worker --to \
+URL` on each machine that is to make load. What a worker has not sent because it died is told; the others have its share from the next step on.
 
 Exit status: 0 done, 1 a --fail-if holds, 2 bad use, or nobody answers. Ctrl-C ends it with what there is.";
 
@@ -78,7 +85,7 @@ pub struct Arguments {
     #[arg(long, short, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=60_000))]
     connections: u32,
 
-    /// Threads that share them
+    /// Threads that share them; with --workers, of each worker
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256), conflicts_with = "command")]
     threads: u32,
 
@@ -143,6 +150,13 @@ pub struct Arguments {
     #[arg(long, value_name = "LIMIT", value_parser = limit)]
     fail_if: Vec<Limit>,
 
+    /// Have a service's workers make the load, each a share of it: http://HOST:PORT (on each machine: diytrace agent --load-worker)
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    workers: Option<String>,
+
+    #[command(flatten)]
+    service: ByWorkers,
+
     #[command(flatten)]
     shown: Shown,
 }
@@ -169,9 +183,41 @@ impl Arguments {
         Ok(u8::from(!broken.is_empty()))
     }
 
-    fn steps<D: Driver>(&self, name: &str, drivers: &mut [D]) -> Result<Document, Error> {
+    /// Makes load, here or by workers, and tells what it has come to.
+    fn document(&self) -> Result<Document, Error> {
         let shared = Arc::new(Shared::new());
         end_on_signals(&shared);
+        if let Some(command) = &self.command {
+            let commands = Commands::new(command.clone(), self.connections as usize, self.patience());
+            let mut commands = [commands];
+            return self.steps((command, 1), &mut Threads::of(&mut commands), &shared);
+        }
+        let job = self.job(self.url.as_deref().unwrap_or_default())?;
+        let server = job.server()?;
+        let shown = server.shown.clone();
+        let Some(service) = &self.workers else {
+            let ready = server.connect(&Allowed::anything())?;
+            let mut drivers = ready.drivers(self.connections as usize, self.threads as usize)?;
+            let threads = drivers.len();
+            return self.steps((&shown, threads), &mut Threads::of(&mut drivers), &shared);
+        };
+        let access = self.service.shown().map_err(|error| Error::Fleet(error.into()))?;
+        let crew = Crew::begin(service, &access, job, &shared);
+        let mut crew = crew.map_err(|error| Error::Fleet(error.into()))?;
+        let document = self.steps((&shown, 0), &mut crew, &shared)?;
+        Ok(document.by(crew.workers()))
+    }
+
+    fn patience(&self) -> Patience {
+        Patience { timeout: self.timeout, for_connection: self.too_late.unwrap_or(self.timeout) }
+    }
+
+    fn steps(
+        &self,
+        (name, threads): (&str, usize),
+        fleet: &mut dyn Fleet,
+        shared: &Arc<Shared>,
+    ) -> Result<Document, Error> {
         let plan = Plan {
             rates: self.rate.clone(),
             is_poisson: self.poisson,
@@ -187,18 +233,18 @@ impl Arguments {
                 (_, false) => "constant",
             },
             connections: self.connections as usize,
-            threads: drivers.len(),
+            threads,
             keep_alive: !self.no_keep_alive,
             timeout_ns: u64::try_from(self.timeout.as_nanos()).unwrap_or(u64::MAX),
         };
         let mut progress = Progress::new();
         let Some(folder) = &self.profile else {
             let Some(store) = &self.store else {
-                let steps = diytrace_load::run(&plan, drivers, &shared, &mut progress)?;
+                let steps = run_on(&plan, fleet, shared, &mut progress)?;
                 return Ok(Document::new(target, &steps));
             };
             let mut stored = Stored::open(store.parse()?, &self.select, &mut progress)?;
-            let steps = diytrace_load::run(&plan, drivers, &shared, &mut stored)?;
+            let steps = run_on(&plan, fleet, shared, &mut stored)?;
             let seen = stored.seen;
             drop(progress);
             return Document::new(target, &steps).beside(&seen);
@@ -208,12 +254,12 @@ impl Arguments {
             true => {
                 let _paused = Paused::of(folder)?;
                 let lowest = Plan { rates: plan.rates.lowest(), ..plan.clone() };
-                diytrace_load::run(&lowest, drivers, &shared, &mut progress)?
+                run_on(&lowest, fleet, shared, &mut progress)?
             }
             false => Vec::new(),
         };
         let mut watch = Watch::new(recording, &mut progress);
-        let steps = diytrace_load::run(&plan, drivers, &shared, &mut watch)?;
+        let steps = run_on(&plan, fleet, shared, &mut watch)?;
         let seen = watch.seen;
         drop(progress);
         Document::new(target, &steps).with_unrecorded(unrecorded.first()).beside(&seen)
