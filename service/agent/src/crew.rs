@@ -1,5 +1,6 @@
 //! Load that a service's workers make: whoever wants it says what, looks on, and has the sums at the end.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -58,11 +59,13 @@ impl Crew {
     }
 
     fn why_nobody_can(&self) -> String {
-        let why = |member: &Member| match &member.stage {
-            Stage::Refused(why) => format!("{}: {why}", member.name),
-            _ => format!("{} does not say whether it can", member.name),
-        };
-        self.members.iter().map(why).collect::<Vec<_>>().join("; ")
+        // What all say is said once.
+        let mut by_why = BTreeMap::<&str, Vec<&str>>::new();
+        for Member { name, stage } in &self.members {
+            let why = if let Stage::Refused(why) = stage { why } else { "it does not say whether it can" };
+            by_why.entry(why).or_default().push(name);
+        }
+        by_why.iter().map(|(why, names)| format!("{}: {why}", names.join(", "))).collect::<Vec<_>>().join("; ")
     }
 
     /// The workers, as a document has them.

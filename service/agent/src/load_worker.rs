@@ -31,6 +31,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Where the service has not answered for so long, no more is sent: less than it takes to be given up for lost.
 const LEASE: Duration = Duration::from_millis(1500);
 
+/// Nor where questions have failed for so long: its connection is seen to end there, too.
+const FAILING: Duration = Duration::from_millis(300);
+
 /// After that it is asked for so long yet to hear what was sent.
 const PARTING: Duration = Duration::from_secs(10);
 
@@ -51,6 +54,8 @@ pub struct LoadWorker {
     clock: Mutex<Clock>,
     /// When the latest question was asked that was answered, in nanoseconds since it began.
     answered_ns: AtomicU64,
+    /// Since when questions have failed; 0 if the latest has not.
+    failing_ns: AtomicU64,
     is_to_end: AtomicBool,
     orders: Mutex<Orders>,
     changed: Condvar,
@@ -95,6 +100,7 @@ impl LoadWorker {
             began: Instant::now(),
             clock: Mutex::default(),
             answered_ns: AtomicU64::new(0),
+            failing_ns: AtomicU64::new(0),
             is_to_end: AtomicBool::new(false),
             orders: Mutex::default(),
             changed: Condvar::new(),
@@ -140,6 +146,7 @@ impl LoadWorker {
                 }
                 Err(error @ Error::Denied { status: 400 | 401 | 403 | 404, .. }) => return Err(error),
                 Err(error) => {
+                    self.failed();
                     if !std::mem::replace(&mut is_away, true) {
                         tracing::warn!("{error}; it is asked again");
                     }
@@ -199,7 +206,9 @@ impl LoadWorker {
 
     /// Makes its part of a phase's load.
     fn make_load(&self, prepared: &mut Prepared, go: &Go) {
-        let Some(post) = go.post else { return };
+        let Some(post) = go.post.filter(|_| go.is_sound()) else {
+            return tracing::warn!("{} wants load that cannot be made", self.client.service());
+        };
         let now = self.now();
         let Some(begins_ns) = self.clock().here(go.begins_ns, now) else { return };
         let (sender, parts) = channel();
@@ -273,7 +282,7 @@ impl LoadWorker {
 
     /// Ends load that the service has not answered about for too long; whether that is so.
     fn has_no_lease(&self, shared: &Shared) -> bool {
-        let is_late = self.silence() > LEASE;
+        let is_late = self.silence() > LEASE || self.fails_for() > FAILING;
         if is_late && !shared.is_over.swap(true, Ordering::Relaxed) {
             tracing::warn!("{} has not answered for a while: load ends", self.client.service());
             return true;
@@ -291,6 +300,7 @@ impl LoadWorker {
                     return Some(heard);
                 }
                 Err(Error::Away { .. }) if self.silence() < PARTING => {
+                    self.failed();
                     meanwhile();
                     thread::sleep(PAUSE);
                 }
@@ -306,6 +316,20 @@ impl LoadWorker {
     fn answered(&self, asked: u64, there: (u64, u64)) {
         self.clock().learn((asked, self.now()), there);
         self.answered_ns.fetch_max(asked, Ordering::Relaxed);
+        self.failing_ns.store(0, Ordering::Relaxed);
+    }
+
+    /// A question has no answer.
+    fn failed(&self) {
+        let _ = self.failing_ns.compare_exchange(0, self.now(), Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// For how long questions have failed.
+    fn fails_for(&self) -> Duration {
+        match self.failing_ns.load(Ordering::Relaxed) {
+            0 => Duration::ZERO,
+            since => Duration::from_nanos(self.now().saturating_sub(since)),
+        }
     }
 
     /// How long ago the latest question was asked that was answered.

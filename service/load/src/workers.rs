@@ -1,6 +1,6 @@
 //! Workers in a run's document: what each had of it.
 
-use diytrace_profile::human::{count, counted, time};
+use diytrace_profile::human::{count, time};
 use serde::Serialize;
 
 use crate::fleet::Share;
@@ -107,16 +107,13 @@ impl WorkerLoad {
         let Missing { during, told_ns, known_ns, most_unknown } = self.lost.as_ref()?;
         let from = if *during == "step" { title.to_owned() } else { format!("{title}, warm-up") };
         let unknown = match most_unknown {
-            Some(0) => "it has told all that it sent".to_owned(),
-            Some(most) => format!(
-                "it may have sent {} more than it has told, which the server would have and this has not",
-                counted(*most, "request", "requests")
-            ),
-            None => "what it has sent since then is not known".to_owned(),
+            Some(0) => "; it has told all that it sent".to_owned(),
+            Some(most) => format!(", of which it may have sent up to {} between the two", count(*most)),
+            None => "; what it sent between the two is not known".to_owned(),
         };
         Some(format!(
-            "{from}: worker {} was lost: it has told what it sent in the first {}, and was known to be gone at {}; {} of its requests \
-             were not sent, or are counted so, and {unknown}",
+            "{from}: worker {} was lost: it has told what it sent up to {}, and was known to be gone at {}; {} of its requests count as \
+             not sent{unknown}",
             self.name,
             time(*told_ns as f64),
             time(*known_ns as f64),

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::frames::Frames;
 use super::messages::{
-    Ask, Frame, Go, Member, Order, PartSeen, PhaseSeen, Refusal, Seen, Stage, State, Submitted, Task,
+    Ask, Frame, Go, MOST_CONNECTIONS, MOST_THREADS, Member, Order, PartSeen, PhaseSeen, Refusal, Seen, Stage, State,
+    Submitted, Task,
 };
 use super::post::{Post, posts};
-use crate::fleet::Stretch;
 use crate::job::Job;
 use crate::tally::Tally;
 
@@ -32,9 +32,6 @@ const MOST_LETTERS: usize = 100;
 
 /// And of a sentence.
 const MOST_WORDS: usize = 1000;
-
-/// The longest phase.
-const LONGEST: Duration = Duration::from_secs(86_400 * 30);
 
 /// Workers that are there, and what they do.
 #[derive(Default)]
@@ -136,7 +133,7 @@ impl Board {
     pub fn begin(&mut self, now: u64, submitted: Submitted) -> Result<String, Refusal> {
         self.tick(now);
         let job = submitted.job;
-        if !(1..=60_000).contains(&job.connections) || !(1..=256).contains(&job.threads) {
+        if !(1..=MOST_CONNECTIONS).contains(&job.connections) || !(1..=MOST_THREADS).contains(&job.threads) {
             return Err(Refusal::NoLoad("connections are 1 to 60000, and threads 1 to 256"));
         }
         if self.run.is_some() {
@@ -175,8 +172,7 @@ impl Board {
         if run.phase.as_ref().is_some_and(|phase| phase.number == go.phase) {
             return Ok(()); // the answer was lost, and it is asked again
         }
-        let Stretch { pace, duration, .. } = go.stretch;
-        if !pace.is_sound() || duration.is_zero() || duration > LONGEST {
+        if !go.is_sound() {
             return Err(Refusal::NoLoad("a rate or a time cannot be"));
         }
         let ready: Vec<(String, String)> = run.ready().collect();
@@ -361,4 +357,212 @@ fn shown(text: &str, most: usize) -> String {
 
 fn ns(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fleet::Stretch;
+    use crate::pace::Pace;
+    use crate::tally::Sent;
+
+    const MS: u64 = 1_000_000;
+
+    fn job() -> Job {
+        Job {
+            target: "http://h".to_owned(),
+            password: None,
+            method: None,
+            headers: Vec::new(),
+            body: None,
+            query: None,
+            requests: None,
+            authority: None,
+            keeps_alive: true,
+            timeout: Duration::from_secs(1),
+            too_late: Duration::from_secs(1),
+            connections: 10,
+            threads: 1,
+        }
+    }
+
+    fn ask(board: &mut Board, now: u64, worker: &str, heard: u64) -> Order {
+        let ask = Ask { worker: worker.to_owned(), name: format!("host\x1b/{worker}"), heard };
+        board.ask(now * MS, &ask).unwrap()
+    }
+
+    fn go(phase: u64, run: &str) -> Go {
+        let stretch = Stretch { pace: Pace::Constant(300.0), duration: Duration::from_secs(1), seed: 1 };
+        Go { run: run.to_owned(), phase, stretch, post: None, begins_ns: 0 }
+    }
+
+    /// A board with these workers, of which those that `can` have prepared themselves at 10 ms.
+    fn begun(workers: &[&str], can: &[&str]) -> (Board, String) {
+        let mut board = Board::default();
+        workers.iter().for_each(|worker| _ = ask(&mut board, 0, worker, 0));
+        let run = board.begin(5 * MS, Submitted { job: job() }).unwrap();
+        for worker in workers {
+            let refused = (!can.contains(worker)).then(|| "no\nway".to_owned());
+            let state = State { worker: (*worker).to_owned(), run: run.clone(), refused };
+            board.prepared(10 * MS, state).unwrap();
+        }
+        (board, run)
+    }
+
+    fn frame(worker: &str, run: &str, sequence: u64, requests: u64, is_last: bool) -> Frame {
+        let mut tally = Tally::new(0);
+        for number in 0..requests {
+            let sent = Sent { planned_ns: number * MS, sent_ns: number * MS };
+            tally.planned += 1;
+            tally.send(sent, false);
+            tally.answer(sent, sent.sent_ns + MS);
+        }
+        Frame {
+            worker: worker.to_owned(),
+            run: run.to_owned(),
+            phase: 1,
+            sequence,
+            until_ns: (sequence + 1) * 250 * MS,
+            clock_error_ns: 5,
+            is_last,
+            leaves: false,
+            tally,
+        }
+    }
+
+    fn task(order: Order) -> Option<Task> {
+        order.task
+    }
+
+    #[test]
+    fn workers_are_asked_get_their_posts_and_are_added_up() {
+        let (mut board, run) = begun(&["a", "b", "c"], &["a", "c"]);
+        let prepare = ask(&mut board, 11, "a", 0);
+        assert!(matches!(&prepare.task, Some(Task::Prepare { run: there, .. }) if *there == run));
+        assert!(task(ask(&mut board, 12, "a", prepare.number)).is_none(), "nothing new");
+        board.go(20 * MS, &go(1, &run)).unwrap();
+        board.go(21 * MS, &go(1, &run)).unwrap(); // the answer was lost
+        let posts: Vec<_> = ["a", "c"]
+            .iter()
+            .map(|worker| match task(ask(&mut board, 22, worker, 1)) {
+                Some(Task::Drive(Go { post: Some(post), begins_ns, .. })) => (post, begins_ns),
+                _ => panic!("{worker} has nothing to do"),
+            })
+            .collect();
+        assert_eq!(
+            posts.iter().map(|(post, _)| (post.first, post.of, post.connections)).collect::<Vec<_>>(),
+            [(0, 2, 5), (1, 2, 5)]
+        );
+        assert!(posts.iter().all(|(_, begins_ns)| *begins_ns == 20 * MS + ns(LEAD)), "they begin together");
+        assert!(!matches!(task(ask(&mut board, 22, "b", 0)), Some(Task::Drive(_))), "it cannot");
+        for (sequence, now) in [(0, 600), (0, 610), (1, 850)] {
+            assert!(!board.frame(now * MS, frame("a", &run, sequence, 20, false)).unwrap());
+        }
+        board.frame(860 * MS, frame("c", &run, 0, 30, true)).unwrap();
+        let seen = board.look(900 * MS, &run).unwrap();
+        let phase = seen.phase.unwrap();
+        assert_eq!((phase.done, phase.age_ns, phase.result.is_none()), (70, 580_000_000, true));
+        board.frame(1000 * MS, frame("a", &run, 2, 1, true)).unwrap();
+        let (sum, parts) = board.look(1010 * MS, &run).unwrap().phase.unwrap().result.unwrap();
+        assert_eq!(
+            (sum.sent, sum.latency.count(), parts.iter().map(|part| part.counts.sent).sum::<u64>()),
+            (71, 71, 71)
+        );
+        // What others say is shown as it is, but for what would do something at a terminal.
+        assert_eq!(
+            seen.members.iter().find(|member| member.name == "host?/b").unwrap().stage,
+            Stage::Refused("no?way".into())
+        );
+        board.end(&run);
+        assert!(matches!(task(ask(&mut board, 1020, "a", 0)), Some(Task::Rest)));
+        assert_eq!(board.look(1020 * MS, &run).unwrap_err(), Refusal::UnknownRun);
+    }
+
+    #[test]
+    fn who_is_silent_is_lost_and_others_have_its_part_in_the_next_phase() {
+        let (mut board, run) = begun(&["a", "b"], &["a", "b"]);
+        board.go(20 * MS, &go(1, &run)).unwrap();
+        board.frame(600 * MS, frame("b", &run, 0, 7, false)).unwrap();
+        let mut sequence = 0;
+        for now in (600..4000).step_by(250) {
+            board.frame(now * MS, frame("a", &run, sequence, 1, false)).unwrap();
+            sequence += 1;
+            // It still asks what to do, but tells nothing.
+            ask(&mut board, now, "b", 0);
+        }
+        let is_over = board.frame(4000 * MS, frame("a", &run, sequence, 1, true)).unwrap();
+        assert!(!is_over);
+        let seen = board.look(4001 * MS, &run).unwrap();
+        let (sum, parts) = seen.phase.unwrap().result.unwrap();
+        let lost = parts.iter().find(|part| part.name.ends_with('b')).unwrap();
+        assert_eq!((lost.counts.sent, lost.told_ns, lost.is_done), (7, 250 * MS, false));
+        assert!((2280..2600).contains(&(lost.lost_ns.unwrap() / MS)), "{lost:?}");
+        assert_eq!(sum.sent, sequence + 1 + 7);
+        assert!(seen.members.iter().any(|member| member.stage == Stage::Lost));
+        assert!(matches!(task(ask(&mut board, 4002, "b", 0)), Some(Task::Rest)), "it is told to end");
+        // What it tells yet is added, and it is told that it is over.
+        assert!(board.frame(4003 * MS, frame("b", &run, 1, 2, false)).unwrap());
+        board.go(4010 * MS, &go(2, &run)).unwrap();
+        let Some(Task::Drive(alone)) = task(ask(&mut board, 4011, "a", 0)) else { panic!("it has nothing to do") };
+        assert_eq!(alone.post, Some(Post { first: 0, threads: 1, of: 1, connections: 10 }));
+    }
+
+    #[test]
+    fn whose_connection_ends_is_lost_soon_unless_it_comes_again() {
+        let (mut board, run) = begun(&["a", "b"], &["a", "b"]);
+        board.go(20 * MS, &go(1, &run)).unwrap();
+        board.away(400 * MS, "a");
+        board.away(400 * MS, "b");
+        ask(&mut board, 500, "b", 0);
+        let stages = |board: &mut Board, now: u64| {
+            board.look(now * MS, &run).unwrap().members.into_iter().map(|member| member.stage).collect::<Vec<_>>()
+        };
+        assert_eq!(stages(&mut board, 890), [Stage::Ready, Stage::Ready]);
+        assert_eq!(stages(&mut board, 910), [Stage::Lost, Stage::Ready]);
+        // Who goes by itself is gone at once.
+        let leaving = Frame { leaves: true, ..frame("b", &run, 0, 3, true) };
+        board.frame(920 * MS, leaving).unwrap();
+        assert_eq!(stages(&mut board, 921), [Stage::Lost, Stage::Lost]);
+        let (_, parts) = board.look(922 * MS, &run).unwrap().phase.unwrap().result.unwrap();
+        assert_eq!(parts.iter().map(|part| part.is_done).collect::<Vec<_>>(), [false, true]);
+        assert_eq!(board.go(930 * MS, &go(2, &run)).unwrap_err(), Refusal::AllGone);
+    }
+
+    #[test]
+    fn load_that_nobody_asks_for_is_over_and_others_may_have_the_workers() {
+        let (mut board, run) = begun(&["a"], &["a"]);
+        board.go(20 * MS, &go(1, &run)).unwrap();
+        let alive = |board: &mut Board, now: u64| ask(board, now, "a", 0);
+        (0..5).for_each(|second| _ = alive(&mut board, second * 1000));
+        assert_eq!(board.begin(4100 * MS, Submitted { job: job() }).unwrap_err(), Refusal::Busy);
+        board.frame(4200 * MS, frame("a", &run, 0, 1, false)).unwrap();
+        assert!(matches!(task(alive(&mut board, 5500)), Some(Task::Rest)), "whoever wanted it has gone");
+        assert_eq!(board.frame(5501 * MS, frame("a", &run, 1, 1, false)).unwrap_err(), Refusal::UnknownRun);
+        assert!(board.begin(5600 * MS, Submitted { job: job() }).is_ok());
+        assert_eq!(Board::default().begin(0, Submitted { job: job() }).unwrap_err(), Refusal::NoWorkers);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let (mut board, run) = begun(&["a"], &["a"]);
+        let wrong = Stretch { pace: Pace::Constant(f64::INFINITY), duration: Duration::from_secs(1), seed: 1 };
+        let too_long = Stretch { pace: Pace::Max, duration: Duration::MAX, seed: 1 };
+        for stretch in [wrong, too_long] {
+            assert!(matches!(board.go(20 * MS, &Go { stretch, ..go(1, &run) }), Err(Refusal::NoLoad(_))));
+        }
+        let post = |first, threads, of, connections| Go {
+            post: Some(Post { first, threads, of, connections }),
+            ..go(1, &run)
+        };
+        assert!(post(2, 1, 3, 5).is_sound());
+        for wrong in [post(3, 1, 3, 5), post(u64::MAX, 1, 3, 5), post(0, 300, 300, 5), post(0, 1, 1, 1 << 40)] {
+            assert!(!wrong.is_sound());
+        }
+        let many = Job { connections: 1 << 40, ..job() };
+        assert!(matches!(Board::default().begin(0, Submitted { job: many }), Err(Refusal::NoLoad(_))));
+        (0..300).for_each(|number| {
+            let ask = Ask { worker: format!("w{number}"), name: String::new(), heard: 0 };
+            assert_eq!(board.ask(30 * MS, &ask).is_ok(), number < MOST_WORKERS - 1);
+        });
+    }
 }

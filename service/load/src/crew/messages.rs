@@ -1,11 +1,19 @@
 //! What coordinator, service and workers tell each other, as JSON.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::post::Post;
 use crate::fleet::{Counts, Stretch};
 use crate::job::Job;
 use crate::tally::Tally;
+
+/// Most connections of a run.
+pub const MOST_CONNECTIONS: u64 = 60_000;
+
+/// Most threads of a worker.
+pub const MOST_THREADS: u64 = 256;
 
 /// A worker asks what there is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -60,6 +68,22 @@ pub struct Go {
     pub post: Option<Post>,
     /// When it begins, by the service's clock; who asks for it does not know yet.
     pub begins_ns: u64,
+}
+
+/// The longest phase.
+const LONGEST: Duration = Duration::from_secs(86_400 * 30);
+
+impl Go {
+    /// Whether a machine can make such load: it may come from anybody.
+    pub fn is_sound(&self) -> bool {
+        let Stretch { pace, duration, .. } = self.stretch;
+        let is_post = |post: Post| {
+            (1..=MOST_CONNECTIONS).contains(&post.connections)
+                && (1..=MOST_THREADS).contains(&post.threads)
+                && post.first.checked_add(post.threads).is_some_and(|end| end <= post.of && post.of < 1 << 32)
+        };
+        pace.is_sound() && !duration.is_zero() && duration <= LONGEST && self.post.is_none_or(is_post)
+    }
 }
 
 /// A worker has prepared itself, or cannot.
