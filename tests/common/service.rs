@@ -121,6 +121,38 @@ impl Drop for Agent {
     }
 }
 
+/// `diytrace agent --load-worker`.
+pub struct LoadWorker {
+    child: Child,
+}
+
+impl LoadWorker {
+    /// Of a service, with these arguments beside.
+    pub fn start(folder: &Path, to: &str, arguments: &[&str]) -> Self {
+        let mut command = diytrace(folder);
+        command.args(["agent", "--load-worker", "--to", to]).args(arguments);
+        Self { child: command.spawn().unwrap() }
+    }
+
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Kills it, whatever it does.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for LoadWorker {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 fn signal(child: &Child, signal: i32) {
     // SAFETY: a signal to a child of ours, which nobody has waited for yet.
     assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
