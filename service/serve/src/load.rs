@@ -83,7 +83,7 @@ async fn ask(State(service): State<Arc<Service>>, body: Bytes) -> Response {
     let received = service.load.now();
     let ask: Ask = match read(&body) {
         Ok(ask) => ask,
-        Err(refused) => return refused,
+        Err(why) => return not_read(&why),
     };
     let mut waiting = Waiting { service: &service, worker: &ask.worker, is_answered: false };
     let mut changed = service.load.changed.subscribe();
@@ -146,7 +146,7 @@ fn told<T: DeserializeOwned>(
     let received = service.load.now();
     let text = match read(body) {
         Ok(text) => text,
-        Err(refused) => return refused,
+        Err(why) => return not_read(&why),
     };
     let taken = take(&mut service.load.board(), service.load.now(), text);
     match taken {
@@ -160,7 +160,8 @@ async fn begin(State(service): State<Arc<Service>>, body: Bytes) -> Response {
     let parsed = service.busy(move || read::<Submitted>(&body)).await;
     let submitted = match parsed {
         Ok(Ok(submitted)) => submitted,
-        Ok(Err(refused)) | Err(refused) => return refused,
+        Ok(Err(why)) => return not_read(&why),
+        Err(busy) => return busy,
     };
     // The address may have a password, and is not told.
     asked(&service, |board, now| board.begin(now, submitted).map(|run| Begun { run }))
@@ -170,7 +171,7 @@ async fn begin(State(service): State<Arc<Service>>, body: Bytes) -> Response {
 async fn go(State(service): State<Arc<Service>>, body: Bytes) -> Response {
     match read::<Go>(&body) {
         Ok(go) => asked(&service, |board, now| board.go(now, &go)),
-        Err(refused) => refused,
+        Err(why) => not_read(&why),
     }
 }
 
@@ -178,7 +179,7 @@ async fn go(State(service): State<Arc<Service>>, body: Bytes) -> Response {
 async fn look(State(service): State<Arc<Service>>, body: Bytes) -> Response {
     match read::<Named>(&body) {
         Ok(named) => answered(service.load.board().look(service.load.now(), &named.run)),
-        Err(refused) => refused,
+        Err(why) => not_read(&why),
     }
 }
 
@@ -186,7 +187,7 @@ async fn look(State(service): State<Arc<Service>>, body: Bytes) -> Response {
 async fn alive(State(service): State<Arc<Service>>, body: Bytes) -> Response {
     match read::<Named>(&body) {
         Ok(named) => answered(service.load.board().alive(service.load.now(), &named.run)),
-        Err(refused) => refused,
+        Err(why) => not_read(&why),
     }
 }
 
@@ -194,7 +195,7 @@ async fn alive(State(service): State<Arc<Service>>, body: Bytes) -> Response {
 async fn stop(State(service): State<Arc<Service>>, body: Bytes) -> Response {
     match read::<Named>(&body) {
         Ok(named) => asked(&service, |board, now| board.stop(now, &named.run)),
-        Err(refused) => refused,
+        Err(why) => not_read(&why),
     }
 }
 
@@ -205,7 +206,7 @@ async fn end(State(service): State<Arc<Service>>, body: Bytes) -> Response {
             board.end(&named.run);
             Ok(())
         }),
-        Err(refused) => refused,
+        Err(why) => not_read(&why),
     }
 }
 
@@ -223,12 +224,16 @@ fn answered<T: Serialize>(done: Result<T, Refusal>) -> Response {
     }
 }
 
-fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, Response> {
+/// What a body says, or why that is nothing.
+fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, String> {
     serde_json::from_slice(body).map_err(|error| {
         // Where it is wrong is told, and nothing of what is there.
-        let place = format!("line {}, column {}", error.line(), error.column());
-        answer::error(StatusCode::BAD_REQUEST, &format!("that is nothing that workers say ({place})"))
+        format!("that is nothing that workers say (line {}, column {})", error.line(), error.column())
     })
+}
+
+fn not_read(why: &str) -> Response {
+    answer::error(StatusCode::BAD_REQUEST, why)
 }
 
 fn said(text: &impl Serialize) -> Response {

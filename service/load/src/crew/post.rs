@@ -60,7 +60,8 @@ mod tests {
                 let mut together: Vec<u64> =
                     all.iter().flat_map(|post| moments(post.first..post.first + post.threads, of, pace)).collect();
                 let mut alone = moments(0..of, of, pace);
-                (together.sort_unstable(), alone.sort_unstable());
+                together.sort_unstable();
+                alone.sort_unstable();
                 assert!(together == alone);
                 // No request is missing, and none is planned twice.
                 assert!(pace == Pace::Poisson(1000.0) || together.len() == 1000);
