@@ -88,8 +88,8 @@ fn planned(stretch: &Stretch, part: &PartSeen, ends_ns: u64, until: u64) -> (u64
 mod tests {
     use std::time::Duration;
 
+    use super::super::post::posts;
     use super::*;
-    use crate::crew::posts;
     use crate::fleet::Counts;
     use crate::tally::Sent;
 
