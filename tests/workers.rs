@@ -296,6 +296,11 @@ fn what_cannot_be_is_one_sentence() {
     });
     let loaded = Loaded::of(here, &arguments);
     assert_adds_up(&loaded);
+    // More than a service takes is said.
+    fs::write(here.join("body"), vec![b'x'; 33 << 20]).unwrap();
+    let large = [&arguments[..], &["--body", "body"]].concat();
+    let said = refused(&[&["load"], &large[..]].concat());
+    assert!(said.contains("are more than the 32 MiB that it takes"), "{said}");
     // A body may be no longer than it must, and is understood or refused.
     let post = |path: &str, body: &[u8]| {
         let header = ("authorization", "Bearer 0123456789abcdef");

@@ -40,7 +40,14 @@ impl Crew {
         let client = Arc::new(Client::new(to, access)?);
         // A worker may wait for the server's answer as long as a request does.
         let most = job.timeout + PATIENCE;
-        let Begun { run } = client.exchange("/v1/load/runs", &Submitted { job }, PATIENCE)?;
+        let begun = client.exchange("/v1/load/runs", &Submitted { job }, PATIENCE);
+        let Begun { run } = begun.map_err(|error| match error {
+            Error::Denied { service, status: 413, .. } => {
+                let said = "requests, with what they carry, are more than the 32 MiB that it takes".to_owned();
+                Error::Denied { service, status: 413, said }
+            }
+            error => error,
+        })?;
         let heartbeat = Heartbeat::of(client.clone(), run.clone());
         let mut crew = Self { client, run, phases: 0, done: 0, members: Vec::new(), heartbeat };
         let began = Instant::now();

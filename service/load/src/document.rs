@@ -79,7 +79,12 @@ impl Document {
     /// The same, whose load these workers have made.
     pub fn by(mut self, workers: Vec<Worker>) -> Self {
         let of_a_worker = |name: &str| {
-            let loads = self.steps.iter().flat_map(|step| &step.workers).filter(|load| load.name == name);
+            let loads = self
+                .steps
+                .iter()
+                .chain(&self.unrecorded)
+                .flat_map(|step| &step.workers)
+                .filter(|load| load.name == name);
             loads.map(|load| load.sent + load.warm_up_sent).sum()
         };
         self.workers = workers.into_iter().map(|worker| Worker { sent: of_a_worker(&worker.name), ..worker }).collect();

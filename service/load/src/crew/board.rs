@@ -1,6 +1,7 @@
 //! What a service knows of workers and of the load that they make. Time is that of whoever tells it something, by one clock.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::frames::Frames;
@@ -71,7 +72,7 @@ impl Presence {
 
 struct Run {
     name: String,
-    job: Job,
+    job: Arc<Job>,
     heard_ns: u64,
     members: BTreeMap<String, Member>,
     phase: Option<Phase>,
@@ -132,7 +133,7 @@ impl Board {
     /// Somebody wants load to be made: the run's name.
     pub fn begin(&mut self, now: u64, submitted: Submitted) -> Result<String, Refusal> {
         self.tick(now);
-        let job = submitted.job;
+        let job = Arc::new(submitted.job);
         if !(1..=MOST_CONNECTIONS).contains(&job.connections) || !(1..=MOST_THREADS).contains(&job.threads) {
             return Err(Refusal::NoLoad("connections are 1 to 60000, and threads 1 to 256"));
         }
@@ -148,7 +149,7 @@ impl Board {
             |(id, worker): (&String, &Worker)| (id.clone(), Member { name: worker.name.clone(), stage: Stage::Asked });
         let members: BTreeMap<_, _> = self.workers.iter().map(member).collect();
         for id in members.keys() {
-            self.order(id, Task::Prepare { run: name.clone(), job: Box::new(job.clone()) });
+            self.order(id, Task::Prepare { run: name.clone(), job: job.clone() });
         }
         self.run = Some(Run { name: name.clone(), job, heard_ns: now, members, phase: None });
         Ok(name)

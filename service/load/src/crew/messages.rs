@@ -1,5 +1,6 @@
 //! What coordinator, service and workers tell each other, as JSON.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -47,7 +48,7 @@ pub enum Task {
         /// The run's name.
         run: String,
         /// What is to be sent.
-        job: Box<Job>,
+        job: Arc<Job>,
     },
     /// To make load.
     Drive(Go),

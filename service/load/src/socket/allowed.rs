@@ -14,7 +14,8 @@ impl Allowed {
         Self::these(vec!["*".to_owned()])
     }
 
-    /// Those of patterns `HOST` or `HOST:PORT` with `*` and `?`, and this machine.
+    /// Those of patterns `HOST` or `HOST:PORT`, and this machine. `*` and `?` stand for letters between dots and colons, so that `web*` is
+    /// no name of somebody else's domain; but `*` alone is whatever there is.
     pub fn these(patterns: Vec<String>) -> Self {
         Self { patterns: patterns.into_iter().map(|pattern| pattern.to_ascii_lowercase()).collect() }
     }
@@ -25,7 +26,7 @@ impl Allowed {
         let with_port = format!("{name}:{}", address.port());
         // A name proves nothing: it is the address that is this machine's.
         address.ip().to_canonical().is_loopback()
-            || self.patterns.iter().any(|pattern| fits(pattern, &name) || fits(pattern, &with_port))
+            || self.patterns.iter().any(|pattern| pattern == "*" || fits(pattern, &name) || fits(pattern, &with_port))
     }
 }
 
@@ -41,17 +42,24 @@ fn fits(pattern: &str, text: &str) -> bool {
                 star = Some((at, here));
                 at += 1;
             }
-            Some(letter) if *letter == b'?' || *letter == text[here] => (at, here) = (at + 1, here + 1),
+            Some(letter) if *letter == text[here] || *letter == b'?' && !is_between(text[here]) => {
+                (at, here) = (at + 1, here + 1);
+            }
             _ => match star {
-                Some((place, reach)) => {
+                Some((place, reach)) if !is_between(text[reach]) => {
                     star = Some((place, reach + 1));
                     (at, here) = (place + 1, reach + 1);
                 }
-                None => return false,
+                _ => return false,
             },
         }
     }
     pattern[at..].iter().all(|letter| *letter == b'*')
+}
+
+/// Whether it ends a part of a name or an address.
+fn is_between(letter: u8) -> bool {
+    matches!(letter, b'.' | b':')
 }
 
 #[cfg(test)]
@@ -84,7 +92,15 @@ mod tests {
             ("db1:8080", "db1", true),
             ("db1:80", "db1", false),
             ("db?:80*", "db1", true),
-            ("*.test:8080", "a.b.test", true),
+            ("*.test:8080", "b.test", true),
+            ("*.test", "a.b.test", false),
+            ("*.*.test", "a.b.test", true),
+            ("web*", "web.of.others", false),
+            ("web*:8080", "web12", true),
+            ("web?", "web.", false),
+            ("w*b*1:8*", "webb1", true),
+            ("*:8080", "web", true),
+            ("*:8080", "of.others", false),
             ("*.test", "test", false),
             ("db", "db1", false),
             ("b1", "db1", false),
@@ -92,6 +108,7 @@ mod tests {
             ("", "any", false),
             ("10.0.0.*", "10.0.0.1", true),
             ("10.0.0.*", "db1", false),
+            ("10.*", "10.0.0.1", false),
         ] {
             assert_eq!(lets(&[pattern], name, there), expected, "{pattern} and {name}");
         }

@@ -228,7 +228,7 @@ fn workers(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Res
                 count(sum(|load| load.warm_up_sent)),
                 some(sum(|load| load.errors)),
                 some(sum(|load| load.not_sent)),
-                time(steps().map(|load| load.clock_error_ns).max().unwrap_or(0) as f64),
+                steps().map(|load| load.clock_error_ns).max().map_or_else(String::new, |ns| time(ns as f64)),
             ],
             name: worker.name.clone(),
             remark: remark.to_owned(),
@@ -276,6 +276,7 @@ mod tests {
     use crate::Target;
     use crate::load::{Axis, Times};
     use crate::profile::{Growth, OfStep, Typical, Why};
+    use crate::workers::Missing;
 
     fn step(rate: f64, ms: f64) -> Load {
         let times = |factor: f64| {
@@ -369,5 +370,39 @@ mod tests {
             let path = format!("{}/src/view/golden/run-{width}.txt", env!("CARGO_MANIFEST_DIR"));
             golden_at(Path::new(&path), &String::from_utf8(out).unwrap());
         }
+    }
+
+    #[test]
+    fn workers_for_people() {
+        let of = |name: &str, sent: u64, lost: Option<Missing>| WorkerLoad {
+            name: name.to_owned(),
+            threads: 1,
+            planned: 1000,
+            sent,
+            answered: sent,
+            not_sent: 1000 - sent,
+            warm_up_sent: 100,
+            clock_error_ns: 312_000,
+            lost,
+            ..WorkerLoad::default()
+        };
+        let lost = Missing { during: "step", told_ns: 3_250_000_000, known_ns: 3_900_000_000, most_unknown: Some(130) };
+        let workers = vec![of("web1/4711", 1000, None), of("web2/815", 325, Some(lost))];
+        let all = ["web1/4711", "web2/815", "web3/7"].map(|name| Worker {
+            name: name.to_owned(),
+            lost: name.starts_with("web2"),
+            refused: name.starts_with("web3").then(|| "it may not".to_owned()),
+            ..Worker::default()
+        });
+        let target =
+            Target { target: "http://web:80/".to_owned(), schedule: "constant", connections: 10, ..Target::default() };
+        let document = Document { steps: vec![Load { workers, ..step(200.0, 1.4) }], ..Document::new(target, &[]) };
+        let document = document.by(all.into());
+        let mut out = Vec::new();
+        write(&document, &Screen { width: Some(100), color: false }, &mut out).unwrap();
+        let said = document.steps[0].workers.iter().filter_map(|worker| worker.warning("200/s"));
+        said.chain(document.warnings.clone()).for_each(|warning| writeln!(out, "{warning}").unwrap());
+        let path = format!("{}/src/view/golden/workers.txt", env!("CARGO_MANIFEST_DIR"));
+        golden_at(Path::new(&path), &String::from_utf8(out).unwrap());
     }
 }
