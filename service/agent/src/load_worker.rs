@@ -126,15 +126,16 @@ impl LoadWorker {
     /// Asks what there is to do, again and again.
     fn listen(&self) -> Result<(), Error> {
         let mut ask = Ask { worker: self.id.clone(), name: self.name.clone(), heard: 0 };
-        let mut is_away = true;
+        let (mut is_known, mut trouble) = (false, None);
         while !self.is_to_end() {
             let asked = self.now();
             match self.client.exchange::<Order>("/v1/load/workers", &ask, PATIENCE) {
                 Ok(Order { clock, number, task }) => {
                     self.answered(asked, clock);
-                    if std::mem::take(&mut is_away) {
+                    if !std::mem::replace(&mut is_known, true) {
                         tracing::info!("makes load for {}", self.client.service());
                     }
+                    trouble = None;
                     ask.heard = number;
                     if let Some(task) = task {
                         let mut orders = self.orders();
@@ -147,9 +148,11 @@ impl LoadWorker {
                 Err(error @ Error::Denied { status: 400 | 401 | 403 | 404, .. }) => return Err(error),
                 Err(error) => {
                     self.failed();
-                    if !std::mem::replace(&mut is_away, true) {
+                    let error = error.to_string();
+                    if trouble.as_ref() != Some(&error) {
                         tracing::warn!("{error}; it is asked again");
                     }
+                    (is_known, trouble) = (false, Some(error));
                     thread::sleep(PAUSE);
                 }
             }
