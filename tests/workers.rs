@@ -14,7 +14,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use common::faults::{Faults, Loaded, Served};
-use common::service::{Between, LoadWorker, Service, Way};
+use common::service::{Agent, Between, LoadWorker, Service, Way};
 use common::{diytrace, run_to_end, wait_until};
 use serde_json::Value;
 
@@ -225,6 +225,22 @@ fn beside_its_recording_each_request_is_one_call() {
         assert_eq!(number(&handle["steps"][step], "calls"), loaded.count(step, "sent"));
     }
     assert_served(&loaded, crew.server.end());
+}
+
+#[test]
+fn a_store_tells_each_request_as_one_call() {
+    let crew = Crew::of(Faults::recorded("none"));
+    let agent = Agent::start(crew.server.here.path(), &crew.service.url());
+    let arguments = ["--rate", "40,160", "--duration", "2500ms", "--warm-up", "300ms", "--store", "s.db"];
+    let loaded = crew.load(&[&arguments[..], &["--select", "service=faults*"]].concat());
+    assert_adds_up(&loaded);
+    let functions = loaded.json["response"]["functions"].as_array().unwrap();
+    let handle = functions.iter().find(|function| function["name"] == "handle_request").unwrap();
+    for step in 0..2 {
+        assert_eq!(number(&handle["steps"][step], "calls"), loaded.count(step, "sent"));
+    }
+    assert_served(&loaded, crew.server.end());
+    agent.end();
 }
 
 #[test]
