@@ -16,6 +16,7 @@
 
 mod commands;
 pub mod crew;
+mod database_url;
 mod document;
 mod error;
 mod failure;

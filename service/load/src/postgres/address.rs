@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::login::Login;
 use crate::Error;
-use crate::percent::decode;
+use crate::database_url::DatabaseUrl;
 use crate::socket::Host;
 
 /// The port that PostgreSQL has unless told.
@@ -43,32 +43,23 @@ impl FromStr for Address {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
-        // A password, which may have anything in it, is not repeated.
-        let wrong = |why| Error::Database { why, form: FORM };
-        let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
-        for option in options.split('&').filter(|option| !option.is_empty()) {
+        let url = DatabaseUrl::of(text, FORM)?;
+        for option in url.options.unwrap_or_default().split('&').filter(|option| !option.is_empty()) {
             match option {
                 "sslmode=disable" | "sslmode=allow" | "sslmode=prefer" => {}
-                _ if option.starts_with("sslmode=") => return Err(wrong("TLS is not spoken with databases")),
-                _ => return Err(wrong("of its options only sslmode=disable is known")),
+                _ if option.starts_with("sslmode=") => return Err(url.wrong("TLS is not spoken with databases")),
+                _ => return Err(url.wrong("of its options only sslmode=disable is known")),
             }
         }
-        let (who, place) = place.rsplit_once('@').ok_or_else(|| wrong("the user is missing"))?;
-        let (host, database) = place.split_once('/').unwrap_or((place, ""));
-        let (user, password) = match who.split_once(':') {
-            Some((user, password)) => (user, Some(password)),
-            None => (who, None),
+        let DatabaseUrl { who: Some((user, password)), host, database, .. } = url else {
+            return Err(url.wrong("the user is missing"));
         };
-        let decoded = |text: &str| decode(text).ok_or_else(|| wrong("after % stand two hexadecimal digits"));
-        let user = decoded(user)?;
         if user.is_empty() {
-            return Err(wrong("the user is missing"));
+            return Err(Error::Database { why: "the user is missing", form: FORM });
         }
         // As with psql, who names no database means the one that is called as the user is.
-        let database = if database.is_empty() { user.clone() } else { decoded(database)? };
-        let login = Login { user, password: password.map(decoded).transpose()?, database };
-        Ok(Self { host: Host::parse(host).map_err(wrong)?, login })
+        let database = if database.is_empty() { user.clone() } else { database };
+        Ok(Self { host, login: Login { user, password, database } })
     }
 }
 
@@ -83,6 +74,7 @@ mod tests {
             ("postgresql://a:b:c@h:1/d?sslmode=disable", "h:1", "a", Some("b:c"), "d"),
             ("postgres://a%40b:p%2Fq%25@[::1]:5/d%20e", "[::1]:5", "a@b", Some("p/q%"), "d e"),
             ("postgres://a:p@ss@h/", "h", "a", Some("p@ss"), "a"),
+            ("postgres://a:p?s/s@h/d", "h", "a", Some("p?s/s"), "d"),
         ] {
             let address: Address = text.parse().unwrap();
             let login = &address.login;

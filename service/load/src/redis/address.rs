@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::login::Login;
 use crate::Error;
-use crate::percent::decode;
+use crate::database_url::DatabaseUrl;
 use crate::socket::Host;
 
 /// The port that redis has unless told.
@@ -48,29 +48,23 @@ impl FromStr for Address {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        // A password, which may have anything in it, is not repeated.
-        let wrong = |why| Error::Database { why, form: FORM };
-        let rest = match text.split_once("://") {
-            Some(("rediss", _)) => return Err(wrong("TLS is not spoken with databases")),
-            Some((_, rest)) => rest,
-            None => text,
-        };
-        let (who, place) = rest.rsplit_once('@').map_or((None, rest), |(who, place)| (Some(who), place));
-        if place.contains('?') {
-            return Err(wrong("it has options, which such an address has not"));
+        let url = DatabaseUrl::of(text, FORM)?;
+        if text.starts_with("rediss://") {
+            return Err(url.wrong("TLS is not spoken with databases"));
         }
-        let (host, database) = place.split_once('/').unwrap_or((place, ""));
-        let decoded = |text: &str| decode(text).ok_or_else(|| wrong("after % stand two hexadecimal digits"));
+        if url.options.is_some() {
+            return Err(url.wrong("it has options, which such an address has not"));
+        }
+        let number = || url.database.parse().map_err(|_| url.wrong("a database of redis is a number"));
+        let database = if url.database.is_empty() { 0 } else { number()? };
         // As redis-cli has it, one word alone is the password.
-        let (user, password) = match who.map(|who| who.split_once(':').unwrap_or(("", who))) {
-            Some((user, password)) => (Some(decoded(user)?), Some(decoded(password)?)),
+        let (user, password) = match url.who {
+            Some((user, Some(password))) => (Some(user), Some(password)),
+            Some((password, None)) => (None, Some(password)),
             None => (None, None),
         };
-        let number = || database.parse().map_err(|_| wrong("a database of redis is a number"));
-        let database = if database.is_empty() { 0 } else { number()? };
         let [user, password] = [user, password].map(|text| text.filter(|text| !text.is_empty()));
-        let login = Login { user, password, database };
-        Ok(Self { host: Host::parse(host).map_err(wrong)?, login })
+        Ok(Self { host: url.host, login: Login { user, password, database } })
     }
 }
 
