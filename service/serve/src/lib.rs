@@ -18,6 +18,7 @@ mod answer;
 mod arriving;
 mod asked;
 mod connection;
+mod desk;
 mod error;
 mod events;
 mod frames;

@@ -3,8 +3,8 @@
 //! All of it lies in memory: load is over when the service is. Everything is asked by POST, as all of it changes something, if only when
 //! somebody was heard of last.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -15,7 +15,6 @@ use axum::routing::{get, post};
 use diytrace_load::crew::{Ask, Begun, Board, Frame, Go, Heard, Named, Refusal, State as Prepared, Submitted};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::watch;
 
 use crate::answer;
 use crate::shared::Service;
@@ -31,31 +30,6 @@ const MOST_FRAME: usize = 8 << 20;
 
 /// Most bytes of what has a few words.
 const MOST_WORDS: usize = 64 << 10;
-
-/// Who makes load, and the clock that all of it has.
-pub struct Desk {
-    board: Mutex<Board>,
-    /// Told whenever there may be something new to do.
-    changed: watch::Sender<()>,
-    began: Instant,
-}
-
-impl Default for Desk {
-    fn default() -> Self {
-        Self { board: Mutex::default(), changed: watch::channel(()).0, began: Instant::now() }
-    }
-}
-
-impl Desk {
-    fn now(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX)
-    }
-
-    fn board(&self) -> MutexGuard<'_, Board> {
-        // It is whole between any two of its steps, and load is not worth more than that.
-        self.board.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// The routes.
 pub fn routes() -> Router<Arc<Service>> {

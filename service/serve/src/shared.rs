@@ -11,8 +11,8 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::answer;
 use crate::arriving::Arriving;
+use crate::desk::Desk;
 use crate::live::Live;
-use crate::load::Desk;
 use crate::tokens::Tokens;
 use crate::views::Views;
 

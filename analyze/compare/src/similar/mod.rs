@@ -17,14 +17,16 @@ mod metric;
 mod options;
 mod read;
 mod series;
+mod source;
 pub mod view;
 
 pub use choose::{Patterns, Since};
 pub use document::{Compared, Document, Sample, SideFacts, Verdict};
 pub use error::Error;
 pub use metric::{Kind, Metric, Value};
-pub use options::{Cutoff, Options, Scheme, Source};
+pub use options::{Cutoff, Options, Scheme};
 pub use read::{Run, Side};
+pub use source::Source;
 
 /// The comparison as data.
 pub fn document(options: &Options) -> Result<Document, Error> {

@@ -1,9 +1,7 @@
 //! What to compare, and what counts as alike.
 
-use std::path::PathBuf;
-
 use super::choose::{Patterns, Since};
-use crate::runs::Runs;
+use super::source::Source;
 
 /// What to compare, and what counts as alike.
 #[derive(Clone, Debug)]
@@ -24,20 +22,6 @@ pub struct Options {
     pub scheme: Scheme,
     /// Least share of metrics that match, in percent.
     pub pass: f64,
-}
-
-/// Where a side's runs are.
-#[derive(Clone, Debug)]
-pub enum Source {
-    /// Sets of profiles, and files or folders of JSON.
-    At {
-        /// Where.
-        paths: Vec<PathBuf>,
-        /// Which of the recordings there, as `--run` means them. `None`: all.
-        wanted: Option<String>,
-    },
-    /// The runs themselves.
-    Of(Runs),
 }
 
 /// How a metric is compared.

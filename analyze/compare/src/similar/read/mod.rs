@@ -11,7 +11,7 @@ use std::path::Path;
 
 use super::Error;
 use super::metric::Value;
-use super::options::Source;
+use super::source::Source;
 use crate::runs::{FILE, Runs};
 
 /// One of the two environments.
