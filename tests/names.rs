@@ -129,7 +129,8 @@ fn a_rule_is_no_longer_than_people_read() {
     let text = String::from_utf8(output.stdout).unwrap();
     let width = |line: &str| line.chars().count();
     assert!(text.lines().any(|line| width(line) > 200), "a pipe has whole names: {text}");
-    assert!(text.lines().filter(|line| line.contains('─')).all(|line| width(line) <= 120), "{text}");
+    // There is a column more where the program has waited.
+    assert!(text.lines().filter(|line| line.contains('─')).all(|line| width(line) <= 140), "{text}");
 }
 
 #[test]
