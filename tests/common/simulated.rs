@@ -213,6 +213,7 @@ impl Program {
             append(&mut bytes, &OffCpu { node, preempted_ns, ..OffCpu::default() })
         });
         change(&mut bytes, self.arena, |arena: &mut Arena| {
+            arena.spent = 0; // what the recorder did there is no part of what is simulated
             (arena.pending, arena.calibration, arena.off_cpu) = (0, windows, off_cpu.unwrap_or(0));
         });
         bytes.resize(bytes.len().next_multiple_of(GRANULE), 0);
