@@ -62,10 +62,16 @@ export function verdict({ functions, total, left_runs, right_runs }) {
     { title: "calls before", of: (row) => row.calls.left_median, write: (calls) => (calls === null ? "" : count(calls)) },
     { title: "calls after", of: (row) => row.calls.right_median, write: (calls) => (calls === null ? "" : count(calls)) },
     { title: "p", of: (row) => row.self_ns.p_adjusted, write: (p) => (p === null ? "" : p.toPrecision(2)) },
-    { title: "by calls", of: (row) => row.split.calls_ns, write: optionalDifference, help: "What of the change more or fewer calls make" },
-    { title: "by cost", of: (row) => row.split.cost_ns, write: optionalDifference, help: "What of the change each call's cost makes" },
+    { title: "by calls", of: (row) => split(row)?.calls_ns ?? null, write: optionalDifference, help: "What of the change more or fewer calls make" },
+    { title: "by cost", of: (row) => split(row)?.cost_ns ?? null, write: optionalDifference, help: "What of the change each call's cost makes" },
   ], functions, [4, true])];
 }
+
+/**
+ * What of a change is calls and what their cost; nothing of calls that were open all the time.
+ * @param {import("./types.d.ts").Compared} row
+ */
+const split = (row) => (row.calls.left_median || row.calls.right_median ? row.split : null);
 
 /** @param {number | null} ns */
 const optionalTime = (ns) => (ns === null ? "" : time(ns));
