@@ -148,6 +148,7 @@ fn what_comes_at_random_and_what_goes_as_it_can_add_up() {
 fn a_worker_that_is_killed_is_told_of_and_others_take_over() {
     let mut crew = Crew::of(Faults::start("none"));
     let child = crew.begin(&["--rate", "200,150", "--duration", "4s", "--warm-up", "0"]);
+    wait_until("the server is asked", || crew.server.connections() > 0);
     sleep(Duration::from_secs(1)); // so that there is something to lose
     let killed = format!("/{}", crew.workers[0].id());
     crew.workers[0].kill();
@@ -214,16 +215,20 @@ fn interrupted_its_workers_end_soon_and_make_the_next_load() {
     assert_eq!(again.count(0, "planned"), 50);
 }
 
-#[test]
-fn beside_its_recording_each_request_is_one_call() {
-    let crew = Crew::of(Faults::recorded("none"));
-    let loaded = crew.load(&["--rate", "40,160", "--duration", "2s", "--warm-up", "300ms", "--profile", "out"]);
-    assert_adds_up(&loaded);
+fn assert_each_request_is_one_call(loaded: &Loaded) {
+    assert_adds_up(loaded);
     let functions = loaded.json["response"]["functions"].as_array().unwrap();
     let handle = functions.iter().find(|function| function["name"] == "handle_request").unwrap();
     for step in 0..2 {
         assert_eq!(number(&handle["steps"][step], "calls"), loaded.count(step, "sent"));
     }
+}
+
+#[test]
+fn beside_its_recording_each_request_is_one_call() {
+    let crew = Crew::of(Faults::recorded("none"));
+    let loaded = crew.load(&["--rate", "40,160", "--duration", "2s", "--warm-up", "300ms", "--profile", "out"]);
+    assert_each_request_is_one_call(&loaded);
     assert_served(&loaded, crew.server.end());
 }
 
@@ -233,12 +238,7 @@ fn a_store_tells_each_request_as_one_call() {
     let agent = Agent::start(crew.server.here.path(), &crew.service.url());
     let arguments = ["--rate", "40,160", "--duration", "2500ms", "--warm-up", "300ms", "--store", "s.db"];
     let loaded = crew.load(&[&arguments[..], &["--select", "service=faults*"]].concat());
-    assert_adds_up(&loaded);
-    let functions = loaded.json["response"]["functions"].as_array().unwrap();
-    let handle = functions.iter().find(|function| function["name"] == "handle_request").unwrap();
-    for step in 0..2 {
-        assert_eq!(number(&handle["steps"][step], "calls"), loaded.count(step, "sent"));
-    }
+    assert_each_request_is_one_call(&loaded);
     assert_served(&loaded, crew.server.end());
     agent.end();
 }

@@ -103,7 +103,7 @@ pub fn record<T>(thread: &Thread, spare: bool) -> Option<(Ref, *mut T)> {
 
 /// Takes a large block, as none can be had later; of what is left a small part, as hundreds of processes may do so.
 pub fn make_room_ahead(thread: &Thread) {
-    /// What a whole key exchange of sshd takes three times.
+    /// Enough for the key exchange of sshd, for which a quarter was not.
     const MOST: usize = 256 * GRANULE;
     let share = (thread.family.room() / 64).clamp(LARGEST_BLOCK, MOST) / GRANULE * GRANULE;
     let _ = add_block(thread, share, false) || add_block(thread, LARGEST_BLOCK, false);

@@ -394,7 +394,7 @@ impl Thread {
     pub fn tell_beginnings(&self) {
         let untold = self.untold.get();
         self.untold.set(0);
-        if self.is(live::FORKED) || !self.has_arena() {
+        if !self.has_arena() {
             return; // the paths are another's
         }
         let arena = self.arena.get();

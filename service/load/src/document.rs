@@ -85,7 +85,7 @@ impl Document {
                 .chain(&self.unrecorded)
                 .flat_map(|step| &step.workers)
                 .filter(|load| load.name == name);
-            loads.map(|load| load.sent + load.warm_up_sent).sum()
+            loads.map(|load| load.counts.sent + load.warm_up_sent).sum()
         };
         self.workers = workers.into_iter().map(|worker| Worker { sent: of_a_worker(&worker.name), ..worker }).collect();
         let threads = |step: &Load| step.workers.iter().map(|worker| worker.threads).sum::<u64>();

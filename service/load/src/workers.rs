@@ -3,7 +3,7 @@
 use diytrace_profile::human::{count, time};
 use serde::Serialize;
 
-use crate::fleet::Share;
+use crate::fleet::{Counts, Share};
 
 /// A worker of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -27,18 +27,9 @@ pub struct WorkerLoad {
     pub threads: u64,
     /// Its connections.
     pub connections: u64,
-    /// Requests whose time had come.
-    pub planned: u64,
-    /// Those that were sent.
-    pub sent: u64,
-    /// Those that were answered well.
-    pub answered: u64,
-    /// Those that failed.
-    pub errors: u64,
-    /// Those that were sent, and whose end nobody knows.
-    pub cut_off: u64,
-    /// Those that were not sent.
-    pub not_sent: u64,
+    /// Its requests.
+    #[serde(flatten)]
+    pub counts: Counts,
     /// Requests that it has sent before the step, which do not count.
     pub warm_up_sent: u64,
     /// How far its clock may be from the service's: it began that much earlier or later than others, at most.
@@ -84,12 +75,7 @@ fn of(share: &Share, during: &'static str) -> WorkerLoad {
         name: worker.clone(),
         threads: *threads,
         connections: *connections,
-        planned: counts.planned,
-        sent: counts.sent,
-        answered: counts.answered,
-        errors: counts.errors,
-        cut_off: counts.cut_off,
-        not_sent: counts.not_sent,
+        counts: *counts,
         warm_up_sent: 0,
         clock_error_ns: *clock_error_ns,
         lost: lost.map(|lost| Missing {
@@ -117,7 +103,7 @@ impl WorkerLoad {
             self.name,
             time(*told_ns as f64),
             time(*known_ns as f64),
-            count(self.not_sent),
+            count(self.counts.not_sent),
         ))
     }
 }

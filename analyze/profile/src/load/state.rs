@@ -18,6 +18,7 @@ use super::holders::{self, Holders, Identity};
 use super::lease::{self, Held};
 use super::off_cpu;
 use super::reset;
+use super::timed::Timing;
 use crate::process::State;
 
 /// Processes that were seen to have a profile mapped, and when: their maps are long, and of hundreds of processes too many
@@ -135,8 +136,9 @@ impl View<'_> {
 /// Fills in the states, given which of the processes that have not said goodbye are running.
 pub fn fill_in(family: &mut Family, is_running: impl Fn(&diytrace_format::Arena) -> bool) {
     let mut states: HashMap<u32, State> = gone(family).into_iter().map(|process| (process, State::Exited)).collect();
-    let left: BTreeSet<u32> =
-        family.arenas.iter().filter(|arena| has_left(arena)).map(|arena| arena.facts.process).collect();
+    let has_moments = family.timing == Timing::All; // without, nothing tells that a call which fails came back
+    let left = family.arenas.iter().filter(|arena| has_moments && has_left(arena));
+    let left: BTreeSet<u32> = left.map(|arena| arena.facts.process).collect();
     for arena in &mut family.arenas {
         let facts = &arena.facts;
         arena.state = *states.entry(facts.process).or_insert_with(|| match left.contains(&facts.process) {
@@ -219,5 +221,23 @@ mod tests {
         assert_eq!(running(Held::BySomebody, &[(7, OWN)], &[OWN], &[0]), [false], "the others of its family are here");
         // Of an older recorder, which tells no namespaces, on a file system that does not count mappings.
         assert_eq!(running(Held::Unknown, &[], &[OWN], &[0]), [false]);
+    }
+
+    #[test]
+    fn who_was_about_to_leave_has_left_if_nothing_was_noted_later() {
+        use crate::testing::{arena, family, node, slot};
+        let state = |timing: Timing, mark: u64, runs: bool| {
+            let mut open = node(0x1000, None, slot(1, 0, 0));
+            open.slots[0].mark = mark << 2;
+            let mut arena = arena(vec![open]);
+            (arena.facts.flags, arena.facts.left_at) = (0, 100 << 2);
+            let mut family = Family { timing, ..family(vec![arena]) };
+            fill_in(&mut family, |_| runs);
+            family.arenas[0].state
+        };
+        assert_eq!(state(Timing::All, 90, false), State::Exited);
+        assert_eq!(state(Timing::All, 110, false), State::Killed, "what it called came back");
+        assert_eq!(state(Timing::All, 90, true), State::Running, "it has not come back yet");
+        assert_eq!(state(Timing::Off, 0, false), State::Killed, "nobody knows");
     }
 }

@@ -226,8 +226,8 @@ fn workers(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Res
             numbers: vec![
                 count(worker.sent),
                 count(sum(|load| load.warm_up_sent)),
-                some(sum(|load| load.errors)),
-                some(sum(|load| load.not_sent)),
+                some(sum(|load| load.counts.errors)),
+                some(sum(|load| load.counts.not_sent)),
                 steps().map(|load| load.clock_error_ns).max().map_or_else(String::new, |ns| time(ns as f64)),
             ],
             name: worker.name.clone(),
@@ -274,6 +274,7 @@ mod tests {
 
     use super::*;
     use crate::Target;
+    use crate::fleet::Counts;
     use crate::load::{Axis, Times};
     use crate::profile::{Growth, OfStep, Typical, Why};
     use crate::workers::Missing;
@@ -377,10 +378,7 @@ mod tests {
         let of = |name: &str, sent: u64, lost: Option<Missing>| WorkerLoad {
             name: name.to_owned(),
             threads: 1,
-            planned: 1000,
-            sent,
-            answered: sent,
-            not_sent: 1000 - sent,
+            counts: Counts { planned: 1000, sent, answered: sent, not_sent: 1000 - sent, ..Counts::default() },
             warm_up_sent: 100,
             clock_error_ns: 312_000,
             lost,
