@@ -7,6 +7,10 @@ use super::{Callee, Document, Function, Report};
 /// Sums of numbers that were rounded to a part of a nanosecond may be off by this part, and by a nanosecond.
 const ROUNDING: f64 = 1e-6;
 
+/// By how much a function's self time may fall below nothing in one process, where it is cut off: letting signals in again
+/// after a new path was made is taken off its callers by an estimate, which was up to 31 ns too much in 50 runs of `forks`.
+const CUT_OFF_NS: f64 = 100.0;
+
 /// Checks a document. It is complete if no functions were selected.
 pub fn check(document: &Document, is_complete: bool) {
     assert_eq!(document.schema, "diytrace-report/1");
@@ -96,7 +100,7 @@ pub fn check_parts(whole: &Report, parts: &Document) {
         // What is less than nothing in one part is cut off there, and uncertain. What a forked child has inherited and
         // not called is no row of its own.
         let near = |found: f64, expected: f64, error: f64, what: &str| {
-            let allowed = error + ROUNDING * expected + part.parts as f64;
+            let allowed = error + ROUNDING * expected + CUT_OFF_NS * part.parts as f64;
             let is_near = found - expected <= allowed && (expected - found <= allowed || whole.processes > 1);
             assert!(is_near, "{what} of {}: {found} ns in all parts, {expected} ns in the whole", function.name);
         };
