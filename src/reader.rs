@@ -89,6 +89,12 @@ impl<'a> File<'a> {
         })
     }
 
+    /// The block at a place that is known to have one; its header as it is now.
+    pub fn block(&self, offset: usize) -> Option<Located> {
+        let block: Block = copy(self.bytes, offset)?;
+        (block.magic == BLOCK_MAGIC).then_some(Located { offset, block })
+    }
+
     /// The arena that starts in a block of [`kind::ARENA`].
     pub fn arena(&self, at: &Located) -> Option<Arena> {
         (at.block.kind == kind::ARENA).then(|| copy(self.bytes, at.offset + UNIT)).flatten()
@@ -108,6 +114,11 @@ impl<'a> File<'a> {
         let nodes = offsets.map_while(move |offset| Some((offset, copy::<NodeRecord>(bytes, offset)?)));
         let complete = nodes.filter(|(_, record)| record.parent != 0);
         complete.map(|(offset, record)| ((offset / UNIT) as Ref, record.into()))
+    }
+
+    /// The node of a name, if it is complete.
+    pub fn node(&self, name: Ref) -> Option<Node> {
+        self.by_reference::<NodeRecord>(name).filter(|record| record.parent != 0).map(Node::from)
     }
 
     /// The calls by function in a block of [`kind::COUNTS`], each with its place in the block.
@@ -193,6 +204,11 @@ impl<'a> File<'a> {
         let offset = reference as usize * UNIT;
         (offset >= BLOCKS_START).then(|| copy(self.bytes, offset)).flatten()
     }
+}
+
+/// The node that these bytes are.
+pub fn node_of(bytes: &[u8]) -> Option<Node> {
+    copy::<NodeRecord>(bytes, 0).map(Node::from)
 }
 
 fn copy<T: FromBytes + KnownLayout + Immutable>(bytes: &[u8], offset: usize) -> Option<T> {

@@ -9,7 +9,7 @@ use diytrace_store::Labelled;
 use crate::client::Client;
 use crate::memory::Memory;
 use crate::names::KnownNames;
-use crate::tail::{Tail, recordings};
+use crate::tail::{Tail, Turned, recordings};
 use crate::{Access, Error};
 
 /// How often frames are sent while the service has not said how often it wants them.
@@ -17,6 +17,28 @@ const USUAL: Duration = Duration::from_secs(10);
 
 /// How often folders are looked into for new recordings, at least.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// Most frames that go together: a service may have to wait for all of them.
+const TOGETHER: usize = 256;
+
+/// What the service has said in a round.
+#[derive(Default)]
+struct Told {
+    every: Option<Duration>,
+    trouble: Option<String>,
+}
+
+impl Told {
+    /// It wants frames so often.
+    fn wants(&mut self, every_ms: u64) {
+        let wanted = Duration::from_millis(every_ms.clamp(50, 3_600_000));
+        self.every = Some(self.every.map_or(wanted, |every| every.min(wanted)));
+    }
+
+    fn is_away(&mut self, error: &Error) {
+        self.trouble = Some(format!("{error}; what is counted meanwhile will be sent later"));
+    }
+}
 
 /// What an agent sends, and where.
 #[derive(Clone, Debug)]
@@ -45,6 +67,8 @@ pub struct Agent {
     tails: BTreeMap<PathBuf, Tail>,
     names: KnownNames,
     every: Duration,
+    /// What recordings are read into, one after the other.
+    bytes: Vec<u8>,
     /// What it has said last of what goes wrong.
     trouble: Option<String>,
 }
@@ -55,8 +79,8 @@ impl Agent {
         let client = Client::new(&options.to, &options.access)?;
         let memory = Memory::open(&options.spool, options.spool_bytes)?;
         let every = options.every.unwrap_or(USUAL);
-        let (tails, names) = Default::default();
-        Ok(Self { options, client, memory, tails, names, every, trouble: None })
+        let (tails, names, bytes) = Default::default();
+        Ok(Self { options, client, memory, tails, names, every, bytes, trouble: None })
     }
 
     /// Sends until `wait` says that it is to end, then what there is; fails if the service says no, and would again.
@@ -82,28 +106,32 @@ impl Agent {
     /// Sends what has come of every recording.
     fn round(&mut self, is_last: bool) -> Result<(), Error> {
         self.look();
-        let mut every = None;
-        let mut trouble = None;
-        for (path, tail) in &mut self.tails {
-            if tail.is_done() {
-                continue;
-            }
-            match tail.send(&self.client, &self.options.labelled, &mut self.names, &self.memory, is_last) {
-                Ok(Some(answer)) => {
-                    let wanted = Duration::from_millis(answer.every_ms.clamp(50, 3_600_000));
-                    every = Some(every.map_or(wanted, |every: Duration| every.min(wanted)));
-                }
+        let mut told = Told::default();
+        let whole = if is_last { self.tails.keys().cloned().collect() } else { self.turn(&mut told)? };
+        for path in whole {
+            let Some(tail) = self.tails.get_mut(&path).filter(|tail| !tail.is_done()) else { continue };
+            let (names, bytes) = (&mut self.names, &mut self.bytes);
+            match tail.send(&self.client, &self.options.labelled, names, &self.memory, is_last, bytes) {
+                Ok(Some(answer)) => told.wants(answer.every_ms),
                 Ok(None) => {}
                 Err(error @ Error::Refused { .. }) => return Err(error),
                 // The service is asked once a round.
                 Err(error @ Error::Away { .. }) => {
-                    trouble = Some(format!("{error}; what is counted meanwhile will be sent later"));
+                    told.is_away(&error);
                     break;
                 }
-                Err(error @ Error::Spool { .. }) => trouble = Some(error.to_string()),
+                Err(error @ Error::Spool { .. }) => told.trouble = Some(error.to_string()),
                 Err(error) => tracing::warn!("{}: {error}", path.display()),
             }
         }
+        if told.trouble.is_none() {
+            match self.names.send(&self.client, is_last) {
+                Err(error @ Error::Refused { .. }) => return Err(error),
+                Err(error) => told.is_away(&error),
+                Ok(()) => {}
+            }
+        }
+        let Told { every, trouble } = told;
         if trouble != self.trouble {
             match &trouble {
                 Some(trouble) => tracing::warn!("{trouble}"),
@@ -115,6 +143,42 @@ impl Agent {
             self.every = every.unwrap_or(self.every);
         }
         Ok(())
+    }
+
+    /// Sends what has changed in recordings, together; those of which a whole frame is needed.
+    fn turn(&mut self, told: &mut Told) -> Result<Vec<PathBuf>, Error> {
+        let (mut turned, mut frames, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+        for (path, tail) in self.tails.iter_mut().filter(|(_, tail)| !tail.is_done()) {
+            match tail.turn(&mut self.bytes) {
+                Turned::Nothing => {}
+                Turned::Whole => whole.push(path.clone()),
+                Turned::Frame(frame) => {
+                    turned.push((path, tail));
+                    frames.push(frame);
+                }
+            }
+        }
+        let frames: Vec<&[u8]> = frames.iter().map(Vec::as_slice).collect();
+        for (frames, turned) in frames.chunks(TOGETHER).zip(turned.chunks_mut(TOGETHER)) {
+            match self.client.send_together(frames) {
+                Ok((answers, every_ms)) => {
+                    told.wants(every_ms);
+                    for ((path, tail), answer) in turned.iter_mut().zip(answers) {
+                        if tail.taken(answer) {
+                            whole.push(path.clone());
+                        }
+                    }
+                }
+                Err(error @ Error::Away { .. }) => {
+                    told.is_away(&error);
+                    return Ok(Vec::new());
+                }
+                // It may be one that takes frames alone only, and if it takes none it says so then.
+                Err(Error::Refused { .. }) => whole.extend(turned.iter().map(|(path, _)| (*path).clone())),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(whole)
     }
 
     /// Finds recordings; whether there are new ones.
@@ -129,7 +193,7 @@ impl Agent {
                 if self.tails.contains_key(&path) {
                     continue;
                 }
-                match Tail::new(&path, &self.memory, &self.client) {
+                match Tail::new(&path, &self.memory, &self.client, &mut self.bytes) {
                     Ok(tail) => {
                         if !tail.is_done() {
                             tracing::info!("follows {}", path.display());

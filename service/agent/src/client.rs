@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
-use diytrace_store::{CONTENT_TYPE, Frame, Names, Outgoing, Put, Sampled, Sink, encode_names};
+use diytrace_store::{CONTENT_TYPE, Frame, Names, Outgoing, Put, Sampled, Sink, encode_names, together};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use ureq::RequestBuilder;
@@ -44,6 +44,16 @@ pub enum Sent {
     Acknowledged(Answer),
     /// Others have a part of its time: all since the beginning is needed.
     Overlap,
+}
+
+/// What became of one of many frames.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct OfOne {
+    /// As if it had come alone.
+    pub status: u16,
+    /// The number of the recording's next frame, if it was taken.
+    #[serde(default)]
+    pub next: u64,
 }
 
 impl Sink for Client {
@@ -100,6 +110,22 @@ impl Client {
             }
             409 => Ok(Sent::Overlap),
             _ => Err(self.not_taken(status, &body)),
+        }
+    }
+
+    /// Sends frames of several recordings, and says what became of each; and how often frames are wanted, in milliseconds.
+    pub fn send_together(&self, frames: &[&[u8]]) -> Result<(Vec<OfOne>, u64), Error> {
+        #[derive(Deserialize)]
+        struct Told {
+            frames: Vec<OfOne>,
+            every_ms: u64,
+        }
+        match self.post("/v1/frames", &together(frames.iter().copied()))? {
+            (200, body) => {
+                let told: Told = serde_json::from_str(&body).map_err(|error| self.away(&error))?;
+                Ok((told.frames, told.every_ms))
+            }
+            (status, body) => Err(self.not_taken(status, &body)),
         }
     }
 

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use diytrace_profile::load::reader::{Reader, Reading};
-use diytrace_profile::load::{self, Family};
+use diytrace_profile::load::{self, Changes, Family, Watched};
+use diytrace_profile::merge::Followed;
 use diytrace_profile::process::State;
-use diytrace_store::{Frame, Labelled, Outgoing, frame, session};
+use diytrace_store::{Frame, Labelled, Outgoing, Turn, frame, session};
 
 use crate::Error;
-use crate::client::{Answer, Client, Sent};
+use crate::client::{Answer, Client, OfOne, Sent};
 use crate::memory::{Memory, Remembered};
 use crate::names::KnownNames;
 
@@ -30,13 +31,29 @@ pub struct Tail {
     may_be_there: bool,
     remembered: Option<Instant>,
     is_done: bool,
+    /// What is known of the acknowledged reading, for frames of what has changed alone.
+    followed: Option<(Watched, Followed)>,
+    /// What such a frame is of, while it is on its way.
+    changes: Option<Changes>,
+}
+
+/// What there is to send of a recording.
+pub enum Turned {
+    /// Nothing.
+    Nothing,
+    /// A frame of what has changed, to go with those of others; see [`Tail::taken`].
+    Frame(Vec<u8>),
+    /// What can be told by a whole frame only: see [`Tail::send`].
+    Whole,
 }
 
 impl Tail {
     /// Follows a recording from where an agent before this one has left it.
-    pub fn new(path: &Path, memory: &Memory, client: &Client) -> Result<Self, Error> {
+    ///
+    /// `bytes`: memory to read into, for all in turn.
+    pub fn new(path: &Path, memory: &Memory, client: &Client, bytes: &mut Vec<u8>) -> Result<Self, Error> {
         let mut reader = Reader::new(path.to_owned());
-        let session = session(&reader.read()?.family);
+        let session = session(&lent(&mut reader, bytes, Reader::read)?.family);
         let (mut next, mut acknowledged, mut is_done) = (0, None, false);
         if let Some((known, reading)) = memory.of(&session, client.service()) {
             is_done = known.is_done;
@@ -45,8 +62,21 @@ impl Tail {
             }
         }
         let path = path.to_owned();
-        let (outgoing, remembered) = Default::default();
-        Ok(Self { path, reader, session, outgoing, acknowledged, next, may_be_there: true, remembered, is_done })
+        let (outgoing, remembered, followed, changes) = Default::default();
+        let may_be_there = true;
+        Ok(Self {
+            path,
+            reader,
+            session,
+            outgoing,
+            acknowledged,
+            next,
+            may_be_there,
+            remembered,
+            is_done,
+            followed,
+            changes,
+        })
     }
 
     /// Whether all of it was sent, and there will be no more.
@@ -64,6 +94,48 @@ impl Tail {
         self.path.exists()
     }
 
+    /// What has changed since the last time, as far as a look at that is enough.
+    pub fn turn(&mut self, bytes: &mut Vec<u8>) -> Turned {
+        let Self { reader, session, outgoing, acknowledged, followed, .. } = self;
+        // Now and then all is read: what is to be remembered, and what nobody looks at in between.
+        let is_due = self.remembered.is_none_or(|at| at.elapsed() >= REMEMBERED_EVERY);
+        let (Some((watched, followed)), Some(family), false) = (followed.as_mut(), acknowledged.as_ref(), is_due) else {
+            return Turned::Whole;
+        };
+        let Some(changes) = lent(reader, bytes, |reader| reader.look(watched, family)) else { return Turned::Whole };
+        let addition = followed.since(family, &changes);
+        if addition.calls + addition.lost_calls == 0 && addition.paths.is_empty() {
+            return Turned::Nothing;
+        }
+        match outgoing.turn(Turn { session, sequence: self.next }, &addition) {
+            Some(frame) => {
+                self.changes = Some(changes);
+                Turned::Frame(frame)
+            }
+            None => Turned::Whole,
+        }
+    }
+
+    /// What became of the frame of what has changed. Whether a whole one is needed.
+    pub fn taken(&mut self, answer: OfOne) -> bool {
+        let (Some(changes), Some(family)) = (self.changes.take(), self.acknowledged.as_mut()) else { return false };
+        match answer.status {
+            200 => {
+                if let Some((watched, followed)) = &mut self.followed {
+                    followed.note(family, &changes);
+                    watched.note(&changes);
+                }
+                changes.apply(family);
+                self.outgoing.acknowledged();
+                self.next = answer.next;
+            }
+            428 => self.outgoing.forgotten(),
+            408 | 429 | 500..=599 => return false, // it may take it later
+            _ => {}                                 // of a whole one it says why, if it is not taken either
+        }
+        answer.status != 200
+    }
+
     /// Sends what has come since the last time; the service's answer, if there was anything to send.
     pub fn send(
         &mut self,
@@ -72,7 +144,23 @@ impl Tail {
         names: &mut KnownNames,
         memory: &Memory,
         is_last: bool,
+        bytes: &mut Vec<u8>,
     ) -> Result<Option<Answer>, Error> {
+        std::mem::swap(self.reader.memory(), bytes);
+        let sent = self.send_whole(client, labelled, names, memory, is_last);
+        std::mem::swap(self.reader.memory(), bytes);
+        sent
+    }
+
+    fn send_whole(
+        &mut self,
+        client: &Client,
+        labelled: &Labelled,
+        names: &mut KnownNames,
+        memory: &Memory,
+        is_last: bool,
+    ) -> Result<Option<Answer>, Error> {
+        (self.followed, self.changes) = (None, None);
         let reading = self.reader.read()?;
         // A snapshot is a copy of what is, or was, sent as itself.
         if reading.family.snapshot.is_some() {
@@ -108,8 +196,11 @@ impl Tail {
         let remembered = if is_due { self.remember(&reading, memory, client) } else { Ok(()) };
         // The service has it, whether that can be remembered or not.
         self.acknowledged = Some(reading.family).filter(|_| !has_ended);
-        if has_ended {
-            self.reader = Reader::new(self.path.clone()); // without what it has read: there may be thousands
+        if let Some(family) = &self.acknowledged
+            && let Some(watched) = self.reader.watch(family)
+        {
+            let followed = Followed::of(family);
+            self.followed = self.outgoing.follow(family, &followed).then_some((watched, followed));
         }
         remembered.map(|()| Some(answer))
     }
@@ -127,6 +218,14 @@ impl Tail {
         self.remembered = Some(Instant::now());
         Ok(())
     }
+}
+
+/// What a reader does with memory that is lent to it.
+fn lent<T>(reader: &mut Reader, bytes: &mut Vec<u8>, act: impl FnOnce(&mut Reader) -> T) -> T {
+    std::mem::swap(reader.memory(), bytes);
+    let done = act(reader);
+    std::mem::swap(reader.memory(), bytes);
+    done
 }
 
 /// Whether a frame tells anything beyond that time has passed.

@@ -7,8 +7,9 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use diytrace_store::{Error, Labels, Put, decode_names};
+use diytrace_store::{Error, Frame, Labels, Put, apart, are_together, decode_names};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::answer;
 use crate::arriving::Taken;
@@ -23,6 +24,9 @@ const SMALL: usize = 32 << 10;
 /// `POST /v1/frames`.
 pub async fn frames(State(service): State<Arc<Service>>, body: Bytes) -> Response {
     let bytes = body.len();
+    if are_together(&body) {
+        return together(&service, body).await;
+    }
     let read = match bytes <= SMALL {
         true => Ok(service.incoming.decode(&body, MOST_INFLATED)),
         false => {
@@ -42,6 +46,44 @@ pub async fn frames(State(service): State<Arc<Service>>, body: Bytes) -> Respons
     }
 }
 
+/// Frames of many recordings: each is answered for itself, by the status that it would have had alone.
+async fn together(service: &Arc<Service>, body: Bytes) -> Response {
+    let incoming = service.incoming.clone();
+    let decode = move || {
+        let frames = apart(&body, MOST_INFLATED)?;
+        Ok(frames.iter().map(|frame| (frame.len(), incoming.decode_one(frame))).collect::<Vec<_>>())
+    };
+    let read = match service.busy(decode).await {
+        Err(busy) => return busy,
+        Ok(Err(error)) => return refused(service, &error),
+        Ok(Ok(read)) => read,
+    };
+    // All are put in before the first is waited for: so they are few transactions.
+    let put = |(bytes, frame): (usize, Result<Frame, Error>)| {
+        let service = service.clone();
+        async move {
+            let frame = match frame {
+                Ok(frame) => frame,
+                Err(error) => return no(&service, &error),
+            };
+            match service.arriving.put(frame, bytes).await {
+                Some(Ok(taken)) => {
+                    let put = tell(&service, bytes, &taken);
+                    json!({ "status": 200, "put": put, "next": taken.next })
+                }
+                Some(Err(error)) => no(&service, &error),
+                None => json!({ "status": 503 }),
+            }
+        }
+    };
+    let all = read.into_iter().map(|one| tokio::spawn(put(one))).collect::<Vec<_>>();
+    let mut frames: Vec<Value> = Vec::with_capacity(all.len());
+    for one in all {
+        frames.push(one.await.unwrap_or_else(|_| json!({ "status": 500 })));
+    }
+    answer::json(&json!({ "frames": frames, "every_ms": service.live.every_ms() }))
+}
+
 /// What those who watch are told of a frame.
 #[derive(Serialize)]
 struct Event<'a> {
@@ -55,7 +97,13 @@ struct Event<'a> {
 }
 
 fn answered(service: &Service, bytes: usize, taken: &Taken) -> Response {
-    let Taken { frame, put, next } = taken;
+    let put = tell(service, bytes, taken);
+    answer::json(&json!({ "put": put, "next": taken.next, "every_ms": service.live.every_ms() }))
+}
+
+/// Tells those who watch of a frame that is in; what became of it.
+fn tell(service: &Service, bytes: usize, taken: &Taken) -> &'static str {
+    let Taken { frame, put, .. } = taken;
     let counters = &service.counters;
     counters.frames.fetch_add(1, Relaxed);
     counters.bytes.fetch_add(bytes as u64, Relaxed);
@@ -75,7 +123,7 @@ fn answered(service: &Service, bytes: usize, taken: &Taken) -> Response {
         started_unix_ns: frame.start,
         ended_unix_ns: frame.end,
     });
-    answer::json(&serde_json::json!({ "put": put, "next": next, "every_ms": service.live.every_ms() }))
+    put
 }
 
 /// `POST /v1/names`.
@@ -88,11 +136,21 @@ pub async fn names(State(service): State<Arc<Service>>, body: Bytes) -> Response
     match done.await {
         Err(busy) => busy,
         Ok(Err(error)) => refused(&service, &error),
-        Ok(Ok(())) => answer::json(&serde_json::json!({ "put": "added" })),
+        Ok(Ok(())) => answer::json(&json!({ "put": "added" })),
     }
 }
 
 fn refused(service: &Service, error: &Error) -> Response {
+    answer::error(note(service, error), &error.to_string())
+}
+
+/// The same of one among others.
+fn no(service: &Service, error: &Error) -> Value {
+    json!({ "status": note(service, error).as_u16(), "error": error.to_string() })
+}
+
+/// Notes that a frame was not taken; with which status.
+fn note(service: &Service, error: &Error) -> StatusCode {
     service.counters.refused.fetch_add(1, Relaxed);
     let status = answer::status_of(error);
     match status {
@@ -101,5 +159,5 @@ fn refused(service: &Service, error: &Error) -> Response {
         }
         _ => tracing::warn!("a frame was not taken: {error}"),
     }
-    answer::error(status, &error.to_string())
+    status
 }

@@ -97,6 +97,16 @@ impl Dictionary {
         self.entries.parent(path)
     }
 
+    /// The number of a place, if it has one.
+    pub fn place(&self, place: Place) -> Option<PlaceId> {
+        self.place_numbers.get(&place).copied()
+    }
+
+    /// The number of a path, if it has one.
+    pub fn path(&self, key: &Key) -> Option<PathId> {
+        self.path_numbers.get(key).copied()
+    }
+
     /// Adds a place as it is read, the next in order.
     pub fn push_place(&mut self, place: Place) {
         self.place_numbers.insert(place, self.entries.places.len() as PlaceId);

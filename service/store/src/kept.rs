@@ -88,17 +88,7 @@ impl<'a> Sums<'a> {
             let pairs = part.and_then(|part| part.pairs(number)).unwrap_or_default();
             rows.push((*at, Row { counts: path.counts, pairs }));
         }
-        rows.sort_unstable_by_key(|(path, _)| *path);
-        // Whoever sends frames may tell of one path twice.
-        rows.dedup_by(|(next, row), (path, sum)| {
-            let is_same = next == path;
-            if is_same {
-                let mut numbers = codec::numbers(sum);
-                codec::add(&mut numbers, &codec::numbers(row));
-                *sum = codec::row(&numbers).unwrap_or(*sum);
-            }
-            is_same
-        });
+        one_each(&mut rows); // whoever sends frames may tell of one path twice
 
         let mut places: Vec<PlaceId> = Vec::new();
         places.extend(group.iter().flat_map(|group| group.functions.keys()));
@@ -122,6 +112,20 @@ impl<'a> Sums<'a> {
         });
         Self { hz: frame.summary.clock.hz, totals, rows, functions }
     }
+}
+
+/// Puts rows in the order of their paths, of each one.
+pub fn one_each(rows: &mut Vec<(PathId, Row)>) {
+    rows.sort_unstable_by_key(|(path, _)| *path);
+    rows.dedup_by(|(next, row), (path, sum)| {
+        let is_same = next == path;
+        if is_same {
+            let mut numbers = codec::numbers(sum);
+            codec::add(&mut numbers, &codec::numbers(row));
+            *sum = codec::row(&numbers).unwrap_or(*sum);
+        }
+        is_same
+    });
 }
 
 /// The self times of paths, as measured.

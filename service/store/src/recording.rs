@@ -214,13 +214,14 @@ pub fn session(family: &Family) -> String {
 }
 
 /// When it counted last, in nanoseconds since 1970.
-fn ended(family: &Family) -> u64 {
+pub fn ended(family: &Family) -> u64 {
     let latest = [family.read_ticks, family.last_anchor_ticks, family.end_ticks].into_iter().max().unwrap_or(0);
     let marks = family.arenas.iter().map(Arena::last_mark).max().unwrap_or(0);
     family.unix_ns(latest.max(marks)).max(family.started_unix_ns)
 }
 
-fn signed(ns: u64) -> i64 {
+/// A moment as stores have it.
+pub fn signed(ns: u64) -> i64 {
     i64::try_from(ns).unwrap_or(i64::MAX)
 }
 

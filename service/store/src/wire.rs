@@ -10,7 +10,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use self::incoming::Incoming;
-pub use self::outgoing::Outgoing;
+pub use self::outgoing::{Outgoing, Turn};
+pub use self::together::{are_together, apart, together};
 use crate::blob::LASTING;
 use crate::{Error, Frame};
 
@@ -18,7 +19,9 @@ mod body;
 #[cfg(test)]
 mod fuzz;
 mod incoming;
+mod numbering;
 mod outgoing;
+mod together;
 
 /// What HTTP calls them.
 pub const CONTENT_TYPE: &str = "application/vnd.diytrace.frame";
@@ -79,6 +82,20 @@ fn envelope(kind: &[u8; 8], bytes: &[u8]) -> Vec<u8> {
 }
 
 fn read<T: DeserializeOwned>(kind: &[u8; 8], bytes: &[u8], most: u64) -> Result<T, Error> {
+    parse(&inflated(kind, bytes, most)?)
+}
+
+/// The value that bytes are.
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    postcard::from_bytes(bytes).map_err(|_| damaged())
+}
+
+fn damaged() -> Error {
+    Error::Frame { why: "its bytes are damaged" }
+}
+
+/// The bytes in an envelope.
+fn inflated(kind: &[u8; 8], bytes: &[u8], most: u64) -> Result<Vec<u8>, Error> {
     let checked = match bytes.strip_prefix(kind) {
         Some(checked) => checked,
         None if bytes.get(..7) == Some(&kind[..7]) => {
@@ -86,7 +103,6 @@ fn read<T: DeserializeOwned>(kind: &[u8; 8], bytes: &[u8], most: u64) -> Result<
         }
         None => return Err(Error::Frame { why: "it begins otherwise" }),
     };
-    let damaged = || Error::Frame { why: "its bytes are damaged" };
     let (checksum, deflated) = checked.split_first_chunk().ok_or_else(damaged)?;
     if crc32fast::hash(deflated) != u32::from_le_bytes(*checksum) {
         return Err(damaged());
@@ -96,5 +112,5 @@ fn read<T: DeserializeOwned>(kind: &[u8; 8], bytes: &[u8], most: u64) -> Result<
     if inflated.len() as u64 > most {
         return Err(Error::Frame { why: "it is larger than this service takes" });
     }
-    postcard::from_bytes(&inflated).map_err(|_| damaged())
+    Ok(inflated)
 }

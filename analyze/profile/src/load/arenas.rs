@@ -12,7 +12,7 @@ use super::timed::{Timed, Timing};
 use crate::process::State;
 
 /// Nobody waits longer than that, in nanoseconds: two centuries.
-const LONGEST: u64 = 1 << 62;
+pub(super) const LONGEST: u64 = 1 << 62;
 
 /// An arena on the way, with the function records that its nodes have named.
 struct Reading {

@@ -89,7 +89,7 @@ fn read_on(file: &mut File, more: usize, profile: &mut Vec<u8>) -> io::Result<()
 }
 
 /// Reads as many bytes as there are and are asked for, and says how many that is.
-fn fill(file: &File, start: usize, bytes: &mut [u8]) -> io::Result<usize> {
+pub(super) fn fill(file: &File, start: usize, bytes: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < bytes.len() {
         match file.read_at(&mut bytes[filled..], (start + filled) as u64) {

@@ -38,7 +38,8 @@ pub fn ask(profile: &Path) -> Held {
     File::open(profile).map_or(Held::Unknown, |file| ask_of(&file))
 }
 
-fn ask_of(file: &File) -> Held {
+/// The same of an open file.
+pub fn ask_of(file: &File) -> Held {
     if !COUNTING.contains(&kind_of_system(file)) {
         return Held::Unknown;
     }

@@ -10,6 +10,7 @@
 
 mod arenas;
 mod bytes;
+mod changes;
 pub mod clock;
 pub mod costs;
 mod counts;
@@ -35,6 +36,7 @@ mod source;
 pub mod state;
 mod summary;
 pub mod timed;
+mod watched;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,6 +49,7 @@ use rayon::prelude::*;
 use crate::archive::{self, Archive};
 use crate::progress::Progress;
 pub use bytes::{Bytes, family_again, family_of, read, read_into};
+pub use changes::{ArenaChanges, Changes};
 pub use doubt::{Doubt, Lost};
 pub use family::{Arena, Family, Function, Module, Node, Off, Root};
 pub use find::{DEFAULT_FOLDER, find, find_below};
@@ -54,6 +57,7 @@ pub use left_out::LeftOut;
 pub use parse::parse;
 pub use source::{Source, Sources};
 pub use summary::Summary;
+pub use watched::Watched;
 
 /// Why there is no profile.
 #[derive(Debug, thiserror::Error)]

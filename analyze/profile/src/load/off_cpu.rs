@@ -12,13 +12,17 @@ use crate::process::State;
 pub fn ask(family: &mut Family, own_namespace: u64) {
     let until = family.read_ticks;
     for arena in family.arenas.iter_mut().filter(|arena| arena.state == State::Running && !arena.is_unseen()) {
-        let facts = &mut arena.facts;
-        if facts.pid_namespace == own_namespace
-            && facts.away_ns != 0
-            && let Some(ran_ns) = ran_ns(facts.pid, facts.tid)
-        {
-            (facts.end_away_ns, facts.end_until) = (raw_ns().saturating_sub(ran_ns), until);
-        }
+        ask_after(&mut arena.facts, until, own_namespace);
+    }
+}
+
+/// Asks after one thread, which runs and is not unseen.
+pub fn ask_after(facts: &mut diytrace_format::Arena, until: u64, own_namespace: u64) {
+    if facts.pid_namespace == own_namespace
+        && facts.away_ns != 0
+        && let Some(ran_ns) = ran_ns(facts.pid, facts.tid)
+    {
+        (facts.end_away_ns, facts.end_until) = (raw_ns().saturating_sub(ran_ns), until);
     }
 }
 

@@ -7,7 +7,8 @@ use diytrace_format::reader::File;
 use super::holders::{Holders, Identity};
 use super::snapshot::Moment;
 use super::state::Seen;
-use super::{Error, Family, family_again, read_into};
+use super::watched::Watched;
+use super::{Changes, Error, Family, family_again, read_into};
 
 /// A profile's file.
 pub struct Reader {
@@ -46,6 +47,21 @@ impl Reader {
         let family = family_again(&bytes, &self.path, &self.seen)?;
         self.buffer = bytes.profile;
         Ok(Reading { family, at_ns: bytes.read_monotonic_ns, paused })
+    }
+
+    /// The memory that it reads into, with the bytes of the last reading: one is enough for many readers that read in turn.
+    pub fn memory(&mut self) -> &mut Vec<u8> {
+        &mut self.buffer
+    }
+
+    /// What is to be known of the latest reading, to look after that only at what has changed; if that can be done.
+    pub fn watch(&self, latest: &Family) -> Option<Watched> {
+        Watched::of(&self.buffer, &self.path, latest)
+    }
+
+    /// What has changed since a reading that is watched. `None`: it is to be read as a whole.
+    pub fn look(&mut self, watched: &Watched, since: &Family) -> Option<Changes> {
+        watched.look(since, &self.seen, &mut self.buffer)
     }
 
     /// The file of a snapshot of the latest reading.

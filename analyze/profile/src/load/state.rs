@@ -30,7 +30,8 @@ pub struct Seen(RefCell<HashMap<u32, Instant>>);
 const STILL_THE_SAME: Duration = Duration::from_secs(1);
 
 impl Seen {
-    fn has_mapped(&self, pid: u32, profile: &Identity) -> bool {
+    /// Whether a process has a profile mapped, or had a moment ago and is still there.
+    pub(super) fn has_mapped(&self, pid: u32, profile: &Identity) -> bool {
         let mut seen = self.0.borrow_mut();
         if seen.get(&pid).is_some_and(|at| at.elapsed() < STILL_THE_SAME) && is_alive(pid) {
             return true;
@@ -45,7 +46,7 @@ impl Seen {
 }
 
 /// Whether there is such a process, even one that has ended and waits for its parent to see it.
-fn is_alive(pid: u32) -> bool {
+pub(super) fn is_alive(pid: u32) -> bool {
     // SAFETY: no signal is sent.
     let asked = unsafe { libc::kill(pid as libc::pid_t, 0) };
     asked == 0 || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)

@@ -178,7 +178,7 @@ pub(super) enum GroupKey {
 const PART: usize = 1 << 12; // what a core's cache holds
 
 /// The calls of a path that are in a histogram.
-fn filed(family: &Family, of_loop: &Costs, measured: &Measured) -> Filed {
+pub(super) fn filed(family: &Family, of_loop: &Costs, measured: &Measured) -> Filed {
     let Measured { counts, pairs } = measured;
     let time = |ticks: f64| Time::from_ns(ticks * family.clock.ns_per_tick());
     let taken = time(of_loop.inner).times(counts.closed);

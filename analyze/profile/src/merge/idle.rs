@@ -80,11 +80,13 @@ fn without_idle(group: Group, places: &mut Used) -> Group {
     Group { tree: Tree::of(paths), parts, functions, ..group }
 }
 
-fn counts_anything(counts: &Counts) -> bool {
+/// Whether sums are any.
+pub(super) fn counts_anything(counts: &Counts) -> bool {
     Counts { is_between: false, ..*counts } != Counts::default()
 }
 
-fn tells_anything(times: &FunctionTimes) -> bool {
+/// Whether there is anything of a function.
+pub(super) fn tells_anything(times: &FunctionTimes) -> bool {
     let FunctionTimes { histogram, returned, open_before, processes, timelines } = times;
     histogram.returned() + returned + processes > 0 || *open_before != 0 || timelines.finish().is_some()
 }

@@ -175,10 +175,10 @@ fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// Calls of a path without an open one that a histogram counts one by one.
+/// Calls of a path, also those that are open, that a histogram counts one by one when they return.
 pub fn entered(node: &Node) -> u64 {
-    let calls = node.calls();
-    calls.saturating_sub(node.unwound).saturating_sub(unbinned(node, calls))
+    let closed = node.slots.iter().fold(0, |sum: u64, slot| sum.saturating_add(closed(slot)));
+    node.calls().saturating_sub(node.unwound).saturating_sub(unbinned(node, closed))
 }
 
 /// Calls that returned but are not counted one by one in a histogram.

@@ -11,6 +11,7 @@
 
 mod call_path;
 mod changed;
+mod followed;
 mod group;
 mod idle;
 mod latest;
@@ -36,6 +37,7 @@ pub use crate::module::ModuleFile;
 use crate::time::Time;
 pub use call_path::{CallPath, Counts, Key, PathId};
 use changed::Changed;
+pub use followed::{Addition, Followed, Known};
 pub use group::{FunctionTimes, Group, Process, Thread};
 use group::{GroupKey, Growth};
 pub use latest::Bound;

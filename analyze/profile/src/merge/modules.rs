@@ -150,13 +150,18 @@ impl<'a> Resolver<'a> {
         if let Some(&place) = self.known.get(&(address, number)) {
             return place;
         }
-        let place = match self.span(address, number) {
-            Some(span) => Place { module: Some(span.module), address: address.wrapping_sub(span.bias) },
-            None => Place { module: None, address },
-        };
+        let place = self.place_of(address, number);
         let id = self.places.find_or_add(place);
         self.known.insert((address, number), id);
         id
+    }
+
+    /// The module of an address in the module of that number, and the address there.
+    pub fn place_of(&self, address: u64, number: u32) -> Place {
+        match self.span(address, number) {
+            Some(span) => Place { module: Some(span.module), address: address.wrapping_sub(span.bias) },
+            None => Place { module: None, address },
+        }
     }
 
     /// Of the modules that were ever at the address, the one that is named, else the latest.

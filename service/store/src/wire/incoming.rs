@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use rustc_hash::FxHashMap;
 
 use super::body::{Body, Fixed};
-use super::{FRAME, MOST_NAME, read, wrong};
+use super::{FRAME, MOST_NAME, parse, read, wrong};
 use crate::dictionary::Entries;
 use crate::kept::Head;
 use crate::sums::{Among, OfSeries};
@@ -53,7 +53,15 @@ struct Sessions {
 impl Incoming {
     /// A frame from bytes that anybody may have sent: at most so many when they are inflated.
     pub fn decode(&self, bytes: &[u8], most: u64) -> Result<Frame, Error> {
-        let body: Body = read(FRAME, bytes, most)?;
+        self.frame(read(FRAME, bytes, most)?)
+    }
+
+    /// The same of one that came with others: see [`super::apart`].
+    pub fn decode_one(&self, bytes: &[u8]) -> Result<Frame, Error> {
+        self.frame(parse(bytes)?)
+    }
+
+    fn frame(&self, body: Body) -> Result<Frame, Error> {
         match &body {
             _ if body.session.is_empty() || body.session.len() > MOST_NAME => {
                 return wrong("its recording has no name");

@@ -1,0 +1,448 @@
+//! A running recording that is read several times a second: of its file only what usually changes, and of that what has.
+//!
+//! Most of a file stays as it is from one moment to the next, so what is known of it is held against its bytes as they lie in the
+//! file, and only paths and functions that differ are made anew ([`Changes`]). Whatever is not the usual course of things (a
+//! new path, thread or module, an arena that has come to somebody else, a process that has ended, damage) is left to those who read
+//! all: [`Watched::look`] says nothing then.
+//!
+//! The file is read, not mapped: one that is cut short meanwhile would end a reader of the map.
+
+use std::fs;
+use std::path::Path;
+
+use diytrace_format::histogram::OCTAVES;
+use diytrace_format::node::mark;
+use diytrace_format::reader::{File, node_of};
+use diytrace_format::{
+    ARENA_NODES, BLOCKS_START, Bins, CHUNK_NODES, Header, NodeRecord, Pending, Ref, Slot, Timeline, UNIT, kind,
+};
+use rustc_hash::FxHashMap;
+
+use super::arenas::LONGEST;
+use super::bytes::fill;
+use super::changes::{ArenaChanges, Changes};
+use super::clock::Clock;
+use super::damage::Damage;
+use super::doubt::Doubt;
+use super::family::{Arena, Family, Function, Node, Off};
+use super::holders::{self, Identity};
+use super::lease::{self, Held};
+use super::off_cpu;
+use super::state::{Seen, is_alive, monotonic_ns};
+use super::timed::Timed;
+use crate::process::State;
+use crate::timeline::Slices;
+
+/// Bytes of a node.
+const NODE: usize = size_of::<NodeRecord>();
+
+/// Bytes that the header's structure has room in.
+const HEADER: usize = 4096;
+
+/// A thread that has noted nothing for so long may be waiting: the kernel is asked. In nanoseconds.
+const SILENT: f64 = 100e6;
+
+/// What is known of a file that is watched.
+pub struct Watched {
+    file: fs::File,
+    identity: Identity,
+    own_namespace: u64,
+    header: Header,
+    /// Of each of the family's arenas.
+    arenas: Vec<Lying>,
+    /// Processes that run.
+    running: Vec<Running>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Running {
+    pid: u32,
+    /// Whether it has that number here, too.
+    is_here: bool,
+}
+
+/// Where an arena lies, and what it had there. Of calls that are counted by function alone it has nothing: there are seldom any, and
+/// those who read all find them.
+#[derive(Default)]
+struct Lying {
+    blocks: Vec<Span>,
+    /// The bytes of its nodes, in the order of their names.
+    nodes: Vec<u8>,
+    /// Nodes that were never finished.
+    unfinished: Vec<Ref>,
+    /// Where the records of its functions are.
+    records: Vec<Ref>,
+    /// The path of each record of time off the processor.
+    off: FxHashMap<Ref, u32>,
+    /// The latest moment that its paths tell of.
+    last_mark: u64,
+}
+
+/// A block of an arena.
+#[derive(Clone, Copy)]
+struct Span {
+    offset: usize,
+    size: usize,
+    kind: u32,
+    nodes: u32,
+}
+
+impl Span {
+    /// Where its nodes begin in it, and end.
+    fn nodes(&self) -> (usize, usize) {
+        let first = if self.kind == kind::ARENA { ARENA_NODES } else { CHUNK_NODES };
+        let room = self.size.saturating_sub(first) / NODE;
+        (first, first + room.min(self.nodes as usize) * NODE)
+    }
+}
+
+impl Watched {
+    /// Of a family that was read from these bytes of a file. `None`: it must be read as a whole each time.
+    pub fn of(bytes: &[u8], path: &Path, family: &Family) -> Option<Self> {
+        let file = File::open(bytes).ok()?;
+        let header = *file.header();
+        let is_damaged = family.warnings.iter().any(|doubt| matches!(doubt, Doubt::Damaged(_) | Doubt::Truncated { .. }));
+        if is_damaged || family.missing_bytes > 0 || family.snapshot.is_some() || family.resets != header.epoch {
+            return None;
+        }
+        let mut blocks: FxHashMap<Ref, Vec<Span>> = FxHashMap::default();
+        for block in file.blocks() {
+            let name = match block.block.kind {
+                kind::ARENA => (block.offset / UNIT) as Ref,
+                kind::CHUNK => block.block.arena,
+                _ => continue,
+            };
+            let (offset, size, nodes) = (block.offset, block.block.size as usize, block.block.nodes);
+            blocks.entry(name).or_default().push(Span { offset, size, kind: block.block.kind, nodes });
+        }
+        let lying = |arena: &Arena| match arena.is_by_function() {
+            true => Some(Lying::default()),
+            false => Lying::of(&file, bytes, arena, blocks.remove(&arena.name)?),
+        };
+        let arenas = family.arenas.iter().map(lying).collect::<Option<Vec<_>>>()?;
+        // An arena that counts for nothing any more could do so again.
+        if !blocks.is_empty() {
+            return None;
+        }
+        let own_namespace = holders::own_namespace();
+        let runs = family.arenas.iter().filter(|arena| arena.state == State::Running).map(|arena| &arena.facts);
+        let is_here = |namespace: u64| [0, own_namespace].contains(&namespace);
+        let mut running: Vec<Running> =
+            runs.map(|facts| Running { pid: facts.pid, is_here: is_here(facts.pid_namespace) }).collect();
+        running.sort_unstable();
+        running.dedup();
+        if running.is_empty() {
+            return None;
+        }
+        let file = fs::File::open(path).ok()?;
+        Some(Self { file, identity: Identity::of(path), own_namespace, header, arenas, running })
+    }
+
+    /// What has changed since. `None`: more than can be told so. `bytes`: memory to read into, for one after the other.
+    pub fn look(&self, family: &Family, seen: &Seen, bytes: &mut Vec<u8>) -> Option<Changes> {
+        let at_ns = monotonic_ns();
+        if !self.all_run(seen) {
+            return None;
+        }
+        let used = usize::try_from(self.header.used).ok()?;
+        if bytes.len() < used {
+            bytes.resize(used, 0);
+        }
+        self.read(0, HEADER.min(used), bytes)?;
+        for span in self.arenas.iter().flat_map(|arena| &arena.blocks) {
+            let back = span.offset + span.size;
+            self.read(span.offset, span.nodes().1, bytes)?;
+            let now = File::open(&bytes[..used]).ok()?.block(span.offset)?.block;
+            if (now.size as usize, now.kind, now.nodes) != (span.size, span.kind, span.nodes) {
+                return None;
+            }
+            let len = (now.back as usize).min(span.size);
+            self.read(back - len, len, bytes)?;
+        }
+        let file = File::open(&bytes[..used]).ok()?;
+        let header = file.header();
+        let clock = Clock::of(header)?;
+        if !self.is_same(header) {
+            return None;
+        }
+        let read_ticks = clock.ticks_at(at_ns);
+        // No more bins than the file has room for, whatever its records say.
+        let mut most_bins = used / size_of::<Bins>();
+        let mut arenas = Vec::with_capacity(self.arenas.len());
+        for (lying, arena) in self.arenas.iter().zip(&family.arenas) {
+            let mut changes = match arena.is_by_function() {
+                true => ArenaChanges::none(arena.facts),
+                false => lying.changes(&file, &bytes[..used], arena, family, &mut most_bins)?,
+            };
+            if arena.state == State::Running && !arena.is_unseen() {
+                let known = changes.last_mark().max(lying.last_mark).max(changes.facts.away_until);
+                if read_ticks.saturating_sub(known) as f64 * clock.ns_per_tick() > SILENT {
+                    off_cpu::ask_after(&mut changes.facts, read_ticks, self.own_namespace);
+                }
+            }
+            arenas.push(changes);
+        }
+        let (last_anchor_ticks, lost_calls) = (header.last_anchor().ticks, header.lost_calls);
+        Some(Changes { at_ns, clock, read_ticks, last_anchor_ticks, lost_calls, arenas })
+    }
+
+    /// Takes note of them: what comes is held against this from now on.
+    pub fn note(&mut self, changes: &Changes) {
+        for (lying, changes) in self.arenas.iter_mut().zip(&changes.arenas) {
+            for ((at, _), raw) in changes.nodes.iter().zip(changes.raw.chunks_exact(NODE)) {
+                lying.nodes[*at as usize * NODE..][..NODE].copy_from_slice(raw);
+            }
+            lying.off.extend(changes.new_off.iter().copied());
+            lying.last_mark = lying.last_mark.max(changes.last_mark());
+        }
+    }
+
+    /// Whether all that ran go on; where that takes looking at many maps, as it was a moment ago.
+    fn all_run(&self, seen: &Seen) -> bool {
+        match (lease::ask_of(&self.file), &self.running[..]) {
+            (Held::ByNobody, _) => false,
+            (Held::BySomebody, [one]) => !one.is_here || is_alive(one.pid),
+            (_, all) => all.iter().all(|one| one.is_here && seen.has_mapped(one.pid, &self.identity)),
+        }
+    }
+
+    /// Whether there is nothing that was not there, and nothing that counts otherwise.
+    fn is_same(&self, now: &Header) -> bool {
+        let of = |header: &Header| {
+            let Header { used, epoch, clock, timing, processes, modules, last_module, .. } = *header;
+            (used, epoch, clock, timing, processes, modules, last_module, header.counts, header.refusals)
+        };
+        of(now) == of(&self.header) && now.root_matches == self.header.root_matches
+    }
+
+    fn read(&self, start: usize, len: usize, bytes: &mut [u8]) -> Option<()> {
+        let into = bytes.get_mut(start..start.checked_add(len)?)?;
+        (fill(&self.file, start, into).ok()? == len).then_some(())
+    }
+}
+
+impl Lying {
+    fn of(file: &File, bytes: &[u8], arena: &Arena, blocks: Vec<Span>) -> Option<Self> {
+        // What lies in the ring is counted among its paths, and would be once more when the recorder has counted it.
+        if arena.is_before_reset || file.ring(arena.facts.ring).is_some() {
+            return None;
+        }
+        let mut lying = Self { blocks, last_mark: arena.last_mark(), ..Self::default() };
+        let mut of_function: FxHashMap<(u64, u32), u32> = FxHashMap::default();
+        for (at, function) in (0..).zip(&arena.functions) {
+            if of_function.insert((function.address, function.module), at).is_some() {
+                return None; // which of them a path's record is, nobody can tell
+            }
+        }
+        lying.records = vec![0; arena.functions.len()];
+        let mut names = arena.names.iter().zip(&arena.nodes);
+        for name in lying.blocks.iter().flat_map(Span::names) {
+            let Some(raw) = file.node(name) else {
+                lying.unfinished.push(name);
+                continue;
+            };
+            let (known, node) = names.next()?;
+            if *known != name {
+                return None;
+            }
+            lying.nodes.extend(bytes.get(name as usize * UNIT..)?.get(..NODE)?);
+            if node.has_histogram {
+                let at = *of_function.get(&(node.function, node.module))? as usize;
+                if ![0, raw.record].contains(&lying.records[at]) {
+                    return None;
+                }
+                lying.records[at] = raw.record;
+            }
+        }
+        if names.next().is_some() || lying.records.contains(&0) {
+            return None;
+        }
+        let (mut next, mut left) = (arena.facts.off_cpu, arena.nodes.len());
+        while next != 0 {
+            let record = file.off_cpu(next)?;
+            lying.off.insert(next, arena.names.binary_search(&record.node).ok()? as u32);
+            left = left.checked_sub(1)?;
+            next = record.next;
+        }
+        Some(lying)
+    }
+
+    fn changes(
+        &self,
+        file: &File,
+        bytes: &[u8],
+        arena: &Arena,
+        family: &Family,
+        most_bins: &mut usize,
+    ) -> Option<ArenaChanges> {
+        let facts = file.arena(&file.block(self.blocks.first()?.offset)?)?;
+        if !is_same_owner(&facts, &arena.facts) || self.unfinished.iter().any(|name| file.node(*name).is_some()) {
+            return None;
+        }
+        let mut changes = ArenaChanges::none(facts);
+        let mut known = self.nodes.chunks_exact(NODE).zip(0u32..).zip(&arena.names).peekable();
+        for span in &self.blocks {
+            let end = span.offset + span.nodes().1;
+            while let Some(((before, at), name)) = known.next_if(|(_, name)| (**name as usize * UNIT) < end) {
+                let now = bytes.get(*name as usize * UNIT..)?.get(..NODE)?;
+                if before != now {
+                    let node = changed_node(file, *name, &arena.nodes[at as usize], before, family)?;
+                    changes.nodes.push((at, node));
+                    changes.raw.extend(now);
+                }
+            }
+        }
+        self.changed_off(file, arena, &mut changes)?;
+        self.changed_functions(file, arena, &mut changes, most_bins)?;
+        Some(changes)
+    }
+
+    /// Paths that were off the processor for longer than they had been.
+    fn changed_off(&self, file: &File, arena: &Arena, changes: &mut ArenaChanges) -> Option<()> {
+        let mut of_node: Vec<(u32, Off)> = Vec::new();
+        let (mut next, mut left) = (changes.facts.off_cpu, arena.nodes.len());
+        while next != 0 {
+            left = left.checked_sub(1)?;
+            let record = self.record(next, size_of::<diytrace_format::OffCpu>()).then(|| file.off_cpu(next))??;
+            let at = match self.off.get(&next) {
+                Some(at) => *at,
+                None => {
+                    let at = arena.names.binary_search(&record.node).ok()? as u32;
+                    changes.new_off.push((next, at));
+                    at
+                }
+            };
+            let off = Off { wait_ns: record.wait_ns, preempted_ns: record.preempted_ns };
+            let before = arena.nodes[at as usize].off;
+            let is_less = off.wait_ns < before.wait_ns || off.preempted_ns < before.preempted_ns;
+            if is_less || off.wait_ns.max(off.preempted_ns) >= LONGEST {
+                return None;
+            }
+            if off != before {
+                of_node.push((at, off));
+            }
+            next = record.next;
+        }
+        for (at, off) in of_node {
+            match changes.nodes.binary_search_by_key(&at, |(at, _)| *at) {
+                Ok(place) => changes.nodes[place].1.off = off,
+                Err(place) => {
+                    changes.nodes.insert(place, (at, Node { off, ..arena.nodes[at as usize] }));
+                    let raw = self.nodes[at as usize * NODE..][..NODE].to_vec();
+                    changes.raw.splice(place * NODE..place * NODE, raw);
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn changed_functions(
+        &self,
+        file: &File,
+        arena: &Arena,
+        changes: &mut ArenaChanges,
+        most_bins: &mut usize,
+    ) -> Option<()> {
+        let pending = Pending::of(changes.facts.pending);
+        let octaves = Vec::with_capacity(OCTAVES);
+        let mut now = Function { address: 0, module: 0, extremes: None, unbinned: 0, octaves, timeline: None };
+        for (at, (record, before)) in (0u32..).zip(self.records.iter().zip(&arena.functions)) {
+            let raw = self.record(*record, size_of::<diytrace_format::Function>()).then(|| file.function(*record))??;
+            if raw.address != before.address {
+                return None;
+            }
+            now.octaves.clear();
+            for (octave, &bins) in raw.octaves.iter().enumerate().filter(|(_, bins)| **bins != 0) {
+                *most_bins = most_bins.checked_sub(1)?;
+                let Bins { counts } = self.record(bins, size_of::<Bins>()).then(|| file.bins(bins))??;
+                if counts.iter().any(|&count| count != 0) {
+                    now.octaves.push((octave as u8, counts));
+                }
+            }
+            now.extremes = (raw.min <= raw.max).then_some((raw.min, raw.max));
+            (now.address, now.module, now.unbinned) = (before.address, before.module, raw.unbinned);
+            now.timeline = match raw.timeline {
+                0 => None,
+                timeline => {
+                    let raw = self.record(timeline, size_of::<Timeline>()).then(|| file.timeline(timeline))??;
+                    Some(Slices::of(&raw)?)
+                }
+            };
+            if pending.record == *record {
+                now.file(pending.value);
+            }
+            if now != *before {
+                if has_less(&now, before) {
+                    return None;
+                }
+                changes.functions.push((at, now.clone()));
+            }
+        }
+        Some(())
+    }
+
+    /// Whether a record lies in what was read of the arena.
+    fn record(&self, record: Ref, len: usize) -> bool {
+        let start = record as usize * UNIT;
+        let end = start + len;
+        start >= BLOCKS_START && self.blocks.iter().any(|span| start >= span.offset && end <= span.offset + span.size)
+    }
+}
+
+impl Span {
+    /// The names of its nodes.
+    fn names(&self) -> impl Iterator<Item = Ref> + use<> {
+        let (first, end) = self.nodes();
+        let offset = self.offset;
+        (first..end).step_by(NODE).map(move |at| ((offset + at) / UNIT) as Ref)
+    }
+}
+
+/// Whether an arena is still the one that was read as a whole: nobody else counts in it, and nothing has ended.
+fn is_same_owner(now: &diytrace_format::Arena, before: &diytrace_format::Arena) -> bool {
+    let of = |facts: &diytrace_format::Arena| {
+        let diytrace_format::Arena { pid, tid, ppid, process, owners, processes, flags, epoch, .. } = *facts;
+        let whose = (pid, tid, ppid, process, facts.pid_namespace, facts.token, facts.name);
+        (whose, owners, processes, flags, epoch, facts.process_started, facts.started, facts.left_at)
+    };
+    // Calls that ended before they began are told as a warning, and what others have asked of the owner at its end is its end.
+    let is_told = now.backward_calls != before.backward_calls || now.end_until != 0 || now.token == 0;
+    let was_seen = |facts: &diytrace_format::Arena| facts.away_ns != 0;
+    of(now) == of(before) && !is_told && was_seen(now) == was_seen(before)
+}
+
+/// A path that has changed. `None`: its place is another's now, or it has less than it had, or what cannot be.
+///
+/// This is the one place that decides whether what lies where a path was is that path.
+fn changed_node(file: &File, name: Ref, known: &Node, before: &[u8], family: &Family) -> Option<Node> {
+    let now = file.node(name)?;
+    let before = node_of(before)?;
+    let who = |node: &diytrace_format::Node| {
+        let (slots, noted, unwound) = Default::default();
+        diytrace_format::Node { slots, noted, unwound, ..*node }
+    };
+    let has_less = |now: &Slot, before: &Slot| {
+        now.calls < before.calls || now.ticks < before.ticks || now.descendants < before.descendants
+    };
+    let is_less = now.slots.iter().zip(&before.slots).any(|(now, before)| has_less(now, before));
+    if who(&now) != who(&before) || is_less || now.unwound < before.unwound || now.noted < before.noted {
+        return None;
+    }
+    // Who has inherited an open call over a reset is told from who has over a fork by all that the family has.
+    if family.resets > 0 && now.slots.iter().any(|slot| slot.mark & mark::INHERITED != 0) {
+        return None;
+    }
+    let mut damage = Damage::default();
+    let (unwound, slots) = damage.sound(now.unwound, now.slots);
+    let timed = Timed::of(&now, family.timing);
+    (damage.counters == 0).then_some(Node { unwound, slots, timed, ..*known })
+}
+
+/// Whether a function has fewer calls in any bin than it had: another has come to its place.
+fn has_less(now: &Function, before: &Function) -> bool {
+    let has_less = |(octave, before): &(u8, [u64; _])| match now.octaves.binary_search_by_key(octave, |(at, _)| *at) {
+        Ok(at) => now.octaves[at].1.iter().zip(before).any(|(now, before)| now < before),
+        Err(_) => true,
+    };
+    now.unbinned < before.unbinned || before.octaves.iter().any(has_less)
+}

@@ -1,0 +1,388 @@
+//! What has come since a reading, from what has changed in the file alone: for whoever reads it several times a second.
+//!
+//! The same as [`super::Merging::add_since`] tells of the changes of one family, and by the same sums ([`super::since`]), but of paths
+//! and functions by their numbers in the family, which its reader knows already: no tree is made of them, and nothing is asked of
+//! paths that have counted nothing.
+
+use rustc_hash::FxHashMap;
+
+use super::group::{FunctionTimes, filed};
+use super::idle::{counts_anything, tells_anything};
+use super::latest::{Latest, latest};
+use super::measure::{Measured, entered};
+use super::modules::{ModuleTable, Place, PlaceTable, Resolver};
+use super::since::{Before, Earlier, Paths, counted};
+use super::{Filed, Module, PathPairs, Row};
+use crate::load::timed::Timing;
+use crate::load::{Arena, ArenaChanges, Changes, Family, Function, Node};
+use crate::time::Time;
+use crate::timeline::Origin;
+use diytrace_format::node::{flag, mark};
+
+/// What is known of a family whose changes are asked for.
+pub struct Followed {
+    /// Functions, by address and module.
+    functions: Vec<(u64, u32)>,
+    numbers: FxHashMap<(u64, u32), u32>,
+    /// Of each function, calls that have entered and not returned.
+    open: Vec<i64>,
+    arenas: Vec<Standing>,
+    /// In which order arenas are: those of a process together.
+    order: Vec<usize>,
+}
+
+/// What is known of an arena.
+struct Standing {
+    /// Of each path and each function of it, the number of the function.
+    of_nodes: Vec<u32>,
+    of_functions: Vec<u32>,
+    /// Paths that count in every difference: what is open goes on, and what is off the processor is shared out by all.
+    stands: Vec<bool>,
+    /// The path that has the latest moment.
+    latest: Option<u32>,
+    /// For whoever numbers some paths; [`NOWHERE`] in between.
+    numbers: Vec<u32>,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+/// What a family counted between two readings.
+pub struct Addition {
+    /// The earlier reading and the later, of which there are only paths that have changed, and those that they are below.
+    pub before: Family,
+    /// See above.
+    pub now: Family,
+    /// As [`super::Group`] has them, here and below.
+    pub calls: u64,
+    /// See there.
+    pub lost_calls: u64,
+    /// See there.
+    pub folded_calls: u64,
+    /// See there.
+    pub unwound: u64,
+    /// See there.
+    pub left_out: u64,
+    /// By arena, and place in that.
+    pub paths: Vec<((usize, u32), Row)>,
+    /// By their numbers, ascending.
+    pub functions: Vec<(u32, FunctionTimes)>,
+    /// Likewise.
+    pub filed: Vec<(u32, Filed)>,
+}
+
+/// A family's places, as others number them.
+pub struct Known {
+    /// Its modules.
+    pub modules: Vec<Module>,
+    /// Of each function that is followed.
+    pub functions: Vec<Place>,
+    /// Of each arena's paths: the places of function, site, hook, and the call's target if it has one.
+    pub paths: Vec<Vec<(Place, Place, Place, Option<Place>)>>,
+}
+
+fn latest_mark(node: &Node) -> u64 {
+    node.slots.iter().map(|slot| slot.mark & !mark::BITS).max().unwrap_or(0)
+}
+
+fn stands(node: &Node) -> bool {
+    let is_open = node.is_open_since_reset || node.slots.iter().any(|slot| slot.mark & mark::OPEN != 0);
+    is_open || node.off != Default::default()
+}
+
+impl Followed {
+    /// Of a family as it was read.
+    pub fn of(family: &Family) -> Self {
+        let (mut functions, mut numbers): (Vec<(u64, u32)>, FxHashMap<_, u32>) = Default::default();
+        let mut number = |function: (u64, u32)| {
+            *numbers.entry(function).or_insert_with(|| {
+                functions.push(function);
+                functions.len() as u32 - 1
+            })
+        };
+        let arenas: Vec<Standing> = (family.arenas.iter())
+            .map(|arena| Standing {
+                of_nodes: arena.nodes.iter().map(|node| number((node.function, node.module))).collect(),
+                of_functions: arena.functions.iter().map(|of| number((of.address, of.module))).collect(),
+                stands: arena.nodes.iter().map(stands).collect(),
+                latest: (0..arena.nodes.len() as u32).max_by_key(|at| latest_mark(&arena.nodes[*at as usize])),
+                numbers: vec![NOWHERE; arena.nodes.len()],
+            })
+            .collect();
+        let mut open = vec![0i64; functions.len()];
+        for (arena, standing) in family.arenas.iter().zip(&arenas) {
+            for (node, of) in arena.nodes.iter().zip(&standing.of_nodes).filter(|(node, _)| !node.is_untimed()) {
+                open[*of as usize] = open[*of as usize].saturating_add_unsigned(entered_of(arena, node));
+            }
+            for (function, of) in arena.functions.iter().zip(&standing.of_functions) {
+                open[*of as usize] = open[*of as usize].saturating_sub_unsigned(returned(family, function));
+            }
+        }
+        let mut order: Vec<usize> = (0..arenas.len()).collect();
+        order.sort_by_key(|at| family.arenas[*at].facts.process);
+        Self { functions, numbers, open, arenas, order }
+    }
+
+    /// What its functions and paths are to others.
+    pub fn known(&self, family: &Family) -> Known {
+        let (mut modules, mut places) = (ModuleTable::default(), PlaceTable::default());
+        let resolver = Resolver::new(family, &mut modules, &mut places);
+        let functions = self.functions.iter().map(|(address, module)| resolver.place_of(*address, *module)).collect();
+        let path = |node: &Node| {
+            let target = (node.target != 0).then(|| resolver.place_of(node.target, node.site_module));
+            let site = resolver.place_of(node.site, node.site_module);
+            (resolver.place_of(node.function, node.module), site, resolver.place_of(node.hook, node.module), target)
+        };
+        let paths = family.arenas.iter().map(|arena| arena.nodes.iter().map(path).collect()).collect();
+        Known { modules: modules.list, functions, paths }
+    }
+
+    /// What has come since, of a family that these are the changes of.
+    pub fn since(&mut self, family: &Family, changes: &Changes) -> Addition {
+        let mut before = with_no_arenas(family);
+        let mut now = Family {
+            clock: changes.clock,
+            read_ticks: changes.read_ticks,
+            last_anchor_ticks: changes.last_anchor_ticks,
+            lost_calls: changes.lost_calls,
+            ..before.clone()
+        };
+        let mut places: Vec<Vec<u32>> = Vec::new();
+        for ((arena, changes), standing) in family.arenas.iter().zip(&changes.arenas).zip(&mut self.arenas) {
+            let stay = standing.staying(arena, &changes.nodes);
+            let (then, later) = standing.both(arena, changes, &stay);
+            before.arenas.push(then);
+            now.arenas.push(later);
+            places.push(stay);
+        }
+        let mut sum = Sum::of(self, &before, &now);
+        let earlier = Earlier::of(&before);
+        let mut latest = latest(&now);
+        earlier.outlive(&now, &mut latest);
+        for &number in self.order.iter().filter(|number| !now.arenas[**number].is_by_function()) {
+            let (arena, stay) = (&now.arenas[number], &places[number]);
+            let Some(before) = earlier.of_arena(arena) else { continue };
+            let (latest, changes) = (latest[number], &changes.arenas[number]);
+            sum.add(self, &Both { number, stay, now: &now, arena, latest, before, changes });
+        }
+        let Sum { calls, lost_calls, folded_calls, unwound, left_out, paths, times, filed, .. } = sum;
+        let functions = (0..).zip(times).filter(|(_, times)| tells_anything(times)).collect();
+        let filed = (0..).zip(filed).filter(|(_, filed)| *filed != Filed::default()).collect();
+        Addition { before, now, calls, lost_calls, folded_calls, unwound, left_out, paths, functions, filed }
+    }
+
+    /// Takes note of changes, before they are made.
+    pub fn note(&mut self, family: &Family, changes: &Changes) {
+        for ((arena, changes), standing) in family.arenas.iter().zip(&changes.arenas).zip(&mut self.arenas) {
+            for (at, node) in &changes.nodes {
+                let (before, place) = (&arena.nodes[*at as usize], *at as usize);
+                let open = &mut self.open[standing.of_nodes[place] as usize];
+                if !node.is_untimed() {
+                    *open = open.saturating_add_unsigned(entered_of(arena, node));
+                    *open = open.saturating_sub_unsigned(entered_of(arena, before));
+                }
+                standing.stands[place] = stands(node);
+            }
+            standing.latest = standing.latest_of(arena, &changes.nodes);
+            for (at, function) in &changes.functions {
+                let open = &mut self.open[standing.of_functions[*at as usize] as usize];
+                *open = open.saturating_sub_unsigned(returned(family, function));
+                *open = open.saturating_add_unsigned(returned(family, &arena.functions[*at as usize]));
+            }
+        }
+    }
+}
+
+/// Calls of a path that a histogram counts when they return.
+fn entered_of(arena: &Arena, node: &Node) -> u64 {
+    if arena.is_by_function() { 0 } else { entered(node) }
+}
+
+/// Where calls are not timed, what has returned is not told.
+fn returned(family: &Family, function: &Function) -> u64 {
+    if family.timing == Timing::All { function.returned() } else { 0 }
+}
+
+/// All of a family that is not its arenas, nor what only a reading as a whole asks for.
+fn with_no_arenas(family: &Family) -> Family {
+    let (arenas, modules, roots, warnings) = Default::default();
+    Family {
+        path: family.path.clone(),
+        evidence: family.evidence.clone(),
+        exe: family.exe.clone(),
+        cmdline: Vec::new(),
+        snapshot: None,
+        arenas,
+        modules,
+        roots,
+        warnings,
+        ..*family
+    }
+}
+
+impl Standing {
+    fn latest_of(&self, arena: &Arena, changed: &[(u32, Node)]) -> Option<u32> {
+        let at = |at: u32| latest_mark(&arena.nodes[at as usize]);
+        let known = self.latest.map(|known| (at(known), known));
+        let changed = changed.iter().map(|(at, node)| (latest_mark(node), *at));
+        known.into_iter().chain(changed).max().map(|(_, at)| at)
+    }
+
+    /// The places of all paths that count in a difference, and of those that they are below, ascending.
+    fn staying(&mut self, arena: &Arena, changed: &[(u32, Node)]) -> Vec<u32> {
+        let latest = self.latest_of(arena, changed).into_iter().chain(self.latest);
+        let standing = (0u32..).zip(&self.stands).filter(|(_, stands)| **stands).map(|(at, _)| at);
+        let mut stay: Vec<u32> = Vec::new();
+        for at in changed.iter().map(|(at, _)| *at).chain(standing).chain(latest) {
+            if std::mem::replace(&mut self.numbers[at as usize], 0) == NOWHERE {
+                stay.push(at);
+            }
+        }
+        let mut next = 0;
+        while let Some(at) = stay.get(next) {
+            let node = &arena.nodes[*at as usize];
+            for above in node.parent.into_iter().chain(node.folded_into) {
+                if std::mem::replace(&mut self.numbers[above as usize], 0) == NOWHERE {
+                    stay.push(above);
+                }
+            }
+            next += 1;
+        }
+        stay.sort_unstable();
+        stay
+    }
+
+    /// An arena at both readings, with these paths and the functions that have changed.
+    fn both(&mut self, arena: &Arena, changes: &ArenaChanges, stay: &[u32]) -> (Arena, Arena) {
+        for (number, at) in (0u32..).zip(stay) {
+            self.numbers[*at as usize] = number;
+        }
+        let mut changed = changes.nodes.iter().peekable();
+        let (mut names, mut then, mut later) =
+            (Vec::with_capacity(stay.len()), Vec::with_capacity(stay.len()), Vec::with_capacity(stay.len()));
+        for at in stay {
+            let number = |above: u32| self.numbers[above as usize];
+            let numbered =
+                |node: &Node| Node { parent: node.parent.map(number), folded_into: node.folded_into.map(number), ..*node };
+            let node = &arena.nodes[*at as usize];
+            then.push(numbered(node));
+            later.push(changed.next_if(|(changed, _)| changed == at).map_or_else(|| numbered(node), |(_, now)| numbered(now)));
+            names.push(arena.names[*at as usize]);
+        }
+        stay.iter().for_each(|at| self.numbers[*at as usize] = NOWHERE);
+        let of = |facts, names, nodes, functions| Arena {
+            facts,
+            name: arena.name,
+            state: arena.state,
+            is_before_reset: false,
+            names,
+            nodes,
+            functions,
+        };
+        let functions = changes.functions.iter().map(|(at, _)| arena.functions[*at as usize].clone()).collect();
+        let before = of(arena.facts, names.clone(), then, functions);
+        (before, of(changes.facts, names, later, changes.functions.iter().map(|(_, now)| now.clone()).collect()))
+    }
+}
+
+/// An addition on the way.
+#[derive(Default)]
+struct Sum {
+    calls: u64,
+    lost_calls: u64,
+    folded_calls: u64,
+    unwound: u64,
+    left_out: u64,
+    paths: Vec<((usize, u32), Row)>,
+    /// By the functions' numbers.
+    times: Vec<FunctionTimes>,
+    filed: Vec<Filed>,
+    /// The last process that has called each function.
+    called_by: Vec<Option<u32>>,
+}
+
+/// An arena at both readings, and where its paths are in the whole of it.
+struct Both<'a> {
+    number: usize,
+    stay: &'a [u32],
+    now: &'a Family,
+    arena: &'a Arena,
+    latest: Latest,
+    before: Before<'a>,
+    changes: &'a ArenaChanges,
+}
+
+impl Sum {
+    fn of(followed: &Followed, before: &Family, now: &Family) -> Self {
+        let functions = followed.functions.len();
+        let times = |open: &i64| FunctionTimes { open_before: *open, ..FunctionTimes::default() };
+        Self {
+            lost_calls: now.lost_calls.saturating_sub(before.lost_calls),
+            times: followed.open.iter().map(times).collect(),
+            filed: vec![Filed::default(); functions],
+            called_by: vec![None; functions],
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, followed: &Followed, of: &Both) {
+        let Both { number, stay, now, arena, latest, before, changes } = *of;
+        let standing = &followed.arenas[number];
+        let before_left_out = before.arena.left_out();
+        let counted = counted(now, arena, latest, Some(before), Some(Time::LONGEST));
+        self.lost_calls = self.lost_calls.saturating_add(counted.lost_calls);
+        self.unwound = self.unwound.saturating_add(counted.unwound);
+        self.left_out = self.left_out.saturating_add(arena.left_out().saturating_sub(before_left_out));
+        if let Paths::Since(measured) = &counted.paths {
+            self.add_paths(standing, of, measured);
+        }
+        for ((at, _), function) in changes.functions.iter().zip(counted.functions.iter()) {
+            let times = &mut self.times[standing.of_functions[*at as usize] as usize];
+            times.histogram.add(function, now.clock.hz);
+            times.returned = times.returned.saturating_add(returned(now, function));
+        }
+        let origin = Origin::new(now.started_unix_ns, now.clock.hz);
+        for (function, slices) in &counted.timelines {
+            if let Some(function) = followed.numbers.get(function) {
+                self.times[*function as usize].timelines.add(origin, slices);
+            }
+        }
+        debug_assert_eq!(stay.len(), arena.nodes.len());
+    }
+
+    fn add_paths(&mut self, standing: &Standing, of: &Both, measured: &[Measured]) {
+        let Both { number, stay, now, arena, .. } = *of;
+        let of_loop = now.evidence.of_loop();
+        let process = arena.facts.process;
+        let mut is_folded = vec![false; stay.len()];
+        let mut counts = vec![false; stay.len()];
+        for (at, (node, measured)) in arena.nodes.iter().zip(measured).enumerate() {
+            counts[at] = counts_anything(&measured.counts) || measured.pairs != PathPairs::default();
+            let is_above = node.parent.is_some_and(|parent| is_folded[parent as usize]);
+            is_folded[at] = node.flags & flag::FOLDED != 0 || is_above;
+            if node.is_untimed() {
+                continue;
+            }
+            let (calls, function) = (measured.counts.calls, standing.of_nodes[stay[at] as usize] as usize);
+            self.calls = self.calls.saturating_add(calls);
+            if is_folded[at] {
+                self.folded_calls = self.folded_calls.saturating_add(calls);
+            }
+            if calls > 0 && self.called_by[function].replace(process) != Some(process) {
+                self.times[function].processes += 1;
+            }
+            if node.has_histogram {
+                self.filed[function].add(&filed(now, &of_loop, measured));
+            }
+        }
+        // A path comes after those that it is below.
+        for (at, node) in arena.nodes.iter().enumerate().rev() {
+            if counts[at] {
+                node.parent.into_iter().chain(node.folded_into).for_each(|above| counts[above as usize] = true);
+            }
+        }
+        for ((at, measured), _) in stay.iter().zip(measured).zip(counts).filter(|(_, counts)| *counts) {
+            let Measured { counts, pairs } = *measured;
+            self.paths.push(((number, *at), Row { counts, pairs }));
+        }
+    }
+}
