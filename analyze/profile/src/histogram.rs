@@ -82,18 +82,29 @@ struct Bins {
 impl Histogram {
     /// Adds what one arena has counted.
     pub fn add(&mut self, function: &load::Function, hz: f64) {
+        self.add_calls(function.unbinned, function.extremes, &function.octaves, hz);
+    }
+
+    /// Adds calls in no bin, the shortest and longest, and those in bins, in ticks of a clock of this rate.
+    pub fn add_calls(
+        &mut self,
+        unbinned: u64,
+        extremes: Option<(u64, u64)>,
+        octaves: &[(u8, [u64; SUBS])],
+        hz: f64,
+    ) {
         let ns = |ticks: u64| Time::from_ns(ticks as f64 * (1e9 / hz));
-        self.unbinned = self.unbinned.saturating_add(function.unbinned);
-        if let Some((min, max)) = function.extremes {
+        self.unbinned = self.unbinned.saturating_add(unbinned);
+        if let Some((min, max)) = extremes {
             self.extend(ns(min), ns(max));
         }
-        if function.octaves.is_empty() {
+        if octaves.is_empty() {
             return;
         }
         let bins = self.clocks.at(clock_of(hz));
-        let calls = function.returned().saturating_sub(function.unbinned);
+        let calls = octaves.iter().flat_map(|(_, counts)| counts).fold(0, |sum: u64, count| sum.saturating_add(*count));
         bins.add_rates(calls, u128::from(calls).saturating_mul(hz.round() as u128));
-        for (octave, counts) in &function.octaves {
+        for (octave, counts) in octaves {
             bins.add_octave(*octave, counts);
         }
     }

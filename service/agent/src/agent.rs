@@ -67,6 +67,8 @@ pub struct Agent {
     tails: BTreeMap<PathBuf, Tail>,
     names: KnownNames,
     every: Duration,
+    /// When it looked for recordings last.
+    looked: Option<Instant>,
     /// What recordings are read into, one after the other.
     bytes: Vec<u8>,
     /// What it has said last of what goes wrong.
@@ -79,8 +81,8 @@ impl Agent {
         let client = Client::new(&options.to, &options.access)?;
         let memory = Memory::open(&options.spool, options.spool_bytes)?;
         let every = options.every.unwrap_or(USUAL);
-        let (tails, names, bytes) = Default::default();
-        Ok(Self { options, client, memory, tails, names, every, bytes, trouble: None })
+        let (tails, names, bytes, looked) = Default::default();
+        Ok(Self { options, client, memory, tails, names, every, looked, bytes, trouble: None })
     }
 
     /// Sends until `wait` says that it is to end, then what there is; fails if the service says no, and would again.
@@ -105,6 +107,9 @@ impl Agent {
 
     /// Sends what has come of every recording.
     fn round(&mut self, is_last: bool) -> Result<(), Error> {
+        if is_last {
+            self.looked = None; // what has come a moment ago is sent, too
+        }
         self.look();
         let mut told = Told::default();
         let whole = if is_last { self.tails.keys().cloned().collect() } else { self.turn(&mut told)? };
@@ -181,9 +186,13 @@ impl Agent {
         Ok(whole)
     }
 
-    /// Finds recordings; whether there are new ones.
+    /// Finds recordings, if it is time for that; whether there are new ones.
     fn look(&mut self) -> bool {
         let mut is_new = false;
+        if self.looked.is_some_and(|at| at.elapsed() < LOOK) {
+            return false;
+        }
+        self.looked = Some(Instant::now());
         for folder in &self.options.folders {
             let found = recordings(folder).unwrap_or_else(|error| {
                 tracing::debug!("{error}");

@@ -64,13 +64,14 @@ pub fn encode(rows: &[(u32, Row)], parent: impl Fn(u32) -> Option<u32>) -> Vec<u
     put(&mut bytes, rows.len() as u128);
     let mut below = Below::default();
     let mut before: Option<u32> = None;
+    let mut rest = Vec::with_capacity(NUMBERS);
     for (path, row) in rows.iter().rev() {
         put(&mut bytes, before.map_or(*path, |before| before - path - 1).into());
         before = Some(*path);
         let numbers = numbers(row);
         let mut written = [0; NUMBERS];
         let expectation = below.of(*path);
-        let (mut mask, mut rest) = (0u128, Vec::with_capacity(NUMBERS));
+        let mut mask = 0u128;
         for (bit, &at) in ORDER.iter().enumerate() {
             written[at] = numbers[at].wrapping_sub(expected(at, &written, &expectation));
             if written[at] != 0 {
@@ -80,7 +81,7 @@ pub fn encode(rows: &[(u32, Row)], parent: impl Fn(u32) -> Option<u32>) -> Vec<u
             written[at] = numbers[at];
         }
         put(&mut bytes, mask);
-        rest.into_iter().for_each(|number| put_signed(&mut bytes, number));
+        rest.drain(..).for_each(|number| put_signed(&mut bytes, number));
         below.add(parent(*path), &numbers);
     }
     bytes

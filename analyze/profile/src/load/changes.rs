@@ -1,10 +1,12 @@
 //! What is not the same any more in a file that was read before.
 
+use diytrace_format::histogram::SUBS;
 use diytrace_format::node::mark;
 use diytrace_format::{Ref, Slot};
 
 use super::clock::Clock;
 use super::family::{Family, Function, Node};
+use crate::timeline::Slices;
 
 /// What is not the same any more in a family.
 #[derive(Clone, Debug)]
@@ -33,9 +35,39 @@ pub struct ArenaChanges {
     /// The bytes of those.
     pub(super) raw: Vec<u8>,
     /// Functions, by their places, ascending.
-    pub functions: Vec<(u32, Function)>,
+    pub functions: Vec<(u32, FunctionChanges)>,
     /// New records of time off the processor, and their paths.
     pub(super) new_off: Vec<(Ref, u32)>,
+}
+
+/// What has come to a function.
+#[derive(Clone, Debug)]
+pub struct FunctionChanges {
+    /// Its shortest and longest call, of all that it has had.
+    pub extremes: Option<(u64, u64)>,
+    /// How many have come that are in no bin.
+    pub unbinned: u64,
+    /// How many have come to each bin, of octaves that have more.
+    pub octaves: Vec<(u8, [u64; SUBS])>,
+    /// All of its timeline.
+    pub timeline: Option<Slices>,
+}
+
+impl FunctionChanges {
+    fn apply(self, function: &mut Function) {
+        let Self { extremes, unbinned, octaves, timeline } = self;
+        (function.extremes, function.timeline) = (extremes, timeline);
+        function.unbinned = function.unbinned.saturating_add(unbinned);
+        for (octave, more) in octaves {
+            match function.octaves.binary_search_by_key(&octave, |(known, _)| *known) {
+                Ok(at) => {
+                    let counts = &mut function.octaves[at].1;
+                    counts.iter_mut().zip(more).for_each(|(count, more)| *count = count.saturating_add(more));
+                }
+                Err(at) => function.octaves.insert(at, (octave, more)),
+            }
+        }
+    }
 }
 
 impl ArenaChanges {
@@ -61,7 +93,7 @@ impl Changes {
         for (arena, changes) in family.arenas.iter_mut().zip(arenas) {
             arena.facts = changes.facts;
             changes.nodes.into_iter().for_each(|(at, node)| arena.nodes[at as usize] = node);
-            changes.functions.into_iter().for_each(|(at, function)| arena.functions[at as usize] = function);
+            changes.functions.into_iter().for_each(|(at, function)| function.apply(&mut arena.functions[at as usize]));
         }
     }
 }

@@ -163,6 +163,11 @@ impl Evidence {
         Self { loops: vec![costs], ..Self::default() }
     }
 
+    /// The memory that it takes beside itself.
+    pub fn bytes(&self) -> usize {
+        self.loops.capacity() * size_of::<Costs>() + self.calibration.results.capacity() * size_of::<Tried>()
+    }
+
     /// As the loops have shown: their mean.
     pub fn of_loop(&self) -> Costs {
         let mean = |cost: fn(&Costs) -> f64| {

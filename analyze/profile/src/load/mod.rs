@@ -49,7 +49,7 @@ use rayon::prelude::*;
 use crate::archive::{self, Archive};
 use crate::progress::Progress;
 pub use bytes::{Bytes, family_again, family_of, read, read_into};
-pub use changes::{ArenaChanges, Changes};
+pub use changes::{ArenaChanges, Changes, FunctionChanges};
 pub use doubt::{Doubt, Lost};
 pub use family::{Arena, Family, Function, Module, Node, Off, Root};
 pub use find::{DEFAULT_FOLDER, find, find_below};

@@ -10,7 +10,7 @@
 use std::fs;
 use std::path::Path;
 
-use diytrace_format::histogram::OCTAVES;
+use diytrace_format::histogram::{OCTAVES, SUBS, bin};
 use diytrace_format::node::mark;
 use diytrace_format::reader::{File, node_of};
 use diytrace_format::{
@@ -20,11 +20,11 @@ use rustc_hash::FxHashMap;
 
 use super::arenas::LONGEST;
 use super::bytes::fill;
-use super::changes::{ArenaChanges, Changes};
+use super::changes::{ArenaChanges, Changes, FunctionChanges};
 use super::clock::Clock;
 use super::damage::Damage;
 use super::doubt::Doubt;
-use super::family::{Arena, Family, Function, Node, Off};
+use super::family::{Arena, Family, Node, Off};
 use super::holders::{self, Identity};
 use super::lease::{self, Held};
 use super::off_cpu;
@@ -344,41 +344,67 @@ impl Lying {
         most_bins: &mut usize,
     ) -> Option<()> {
         let pending = Pending::of(changes.facts.pending);
-        let octaves = Vec::with_capacity(OCTAVES);
-        let mut now = Function { address: 0, module: 0, extremes: None, unbinned: 0, octaves, timeline: None };
-        for (at, (record, before)) in (0u32..).zip(self.records.iter().zip(&arena.functions)) {
+        for (at, (record, known)) in (0u32..).zip(self.records.iter().zip(&arena.functions)) {
             let raw = self.record(*record, size_of::<diytrace_format::Function>()).then(|| file.function(*record))??;
-            if raw.address != before.address {
+            if raw.address != known.address {
                 return None;
             }
-            now.octaves.clear();
-            for (octave, &bins) in raw.octaves.iter().enumerate().filter(|(_, bins)| **bins != 0) {
-                *most_bins = most_bins.checked_sub(1)?;
-                let Bins { counts } = self.record(bins, size_of::<Bins>()).then(|| file.bins(bins))??;
-                if counts.iter().any(|&count| count != 0) {
-                    now.octaves.push((octave as u8, counts));
-                }
-            }
-            now.extremes = (raw.min <= raw.max).then_some((raw.min, raw.max));
-            (now.address, now.module, now.unbinned) = (before.address, before.module, raw.unbinned);
-            now.timeline = match raw.timeline {
+            // What is noted and not filed yet.
+            let noted = Some(pending.value).filter(|_| pending.record == *record);
+            let timeline = match raw.timeline {
                 0 => None,
                 timeline => {
                     let raw = self.record(timeline, size_of::<Timeline>()).then(|| file.timeline(timeline))??;
                     Some(Slices::of(&raw)?)
                 }
             };
-            if pending.record == *record {
-                now.file(pending.value);
-            }
-            if now != *before {
-                if has_less(&now, before) {
-                    return None;
-                }
-                changes.functions.push((at, now.clone()));
+            let octaves = self.more_in_bins(file, &raw.octaves, noted, &known.octaves, most_bins)?;
+            let extremes = (raw.min <= raw.max).then_some((raw.min, raw.max));
+            let extremes = match (extremes, noted) {
+                (Some((min, max)), Some(noted)) => Some((min.min(noted), max.max(noted))),
+                (extremes, noted) => extremes.or(noted.map(|noted| (noted, noted))),
+            };
+            let unbinned = raw.unbinned.checked_sub(known.unbinned)?;
+            if !octaves.is_empty() || unbinned > 0 || extremes != known.extremes || timeline != known.timeline {
+                changes.functions.push((at, FunctionChanges { extremes, unbinned, octaves, timeline }));
             }
         }
         Some(())
+    }
+
+    /// What has come to a function's bins. `None`: one has fewer calls than it had, so another has come to its place.
+    fn more_in_bins(
+        &self,
+        file: &File,
+        octaves: &[Ref; OCTAVES],
+        noted: Option<u64>,
+        known: &[(u8, [u64; SUBS])],
+        most_bins: &mut usize,
+    ) -> Option<Vec<(u8, [u64; SUBS])>> {
+        let noted = noted.map(bin);
+        let (mut known, mut all) = (known.iter().peekable(), Vec::new());
+        for (octave, &bins) in octaves.iter().enumerate() {
+            let noted = noted.filter(|(at, _)| *at == octave).map(|(_, sub)| sub);
+            if bins == 0 && noted.is_none() {
+                continue;
+            }
+            let mut counts = [0; SUBS];
+            if bins != 0 {
+                *most_bins = most_bins.checked_sub(1)?;
+                counts = self.record(bins, size_of::<Bins>()).then(|| file.bins(bins))??.counts;
+            }
+            if let Some(sub) = noted {
+                counts[sub] = counts[sub].saturating_add(1);
+            }
+            let before = known.next_if(|(at, _)| usize::from(*at) == octave).map_or(&[0; SUBS], |(_, counts)| counts);
+            if counts != *before {
+                for (count, before) in counts.iter_mut().zip(before) {
+                    *count = count.checked_sub(*before)?;
+                }
+                all.push((octave as u8, counts));
+            }
+        }
+        known.next().is_none().then_some(all)
     }
 
     /// Whether a record lies in what was read of the arena.
@@ -436,13 +462,4 @@ fn changed_node(file: &File, name: Ref, known: &Node, before: &[u8], family: &Fa
     let (unwound, slots) = damage.sound(now.unwound, now.slots);
     let timed = Timed::of(&now, family.timing);
     (damage.counters == 0).then_some(Node { unwound, slots, timed, ..*known })
-}
-
-/// Whether a function has fewer calls in any bin than it had: another has come to its place.
-fn has_less(now: &Function, before: &Function) -> bool {
-    let has_less = |(octave, before): &(u8, [u64; _])| match now.octaves.binary_search_by_key(octave, |(at, _)| *at) {
-        Ok(at) => now.octaves[at].1.iter().zip(before).any(|(now, before)| now < before),
-        Err(_) => true,
-    };
-    now.unbinned < before.unbinned || before.octaves.iter().any(has_less)
 }

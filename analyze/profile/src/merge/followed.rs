@@ -11,12 +11,14 @@ use super::idle::{counts_anything, tells_anything};
 use super::latest::{Latest, latest};
 use super::measure::{Measured, entered};
 use super::modules::{ModuleTable, Place, PlaceTable, Resolver};
-use super::since::{Before, Earlier, Paths, counted};
+use super::since::{Before, Earlier, Paths, counted, extremes_since};
 use super::{Filed, Module, PathPairs, Row};
+use crate::load::costs::Costs;
 use crate::load::timed::Timing;
-use crate::load::{Arena, ArenaChanges, Changes, Family, Function, Node};
+use crate::load::{Arena, ArenaChanges, Changes, Family, Function, FunctionChanges, Node};
 use crate::time::Time;
-use crate::timeline::Origin;
+use crate::timeline::{Origin, Slices};
+use diytrace_format::histogram::SUBS;
 use diytrace_format::node::{flag, mark};
 
 /// What is known of a family whose changes are asked for.
@@ -114,7 +116,8 @@ impl Followed {
                 open[*of as usize] = open[*of as usize].saturating_add_unsigned(entered_of(arena, node));
             }
             for (function, of) in arena.functions.iter().zip(&standing.of_functions) {
-                open[*of as usize] = open[*of as usize].saturating_sub_unsigned(returned(family, function));
+                let returned = returned(family.timing, function.unbinned, &function.octaves);
+                open[*of as usize] = open[*of as usize].saturating_sub_unsigned(returned);
             }
         }
         let mut order: Vec<usize> = (0..arenas.len()).collect();
@@ -154,7 +157,7 @@ impl Followed {
             now.arenas.push(later);
             places.push(stay);
         }
-        let mut sum = Sum::of(self, &before, &now);
+        let mut sum = Sum::of(self, &before, &now, family.evidence.of_loop());
         let earlier = Earlier::of(&before);
         let mut latest = latest(&now);
         earlier.outlive(&now, &mut latest);
@@ -162,7 +165,7 @@ impl Followed {
             let (arena, stay) = (&now.arenas[number], &places[number]);
             let Some(before) = earlier.of_arena(arena) else { continue };
             let (latest, changes) = (latest[number], &changes.arenas[number]);
-            sum.add(self, &Both { number, stay, now: &now, arena, latest, before, changes });
+            sum.add(self, &Both { number, stay, now: &now, arena, whole: &family.arenas[number], latest, before, changes });
         }
         let Sum { calls, lost_calls, folded_calls, unwound, left_out, paths, times, filed, .. } = sum;
         let functions = (0..).zip(times).filter(|(_, times)| tells_anything(times)).collect();
@@ -183,10 +186,9 @@ impl Followed {
                 standing.stands[place] = stands(node);
             }
             standing.latest = standing.latest_of(arena, &changes.nodes);
-            for (at, function) in &changes.functions {
+            for (at, FunctionChanges { unbinned, octaves, .. }) in &changes.functions {
                 let open = &mut self.open[standing.of_functions[*at as usize] as usize];
-                *open = open.saturating_sub_unsigned(returned(family, function));
-                *open = open.saturating_add_unsigned(returned(family, &arena.functions[*at as usize]));
+                *open = open.saturating_sub_unsigned(returned(family.timing, *unbinned, octaves));
             }
         }
     }
@@ -198,8 +200,9 @@ fn entered_of(arena: &Arena, node: &Node) -> u64 {
 }
 
 /// Where calls are not timed, what has returned is not told.
-fn returned(family: &Family, function: &Function) -> u64 {
-    if family.timing == Timing::All { function.returned() } else { 0 }
+fn returned(timing: Timing, unbinned: u64, octaves: &[(u8, [u64; SUBS])]) -> u64 {
+    let binned = || octaves.iter().flat_map(|(_, counts)| counts);
+    if timing == Timing::All { binned().fold(unbinned, |sum, count| sum.saturating_add(*count)) } else { 0 }
 }
 
 /// All of a family that is not its arenas, nor what only a reading as a whole asks for.
@@ -207,7 +210,7 @@ fn with_no_arenas(family: &Family) -> Family {
     let (arenas, modules, roots, warnings) = Default::default();
     Family {
         path: family.path.clone(),
-        evidence: family.evidence.clone(),
+        evidence: Default::default(),
         exe: family.exe.clone(),
         cmdline: Vec::new(),
         snapshot: None,
@@ -278,9 +281,17 @@ impl Standing {
             nodes,
             functions,
         };
-        let functions = changes.functions.iter().map(|(at, _)| arena.functions[*at as usize].clone()).collect();
-        let before = of(arena.facts, names.clone(), then, functions);
-        (before, of(changes.facts, names, later, changes.functions.iter().map(|(_, now)| now.clone()).collect()))
+        // When they ran; their calls are told already.
+        let with_timelines = || changes.functions.iter().filter(|(_, now)| now.timeline.is_some());
+        let function = |at: u32, timeline: &Option<Slices>| {
+            let Function { address, module, .. } = arena.functions[at as usize];
+            let (extremes, unbinned, octaves, timeline) = (None, 0, Vec::new(), timeline.clone());
+            Function { address, module, extremes, unbinned, octaves, timeline }
+        };
+        let was = |(at, _): &(u32, _)| function(*at, &arena.functions[*at as usize].timeline);
+        let is = |(at, now): &(u32, FunctionChanges)| function(*at, &now.timeline);
+        let before = of(arena.facts, names.clone(), then, with_timelines().map(was).collect());
+        (before, of(changes.facts, names, later, with_timelines().map(is).collect()))
     }
 }
 
@@ -296,6 +307,8 @@ struct Sum {
     /// By the functions' numbers.
     times: Vec<FunctionTimes>,
     filed: Vec<Filed>,
+    /// What hooks cost, as the recorder knows it.
+    of_loop: Costs,
     /// The last process that has called each function.
     called_by: Vec<Option<u32>>,
 }
@@ -306,13 +319,15 @@ struct Both<'a> {
     stay: &'a [u32],
     now: &'a Family,
     arena: &'a Arena,
+    /// All of it, at the earlier one.
+    whole: &'a Arena,
     latest: Latest,
     before: Before<'a>,
     changes: &'a ArenaChanges,
 }
 
 impl Sum {
-    fn of(followed: &Followed, before: &Family, now: &Family) -> Self {
+    fn of(followed: &Followed, before: &Family, now: &Family, of_loop: Costs) -> Self {
         let functions = followed.functions.len();
         let times = |open: &i64| FunctionTimes { open_before: *open, ..FunctionTimes::default() };
         Self {
@@ -320,12 +335,13 @@ impl Sum {
             times: followed.open.iter().map(times).collect(),
             filed: vec![Filed::default(); functions],
             called_by: vec![None; functions],
+            of_loop,
             ..Self::default()
         }
     }
 
     fn add(&mut self, followed: &Followed, of: &Both) {
-        let Both { number, stay, now, arena, latest, before, changes } = *of;
+        let Both { number, stay, now, arena, whole, latest, before, changes } = *of;
         let standing = &followed.arenas[number];
         let before_left_out = before.arena.left_out();
         let counted = counted(now, arena, latest, Some(before), Some(Time::LONGEST));
@@ -335,10 +351,11 @@ impl Sum {
         if let Paths::Since(measured) = &counted.paths {
             self.add_paths(standing, of, measured);
         }
-        for ((at, _), function) in changes.functions.iter().zip(counted.functions.iter()) {
+        for (at, FunctionChanges { extremes, unbinned, octaves, .. }) in &changes.functions {
             let times = &mut self.times[standing.of_functions[*at as usize] as usize];
-            times.histogram.add(function, now.clock.hz);
-            times.returned = times.returned.saturating_add(returned(now, function));
+            let extremes = extremes_since(octaves, *extremes, whole.functions[*at as usize].extremes);
+            times.histogram.add_calls(*unbinned, extremes, octaves, now.clock.hz);
+            times.returned = times.returned.saturating_add(returned(now.timing, *unbinned, octaves));
         }
         let origin = Origin::new(now.started_unix_ns, now.clock.hz);
         for (function, slices) in &counted.timelines {
@@ -351,7 +368,6 @@ impl Sum {
 
     fn add_paths(&mut self, standing: &Standing, of: &Both, measured: &[Measured]) {
         let Both { number, stay, now, arena, .. } = *of;
-        let of_loop = now.evidence.of_loop();
         let process = arena.facts.process;
         let mut is_folded = vec![false; stay.len()];
         let mut counts = vec![false; stay.len()];
@@ -371,7 +387,7 @@ impl Sum {
                 self.times[function].processes += 1;
             }
             if node.has_histogram {
-                self.filed[function].add(&filed(now, &of_loop, measured));
+                self.filed[function].add(&filed(now, &self.of_loop, measured));
             }
         }
         // A path comes after those that it is below.

@@ -218,15 +218,24 @@ fn function_since(now: &Function, before: &Function) -> Function {
     };
     let octaves: Vec<_> = now.octaves.iter().filter_map(since).collect();
     let unbinned = now.unbinned.saturating_sub(before.unbinned);
-    let extremes = extremes(&octaves).zip(now.extremes).map(|((low, high), (shortest, longest))| {
-        let (was_shortest, was_longest) = before.extremes.unwrap_or((u64::MAX, 0));
+    let extremes = extremes_since(&octaves, now.extremes, before.extremes);
+    // Its timeline is taken off with those of calls that are open: see `timelines`.
+    Function { address: now.address, module: now.module, extremes, unbinned, octaves, timeline: None }
+}
+
+/// The shortest and longest of calls that are in these bins, where those of all are known as they were, and as they are.
+pub fn extremes_since(
+    octaves: &[(u8, [u64; SUBS])],
+    now: Option<(u64, u64)>,
+    before: Option<(u64, u64)>,
+) -> Option<(u64, u64)> {
+    extremes(octaves).zip(now).map(|((low, high), (shortest, longest))| {
+        let (was_shortest, was_longest) = before.unwrap_or((u64::MAX, 0));
         (
             if shortest < was_shortest { shortest } else { low.max(shortest) },
             if longest > was_longest { longest } else { high.min(longest) },
         )
-    });
-    // Its timeline is taken off with those of calls that are open: see `timelines`.
-    Function { address: now.address, module: now.module, extremes, unbinned, octaves, timeline: None }
+    })
 }
 
 /// Between which times the calls in bins lie.

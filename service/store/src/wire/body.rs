@@ -3,7 +3,7 @@
 use diytrace_profile::load::Summary;
 use diytrace_profile::load::costs::Evidence;
 use diytrace_profile::merge::{Group, Key, Module, PartKey, PathId, PlaceId};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::Labels;
 use crate::dictionary::{Entries, ModuleNumber, Path};
@@ -37,9 +37,16 @@ pub struct Body {
     pub evidence: Option<Evidence>,
     pub totals: Totals,
     /// As [`crate::codec`] writes them.
+    #[serde(serialize_with = "as_one")]
     pub rows: Vec<u8>,
     /// As [`crate::function_sums`] does.
+    #[serde(serialize_with = "as_one")]
     pub functions: Vec<u8>,
+}
+
+/// The same bytes as one by one, at once.
+fn as_one<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_bytes(bytes)
 }
 
 /// What the other side does not know yet.

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use diytrace_profile::load::costs::Evidence;
 use rustc_hash::FxHashMap;
 
 use super::body::{Body, Fixed};
@@ -21,13 +22,16 @@ struct Known {
     entries: Entries,
     /// A [`Fixed`], as it was sent: so that it takes the memory that it is said to.
     fixed: Vec<u8>,
+    /// What the latest whole frame told of what hooks cost.
+    evidence: Option<Evidence>,
     /// When it was asked for last, by the number of frames that had come.
     used: u64,
 }
 
 impl Known {
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.entries.bytes() + self.fixed.capacity()
+        let evidence = self.evidence.as_ref().map_or(0, Evidence::bytes);
+        size_of::<Self>() + self.entries.bytes() + self.fixed.capacity() + evidence
     }
 }
 
@@ -53,15 +57,16 @@ struct Sessions {
 impl Incoming {
     /// A frame from bytes that anybody may have sent: at most so many when they are inflated.
     pub fn decode(&self, bytes: &[u8], most: u64) -> Result<Frame, Error> {
-        self.frame(read(FRAME, bytes, most)?)
+        self.frame(read(FRAME, bytes, most)?, false)
     }
 
     /// The same of one that came with others: see [`super::apart`].
     pub fn decode_one(&self, bytes: &[u8]) -> Result<Frame, Error> {
-        self.frame(parse(bytes)?)
+        self.frame(parse(bytes)?, true)
     }
 
-    fn frame(&self, body: Body) -> Result<Frame, Error> {
+    /// `is_turn`: what tells what hooks cost is as it was, and not sent again.
+    fn frame(&self, body: Body, is_turn: bool) -> Result<Frame, Error> {
         match &body {
             _ if body.session.is_empty() || body.session.len() > MOST_NAME => {
                 return wrong("its recording has no name");
@@ -73,6 +78,9 @@ impl Incoming {
         }
         // Whoever sends the next of this recording waits for the answer to this one.
         let mut known = self.take(&body)?;
+        if !is_turn {
+            known.evidence.clone_from(&body.evidence);
+        }
         let frame = frame(&body, &mut known);
         if frame.is_ok() {
             known.checksum = body.news.checksum(body.known);
@@ -135,7 +143,7 @@ fn frame(body: &Body, known: &mut Known) -> Result<Frame, Error> {
         known.fixed.clone_from(fixed);
     }
     body.news.add_to(&mut known.entries).ok_or_else(cannot_be)?;
-    let Known { entries, fixed, .. } = &*known;
+    let Known { entries, fixed, evidence, .. } = &*known;
     let Ok(Fixed { labels, part, summary, modules, group }) = postcard::from_bytes(fixed) else {
         return wrong("nothing is told of its recording");
     };
@@ -144,7 +152,7 @@ fn frame(body: &Body, known: &mut Known) -> Result<Frame, Error> {
     }
     let mut sums = OfSeries::to_keep();
     let keys: Vec<_> = modules.iter().map(|module| module.key()).collect();
-    sums.add_session(0, Head { summary: summary.clone(), modules, group, evidence: body.evidence.clone() });
+    sums.add_session(0, Head { summary: summary.clone(), modules, group, evidence: evidence.clone() });
     let only = Among::of(true, true, None, body.end);
     sums.add_totals(&body.totals);
     sums.add_paths(&body.rows, only, entries).map_err(|_| cannot_be())?;
