@@ -89,12 +89,6 @@ impl<'a> File<'a> {
         })
     }
 
-    /// The block at a place that is known to have one; its header as it is now.
-    pub fn block(&self, offset: usize) -> Option<Located> {
-        let block: Block = copy(self.bytes, offset)?;
-        (block.magic == BLOCK_MAGIC).then_some(Located { offset, block })
-    }
-
     /// The arena that starts in a block of [`kind::ARENA`].
     pub fn arena(&self, at: &Located) -> Option<Arena> {
         (at.block.kind == kind::ARENA).then(|| copy(self.bytes, at.offset + UNIT)).flatten()
@@ -206,9 +200,15 @@ impl<'a> File<'a> {
     }
 }
 
-/// The node that these bytes are.
-pub fn node_of(bytes: &[u8]) -> Option<Node> {
-    copy::<NodeRecord>(bytes, 0).map(Node::from)
+/// What lies in a profile, and may be made of any bytes.
+pub trait Record: FromBytes + KnownLayout + Immutable {}
+
+impl<T: FromBytes + KnownLayout + Immutable> Record for T {}
+
+/// The record that these bytes begin with.
+#[inline]
+pub fn record_of<T: Record>(bytes: &[u8]) -> Option<T> {
+    copy(bytes, 0)
 }
 
 fn copy<T: FromBytes + KnownLayout + Immutable>(bytes: &[u8], offset: usize) -> Option<T> {

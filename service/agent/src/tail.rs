@@ -15,7 +15,7 @@ use crate::memory::{Memory, Remembered};
 use crate::names::KnownNames;
 
 /// Readings are remembered no more often: what was sent since is sent once more, as a part of one slice.
-const REMEMBERED_EVERY: Duration = Duration::from_secs(10);
+const REMEMBERED_EVERY: Duration = Duration::from_secs(30);
 
 /// A recording that is followed.
 pub struct Tail {
@@ -33,7 +33,7 @@ pub struct Tail {
     is_done: bool,
     /// What is known of the acknowledged reading, for frames of what has changed alone.
     followed: Option<(Watched, Followed)>,
-    /// What such a frame is of, while it is on its way.
+    /// While such a frame is on its way: how to take back that it was acknowledged.
     changes: Option<Changes>,
 }
 
@@ -96,19 +96,23 @@ impl Tail {
 
     /// What has changed since the last time, as far as a look at that is enough.
     pub fn turn(&mut self, bytes: &mut Vec<u8>) -> Turned {
+        self.take_back();
         let Self { reader, session, outgoing, acknowledged, followed, .. } = self;
         // Now and then all is read: what is to be remembered, and what nobody looks at in between.
         let is_due = self.remembered.is_none_or(|at| at.elapsed() >= REMEMBERED_EVERY);
-        let (Some((watched, followed)), Some(family), false) = (followed.as_mut(), acknowledged.as_ref(), is_due) else {
+        let (Some((watched, followed)), Some(family), false) = (followed.as_mut(), acknowledged.as_mut(), is_due) else {
             return Turned::Whole;
         };
-        let Some(changes) = lent(reader, bytes, |reader| reader.look(watched, family)) else { return Turned::Whole };
+        let Some(mut changes) = lent(reader, bytes, |reader| reader.look(watched, family)) else { return Turned::Whole };
         let addition = followed.since(family, &changes);
         if addition.calls + addition.lost_calls == 0 && addition.paths.is_empty() {
             return Turned::Nothing;
         }
         match outgoing.turn(Turn { session, sequence: self.next }, &addition) {
             Some(frame) => {
+                // While all that is at hand: nearly always it will be acknowledged.
+                followed.note(family, &changes);
+                watched.swap(&mut changes, family);
                 self.changes = Some(changes);
                 Turned::Frame(frame)
             }
@@ -118,14 +122,9 @@ impl Tail {
 
     /// What became of the frame of what has changed. Whether a whole one is needed.
     pub fn taken(&mut self, answer: OfOne) -> bool {
-        let (Some(changes), Some(family)) = (self.changes.take(), self.acknowledged.as_mut()) else { return false };
         match answer.status {
             200 => {
-                if let Some((watched, followed)) = &mut self.followed {
-                    followed.note(family, &changes);
-                    watched.note(&changes);
-                }
-                changes.apply(family);
+                self.changes = None;
                 self.outgoing.acknowledged();
                 self.next = answer.next;
             }
@@ -134,6 +133,15 @@ impl Tail {
             _ => {}                                 // of a whole one it says why, if it is not taken either
         }
         answer.status != 200
+    }
+
+    /// What was sent last was not acknowledged.
+    fn take_back(&mut self) {
+        let (Some(mut changes), Some(family)) = (self.changes.take(), self.acknowledged.as_mut()) else { return };
+        if let Some((watched, followed)) = &mut self.followed {
+            followed.note(family, &changes);
+            watched.swap(&mut changes, family);
+        }
     }
 
     /// Sends what has come since the last time; the service's answer, if there was anything to send.
@@ -160,7 +168,8 @@ impl Tail {
         memory: &Memory,
         is_last: bool,
     ) -> Result<Option<Answer>, Error> {
-        (self.followed, self.changes) = (None, None);
+        self.take_back();
+        self.followed = None;
         let reading = self.reader.read()?;
         // A snapshot is a copy of what is, or was, sent as itself.
         if reading.family.snapshot.is_some() {

@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
+use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use serde::de::DeserializeOwned;
@@ -72,11 +73,11 @@ pub fn decode_names(bytes: &[u8], most: u64) -> Result<Names, Error> {
 /// The kind, a CRC-32 of what follows, and the value, deflated.
 fn write(kind: &[u8; 8], value: &impl Serialize) -> Vec<u8> {
     // Into memory, and of what has no maps of unknown length: neither can fail.
-    envelope(kind, &postcard::to_stdvec(value).unwrap_or_default())
+    envelope(kind, &postcard::to_stdvec(value).unwrap_or_default(), LASTING)
 }
 
-fn envelope(kind: &[u8; 8], bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = DeflateEncoder::new(Vec::new(), LASTING);
+fn envelope(kind: &[u8; 8], bytes: &[u8], level: Compression) -> Vec<u8> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), level);
     let deflated = encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap_or_default();
     [&kind[..], &crc32fast::hash(&deflated).to_le_bytes(), &deflated].concat()
 }

@@ -1,5 +1,8 @@
 //! What is not the same any more in a file that was read before.
 
+use std::mem::swap;
+use std::ops::Range;
+
 use diytrace_format::histogram::SUBS;
 use diytrace_format::node::mark;
 use diytrace_format::{Ref, Slot};
@@ -11,8 +14,6 @@ use crate::timeline::Slices;
 /// What is not the same any more in a family.
 #[derive(Clone, Debug)]
 pub struct Changes {
-    /// When it was looked at, by `CLOCK_MONOTONIC`.
-    pub at_ns: u64,
     /// Its clock as it is known now.
     pub clock: Clock,
     /// The moment, in ticks.
@@ -23,6 +24,8 @@ pub struct Changes {
     pub lost_calls: u64,
     /// Of each arena.
     pub arenas: Vec<ArenaChanges>,
+    /// Whether they were made: what is here is what was there before.
+    pub are_made: bool,
 }
 
 /// What is not the same any more in an arena.
@@ -36,9 +39,14 @@ pub struct ArenaChanges {
     pub(super) raw: Vec<u8>,
     /// Functions, by their places, ascending.
     pub functions: Vec<(u32, FunctionChanges)>,
+    /// How many calls have come to each bin, of octaves that have more.
+    pub(super) octaves: Vec<Octave>,
     /// New records of time off the processor, and their paths.
     pub(super) new_off: Vec<(Ref, u32)>,
 }
+
+/// An octave of a histogram.
+pub type Octave = (u8, [u64; SUBS]);
 
 /// What has come to a function.
 #[derive(Clone, Debug)]
@@ -47,25 +55,29 @@ pub struct FunctionChanges {
     pub extremes: Option<(u64, u64)>,
     /// How many have come that are in no bin.
     pub unbinned: u64,
-    /// How many have come to each bin, of octaves that have more.
-    pub octaves: Vec<(u8, [u64; SUBS])>,
     /// All of its timeline.
     pub timeline: Option<Slices>,
+    /// Which octaves are its own.
+    pub(super) octaves: Range<usize>,
 }
 
 impl FunctionChanges {
-    fn apply(self, function: &mut Function) {
-        let Self { extremes, unbinned, octaves, timeline } = self;
-        (function.extremes, function.timeline) = (extremes, timeline);
-        function.unbinned = function.unbinned.saturating_add(unbinned);
-        for (octave, more) in octaves {
-            match function.octaves.binary_search_by_key(&octave, |(known, _)| *known) {
+    fn swap(&mut self, all: &[Octave], are_made: bool, function: &mut Function) {
+        swap(&mut self.extremes, &mut function.extremes);
+        swap(&mut self.timeline, &mut function.timeline);
+        let change = |count: u64, more: u64| if are_made { count.saturating_sub(more) } else { count.saturating_add(more) };
+        function.unbinned = change(function.unbinned, self.unbinned);
+        for (octave, more) in &all[self.octaves.clone()] {
+            match function.octaves.binary_search_by_key(octave, |(known, _)| *known) {
                 Ok(at) => {
                     let counts = &mut function.octaves[at].1;
-                    counts.iter_mut().zip(more).for_each(|(count, more)| *count = count.saturating_add(more));
+                    counts.iter_mut().zip(more).for_each(|(count, more)| *count = change(*count, *more));
                 }
-                Err(at) => function.octaves.insert(at, (octave, more)),
+                Err(at) => function.octaves.insert(at, (*octave, *more)),
             }
+        }
+        if are_made {
+            function.octaves.retain(|(_, counts)| counts.iter().any(|count| *count > 0));
         }
     }
 }
@@ -73,8 +85,13 @@ impl FunctionChanges {
 impl ArenaChanges {
     /// None so far.
     pub(super) fn none(facts: diytrace_format::Arena) -> Self {
-        let (nodes, raw, functions, new_off) = Default::default();
-        Self { facts, nodes, raw, functions, new_off }
+        let (nodes, raw, functions, octaves, new_off) = Default::default();
+        Self { facts, nodes, raw, functions, octaves, new_off }
+    }
+
+    /// How many calls have come to a function's bins.
+    pub fn octaves(&self, function: &FunctionChanges) -> &[Octave] {
+        &self.octaves[function.octaves.clone()]
     }
 
     /// The latest moment that changed paths tell of; 0 if none has.
@@ -85,15 +102,19 @@ impl ArenaChanges {
 }
 
 impl Changes {
-    /// Makes a family what it is now.
-    pub fn apply(self, family: &mut Family) {
-        let Self { clock, read_ticks, last_anchor_ticks, lost_calls, arenas, .. } = self;
-        (family.clock, family.read_ticks) = (clock, read_ticks);
-        (family.last_anchor_ticks, family.lost_calls) = (last_anchor_ticks, lost_calls);
-        for (arena, changes) in family.arenas.iter_mut().zip(arenas) {
-            arena.facts = changes.facts;
-            changes.nodes.into_iter().for_each(|(at, node)| arena.nodes[at as usize] = node);
-            changes.functions.into_iter().for_each(|(at, function)| function.apply(&mut arena.functions[at as usize]));
+    /// Makes a family what it is now; or what it was, if that was done.
+    pub(super) fn swap(&mut self, family: &mut Family) {
+        swap(&mut self.clock, &mut family.clock);
+        swap(&mut self.read_ticks, &mut family.read_ticks);
+        swap(&mut self.last_anchor_ticks, &mut family.last_anchor_ticks);
+        swap(&mut self.lost_calls, &mut family.lost_calls);
+        for (arena, changes) in family.arenas.iter_mut().zip(&mut self.arenas) {
+            swap(&mut arena.facts, &mut changes.facts);
+            changes.nodes.iter_mut().for_each(|(at, node)| swap(node, &mut arena.nodes[*at as usize]));
+            for (at, function) in &mut changes.functions {
+                function.swap(&changes.octaves, self.are_made, &mut arena.functions[*at as usize]);
+            }
         }
+        self.are_made = !self.are_made;
     }
 }

@@ -12,15 +12,14 @@ use std::path::Path;
 
 use diytrace_format::histogram::{OCTAVES, SUBS, bin};
 use diytrace_format::node::mark;
-use diytrace_format::reader::{File, node_of};
+use diytrace_format::reader::{File, Record, record_of};
 use diytrace_format::{
-    ARENA_NODES, BLOCKS_START, Bins, CHUNK_NODES, Header, NodeRecord, Pending, Ref, Slot, Timeline, UNIT, kind,
+    ARENA_NODES, Bins, Block, CHUNK_NODES, Header, NodeRecord, OffCpu, Pending, Ref, Slot, Timeline, UNIT, kind,
 };
 use rustc_hash::FxHashMap;
 
 use super::arenas::LONGEST;
-use super::bytes::fill;
-use super::changes::{ArenaChanges, Changes, FunctionChanges};
+use super::changes::{ArenaChanges, Changes, FunctionChanges, Octave};
 use super::clock::Clock;
 use super::damage::Damage;
 use super::doubt::Doubt;
@@ -28,16 +27,17 @@ use super::family::{Arena, Family, Node, Off};
 use super::holders::{self, Identity};
 use super::lease::{self, Held};
 use super::off_cpu;
+use super::pieces::Pieces;
 use super::state::{Seen, is_alive, monotonic_ns};
-use super::timed::Timed;
+use super::timed::{Timed, Timing};
 use crate::process::State;
 use crate::timeline::Slices;
 
 /// Bytes of a node.
 const NODE: usize = size_of::<NodeRecord>();
 
-/// Bytes that the header's structure has room in.
-const HEADER: usize = 4096;
+/// Above a path that is below none.
+const NOTHING: u32 = u32::MAX;
 
 /// A thread that has noted nothing for so long may be waiting: the kernel is asked. In nanoseconds.
 const SILENT: f64 = 100e6;
@@ -72,6 +72,10 @@ struct Lying {
     unfinished: Vec<Ref>,
     /// Where the records of its functions are.
     records: Vec<Ref>,
+    /// Of each path: the one above, or [`NOTHING`];
+    above: Vec<u32>,
+    /// and whether calls may be made inside of it where nothing has changed.
+    goes_on: Vec<bool>,
     /// The path of each record of time off the processor.
     off: FxHashMap<Ref, u32>,
     /// The latest moment that its paths tell of.
@@ -145,24 +149,10 @@ impl Watched {
             return None;
         }
         let used = usize::try_from(self.header.used).ok()?;
-        if bytes.len() < used {
-            bytes.resize(used, 0);
-        }
-        self.read(0, HEADER.min(used), bytes)?;
-        for span in self.arenas.iter().flat_map(|arena| &arena.blocks) {
-            let back = span.offset + span.size;
-            self.read(span.offset, span.nodes().1, bytes)?;
-            let now = File::open(&bytes[..used]).ok()?.block(span.offset)?.block;
-            if (now.size as usize, now.kind, now.nodes) != (span.size, span.kind, span.nodes) {
-                return None;
-            }
-            let len = (now.back as usize).min(span.size);
-            self.read(back - len, len, bytes)?;
-        }
-        let file = File::open(&bytes[..used]).ok()?;
-        let header = file.header();
-        let clock = Clock::of(header)?;
-        if !self.is_same(header) {
+        let mut pieces = Pieces::of(&self.file, bytes, used);
+        let header: Header = record_of(pieces.get(0, size_of::<Header>())?)?;
+        let clock = Clock::of(&header)?;
+        if !self.is_same(&header) {
             return None;
         }
         let read_ticks = clock.ticks_at(at_ns);
@@ -172,7 +162,7 @@ impl Watched {
         for (lying, arena) in self.arenas.iter().zip(&family.arenas) {
             let mut changes = match arena.is_by_function() {
                 true => ArenaChanges::none(arena.facts),
-                false => lying.changes(&file, &bytes[..used], arena, family, &mut most_bins)?,
+                false => lying.changes(&mut pieces, arena, family, &mut most_bins)?,
             };
             if arena.state == State::Running && !arena.is_unseen() {
                 let known = changes.last_mark().max(lying.last_mark).max(changes.facts.away_until);
@@ -183,17 +173,23 @@ impl Watched {
             arenas.push(changes);
         }
         let (last_anchor_ticks, lost_calls) = (header.last_anchor().ticks, header.lost_calls);
-        Some(Changes { at_ns, clock, read_ticks, last_anchor_ticks, lost_calls, arenas })
+        Some(Changes { clock, read_ticks, last_anchor_ticks, lost_calls, arenas, are_made: false })
     }
 
-    /// Takes note of them: what comes is held against this from now on.
-    pub fn note(&mut self, changes: &Changes) {
-        for (lying, changes) in self.arenas.iter_mut().zip(&changes.arenas) {
-            for ((at, _), raw) in changes.nodes.iter().zip(changes.raw.chunks_exact(NODE)) {
-                lying.nodes[*at as usize * NODE..][..NODE].copy_from_slice(raw);
+    /// Makes changes, in what is held against the file from now on, too; or takes them back, if they were made.
+    pub fn swap(&mut self, changes: &mut Changes, family: &mut Family) {
+        for (lying, changes) in self.arenas.iter_mut().zip(&mut changes.arenas) {
+            for ((at, node), raw) in changes.nodes.iter().zip(changes.raw.chunks_exact_mut(NODE)) {
+                lying.nodes[*at as usize * NODE..][..NODE].swap_with_slice(raw);
+                lying.goes_on[*at as usize] = goes_on(node);
             }
-            lying.off.extend(changes.new_off.iter().copied());
+            lying.off.extend(changes.new_off.drain(..));
             lying.last_mark = lying.last_mark.max(changes.last_mark());
+        }
+        changes.swap(family);
+        if !changes.are_made {
+            let all = self.arenas.iter_mut().zip(&family.arenas);
+            all.for_each(|(lying, arena)| lying.last_mark = arena.last_mark());
         }
     }
 
@@ -213,11 +209,6 @@ impl Watched {
             (used, epoch, clock, timing, processes, modules, last_module, header.counts, header.refusals)
         };
         of(now) == of(&self.header) && now.root_matches == self.header.root_matches
-    }
-
-    fn read(&self, start: usize, len: usize, bytes: &mut [u8]) -> Option<()> {
-        let into = bytes.get_mut(start..start.checked_add(len)?)?;
-        (fill(&self.file, start, into).ok()? == len).then_some(())
     }
 }
 
@@ -246,6 +237,8 @@ impl Lying {
                 return None;
             }
             lying.nodes.extend(bytes.get(name as usize * UNIT..)?.get(..NODE)?);
+            lying.above.push(node.parent.unwrap_or(NOTHING));
+            lying.goes_on.push(goes_on(node));
             if node.has_histogram {
                 let at = *of_function.get(&(node.function, node.module))? as usize;
                 if ![0, raw.record].contains(&lying.records[at]) {
@@ -269,41 +262,76 @@ impl Lying {
 
     fn changes(
         &self,
-        file: &File,
-        bytes: &[u8],
+        pieces: &mut Pieces,
         arena: &Arena,
         family: &Family,
         most_bins: &mut usize,
     ) -> Option<ArenaChanges> {
-        let facts = file.arena(&file.block(self.blocks.first()?.offset)?)?;
-        if !is_same_owner(&facts, &arena.facts) || self.unfinished.iter().any(|name| file.node(*name).is_some()) {
-            return None;
-        }
-        let mut changes = ArenaChanges::none(facts);
-        let mut known = self.nodes.chunks_exact(NODE).zip(0u32..).zip(&arena.names).peekable();
+        let mut backs = Vec::with_capacity(self.blocks.len());
         for span in &self.blocks {
-            let end = span.offset + span.nodes().1;
-            while let Some(((before, at), name)) = known.next_if(|(_, name)| (**name as usize * UNIT) < end) {
-                let now = bytes.get(*name as usize * UNIT..)?.get(..NODE)?;
-                if before != now {
-                    let node = changed_node(file, *name, &arena.nodes[at as usize], before, family)?;
-                    changes.nodes.push((at, node));
-                    changes.raw.extend(now);
-                }
+            let now: Block = record_of(pieces.get(span.offset, size_of::<Block>())?)?;
+            if (now.size as usize, now.kind, now.nodes) != (span.size, span.kind, span.nodes) {
+                return None;
+            }
+            backs.push((span.offset + span.size, (now.back as usize).min(span.size)));
+        }
+        for name in &self.unfinished {
+            if node_of(pieces.get(*name as usize * UNIT, NODE)?)?.parent != 0 {
+                return None;
             }
         }
-        self.changed_off(file, arena, &mut changes)?;
-        self.changed_functions(file, arena, &mut changes, most_bins)?;
+        let facts_at = self.blocks.first()?.offset + UNIT;
+        let mut changes = ArenaChanges::none(arena.facts);
+        self.changed_nodes(pieces, arena, family, &mut changes)?;
+        for (end, len) in backs {
+            pieces.get(end - len, len)?;
+        }
+        // Behind the bins: a time that is noted here may be in its bin a moment later, and would count twice the other way round.
+        changes.facts = record_of(pieces.now(facts_at, size_of::<diytrace_format::Arena>())?)?;
+        if !is_same_owner(&changes.facts, &arena.facts) {
+            return None;
+        }
+        self.changed_off(pieces, arena, &mut changes)?;
+        self.changed_functions(pieces, arena, &mut changes, most_bins)?;
         Some(changes)
     }
 
+    /// Paths that have counted anything. None does inside of a call that has neither ended since nor is open: so below most paths
+    /// nothing is looked at.
+    fn changed_nodes(
+        &self,
+        pieces: &mut Pieces,
+        arena: &Arena,
+        family: &Family,
+        changes: &mut ArenaChanges,
+    ) -> Option<()> {
+        // Without moments nothing tells that a call has ended.
+        let all = family.timing == Timing::Off;
+        let mut is_busy = vec![false; self.above.len()];
+        for (at, above) in self.above.iter().enumerate() {
+            if !all && *above != NOTHING && !is_busy[*above as usize] {
+                continue;
+            }
+            let before = &self.nodes[at * NODE..][..NODE];
+            let now = pieces.get(arena.names[at] as usize * UNIT, NODE)?;
+            is_busy[at] = self.goes_on[at];
+            if before != now {
+                let node = changed_node(now, before, &arena.nodes[at], family)?;
+                changes.nodes.push((at as u32, node));
+                changes.raw.extend(now);
+                is_busy[at] = true;
+            }
+        }
+        Some(())
+    }
+
     /// Paths that were off the processor for longer than they had been.
-    fn changed_off(&self, file: &File, arena: &Arena, changes: &mut ArenaChanges) -> Option<()> {
+    fn changed_off(&self, pieces: &mut Pieces, arena: &Arena, changes: &mut ArenaChanges) -> Option<()> {
         let mut of_node: Vec<(u32, Off)> = Vec::new();
         let (mut next, mut left) = (changes.facts.off_cpu, arena.nodes.len());
         while next != 0 {
             left = left.checked_sub(1)?;
-            let record = self.record(next, size_of::<diytrace_format::OffCpu>()).then(|| file.off_cpu(next))??;
+            let record: OffCpu = self.record(pieces, next)?;
             let at = match self.off.get(&next) {
                 Some(at) => *at,
                 None => {
@@ -338,14 +366,14 @@ impl Lying {
 
     fn changed_functions(
         &self,
-        file: &File,
+        pieces: &mut Pieces,
         arena: &Arena,
         changes: &mut ArenaChanges,
         most_bins: &mut usize,
     ) -> Option<()> {
         let pending = Pending::of(changes.facts.pending);
         for (at, (record, known)) in (0u32..).zip(self.records.iter().zip(&arena.functions)) {
-            let raw = self.record(*record, size_of::<diytrace_format::Function>()).then(|| file.function(*record))??;
+            let raw: diytrace_format::Function = self.record(pieces, *record)?;
             if raw.address != known.address {
                 return None;
             }
@@ -354,11 +382,13 @@ impl Lying {
             let timeline = match raw.timeline {
                 0 => None,
                 timeline => {
-                    let raw = self.record(timeline, size_of::<Timeline>()).then(|| file.timeline(timeline))??;
+                    let raw: Timeline = self.record(pieces, timeline)?;
                     Some(Slices::of(&raw)?)
                 }
             };
-            let octaves = self.more_in_bins(file, &raw.octaves, noted, &known.octaves, most_bins)?;
+            let first = changes.octaves.len();
+            self.more_in_bins(pieces, &raw.octaves, noted, &known.octaves, &mut changes.octaves, most_bins)?;
+            let octaves = first..changes.octaves.len();
             let extremes = (raw.min <= raw.max).then_some((raw.min, raw.max));
             let extremes = match (extremes, noted) {
                 (Some((min, max)), Some(noted)) => Some((min.min(noted), max.max(noted))),
@@ -375,14 +405,15 @@ impl Lying {
     /// What has come to a function's bins. `None`: one has fewer calls than it had, so another has come to its place.
     fn more_in_bins(
         &self,
-        file: &File,
+        pieces: &mut Pieces,
         octaves: &[Ref; OCTAVES],
         noted: Option<u64>,
-        known: &[(u8, [u64; SUBS])],
+        known: &[Octave],
+        more: &mut Vec<Octave>,
         most_bins: &mut usize,
-    ) -> Option<Vec<(u8, [u64; SUBS])>> {
+    ) -> Option<()> {
         let noted = noted.map(bin);
-        let (mut known, mut all) = (known.iter().peekable(), Vec::new());
+        let mut known = known.iter().peekable();
         for (octave, &bins) in octaves.iter().enumerate() {
             let noted = noted.filter(|(at, _)| *at == octave).map(|(_, sub)| sub);
             if bins == 0 && noted.is_none() {
@@ -391,7 +422,7 @@ impl Lying {
             let mut counts = [0; SUBS];
             if bins != 0 {
                 *most_bins = most_bins.checked_sub(1)?;
-                counts = self.record(bins, size_of::<Bins>()).then(|| file.bins(bins))??.counts;
+                counts = self.record::<Bins>(pieces, bins)?.counts;
             }
             if let Some(sub) = noted {
                 counts[sub] = counts[sub].saturating_add(1);
@@ -401,17 +432,17 @@ impl Lying {
                 for (count, before) in counts.iter_mut().zip(before) {
                     *count = count.checked_sub(*before)?;
                 }
-                all.push((octave as u8, counts));
+                more.push((octave as u8, counts));
             }
         }
-        known.next().is_none().then_some(all)
+        known.next().is_none().then_some(())
     }
 
-    /// Whether a record lies in what was read of the arena.
-    fn record(&self, record: Ref, len: usize) -> bool {
-        let start = record as usize * UNIT;
-        let end = start + len;
-        start >= BLOCKS_START && self.blocks.iter().any(|span| start >= span.offset && end <= span.offset + span.size)
+    /// A record of the arena; `None` if it does not lie there.
+    fn record<T: Record>(&self, pieces: &mut Pieces, record: Ref) -> Option<T> {
+        let (start, len) = (record as usize * UNIT, size_of::<T>());
+        let lies_in = |span: &Span| start >= span.offset && start + len <= span.offset + span.size;
+        self.blocks.iter().any(lies_in).then(|| record_of(pieces.get(start, len)?))?
     }
 }
 
@@ -437,12 +468,20 @@ fn is_same_owner(now: &diytrace_format::Arena, before: &diytrace_format::Arena) 
     of(now) == of(before) && !is_told && was_seen(now) == was_seen(before)
 }
 
+fn node_of(bytes: &[u8]) -> Option<diytrace_format::Node> {
+    record_of::<NodeRecord>(bytes).map(diytrace_format::Node::from)
+}
+
+/// Whether calls may be made inside of a call of it that had begun before.
+fn goes_on(node: &Node) -> bool {
+    node.is_untimed() || node.slots.iter().any(|slot| slot.mark & mark::OPEN != 0)
+}
+
 /// A path that has changed. `None`: its place is another's now, or it has less than it had, or what cannot be.
 ///
 /// This is the one place that decides whether what lies where a path was is that path.
-fn changed_node(file: &File, name: Ref, known: &Node, before: &[u8], family: &Family) -> Option<Node> {
-    let now = file.node(name)?;
-    let before = node_of(before)?;
+fn changed_node(now: &[u8], before: &[u8], known: &Node, family: &Family) -> Option<Node> {
+    let (now, before) = (node_of(now)?, node_of(before)?);
     let who = |node: &diytrace_format::Node| {
         let (slots, noted, unwound) = Default::default();
         diytrace_format::Node { slots, noted, unwound, ..*node }

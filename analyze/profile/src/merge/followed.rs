@@ -173,8 +173,9 @@ impl Followed {
         Addition { before, now, calls, lost_calls, folded_calls, unwound, left_out, paths, functions, filed }
     }
 
-    /// Takes note of changes, before they are made.
+    /// Takes note of changes, before they are made or taken back.
     pub fn note(&mut self, family: &Family, changes: &Changes) {
+        let are_made = changes.are_made;
         for ((arena, changes), standing) in family.arenas.iter().zip(&changes.arenas).zip(&mut self.arenas) {
             for (at, node) in &changes.nodes {
                 let (before, place) = (&arena.nodes[*at as usize], *at as usize);
@@ -185,10 +186,17 @@ impl Followed {
                 }
                 standing.stands[place] = stands(node);
             }
-            standing.latest = standing.latest_of(arena, &changes.nodes);
-            for (at, FunctionChanges { unbinned, octaves, .. }) in &changes.functions {
+            standing.latest = match are_made {
+                false => standing.latest_of(arena, &changes.nodes),
+                true => standing.latest_before(arena, &changes.nodes),
+            };
+            for (at, function) in &changes.functions {
                 let open = &mut self.open[standing.of_functions[*at as usize] as usize];
-                *open = open.saturating_sub_unsigned(returned(family.timing, *unbinned, octaves));
+                let returned = returned(family.timing, function.unbinned, changes.octaves(function));
+                *open = match are_made {
+                    false => open.saturating_sub_unsigned(returned),
+                    true => open.saturating_add_unsigned(returned),
+                };
             }
         }
     }
@@ -228,6 +236,17 @@ impl Standing {
         let known = self.latest.map(|known| (at(known), known));
         let changed = changed.iter().map(|(at, node)| (latest_mark(node), *at));
         known.into_iter().chain(changed).max().map(|(_, at)| at)
+    }
+
+    /// The same where the changes are taken back.
+    fn latest_before(&self, arena: &Arena, changed: &[(u32, Node)]) -> Option<u32> {
+        let mut changed = changed.iter().peekable();
+        let mut latest = None;
+        for (at, node) in (0u32..).zip(&arena.nodes) {
+            let node = changed.next_if(|(changed, _)| *changed == at).map_or(node, |(_, was)| was);
+            latest = latest.max(Some((latest_mark(node), at)));
+        }
+        latest.map(|(_, at)| at)
     }
 
     /// The places of all paths that count in a difference, and of those that they are below, ascending.
@@ -351,7 +370,8 @@ impl Sum {
         if let Paths::Since(measured) = &counted.paths {
             self.add_paths(standing, of, measured);
         }
-        for (at, FunctionChanges { extremes, unbinned, octaves, .. }) in &changes.functions {
+        for (at, function) in &changes.functions {
+            let (FunctionChanges { extremes, unbinned, .. }, octaves) = (function, changes.octaves(function));
             let times = &mut self.times[standing.of_functions[*at as usize] as usize];
             let extremes = extremes_since(octaves, *extremes, whole.functions[*at as usize].extremes);
             times.histogram.add_calls(*unbinned, extremes, octaves, now.clock.hz);

@@ -7,6 +7,7 @@ use diytrace_profile::varint::{get, put};
 
 use super::{damaged, envelope, inflated};
 use crate::Error;
+use crate::blob::PASSING;
 
 /// How such a body begins.
 const TOGETHER: &[u8; 8] = b"diytset1";
@@ -26,7 +27,7 @@ pub fn together<'a>(frames: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
         put(&mut bytes, frame.len() as u128);
         bytes.extend(frame);
     }
-    envelope(TOGETHER, &bytes)
+    envelope(TOGETHER, &bytes, PASSING)
 }
 
 /// The frames of a body that anybody may have sent: at most so many bytes when they are inflated.
@@ -57,6 +58,6 @@ mod tests {
         for end in 0..body.len() {
             assert!(apart(&body[..end], 100).is_err(), "{end}");
         }
-        assert!(apart(&envelope(TOGETHER, &[9, 1, 2]), 100).is_err(), "a frame that is longer than the body");
+        assert!(apart(&envelope(TOGETHER, &[9, 1, 2], PASSING), 100).is_err(), "a frame that is longer than the body");
     }
 }
