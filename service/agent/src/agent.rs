@@ -18,8 +18,8 @@ const USUAL: Duration = Duration::from_secs(10);
 /// How often folders are looked into for new recordings, at least.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Most frames that go together: a service may have to wait for all of them.
-const TOGETHER: usize = 256;
+/// Frames of so many bytes go together: what they were made of is in memory until they are acknowledged.
+const TOGETHER: usize = 128 << 10;
 
 /// What the service has said in a round.
 #[derive(Default)]
@@ -150,25 +150,32 @@ impl Agent {
         Ok(())
     }
 
-    /// Sends what has changed in recordings, together; those of which a whole frame is needed.
+    /// Sends what has changed in recordings, many together; those of which a whole frame is needed.
     fn turn(&mut self, told: &mut Told) -> Result<Vec<PathBuf>, Error> {
-        let (mut turned, mut frames, mut whole) = (Vec::new(), Vec::new(), Vec::new());
-        for (path, tail) in self.tails.iter_mut().filter(|(_, tail)| !tail.is_done()) {
-            match tail.turn(&mut self.bytes) {
+        let Self { tails, client, bytes, .. } = self;
+        let mut whole = Vec::new();
+        let mut together: Vec<(&PathBuf, &mut Tail, Vec<u8>)> = Vec::new();
+        let mut size = 0;
+        let mut rest = tails.iter_mut().filter(|(_, tail)| !tail.is_done()).peekable();
+        while let Some((path, tail)) = rest.next() {
+            match tail.turn(bytes) {
                 Turned::Nothing => {}
                 Turned::Whole => whole.push(path.clone()),
                 Turned::Frame(frame) => {
-                    turned.push((path, tail));
-                    frames.push(frame);
+                    size += frame.len();
+                    together.push((path, tail, frame));
                 }
             }
-        }
-        let frames: Vec<&[u8]> = frames.iter().map(Vec::as_slice).collect();
-        for (frames, turned) in frames.chunks(TOGETHER).zip(turned.chunks_mut(TOGETHER)) {
-            match self.client.send_together(frames) {
+            let is_full = size >= TOGETHER || rest.peek().is_none();
+            if !is_full || together.is_empty() {
+                continue;
+            }
+            size = 0;
+            let frames: Vec<&[u8]> = together.iter().map(|(_, _, frame)| frame.as_slice()).collect();
+            match client.send_together(&frames) {
                 Ok((answers, every_ms)) => {
                     told.wants(every_ms);
-                    for ((path, tail), answer) in turned.iter_mut().zip(answers) {
+                    for ((path, tail, _), answer) in together.drain(..).zip(answers) {
                         if tail.taken(answer) {
                             whole.push(path.clone());
                         }
@@ -179,7 +186,7 @@ impl Agent {
                     return Ok(Vec::new());
                 }
                 // It may be one that takes frames alone only, and if it takes none it says so then.
-                Err(Error::Refused { .. }) => whole.extend(turned.iter().map(|(path, _)| (*path).clone())),
+                Err(Error::Refused { .. }) => whole.extend(together.drain(..).map(|(path, _, _)| path.clone())),
                 Err(error) => return Err(error),
             }
         }

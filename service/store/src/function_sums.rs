@@ -104,10 +104,12 @@ pub fn encode_by<'a>(
     usual.inside.into_iter().for_each(|inside| bytes.extend(inside.to_le_bytes()));
     put(&mut bytes, functions.len() as u128);
     let mut next = 0i128;
+    let mut of = Encoding::default();
     for (place, OfFunction { times, filed, .. }) in functions {
         put_signed(&mut bytes, i128::from(place) - next);
         next = i128::from(place) + 1;
-        let mut of = Encoding::default();
+        of.has = 0;
+        of.bytes.clear();
         if let Some(times) = times {
             of.times(times, &usual);
         }
@@ -115,7 +117,7 @@ pub fn encode_by<'a>(
             of.filed(filed, times.as_deref().map_or(0, |times| times.histogram.returned()), &usual);
         }
         put(&mut bytes, of.has.into());
-        bytes.extend(of.bytes);
+        bytes.extend(&of.bytes);
     }
     bytes
 }

@@ -4,8 +4,8 @@ use std::fs::File;
 
 use super::bytes::fill;
 
-/// So many are read at once.
-const PIECE: usize = 16 << 10;
+/// So many are read at once: what is looked at lies here and there, and the kernel has pages.
+const PIECE: usize = 4 << 10;
 
 /// A file's bytes.
 pub struct Pieces<'a> {
@@ -29,17 +29,19 @@ impl<'a> Pieces<'a> {
     #[inline]
     pub fn get(&mut self, start: usize, len: usize) -> Option<&[u8]> {
         let end = start.checked_add(len).filter(|end| *end <= self.len)?;
-        for piece in start / PIECE..end.div_ceil(PIECE) {
-            if !self.is_read[piece] {
-                let (first, last) = (piece * PIECE, self.len.min((piece + 1) * PIECE));
-                let read = fill(self.file, first, &mut self.bytes[first..last]).ok()?;
-                self.is_read[piece] = read == last - first;
-                if !self.is_read[piece] {
-                    return None;
-                }
-            }
+        let (first, last) = (start / PIECE, end.div_ceil(PIECE));
+        if !self.is_read[first..last].iter().all(|is_read| *is_read) {
+            self.read(first, last)?;
         }
         self.bytes.get(start..end)
+    }
+
+    #[cold]
+    fn read(&mut self, first: usize, last: usize) -> Option<()> {
+        let (start, end) = (first * PIECE, self.len.min(last * PIECE));
+        let read = fill(self.file, start, &mut self.bytes[start..end]).ok()?;
+        self.is_read[first..last].fill(true);
+        (read == end - start).then_some(())
     }
 
     /// The same, as they are now in any case.

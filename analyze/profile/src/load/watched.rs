@@ -226,6 +226,9 @@ impl Lying {
             }
         }
         lying.records = vec![0; arena.functions.len()];
+        lying.nodes.reserve_exact(arena.names.len() * NODE);
+        lying.above.reserve_exact(arena.names.len());
+        lying.goes_on.reserve_exact(arena.names.len());
         let mut names = arena.names.iter().zip(&arena.nodes);
         for name in lying.blocks.iter().flat_map(Span::names) {
             let Some(raw) = file.node(name) else {
