@@ -29,6 +29,11 @@ impl<K: Ord + Copy, V: Default> Ascending<K, V> {
 }
 
 impl<K: Ord, V> Ascending<K, V> {
+    /// Makes room for so many more.
+    pub fn reserve(&mut self, more: usize) {
+        self.0.reserve_exact(more);
+    }
+
     /// A list, if its keys ascend.
     pub fn of(list: Vec<(K, V)>) -> Option<Self> {
         list.is_sorted_by(|(a, _), (b, _)| a < b).then_some(Self(list))

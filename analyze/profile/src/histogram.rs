@@ -86,13 +86,7 @@ impl Histogram {
     }
 
     /// Adds calls in no bin, the shortest and longest, and those in bins, in ticks of a clock of this rate.
-    pub fn add_calls(
-        &mut self,
-        unbinned: u64,
-        extremes: Option<(u64, u64)>,
-        octaves: &[(u8, [u64; SUBS])],
-        hz: f64,
-    ) {
+    pub fn add_calls(&mut self, unbinned: u64, extremes: Option<(u64, u64)>, octaves: &[(u8, [u64; SUBS])], hz: f64) {
         let ns = |ticks: u64| Time::from_ns(ticks as f64 * (1e9 / hz));
         self.unbinned = self.unbinned.saturating_add(unbinned);
         if let Some((min, max)) = extremes {
@@ -104,6 +98,9 @@ impl Histogram {
         let bins = self.clocks.at(clock_of(hz));
         let calls = octaves.iter().flat_map(|(_, counts)| counts).fold(0, |sum: u64, count| sum.saturating_add(*count));
         bins.add_rates(calls, u128::from(calls).saturating_mul(hz.round() as u128));
+        if bins.octaves.iter().next().is_none() {
+            bins.octaves.reserve(octaves.len());
+        }
         for (octave, counts) in octaves {
             bins.add_octave(*octave, counts);
         }

@@ -100,10 +100,13 @@ impl Tail {
         let Self { reader, session, outgoing, acknowledged, followed, .. } = self;
         // Now and then all is read: what is to be remembered, and what nobody looks at in between.
         let is_due = self.remembered.is_none_or(|at| at.elapsed() >= REMEMBERED_EVERY);
-        let (Some((watched, followed)), Some(family), false) = (followed.as_mut(), acknowledged.as_mut(), is_due) else {
+        let (Some((watched, followed)), Some(family), false) = (followed.as_mut(), acknowledged.as_mut(), is_due)
+        else {
             return Turned::Whole;
         };
-        let Some(mut changes) = lent(reader, bytes, |reader| reader.look(watched, family)) else { return Turned::Whole };
+        let Some(mut changes) = lent(reader, bytes, |reader| reader.look(watched, family)) else {
+            return Turned::Whole;
+        };
         let addition = followed.since(family, &changes);
         if addition.calls + addition.lost_calls == 0 && addition.paths.is_empty() {
             return Turned::Nothing;
@@ -130,7 +133,7 @@ impl Tail {
             }
             428 => self.outgoing.forgotten(),
             408 | 429 | 500..=599 => return false, // it may take it later
-            _ => {}                                 // of a whole one it says why, if it is not taken either
+            _ => {}                                // of a whole one it says why, if it is not taken either
         }
         answer.status != 200
     }
@@ -205,9 +208,10 @@ impl Tail {
         let remembered = if is_due { self.remember(&reading, memory, client) } else { Ok(()) };
         // The service has it, whether that can be remembered or not.
         self.acknowledged = Some(reading.family).filter(|_| !has_ended);
-        if let Some(family) = &self.acknowledged
+        if let Some(family) = &mut self.acknowledged
             && let Some(watched) = self.reader.watch(family)
         {
+            family.shrink();
             let followed = Followed::of(family);
             self.followed = self.outgoing.follow(family, &followed).then_some((watched, followed));
         }

@@ -60,17 +60,25 @@ pub struct Damaged;
 
 /// Writes the rows of paths. `rows` are in the order of their paths; a path's parent has a lower number.
 pub fn encode(rows: &[(u32, Row)], parent: impl Fn(u32) -> Option<u32>) -> Vec<u8> {
+    encode_by(rows.iter().map(|(path, row)| (*path, row)), parent)
+}
+
+/// The same of rows that lie elsewhere.
+pub fn encode_by<'a>(
+    rows: impl DoubleEndedIterator<Item = (u32, &'a Row)> + ExactSizeIterator,
+    parent: impl Fn(u32) -> Option<u32>,
+) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(rows.len() * 10);
     put(&mut bytes, rows.len() as u128);
     let mut below = Below::default();
     let mut before: Option<u32> = None;
     let mut rest = Vec::with_capacity(NUMBERS);
-    for (path, row) in rows.iter().rev() {
-        put(&mut bytes, before.map_or(*path, |before| before - path - 1).into());
-        before = Some(*path);
+    for (path, row) in rows.rev() {
+        put(&mut bytes, before.map_or(path, |before| before - path - 1).into());
+        before = Some(path);
         let numbers = numbers(row);
         let mut written = [0; NUMBERS];
-        let expectation = below.of(*path);
+        let expectation = below.of(path);
         let mut mask = 0u128;
         for (bit, &at) in ORDER.iter().enumerate() {
             written[at] = numbers[at].wrapping_sub(expected(at, &written, &expectation));
@@ -82,7 +90,7 @@ pub fn encode(rows: &[(u32, Row)], parent: impl Fn(u32) -> Option<u32>) -> Vec<u
         }
         put(&mut bytes, mask);
         rest.drain(..).for_each(|number| put_signed(&mut bytes, number));
-        below.add(parent(*path), &numbers);
+        below.add(parent(path), &numbers);
     }
     bytes
 }

@@ -97,6 +97,12 @@ impl Dictionary {
         self.entries.parent(path)
     }
 
+    /// Gives back memory that was made ready for more than there is.
+    pub fn shrink(&mut self) {
+        self.entries.places.shrink_to_fit();
+        self.entries.paths.shrink_to_fit();
+    }
+
     /// The number of a place, if it has one.
     pub fn place(&self, place: Place) -> Option<PlaceId> {
         self.place_numbers.get(&place).copied()

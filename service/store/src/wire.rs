@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::incoming::Incoming;
 pub use self::outgoing::{Outgoing, Turn};
-pub use self::together::{are_together, apart, together};
+pub use self::together::{apart, are_together, together};
 use crate::blob::LASTING;
 use crate::{Error, Frame};
 

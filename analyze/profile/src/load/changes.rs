@@ -65,15 +65,20 @@ impl FunctionChanges {
     fn swap(&mut self, all: &[Octave], are_made: bool, function: &mut Function) {
         swap(&mut self.extremes, &mut function.extremes);
         swap(&mut self.timeline, &mut function.timeline);
-        let change = |count: u64, more: u64| if are_made { count.saturating_sub(more) } else { count.saturating_add(more) };
+        let change =
+            |count: u64, more: u64| if are_made { count.saturating_sub(more) } else { count.saturating_add(more) };
         function.unbinned = change(function.unbinned, self.unbinned);
+        // Both ascend.
+        let mut at = 0;
         for (octave, more) in &all[self.octaves.clone()] {
-            match function.octaves.binary_search_by_key(octave, |(known, _)| *known) {
-                Ok(at) => {
-                    let counts = &mut function.octaves[at].1;
+            while function.octaves.get(at).is_some_and(|(known, _)| known < octave) {
+                at += 1;
+            }
+            match function.octaves.get_mut(at) {
+                Some((known, counts)) if known == octave => {
                     counts.iter_mut().zip(more).for_each(|(count, more)| *count = change(*count, *more));
                 }
-                Err(at) => function.octaves.insert(at, (*octave, *more)),
+                _ => function.octaves.insert(at, (*octave, *more)),
             }
         }
         if are_made {

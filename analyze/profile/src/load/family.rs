@@ -203,6 +203,16 @@ impl Function {
 }
 
 impl Family {
+    /// Gives back memory that was made ready for more than there was: for whoever keeps it.
+    pub fn shrink(&mut self) {
+        for arena in &mut self.arenas {
+            arena.names.shrink_to_fit();
+            arena.nodes.shrink_to_fit();
+            arena.functions.shrink_to_fit();
+            arena.functions.iter_mut().for_each(|function| function.octaves.shrink_to_fit());
+        }
+    }
+
     /// A moment of its clock in nanoseconds since 1970.
     pub fn unix_ns(&self, ticks: u64) -> u64 {
         let since = ticks.saturating_sub(self.first_ticks) as f64 * self.clock.ns_per_tick();

@@ -105,7 +105,8 @@ impl Watched {
     pub fn of(bytes: &[u8], path: &Path, family: &Family) -> Option<Self> {
         let file = File::open(bytes).ok()?;
         let header = *file.header();
-        let is_damaged = family.warnings.iter().any(|doubt| matches!(doubt, Doubt::Damaged(_) | Doubt::Truncated { .. }));
+        let is_damaged =
+            family.warnings.iter().any(|doubt| matches!(doubt, Doubt::Damaged(_) | Doubt::Truncated { .. }));
         if is_damaged || family.missing_bytes > 0 || family.snapshot.is_some() || family.resets != header.epoch {
             return None;
         }

@@ -9,9 +9,9 @@ use rustc_hash::FxHashMap;
 use super::group::{FunctionTimes, filed};
 use super::idle::{counts_anything, tells_anything};
 use super::latest::{Latest, latest};
-use super::measure::{Measured, entered};
+use super::measure::{Measured, Measures, entered};
 use super::modules::{ModuleTable, Place, PlaceTable, Resolver};
-use super::since::{Before, Earlier, Paths, counted, extremes_since};
+use super::since::{Before, Earlier, extremes_since, timelines};
 use super::{Filed, Module, PathPairs, Row};
 use crate::load::costs::Costs;
 use crate::load::timed::Timing;
@@ -165,7 +165,10 @@ impl Followed {
             let (arena, stay) = (&now.arenas[number], &places[number]);
             let Some(before) = earlier.of_arena(arena) else { continue };
             let (latest, changes) = (latest[number], &changes.arenas[number]);
-            sum.add(self, &Both { number, stay, now: &now, arena, whole: &family.arenas[number], latest, before, changes });
+            sum.add(
+                self,
+                &Both { number, stay, now: &now, arena, whole: &family.arenas[number], latest, before, changes },
+            );
         }
         let Sum { calls, lost_calls, folded_calls, unwound, left_out, paths, times, filed, .. } = sum;
         let functions = (0..).zip(times).filter(|(_, times)| tells_anything(times)).collect();
@@ -283,11 +286,16 @@ impl Standing {
             (Vec::with_capacity(stay.len()), Vec::with_capacity(stay.len()), Vec::with_capacity(stay.len()));
         for at in stay {
             let number = |above: u32| self.numbers[above as usize];
-            let numbered =
-                |node: &Node| Node { parent: node.parent.map(number), folded_into: node.folded_into.map(number), ..*node };
+            let numbered = |node: &Node| Node {
+                parent: node.parent.map(number),
+                folded_into: node.folded_into.map(number),
+                ..*node
+            };
             let node = &arena.nodes[*at as usize];
             then.push(numbered(node));
-            later.push(changed.next_if(|(changed, _)| changed == at).map_or_else(|| numbered(node), |(_, now)| numbered(now)));
+            later.push(
+                changed.next_if(|(changed, _)| changed == at).map_or_else(|| numbered(node), |(_, now)| numbered(now)),
+            );
             names.push(arena.names[*at as usize]);
         }
         stay.iter().for_each(|at| self.numbers[*at as usize] = NOWHERE);
@@ -362,13 +370,22 @@ impl Sum {
     fn add(&mut self, followed: &Followed, of: &Both) {
         let Both { number, stay, now, arena, whole, latest, before, changes } = *of;
         let standing = &followed.arenas[number];
-        let before_left_out = before.arena.left_out();
-        let counted = counted(now, arena, latest, Some(before), Some(Time::LONGEST));
-        self.lost_calls = self.lost_calls.saturating_add(counted.lost_calls);
-        self.unwound = self.unwound.saturating_add(counted.unwound);
-        self.left_out = self.left_out.saturating_add(arena.left_out().saturating_sub(before_left_out));
-        if let Paths::Since(measured) = &counted.paths {
-            self.add_paths(standing, of, measured);
+        let facts = [&arena.facts, &before.arena.facts];
+        let more = |of: fn(&diytrace_format::Arena) -> u64| of(facts[0]).saturating_sub(of(facts[1]));
+        self.lost_calls = self.lost_calls.saturating_add(more(|facts| facts.lost_calls));
+        self.unwound = self.unwound.saturating_add(more(|facts| facts.unwound));
+        self.left_out = self.left_out.saturating_add(arena.left_out().saturating_sub(before.arena.left_out()));
+        // As [`super::since::counted`] does, of paths that have the same places at both readings.
+        let earlier = Measures::of(now, before.arena, before.latest);
+        let later = Measures::of(now, arena, latest);
+        self.add_paths(standing, of, |at| later.since(&earlier, at, Time::LONGEST));
+        let mut when = timelines(now, arena, latest);
+        if !when.is_empty() {
+            for (function, before) in timelines(before.family, before.arena, before.latest) {
+                if let Some(slices) = when.get_mut(&function) {
+                    slices.since(before);
+                }
+            }
         }
         for (at, function) in &changes.functions {
             let (FunctionChanges { extremes, unbinned, .. }, octaves) = (function, changes.octaves(function));
@@ -378,7 +395,7 @@ impl Sum {
             times.returned = times.returned.saturating_add(returned(now.timing, *unbinned, octaves));
         }
         let origin = Origin::new(now.started_unix_ns, now.clock.hz);
-        for (function, slices) in &counted.timelines {
+        for (function, slices) in &when {
             if let Some(function) = followed.numbers.get(function) {
                 self.times[*function as usize].timelines.add(origin, slices);
             }
@@ -386,12 +403,15 @@ impl Sum {
         debug_assert_eq!(stay.len(), arena.nodes.len());
     }
 
-    fn add_paths(&mut self, standing: &Standing, of: &Both, measured: &[Measured]) {
+    fn add_paths(&mut self, standing: &Standing, of: &Both, measured: impl Fn(usize) -> Measured) {
         let Both { number, stay, now, arena, .. } = *of;
         let process = arena.facts.process;
         let mut is_folded = vec![false; stay.len()];
         let mut counts = vec![false; stay.len()];
-        for (at, (node, measured)) in arena.nodes.iter().zip(measured).enumerate() {
+        let first = self.paths.len();
+        for (at, node) in arena.nodes.iter().enumerate() {
+            let measured = measured(at);
+            self.paths.push(((number, stay[at]), Row { counts: measured.counts, pairs: measured.pairs }));
             counts[at] = counts_anything(&measured.counts) || measured.pairs != PathPairs::default();
             let is_above = node.parent.is_some_and(|parent| is_folded[parent as usize]);
             is_folded[at] = node.flags & flag::FOLDED != 0 || is_above;
@@ -407,7 +427,7 @@ impl Sum {
                 self.times[function].processes += 1;
             }
             if node.has_histogram {
-                self.filed[function].add(&filed(now, &self.of_loop, measured));
+                self.filed[function].add(&filed(now, &self.of_loop, &measured));
             }
         }
         // A path comes after those that it is below.
@@ -416,9 +436,7 @@ impl Sum {
                 node.parent.into_iter().chain(node.folded_into).for_each(|above| counts[above as usize] = true);
             }
         }
-        for ((at, measured), _) in stay.iter().zip(measured).zip(counts).filter(|(_, counts)| *counts) {
-            let Measured { counts, pairs } = *measured;
-            self.paths.push(((number, *at), Row { counts, pairs }));
-        }
+        let mut counts = std::iter::repeat_n(true, first).chain(counts);
+        self.paths.retain(|_| counts.next().unwrap_or(true));
     }
 }

@@ -61,6 +61,11 @@ impl<'a> Measures<'a> {
         }
     }
 
+    /// What a path has beyond an earlier reading, in which it has the same place.
+    pub fn since(&self, earlier: &Self, index: usize, longest: Time) -> Measured {
+        self.of_path(index).since(&earlier.of_path(index), longest)
+    }
+
     fn of_path(&self, index: usize) -> Measured {
         let Self { family, arena, latest, below, tail } = self;
         let node = &arena.nodes[index];

@@ -3,7 +3,7 @@
 //! Of a recording that is followed, whose paths are all known, a frame is made of what has changed alone ([`Outgoing::turn`]).
 
 use diytrace_profile::load::Family;
-use diytrace_profile::merge::{Addition, Followed, Module, Row};
+use diytrace_profile::merge::{Addition, Followed, Module, PathId, Row};
 use diytrace_profile::module::ModuleKey;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -97,6 +97,7 @@ impl Outgoing {
 
     /// Makes ready for frames of changes of a family, whose frame up to this reading has come. Whether there can be such.
     pub fn follow(&mut self, family: &Family, followed: &Followed) -> bool {
+        self.dictionary.shrink();
         let numbers = &self.modules.numbers;
         let module = |module: &Module| numbers.get(&module.key()).copied();
         self.numbering = Numbering::of(&self.dictionary, family, followed, module);
@@ -112,9 +113,17 @@ impl Outgoing {
         if self.known.checksum == 0 || addition.paths.iter().any(|(_, row)| row.counts.unwound > 0) {
             return None;
         }
-        let row = |((arena, path), row): &((usize, u32), Row)| Some((numbering.path(*arena, *path)?, *row));
-        let mut rows = addition.paths.iter().map(row).collect::<Option<Vec<_>>>()?;
-        one_each(&mut rows);
+        let row = |((arena, path), row)| Some((numbering.path(arena, path)?, row));
+        let mut rows =
+            addition.paths.iter().map(|(at, sums)| row((*at, sums))).collect::<Option<Vec<(PathId, &Row)>>>()?;
+        rows.sort_unstable_by_key(|(path, _)| *path);
+        // Threads have paths in common.
+        let mut sums: Vec<(PathId, Row)> = Vec::new();
+        if !rows.is_sorted_by(|(path, _), (next, _)| path < next) {
+            sums.extend(rows.drain(..).map(|(path, row)| (path, *row)));
+            one_each(&mut sums);
+        }
+        rows.extend(sums.iter().map(|(path, row)| (*path, row)));
         let mut functions: Vec<OfFunction> = Vec::with_capacity(addition.functions.len());
         let mut filed = addition.filed.iter().peekable();
         for (number, times) in &addition.functions {
@@ -154,7 +163,7 @@ impl Outgoing {
                 left_out: *left_out,
                 part_calls: Some(*calls),
             },
-            rows: codec::encode(&rows, |path| entries.parent(path)),
+            rows: codec::encode_by(rows.into_iter(), |path| entries.parent(path)),
             functions: function_sums::encode(&functions, now.clock.hz),
         };
         (self.then, self.told_places) = (known, false);
