@@ -224,7 +224,8 @@ fn a_frame_of_what_has_changed_tells_what_two_readings_do() {
 
 #[test]
 fn what_is_not_the_usual_course_is_left_to_who_reads_all() {
-    let changes: [(&str, fn(&Running)); 7] = [
+    type Change = fn(&Running);
+    let changes: [(&str, Change); 7] = [
         ("another function in a path's place", |running| {
             running.add(running.nodes[1].0 as usize * UNIT + offset_of!(NodeRecord, function), 16);
         }),

@@ -78,8 +78,8 @@ pub struct Known {
     pub modules: Vec<Module>,
     /// Of each function that is followed.
     pub functions: Vec<Place>,
-    /// Of each arena's paths: the places of function, site, hook, and the call's target if it has one.
-    pub paths: Vec<Vec<(Place, Place, Place, Option<Place>)>>,
+    /// Of each arena's paths: the places of function, site and hook.
+    pub paths: Vec<Vec<[Place; 3]>>,
 }
 
 fn latest_mark(node: &Node) -> u64 {
@@ -131,9 +131,8 @@ impl Followed {
         let resolver = Resolver::new(family, &mut modules, &mut places);
         let functions = self.functions.iter().map(|(address, module)| resolver.place_of(*address, *module)).collect();
         let path = |node: &Node| {
-            let target = (node.target != 0).then(|| resolver.place_of(node.target, node.site_module));
             let site = resolver.place_of(node.site, node.site_module);
-            (resolver.place_of(node.function, node.module), site, resolver.place_of(node.hook, node.module), target)
+            [resolver.place_of(node.function, node.module), site, resolver.place_of(node.hook, node.module)]
         };
         let paths = family.arenas.iter().map(|arena| arena.nodes.iter().map(path).collect()).collect();
         Known { modules: modules.list, functions, paths }

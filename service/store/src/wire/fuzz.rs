@@ -78,7 +78,7 @@ fn bytes_that_are_nearly_a_frame_do_no_harm() {
         incoming.decode(bytes, MOST)
     };
     for seed in &seeds {
-        assert!(decode(&envelope(FRAME, seed)).is_ok(), "a seed is no frame");
+        assert!(decode(&envelope(FRAME, seed, LASTING)).is_ok(), "a seed is no frame");
     }
     let mut mutations = Mutations::new();
     let executions = Mutations::executions(3000);
@@ -88,8 +88,8 @@ fn bytes_that_are_nearly_a_frame_do_no_harm() {
         let changed = mutations.of(seed, other);
         // Most of them as a sender would pack them, some with packing that is damaged.
         let bytes = match mutations.below(16) {
-            0 => mutations.of(&envelope(FRAME, seed), other),
-            _ => envelope(FRAME, &changed),
+            0 => mutations.of(&envelope(FRAME, seed, LASTING), other),
+            _ => envelope(FRAME, &changed, LASTING),
         };
         if let Ok(frame) = decode(&bytes) {
             digest(&frame);

@@ -40,7 +40,7 @@ impl Numbering {
         let mut arenas = Vec::with_capacity(paths.len());
         for (arena, places) in family.arenas.iter().zip(&paths) {
             let mut numbers: Vec<PathId> = Vec::with_capacity(places.len());
-            for (node, (function, site, hook, _)) in arena.nodes.iter().zip(places) {
+            for (node, [function, site, hook]) in arena.nodes.iter().zip(places) {
                 // Outside of both, nothing; below what is not known, nothing is.
                 let above = |at: Option<u32>| match at {
                     None => Some(None),
