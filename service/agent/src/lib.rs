@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! folders ──▶ [`Tail`]: reading ── earlier reading ──▶ frame ──[`Client`]──▶ service
-//!                                      ▲                              │
-//!                                      └──── acknowledged ◀───────────┘
+//!                 │                    ▲                              │
+//!                 │                    └──── acknowledged ◀───────────┘
+//!                 └── what has changed in the file ──▶ frames of many recordings, together
 //! ```
 //!
 //! A program's file is opened for reading only, as `top` does. A frame is what has come since the last reading whose frame the
