@@ -437,6 +437,9 @@ const struct scenario scenarios[] = {
     ROOTS("root-known", "", SEEN, know_root, into_a_root),
     ROOTS("depth", " DIYTRACE_DEPTH=1", PERHAPS, know_root, into_a_root),
     {"no-arena", "DIYTRACE_MEMORY=1M DIYTRACE_KEEP=0", fill, 0, 0, outer_stepped, SEEN, SEEN, 0, "lossy"},
+    {"recycled", "DIYTRACE_MEMORY=1M DIYTRACE_KEEP=0", 0, 0, fill, new_path_without_room, SEEN, SEEN, 0, "full"},
+    {"recycled-in-a-ring", "DIYTRACE_MEMORY=1M DIYTRACE_KEEP=0 DIYTRACE_WINDOWS=8", 0, 0, fill, new_path_without_room, SEEN,
+     SEEN, 0, "full"},
     {"no-room", "DIYTRACE_MEMORY=1M DIYTRACE_KEEP=0", 0, 0, fill, new_path_without_room, SEEN, SEEN, 0, "lossy"},
     {0},
 };

@@ -63,8 +63,8 @@ pub struct Arena {
     pub token: u64,
     /// The first of its [`crate::OffCpu`] records; 0 if it has none.
     pub off_cpu: Ref,
-    /// Not used; zero.
-    pub reserved: u32,
+    /// Its [`crate::Recycling`]; 0 as long as no path has given way to another.
+    pub recycling: Ref,
     /// How long the owner had been off the processor when that was last asked, in nanoseconds: `CLOCK_MONOTONIC_RAW` less its
     /// processor time. Only differences mean something.
     pub away_ns: u64,

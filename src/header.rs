@@ -6,7 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub const MAGIC: [u8; 8] = *b"DIYTRACE";
 
 /// The version of the bytes described in this crate. Any change of them raises it.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// Number of words in the directory of adoptable arenas, which follows the header's page.
 pub const DIRECTORY_SLOTS: usize = 3584;
@@ -130,6 +130,11 @@ pub struct Header {
     pub counts: crate::Ref,
     /// How often an anchor was written.
     pub anchor_turns: u32,
+    /// How often threads have begun, and ended, to have paths give way to others ([`crate::Recycling`]). Whoever copies the file
+    /// while this changes may find some of their calls twice, or not at all.
+    pub recycled: [u64; 2],
+    /// Control word: until then, in ticks, no path gives way unless there is no other room: somebody copies the file.
+    pub copied_until: u64,
 }
 
 /// Places for anchors: as many processes may be writing theirs at once, or have died in it.

@@ -10,7 +10,7 @@
 //! hook ──▶ [`NodeRecord`] (call path) ──▶ [`Function`] + [`Bins`] (histogram) ──▶ file ──▶ [`reader`] ──▶ analyzer
 //! ```
 //!
-//! # The bytes (version 5, little-endian, x86-64)
+//! # The bytes (version 6, little-endian, x86-64)
 //!
 //! | where | what |
 //! |---|---|
@@ -52,6 +52,7 @@ pub mod off_cpu;
 pub mod pattern;
 pub mod protocol;
 pub mod reader;
+pub mod recycling;
 pub mod ring;
 pub mod text;
 pub mod timeline;
@@ -64,5 +65,6 @@ pub use header::{DIRECTORY_SLOTS, Header, MAGIC, VERSION};
 pub use module::Module;
 pub use node::{Node, NodeRecord, Slot};
 pub use off_cpu::OffCpu;
+pub use recycling::Recycling;
 pub use ring::{Ring, RingSlot};
 pub use timeline::Timeline;

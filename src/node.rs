@@ -9,6 +9,15 @@ pub const ROOT: Ref = 2;
 /// The position below which nothing is recorded but roots: deeper than `DIYTRACE_DEPTH`.
 pub const SKIPPED: Ref = 1;
 
+/// Address of no function: what a node of [`flag::OTHERS`] has instead.
+pub const OTHERS: u64 = 1;
+
+/// What of an edge's flags tells it apart from others, as a number below 4. The hook of an edge has it added, so that edges are told
+/// apart as paths are: no two calls return within so few bytes.
+pub const fn edge_kind(flags: u32) -> u32 {
+    (flags & (flag::NESTED | flag::BY_NESTED)) / flag::NESTED
+}
+
 /// Bits of [`Node::flags`].
 pub mod flag {
     /// A recursive call whose path is not told apart from an ancestor's: what it calls is counted there. The time of
@@ -21,6 +30,18 @@ pub mod flag {
     pub const UNTIMED: u32 = 4;
     /// Calls of a root that no other call of it is open around: they are in its [`crate::Timeline`].
     pub const ROOT: u32 = 8;
+    /// Stands for calls from its parent whose paths gave way to others: their sums, whatever was called. Its function is
+    /// [`super::OTHERS`].
+    pub const OTHERS: u32 = 16;
+    /// The sums of calls of its function by another, whose address is the call site, on paths that gave way to others. It is
+    /// [`FOLDED`], too, and no part of the tree: the time is that of nodes with [`OTHERS`].
+    pub const EDGE: u32 = 32;
+    /// Of an [`EDGE`]: its calls lie in others of their function.
+    pub const NESTED: u32 = 64;
+    /// Of an [`EDGE`]: the calls that made them lie in others of theirs.
+    pub const BY_NESTED: u32 = 128;
+    /// Its recorder is looking for paths that may give way, and not at this one. It means nothing to readers.
+    pub const HELD: u32 = 1 << 15;
 }
 
 /// Bits of [`Slot::mark`].
@@ -83,6 +104,12 @@ pub struct Node {
     pub slots: [Slot; 2],
 }
 
+/// See [`NodeRecord::children`].
+pub const MANY: u16 = HAS_OTHERS - 1;
+
+/// See [`NodeRecord::children`].
+pub const HAS_OTHERS: u16 = 1 << 15;
+
 /// The bytes of a [`Node`]. What a usual call touches is one cache line; the other one is for the rest.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
@@ -99,8 +126,9 @@ pub struct NodeRecord {
     pub record: Ref,
     /// `Node::flags`.
     pub flags: u16,
-    /// Not used; zero.
-    pub reserved: u16,
+    /// Nodes whose parent this is, but for one of [`flag::OTHERS`]; [`MANY`] if there have been so many. With [`HAS_OTHERS`], there
+    /// is one of those, too.
+    pub children: u16,
     /// `Node::slots[0]`.
     pub slot: Slot,
 
@@ -134,7 +162,7 @@ impl From<NodeRecord> for Node {
             parent: record.parent,
             position: record.position,
             record: record.record,
-            flags: record.flags.into(),
+            flags: u32::from(record.flags) & !flag::HELD,
             noted: record.noted,
             target: if record.target == 0 { 0 } else { record.site.wrapping_add_signed(record.target.into()) },
             module: record.module,
@@ -154,7 +182,7 @@ impl From<Node> for NodeRecord {
             parent: node.parent,
             record: node.record,
             flags: node.flags as u16,
-            reserved: 0,
+            children: 0,
             slot: node.slots[0],
             hook_high: (node.hook >> 32) as u32,
             position: node.position,

@@ -10,7 +10,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct OffCpu {
-    /// The path's node.
+    /// The path's node; 0 if its path gave way to another ([`crate::Recycling`]), and no other has it yet.
     pub node: Ref,
     /// The next such record of the arena; 0 for none.
     pub next: Ref,

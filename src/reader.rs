@@ -8,7 +8,7 @@ use crate::node::SKIPPED;
 use crate::ring::SLOTS;
 use crate::{
     ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Calibration, Function, FunctionCount, GRANULE, Header,
-    MAGIC, Module, Node, NodeRecord, OffCpu, Ref, Ring, RingSlot, Timeline, UNIT, VERSION, kind,
+    MAGIC, Module, Node, NodeRecord, OffCpu, Recycling, Ref, Ring, RingSlot, Timeline, UNIT, VERSION, kind,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -94,7 +94,7 @@ impl<'a> File<'a> {
         (at.block.kind == kind::ARENA).then(|| copy(self.bytes, at.offset + UNIT)).flatten()
     }
 
-    /// The complete nodes in a block of an arena, each with the name that others have for it.
+    /// The nodes in a block of an arena, each with the name that others have for it. Those without a parent are not complete.
     pub fn nodes(&self, at: &Located) -> impl Iterator<Item = (Ref, Node)> + use<'a> {
         let bytes = self.bytes;
         let first = match at.block.kind {
@@ -106,13 +106,17 @@ impl<'a> File<'a> {
         let start = at.offset + first;
         let offsets = (0..room.min(at.block.nodes as usize)).map(move |index| start + index * size_of::<NodeRecord>());
         let nodes = offsets.map_while(move |offset| Some((offset, copy::<NodeRecord>(bytes, offset)?)));
-        let complete = nodes.filter(|(_, record)| record.parent != 0);
-        complete.map(|(offset, record)| ((offset / UNIT) as Ref, record.into()))
+        nodes.map(|(offset, record)| ((offset / UNIT) as Ref, record.into()))
     }
 
-    /// The node of a name, if it is complete.
+    /// What an arena says of its paths that gave way to others.
+    pub fn recycling(&self, reference: Ref) -> Option<Recycling> {
+        self.by_reference(reference)
+    }
+
+    /// The node of a name; one without a parent is not complete.
     pub fn node(&self, name: Ref) -> Option<Node> {
-        self.by_reference::<NodeRecord>(name).filter(|record| record.parent != 0).map(Node::from)
+        self.by_reference::<NodeRecord>(name).map(Node::from)
     }
 
     /// The calls by function in a block of [`kind::COUNTS`], each with its place in the block.

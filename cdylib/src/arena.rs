@@ -2,6 +2,7 @@
 
 use crate::children;
 use crate::family::at;
+use crate::recycle;
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use profile::arena::flag;
@@ -34,6 +35,13 @@ pub unsafe fn each_node(base: *mut u8, arena_ref: Ref, mut each: impl FnMut(Ref,
     }
 }
 
+/// The name of a node of a block of an arena.
+pub unsafe fn nth(block_ref: Ref, block: *const Block, index: u32) -> Ref {
+    // SAFETY: the caller's block.
+    let first = if unsafe { (*block).kind } == kind::ARENA { ARENA_NODES } else { CHUNK_NODES };
+    block_ref + ((first + index as usize * size_of::<NodeRecord>()) / UNIT) as Ref
+}
+
 /// Sets a bit of an arena's flags, which other threads of its process may do at the same time.
 ///
 /// # Safety
@@ -56,10 +64,13 @@ unsafe fn counts<'a>(block: *mut Block) -> &'a AtomicU64 {
     unsafe { AtomicU64::from_ptr((&raw mut (*block).nodes).cast()) }
 }
 
-/// Room for a node, from the front of the arena's latest block, with nothing in it but its function: it is complete, and the
-/// thread's, once it has a parent.
+/// Room for a node: of one whose path gave way, or from the front of the arena's latest block. It has counted nothing, and has
+/// nothing else that means anything but its function: it is complete, and the thread's, once it has a parent.
 pub fn node(thread: &Thread, function: usize, spare: bool) -> Option<(Ref, *mut NodeRecord)> {
     const SIZE: usize = size_of::<NodeRecord>();
+    if let Some(free) = recycle::take(thread, function, spare) {
+        return Some(free);
+    }
     loop {
         make_room(thread, SIZE, spare)?;
         let block = thread.block.get();
@@ -70,6 +81,7 @@ pub fn node(thread: &Thread, function: usize, spare: bool) -> Option<(Ref, *mut 
             let place: *mut NodeRecord = block.cast::<u8>().add(first + index as usize * SIZE).cast();
             // In a child of a signal handler that came in the middle of this, the node is the parent's.
             if room::claim(AtomicU64::from_ptr(&raw mut (*place).function), function as u64) {
+                thread.path_count.set(thread.path_count.get() + 1);
                 return Some((reference_of(thread, place.cast()), place));
             }
         }
@@ -120,11 +132,13 @@ fn make_room(thread: &Thread, size: usize, spare: bool) -> Option<()> {
     // SAFETY: the thread owns its arena and its blocks.
     let (has_room, block_size) =
         unsafe { (room::has(counts(block), room_of(block).1, size_of::<NodeRecord>(), size), (*block).size as usize) };
-    if has_room {
+    // What was set aside is not for all.
+    if has_room && (spare || !thread.is_block_spare.get()) {
         return Some(());
     }
     if !thread.is_short_of_room() {
         if add_block(thread, (block_size * 2).min(LARGEST_BLOCK), false) {
+            thread.is_block_spare.set(false);
             thread.no_room_until.set(0);
             return Some(());
         }
@@ -137,6 +151,7 @@ fn make_room(thread: &Thread, size: usize, spare: bool) -> Option<()> {
     }
     // The last of the file's space is for small blocks, and only for functions with no other place.
     if add_block(thread, FIRST_SIZE, true) {
+        thread.is_block_spare.set(true);
         return Some(());
     }
     thread.no_spare_until.set(thread.family.later());

@@ -118,6 +118,17 @@ pub fn insert(thread: &Thread, parent: Ref, child: Ref, function: usize, site: u
     free.is_some()
 }
 
+/// Takes a child out of the line of its parent. False if it is not in it.
+pub fn remove(thread: &Thread, parent: Ref, child: Ref, function: usize, site: usize, hook: usize) -> bool {
+    let line = line(thread, parent).filter(|line| holds(thread, line).is_some());
+    let slots = line.map(|line| line.slots_of(function, site, hook));
+    let found = slots.into_iter().flatten().find(|slot| slot.get() == child);
+    found.is_some_and(|slot| {
+        slot.set(0);
+        true
+    })
+}
+
 /// Whether a node is one that the thread has made for its present arena, as far as its line can tell.
 pub fn is_own(thread: &Thread, node: Ref) -> bool {
     line(thread, node).is_some_and(|line| holds(thread, line).is_some())

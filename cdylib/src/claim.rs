@@ -7,6 +7,7 @@ use crate::family::{Family, at};
 use crate::modules;
 use crate::off_cpu;
 use crate::path;
+use crate::recycle;
 use crate::ring;
 use crate::sys;
 use crate::thread::Thread;
@@ -186,6 +187,7 @@ unsafe fn take_over(thread: &Thread, arena_ref: Ref, merge: bool) {
         });
         thread.arena_ref.set(arena_ref);
         thread.arena.set(arena);
+        recycle::begin(thread);
         index_what_is_there(thread);
         if (*arena).epoch != thread.epoch() {
             clear(thread, thread.epoch());
@@ -221,6 +223,7 @@ pub unsafe fn clear(thread: &Thread, epoch: u32) {
         });
         (arena.lost_calls, arena.backward_calls, arena.unwound, arena.stray_exits) = (0, 0, 0, 0);
         (arena.pending, arena.spent) = (0, 0);
+        recycle::clear(thread);
         off_cpu::clear(base, arena);
         ring::know(thread);
         if !thread.ring.get().is_null() {
@@ -342,6 +345,7 @@ fn create(thread: &Thread) -> bool {
         thread.arena_ref.set(reference);
         thread.arena.set(arena);
         thread.block.set(block);
+        recycle::begin(thread);
     }
     true
 }

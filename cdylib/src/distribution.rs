@@ -1,9 +1,9 @@
 //! How a call's time comes into the distribution of its function's.
 
 use crate::arch;
-use crate::arena;
 use crate::busy::Busy;
 use crate::family::at;
+use crate::recycle;
 use crate::spent::Spent;
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -110,7 +110,8 @@ fn first_in_octave(thread: &Thread, record: Ref, octave: usize, sub: usize, valu
         lower(&raw mut (*function).min, value);
         raise(&raw mut (*function).max, value);
         if (*function).octaves[octave] == 0 {
-            let found = if thread.is_short_of_room() { None } else { arena::record::<Bins>(thread, false) };
+            let is_useless = thread.is_short_of_room() && !recycle::may_help(thread);
+            let found = if is_useless { None } else { recycle::record::<Bins>(thread) };
             match found {
                 Some((bins, _)) => {
                     let place = AtomicU32::from_ptr(&raw mut (*function).octaves[octave]);

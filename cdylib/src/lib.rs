@@ -81,6 +81,7 @@ mod path;
 mod path_cache;
 mod processor;
 mod reading;
+mod recycle;
 mod replay;
 mod reset;
 mod ring;

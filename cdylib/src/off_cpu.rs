@@ -26,6 +26,7 @@ use crate::family::at;
 use crate::frame::{Frame, NOTED};
 use crate::path;
 use crate::processor::{self, Off, OnProcessor};
+use crate::recycle;
 use crate::states;
 use crate::switches;
 use crate::sys;
@@ -140,7 +141,7 @@ pub unsafe fn charge(thread: &Thread, frame: *const Frame, off: Off) {
         if off.sum() == 0 || node <= ROOT || !path::is_own(thread, node) {
             return;
         }
-        let Some(record) = find(thread, node).or_else(|| make(thread, node)) else { return give_up(thread) };
+        let Some(record) = find_or_make(thread, node) else { return give_up(thread) };
         let record: *mut OffCpu = at(thread.base, record);
         arch::add(&raw mut (*record).wait_ns, off.wait);
         arch::add(&raw mut (*record).preempted_ns, off.preempted);
@@ -162,7 +163,13 @@ unsafe fn node_of(thread: &Thread, mut frame: *const Frame) -> Ref {
     ROOT
 }
 
-fn find(thread: &Thread, node: Ref) -> Option<Ref> {
+/// The record of a path, made if there is none. `None` if there is no room.
+pub fn find_or_make(thread: &Thread, node: Ref) -> Option<Ref> {
+    find(thread, node).or_else(|| make(thread, node))
+}
+
+/// The record of a path, if it has one.
+pub fn find(thread: &Thread, node: Ref) -> Option<Ref> {
     let base = thread.base;
     // SAFETY: the index holds records of the thread's arena only.
     thread.off_cpu.find(node.into(), |record| unsafe { (*at::<OffCpu>(base, record)).node == node })
@@ -172,7 +179,14 @@ fn make(thread: &Thread, node: Ref) -> Option<Ref> {
     if !has_room(thread) {
         return None;
     }
-    let (reference, record) = arena::record::<OffCpu>(thread, false)?;
+    let free = thread.free_off_cpu.get();
+    if free != 0 {
+        // SAFETY: the record is the arena's.
+        thread.free_off_cpu.set(unsafe { (*at::<OffCpu>(thread.base, free)).reserved[0] } as Ref);
+        give(thread, free, node);
+        return Some(free);
+    }
+    let (reference, record) = recycle::record::<OffCpu>(thread)?;
     let arena = thread.arena.get();
     // SAFETY: the record is new, zeroed and the thread's, and the arena is, too.
     unsafe {
@@ -181,6 +195,29 @@ fn make(thread: &Thread, node: Ref) -> Option<Ref> {
     }
     thread.off_cpu.insert(node.into(), reference);
     Some(reference)
+}
+
+/// Takes a record from its path, for another.
+///
+/// The state must be [`crate::busy`], or not yet be seen by its hooks.
+pub fn free(thread: &Thread, reference: Ref) {
+    // SAFETY: the caller's record.
+    unsafe {
+        let record: *mut OffCpu = at(thread.base, reference);
+        thread.off_cpu.remove((*record).node.into(), reference);
+        ((*record).node, (*record).wait_ns, (*record).preempted_ns) = (0, 0, 0);
+        (*record).reserved[0] = thread.free_off_cpu.get().into();
+    }
+    thread.free_off_cpu.set(reference);
+}
+
+/// Gives a record that is no path's to one.
+pub fn give(thread: &Thread, reference: Ref, node: Ref) {
+    // SAFETY: the caller's record.
+    unsafe { (*at::<OffCpu>(thread.base, reference)).node = node };
+    if has_room(thread) {
+        thread.off_cpu.insert(node.into(), reference);
+    }
 }
 
 fn has_room(thread: &Thread) -> bool {
@@ -220,8 +257,11 @@ pub fn give_up_all() {
 /// The state must be [`crate::busy`], or not yet be seen by its hooks.
 pub fn begin(thread: &Thread) {
     thread.off_cpu.clear();
+    thread.free_off_cpu.set(0);
     each_record(thread.base, thread.arena.get(), |reference, record| {
-        if has_room(thread) {
+        if record.node == 0 {
+            free(thread, reference);
+        } else if has_room(thread) {
             thread.off_cpu.insert(record.node.into(), reference);
         }
     });

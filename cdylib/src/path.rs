@@ -5,6 +5,7 @@ use crate::children::{self, Known};
 use crate::frame::Frame;
 use crate::modules;
 use crate::node;
+use crate::recycle;
 use crate::roots;
 use crate::sys;
 use crate::thread::{READABLE_PAGES, Thread};
@@ -76,7 +77,11 @@ fn make(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize)
     let family = thread.family;
     let is_root = roots::is_root(family, function);
     let is_excluded = roots::is_excluded(family, function) && !is_root;
-    let (reference, node) = arena::node(thread, function, false)?;
+    let made = arena::node(thread, function, false);
+    if made.is_none() || thread.is_short_of_room() {
+        recycle::keep_room(thread);
+    }
+    let (reference, node) = made.or_else(|| recycle::take(thread, function, false))?;
     let (flags, position) = if is_excluded {
         (flag::UNTIMED, parent)
     } else if !is_root && is_too_deep(thread, parent) {
@@ -100,6 +105,8 @@ fn make(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize)
         (*node).module = modules::number(family, function);
         (*node).site_module = modules::number(family, site);
         (*node).target = if target == 0 { 0 } else { target.wrapping_sub(site as u64) as i32 };
+        // First: a parent may have too many children, and never too few.
+        recycle::count_child(thread, parent);
         arena::publish_node(node, parent);
     }
     if !children::insert(thread, parent, reference, function, site, hook) {
@@ -184,7 +191,7 @@ fn folded(thread: &Thread, function: usize) -> Option<Ref> {
 }
 
 /// Makes room in the thread's index for one more node; one that counts a function by itself may use the last of it.
-fn make_room(thread: &Thread, spare: bool) -> Option<()> {
+pub fn make_room(thread: &Thread, spare: bool) -> Option<()> {
     let base = thread.base;
     // SAFETY: the index holds nodes of the thread's arena only.
     let has_room = thread.nodes.make_room(spare, |node| unsafe { key_of(crate::family::at(base, node)) });
@@ -250,7 +257,8 @@ fn function_record(thread: &Thread, function: usize, spare: bool) -> Option<Ref>
     if let Some(record) = find_record(thread, function) {
         return Some(record);
     }
-    let (reference, record) = arena::record::<Function>(thread, spare)?;
+    let made = if spare { arena::record(thread, true) } else { recycle::record(thread) };
+    let (reference, record): (_, *mut Function) = made?;
     // SAFETY: the record is new, zeroed and the thread's.
     unsafe {
         (*record).address = function as u64;

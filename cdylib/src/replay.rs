@@ -56,6 +56,7 @@ pub unsafe fn run(thread: &Thread, now: u64) {
     // SAFETY: the ring is the thread's, and nothing is noted in it now.
     unsafe {
         let forgotten = thread.forgotten.get();
+        thread.replayed.set(0);
         let slots = (&raw const (*thread.scratch.get()).slots).cast();
         // What the thread was off came after all that is noted: the next hook ends the stretch.
         let off = thread.ring_off.get();
@@ -278,7 +279,10 @@ impl<'a> Replay<'a> {
                     break (from, Some(node));
                 }
                 if !self.is_latest_gone(at, &entry) {
-                    break (from, path::child(thread, parent, function, site, hook));
+                    thread.replayed.set(self.depth + 1);
+                    let made = path::child(thread, parent, function, site, hook);
+                    thread.replayed.set(0);
+                    break (from, made);
                 }
                 match self.depth {
                     0 => self.leave_base(true),

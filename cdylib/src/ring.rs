@@ -27,6 +27,7 @@ use crate::family::at;
 use crate::frame::NOTED;
 use crate::off_cpu;
 use crate::processor::Off;
+use crate::recycle;
 use crate::replay;
 use crate::stack;
 use crate::stretch::{Scratch, Stage, slots};
@@ -407,7 +408,8 @@ unsafe fn has_ring(thread: &Thread) -> bool {
                 return false;
             }
             if (*arena).ring == 0 {
-                let Some((reference, block)) = thread.family.block(BLOCK_SIZE, false) else { return false };
+                let found = thread.family.block(BLOCK_SIZE, recycle::may_help(thread));
+                let Some((reference, block)) = found else { return false };
                 (*block).kind = kind::RING;
                 (*block).size = BLOCK_SIZE as u32;
                 (*block).arena = thread.arena_ref.get();
@@ -449,6 +451,7 @@ pub fn start_without(thread: &Thread) {
     thread.ring_span.set(0);
     thread.ring_used.set(0);
     thread.ring_reopened.set(0);
+    thread.replayed.set(0);
     thread.ring_is_retired.set(false);
     thread.ring_off.set(Off::default());
     thread.ring.set(ptr::null_mut());

@@ -13,6 +13,7 @@ use crate::node::slot;
 use crate::off_cpu;
 use crate::path;
 use crate::path_cache;
+use crate::recycle;
 use crate::shadow_stack::{self, fill, filled, is_inlined, pop, reserve};
 use crate::spent::Spent;
 use crate::stale_frames::{is_elsewhere, is_gone, switch_stack, unwind};
@@ -132,7 +133,7 @@ unsafe fn new_path(
     hook: usize,
 ) -> Option<Ref> {
     // Where there is no room this happens at every call: nothing may be asked of the kernel.
-    if thread.is_short_of_room() {
+    if thread.is_short_of_room() && !recycle::may_help(thread) {
         let found = path::find(thread, parent, function, site, hook).or_else(|| path::find_folded(thread, function));
         if found.is_some() || thread.is_short_of_spare_room() {
             return found;

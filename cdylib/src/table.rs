@@ -11,6 +11,7 @@ use crate::field::Field;
 use crate::sys;
 use core::ptr;
 use profile::Ref;
+use profile::node::SKIPPED;
 
 /// An index.
 #[repr(C)]
@@ -19,6 +20,10 @@ pub struct Table {
     root: Field<usize>,
     /// Slots in use.
     used: Field<u32>,
+    /// Those of them whose record was removed.
+    gone: Field<u32>,
+    /// Where other slots are, as many, that were in use before: empty. 0 if there are none.
+    other: Field<usize>,
 }
 
 /// Slots: a record, and above it a part of its hash. A power of two of them, 0 = empty.
@@ -29,6 +34,9 @@ struct Slots {
 }
 
 const FIRST: usize = 1024;
+
+/// Stands in a slot for a record that was removed: lookups go on behind it. No record has that name.
+const GONE: Ref = SKIPPED;
 const SHIFT_BITS: usize = 63;
 
 impl Slots {
@@ -87,6 +95,8 @@ impl Table {
     pub fn start(&self, pages: *mut u8) {
         self.root.set(Slots::new(pages.cast(), FIRST).root());
         self.used.set(0);
+        self.gone.set(0);
+        self.other.set(0);
     }
 
     /// The record that `is_it` says yes to.
@@ -113,7 +123,12 @@ impl Table {
     pub fn make_room(&self, spare: bool, key_of: impl Fn(Ref) -> u64) -> bool {
         let slots = Slots::of(self.root.get()).mask() + 1;
         let wanted = self.used.get() as usize + 1;
-        wanted * 2 <= slots || self.grow(key_of) || wanted * 8 <= slots * if spare { 7 } else { 5 }
+        let is_enough = |wanted: usize| wanted * 8 <= slots * if spare { 7 } else { 5 };
+        if wanted * 2 <= slots {
+            return true;
+        }
+        let is_half_gone = self.gone.get() > self.used.get() / 2;
+        (is_half_gone && self.sweep(&key_of)) || self.grow(&key_of) || is_enough(wanted)
     }
 
     /// Makes room for as many records, now or never.
@@ -123,27 +138,76 @@ impl Table {
 
     fn grow(&self, key_of: impl Fn(Ref) -> u64) -> bool {
         let old = Slots::of(self.root.get());
-        let count = old.mask() + 1;
         let Ok(larger) = sys::map_memory(old.size() * 2) else { return false };
-        let larger = Slots::new(larger.cast(), count * 2);
-        for slot in 0..count {
+        let other = self.other.get();
+        self.other.set(0);
+        if other != 0 {
+            // SAFETY: as in `move_to`; no lookup began in these since they were in use.
+            unsafe { sys::forget_pages(Slots::of(other).first.cast(), old.size()) };
+        }
+        self.move_to(Slots::new(larger.cast(), (old.mask() + 1) * 2), key_of);
+        true
+    }
+
+    /// Moves all records to other slots, as many, without those that were removed.
+    fn sweep(&self, key_of: impl Fn(Ref) -> u64) -> bool {
+        let old = Slots::of(self.root.get());
+        let new = match self.other.get() {
+            0 => match sys::map_memory(old.size()) {
+                Ok(slots) => Slots::new(slots.cast(), old.mask() + 1),
+                Err(_) => return false,
+            },
+            other => Slots::of(other),
+        };
+        self.move_to(new, key_of);
+        self.other.set(old.root());
+        true
+    }
+
+    fn move_to(&self, new: Slots, key_of: impl Fn(Ref) -> u64) {
+        let old = Slots::of(self.root.get());
+        let mut used = 0;
+        for slot in 0..=old.mask() {
             // SAFETY: the old slots are as many as before.
             let record = unsafe { *old.first.add(slot) } as Ref;
-            if record != 0 {
-                larger.insert(key_of(record), record);
+            if record != 0 && record != GONE {
+                new.insert(key_of(record), record);
+                used += 1;
             }
         }
-        self.root.set(larger.root());
-        // SAFETY: a lookup that a signal handler has interrupted may go on in the old slots, and finds nothing there: it
-        // asks again. Nothing is inserted into them any more.
+        self.root.set(new.root());
+        self.used.set(used);
+        self.gone.set(0);
+        // SAFETY: a lookup that a signal handler has interrupted may go on in the old slots, and finds nothing there, or what is
+        // put there later: it asks again, or is right.
         unsafe { sys::forget_pages(old.first.cast(), old.size()) };
-        true
     }
 
     /// Adds a record that is not in it, after [`Self::make_room`].
     pub fn insert(&self, key: u64, record: Ref) {
         self.used.set(self.used.get() + 1);
         Slots::of(self.root.get()).insert(key, record);
+    }
+
+    /// Removes a record, if it is in it.
+    pub fn remove(&self, key: u64, record: Ref) {
+        let slots = Slots::of(self.root.get());
+        let hash = hash(key);
+        let mut slot = slots.first_of(hash);
+        // SAFETY: as in `insert`.
+        unsafe {
+            loop {
+                let place = slots.first.add(slot);
+                match *place {
+                    0 => return,
+                    found if found as Ref == record => {
+                        place.write_volatile(hash << 32 | u64::from(GONE));
+                        return self.gone.set(self.gone.get() + 1);
+                    }
+                    _ => slot = (slot + 1) & slots.mask(),
+                }
+            }
+        }
     }
 
     /// Forgets all records.
@@ -155,6 +219,7 @@ impl Table {
         // SAFETY: the slots are ours.
         unsafe { ptr::write_bytes(slots.first, 0, slots.mask() + 1) };
         self.used.set(0);
+        self.gone.set(0);
     }
 
     /// Gives the memory back.

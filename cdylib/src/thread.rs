@@ -121,6 +121,8 @@ pub struct Thread {
     pub directory: Field<i32>,
     /// Its latest block.
     pub block: Field<*mut Block>,
+    /// Whether that was made of what is set aside for what has no other place.
+    pub is_block_spare: Field<bool>,
     /// The address of the next slot of the ring.
     pub ring_next: Field<usize>,
     /// Where something about the ring is to be done; 0 while nothing may be noted there.
@@ -148,6 +150,8 @@ pub struct Thread {
     /// How many of its slots are used, of a stretch that is over; and the address of the first.
     pub ring_used: Field<usize>,
     pub ring_first: Field<usize>,
+    /// How many noted calls are open where a path is being made for the next one, and one; else 0.
+    pub replayed: Field<usize>,
     /// How many of the calls that were open then have their frames.
     pub ring_reopened: Field<usize>,
     /// Slots of it that were not finished then, and whose hooks may go on; and the highest of those hooks' stack pointers.
@@ -196,6 +200,24 @@ pub struct Thread {
     pub untold: Field<u64>,
     /// The least ticks that blocking its signals has taken.
     pub blocking: Field<u64>,
+    /// Nodes whose paths gave way ([`crate::recycle`]): the first of those that are free, and how many there are.
+    pub free: Field<Ref>,
+    pub free_count: Field<u32>,
+    /// The first record of time off the processor that is no path's any more.
+    pub free_off_cpu: Field<Ref>,
+    /// Nodes of the arena.
+    pub path_count: Field<u32>,
+    /// Where paths that may give way are looked for next: a block, and which of its nodes.
+    pub hand: Field<(Ref, u32)>,
+    /// Paths with more calls, or time for more, are not cold.
+    pub cold: Field<u64>,
+    /// How many the hand has passed of each number of bits; and how many nodes in all.
+    pub weights: [Field<u32>; LEVELS],
+    pub weighed: Field<u32>,
+    /// The most calls, and ticks, that a path had which gave way since the search was last at the arena's first block.
+    pub most_recycled: Field<(u64, u64)>,
+    /// When that search is tried again where it found nothing, in ticks; 0 = it found some the last time.
+    pub no_cold_until: Field<u64>,
     /// When room for paths is looked for again, in ticks; 0 = there was some the last time.
     pub no_room_until: Field<u64>,
     /// The same for what is kept for functions that have no other place.
@@ -219,6 +241,9 @@ pub struct Thread {
     /// See [`DISTANCES`].
     pub distances: [Field<Distance>; DISTANCES],
 }
+
+/// Levels of paths that may give way, by how many bits their numbers of calls have.
+pub const LEVELS: usize = 48;
 
 impl Thread {
     /// Whether the thread's [`live`] word is this one.
@@ -445,7 +470,8 @@ impl Thread {
         self.is_before(self.no_spare_until.get())
     }
 
-    fn is_before(&self, until: u64) -> bool {
+    /// Whether that moment, in ticks, is still to come; 0 is none.
+    pub fn is_before(&self, until: u64) -> bool {
         until != 0 && clock::now(self.family.clock) < until
     }
 }

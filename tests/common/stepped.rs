@@ -13,7 +13,8 @@ use super::{Document, Program, diytrace, fixture, run_to_end, tool};
 pub struct Scenario {
     pub name: String,
     pub environment: Vec<(String, String)>,
-    /// `recorder`: other preloads know nothing of it. `lossy`: room ends. `sealed`: it asks nothing of the kernel, so that
+    /// `recorder`: other preloads know nothing of it. `lossy`: room ends. `full`: paths give way to others, and there is no room for
+    /// new threads and processes. `sealed`: it asks nothing of the kernel, so that
     /// new threads, processes and modules are lost or nameless. `reset`: only the last trial's calls are left.
     pub kind: String,
     pub has_way_out: bool,
@@ -123,7 +124,7 @@ impl Case {
     /// Whether some calls may be lost, and are counted as such.
     fn is_lossy(&self) -> bool {
         let makes_something_new = ["fork-call", "fork-on", "thread", "load"].contains(&&*self.action.name);
-        self.scenario.kind == "lossy" || self.scenario.kind == "sealed" && makes_something_new
+        self.scenario.kind == "lossy" || ["sealed", "full"].contains(&&*self.scenario.kind) && makes_something_new
     }
 
     /// Runs it under hooks that only count, sound ones or with a fault. The program compares for itself.

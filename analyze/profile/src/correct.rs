@@ -286,8 +286,10 @@ impl Folds {
         let mut is_inside = vec![false; paths.len()];
         let mut depths = vec![0u32; paths.len()];
         for id in ids.clone() {
+            // Nor does anything say what a call lay in whose path gave way: some may lie in each other.
+            is_inside[id] = paths.is_edge(id as PathId);
             if let Some(parent) = parent(id) {
-                is_inside[id] = is_inside[parent] || is_head[parent];
+                is_inside[id] |= is_inside[parent] || is_head[parent];
                 depths[id] = depths[parent] + 1;
             }
         }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use diytrace_format::node::flag;
 use diytrace_profile::error::Error;
 use diytrace_profile::load::Summary;
 use diytrace_profile::opened::{Opened, Selection};
@@ -169,7 +170,10 @@ fn once(command: &[OsString], roots: &[String], excludes: &[String]) -> Result<R
     let opened = Opened::open(&Selection { profiles, ..Selection::default() })?;
     let paths = opened.merged.groups.iter().flat_map(|group| &group.tree.paths);
     // What is excluded is counted, too, but told nobody.
-    let calls = paths.filter(|path| !path.is_untimed()).map(|path| path.counts.calls).fold(0, u64::saturating_add);
+    let calls = paths
+        .filter(|path| !path.is_untimed() && path.key.flags & flag::OTHERS == 0)
+        .map(|path| path.counts.calls)
+        .fold(0, u64::saturating_add);
     Ok(Run { wall_ns, bytes: bytes as f64, calls: calls as f64 })
 }
 

@@ -151,7 +151,7 @@ fn memory_is_short(subject: &Subject, memory: &Memory) -> Option<Finding> {
     );
     let advice = format!(
         "diytrace record --memory {limit} (or DIYTRACE_MEMORY={limit}): only what is used of it is taken; where there is no room, \
-         calls on new paths are counted by function only"
+         cold paths give way to new ones"
     );
     Some(finding(Severity::Warning, "memory", text, advice))
 }

@@ -96,7 +96,7 @@ impl Status {
 
 fn calls_of(arena: &Arena) -> u64 {
     let timed = arena.nodes.iter().filter(|node| !node.is_untimed());
-    timed.map(Node::calls).fold(0, u64::saturating_add)
+    timed.map(Node::calls_once).fold(0, u64::saturating_add)
 }
 
 fn word(state: State) -> &'static str {

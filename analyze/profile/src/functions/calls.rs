@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use diytrace_format::node::flag;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
@@ -217,6 +218,12 @@ impl<'a, 'f> Calls<'a, 'f> {
     fn find_out(&self, path: &CallPath, caller: Option<Place>) -> Call {
         let (function, hook, site) = (path.key.function, path.key.hook, path.key.site);
         let (function, hook, site) = (self.place(function), self.place(hook), self.place(site));
+        if path.key.flags & flag::EDGE != 0 {
+            // From wherever in that function.
+            let is_inlined = self.is_inlined(path);
+            let kind = if is_inlined { CallKind::Inlined } else { CallKind::Unknown };
+            return Call { site, probe: Probe::Function, kind, via: None, into: None, unrecorded: None };
+        }
         if self.is_inlined(path) {
             let via = caller.and_then(|caller| self.between(caller, hook));
             let into = self.symbols.enclosing(hook).and_then(|symbol| self.name(hook, symbol));

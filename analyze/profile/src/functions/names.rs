@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use diytrace_format::node::OTHERS;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -11,6 +12,9 @@ use crate::demangle::shown;
 use crate::merge::{Merged, ModuleId, Place, PlaceId};
 use crate::symbolize::Symbols;
 use crate::units::Address;
+
+/// What calls are shown as whose paths gave way to others.
+const OTHER_CALLS: &str = "[other calls]";
 
 /// The names of all functions.
 pub struct Names {
@@ -82,7 +86,10 @@ impl Names {
         }
         // What C++ calls a function is worked out: of thousands that takes longer than all else here.
         names.functions.par_iter_mut().for_each(|(_, name)| {
-            let address = || Address(name.place.address).to_string();
+            let address = || match name.place {
+                Place { module: None, address: OTHERS } => OTHER_CALLS.to_owned(),
+                place => Address(place.address).to_string(),
+            };
             name.name = name.symbol.as_ref().map_or_else(address, |symbol| spelling.of(symbol));
         });
         names

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use diytrace_format::node::flag;
 use rustc_hash::FxHashMap;
 
 use crate::correct::{PathTimes, Times};
@@ -143,17 +144,21 @@ pub fn functions(
             sums.leave(&left, above.last_mut());
         }
         let off = paths.off(id);
-        if paths.is_untimed(id) {
+        // What others stand for is told by edges.
+        if paths.is_untimed(id) || paths.is_others(id) {
             if let Some(caller) = above.last_mut() {
                 caller.off += off;
             }
             continue;
         }
         let function_index = sums.functions_by_place[paths.function(id) as usize];
-        let caller = above.last().map(|frame| frame.call);
+        let caller = match paths.is_edge(id) {
+            true => sums.caller_of_edge(paths.site(id), paths.flags(id)),
+            false => above.last().map(|frame| frame.call),
+        };
         let edge_index = caller.map(|caller| sums.edge(caller.function, function_index));
         let function = &mut sums.functions[function_index as usize];
-        let is_outermost = function.enter();
+        let is_outermost = function.enter() && paths.flags(id) & flag::NESTED == 0;
         let counts_inside = is_outermost && !function.is_open_in_recursion;
         let call = Call { function: function_index, is_outermost, counts_inside };
 
@@ -275,6 +280,14 @@ impl Summing {
         index
     }
 
+    /// The calls that have made those of an edge, by where their function begins.
+    fn caller_of_edge(&self, function: PlaceId, flags: u32) -> Option<Call> {
+        let function = *self.functions_by_place.get(function as usize)?;
+        let is_open_in_recursion = self.functions.get(function as usize)?.is_open_in_recursion;
+        let is_outermost = flags & flag::BY_NESTED == 0;
+        Some(Call { function, is_outermost, counts_inside: is_outermost && !is_open_in_recursion })
+    }
+
     /// All below a path was met; `caller` is the one above it.
     fn leave(&mut self, left: &Frame, caller: Option<&mut Frame>) {
         let function = &mut self.functions[left.call.function as usize];
@@ -373,14 +386,30 @@ mod tests {
     use crate::correct::correct;
     use crate::load::Family;
     use crate::load::costs::{Costs, Evidence};
-    use crate::merge::{By, Merged, merge};
-    use crate::testing::{Call, Truth, arena, calls, family, function_of, record};
+    use crate::merge::{By, Merged, Merging, merge};
+    use crate::testing::{Call, Truth, arena, calls, family, function_of, give_way, record};
 
     fn summed(merged: &Merged) -> BTreeMap<u64, Function> {
         let group = &merged.groups[0];
         let ids = (0..merged.places.len() as u32).map(|place| (place, place)).collect();
         let functions = functions(group, &correct(group), &ids, |_| false);
         functions.into_iter().map(|(id, function)| (merged.places[id as usize].address + 0x1000, function)).collect()
+    }
+
+    type AllSums = Vec<(u64, u64, [f64; 3], [f64; 3], Vec<(u64, u64, [f64; 2], [f64; 2])>)>;
+
+    fn all_sums(merged: &Merged) -> AllSums {
+        let address = |id: u32| merged.places[id as usize].address;
+        let edge = |(callee, edge): &(u32, Edge)| {
+            let sums = |sums: &EdgeSums| [sums.total, sums.own].map(Time::ns);
+            (address(*callee), edge.calls, sums(&edge.corrected), sums(&edge.raw))
+        };
+        let functions = summed(merged).into_iter().map(|(address, function)| {
+            let sums = |sums: &Sums| [sums.total, sums.own, sums.closed].map(Time::ns);
+            let (corrected, raw) = (sums(&function.corrected), sums(&function.raw));
+            (address, function.calls, corrected, raw, function.callees.iter().map(edge).collect::<Vec<_>>())
+        });
+        functions.collect()
     }
 
     fn recorded(calls: &[Call], costs: Costs, fold_at: usize) -> Merged {
@@ -461,6 +490,55 @@ mod tests {
                 prop_assert_eq!(function.corrected.total.ns(), truth.total[address] as f64);
                 prop_assert_eq!(function.corrected.own.ns(), truth.own[address] as f64);
             }
+        }
+
+        #[test]
+        fn paths_that_gave_way_are_in_functions_and_edges(
+            calls in calls(),
+            turns in prop::collection::vec(0usize..100, 1..12),
+        ) {
+            let costs = Costs { inner: 2.0, outer: 3.0, ..Costs::default() };
+            let whole = recorded(&calls, costs, 100);
+            let mut arena = arena(record(&calls, costs, 100));
+            give_way(&mut arena, &turns);
+            let recycled = Family { evidence: Evidence::of_costs(costs), ..family(vec![arena]) };
+            let recycled = merge(&[recycled], By::All, None);
+            prop_assert_eq!(all_sums(&recycled), all_sums(&whole));
+            prop_assert_eq!(recycled.groups[0].calls, whole.groups[0].calls);
+        }
+
+        #[test]
+        fn paths_that_gave_way_since_are_in_what_has_come_since(
+            calls in calls(),
+            more in calls(),
+            before in prop::collection::vec(0usize..100, 0..5),
+            turns in prop::collection::vec(0usize..100, 1..9),
+        ) {
+            let costs = Costs { inner: 2.0, outer: 3.0, ..Costs::default() };
+            let reading = |calls: &[Call], turns: &[&[usize]]| {
+                let mut arena = arena(record(calls, costs, 100));
+                turns.iter().for_each(|turns| give_way(&mut arena, turns));
+                Family { evidence: Evidence::of_costs(costs), ..family(vec![arena]) }
+            };
+            let between = |earlier: &Family, later: &Family| {
+                let mut merging = Merging::new(By::All, None);
+                merging.add_since(Some(earlier), later);
+                all_sums(&merging.finish())
+            };
+            let all: Vec<Call> = calls.iter().chain(&more).cloned().collect();
+            let whole = between(&reading(&calls, &[]), &reading(&all, &[]));
+            // What gave way before the first reading may do so otherwise in a longer run, and counts for nothing here.
+            let is_same_run = before.is_empty() || reading(&all, &[]).arenas[0].nodes.len() == reading(&calls, &[]).arenas[0].nodes.len();
+            let before: &[usize] = if is_same_run { &before } else { &[] };
+            let recycled = between(&reading(&calls, &[before]), &reading(&all, &[before, &turns]));
+            let told = |sums: AllSums| -> Vec<_> {
+                let told = sums.into_iter().map(|(address, calls, _, raw, edges)| {
+                    let edges: Vec<_> = edges.into_iter().map(|(callee, calls, ..)| (callee, calls)).collect();
+                    (address, calls, raw[1].round() as i64, edges.into_iter().filter(|(_, calls)| *calls > 0).collect::<Vec<_>>())
+                });
+                told.filter(|(_, calls, ..)| *calls > 0).collect()
+            };
+            prop_assert_eq!(told(recycled), told(whole));
         }
 
         #[test]

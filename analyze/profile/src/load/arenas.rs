@@ -1,6 +1,6 @@
 //! Reads the arenas of a profile: call paths, with checked references to each other.
 
-use diytrace_format::node::flag;
+use diytrace_format::node::{edge_kind, flag};
 use diytrace_format::reader::{File, Located};
 use diytrace_format::{NodeRecord, Pending, Ref, UNIT, kind, node};
 use rustc_hash::FxHashMap;
@@ -8,11 +8,15 @@ use rustc_hash::FxHashMap;
 use super::damage::Damage;
 use super::family::{Arena, Node, Off};
 use super::histograms::Records;
+use super::recycled::Recycled;
 use super::timed::{Timed, Timing};
 use crate::process::State;
 
 /// Nobody waits longer than that, in nanoseconds: two centuries.
 pub(super) const LONGEST: u64 = 1 << 62;
+
+/// More records of time off the processor than that no arena has beyond its paths: of paths that gave way.
+const MOST_RECORDS: usize = 1 << 22;
 
 /// An arena on the way, with the function records that its nodes have named.
 struct Reading {
@@ -20,6 +24,10 @@ struct Reading {
     /// The name of the first node of each block, and its place.
     blocks: Vec<(Ref, usize)>,
     records: FxHashMap<Ref, Option<u32>>,
+    /// If paths gave way to others: their nodes, which are read last,
+    recycled: Option<Recycled>,
+    /// and the place of each.
+    places: FxHashMap<Ref, usize>,
 }
 
 /// Reads all arenas; `blocks` are theirs, and `bytes` is the size of the file.
@@ -33,8 +41,16 @@ pub fn read_arenas(file: &File, bytes: usize, timing: Timing, blocks: &[Located]
         by_reference.insert(name, arenas.len());
         let (names, nodes, functions) = Default::default();
         let state = State::Killed;
-        let arena = Arena { facts, name, state, is_before_reset, names, nodes, functions };
-        arenas.push(Reading { arena, blocks: Vec::new(), records: FxHashMap::default() });
+        let recycled = Recycled::of(file, &facts);
+        let (recycling, by_name) = (recycled.as_ref().map(|recycled| recycled.sums), Vec::new());
+        let arena = Arena { facts, name, state, is_before_reset, recycling, names, by_name, nodes, functions };
+        arenas.push(Reading {
+            arena,
+            blocks: Vec::new(),
+            records: FxHashMap::default(),
+            recycled,
+            places: FxHashMap::default(),
+        });
     }
     let mut records = Records::new(*file, bytes);
     for block in blocks {
@@ -44,6 +60,7 @@ pub fn read_arenas(file: &File, bytes: usize, timing: Timing, blocks: &[Located]
             None => damage.chunks += 1,
         }
     }
+    arenas.iter_mut().for_each(|reading| reading.read_recycled(file, timing, &mut records, damage));
     damage.records = records.damaged;
     arenas.iter_mut().for_each(|reading| reading.read_off_cpu(file, damage));
     arenas.into_iter().map(Reading::finish).collect()
@@ -52,55 +69,92 @@ pub fn read_arenas(file: &File, bytes: usize, timing: Timing, blocks: &[Located]
 impl Reading {
     fn read_nodes(&mut self, file: &File, timing: Timing, block: &Located, records: &mut Records, damage: &mut Damage) {
         let nodes = file.nodes(block);
+        if let Some(recycled) = &mut self.recycled {
+            return recycled.add(nodes);
+        }
         let most = nodes.size_hint().1.unwrap_or(0);
         self.arena.names.reserve(most);
         self.arena.nodes.reserve(most);
         let mut is_first = true;
-        for (reference, raw) in nodes {
+        for (reference, raw) in nodes.filter(|(_, raw)| raw.parent != 0) {
             if std::mem::take(&mut is_first) {
                 self.blocks.push((reference, self.arena.names.len()));
             }
-            let place = (raw.function, raw.module);
-            let is_timed = raw.flags & flag::UNTIMED == 0;
-            let function = (is_timed && raw.record != 0)
-                .then(|| records.find_or_read(raw.record, place, &mut self.records, &mut self.arena.functions))
-                .flatten();
-            let parent = self.position(raw.parent, &mut damage.parents);
-            let folded_into = (raw.flags & flag::RECURSION != 0 && is_timed)
-                .then(|| self.position(raw.position, &mut damage.positions))
-                .flatten();
-            let (unwound, slots) = damage.sound(raw.unwound, raw.slots);
-            self.arena.names.push(reference);
-            self.arena.nodes.push(Node {
-                function: raw.function,
-                site: raw.site,
-                hook: raw.hook,
-                target: raw.target,
-                module: raw.module,
-                site_module: raw.site_module,
-                flags: raw.flags & !flag::ROOT,
-                parent,
-                folded_into,
-                is_root: raw.flags & flag::ROOT != 0,
-                has_histogram: function.is_some(),
-                is_open_since_reset: false,
-                unwound,
-                timed: Timed::of(&raw, timing),
-                slots,
-                off: Off::default(),
-            });
+            self.add(reference, &raw, timing, records, damage);
         }
+    }
+
+    /// Reads the nodes of an arena whose paths gave way to others: a path may lie anywhere there, also before the one above it.
+    fn read_recycled(&mut self, file: &File, timing: Timing, records: &mut Records, damage: &mut Damage) {
+        let Some(recycled) = self.recycled.take() else { return };
+        for reference in recycled.order() {
+            if let Some(raw) = recycled.node(file, reference) {
+                self.places.insert(reference, self.arena.names.len());
+                self.add(reference, &raw, timing, records, damage);
+            }
+        }
+        self.arena.sort_names();
+        self.recycled = Some(recycled);
+    }
+
+    fn add(
+        &mut self,
+        reference: Ref,
+        raw: &diytrace_format::Node,
+        timing: Timing,
+        records: &mut Records,
+        damage: &mut Damage,
+    ) {
+        let place = (raw.function, raw.module);
+        let is_timed = raw.flags & flag::UNTIMED == 0;
+        let function = (is_timed && raw.record != 0)
+            .then(|| records.find_or_read(raw.record, place, &mut self.records, &mut self.arena.functions))
+            .flatten();
+        let parent = self.position(raw.parent, &mut damage.parents);
+        let folded_into = (raw.flags & flag::RECURSION != 0 && is_timed)
+            .then(|| self.position(raw.position, &mut damage.positions))
+            .flatten();
+        let (unwound, slots) = damage.sound(raw.unwound, raw.slots);
+        self.arena.names.push(reference);
+        self.arena.nodes.push(Node {
+            function: raw.function,
+            site: raw.site,
+            hook: if raw.flags & flag::EDGE == 0 {
+                raw.hook
+            } else {
+                raw.hook.wrapping_sub(edge_kind(raw.flags).into())
+            },
+            target: raw.target,
+            module: raw.module,
+            site_module: raw.site_module,
+            flags: raw.flags & !flag::ROOT,
+            parent,
+            folded_into,
+            is_root: raw.flags & flag::ROOT != 0,
+            has_histogram: function.is_some(),
+            is_open_since_reset: false,
+            unwound,
+            timed: Timed::of(raw, timing),
+            slots,
+            off: Off::default(),
+        });
     }
 
     /// Finds what paths were off the processor: records that lead to each other, of each path one.
     fn read_off_cpu(&mut self, file: &File, damage: &mut Damage) {
         let mut next = self.arena.facts.off_cpu;
-        let mut left = self.arena.nodes.len();
+        let mut left = self.arena.nodes.len() + usize::from(self.recycled.is_some()) * MOST_RECORDS;
         while next != 0 {
-            let (record, node) = match file.off_cpu(next) {
-                Some(record) if left > 0 => (record, self.find(record.node)),
-                _ => return damage.off_cpu += 1, // a circle, or nowhere
-            };
+            let found = file.off_cpu(next).filter(|_| left > 0);
+            let Some(mut record) = found else { return damage.off_cpu += 1 }; // a circle, or nowhere
+            if let Some(recycled) = &self.recycled {
+                recycled.undo_off_cpu(next, &mut record);
+            }
+            if record.node == 0 && record.wait_ns == 0 && record.preempted_ns == 0 {
+                (next, left) = (record.next, left - 1); // of a path that gave way
+                continue;
+            }
+            let node = self.find(record.node);
             let off = Off { wait_ns: record.wait_ns, preempted_ns: record.preempted_ns };
             match node {
                 Some(node) if off.wait_ns.max(off.preempted_ns) < LONGEST => self.arena.nodes[node].off = off,
@@ -122,6 +176,9 @@ impl Reading {
     /// The node of a name: in a block they mostly follow each other without a gap, and there are millions.
     fn find(&self, name: Ref) -> Option<usize> {
         const UNITS: usize = size_of::<NodeRecord>() / UNIT;
+        if self.blocks.is_empty() {
+            return self.places.get(&name).copied();
+        }
         let names = &self.arena.names;
         let block = self.blocks.partition_point(|(first, _)| *first <= name).checked_sub(1)?;
         let (first, place) = self.blocks[block];

@@ -1,12 +1,15 @@
 //! The bytes of a profile's file: what of them is the profile's, and when they were read.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::time::Duration;
 
 use rayon::prelude::*;
 
+use super::clock::Clock;
+use super::doubt::Doubt;
 use super::ending::Ending;
 use super::moment::Moment;
 use super::state::Seen;
@@ -20,6 +23,8 @@ pub struct Bytes {
     pub snapshot: Option<Moment>,
     /// When reading began, by `CLOCK_MONOTONIC`. What is counted later may be in the bytes or not.
     pub read_monotonic_ns: u64,
+    /// Whether paths gave way to others meanwhile.
+    pub is_torn: bool,
 }
 
 impl Bytes {
@@ -37,14 +42,48 @@ pub fn read(path: &Path) -> io::Result<Bytes> {
 }
 
 /// The same, into memory that was used for it before.
-pub fn read_into(path: &Path, mut profile: Vec<u8>) -> io::Result<Bytes> {
+///
+/// Where a running program has paths give way to others, sums move in its file while that is copied. Then it is asked to leave that
+/// for a moment, and copied again.
+pub fn read_into(path: &Path, profile: Vec<u8>) -> io::Result<Bytes> {
+    const TIMES: u32 = 3;
+    let mut bytes = copy(path, profile)?;
+    for time in 1..=TIMES {
+        if !bytes.is_torn || !hold(path, &bytes, time) {
+            break;
+        }
+        bytes = copy(path, bytes.profile)?;
+    }
+    Ok(bytes)
+}
+
+/// Asks the recorders to leave the sums in a file where they are, for as long as to copy it may take. False if that may not be
+/// written.
+fn hold(path: &Path, bytes: &Bytes, time: u32) -> bool {
+    /// What is done in the moment that this is written takes no longer.
+    const UNDER_WAY: Duration = Duration::from_millis(1);
+    let took = state::monotonic_ns().saturating_sub(bytes.read_monotonic_ns);
+    let Ok(file) = diytrace_format::reader::File::open(&bytes.profile) else { return false };
+    let Some(clock) = Clock::of(file.header()) else { return false };
+    let until = state::monotonic_ns() + UNDER_WAY.as_nanos() as u64 + (took << time).min(LONGEST_NS);
+    let at = std::mem::offset_of!(diytrace_format::Header, copied_until) as u64;
+    let written = OpenOptions::new().write(true).open(path);
+    let is_written = written.and_then(|file| file.write_all_at(&clock.ticks_at(until).to_le_bytes(), at)).is_ok();
+    std::thread::sleep(UNDER_WAY);
+    is_written
+}
+
+/// The longest that recorders heed.
+const LONGEST_NS: u64 = 900_000_000;
+
+fn copy(path: &Path, mut profile: Vec<u8>) -> io::Result<Bytes> {
     let read_monotonic_ns = state::monotonic_ns();
     let mut file = File::open(path)?;
     profile.clear();
     if let Some((moment, start)) = Moment::at_the_end(&mut file)? {
         file.seek(SeekFrom::Start(0))?;
         file.take(start).read_to_end(&mut profile)?;
-        return Ok(Bytes { profile, snapshot: Some(moment), read_monotonic_ns });
+        return Ok(Bytes { profile, snapshot: Some(moment), read_monotonic_ns, is_torn: false });
     }
     file.seek(SeekFrom::Start(0))?;
     file.by_ref().take(diytrace_format::BLOCKS_START as u64).read_to_end(&mut profile)?;
@@ -60,7 +99,11 @@ pub fn read_into(path: &Path, mut profile: Vec<u8>) -> io::Result<Bytes> {
             read_on(&mut file, rest.min(there) as usize, &mut profile)?;
         }
     }
-    Ok(Bytes { profile, snapshot: None, read_monotonic_ns })
+    let mut start = vec![0; profile.len().min(diytrace_format::BLOCKS_START)];
+    file.read_exact_at(&mut start, 0)?;
+    let recycled = |bytes: &[u8]| diytrace_format::reader::File::open(bytes).ok().map(|file| file.header().recycled);
+    let is_torn = recycled(&start).is_some_and(|now| recycled(&profile).is_some_and(|before| now != before));
+    Ok(Bytes { profile, snapshot: None, read_monotonic_ns, is_torn })
 }
 
 /// From so many bytes on it takes longer to copy them from the kernel's memory than to share that.
@@ -111,6 +154,7 @@ pub fn family_of(bytes: &Bytes, path: &Path) -> Result<Family, Error> {
 pub fn family_again(bytes: &Bytes, path: &Path, seen: &Seen) -> Result<Family, Error> {
     let mut family = parse_some(&bytes.profile, path)?;
     path.clone_into(&mut family.path);
+    family.warnings.extend(bytes.is_torn.then_some(Doubt::Torn));
     match &bytes.snapshot {
         Some(moment) => moment.apply(&mut family),
         None => {

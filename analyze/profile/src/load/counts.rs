@@ -45,6 +45,8 @@ pub fn read_counts(file: &File, block: &Located) -> Option<Arena> {
         name,
         state: State::Exited,
         is_before_reset: false,
+        recycling: None,
+        by_name: Vec::new(),
         names,
         nodes,
         functions: Vec::new(),

@@ -30,6 +30,19 @@ pub enum Doubt {
         /// Seconds after the start.
         after_s: f64,
     },
+    /// Paths gave way to others, as there was no room for all.
+    GaveWay {
+        /// How many.
+        paths: u64,
+        /// How many calls were counted on them.
+        calls: u64,
+        /// How many a path that came back may have had before, at most.
+        most_calls: u64,
+        /// How much time that may have been, at most, in nanoseconds.
+        most_ns: f64,
+    },
+    /// Paths gave way to others while the file was read.
+    Torn,
     /// Of threads it is not known when they were on a processor.
     WallTime {
         /// How many.
@@ -82,6 +95,17 @@ impl Display for Doubt {
             Self::Reset { after_s } => {
                 write!(out, "the counters were reset {after_s:.1} s after the start: what came before is not in here")
             }
+            Self::GaveWay { paths, calls, most_calls, most_ns } => write!(
+                out,
+                "{paths} call paths with {calls} calls gave way to others, as DIYTRACE_MEMORY had no room for all: functions and \
+                 the calls between them are exact, and trees have those calls as [other calls] of where they were made; a \
+                 path that is there may have had up to {most_calls} more calls and {:.3} ms more before",
+                most_ns / 1e6
+            ),
+            Self::Torn => out.write_str(
+                "call paths gave way to others while this was read, so some of their calls are counted twice or not at all: \
+                 read it when its program has ended, or with the right to write to the file",
+            ),
             Self::WallTime { threads } => {
                 let whose = if *threads == 1 { "1 thread are".to_owned() } else { format!("{threads} threads are") };
                 write!(

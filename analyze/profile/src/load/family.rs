@@ -11,6 +11,7 @@ use super::clock::Clock;
 use super::costs::Evidence;
 use super::doubt::Doubt;
 use super::moment::Moment;
+use super::recycled::GaveWay;
 use super::timed::{Timed, Timing};
 use crate::process::State;
 use crate::timeline::Slices;
@@ -117,8 +118,12 @@ pub struct Arena {
     /// Its owner has made no call since the counters were reset: what is here are the calls that were open then, as that
     /// owner will inherit them.
     pub is_before_reset: bool,
-    /// The paths' names in the file, ascending.
+    /// What is known of its paths that gave way to others, if any did.
+    pub recycling: Option<GaveWay>,
+    /// The paths' names in the file: ascending, or else `by_name` is not empty.
     pub names: Vec<Ref>,
+    /// Places of paths in the order of their names.
+    pub by_name: Vec<u32>,
     /// Call paths; a path comes after the one above it.
     pub nodes: Vec<Node>,
     /// Times of each function's calls.
@@ -221,6 +226,27 @@ impl Family {
 }
 
 impl Arena {
+    /// The place of the path that has a name.
+    pub fn place_of(&self, name: Ref) -> Option<usize> {
+        match self.by_name.is_empty() {
+            true => self.names.binary_search(&name).ok(),
+            false => {
+                let found = self.by_name.binary_search_by_key(&name, |place| self.names[*place as usize]);
+                found.ok().map(|at| self.by_name[at] as usize)
+            }
+        }
+    }
+
+    /// Makes paths be found by their names, where these do not ascend.
+    pub fn sort_names(&mut self) {
+        self.by_name.clear();
+        if !self.names.is_sorted() {
+            self.by_name = (0..self.names.len() as u32).collect();
+            let names = &self.names;
+            self.by_name.sort_unstable_by_key(|place| names[*place as usize]);
+        }
+    }
+
     /// Whether more than one process has counted in it.
     pub fn is_merged(&self) -> bool {
         self.facts.flags & arena::flag::MERGED != 0
@@ -258,7 +284,7 @@ impl Arena {
     /// Calls that windows have left untimed.
     pub fn left_out(&self) -> u64 {
         let left_out = |node: &Node| match node.timed {
-            Timed::AllBut(left_out) if !node.is_untimed() => left_out,
+            Timed::AllBut(left_out) if !node.is_untimed() && !node.is_others() => left_out,
             _ => 0,
         };
         self.of_all(left_out, u64::saturating_add)
@@ -276,6 +302,16 @@ impl Node {
     /// Whether its calls are counted only for what their hooks cost.
     pub fn is_untimed(&self) -> bool {
         self.flags & node::flag::UNTIMED != 0
+    }
+
+    /// Calls entered, as far as no edge has them, too.
+    pub fn calls_once(&self) -> u64 {
+        if self.is_others() { 0 } else { self.calls() }
+    }
+
+    /// Whether it stands for calls of its parent's whose paths gave way to others.
+    pub fn is_others(&self) -> bool {
+        self.flags & node::flag::OTHERS != 0
     }
 
     /// Calls entered.

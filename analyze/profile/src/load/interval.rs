@@ -80,6 +80,6 @@ fn is_profile(path: &Path) -> bool {
 
 /// All calls that a family has counted.
 pub fn counted(family: &Family) -> u64 {
-    let of_arena = |arena: &Arena| arena.of_all(Node::calls, u64::saturating_add);
+    let of_arena = |arena: &Arena| arena.of_all(Node::calls_once, u64::saturating_add);
     family.arenas.iter().map(of_arena).fold(family.lost_calls, u64::saturating_add)
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use diytrace_format::reader::{File, NotReadable};
-use diytrace_format::{header, kind, module, pattern, text};
+use diytrace_format::{header, kind, module, node, pattern, text};
 
 use super::arenas::read_arenas;
 use super::clock::Clock;
@@ -12,6 +12,7 @@ use super::counts::read_counts;
 use super::damage::Damage;
 use super::doubt::Doubt;
 use super::family::{Arena, Family, Module, Node, Root};
+use super::recycled::GaveWay;
 use super::reset;
 use super::ring;
 use super::timed::Timing;
@@ -63,6 +64,7 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
         warnings.push(Doubt::Reset { after_s: after });
     }
     warnings.extend(unseen(timing, &arenas));
+    warnings.extend(gave_way(&arenas, &clock));
     damage.truncated = file.missing_bytes();
     warnings.extend(damage.doubts());
     let counted = header.roots as usize;
@@ -71,8 +73,7 @@ pub fn parse(bytes: &[u8]) -> Result<Family, NotReadable> {
         matches: header.root_matches.get(index).copied().filter(|_| index < counted.min(header::ROOT_PATTERNS)),
     });
     let spent = arenas.iter().fold(0, |sum: u64, arena| sum.saturating_add(arena.facts.spent));
-    let calls_of = |node: &Node| node.slots[0].calls.saturating_add(node.slots[1].calls);
-    let calls = arenas.iter().map(|arena| arena.of_all(calls_of, u64::saturating_add));
+    let calls = arenas.iter().map(|arena| arena.of_all(Node::calls_once, u64::saturating_add));
     let evidence = evidence.with_rare_work(spent, calls.fold(0, u64::saturating_add));
     Ok(Family {
         path: PathBuf::new(),
@@ -107,6 +108,18 @@ fn unseen(timing: Timing, arenas: &[Arena]) -> Option<Doubt> {
     let unseen = arenas.iter().filter(|arena| timing == Timing::All && arena.is_refused() && !arena.nodes.is_empty());
     let threads = unseen.fold(0u64, |sum, arena| sum.saturating_add(arena.facts.owners.max(1).into()));
     (threads > 0).then_some(Doubt::WallTime { threads })
+}
+
+/// That paths gave way to others, if any did.
+fn gave_way(arenas: &[Arena], clock: &Clock) -> Option<Doubt> {
+    let all =
+        || arenas.iter().filter_map(|arena| Some((arena, arena.recycling?))).filter(|(_, gave_way)| gave_way.paths > 0);
+    let edges = all().flat_map(|(arena, _)| &arena.nodes).filter(|node| node.flags & node::flag::EDGE != 0);
+    let calls = edges.map(Node::calls).fold(0, u64::saturating_add);
+    let sum = |of: fn(&GaveWay) -> u64| all().map(|(_, gave_way)| of(&gave_way)).fold(0, u64::saturating_add);
+    let most_ns = sum(|gave_way| gave_way.most_ticks) as f64 * clock.ns_per_tick();
+    let paths = sum(|gave_way| gave_way.paths);
+    (paths > 0).then(|| Doubt::GaveWay { paths, calls, most_calls: sum(|gave_way| gave_way.most_calls), most_ns })
 }
 
 fn to_module(raw: &diytrace_format::Module, path: &[u8]) -> Option<Module> {

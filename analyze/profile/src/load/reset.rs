@@ -49,6 +49,8 @@ pub fn inherit(arena: &mut Arena, reset_ticks: u64) {
         nodes.push(node);
     }
     (arena.names, arena.nodes) = (names, nodes);
+    arena.sort_names();
+    arena.recycling = None;
     arena.functions = Default::default();
 }
 

@@ -53,7 +53,7 @@ pub fn count(file: &File, arena: &mut Arena, modules: &[Module]) {
 /// How many slots are counted already: also the one that the recorder was about, if its counter says so.
 fn done(ring: &Ring, arena: &Arena) -> u64 {
     let is_it = ring.counting == ring.done.wrapping_add(1);
-    let path = arena.names.binary_search(&ring.node).ok();
+    let path = arena.place_of(ring.node);
     let calls = path.and_then(|path| arena.nodes[path].slots.get(ring.own as usize)).map(|slot| slot.calls);
     if is_it && calls.is_some_and(|calls| calls >= ring.calls) { ring.counting } else { ring.done }
 }
@@ -120,7 +120,7 @@ impl Replay<'_> {
     }
 
     fn path(&self, name: Ref) -> Option<u32> {
-        self.arena.names.binary_search(&name).ok().map(|place| place as u32)
+        self.arena.place_of(name).map(|place| place as u32)
     }
 
     fn place(&self, place: &Place) -> From {

@@ -107,7 +107,14 @@ impl Watched {
         let header = *file.header();
         let is_damaged =
             family.warnings.iter().any(|doubt| matches!(doubt, Doubt::Damaged(_) | Doubt::Truncated { .. }));
-        if is_damaged || family.missing_bytes > 0 || family.snapshot.is_some() || family.resets != header.epoch {
+        // Where paths give way to others, names of paths are others' soon.
+        let is_recycled = header.recycled != [0; 2];
+        if is_damaged
+            || is_recycled
+            || family.missing_bytes > 0
+            || family.snapshot.is_some()
+            || family.resets != header.epoch
+        {
             return None;
         }
         let mut blocks: FxHashMap<Ref, Vec<Span>> = FxHashMap::default();
@@ -207,7 +214,8 @@ impl Watched {
     fn is_same(&self, now: &Header) -> bool {
         let of = |header: &Header| {
             let Header { used, epoch, clock, timing, processes, modules, last_module, .. } = *header;
-            (used, epoch, clock, timing, processes, modules, last_module, header.counts, header.refusals)
+            let whole = (header.counts, header.refusals, header.recycled);
+            (used, epoch, clock, timing, processes, modules, last_module, whole)
         };
         of(now) == of(&self.header) && now.root_matches == self.header.root_matches
     }
@@ -232,7 +240,7 @@ impl Lying {
         lying.goes_on.reserve_exact(arena.names.len());
         let mut names = arena.names.iter().zip(&arena.nodes);
         for name in lying.blocks.iter().flat_map(Span::names) {
-            let Some(raw) = file.node(name) else {
+            let Some(raw) = file.node(name).filter(|node| node.parent != 0) else {
                 lying.unfinished.push(name);
                 continue;
             };

@@ -18,14 +18,14 @@ impl Changed {
     /// Of two readings of one arena. What is open stays, as its time goes on, and so does what is above anything that stays, and
     /// the latest moment.
     pub fn of(before: &Arena, now: &Arena) -> Self {
-        let at_before = places(&now.names, &before.names);
+        let at_before = places(now, before);
         let mut stays: Vec<bool> = (now.nodes.iter().zip(&at_before))
             .map(|(node, at)| at.is_none_or(|at| differs(&before.nodes[at as usize], node)))
             .collect();
         if let Some(latest) = latest(now) {
             stays[latest] = true;
         }
-        if let Some(latest) = latest(before).and_then(|at| now.names.binary_search(&before.names[at]).ok()) {
+        if let Some(latest) = latest(before).and_then(|at| now.place_of(before.names[at])) {
             stays[latest] = true;
         }
         for at in (0..stays.len()).rev() {
@@ -63,8 +63,12 @@ impl Changed {
     }
 }
 
-/// Where names are in another list; both ascend.
-fn places(names: &[diytrace_format::Ref], others: &[diytrace_format::Ref]) -> Vec<Option<u32>> {
+/// Where the paths of an arena are in another reading of it.
+fn places(arena: &Arena, other: &Arena) -> Vec<Option<u32>> {
+    let (names, others) = (&arena.names, &other.names);
+    if !(arena.by_name.is_empty() && other.by_name.is_empty()) {
+        return names.iter().map(|name| other.place_of(*name).map(|place| place as u32)).collect();
+    }
     let mut at = 0;
     let place = |name| {
         while others.get(at).is_some_and(|other| other < name) {
@@ -119,15 +123,19 @@ fn with(arena: &Arena, stays: &[bool], functions: &FxHashSet<(u64, u32)>) -> Are
     }
     let is_one = |function: &&Function| functions.contains(&of(function));
     let functions = arena.functions.iter().filter(is_one).cloned().collect();
-    Arena {
+    let mut some = Arena {
         facts: arena.facts,
         name: arena.name,
         state: arena.state,
         is_before_reset: arena.is_before_reset,
+        recycling: arena.recycling,
         names,
+        by_name: Vec::new(),
         nodes,
         functions,
-    }
+    };
+    some.sort_names();
+    some
 }
 
 #[cfg(test)]

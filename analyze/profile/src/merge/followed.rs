@@ -299,6 +299,8 @@ impl Standing {
         }
         stay.iter().for_each(|at| self.numbers[*at as usize] = NOWHERE);
         let of = |facts, names, nodes, functions| Arena {
+            recycling: None, // of one in which paths give way all is read
+            by_name: Vec::new(),
             facts,
             name: arena.name,
             state: arena.state,

@@ -373,8 +373,9 @@ impl Growth {
                 ids.push(id);
                 // A path that stands for several, or is below one.
                 let is_above = node.parent.is_some_and(|parent| is_folded[parent as usize]);
-                is_folded.push(node.flags & node::flag::FOLDED != 0 || is_above);
-                if !node.is_untimed() {
+                let stands_for_many = node.flags & (node::flag::FOLDED | node::flag::EDGE) == node::flag::FOLDED;
+                is_folded.push(stands_for_many || is_above);
+                if !node.is_untimed() && !node.is_others() {
                     calls = calls.saturating_add(path.calls);
                     if is_folded[ids.len() - 1] {
                         folded_calls = folded_calls.saturating_add(path.calls);
@@ -394,7 +395,9 @@ impl Growth {
                 calibration.file(end.function, filed);
             }
         }
-        for (node, entered) in arena.nodes.iter().zip(&counted.entered_before).filter(|(node, _)| !node.is_untimed()) {
+        for (node, entered) in
+            arena.nodes.iter().zip(&counted.entered_before).filter(|(node, _)| !node.is_untimed() && !node.is_others())
+        {
             let times = &mut self.functions.entry(resolver.place(node.function, node.module)).or_default().times;
             times.open_before = times.open_before.saturating_add_unsigned(*entered);
         }

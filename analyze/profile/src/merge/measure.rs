@@ -121,6 +121,8 @@ impl<'a> Measures<'a> {
         };
         let mut inclusive = slots.map(|slot| slot.pairs());
         let closed = inclusive[0].and(&inclusive[1]);
+        // What those called has given way, too.
+        let of_own = if self.arena.nodes[index].is_others() { closed } else { of_own };
         // Of a call that is still open the descendants are not counted yet, but the tree has them.
         if slots.iter().any(|slot| slot.is_open) {
             let known = slots.iter().fold(0u64, |sum, slot| sum.saturating_add(slot.descendants));

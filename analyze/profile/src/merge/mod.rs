@@ -12,6 +12,7 @@
 mod call_path;
 mod changed;
 mod followed;
+mod gone;
 mod group;
 mod idle;
 mod latest;
@@ -183,7 +184,11 @@ impl Merging {
                 let longest = self.whole_open_calls.then_some(Time::LONGEST);
                 let mut before = earlier.as_ref().and_then(|earlier| earlier.of_arena(arena));
                 // Where counters were reset, what had been open is joined up by all that there was.
-                let is_simple = |before: &Before| !before.arena.is_before_reset && !arena.is_before_reset;
+                // Where paths gave way to others meanwhile, what they had counted has gone elsewhere.
+                let is_simple = |before: &Before| {
+                    let are_the_same = before.arena.recycling == arena.recycling;
+                    are_the_same && !before.arena.is_before_reset && !arena.is_before_reset
+                };
                 let changed = before.filter(|before| self.changes_only && is_simple(before));
                 let changed = changed.map(|before| Changed::of(before.arena, arena));
                 let whole = arena;

@@ -282,6 +282,31 @@ impl Paths {
         self.calls[self.list[id as usize].call as usize].flags & flag::UNTIMED != 0
     }
 
+    /// The flags of one.
+    #[inline]
+    pub fn flags(&self, id: PathId) -> u32 {
+        self.calls[self.list[id as usize].call as usize].flags
+    }
+
+    /// The call site of one.
+    #[inline]
+    pub fn site(&self, id: PathId) -> PlaceId {
+        self.calls[self.list[id as usize].call as usize].site
+    }
+
+    /// Whether it stands for what was called from the path above on paths that gave way to others, whatever that was.
+    #[inline]
+    pub fn is_others(&self, id: PathId) -> bool {
+        self.flags(id) & flag::OTHERS != 0
+    }
+
+    /// Whether it is no path, but the sums of calls of one function by another, on paths that gave way to others. The function that
+    /// made them begins at its call site.
+    #[inline]
+    pub fn is_edge(&self, id: PathId) -> bool {
+        self.flags(id) & flag::EDGE != 0
+    }
+
     /// How many numbers there are of what paths lead to: far fewer than paths.
     pub fn ends(&self) -> impl ExactSizeIterator<Item = Key> {
         self.calls.iter().map(|&Call { function, site, hook, flags }| Key {

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use super::gone::{self, Gone};
 use super::latest::{self, Latest};
 use super::measure::{Measured, Measures};
 use crate::load::{Arena, Family, Function};
@@ -130,15 +131,24 @@ pub fn counted<'a>(
     }
     let mut timelines = timelines(family, &arena, latest);
     let mut paths = Measures::of(family, &arena, latest).all();
-    let mut entered_before = vec![0; paths.len()];
+    let mut entered_before = vec![0u64; paths.len()];
     let passed = latest.ticks.saturating_sub(latest_before.ticks) as f64 * family.clock.ns_per_tick();
     let longest = longest.unwrap_or_else(|| Time::from_ns(passed));
     let measured_before = Measures::of(family, &before, latest_before).all();
-    for (name, measured) in before.names.iter().zip(measured_before) {
-        if let Ok(index) = arena.names.binary_search(name) {
-            let counts = &measured.counts;
-            paths[index] = paths[index].since(&measured, longest);
-            entered_before[index] = counts.calls.saturating_sub(counts.unwound).saturating_sub(counts.unbinned);
+    let gone = Gone::of(&before, &arena);
+    for (path, measured) in measured_before.iter().enumerate() {
+        let counts = &measured.counts;
+        let entered = counts.calls.saturating_sub(counts.unwound).saturating_sub(counts.unbinned);
+        let (place, others) = match gone.place(path) {
+            Some(place) => (Some(place), None),
+            None => gone.heirs(path).into(),
+        };
+        if let Some(place) = place {
+            paths[place] = paths[place].since(measured, longest);
+            entered_before[place] = entered_before[place].saturating_add(entered);
+        }
+        if let Some(others) = others {
+            paths[others] = paths[others].since(&gone::as_others(measured), longest);
         }
     }
     for (function, before) in self::timelines(earlier, &before, latest_before) {
@@ -164,7 +174,7 @@ pub fn counted<'a>(
 fn join_up(before: &mut Arena, latest_before: u64, now: &mut Arena) {
     const INHERITED: u64 = mark::OPEN | mark::INHERITED;
     for (name, then) in before.names.iter().zip(&mut before.nodes) {
-        let place = now.names.binary_search(name).ok();
+        let place = now.place_of(*name);
         for (slot, then) in then.slots.iter_mut().enumerate().filter(|(_, then)| then.mark & !mark::BITS != 0) {
             match place.map(|place| &mut now.nodes[place].slots[slot].mark) {
                 Some(mark) if *mark & mark::BITS == INHERITED => *mark = then.mark,

@@ -66,7 +66,17 @@ pub fn arena(nodes: Vec<Node>) -> Arena {
     (facts.pid, facts.tid, facts.process, facts.owners, facts.processes) = (100, 100, 1, 1, 1);
     facts.flags = arena::flag::EXITED;
     let names = (0..nodes.len() as diytrace_format::Ref).collect();
-    Arena { facts, name: 1, state: State::Exited, is_before_reset: false, names, nodes, functions: Vec::new() }
+    Arena {
+        facts,
+        name: 1,
+        state: State::Exited,
+        is_before_reset: false,
+        recycling: None,
+        names,
+        by_name: Vec::new(),
+        nodes,
+        functions: Vec::new(),
+    }
 }
 
 /// A path of calls that have all ended.

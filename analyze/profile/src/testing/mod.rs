@@ -2,12 +2,14 @@
 
 mod bytes;
 mod family;
+mod giving_way;
 mod golden;
 mod mutate;
 mod simulate;
 
 pub use bytes::{Profile, raw_node, sample};
 pub use family::{arena, family, function_of, histogram_of, module, node, slot};
+pub use giving_way::give_way;
 pub use golden::golden_at;
 pub use mutate::Mutations;
 pub use simulate::{Call, Truth, calls, record};

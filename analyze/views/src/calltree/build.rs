@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use diytrace_format::node::flag;
 
-use super::{CallTree, CallTrees, Fold, Function, Node, NodeId, NodeTimes, Site, SiteId};
+use super::{Aside, CallTree, CallTrees, Fold, Function, Node, NodeId, NodeTimes, Site, SiteId};
 use crate::subject::{clock, subject};
 use diytrace_profile::correct::{PathTimes, correct};
 use diytrace_profile::error::Error;
@@ -113,7 +113,8 @@ impl Builder<'_, '_> {
         for path in 0..paths.len() as PathId {
             let parent = paths.parent(path).and_then(|parent| ids[parent as usize]);
             let is_inside = || self.inside.as_ref().is_none_or(|inside| inside.contains(&end(path).0));
-            if paths.is_untimed(path) || parent.is_none() && !is_inside() {
+            let is_of_edge = paths.is_edge(path) || paths.parent(path).is_some_and(|parent| paths.is_edge(parent));
+            if paths.is_untimed(path) || is_of_edge || parent.is_none() && !is_inside() {
                 ids.push(None);
                 continue;
             }
@@ -121,6 +122,9 @@ impl Builder<'_, '_> {
             ids.push(Some(places.len() as NodeId));
             places.push(Placed { path, parent, depth, site: self.calls.id(&group.tree, path) });
         }
+        let edges = (0..paths.len() as PathId).filter(|path| paths.is_edge(*path));
+        let edges: Vec<Placed> =
+            edges.map(|path| Placed { path, parent: None, depth: 0, site: self.calls.id(&group.tree, path) }).collect();
         let node = |(id, &Placed { path, parent, depth, site }): (usize, &Placed)| {
             let (function, flags) = end(path);
             let (corrected, raw) = (&times.corrected[path as usize], &times.raw[path as usize]);
@@ -136,6 +140,7 @@ impl Builder<'_, '_> {
                 site,
                 fold: match paths.folded_into(path).and_then(|head| ids[head as usize]) {
                     Some(head) => Fold::Recursion(head),
+                    None if flags & flag::OTHERS != 0 => Fold::Others,
                     None if flags & flag::FOLDED != 0 => Fold::Paths,
                     None => Fold::No,
                 },
@@ -152,9 +157,21 @@ impl Builder<'_, '_> {
         };
         // Most of this is to wait for new memory.
         let mut nodes: Vec<Node> = places.par_iter().enumerate().map(node).collect();
-        give_back(times);
         sum_up(&mut nodes);
-        Ok(CallTree { subject: subject(group), is_narrowed: self.inside.is_some(), nodes, functions })
+        let aside = edges.iter().filter(|_| self.inside.is_none()).map(|edge| {
+            let mut node = node((0, edge));
+            for (sums, times) in [(&mut node.corrected, &times.corrected), (&mut node.raw, &times.raw)] {
+                sums.total = times[edge.path as usize].inclusive;
+            }
+            Aside {
+                node,
+                caller: self.names.ids.get(&paths.site(edge.path)).copied(),
+                is_outermost: paths.flags(edge.path) & flag::NESTED == 0,
+            }
+        });
+        let aside = aside.collect();
+        give_back(times);
+        Ok(CallTree { subject: subject(group), is_narrowed: self.inside.is_some(), nodes, aside, functions })
     }
 
     fn find_lines(&self, lines: Lines, sites: &[Rc<Call>]) {

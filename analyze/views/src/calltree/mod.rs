@@ -107,6 +107,8 @@ pub struct CallTree {
     pub is_narrowed: bool,
     /// Call paths, in preorder.
     pub nodes: Vec<Node>,
+    /// Calls on paths that gave way to others.
+    pub aside: Vec<Aside>,
     /// Sums by function, with histograms; recursion is counted once.
     pub functions: BTreeMap<FunctionId, functions::Function>,
 }
@@ -168,4 +170,18 @@ pub enum Fold {
     Recursion(NodeId),
     /// Calls on many paths, for which the profile had no room.
     Paths,
+    /// Calls from the node above on paths that gave way to others, whatever was called.
+    Others,
+}
+
+/// Calls of one function by another on paths that gave way to others: no part of the tree, which has their time in nodes of
+/// [`Fold::Others`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aside {
+    /// Their sums, as of a path without one above it; the total is that of the outermost calls.
+    pub node: Node,
+    /// The function that made them.
+    pub caller: Option<FunctionId>,
+    /// Whether they lie in no other call of their function.
+    pub is_outermost: bool,
 }

@@ -7,6 +7,7 @@ use super::columns::Column;
 use super::document::{Bar, Callee, Document, Function, InlinedInto, Layout, Report, SCHEMA, Site};
 use super::order::{sort_callees, sort_functions};
 use super::{Format, Options, Sort, Spent};
+use diytrace_format::node::flag;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::builds::builds;
@@ -97,7 +98,8 @@ fn alike(tree: &Tree, are_wanted: impl Fn(PathId) -> bool) -> Vec<(PathId, u64)>
     let paths = &tree.paths;
     let hooks: Vec<PlaceId> = paths.ends().map(|end| end.hook).collect();
     let mut alike: FxHashMap<_, (PathId, u64)> = FxHashMap::default();
-    for id in (0..paths.len() as PathId).filter(|id| !paths.is_untimed(*id) && are_wanted(*id)) {
+    for id in (0..paths.len() as PathId).filter(|id| !paths.is_untimed(*id) && !paths.is_others(*id) && are_wanted(*id))
+    {
         let caller = paths.parent(id).map(|parent| hooks[paths.number_of(parent) as usize]);
         let (_, calls) = alike.entry((paths.number_of(id), caller, paths.target(id))).or_insert((id, 0));
         *calls = calls.saturating_add(paths.calls(id));
@@ -197,7 +199,8 @@ impl Builder<'_, '_> {
         for path in &group.tree.paths {
             let above = path.key.parent.and_then(|parent| levels[parent as usize]);
             // What is not timed is no level in other views, either.
-            let level = (!path.is_untimed()).then(|| above.map_or(0, |above| above + 1));
+            let is_level = !path.is_untimed() && path.key.flags & (flag::OTHERS | flag::EDGE) == 0;
+            let level = is_level.then(|| above.map_or(0, |above| above + 1));
             levels.push(level);
             if level.is_some_and(|level| level <= depth) {
                 near.insert(self.names.ids[&path.key.function]);
@@ -212,10 +215,12 @@ impl Builder<'_, '_> {
         let function = |path: PathId| self.names.ids[&paths.function(path)];
         let mut all: FxHashMap<(FunctionId, FunctionId, CallId), u64> = FxHashMap::default();
         let ids = 0..if callers.is_empty() { 0 } else { paths.len() as PathId };
-        for id in ids.filter(|id| !paths.is_untimed(*id)) {
-            let Some(caller) = paths.parent(id).map(function).filter(|caller| callers.contains(caller)) else {
-                continue;
+        for id in ids.filter(|id| !paths.is_untimed(*id) && !paths.is_others(*id)) {
+            let caller = match paths.is_edge(id) {
+                true => self.names.ids.get(&paths.site(id)).copied(),
+                false => paths.parent(id).map(function),
             };
+            let Some(caller) = caller.filter(|caller| callers.contains(caller)) else { continue };
             let call = self.calls.id(&group.tree, id);
             let calls = all.entry((caller, function(id), call)).or_default();
             *calls = calls.saturating_add(paths.calls(id));

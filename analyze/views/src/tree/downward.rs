@@ -49,6 +49,7 @@ pub fn downward(
         let site = above.and_then(|_| places.place(node.site));
         let folded = match node.fold {
             Fold::Recursion(head) => Some(positions[head as usize]),
+            Fold::Others => None,
             Fold::No | Fold::Paths if !is_recursive => None,
             Fold::No | Fold::Paths => above.and_then(|above| heads.find(&branches, above, node.function)).map(Some),
         };

@@ -2,7 +2,7 @@
 
 use super::branches::{Branches, What};
 use super::places::Places;
-use crate::calltree::{CallTree, CallTrees, Node, SiteId};
+use crate::calltree::{Aside, CallTree, CallTrees, Fold, Node, SiteId};
 use diytrace_profile::time::Time;
 
 /// What is looked for.
@@ -30,7 +30,17 @@ pub fn upward(trees: &CallTrees, tree: &CallTree, places: &Places, wanted: &Want
             sums.own >= wanted.least_own
         }),
     };
-    for node in tree.nodes.iter().filter(|node| is_wanted(node)) {
+    for Aside { node, caller, is_outermost } in tree.aside.iter().filter(|aside| is_wanted(&aside.node)) {
+        let top = branches.at(None, What::Function(node.function), None);
+        add(&mut branches, top, node, node.site, *is_outermost);
+        // Beyond that nobody knows.
+        if let Some(caller) = caller.filter(|_| wanted.depth != Some(0)) {
+            let branch = branches.at(Some(top), What::Function(caller), places.place(node.site));
+            add(&mut branches, branch, node, node.site, *is_outermost);
+        }
+    }
+    let paths = tree.nodes.iter().filter(|node| node.fold != Fold::Others);
+    for node in paths.filter(|node| is_wanted(node)) {
         let above = |node: &Node| node.parent.map(|parent| &tree.nodes[parent as usize]);
         let is_outermost = !std::iter::successors(above(node), |node| above(node)).any(|a| a.function == node.function);
         let top = branches.at(None, What::Function(node.function), None);
