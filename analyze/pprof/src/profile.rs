@@ -251,6 +251,17 @@ impl Profile {
         self.values[of].iter().fold(0, |sum, value| sum.saturating_add(*value))
     }
 
+    /// What one sample adds to a type's values, if they are sums of samples: 1 of samples that are counted, the period of what was
+    /// sampled by it.
+    pub fn of_a_sample(&self, of: usize) -> Option<i64> {
+        let kind = self.types.get(of)?;
+        match &self.period {
+            _ if kind.unit == "count" && matches!(&*kind.name, "samples" | "sample") => Some(1),
+            Some((sampled, period)) if sampled == kind && *period > 0 => Some(*period),
+            _ => None,
+        }
+    }
+
     /// How many samples there are that differ in stack or marks.
     pub fn samples(&self) -> usize {
         self.stacks.all.len()
@@ -307,6 +318,19 @@ mod tests {
         let mut sum = Profile::default();
         sum.add(&profile).unwrap();
         assert!(matches!(sum.add(&profile), Err(Error::Overflow)));
+    }
+
+    #[test]
+    fn what_a_sample_adds_is_one_or_its_period() {
+        let mut messages = server();
+        let of = |profile: &Profile| profile.types().iter().map(|kind| kind.name.clone()).collect::<Vec<_>>();
+        for (period, of_cpu) in [(0, None), (10_000_000, Some(10_000_000))] {
+            (messages.period_type, messages.period) = (messages.sample_type.get(1).copied(), period);
+            let mut profile = Profile::default();
+            profile.add(&messages).unwrap();
+            assert_eq!(of(&profile), ["samples", "cpu"]);
+            assert_eq!([0, 1, 2].map(|of| profile.of_a_sample(of)), [Some(1), of_cpu, None]);
+        }
     }
 
     #[test]

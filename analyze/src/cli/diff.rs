@@ -1,5 +1,6 @@
 //! The options of `diff`.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -10,11 +11,12 @@ use diytrace_views::view;
 use diytrace_profile::error::Error;
 
 use super::choice::{Colors, choice};
+use super::from_store;
 use super::pager::{Output, Paging};
 use super::shown::Format;
 use super::sides::Sides;
 use super::stored::Compared;
-use super::wanted::Kind;
+use super::wanted::{Drawn, Kind, SampledSides};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,17 +27,19 @@ Examples:
   diytrace diff before after --against main            # what usually varies
   diytrace diff before after --fail-on changed --min-change 2 --correction holm
   diytrace diff --store runs.db commit=ab12 commit=cd34 --save
+  diytrace diff --store runs.db build=a build=b --type cpu  # sampled profiles
   diytrace diff before after --format json | jq '.queries[].functions[].verdict'
 
 A set is a folder with runs.json, as `diytrace bench` writes it, or one whose subfolders (or files) are a run's \
 profiles each. Self times of functions are tested, and counts compared exactly. A change of time is significant at \
 1% in a randomisation test, at least 5%, above the uncertainty of the correction, and significant when adjusted for \
-all functions tested.
+all functions tested. Of sampled profiles (pprof), values a second of one type of samples are tested so, each profile \
+as a run; where there are too few, the error of sampling is told.
 
 Exit status: 0 nothing slower, 1 a function or all together take longer (--fail-on chooses), 2 bad use or input.";
 
 /// Tell what changed between two sets of runs, function by function, and whether by calls or by cost
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The set before; with --store its labels: service=pg,build=ab*
@@ -65,14 +69,40 @@ pub struct Arguments {
     output: Option<PathBuf>,
 
     #[command(flatten)]
+    samples: Samples,
+
+    #[command(flatten)]
     how: Comparing,
 
     #[command(flatten)]
     paging: Paging,
 }
 
+/// What of sampled profiles is compared.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Of sampled profiles (pprof)")]
+pub struct Samples {
+    /// The type of samples, such as cpu or alloc_space [default: what the profiles show first, if no side has recordings]
+    #[arg(long = "type", value_name = "TYPE", requires = "store")]
+    of: Option<String>,
+
+    /// Values as parts of each profile: for sides that did unlike amounts of work
+    #[arg(long, requires = "store")]
+    shares: bool,
+
+    /// Write the stacks of both sides alone: with the values before, as if they were of as much, and after
+    #[arg(long = "as", value_enum, value_name = "FORMAT", requires = "store", conflicts_with_all = ["format", "output", "save"])]
+    drawn: Option<Drawn>,
+}
+
+impl Samples {
+    fn are_meant(&self) -> bool {
+        self.of.is_some() || self.shares || self.drawn.is_some()
+    }
+}
+
 /// How sets are compared, and how that is told.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Comparing {
     /// Saved sets: a change must be one and a half times what usually varies between them
     #[arg(long, value_name = "NAME")]
@@ -125,17 +155,67 @@ pub struct Comparing {
 impl Arguments {
     /// Runs the command and gives its exit status.
     pub fn run(self, out: &mut Output) -> Result<u8, super::Error> {
-        let (stored, since, paging) = (self.stored.clone(), self.since.clone(), self.paging);
-        let named = [self.left.clone(), self.right.clone()].map(Option::unwrap_or_default);
-        let command = self.command()?;
+        let command = match self.counted_or_sampled(self.paging.of(out))? {
+            Ok(command) => command,
+            Err(status) => return Ok(status),
+        };
         let comparison = command.comparison()?;
-        let status = command.how.tell(&comparison, command.output.as_deref(), paging.of(out))?;
-        stored.save((Kind::Diff, since.as_deref()), named.each_ref().map(PathBuf::as_path), || {
+        let status = command.how.tell(&comparison, command.output.as_deref(), self.paging.of(out))?;
+        let named = self.named();
+        self.stored.save((Kind::Diff, self.since.as_deref()), named.each_ref().map(PathBuf::as_path), || {
             let mut document = Vec::new();
             view::json::write(&comparison, &mut document)?;
             Ok((diff::report::sentence(&comparison), status, document))
         })?;
         Ok(status)
+    }
+
+    /// The same for a request: no verdict is kept.
+    #[cfg(feature = "service")]
+    pub fn answer(self, out: &mut dyn Write) -> Result<(), Error> {
+        match self.counted_or_sampled(out)? {
+            Err(_) => Ok(()),
+            Ok(command) => diff::run(&command, out).map(|_| ()).map_err(|error| Error::Elsewhere(error.into())),
+        }
+    }
+
+    /// The comparison of recordings that they ask for; or if sampled profiles are what both sides have, or what is meant, these are
+    /// compared, and the exit status is given.
+    fn counted_or_sampled(&self, out: &mut dyn Write) -> Result<Result<Command, u8>, Error> {
+        let counted = if self.samples.are_meant() { None } else { Some(self.clone().command()) };
+        match counted {
+            Some(Ok(command)) => Ok(Ok(command)),
+            Some(Err(error)) if !self.stored.is_asked() => Err(error),
+            // Without sampled profiles, what is wrong with the recordings is the answer.
+            Some(Err(error)) => self.sampled(out)?.map(Err).ok_or(error),
+            None => self.sampled(out)?.map(Err).ok_or_else(|| Error::Usage("there are no sampled profiles".to_owned())),
+        }
+    }
+
+    fn sampled(&self, out: &mut dyn Write) -> Result<Option<u8>, Error> {
+        let (replicate, is_saved) = self.stored.how();
+        let [left, right] = self.named();
+        let side = |labels| self.stored.selection(labels, self.since.as_deref());
+        let how = How::from(self.how.clone());
+        let sides = [&left, &right].map(|labels| side(labels.to_str().unwrap_or_default()));
+        from_store::sampled(
+            &SampledSides {
+                sides,
+                of: self.samples.of.as_deref(),
+                are_shares: self.samples.shares,
+                replicate,
+                drawn: self.samples.drawn,
+                is_meant: self.samples.are_meant(),
+                folder: self.output.as_deref(),
+                how: &how,
+                is_saved,
+            },
+            out,
+        )
+    }
+
+    fn named(&self) -> [PathBuf; 2] {
+        [&self.left, &self.right].map(|side| side.clone().unwrap_or_default())
     }
 
     /// The command that they ask for.

@@ -100,10 +100,25 @@ impl Compared {
         }
         let (sentence, status, document) = conclude()?;
         let sides = sides.map(|labels| self.selection(labels.to_str().unwrap_or_default(), since));
-        from_store::save(&Concluded { kind, sides, names: None, replicate: self.replicate, sentence, status, document })
+        from_store::save(&Concluded {
+            kind,
+            sides,
+            names: None,
+            replicate: self.replicate,
+            are_samples: false,
+            sentence,
+            status,
+            document,
+        })
     }
 
-    fn selection<'a>(&'a self, labels: &'a str, since: Option<&'a str>) -> Selection<'a> {
+    /// What is one run of a side, and whether the verdict is kept.
+    pub fn how(&self) -> (Replicate, bool) {
+        (self.replicate, self.save)
+    }
+
+    /// A side, as it was written.
+    pub fn selection<'a>(&'a self, labels: &'a str, since: Option<&'a str>) -> Selection<'a> {
         let (store, until) = (self.store.as_deref().unwrap_or_default(), self.until.as_deref());
         Selection { store, labels, since, until }
     }

@@ -1,6 +1,9 @@
 //! What commands want of a profile store.
 
+use std::path::Path;
+
 use clap::ValueEnum;
+use diytrace_compare::diff::How;
 
 /// A selection, as it was written.
 #[cfg_attr(not(feature = "service"), expect(dead_code, reason = "nothing reads a store"))]
@@ -23,6 +26,33 @@ pub enum Replicate {
     Slice,
 }
 
+/// How stacks are written for another tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Drawn {
+    /// A flame graph (SVG)
+    Flamegraph,
+    /// Stacks, one a line
+    Folded,
+}
+
+/// Two selections of sampled profiles, to be compared.
+#[cfg_attr(not(feature = "service"), expect(dead_code, reason = "nothing reads a store"))]
+pub struct SampledSides<'a> {
+    pub sides: [Selection<'a>; 2],
+    /// The type of samples, if one is named.
+    pub of: Option<&'a str>,
+    pub are_shares: bool,
+    pub replicate: Replicate,
+    /// The stacks alone, written so.
+    pub drawn: Option<Drawn>,
+    /// Whether anything says that samples are meant, not recordings.
+    pub is_meant: bool,
+    /// A folder for all numbers.
+    pub folder: Option<&'a Path>,
+    pub how: &'a How,
+    pub is_saved: bool,
+}
+
 /// What two selections were compared to, to be kept.
 #[cfg_attr(not(feature = "service"), expect(dead_code, reason = "nothing is kept"))]
 pub struct Concluded<'a> {
@@ -33,6 +63,8 @@ pub struct Concluded<'a> {
     pub names: Option<[&'a str; 2]>,
     /// What was one run of a side.
     pub replicate: Replicate,
+    /// Whether sampled profiles were compared, not recordings.
+    pub are_samples: bool,
     /// What came out.
     pub sentence: String,
     /// The exit status.

@@ -1,6 +1,7 @@
 //! In place of the commands of the service, where they were not built: how to get them.
 
 use std::ffi::OsString;
+use std::io::Write;
 
 use clap::Subcommand;
 use diytrace_compare::runs::Runs;
@@ -8,7 +9,7 @@ use diytrace_profile::error::Error;
 use diytrace_profile::opened::Opened;
 
 use super::pager::Output;
-use super::wanted::{Concluded, Kept, Replicate, Selection};
+use super::wanted::{Concluded, Kept, Replicate, SampledSides, Selection};
 use crate::bench::Keep;
 use crate::top::Feed;
 
@@ -72,6 +73,11 @@ pub fn opened(_: &Selection, _: Option<&str>) -> Result<Opened, Error> {
 
 /// The same of one to compare.
 pub fn runs(_: &Selection, _: Replicate) -> Result<Runs, Error> {
+    Err(not_built("--store"))
+}
+
+/// The same of sampled profiles.
+pub fn sampled(_: &SampledSides, _: &mut dyn Write) -> Result<Option<u8>, Error> {
     Err(not_built("--store"))
 }
 

@@ -4,20 +4,33 @@
 //! FILE.pb.gz, an endpoint ──[arriving], [scrape]──▶ store ──[selection]──▶ added up ──[document]──▶ table, JSON, flame graph
 //! ```
 //!
+//! Two selections of one type of samples are [compared](compare()), and functions told over builds, commits and time ([`history()`]).
+//!
 //! They never meet recordings: those count calls, these estimate.
 
 mod arriving;
+mod compare;
 mod document;
 mod error;
+mod history;
+mod kind;
 mod list;
+mod measured;
+mod per;
 mod scrape;
 mod selection;
 mod view;
 
 pub use arriving::{Origin, arrived, folded};
+pub use compare::{
+    Comparison, How, Run, Stacks, compare, headline, write_csv as write_comparison_csv, write_table as write_comparison,
+};
 pub use document::{Document, Order, document};
 pub use error::Error;
+pub use history::{Asked, History, history, write_histories, write_histories_csv, write_regressions};
+pub use kind::Kind;
 pub use list::List;
+pub use per::Per;
 pub use scrape::{Endpoint, Scraper};
 pub use selection::{Chosen, Selection, is_level};
 pub use view::{drawing, write_csv, write_list, write_list_csv, write_table};

@@ -1,6 +1,6 @@
 //! What of the profiles is asked for, added up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use diytrace_pprof::{Profile, read};
 use diytrace_store::{Engine, Query, SampledFacts};
@@ -112,9 +112,9 @@ impl Selection {
     }
 }
 
-fn names(profiles: &[SampledFacts]) -> String {
-    let mut names: Vec<&str> = profiles.iter().flat_map(|facts| &facts.types).map(|each| each.name.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
-    names.join(", ")
+/// All types of samples that profiles have.
+pub(crate) fn names<'a>(profiles: impl IntoIterator<Item = &'a SampledFacts>) -> String {
+    let types = profiles.into_iter().flat_map(|facts| &facts.types);
+    let names: BTreeSet<&str> = types.map(|each| each.name.as_str()).collect();
+    names.into_iter().collect::<Vec<_>>().join(", ")
 }

@@ -3,13 +3,14 @@
 use std::io::{self, Write};
 
 use diytrace_pprof::folded;
-use diytrace_profile::human::{bytes, count, counted, moment, share, time};
+use diytrace_profile::human::{bytes, counted, moment, share, time};
 use diytrace_views::export::{Drawing, draw};
 use diytrace_views::view::Screen;
 use diytrace_views::view::table::dim;
 use diytrace_views::view::table::grid::{Column, Grid, LEAST_NAME, Row};
 
 use crate::document::{Document, TagValue};
+use crate::per::amount;
 use crate::{Chosen, Error, List};
 
 /// Most values of one label in a table.
@@ -17,16 +18,7 @@ const MOST_TAGS: usize = 5;
 
 /// A value, as people read its unit.
 fn shown(value: i64, unit: &str) -> String {
-    let sign = if value < 0 { "-" } else { "" };
-    let size = value.unsigned_abs();
-    match unit {
-        "nanoseconds" | "ns" => format!("{sign}{}", time(size as f64)),
-        "microseconds" | "us" | "µs" => format!("{sign}{}", time(size as f64 * 1e3)),
-        "milliseconds" | "ms" => format!("{sign}{}", time(size as f64 * 1e6)),
-        "seconds" | "s" => format!("{sign}{}", time(size as f64 * 1e9)),
-        "bytes" | "B" => format!("{sign}{}", bytes(size)),
-        _ => format!("{sign}{}", count(size)),
-    }
+    amount(value as f64, unit)
 }
 
 /// Writes functions as a table, and labels of samples below.

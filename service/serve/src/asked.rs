@@ -46,6 +46,15 @@ pub async fn samples(
     answered(&service, format!("samples/{format}"), parameters).await
 }
 
+/// `GET /v1/compare/FORMAT`: two selections of sampled profiles over each other.
+pub async fn compare(
+    State(service): State<Arc<Service>>,
+    Path(format): Path<String>,
+    Query(parameters): Query<Vec<(String, String)>>,
+) -> Response {
+    answered(&service, format!("compare/{format}"), parameters).await
+}
+
 /// A view's answer as that of a request.
 pub async fn answered(service: &Arc<Service>, view: String, parameters: Vec<(String, String)>) -> Response {
     let views = service.views.clone();

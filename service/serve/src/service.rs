@@ -109,6 +109,7 @@ fn routes(service: Arc<Service>) -> Router {
         .route("/v1/profiles", get(asked::profiles).post(sampled::push))
         .route("/v1/scrape", post(sampled::scrape))
         .route("/v1/samples/{format}", get(asked::samples))
+        .route("/v1/compare/{format}", get(asked::compare))
         .route("/querier.v1.QuerierService/{method}", post(querier::ask))
         .route("/ingest", post(sampled::ingest))
         .merge(load::routes())

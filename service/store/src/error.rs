@@ -262,3 +262,18 @@ pub enum Error {
     #[error(transparent)]
     Load(#[from] diytrace_profile::load::Error),
 }
+
+impl Error {
+    /// Whether what is asked for could be there, but is not.
+    pub fn is_missing(&self) -> bool {
+        matches!(
+            self,
+            Self::UnknownLabel { .. }
+                | Self::UnknownValue { .. }
+                | Self::Nothing { .. }
+                | Self::Empty { .. }
+                | Self::NoSampled { .. }
+                | Self::NoVerdict { .. }
+        )
+    }
+}

@@ -55,7 +55,7 @@ pub use group_by::GroupBy;
 pub use label::Labels;
 pub use moment::Range;
 pub use open::open;
-pub use over::{Over, Part, over};
+pub use over::{Over, Part, over, sampled_over};
 pub use query::Query;
 pub use recording::{Labelled, Pushed, Sink, frame, host_name, push, session};
 pub use replicate::{Replicate, replicates};

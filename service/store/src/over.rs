@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::engine::{Engine, FrameFacts};
-use crate::{Error, Query, Range};
+use crate::{Error, Query, Range, SampledFacts};
 
 /// The shortest slice, in nanoseconds.
 const SHORTEST_NS: i64 = 250_000_000;
@@ -38,7 +38,23 @@ pub struct Part {
 
 /// The parts of a selection, by time; of a label, its values by when they came first. The slice's length, if it is by time.
 pub fn over(store: &dyn Engine, query: &Query, over: &Over) -> Result<(Vec<Part>, Option<i64>), Error> {
-    let frames = store.frames(query)?;
+    apart(store.frames(query)?, query, over)
+}
+
+/// The same of sampled profiles: of a label, each is a part of its own, whose query names it as the recording.
+pub fn sampled_over(profiles: &[SampledFacts], query: &Query, over: &Over) -> Result<(Vec<Part>, Option<i64>), Error> {
+    let frame = |facts: &SampledFacts| FrameFacts {
+        labels: facts.labels.clone(),
+        session: facts.id.clone(),
+        started: facts.started,
+        ended: facts.ended,
+        calls: 0,
+        raw_ns: 0,
+    };
+    apart(profiles.iter().map(frame).collect(), query, over)
+}
+
+fn apart(frames: Vec<FrameFacts>, query: &Query, over: &Over) -> Result<(Vec<Part>, Option<i64>), Error> {
     Ok(match over {
         Over::Label(name) => (by_label(frames, query, name)?, None),
         Over::Time { most } => {

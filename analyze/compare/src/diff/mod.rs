@@ -31,6 +31,7 @@ mod pool;
 pub mod report;
 mod sides;
 mod tester;
+mod values;
 
 pub use command::{history_folder, run};
 pub use compare::compare;
@@ -43,3 +44,4 @@ pub use error::Error;
 pub use history::{History, is_name as is_history_name};
 pub use options::{Command, FailOn, How, Options, Set};
 pub use overlay::{Course, Overlay};
+pub use values::test_values;

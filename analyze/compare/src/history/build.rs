@@ -9,13 +9,10 @@ use diytrace_profile::warnings::sentences;
 use super::document::{Course, Document, Found, Measure, SCHEMA};
 use super::part::Part;
 use super::points::{Values, bin, numbers, of_a_call, of_a_run, of_the_middle, points, resolution, samples};
-use super::steps::{Step, smallest_p, steps};
+use super::significance::{Stepped, keep_significant};
+use super::steps::{LEVEL, Step, smallest_p, steps};
 use crate::observed::identity::{Identity, Key, Matching};
 use crate::observed::{Apart, Measured, Part as Said};
-use crate::statistics::Correction;
-
-/// What chance alone may find, at most.
-const LEVEL: f64 = 0.05;
 
 /// What to tell.
 #[derive(Clone, Debug, Default)]
@@ -179,26 +176,16 @@ impl Looked<'_> {
             self.measures().map(of_measure).fold(1.0, f64::min)
         };
         let reachable: Vec<f64> = named.iter().map(|(_, values)| smallest(values)).collect();
-        let tested = reachable.iter().filter(|p| **p < 1.0).count();
-        let p: Vec<f64> = steps.iter().map(|steps| steps.iter().map(|step| step.p).fold(1.0, f64::min)).collect();
-        let adjusted = Correction::Bh.adjust(&p);
-        for ((steps, p), adjusted) in steps.iter_mut().zip(&p).zip(adjusted) {
-            steps.retain_mut(|step| {
-                step.p = (step.p * (adjusted / p.max(f64::MIN_POSITIVE))).min(1.0);
-                step.p <= LEVEL
-            });
-        }
-        let needs = LEVEL / named.len().max(1) as f64;
-        if tested == 0 {
-            warnings.insert("too few recordings to find steps: three on each side are the least".to_owned());
-        } else if reachable.iter().all(|smallest| *smallest > needs) {
-            warnings.insert(format!(
-                "too few recordings to find a step of one function among {}: five or more of each {} show it",
-                named.len(),
-                if self.is_time { "side" } else { "value" }
-            ));
-        }
+        let each = if self.is_time { "side" } else { "value" };
+        let (tested, warning) = keep_significant(steps, &reachable, ("recordings", each));
+        warnings.extend(warning);
         tested
+    }
+}
+
+impl Stepped for Found {
+    fn p(&mut self) -> &mut f64 {
+        &mut self.p
     }
 }
 

@@ -8,9 +8,14 @@ mod build;
 mod document;
 mod part;
 mod points;
+mod significance;
 mod steps;
 pub mod view;
 
 pub use build::{Options, history};
 pub use document::{Course, Document, Found, Measure, Point};
 pub use part::Part;
+pub use points::numbers;
+pub use significance::{Stepped, keep_significant};
+pub use steps::{LEVEL, Sample, Step, smallest_p, steps};
+pub use view::moment_of;

@@ -9,6 +9,9 @@ use std::ops::Range;
 
 use crate::statistics::{Ranks, median};
 
+/// What chance alone may find, at most.
+pub const LEVEL: f64 = 0.05;
+
 /// Runs before and after a step that are looked at.
 const WINDOW: usize = 11;
 

@@ -75,15 +75,20 @@ fn grid(document: &Document, course: &Course) -> Grid<'static> {
 
 fn name(document: &Document, point: &Point) -> String {
     match document.slice_ns {
-        // Slices of less than a second begin at parts of one.
-        Some(slice) if slice < 1_000_000_000 => {
-            let part = point.started_unix_ns.rem_euclid(1_000_000_000) / 1_000_000;
-            moment(unsigned(point.started_unix_ns)).replace(" UTC", &format!(".{part:03}"))
-        }
-        Some(_) => moment(unsigned(point.started_unix_ns)).replace(" UTC", ""),
+        Some(slice) => moment_of(point.started_unix_ns, slice),
         None if point.value.is_empty() => "(none)".to_owned(),
         None => point.value.clone(),
     }
+}
+
+/// When a slice began; those of less than a second begin at parts of one.
+pub fn moment_of(started_unix_ns: i64, slice_ns: i64) -> String {
+    let moment = moment(unsigned(started_unix_ns));
+    if slice_ns < 1_000_000_000 {
+        let part = started_unix_ns.rem_euclid(1_000_000_000) / 1_000_000;
+        return moment.replace(" UTC", &format!(".{part:03}"));
+    }
+    moment.replace(" UTC", "")
 }
 
 fn unsigned(ns: i64) -> u64 {

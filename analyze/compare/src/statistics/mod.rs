@@ -6,6 +6,7 @@
 //! p of all tests     ──[correction]─────▶ adjusted p: many tests find something by chance alone
 //! ```
 //!
+//! [`poisson`] asks the same of two counts of samples, where there is but one run of each.
 //! [`ks`] asks whether two environments differ in any way: the test of Kolmogorov and Smirnov.
 //!
 //! The unit is always the run of a process: calls in one run resemble each other more than those of another, and a test
@@ -20,6 +21,7 @@
 
 pub mod correction;
 pub mod ks;
+pub mod poisson;
 pub mod randomisation;
 pub mod ranks;
 mod splits;

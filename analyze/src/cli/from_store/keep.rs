@@ -102,6 +102,7 @@ impl Keeper {
             sides,
             names: titles.iter().all(|title| !title.is_empty()).then_some(titles),
             replicate: Replicate::Run,
+            are_samples: false,
             sentence: sentence(comparison),
             status: benched.status,
             document,

@@ -4,6 +4,7 @@ mod git;
 mod keep;
 mod newest;
 mod query;
+mod sampled;
 mod save;
 
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use super::wanted::{Replicate, Selection};
 pub use keep::keeper;
 pub use newest::newest;
 use query::query;
+pub use sampled::sampled;
 pub use save::{SHOWN_DIGITS, save};
 
 /// All of it as a profile, apart by a label's values if one is named.

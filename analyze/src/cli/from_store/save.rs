@@ -58,12 +58,17 @@ pub fn put(stored: &mut Stored, address: &Address, concluded: &Concluded) -> Res
 /// Both sides, in the time that what was compared is of: so they select the same later, when more has come.
 fn compared(stored: &Stored, concluded: &Concluded) -> Result<Compared, store::Error> {
     let [left, right] = &concluded.sides;
-    let of_left = stored.frames(&query(left)?)?;
-    let of_right = stored.frames(&query(right)?)?;
-    let ends = || of_left.iter().chain(&of_right).map(|frame| frame.ended);
+    let ended = |side: &Selection| -> Result<Vec<i64>, store::Error> {
+        let query = query(side)?;
+        Ok(match concluded.are_samples {
+            true => stored.sampled(&query, side.store)?.iter().map(|facts| facts.ended).collect(),
+            false => stored.frames(&query)?.iter().map(|frame| frame.ended).collect(),
+        })
+    };
+    let ends = [ended(left)?, ended(right)?].concat();
     let range = Range {
-        since: ends().min().map_or(i64::MIN, |first| first.saturating_sub(1)),
-        until: ends().max().unwrap_or(i64::MAX),
+        since: ends.iter().min().map_or(i64::MIN, |first| first.saturating_sub(1)),
+        until: ends.iter().max().copied().unwrap_or(i64::MAX),
     };
     let (since, until) = store::written_range(range);
     let name = |number: usize, side: &Selection| {

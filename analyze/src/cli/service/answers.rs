@@ -1,7 +1,6 @@
 //! Views over HTTP: the commands of the same names, asked by a request.
 
 use clap::Parser;
-use diytrace_compare::diff as comparing;
 use diytrace_profile::error::Error;
 use diytrace_serve::{Answer, Refusal, Views};
 use diytrace_views::view;
@@ -34,14 +33,14 @@ const VALUES: [&str; 16] = [
 const FLAGS: [&str; 5] = ["raw", "by-address", "timeline", "callers", "sites"];
 
 /// Those of a history.
-const OF_HISTORIES: [&str; 5] = ["select", "since", "until", "over", "slices"];
+const OF_HISTORIES: [&str; 6] = ["select", "since", "until", "type", "over", "slices"];
 
 /// Those of sampled profiles.
 const OF_SAMPLES: [&str; 7] = ["select", "since", "until", "id", "type", "sort", "limit"];
 
 /// Those of a comparison.
-const OF_COMPARISONS: [&str; 9] =
-    ["since", "until", "replicate", "min-change", "max-spread", "min-share", "level", "correction", "limit"];
+const OF_COMPARISONS: [&str; 10] =
+    ["since", "until", "replicate", "type", "min-change", "max-spread", "min-share", "level", "correction", "limit"];
 
 /// Those of whether two selections perform alike.
 const OF_SIMILARITY: [&str; 10] =
@@ -101,11 +100,7 @@ impl Views for Answers {
             })),
             Asked::Diff(arguments) => {
                 let mut bytes = Vec::new();
-                let compared = arguments.command();
-                let compared = compared.and_then(|command| {
-                    comparing::run(&command, &mut bytes).map_err(|error| Error::Elsewhere(error.into()))
-                });
-                compared.map(|_| bytes)
+                arguments.answer(&mut bytes).map(|()| bytes)
             }
         };
         match written {
@@ -126,6 +121,8 @@ fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec
     let (command, how) = match view {
         "timeline" => ("report", "--format=json"),
         "compare" => ("diff", "--format=json"),
+        "compare/flamegraph" => ("diff", "--as=flamegraph"),
+        "compare/folded" => ("diff", "--as=folded"),
         "heatmap" => ("history", "--format=json"),
         "verdicts" | "verdict" => ("verdicts", "--format=json"),
         "similar" | "history" | "report" | "tree" | "callers" | "annotate" | "series" => (view, "--format=json"),
@@ -167,8 +164,9 @@ fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec
             _ => &VALUES,
         };
         let flags: &[&str] = match command {
-            "diff" | "similar" | "verdicts" => &[],
-            "history" => &["regressions", "histogram"],
+            "diff" => &["shares"],
+            "similar" | "verdicts" => &[],
+            "history" => &["regressions", "histogram", "shares"],
             "samples" => &["lines"],
             _ => &FLAGS,
         };
@@ -218,21 +216,10 @@ fn first_sentence(text: &str) -> String {
 
 /// Whether what is asked for could be there, but is not.
 fn is_missing(error: &Error) -> bool {
-    use diytrace_sampled::Error as Sampled;
-    use diytrace_store::Error as Store;
     match error {
         Error::Elsewhere(error) => {
-            matches!(
-                error.downcast_ref::<Store>(),
-                Some(
-                    Store::UnknownLabel { .. }
-                        | Store::UnknownValue { .. }
-                        | Store::Nothing { .. }
-                        | Store::Empty { .. }
-                        | Store::NoSampled { .. }
-                        | Store::NoVerdict { .. }
-                )
-            ) || matches!(error.downcast_ref::<Sampled>(), Some(Sampled::Missing { .. } | Sampled::Type { .. }))
+            error.downcast_ref::<diytrace_store::Error>().is_some_and(diytrace_store::Error::is_missing)
+                || error.downcast_ref::<diytrace_sampled::Error>().is_some_and(diytrace_sampled::Error::is_missing)
         }
         Error::UnknownFunction { .. } | Error::NothingToExport => true,
         _ => false,
@@ -241,9 +228,11 @@ fn is_missing(error: &Error) -> bool {
 
 fn content_type(view: &str) -> &'static str {
     match view {
-        "export/flamegraph" | "samples/flamegraph" => "image/svg+xml",
+        "export/flamegraph" | "samples/flamegraph" | "compare/flamegraph" => "image/svg+xml",
         "export/html" => "text/html; charset=utf-8",
-        "export/folded" | "samples/folded" | "export/callgrind" | "export/dot" => "text/plain; charset=utf-8",
+        "export/folded" | "samples/folded" | "compare/folded" | "export/callgrind" | "export/dot" => {
+            "text/plain; charset=utf-8"
+        }
         "export/pprof" | "samples/pprof" => "application/octet-stream",
         _ => "application/json",
     }

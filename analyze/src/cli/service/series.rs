@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use comfy_table::{CellAlignment, Table, TableStyle};
 use diytrace_profile::error::Error;
 use diytrace_profile::human::{bytes, count, moment};
-use diytrace_store::{self as store, Address, Labels, Query, Range, SeriesFacts};
+use diytrace_sampled::Kind;
+use diytrace_store::{self as store, Address, Labels, Query, Range, SampledFacts, SeriesFacts};
 use serde::Serialize;
 
 use crate::cli::pager::Output;
@@ -37,6 +38,23 @@ pub struct Arguments {
 pub struct Document {
     schema: &'static str,
     series: Vec<Series>,
+    /// Those of sampled profiles.
+    sampled: Vec<SampledSeries>,
+}
+
+#[derive(Serialize)]
+struct SampledSeries {
+    labels: Labels,
+    last_unix_ns: i64,
+    /// Those of its latest profile.
+    types: Vec<Kind>,
+}
+
+impl From<SampledFacts> for SampledSeries {
+    fn from(SampledFacts { labels, ended, types, .. }: SampledFacts) -> Self {
+        let types = types.into_iter().map(|of| Kind { name: of.name, unit: of.unit }).collect();
+        Self { labels, last_unix_ns: ended, types }
+    }
 }
 
 #[derive(Serialize)]
@@ -71,27 +89,34 @@ impl Arguments {
 
     /// What it tells.
     pub fn document(&self) -> Result<Document, Error> {
-        let series = self.series().map_err(|error| Error::Elsewhere(error.into()))?;
-        Ok(Document { schema: "diytrace-series/1", series })
+        self.told(false).map_err(|error| Error::Elsewhere(error.into()))
     }
 
     /// The same; of a store that nothing was put into yet, no series.
     pub fn document_or_none(&self) -> Result<Document, Error> {
-        let series = match self.series() {
-            Err(store::Error::Empty { .. }) => Ok(Vec::new()),
-            series => series,
-        };
-        let series = series.map_err(|error| Error::Elsewhere(error.into()))?;
-        Ok(Document { schema: "diytrace-series/1", series })
+        self.told(true).map_err(|error| Error::Elsewhere(error.into()))
     }
 
-    fn series(&self) -> Result<Vec<Series>, store::Error> {
+    fn told(&self, may_be_empty: bool) -> Result<Document, store::Error> {
         let address = self.store.parse::<Address>()?;
         let store = store::open(&address, false)?;
-        let all = store.series()?;
         let query = Query::parse(&self.select, Range::default())?;
-        query.check(&all.iter().map(|facts| &facts.labels).collect::<Vec<_>>(), None, &address.to_string())?;
-        Ok(all.into_iter().filter(|facts| query.selects(&facts.labels)).map(Series::from).collect())
+        // The last of each series: none has ended after all time.
+        let mut sampled = store.all_sampled(Range { since: i64::MAX, until: i64::MAX })?;
+        sampled.retain(|facts| query.selects(&facts.labels));
+        sampled.sort_by(|a, b| a.labels.cmp(&b.labels));
+        let mut series = store.series()?;
+        match query.check(&series.iter().map(|facts| &facts.labels).collect::<Vec<_>>(), None, &address.to_string()) {
+            Err(store::Error::Empty { .. }) if may_be_empty => {}
+            Err(error) if !error.is_missing() || sampled.is_empty() => return Err(error),
+            _ => {}
+        }
+        series.retain(|facts| query.selects(&facts.labels));
+        Ok(Document {
+            schema: "diytrace-series/1",
+            series: series.into_iter().map(Series::from).collect(),
+            sampled: sampled.into_iter().map(SampledSeries::from).collect(),
+        })
     }
 }
 
@@ -107,16 +132,35 @@ fn csv(document: &Document, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn table(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    let last = |ns: i64| u64::try_from(ns).map_or_else(|_| String::new(), moment);
+    if !document.series.is_empty() {
+        let mut table = titled(["recordings", "calls", "size", "last", "series"]);
+        for series in &document.series {
+            let (size, last) = (bytes(series.bytes), last(series.last_unix_ns));
+            table.add_row([series.recordings.to_string(), count(series.calls), size, last, series.labels.named()]);
+        }
+        for column in table.column_iter_mut().take(3) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        table.lines().try_for_each(|line| writeln!(out, "{}", line.trim_end()))?;
+    }
+    if !document.sampled.is_empty() {
+        if !document.series.is_empty() {
+            writeln!(out)?;
+        }
+        let mut table = titled(["types of samples", "last", "series"]);
+        for SampledSeries { labels, last_unix_ns, types } in &document.sampled {
+            let types: Vec<&str> = types.iter().map(|of| &*of.name).collect();
+            table.add_row([types.join(", "), last(*last_unix_ns), labels.named()]);
+        }
+        table.lines().try_for_each(|line| writeln!(out, "{}", line.trim_end()))?;
+    }
+    Ok(())
+}
+
+fn titled<const N: usize>(titles: [&str; N]) -> Table {
     let mut table = Table::new();
     table.load_style(TableStyle::new()).force_no_tty();
-    table.set_header(["recordings", "calls", "size", "last", "series"]);
-    for series in &document.series {
-        let last = u64::try_from(series.last_unix_ns).map_or_else(|_| String::new(), moment);
-        let size = bytes(series.bytes);
-        table.add_row([series.recordings.to_string(), count(series.calls), size, last, series.labels.named()]);
-    }
-    for column in table.column_iter_mut().take(3) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table.lines().try_for_each(|line| writeln!(out, "{}", line.trim_end()))
+    table.set_header(titles);
+    table
 }

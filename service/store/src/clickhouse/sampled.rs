@@ -46,12 +46,12 @@ pub fn put(store: &ClickHouse, sampled: &Sampled) -> Result<Put, Error> {
 
 /// All of them in a time.
 pub fn all(store: &ClickHouse, range: Range) -> Result<Vec<SampledFacts>, Error> {
-    // Of those out of the time, one of each series: whoever asks for another time learns which labels there are. Two writers may
+    // Of those out of the time, the last of each series: whoever asks for another time learns which labels there are. Two writers may
     // have put in the same.
     let (since, until) = (range.since, range.until);
     let query = format!(
         "SELECT {FACTS} FROM (SELECT {FACTS} FROM sampled WHERE ended > {since} AND ended <= {until} \
-         UNION ALL SELECT {FACTS} FROM sampled ORDER BY labels, ended LIMIT 1 BY labels) LIMIT 1 BY id"
+         UNION ALL SELECT {FACTS} FROM sampled ORDER BY labels, ended DESC LIMIT 1 BY labels) LIMIT 1 BY id"
     );
     let Some(rows) = asked(store, &query)? else { return Ok(Vec::new()) };
     let mut rows = Reader::of(&rows);
