@@ -13,6 +13,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use common::browser;
+use common::pprof::cpu;
 use common::service::Service;
 use common::{Recording, builds, diytrace, fixture, run_to_end};
 use needs::needs;
@@ -188,6 +189,68 @@ fn sampled_profiles_are_listed_and_shown() {
     let one = shown(&format!("/samples?id={id}&view=flame"));
     assert!(!one.has_error() && one.label("flame").starts_with("Flame graph of "), "{}", one.text());
     assert!(!shown("/samples?view=lines").table("sampled functions").is_empty());
+}
+
+/// Puts five profiles of each of two commits in, from the second of which on `parse` takes twice the time; and a long one of each alone.
+fn with_sampled_commits(folder: &Path) {
+    let push = |label: &str, profile: &[u8]| {
+        fs::write(folder.join("now.pb"), profile).unwrap();
+        let words = ["push", "--store", "s.db", "--label", label, "--label", "service=api", "now.pb"];
+        assert!(run_to_end(diytrace(folder).args(words)).status.success());
+    };
+    for (at, (commit, parse)) in [("a1", 200), ("b2", 400)].into_iter().enumerate() {
+        for number in 0..5 {
+            push(&format!("commit={commit}"), &cpu(10 * at as u64 + number, 10, [parse, 300, 400]));
+        }
+        push(&format!("one={commit}"), &cpu(100 + at as u64, 10, [parse, 300, 400]));
+    }
+}
+
+#[needs(chromium)]
+#[test]
+fn sampled_profiles_are_compared_and_told_over_commits() {
+    let folder = tempfile::tempdir().unwrap();
+    with_sampled_commits(folder.path());
+    let service = Service::start(folder.path(), &[]);
+    let shown = |address: &str| Shown::of(&service, folder.path(), address);
+
+    let compared = shown("/compare?left=commit%3Da1&right=commit%3Db2&type=cpu");
+    assert!(!compared.has_error(), "{}", compared.text());
+    let said = compared.text();
+    assert!(
+        said.contains(
+            "1 function changed: parse +100%. 5 profiles before, 5 profiles after, each a run: enough to tell."
+        ),
+        "{said}"
+    );
+    let document = service.get("/v1/compare?left=commit=a1&right=commit=b2&type=cpu").json();
+    let rows = compared.table("compared functions");
+    assert_eq!(rows.len(), document["functions"].as_array().unwrap().len());
+    let parse = rows.iter().find(|row| row[0] == "parse").unwrap();
+    assert_eq!(parse[1..4], ["changed", "200 ms/s", "400 ms/s"]);
+    assert!(parse[4].starts_with("+200 ms/s, +100%"), "{parse:?}");
+    assert!(compared.label("flame").starts_with("Flame graph of "));
+
+    // One of each: what sampling is off by, and no more than that.
+    let one = shown("/compare?left=one%3Da1&right=one%3Db2&type=samples").text();
+    assert!(
+        one.contains("1 function differs by more than the sampling error") && one.contains("too few to tell"),
+        "{one}"
+    );
+    assert!(one.contains("one profile a side, and none to tell what one differs from another by"), "{one}");
+
+    // Without a type, as there are no recordings; of two that do not go together, all types are told.
+    assert_eq!(shown("/compare?left=commit%3Da1&right=commit%3Db2").table("compared functions"), rows);
+    let other = shown("/compare?left=commit%3Da1&right=commit%3Db2&type=heap");
+    assert!(other.has_error() && other.text().contains("its profiles have cpu, samples"), "{}", other.text());
+
+    let rose = shown("/history?over=commit&type=cpu&select=commit%3D*").table("regressions");
+    assert!(rose.len() == 1 && rose[0][0] == "parse" && rose[0][1] == "b2", "{rose:?}");
+    let over = shown("/history?function=parse&over=commit&type=cpu&select=commit%3D*");
+    let points: Vec<_> = over.table("history of parse").iter().map(|row| row[..3].to_vec()).collect();
+    assert_eq!(points, [["a1", "5", "200 ms/s"], ["b2", "5", "400 ms/s"]]);
+    assert!(over.text().contains("flat: 200 ms/s → 400 ms/s since b2 (+100.0%"), "{}", over.text());
+    assert!(over.html.contains("samples: cpu"), "types are offered");
 }
 
 #[needs(chromium)]
@@ -409,8 +472,13 @@ fn nothing_keeps_anybody_out() {
         &format!("/verdicts?id={diff}"),
         "/samples",
         "/samples?type=calls&view=lines",
-        "/samples?view=flame",
+        "/samples?view=flame&type=time",
+        "/compare?left=commit%3Da1&right=commit%3Db2&type=cpu",
+        "/compare?left=one%3Da1&right=one%3Db2&type=samples&shares=1",
+        "/history?over=commit&type=cpu&select=commit%3D*",
+        "/history?function=parse&over=commit&type=cpu&select=commit%3D*",
     ];
+    with_sampled_commits(folder.path());
     for words in [&["export", "pprof", "--store", "s.db", "-o", "s.pb.gz"][..], &["push", "--store", "s.db", "s.pb.gz"]]
     {
         assert!(run_to_end(diytrace(folder.path()).args(words)).status.success(), "{words:?}");

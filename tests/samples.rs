@@ -12,6 +12,7 @@ use std::process::Output;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use common::pprof::folded_as_pprof;
 use common::service::{Service, ask};
 use common::{builds, diytrace, fixture, run_to_end, wait_until};
 use needs::needs;
@@ -254,58 +255,6 @@ fn an_endpoint_is_scraped_once_or_again_and_again() {
     // SAFETY: a signal to a child of ours, which nobody has waited for yet.
     assert_eq!(unsafe { libc::kill(scraper.id() as i32, libc::SIGTERM) }, 0);
     assert!(scraper.wait().unwrap().success());
-}
-
-/// A profile of one stack a line, in pprof's bytes: written here, so that no code of ours is asked.
-fn folded_as_pprof(text: &str) -> Vec<u8> {
-    fn varint(mut number: u64, out: &mut Vec<u8>) {
-        while number >= 0x80 {
-            out.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        out.push(number as u8);
-    }
-    fn field(tag: u64, bytes: &[u8], out: &mut Vec<u8>) {
-        varint(tag << 3 | 2, out);
-        varint(bytes.len() as u64, out);
-        out.extend(bytes);
-    }
-    fn number(tag: u64, value: u64, out: &mut Vec<u8>) {
-        varint(tag << 3, out);
-        varint(value, out);
-    }
-    let mut strings = vec!["", "samples", "count"];
-    let mut profile = Vec::new();
-    let mut of = Vec::new();
-    number(1, 1, &mut of);
-    number(2, 2, &mut of);
-    field(1, &of, &mut profile);
-    for line in text.lines() {
-        let (stack, value) = line.rsplit_once(' ').unwrap();
-        let mut sample = Vec::new();
-        for name in stack.split(';').rev() {
-            let id = strings.iter().position(|known| *known == name).unwrap_or_else(|| {
-                strings.push(name);
-                let id = strings.len() as u64 - 1;
-                let (mut function, mut place, mut at) = (Vec::new(), Vec::new(), Vec::new());
-                number(1, id, &mut function);
-                number(2, id, &mut function);
-                field(5, &function, &mut profile);
-                number(1, id, &mut at);
-                number(1, id, &mut place);
-                field(4, &at, &mut place);
-                field(4, &place, &mut profile);
-                id as usize
-            });
-            number(1, id as u64, &mut sample);
-        }
-        number(2, value.parse().unwrap(), &mut sample);
-        field(2, &sample, &mut profile);
-    }
-    for string in strings {
-        field(6, string.as_bytes(), &mut profile);
-    }
-    profile
 }
 
 #[test]

@@ -34,6 +34,7 @@ pub mod faults;
 mod fixture;
 mod invariants;
 pub mod page;
+pub mod pprof;
 mod readers;
 mod recording;
 mod release;

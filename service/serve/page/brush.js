@@ -35,7 +35,7 @@ export async function timeline(words, report) {
   const range = words.since || words.until ? element("button", { type: "button", onclick: () => go("/explore", { ...words, since: "", until: "" }) }, "All time") : null;
   const heading = element("h2", {}, "When");
   const course = hottest.length ? await view("history", { ...selection(words), over: "time", function: [...new Set(hottest.map(({ name }) => pattern(name)))] }) : null;
-  const slices = course ? inSlices(course) : null;
+  const slices = course && !("per" in course) ? inSlices(course) : null; // of recordings, as their report is
   if (!slices || slices.all.length < 2) return range ? [heading, element("p", { class: "tabs" }, "One slice of time: it cannot be cut further. ", range)] : [];
   const measure = MEASURES[words.bars ?? ""] ?? MEASURES[""];
   const tabs = Object.entries(MEASURES).map(([name, { title }]) => element("button", { type: "button", "aria-pressed": String(MEASURES[name] === measure), onclick: () => go("/explore", { ...words, bars: name }) }, title));

@@ -46,8 +46,23 @@ function option(value, text, chosen) {
 
 /** All labels that there are, for fields to complete. */
 export async function labels() {
-  const { series } = await view("series");
+  const { series, sampled } = await view("series");
   const all = new Set();
-  for (const one of series) for (const [name, value] of Object.entries(one.labels)) all.add(`${name}=${value}`);
+  for (const one of [...series, ...sampled]) for (const [name, value] of Object.entries(one.labels)) all.add(`${name}=${value}`);
   return element("datalist", { id: "labels" }, ...[...all].sort().map((value) => element("option", { value })));
+}
+
+/**
+ * The fields that choose between recordings and a type of samples, where there are both or several types; and whether values are shares.
+ * @param {import("./types.d.ts").Words} words @param {import("./types.d.ts").Documents["series"]} there @returns {import("./types.d.ts").Field[]}
+ */
+export function kinds({ type }, { series, sampled }) {
+  const types = [...new Set(sampled.flatMap((one) => one.types.map((of) => of.type)))].sort();
+  if (!types.length) return [];
+  const first = /** @type {[string, string]} */ (["", series.length ? "recordings: calls, counted" : "as they show"]);
+  const options = [first, ...types.map((name) => /** @type {[string, string]} */ ([name, `samples: ${name}`]))];
+  return [
+    { name: "type", title: "Of", options },
+    ...(type || !series.length ? [{ name: "shares", title: "Values", options: /** @type {[string, string][]} */ ([["", "as they are"], ["1", "as shares"]]) }] : []),
+  ];
 }

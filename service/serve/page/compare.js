@@ -1,29 +1,35 @@
 // Two selections: which functions changed, by how much, and where in the tree.
 
 import { WantsToken, view, wordsOf } from "./ask.js";
-import { choice, labels } from "./choice.js";
+import { choice, kinds, labels } from "./choice.js";
 import { flame } from "./flame.js";
 import { go } from "./place.js";
+import { sampledParts } from "./sampled_compare.js";
 import { table } from "./table.js";
 import { count, counted, element, time } from "./text.js";
 import { bothOf, treeOf } from "./tree.js";
 
+const REPLICATES_OF_SAMPLES = { run: "a profile", host: "a host" };
 const REPLICATES = { run: "a recording", host: "a host", slice: "a slice of time" };
 /** Fewer runs of a side give no verdict. */
 const FEWEST = 4;
 
 /** @param {import("./types.d.ts").Words} words @returns {Promise<import("./types.d.ts").Part[]>} */
 export async function compare(words) {
-  const fields = [{ name: "left", title: "Before", hint: "build=ab12*", isLabels: true }, { name: "right", title: "After", hint: "build=cd34*", isLabels: true }];
+  const there = await view("series");
+  const fields = [{ name: "left", title: "Before", hint: "build=ab12*", isLabels: true }, { name: "right", title: "After", hint: "build=cd34*", isLabels: true }, ...kinds(words, there)];
   /** @type {import("./types.d.ts").Part[]} */
   const parts = [element("h1", {}, "Compare"), choice("/compare", words, fields), await labels()];
   if (!words.left || !words.right) return [...parts, element("p", {}, "Name two selections by their labels: two builds, two hosts, two commits.")];
-  const replicate = words.replicate || "run";
+  const areSamples = Boolean(words.type) || !there.series.length;
+  const known = areSamples ? REPLICATES_OF_SAMPLES : REPLICATES;
+  const replicate = words.replicate && words.replicate in known ? words.replicate : "run";
   const asked = { since: words.since, until: words.until };
-  parts.push(element("p", { class: "tabs" }, "Each counts as one run of its side: ", ...Object.entries(REPLICATES).map(([one, title]) =>
+  parts.push(element("p", { class: "tabs" }, "Each counts as one run of its side: ", ...Object.entries(known).map(([one, title]) =>
     element("button", { type: "button", "aria-pressed": String(one === replicate), onclick: () => go("/compare", { ...words, replicate: one }) }, title))));
   try {
-    const found = await view("compare", { left: words.left, right: words.right, ...asked, replicate });
+    const found = await view("compare", { left: words.left, right: words.right, ...asked, replicate, type: words.type, shares: areSamples ? words.shares : undefined });
+    if ("per" in found) return [...parts, ...(await sampledParts(found, words))];
     parts.push(...found.queries.flatMap(verdict), ...[...found.errors, ...found.warnings].map((warning) => element("p", { class: "soft" }, warning)));
     const sides = await Promise.all([words.left, words.right].map((select) => view("tree", { select, ...asked, min_percent: "0.05", names: "short" })));
     const [before, after] = sides.map(treeOf);

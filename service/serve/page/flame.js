@@ -36,14 +36,14 @@ export function flame(top, { find = "", isDifference = false, write, onName }) {
     const name = node?.name;
     const more = !onName || node === top || !name || node.isGroup || node.isLeftOut ? null : element("button", { type: "button", onclick: () => onName(name) }, `More of ${name}`);
     const inside = wanted ? insideOf(top, isFound) : 0;
-    const found = wanted ? `“${find}”: ${time(inside)} inside, ${share(inside, top.total)} of all. ` : "";
+    const found = wanted ? `“${find}”: ${(write ?? time)(inside)} inside, ${share(inside, top.total)} of all. ` : "";
     trail.replaceChildren(found, ...(back ? [back, " "] : ["Click a frame to zoom in; arrows and Enter do the same. "]), ...(more ? [more] : []));
   }
   /** @param {import("./flamegraph.js").FlameNode | null} node */
   function tell(node) {
     if (!node) return said.replaceChildren("\u00a0");
     const name = element("b", {}, graph.nameOf(node));
-    if (write) return said.replaceChildren(name, ` ${write(node.total)} (${share(node.total, top.total)}) · itself ${write(node.self)}`);
+    if (write) return said.replaceChildren(name, ` ${write(node.total)} (${share(node.total, top.total)}) · itself ${write(node.self)}${isDifference && node.before ? `, before ${write(node.before.total)}` : ""}`);
     const was = isDifference && node.before ? `, before ${time(node.before.total)} in ${counted(node.before.calls, "call", "calls")}` : "";
     said.replaceChildren(name, ` ${resolved(node.total, node.error)} (${share(node.total, top.total)}) · self ${time(node.self)} · ${counted(node.calls, "call", "calls")}${was}`);
   }

@@ -2,8 +2,9 @@
 
 import { WantsToken, view, wordsOf } from "./ask.js";
 import { lines } from "./chart.js";
-import { choice, labels } from "./choice.js";
+import { choice, kinds, labels } from "./choice.js";
 import { address, clock, go, selection } from "./place.js";
+import { sampledHistory } from "./sampled_history.js";
 import { table } from "./table.js";
 import { count, counted, element, share, time } from "./text.js";
 
@@ -13,22 +14,25 @@ const MEASURES = { self_per_call_ns: ["self a call", time], p50_ns: ["median cal
 
 /** @param {import("./types.d.ts").Words} words @returns {Promise<import("./types.d.ts").Part[]>} */
 export async function history(words) {
-  const { series } = await view("series");
-  const names = [...new Set(series.flatMap((one) => Object.keys(one.labels)))].filter((name) => !["service", "host"].includes(name)).sort();
+  const there = await view("series");
+  const areSamples = Boolean(words.type) || !there.series.length;
+  const names = [...new Set((areSamples ? there.sampled : there.series).flatMap((one) => Object.keys(one.labels)))].filter((name) => !["service", "host"].includes(name)).sort();
   const over = words.over || (names.includes("commit") ? "commit" : "build");
   /** @type {import("./types.d.ts").Field[]} */
   const fields = [
     { name: "select", title: "Labels", hint: "service=…", isLabels: true },
     { name: "function", title: "Function", hint: "empty: all that rose" },
     { name: "over", title: "Over", options: [over, ...names.filter((name) => name !== over), ...(over === "time" ? [] : ["time"])].map((name) => /** @type {[string, string]} */ ([name, name])) },
+    ...kinds(words, there),
   ];
   /** @type {import("./types.d.ts").Part[]} */
   const parts = [element("h1", {}, words.function || "What rose, and stayed so"), choice("/history", { ...words, over }, fields), await labels()];
   try {
-    const asked = { ...selection(words), over };
+    const asked = { ...selection(words), over, type: words.type, shares: areSamples ? words.shares : undefined };
     const document = await view("history", words.function ? { ...asked, function: words.function } : { ...asked, regressions: "1" });
     parts.push(...document.warnings.map((warning) => element("p", { class: "soft" }, warning)));
-    parts.push(...(words.function ? document.functions.flatMap((course) => courseParts(document, course, words)) : regressions(document, words, over)));
+    if ("per" in document) parts.push(...sampledHistory(document, words));
+    else parts.push(...(words.function ? document.functions.flatMap((course) => courseParts(document, course, words)) : regressions(document, words, over)));
   } catch (error) {
     if (error instanceof WantsToken) throw error;
     parts.push(element("p", { class: "error", role: "alert" }, wordsOf(error)));

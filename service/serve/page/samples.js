@@ -1,34 +1,17 @@
 // Sampled profiles of others: taken from an endpoint by a click, listed, and shown by function, line and stack.
 
+import { bytes, writer } from "./amount.js";
 import { WantsToken, ask, hasToken, path, view, wordsOf } from "./ask.js";
 import { choice, labels } from "./choice.js";
 import { flame } from "./flame.js";
-import { clock, commandLine, go, selection } from "./place.js";
+import { address, clock, commandLine, go, selection } from "./place.js";
 import { breakable, table } from "./table.js";
-import { count, counted, element, share, time } from "./text.js";
+import { counted, element, share } from "./text.js";
 import { ofFolded } from "./tree.js";
 
 /** Most profiles in the list. */
 const LISTED = "200";
 const VIEWS = { functions: "Functions", lines: "Lines", flame: "Flame graph" };
-
-/**
- * How values of a unit are written.
- * @param {string} unit @returns {(value: number) => string}
- */
-function writer(unit) {
-  if (unit === "nanoseconds") return time;
-  if (unit === "bytes") return bytes;
-  return (value) => count(Math.round(value));
-}
-
-/** @param {number} size */
-function bytes(size) {
-  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
-  const step = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, Math.abs(size))) / 10)));
-  const value = size / 1024 ** step;
-  return `${step ? value.toPrecision(3) : value} ${units[step]}`;
-}
 
 /** @param {import("./types.d.ts").Words} words @returns {Promise<import("./types.d.ts").Part[]>} */
 export async function samples(words) {
@@ -103,7 +86,7 @@ async function shown(asked, words) {
       element("p", { role: "status" }, element("b", {}, `${document.shown.type}: ${write(document.shown.total)}`), ` in ${counted(document.profiles, "profile", "profiles")}${others.length ? ` · also ${others.join(", ")}` : ""}`),
       ...document.warnings.map((warning) => element("p", { class: "soft" }, warning)),
       element("p", { class: "tabs" }, ...tabs),
-      kind === "flame" ? await picture(asked, write) : rows(document, write, kind === "lines"),
+      kind === "flame" ? await picture(asked, write) : rows(document, write, kind === "lines", words),
       ...tags(document, write),
       element("p", { class: "actions" }, element("code", {}, command), " ", ...(hasToken() ? [] : [element("a", { href: path("/v1/samples/pprof", asked), download: "profile.pb.gz" }, "Download for pprof")])),
     ];
@@ -119,11 +102,11 @@ async function picture(asked, write) {
   return flame(ofFolded(text), { write });
 }
 
-/** @param {import("./types.d.ts").SamplesDocument} document @param {(value: number) => string} write @param {boolean} areLines */
-function rows({ functions, shown: { total } }, write, areLines) {
+/** @param {import("./types.d.ts").SamplesDocument} document @param {(value: number) => string} write @param {boolean} areLines @param {import("./types.d.ts").Words} words */
+function rows({ functions, shown: { total, type } }, write, areLines, words) {
   /** @type {import("./types.d.ts").Column<(typeof functions)[number]>[]} */
   const columns = [
-    { title: "function", of: (row) => row.name, write: (name) => element("span", {}, ...breakable(name)), isName: true },
+    { title: "function", of: (row) => row.name, write: (name) => element("a", { href: address("/history", { select: words.select, function: name, type }), title: "over builds and time" }, ...breakable(name)), isName: true },
     { title: areLines ? "line" : "file", of: (row) => (row.file ? `${row.file.replace(/.*\//, "")}${row.line === null ? "" : `:${row.line}`}` : ""), isName: true },
     { title: "flat", of: (row) => row.flat, write, help: "of samples in it" },
     { title: "flat %", of: (row) => row.flat, write: (value) => share(value, total) },

@@ -9,14 +9,14 @@ export interface Documents {
   report: { warnings: string[]; reports: Report[] };
   tree: TreeDocument;
   callers: TreeDocument;
-  series: { series: Series[] };
-  history: HistoryDocument;
+  series: { series: Series[]; sampled: SampledSeries[] };
+  history: HistoryDocument | SampledHistory;
   heatmap: HistoryDocument;
   profiles: ProfilesDocument;
   samples: SamplesDocument;
-  compare: ComparedDocument;
+  compare: ComparedDocument | SampledComparison;
   verdicts: { verdicts: VerdictFacts[] };
-  verdict: { verdict: VerdictFacts; document: ComparedDocument | SimilarDocument };
+  verdict: { verdict: VerdictFacts; document: ComparedDocument | SampledComparison | SimilarDocument };
 }
 
 /** What values of samples are, and what they add up to. */
@@ -46,6 +46,88 @@ export interface SamplesDocument {
   shown: SampleType;
   functions: { name: string; file: string | null; line: number | null; flat: number; cum: number }[];
   tags: { key: string; value: string | number; unit: string | null; total: number }[];
+}
+
+export interface SampledSeries {
+  labels: Record<string, string>;
+  last_unix_ns: number;
+  types: { type: string; unit: string }[];
+}
+
+/** What values of samples are of. */
+export type Per = "second" | "profile" | "share";
+
+export interface SampledSide {
+  profiles: number;
+  runs: number;
+  total: number;
+  /** Null where values are no sums of samples. */
+  samples: number | null;
+  scale: number;
+}
+
+export interface SampledTest {
+  left_median: number;
+  right_median: number;
+  difference: number | null;
+  plus_minus: number | null;
+  p_adjusted: number | null;
+}
+
+export interface SampledRow {
+  name: string;
+  file: string | null;
+  verdict: string;
+  flat: SampledTest;
+  cum: SampledTest;
+  sampling: { left: number; right: number; plus_minus: number; p: number; p_adjusted: number | null } | null;
+}
+
+export interface SampledComparison {
+  left: SampledSide;
+  right: SampledSide;
+  type: string;
+  unit: string;
+  per: Per;
+  options: { level: number };
+  replicates: { of: "profile" | "host"; tests: number; suffice: boolean; needed: number };
+  total: { verdict: string; values: SampledTest } | null;
+  functions: SampledRow[];
+  warnings: string[];
+}
+
+export interface SampledHistory {
+  over: string;
+  /** Of time alone. */
+  slice_ns: number | null;
+  type: string;
+  unit: string;
+  per: Per;
+  warnings: string[];
+  tested: number;
+  functions: { name: string; file: string | null; points: SampledPoint[]; steps: SampledStep[] }[];
+}
+
+export interface SampledPoint {
+  value: string;
+  started_unix_ns: number;
+  profiles: number;
+  flat: number | null;
+  flat_plus_minus: number | null;
+  cum: number | null;
+  share: number | null;
+}
+
+export interface SampledStep {
+  measure: "flat" | "cum";
+  point: number;
+  before: number;
+  after: number;
+  /** As a part of before; null where that was nothing. */
+  change: number | null;
+  usual: number;
+  p: number;
+  side_by_side: number | null;
 }
 
 export interface Report {

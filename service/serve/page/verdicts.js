@@ -4,6 +4,7 @@ import { view } from "./ask.js";
 import { choice } from "./choice.js";
 import { verdict } from "./compare.js";
 import { address, shownTime } from "./place.js";
+import { sampledVerdict } from "./sampled_compare.js";
 import { table } from "./table.js";
 import { count, counted, element, time } from "./text.js";
 
@@ -48,9 +49,9 @@ async function one(id) {
     element("p", { role: "status" }, outcome(facts), ` ${facts.sentence}`),
     element("p", { class: "soft" }, `${COMMANDS[facts.kind]} · saved ${saved(facts)}`),
     element("pre", { tabindex: "0" }, facts.command),
-    ...("metrics" in document ? metrics(document) : functions(document)),
-    ...document.warnings.map((warning) => element("p", { class: "soft" }, warning)),
-    await runs(facts, "queries" in document ? document.queries : []),
+    ...("metrics" in document ? metrics(document) : "per" in document ? sampledVerdict(document) : functions(document)),
+    ...("per" in document ? [] : document.warnings).map((warning) => element("p", { class: "soft" }, warning)),
+    await runs(facts, document),
     element("p", { class: "actions" }, element("a", { href: address("/verdicts") }, "All verdicts")),
   ];
 }
@@ -87,17 +88,19 @@ function written(value, unit) {
 
 /**
  * The way to the runs that were compared, if the store has them still: of a bench of several queries, to those of each.
- * @param {import("./types.d.ts").VerdictFacts} facts @param {import("./types.d.ts").Query[]} queries
+ * @param {import("./types.d.ts").VerdictFacts} facts @param {import("./types.d.ts").Documents["verdict"]["document"]} document
  */
-async function runs({ left_select, right_select, since, until, replicate }, queries) {
+async function runs({ left_select, right_select, since, until, replicate }, document) {
+  const queries = "queries" in document ? document.queries : [];
+  const isOfSamples = "per" in document;
   const from = Number(since?.slice(1) ?? 0) * 1e9;
-  const isThere = async (/** @type {string} */ select) => (await view("series", { select })).series.some((one) => one.last_unix_ns >= from);
+  const isThere = async (/** @type {string} */ select) => (await view("series", { select }))[isOfSamples ? "sampled" : "series"].some((one) => one.last_unix_ns >= from);
   // What is gone altogether is an error there.
   const are = await Promise.all([left_select, right_select].map((select) => isThere(select).catch(() => false)));
   if (!are.every(Boolean)) return element("p", { class: "soft" }, "The runs that were compared are not in the store any more.");
   const link = (/** @type {string | null} */ query, /** @type {string} */ title) => {
     const [left, right] = [left_select, right_select].map((select) => [select, query && `query=${query}`].filter(Boolean).join(","));
-    const words = { left: left || "service=*", right: right || "service=*", since: since ?? undefined, until: until ?? undefined, replicate };
+    const words = { left: left || "service=*", right: right || "service=*", since: since ?? undefined, until: until ?? undefined, replicate, ...(isOfSamples ? { type: document.type, shares: document.per === "share" ? "1" : undefined } : {}) };
     return element("a", { href: address("/compare", words) }, title);
   };
   const named = queries.map(({ query }) => query).filter((query) => query !== null);

@@ -7,7 +7,8 @@ use axum::response::Response;
 use crate::answer;
 
 /// Its scripts, which are ES modules, and styles. What exported pages have, too, is theirs.
-const FILES: [(&str, &str); 23] = [
+const FILES: [(&str, &str); 26] = [
+    ("amount.js", include_str!("../page/amount.js")),
     ("ask.js", include_str!("../page/ask.js")),
     ("brush.js", include_str!("../page/brush.js")),
     ("chart.js", include_str!("../page/chart.js")),
@@ -24,6 +25,8 @@ const FILES: [(&str, &str); 23] = [
     ("page.css", include_str!("../page/page.css")),
     ("palette.css", diytrace_views::page::PALETTE),
     ("place.js", include_str!("../page/place.js")),
+    ("sampled_compare.js", include_str!("../page/sampled_compare.js")),
+    ("sampled_history.js", include_str!("../page/sampled_history.js")),
     ("samples.js", include_str!("../page/samples.js")),
     ("services.js", include_str!("../page/services.js")),
     ("sight.js", diytrace_views::page::SIGHT),

@@ -68,11 +68,14 @@ pub fn history(
         ended: part.ended,
     };
     let parts: Vec<Part> = parts.into_iter().map(part).collect();
-    let wanted = wanted(&known, &asked.functions)?;
+    let mut wanted = wanted(&known, &asked.functions)?;
     let numbers = numbers(&parts, slice_ns.is_some());
     let series = Series { parts: &parts, numbers: &numbers, runs: &runs, per };
     // What all functions are looked at for is what they do themselves: what calls them rises with them.
     let are_named = !asked.functions.is_empty();
+    wanted.retain(|number| {
+        are_named || runs.iter().any(|run| run.functions.get(number).is_some_and(|[flat, _]| *flat != 0))
+    });
     let measures: &[Measure] = if are_named { &[Measure::Flat, Measure::Cum] } else { &[Measure::Flat] };
     let mut found: Vec<Vec<Found>> =
         wanted.iter().map(|number| measures.iter().flat_map(|of| series.found(*number, *of)).collect()).collect();
