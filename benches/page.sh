@@ -27,21 +27,13 @@ export CHROMIUM
 work=$(mktemp -d "${TMPDIR:-/tmp}/diytrace-page.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cp "$repo"/tests/browser/{package.json,common.mjs,speed.mjs} "$work"
+. "$benches/lib/programs.sh"
 cd "$work"
 npm install --silent --no-audit --no-fund --no-package-lock --ignore-scripts
 
 if ((${#pages[@]} == 0)); then
-    awk -v depth=8 -v functions=512 -v sites=4 -v breadth=2 -v cold=1 -f "$benches/programs/tree.awk" >cold-tree.c
-    awk 'BEGIN {
-        for (i = 0; i < 10000; i++) printf "static void work_of_part_%d(void);\n", i
-        print "static volatile int sum;"
-        for (i = 0; i < 10000; i++) {
-            printf "static void work_of_part_%d(void) { for (int i = 0; i < %d; i++) sum++;", i, i * 7919 % 997
-            for (below = 2 * i + 1; below <= 2 * i + 2 && below < 10000; below++) printf " work_of_part_%d();", below
-            print " }"
-        }
-        print "int main(void) { for (int i = 0; i < 20; i++) work_of_part_0(); return 0; }"
-    }' >functions.c
+    cold_tree >cold-tree.c
+    functions 10000 >functions.c
     for program in cold-tree functions; do
         cc -g -O1 -fno-inline -finstrument-functions "$program.c" -o "$program"
         "$repo/target/release/diytrace" record -o "$program.diyt" "./$program" 20000 >record.log 2>&1 || { cat record.log >&2; exit 1; }
@@ -54,8 +46,5 @@ if [[ -n $results ]]; then
     cd "$OLDPWD"
     mkdir -p "$results"
     cp "$work/page.tsv" "$results/page.tsv"
-    {
-        awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo
-        echo "$(nproc) processors, Linux $(uname -r), $("$CHROMIUM" --version 2>/dev/null | sed 's/ *$//'), without a graphics card; $(date -u '+%F %R') UTC; commit $(git -C "$repo" rev-parse --short HEAD); load average $(cut -d' ' -f1 /proc/loadavg)"
-    } >"$results/page-machine.txt"
+    browser_machine >"$results/page-machine.txt"
 fi

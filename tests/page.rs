@@ -15,7 +15,7 @@ use std::time::Duration;
 use common::browser;
 use common::pprof::cpu;
 use common::service::Service;
-use common::{Recording, builds, diytrace, fixture, run_to_end};
+use common::{Recording, builds, diytrace, fixture, fixture_with, run_to_end};
 use needs::needs;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -249,7 +249,8 @@ fn sampled_profiles_are_compared_and_told_over_commits() {
     let over = shown("/history?function=parse&over=commit&type=cpu&select=commit%3D*");
     let points: Vec<_> = over.table("history of parse").iter().map(|row| row[..3].to_vec()).collect();
     assert_eq!(points, [["a1", "5", "200 ms/s"], ["b2", "5", "400 ms/s"]]);
-    assert!(over.text().contains("flat: 200 ms/s → 400 ms/s since b2 (+100.0%"), "{}", over.text());
+    let said = over.text();
+    assert!(said.contains("flat: 200 ms/s → 400 ms/s since b2, first sampled") && said.contains("(+100.0%"), "{said}");
     assert!(over.html.contains("samples: cpu"), "types are offered");
 }
 
@@ -298,9 +299,13 @@ fn what_rises_from_nothing_is_listed() {
     let shown = Shown::of(&service, folder.path(), "/history?over=commit");
     let rows = shown.table("regressions");
     let row = rows.iter().find(|row| row[0] == "fib").unwrap_or_else(|| panic!("{}", shown.text()));
-    assert_eq!(row[1..6], ["calls a run", "b2", "0", "109", "from none"]);
+    assert_eq!([&row[1], &row[2], &row[4], &row[5], &row[6]], ["calls a run", "b2", "0", "109", "from none"]);
     let one = Shown::of(&service, folder.path(), "/history?over=commit&function=fib");
-    assert!(one.text().contains("calls a run: 0 → 109 since b2 (from none;"), "{}", one.text());
+    assert!(
+        one.text().contains("calls a run: 0 → 109 since b2, first recorded") && one.text().contains("(from none;"),
+        "{}",
+        one.text()
+    );
 }
 
 #[needs(chromium)]
@@ -354,6 +359,28 @@ fn who_has_no_token_is_asked_for_one() {
 fn a_range_of_time_is_drawn_over_the_timeline() {
     let (_folder, service) = serving(&[("a1", 4), ("b2", 12)], &[]);
     browser::tell("brush.mjs", &service, &[]);
+}
+
+/// A build whose `handle` calls `lookup` more than twice as often has come to one host of two.
+#[needs(chromium, npm)]
+#[test]
+fn who_has_only_the_url_finds_what_got_slower_by_clicks() {
+    let folder = tempfile::tempdir().unwrap();
+    let build = builds()[0];
+    let [old, new] = [&[][..], &["-DLOOKUPS=9"]].map(|options| fixture_with("changes.c", build, options).unwrap());
+    for (commit, program, hosts) in
+        [("a1", &old, ["db1", "db2"]), ("b2", &old, ["db1", "db2"]), ("c3", &new, ["db2", "db2"])]
+    {
+        for number in 0..6 {
+            let recorded = Recording::of(program).args(&["10"]).run();
+            let mut push = diytrace(folder.path());
+            push.args(["push", "--store", "s.db", "--label", &format!("commit={commit}")]);
+            push.args(["--label", &format!("host={}", hosts[number % 2])]).arg(recorded.out());
+            assert!(run_to_end(&mut push).status.success());
+        }
+    }
+    let service = Service::start(folder.path(), &[]);
+    browser::tell("found.mjs", &service, &["commit", "b2", "c3", "lookup", "handle", "db2"]);
 }
 
 /// Saves what two commits are compared to, by `diff` and by `similar`, and gives the verdicts, the latest first.

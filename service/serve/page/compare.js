@@ -3,9 +3,9 @@
 import { WantsToken, view, wordsOf } from "./ask.js";
 import { choice, kinds, labels } from "./choice.js";
 import { flame } from "./flame.js";
-import { go } from "./place.js";
+import { address, go } from "./place.js";
 import { sampledParts } from "./sampled_compare.js";
-import { table } from "./table.js";
+import { breakable, table } from "./table.js";
 import { count, counted, element, time } from "./text.js";
 import { bothOf, treeOf } from "./tree.js";
 
@@ -30,7 +30,7 @@ export async function compare(words) {
   try {
     const found = await view("compare", { left: words.left, right: words.right, ...asked, replicate, type: words.type, shares: areSamples ? words.shares : undefined });
     if ("per" in found) return [...parts, ...(await sampledParts(found, words))];
-    parts.push(...found.queries.flatMap(verdict), ...[...found.errors, ...found.warnings].map((warning) => element("p", { class: "soft" }, warning)));
+    parts.push(...found.queries.flatMap((query) => verdict(query, { select: words.right, ...asked })), ...[...found.errors, ...found.warnings].map((warning) => element("p", { class: "soft" }, warning)));
     const sides = await Promise.all([words.left, words.right].map((select) => view("tree", { select, ...asked, min_percent: "0.05", names: "short" })));
     const [before, after] = sides.map(treeOf);
     parts.push(element("h2", {}, "Both over each other"),
@@ -44,10 +44,10 @@ export async function compare(words) {
 }
 
 /**
- * What a comparison says of the runs of a query.
- * @param {import("./types.d.ts").Query} query
+ * What a comparison says of the runs of a query; names lead to what functions do in `after`, if that is still there.
+ * @param {import("./types.d.ts").Query} query @param {import("./types.d.ts").Words} [after]
  */
-export function verdict({ functions, total, left_runs, right_runs }) {
+export function verdict({ functions, total, left_runs, right_runs }, after) {
   const changed = functions.filter((row) => ["changed", "calls"].includes(row.verdict));
   const alone = functions.filter((row) => row.verdict === "one-sided");
   const unknown = functions.filter((row) => ["unstable", "underpowered", "unconfirmed"].includes(row.verdict));
@@ -60,7 +60,7 @@ export function verdict({ functions, total, left_runs, right_runs }) {
     Math.min(left_runs, right_runs) < FEWEST ? " That is too few runs for a verdict: record each side at least four times, or count slices as runs." : "");
   const tone = (/** @type {import("./types.d.ts").Compared} */ row) => ([...changed, ...alone].includes(row) ? ((row.self_ns.right_median ?? 0) > (row.self_ns.left_median ?? 0) ? "worse" : "better") : null);
   return [said, table("compared functions", [
-    { title: "function", of: (row) => row.name, isName: true },
+    { title: "function", of: (row) => row.name, write: (name) => (after ? element("a", { href: address("/explore", { ...after, function: name }) }, ...breakable(name)) : element("span", {}, ...breakable(name))), isName: true },
     { title: "verdict", of: (row) => row.verdict, write: (text, row) => element("span", { class: tone(row) }, text.replaceAll("-", " ")) },
     { title: "self before", of: (row) => row.self_ns.left_median, write: optionalTime },
     { title: "self after", of: (row) => row.self_ns.right_median, write: optionalTime },

@@ -115,12 +115,12 @@ function lineOf({ sites }) {
 }
 
 /**
- * Where there are several hosts: is one of them slower?
+ * Where it ran: is one of several hosts slower?
  * @param {import("./types.d.ts").Documents["report"]} document
  */
 function byHost({ reports }) {
   const rows = reports.flatMap((report) => report.functions.map((row) => ({ ...row, host: (report.label ?? "").replace("host=", "") })));
-  if (reports.length < 2) return [];
+  if (!rows.length) return [];
   return [element("h3", {}, "By host"), table("by host", [
     { title: "host", of: (row) => row.host, write: (host, row) => element("span", {}, host, whichOf(row, rows.filter((other) => other.host === host))), isName: true },
     { title: "calls", of: (row) => row.calls, write: count },

@@ -3,7 +3,7 @@
 import { WantsToken, view, wordsOf } from "./ask.js";
 import { lines } from "./chart.js";
 import { choice, kinds, labels } from "./choice.js";
-import { address, clock, go, selection } from "./place.js";
+import { address, clock, day, go, selection, within } from "./place.js";
 import { sampledHistory } from "./sampled_history.js";
 import { table } from "./table.js";
 import { count, counted, element, share, time } from "./text.js";
@@ -49,12 +49,13 @@ function regressions({ functions, tested }, words, over) {
     { title: "function", of: (row) => row.course.name, write: (name) => element("a", { href: address("/history", { ...words, function: name, over }) }, name), isName: true },
     { title: "what", of: (row) => row.measure, write: (_, row) => MEASURES[row.measure][0] },
     { title: "since", of: (row) => row.at.value || clock(row.at.started_unix_ns), isName: true },
+    ...(over === "time" ? [] : [{ title: "first recorded", of: (/** @type {(typeof rows)[number]} */ row) => row.at.started_unix_ns, write: day }]),
     { title: "before", of: (row) => row.before, write: (value, row) => MEASURES[row.measure][1](value) },
     { title: "after", of: (row) => row.after, write: (value, row) => MEASURES[row.measure][1](value) },
     { title: "rise", of: (row) => row.change ?? Infinity, write: (_, row) => element("span", { class: "worse" }, changed(row)) },
     { title: "p", of: (row) => row.p, write: (p) => p.toExponential(1) },
   ];
-  return [element("p", { role: "status" }, said), ...(rows.length ? [table("regressions", columns, rows, [5, true])] : [])];
+  return [element("p", { role: "status" }, said), ...(rows.length ? [table("regressions", columns, rows, [columns.findIndex(({ title }) => title === "rise"), true])] : [])];
 }
 
 /**
@@ -75,12 +76,12 @@ function courseParts(document, course, words) {
   const marks = course.steps.map((step) => /** @type {[number, string]} */ ([step.point, `${step.after > step.before ? "▲" : "▼"} ${MEASURES[step.measure][0]} ${changed(step)}`]));
   const before = (/** @type {import("./types.d.ts").Point} */ point) => course.points[course.points.indexOf(point) - 1];
   // A build leads to the comparison with the one before it.
-  const onPick = isTime ? undefined : (/** @type {import("./types.d.ts").Point} */ point) => before(point) && go("/compare", { left: `${document.over}=${before(point).value}`, right: `${document.over}=${point.value}` });
+  const onPick = isTime ? undefined : (/** @type {import("./types.d.ts").Point} */ point) => before(point) && go("/compare", { left: within(words.select, document.over, before(point).value), right: within(words.select, document.over, point.value) });
   const of = (/** @type {Measured} */ key) => (/** @type {import("./types.d.ts").Point} */ point) => point[key];
   const kinds = /** @type {const} */ ([["p50", "p50_ns"], ["p90", "p90_ns"], ["p99", "p99_ns"], ["self", "self_per_call_ns"]]);
   const steps = course.steps.map((step) => {
     const [what, write] = MEASURES[step.measure];
-    return element("li", {}, `${what}: ${write(step.before)} → ${write(step.after)} since ${label(course.points[step.point])} (`, element("span", { class: step.after > step.before ? "worse" : "better" }, changed(step)),
+    return element("li", {}, `${what}: ${write(step.before)} → ${write(step.after)} since ${label(course.points[step.point])}${isTime ? "" : `, first recorded ${day(course.points[step.point].started_unix_ns)}`} (`, element("span", { class: step.after > step.before ? "worse" : "better" }, changed(step)),
       `; p ${step.p.toExponential(1)}; recordings usually differ by ${share(step.usual, 1)}${step.side_by_side === null ? "" : `; side by side ${share(Math.abs(step.side_by_side), 1)}`})`);
   });
   const which = document.functions.length > 1 ? [element("h2", { class: "which" }, `${course.name} of ${course.module}`)] : [];

@@ -42,6 +42,12 @@ export function pattern(name) {
 export const selection = ({ select, since, until }) => ({ select, since, until });
 
 /**
+ * What of a selection has this value of a label, as labels.
+ * @param {string | undefined} select @param {string} label @param {string} value
+ */
+export const within = (select, label, value) => [...(select ?? "").split(",").filter((one) => one && !one.startsWith(`${label}=`)), `${label}=${value}`].join(",");
+
+/**
  * The same on a command line.
  * @param {string} command @param {import("./types.d.ts").Words} words
  */
@@ -56,6 +62,12 @@ export function commandLine(command, words) {
  * @param {number} unixNs
  */
 export const moment = (unixNs) => `@${(unixNs / 1e9).toFixed(3)}`;
+
+/**
+ * A day and a time of it, in the reader's zone.
+ * @param {number} unixNs
+ */
+export const day = (unixNs) => `${new Date(unixNs / 1e6).toLocaleDateString()} ${clock(unixNs)}`;
 
 /** @param {string | undefined} text */
 export function shownTime(text) {

@@ -3,8 +3,8 @@
 import { PER, writer, writerOf } from "./amount.js";
 import { ask, path } from "./ask.js";
 import { flame } from "./flame.js";
-import { go } from "./place.js";
-import { table } from "./table.js";
+import { address, go } from "./place.js";
+import { breakable, table } from "./table.js";
 import { count, counted, element } from "./text.js";
 import { all, bothOf, ofFolded } from "./tree.js";
 
@@ -14,14 +14,15 @@ const RUNS = { profile: ["profile", "profiles"], host: ["host", "hosts"] };
 
 /** @param {import("./types.d.ts").SampledComparison} document @param {import("./types.d.ts").Words} words */
 export async function sampledParts(document, words) {
-  return [...sampledVerdict(document), ...(await picture(document, words))];
+  const after = { select: words.right, type: document.type, since: words.since, until: words.until };
+  return [...sampledVerdict(document, after), ...(await picture(document, words, after))];
 }
 
 /**
- * What a comparison says of the functions.
- * @param {import("./types.d.ts").SampledComparison} document
+ * What a comparison says of the functions; names lead to their history in `after`, if that is still there.
+ * @param {import("./types.d.ts").SampledComparison} document @param {import("./types.d.ts").Words} [after]
  */
-export function sampledVerdict(document) {
+export function sampledVerdict(document, after) {
   const { functions, left, right, replicates, options, total, warnings } = document;
   const { suffice } = replicates;
   const write = writerOf(document);
@@ -44,7 +45,7 @@ export function sampledVerdict(document) {
     ...warnings.map((warning) => element("p", { class: "soft" }, warning)),
     element("p", { class: "soft" }, `${document.type}, ${PER[document.per]}; flat is what was sampled in a function, cum in it and all that it called.`),
     table("compared functions", [
-      { title: "function", of: (row) => row.name, isName: true },
+      { title: "function", of: (row) => row.name, write: (name) => (after ? element("a", { href: address("/history", { ...after, function: name }) }, ...breakable(name)) : element("span", {}, ...breakable(name))), isName: true },
       { title: "verdict", of: said, write: (text, row) => element("span", { class: tone(row) }, text) },
       { title: "flat before", of: (row) => row.flat.left_median, write },
       { title: "flat after", of: (row) => row.flat.right_median, write },
@@ -59,9 +60,9 @@ export function sampledVerdict(document) {
 
 /**
  * Both over each other: before as if it were of as many seconds, profiles or samples as after.
- * @param {import("./types.d.ts").SampledComparison} document @param {import("./types.d.ts").Words} words
+ * @param {import("./types.d.ts").SampledComparison} document @param {import("./types.d.ts").Words} words @param {import("./types.d.ts").Words} after
  */
-async function picture(document, words) {
+async function picture(document, words, after) {
   const asked = { left: words.left, right: words.right, since: words.since, until: words.until, type: document.type, shares: document.per === "share" ? "1" : undefined };
   const lines = (await (await ask(path("/v1/compare/folded", asked))).text()).split("\n").filter(Boolean);
   const side = (/** @type {2 | 1} */ behind) => ofFolded(lines.map((line) => {
@@ -75,11 +76,11 @@ async function picture(document, words) {
     for (const node of all(sides[at])) node.error = OF_95 * Math.sqrt(node.total * one);
   }
   const write = writer(document.unit);
-  const [before, after] = sides;
+  const [older, newer] = sides;
   return [
     element("h2", {}, "Both over each other"),
-    element("p", { class: "soft" }, `Widths are values after (${write(after.total)}); those before (${write(before.total)}) are as if of as ${{ second: "many seconds", profile: "many profiles", share: "much" }[document.per]}. Red takes more than before, blue less; grey differs by no more than ${document.right.samples === null ? "2%" : "its sampling error"}.`),
-    flame(bothOf(before, after), { isDifference: true, write, onName: (name) => go("/history", { select: words.right, function: name, type: document.type, since: words.since, until: words.until }) }),
+    element("p", { class: "soft" }, `Widths are values after (${write(newer.total)}); those before (${write(older.total)}) are as if of as ${{ second: "many seconds", profile: "many profiles", share: "much" }[document.per]}. Red takes more than before, blue less; grey differs by no more than ${document.right.samples === null ? "2%" : "its sampling error"}.`),
+    flame(bothOf(older, newer), { isDifference: true, write, onName: (name) => go("/history", { ...after, function: name }) }),
   ];
 }
 

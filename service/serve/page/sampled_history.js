@@ -2,7 +2,7 @@
 
 import { PER, writerOf } from "./amount.js";
 import { lines } from "./chart.js";
-import { address, clock, go, selection } from "./place.js";
+import { address, clock, day, go, selection, within } from "./place.js";
 import { table } from "./table.js";
 import { count, counted, element, share } from "./text.js";
 
@@ -41,11 +41,10 @@ function courseParts(document, course, words) {
   const isTime = document.slice_ns !== null;
   const label = (/** @type {import("./types.d.ts").SampledPoint} */ point) => (isTime ? clock(point.started_unix_ns, document.slice_ns ?? undefined) : point.value || "(none)");
   const before = (/** @type {import("./types.d.ts").SampledPoint} */ point) => course.points[course.points.indexOf(point) - 1];
-  const inSelection = (/** @type {import("./types.d.ts").SampledPoint} */ point) => [words.select, `${document.over}=${point.value}`].filter(Boolean).join(",");
   // A build leads to the comparison with the one before it.
-  const onPick = isTime ? undefined : (/** @type {import("./types.d.ts").SampledPoint} */ point) => before(point) && go("/compare", { left: inSelection(before(point)), right: inSelection(point), type: document.type, shares: words.shares });
+  const onPick = isTime ? undefined : (/** @type {import("./types.d.ts").SampledPoint} */ point) => before(point) && go("/compare", { left: within(words.select, document.over, before(point).value), right: within(words.select, document.over, point.value), type: document.type, shares: words.shares });
   const marks = course.steps.map((step) => /** @type {[number, string]} */ ([step.point, `${step.after > step.before ? "▲" : "▼"} ${step.measure} ${changed(step)}`]));
-  const steps = course.steps.map((step) => element("li", {}, `${step.measure}: ${write(step.before)} → ${write(step.after)} since ${label(course.points[step.point])} (`, element("span", { class: step.after > step.before ? "worse" : "better" }, changed(step)),
+  const steps = course.steps.map((step) => element("li", {}, `${step.measure}: ${write(step.before)} → ${write(step.after)} since ${label(course.points[step.point])}${isTime ? "" : `, first sampled ${day(course.points[step.point].started_unix_ns)}`} (`, element("span", { class: step.after > step.before ? "worse" : "better" }, changed(step)),
     `; p ${step.p.toExponential(1)}; profiles usually differ by ${share(step.usual, 1)}${step.side_by_side === null ? "" : `; side by side ${share(Math.abs(step.side_by_side), 1)}`})`));
   const which = document.functions.length > 1 ? [element("h2", { class: "which" }, course.name)] : [];
   const optional = (/** @type {number | null} */ value) => (value === null ? "" : write(value));

@@ -4,7 +4,7 @@ import { bytes, writer } from "./amount.js";
 import { WantsToken, ask, hasToken, path, view, wordsOf } from "./ask.js";
 import { choice, labels } from "./choice.js";
 import { flame } from "./flame.js";
-import { address, clock, commandLine, go, selection } from "./place.js";
+import { address, commandLine, day, go, selection } from "./place.js";
 import { breakable, table } from "./table.js";
 import { counted, element, share } from "./text.js";
 import { ofFolded } from "./tree.js";
@@ -134,7 +134,7 @@ function list({ profiles, left_out }, words) {
   const named = (/** @type {Record<string, string>} */ all) => Object.entries(all).map(([name, value]) => `${name}=${value}`).join(", ");
   /** @type {import("./types.d.ts").Column<(typeof profiles)[number]>[]} */
   const columns = [
-    { title: "ended", of: (row) => row.ended_unix_ns, write: (ns) => `${new Date(ns / 1e6).toLocaleDateString()} ${clock(ns)}` },
+    { title: "ended", of: (row) => row.ended_unix_ns, write: day },
     { title: "series", of: (row) => named(row.labels), write: (text, row) => element("a", { href: `#${path("/samples", { id: row.id, view: words.view })}` }, text), isName: true },
     { title: "shows", of: (row) => row.types[0]?.type ?? "", isName: true },
     { title: "value", of: (row) => row.types[0]?.total, write: (value, row) => (row.types[0] ? writer(row.types[0].unit)(value) : "") },
