@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use common::browser;
 use common::pprof::cpu;
-use common::service::Service;
-use common::{Recording, builds, diytrace, fixture, fixture_with, run_to_end};
+use common::service::{Agent, Service};
+use common::{Endless, Recording, builds, diytrace, fixture, fixture_with, run_to_end, wait_until};
 use needs::needs;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -359,6 +359,18 @@ fn who_has_no_token_is_asked_for_one() {
 fn a_range_of_time_is_drawn_over_the_timeline() {
     let (_folder, service) = serving(&[("a1", 4), ("b2", 12)], &[]);
     browser::tell("brush.mjs", &service, &[]);
+}
+
+/// Each frame had the page begin anew, before it had shown anything.
+#[needs(chromium, npm)]
+#[test]
+fn what_takes_long_is_shown_while_a_program_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = Endless::start();
+    let service = Service::start(folder.path(), &[]);
+    let _agent = Agent::start_every("250ms", program.here.path(), &service.url());
+    wait_until("it is there", || !service.get("/v1/series").json()["series"].as_array().unwrap().is_empty());
+    browser::tell("slow.mjs", &service, &[]);
 }
 
 /// A build whose `handle` calls `lookup` more than twice as often has come to one host of two.

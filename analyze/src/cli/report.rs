@@ -83,6 +83,10 @@ pub struct Arguments {
     #[arg(long)]
     by_address: bool,
 
+    /// Leave out what functions call: JSON of many functions is a third as long
+    #[arg(long, conflicts_with = "roots")]
+    no_callees: bool,
+
     #[command(flatten)]
     shown: Shown,
 }
@@ -100,6 +104,9 @@ impl Arguments {
     pub fn document(&self) -> Result<report::Document, Error> {
         let (opened, names) = (self.selected.open()?, self.selected.names(self.shown.format()));
         let mut document = report::document(&self.options(), &opened)?;
+        if self.no_callees {
+            document.reports.iter_mut().flat_map(|report| &mut report.functions).for_each(|one| one.callees.clear());
+        }
         names.apply(&mut document);
         Ok(document)
     }

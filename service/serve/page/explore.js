@@ -33,7 +33,7 @@ export async function explore(words) {
 
 /** @param {import("./types.d.ts").Words} words */
 async function shown(words) {
-  const document = await view("report", { ...selection(words), function: pattern(words.find), names: "short" });
+  const document = await view("report", { ...selection(words), function: pattern(words.find), names: "short", no_callees: "1" });
   const report = document.reports[0];
   if (!report) return [element("p", {}, "No function of that name was called.")];
   /** @type {import("./types.d.ts").Part[]} */

@@ -56,10 +56,27 @@ export const percentiles = () => /** @type {const} */ (["mean", "p50", "p99", "m
 export const optionalTime = (ns) => (ns === null ? "" : time(ns));
 
 /**
+ * How many functions of a list have a name.
+ * @type {WeakMap<import("./types.d.ts").FunctionRow[], Map<string, number>>}
+ */
+const copies = new WeakMap();
+
+/** @param {string} name @param {import("./types.d.ts").FunctionRow[]} all */
+function copiesOf(name, all) {
+  let counts = copies.get(all);
+  if (!counts) {
+    counts = new Map();
+    for (const row of all) counts.set(row.name, (counts.get(row.name) ?? 0) + 1);
+    copies.set(all, counts);
+  }
+  return counts.get(name) ?? 0;
+}
+
+/**
  * What tells a function from the others of its name: the file name of its module, and of several builds which.
  * @param {import("./types.d.ts").FunctionRow} row @param {import("./types.d.ts").FunctionRow[]} all
  */
-const moduleOf = (row, all) => (all.filter(({ name }) => name === row.name).length > 1 ? ` ${row.module.split("/").pop()}${row.build ? `@${row.build}` : ""}` : "");
+const moduleOf = (row, all) => (copiesOf(row.name, all) > 1 ? ` ${row.module.split("/").pop()}${row.build ? `@${row.build}` : ""}` : "");
 
 /** @param {import("./types.d.ts").FunctionRow} row @param {import("./types.d.ts").FunctionRow[]} all */
 export const whichOf = (row, all) => element("span", { class: "soft" }, moduleOf(row, all));

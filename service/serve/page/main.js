@@ -14,19 +14,35 @@ import { verdicts } from "./verdicts.js";
 
 /** @type {Record<string, (words: import("./types.d.ts").Words) => Promise<import("./types.d.ts").Part[]>>} */
 const PAGES = { "/": services, "/explore": explore, "/compare": compare, "/history": history, "/verdicts": verdicts, "/samples": samples };
-/** Pages on which what comes in is drawn, and how often, in milliseconds: as often as anybody reads numbers. */
+/** Pages on which what comes in is drawn, and how often, in milliseconds: as often as anybody reads numbers; and so that no more than
+ * that part of the time is spent on it, however much there is to draw. */
 const LIVE = ["/", "/explore"];
 const EVERY = 1000;
+const PART = 0.1;
 
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 const live = /** @type {HTMLElement} */ (document.getElementById("live"));
 let drawn = 0;
 let next = /** @type {number | null} */ (null);
+/** Drawings that are under way, and how long the last one took. */
+let drawing = 0;
+let took = 0;
 
 async function draw(isLive = false) {
   const { path, words } = place();
   if (isLive && (!isFree(path) || document.hidden)) return;
-  const mine = ++drawn;
+  const [mine, start] = [++drawn, performance.now()];
+  drawing++;
+  try {
+    await drawNow({ isLive, mine, path, words });
+  } finally {
+    drawing--;
+    took = performance.now() - start;
+  }
+}
+
+/** @param {{ isLive: boolean, mine: number, path: string, words: import("./types.d.ts").Words }} what */
+async function drawNow({ isLive, mine, path, words }) {
   let parts;
   try {
     parts = await (PAGES[path] ?? services)(words);
@@ -76,4 +92,13 @@ function said(text, isThere) {
 
 addEventListener("hashchange", () => draw());
 draw();
-listen(() => { next ??= setTimeout(() => { next = null; draw(true); }, EVERY); }, said);
+listen(soon, said);
+
+/** Draws what has come in; what is being drawn is shown before, however long it takes. */
+function soon() {
+  next ??= setTimeout(() => {
+    next = null;
+    if (drawing) soon();
+    else draw(true);
+  }, Math.max(EVERY, took / PART));
+}

@@ -30,7 +30,7 @@ const VALUES: [&str; 16] = [
 ];
 
 /// Those that are there or not.
-const FLAGS: [&str; 5] = ["raw", "by-address", "timeline", "callers", "sites"];
+const FLAGS: [&str; 6] = ["raw", "by-address", "timeline", "callers", "sites", "no-callees"];
 
 /// Those of a history.
 const OF_HISTORIES: [&str; 6] = ["select", "since", "until", "type", "over", "slices"];
