@@ -57,7 +57,7 @@ done
 
 "$diytrace" serve --store store.db --listen 127.0.0.1:0 2>serve.log &
 started+=($!)
-until SERVICE=$(sed -n 's/.*listening on //p' serve.log | head -n 1) && [[ -n $SERVICE ]]; do sleep 0.1; done
+until SERVICE=$(sed -n "s/.*listening on //p" serve.log 2>/dev/null | head -n 1) && [[ -n $SERVICE ]]; do sleep 0.1; done
 export SERVICE
 "$diytrace" agent --to "$SERVICE" --every 250ms --dir live.data --spool spool 2>agent.log &
 started+=($!)
@@ -65,7 +65,8 @@ started+=($!)
 "$diytrace" record --out live.data ./changes 2000000000 >record.log 2>&1 &
 started+=($!)
 until curl -sf "$SERVICE/v1/series?select=service=changes" | grep -q '"sampled"'; do sleep 0.2; done
-node service_speed.mjs "$live" services=/ explore='/explore?select=service%3Dchanges,commit%3Da' functions='/explore?select=service%3Dfunctions' \
+node service_speed.mjs "$live" services=/ explore='/explore?select=service%3Dchanges,commit%3Da' many='/explore?select=service%3Dfunctions' \
+    functions='/explore?select=service%3Dfunctions&all=1' \
     flame='/explore?select=service%3Dcold-tree&view=flame' function='/explore?select=service%3Dchanges,commit%3Da&function=lookup' \
     compare='/compare?left=commit%3Da&right=commit%3Db' history='/history?select=service%3Dchanges&over=commit&function=lookup' regressions='/history?select=commit%3D*&over=commit' \
     verdicts=/verdicts samples='/samples?type=time' sampled-compare='/compare?left=commit%3Da&right=commit%3Db&type=time' \

@@ -13,6 +13,8 @@ import { treeOf } from "./tree.js";
 
 /** Frames of less than that share are drawn as one: a screen has some thousand columns. */
 const LEAST_PERCENT = "0.05";
+/** Functions that are listed until somebody wants all: those with the most self time. */
+const LISTED = "1000";
 
 /** @param {import("./types.d.ts").Words} words @returns {Promise<import("./types.d.ts").Part[]>} */
 export async function explore(words) {
@@ -33,7 +35,9 @@ export async function explore(words) {
 
 /** @param {import("./types.d.ts").Words} words */
 async function shown(words) {
-  const document = await view("report", { ...selection(words), function: pattern(words.find), names: "short", no_callees: "1" });
+  const tree = words.view === "flame" ? view("tree", { ...selection(words), root: words.root, min_percent: LEAST_PERCENT, time: words.time, names: "short" }) : null;
+  tree?.catch(() => {}); // it is told where it is drawn, if the rest is there
+  const document = await view("report", { ...selection(words), function: pattern(words.find), names: "short", no_callees: "1", sort: "self", limit: words.all ? undefined : LISTED });
   const report = document.reports[0];
   if (!report) return [element("p", {}, "No function of that name was called.")];
   /** @type {import("./types.d.ts").Part[]} */
@@ -41,7 +45,7 @@ async function shown(words) {
   parts.push(...(await timeline(words, report).catch(untold)));
   if (words.function) parts.push(await functionPart(words));
   parts.push(tabs(words));
-  parts.push(...(words.view === "flame" ? await flamePart(report, words) : functionsPart(report, words)), element("h2", {}, "Elsewhere"), exports(words), element("pre", { tabindex: 0 }, commandLine("report", words)));
+  parts.push(...(tree ? flamePart(report, words, await tree) : functionsPart(report, words)), element("h2", {}, "Elsewhere"), exports(words), element("pre", { tabindex: 0 }, commandLine("report", words)));
   return parts;
 }
 
@@ -95,7 +99,8 @@ function functionsPart(report, words) {
     ...waits(report),
     ...percentiles(),
   ];
-  return [element("h2", {}, "Functions"), table("functions", columns, report.functions, [4, true])];
+  const listed = element("p", { class: "actions" }, `The ${count(report.functions.length)} functions with the most self time. `, element("button", { type: "button", onclick: () => go("/explore", { ...words, all: "1" }) }, words.find ? "List all of that name" : `List all ${count(report.functions.length + report.unlisted)}`));
+  return [element("h2", {}, "Functions"), ...(!words.all && report.functions.length >= Number(LISTED) && report.unlisted ? [listed] : []), table("functions", columns, report.functions, [4, true])];
 }
 
 /** Waiting of less than that share of all self time is nothing to look at. */
@@ -124,9 +129,8 @@ function kinds({ functions }, words) {
   return element("p", { class: "tabs", role: "group", "aria-label": "Which time" }, ...KINDS.flatMap((one) => [kind(one), " "]));
 }
 
-/** @param {import("./types.d.ts").Report} report @param {import("./types.d.ts").Words} words */
-async function flamePart(report, words) {
-  const document = await view("tree", { ...selection(words), root: words.root, min_percent: LEAST_PERCENT, time: words.time, names: "short" });
+/** @param {import("./types.d.ts").Report} report @param {import("./types.d.ts").Words} words @param {import("./types.d.ts").TreeDocument} document */
+function flamePart(report, words, document) {
   const inside = words.root ? element("p", {}, `Only what happens inside ${words.root}. `, element("button", { type: "button", onclick: () => go("/explore", { ...words, root: "" }) }, "Everything")) : null;
   return [element("h2", {}, "Flame graph"), kinds(report, words), inside, flame(treeOf(document), { find: words.find, onName: (name) => go("/explore", { ...words, function: name }) })].filter((part) => part !== null);
 }
