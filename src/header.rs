@@ -8,6 +8,9 @@ pub const MAGIC: [u8; 8] = *b"DIYTRACE";
 /// The version of the bytes described in this crate. Any change of them raises it.
 pub const VERSION: u32 = 6;
 
+/// The oldest version that is read, too: the words that it lacks are zero, and mean what they did not say.
+pub const OLDEST: u32 = 5;
+
 /// Number of words in the directory of adoptable arenas, which follows the header's page.
 pub const DIRECTORY_SLOTS: usize = 3584;
 

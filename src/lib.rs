@@ -61,7 +61,7 @@ pub use arena::{Arena, Pending};
 pub use block::{ARENA_NODES, BLOCKS_START, Block, CHUNK_NODES, GRANULE, Ref, UNIT, kind};
 pub use calibration::Calibration;
 pub use function::{Bins, Function, FunctionCount};
-pub use header::{DIRECTORY_SLOTS, Header, MAGIC, VERSION};
+pub use header::{DIRECTORY_SLOTS, Header, MAGIC, OLDEST, VERSION};
 pub use module::Module;
 pub use node::{Node, NodeRecord, Slot};
 pub use off_cpu::OffCpu;

@@ -8,7 +8,7 @@ use crate::node::SKIPPED;
 use crate::ring::SLOTS;
 use crate::{
     ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Calibration, Function, FunctionCount, GRANULE, Header,
-    MAGIC, Module, Node, NodeRecord, OffCpu, Recycling, Ref, Ring, RingSlot, Timeline, UNIT, VERSION, kind,
+    MAGIC, Module, Node, NodeRecord, OLDEST, OffCpu, Recycling, Ref, Ring, RingSlot, Timeline, UNIT, VERSION, kind,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -49,7 +49,7 @@ impl<'a> File<'a> {
             return Err(NotReadable::Foreign);
         }
         let header: Header = copy(bytes, 0).ok_or(NotReadable::Truncated)?;
-        if header.version != VERSION {
+        if !(OLDEST..=VERSION).contains(&header.version) {
             return Err(NotReadable::Version(header.version));
         }
         if header.ready == 0 {

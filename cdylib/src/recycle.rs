@@ -403,8 +403,9 @@ unsafe fn move_sums(thread: &Thread, from: Ref, to: [Ref; 2]) -> Option<()> {
         let nodes = [from, to[0], to[1]];
         let offs = [off.unwrap_or(0), to_off[0], to_off[1]];
         ((*journal).to, (*journal).off_cpu, (*journal).parent) = (to, offs, (*node).parent);
-        for (was, (node, off)) in (&mut (*journal).was).iter_mut().zip(nodes.into_iter().zip(offs)) {
-            *was = if node == 0 { Was::default() } else { Was::of(&*thread.node(node), off_of(thread, off)) };
+        let was = &raw mut (*journal).was;
+        for (at, (node, off)) in nodes.into_iter().zip(offs).enumerate() {
+            (*was)[at] = if node == 0 { Was::default() } else { Was::of(&*thread.node(node), off_of(thread, off)) };
         }
         say(journal, from);
         arena::publish_node(node, 0); // from now on it is no path that anyone finds

@@ -44,8 +44,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use diytrace_format::VERSION;
 use diytrace_format::reader::NotReadable;
+use diytrace_format::{OLDEST, VERSION};
 use rayon::prelude::*;
 
 use crate::archive::{self, Archive};
@@ -114,7 +114,7 @@ pub enum Error {
     },
     /// An older recorder wrote the file.
     #[error(
-        "{} has version {version} of the profile format and this diytrace reads version {VERSION}: record again, or use \
+        "{} has version {version} of the profile format and this diytrace reads versions {OLDEST} to {VERSION}: record again, or use \
         the diytrace that came with the recorder",
         path.display()
     )]
