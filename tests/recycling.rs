@@ -62,6 +62,9 @@ fn functions_and_the_calls_between_them_are_exact_and_so_are_their_self_times() 
             let report = report_of_some(&recorded);
             assert_eq!(differences(&reported(&report), &said(&recorded)), [], "windows {windows}");
             assert_eq!((report.lost_calls, report.folded_calls), (0, 0));
+            if !windows.is_empty() {
+                continue; // most calls were not timed
+            }
             let of_all: f64 = report.functions.iter().map(|function| function.self_raw_ns).sum();
             let main = report.function("main").total_raw_ns;
             assert!((of_all - main).abs() < 0.01 * main, "{of_all} ns of all, and main took {main} ns");
