@@ -205,17 +205,19 @@ fn functions(of: &[Value]) -> BTreeMap<String, (u64, f64)> {
 }
 
 #[test]
-fn what_was_folded_is_in_the_tree_as_in_the_report_or_the_tree_says_why_not() {
+fn what_was_folded_or_gave_way_is_in_the_tree_as_in_the_report_or_the_tree_says_why_not() {
     // Paths without room, and a recursion whose levels were not told apart.
     let wide = common::fixture("wide.c", common::Build::GCC_O0).record().set("MEMORY", "4M").run();
     let deep = common::fixture("recursion.c", common::Build::GCC_O0).record().args(&["ring", "500"]).run();
-    for (recorded, note) in [
+    for (recorded, gave_way, note) in [
         (
             wide,
-            "folded calls are at the top, as nobody knows who made them; their time is in the self time of whoever did",
+            true,
+            "[other calls] are on paths that gave way to others, as there was no room for all: `diytrace report` tells whose they are",
         ),
         (
             deep,
+            false,
             "levels of a deep recursion were not recorded apart: totals inside it may differ from the report's, calls and self times do not",
         ),
     ] {
@@ -227,10 +229,14 @@ fn what_was_folded_is_in_the_tree_as_in_the_report_or_the_tree_says_why_not() {
         let nodes = tree["trees"][0]["nodes"].as_array().unwrap();
         let shown = functions(nodes);
         for (name, (calls, own)) in &reported {
+            if gave_way {
+                assert!(shown.get(name).is_none_or(|shown| shown.0 <= *calls), "{name}");
+                continue;
+            }
             assert_eq!(shown[name].0, *calls, "{name}");
             assert!((shown[name].1 - own).abs() <= 0.01 + own * 1e-6, "{name}: {} and {own}", shown[name].1);
         }
-        assert_eq!(shown.len(), reported.len());
+        assert!(gave_way || shown.len() == reported.len());
         let table = recorded.diytrace(&["tree"]);
         let table = String::from_utf8_lossy(&table.stdout);
         assert!(table.lines().any(|line| line == note), "{table}");
@@ -238,6 +244,7 @@ fn what_was_folded_is_in_the_tree_as_in_the_report_or_the_tree_says_why_not() {
         let all: f64 =
             nodes.iter().filter(|node| node["parent"].is_null()).map(|top| top["total_ns"].as_f64().unwrap()).sum();
         let own: f64 = reported.values().map(|(_, own)| own).sum();
-        assert!((all - own).abs() <= own * 1e-6 + 1.0, "{all} and {own}");
+        let near = if gave_way { own * 0.02 } else { own * 1e-6 + 1.0 };
+        assert!((all - own).abs() <= near, "{all} and {own}");
     }
 }

@@ -13,7 +13,7 @@ mod roots;
 mod sums;
 
 pub use calls::{Call, CallId, CallKind, Calls, Kinds};
-pub use names::{Name, Names, Spelling};
+pub use names::{Name, Names, OTHER_CALLS, Spelling};
 pub use ran::Ran;
 pub use roots::Roots;
 pub use sums::{Edge, EdgeSums, Function, FunctionId, Sums, functions};

@@ -14,7 +14,7 @@ use crate::symbolize::Symbols;
 use crate::units::Address;
 
 /// What calls are shown as whose paths gave way to others.
-const OTHER_CALLS: &str = "[other calls]";
+pub const OTHER_CALLS: &str = "[other calls]";
 
 /// The names of all functions.
 pub struct Names {

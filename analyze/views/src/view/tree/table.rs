@@ -7,7 +7,7 @@ use crate::tree::{Document, Hidden, Node, Site, Tree};
 use crate::view::Screen;
 use crate::view::table::grid::{Column, Grid, Row, Style};
 use crate::view::table::{dim, footer, of_build, open, resolved, short, strong, title, together};
-use diytrace_profile::functions::CallKind;
+use diytrace_profile::functions::{CallKind, OTHER_CALLS};
 use diytrace_profile::human::{count, counted, percent, resolved_self, time};
 
 const COLUMNS: [Column<'static>; 6] = [
@@ -213,6 +213,11 @@ fn notes(document: &Document, tree: &Tree, has_p99: bool) -> Vec<String> {
             "folded calls are at the top, as nobody knows who made them; their time is in the self time of whoever did"
                 .to_owned(),
         );
+    }
+    if !document.callers && tree.nodes.iter().any(|node| node.name == OTHER_CALLS) {
+        notes.push(format!(
+            "{OTHER_CALLS} are on paths that gave way to others, as there was no room for all: `diytrace report` tells whose they are"
+        ));
     }
     let hidden = || tree.nodes.iter().filter_map(|node| node.hidden).chain(tree.hidden);
     for (is_deeper, options) in [(false, "--min-percent, --function, --limit"), (true, "--depth")] {
