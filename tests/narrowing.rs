@@ -85,7 +85,7 @@ fn levels_below_where_it_begins() {
     assert!(flat.contains(&"main;outer;(left out)".to_owned()), "{flat:?}");
     assert!(flat.iter().all(|stack| stack.split(';').count() <= 3), "{flat:?}");
     assert_eq!(names(&json(&recorded, "tree --depth 1 --sort name")), ["main", "hidden_step", "outer", "setup"]);
-    let table = said(&recorded, "tree --depth 1");
+    let table = said(&recorded, "tree --depth 1 --min-percent 0");
     assert!(table.contains("left out, with all below: ") && table.contains("(--depth)"), "{table}");
 }
 
