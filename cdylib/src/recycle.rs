@@ -29,7 +29,8 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, compiler_fence};
 use profile::node::{HAS_OTHERS, MANY, OTHERS, ROOT, edge_kind, flag, mark};
 use profile::protocol::room;
 use profile::recycling::Was;
-use profile::{Arena, Block, Function, NodeRecord, OffCpu, Recycling, Ref};
+use profile::ring::{Note, SLOTS};
+use profile::{Arena, Block, Function, NodeRecord, OffCpu, Recycling, Ref, RingSlot};
 
 /// Nodes of an arena that is worth it: in a small one nearly all are open.
 const LEAST: u32 = 512;
@@ -628,6 +629,15 @@ fn hold(thread: &Thread, hold: bool) -> bool {
             let Open { node, position, .. } = unsafe { *open.add(index) };
             each(node);
             each(position);
+        }
+        // Calls that others in the ring were made from, and that have returned since. SAFETY: as above.
+        let slots = unsafe { &raw const (*thread.scratch.get()).slots }.cast::<RingSlot>();
+        for at in 0..thread.ring_used.get().min(SLOTS) {
+            // SAFETY: there are as many slots.
+            if let Note::Base(place, _) = unsafe { slots.add(at).read() }.note() {
+                each(place.node);
+                each(place.position);
+            }
         }
         // SAFETY: the ring is the thread's.
         let counting = unsafe { &*thread.ring.get() };
