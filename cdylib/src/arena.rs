@@ -2,7 +2,7 @@
 
 use crate::children;
 use crate::family::at;
-use crate::recycle;
+use crate::free_nodes;
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use profile::arena::flag;
@@ -68,7 +68,7 @@ unsafe fn counts<'a>(block: *mut Block) -> &'a AtomicU64 {
 /// nothing else that means anything but its function: it is complete, and the thread's, once it has a parent.
 pub fn node(thread: &Thread, function: usize, spare: bool) -> Option<(Ref, *mut NodeRecord)> {
     const SIZE: usize = size_of::<NodeRecord>();
-    if let Some(free) = recycle::take(thread, function, spare) {
+    if let Some(free) = free_nodes::take(thread, function, spare) {
         return Some(free);
     }
     loop {
@@ -111,6 +111,17 @@ pub fn record<T>(thread: &Thread, spare: bool) -> Option<(Ref, *mut T)> {
             return Some((reference_of(thread, place), place.cast()));
         }
     }
+}
+
+/// The same. Where paths give way to others, what is kept of functions does not: the last of the file's space is for that.
+pub fn lasting_record<T>(thread: &Thread) -> Option<(Ref, *mut T)> {
+    record(thread, false).or_else(|| is_large(thread).then(|| record(thread, true)).flatten())
+}
+
+/// Whether paths of an arena may give way to others: in a small one nearly all are open.
+pub fn is_large(thread: &Thread) -> bool {
+    const LEAST: u32 = 512;
+    thread.path_count.get() >= LEAST
 }
 
 /// Takes a large block, as none can be had later; of what is left a small part, as hundreds of processes may do so.

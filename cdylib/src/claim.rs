@@ -4,6 +4,7 @@ use crate::arena::{FIRST_SIZE, each_node, set_flag};
 use crate::children;
 use crate::distribution;
 use crate::family::{Family, at};
+use crate::journal;
 use crate::modules;
 use crate::off_cpu;
 use crate::path;
@@ -223,7 +224,7 @@ pub unsafe fn clear(thread: &Thread, epoch: u32) {
         });
         (arena.lost_calls, arena.backward_calls, arena.unwound, arena.stray_exits) = (0, 0, 0, 0);
         (arena.pending, arena.spent) = (0, 0);
-        recycle::clear(thread);
+        journal::clear(thread);
         off_cpu::clear(base, arena);
         ring::know(thread);
         if !thread.ring.get().is_null() {

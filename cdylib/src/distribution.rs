@@ -1,6 +1,7 @@
 //! How a call's time comes into the distribution of its function's.
 
 use crate::arch;
+use crate::arena;
 use crate::busy::Busy;
 use crate::family::at;
 use crate::recycle;
@@ -111,7 +112,7 @@ fn first_in_octave(thread: &Thread, record: Ref, octave: usize, sub: usize, valu
         raise(&raw mut (*function).max, value);
         if (*function).octaves[octave] == 0 {
             let is_useless = thread.is_short_of_room() && !recycle::may_help(thread);
-            let found = if is_useless { None } else { recycle::record::<Bins>(thread) };
+            let found = if is_useless { None } else { arena::lasting_record::<Bins>(thread) };
             match found {
                 Some((bins, _)) => {
                     let place = AtomicU32::from_ptr(&raw mut (*function).octaves[octave]);

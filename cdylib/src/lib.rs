@@ -25,7 +25,8 @@
 //! is noted in it. `busy` protects it from the thread's own signal handlers, word by word (`field`). `states` is the list of all.
 //!
 //! A call's node is looked for in `path_cache`, then among its parent's first `children` (a `line` of them), then in an index
-//! (`table`). `distribution` and `timeline` have the calls' times; `switches` tells whether the thread was switched out, and
+//! (`table`). Where there is no room for another, `recycle` has cold paths (`coldness`) that nobody holds (`held_nodes`) give way: a
+//! `journal` moves their sums to nodes that stand for them (`stand_in`), and theirs are `free_nodes`. `distribution` and `timeline` have the calls' times; `switches` tells whether the thread was switched out, and
 //! `off_cpu` then asks for how long. `modules`, `roots`, `filter`, `symbols`, `image` and `maps` know whose code an address is and
 //! whether it is a root; `code` and `stack` what `longjmp` has left. `sys`, `memory`, `clock`, `settings` and `arch` are what all stand
 //! on.
@@ -48,6 +49,7 @@ mod children;
 mod claim;
 mod clock;
 mod code;
+mod coldness;
 mod cost;
 mod counted;
 mod creation;
@@ -61,11 +63,14 @@ mod filter;
 mod fixed;
 mod fork;
 mod frame;
+mod free_nodes;
+mod held_nodes;
 mod hooks;
 mod hot_path;
 mod image;
 mod initial_stack;
 mod interposed;
+mod journal;
 mod known;
 mod lifecycle;
 mod line;
@@ -94,6 +99,7 @@ mod slow_path;
 mod spent;
 mod stack;
 mod stale_frames;
+mod stand_in;
 mod states;
 mod stretch;
 mod switches;

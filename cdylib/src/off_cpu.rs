@@ -26,7 +26,6 @@ use crate::family::at;
 use crate::frame::{Frame, NOTED};
 use crate::path;
 use crate::processor::{self, Off, OnProcessor};
-use crate::recycle;
 use crate::states;
 use crate::switches;
 use crate::sys;
@@ -186,7 +185,7 @@ fn make(thread: &Thread, node: Ref) -> Option<Ref> {
         give(thread, free, node);
         return Some(free);
     }
-    let (reference, record) = recycle::record::<OffCpu>(thread)?;
+    let (reference, record) = arena::lasting_record::<OffCpu>(thread)?;
     let arena = thread.arena.get();
     // SAFETY: the record is new, zeroed and the thread's, and the arena is, too.
     unsafe {

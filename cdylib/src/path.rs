@@ -5,11 +5,10 @@ use crate::children::{self, Known};
 use crate::frame::Frame;
 use crate::modules;
 use crate::node;
-use crate::recycle;
 use crate::roots;
 use crate::sys;
 use crate::thread::{READABLE_PAGES, Thread};
-use profile::node::{ROOT, SKIPPED, flag};
+use profile::node::{MANY, ROOT, SKIPPED, flag};
 use profile::{Function, NodeRecord, Ref, callsite};
 
 /// Nodes of one function below others of it, in one arena, before its recursion is folded. A recursion that branches
@@ -59,6 +58,13 @@ pub fn is_own(thread: &Thread, node: Ref) -> bool {
 ///
 /// The state must be [`crate::busy`], or not yet be seen by its hooks.
 pub fn child(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
+    find_or_make(thread, parent, function, site, hook).or_else(|| folded(thread, function))
+}
+
+/// The same. `None` if there is no room for one that has that path alone.
+///
+/// The state must be [`crate::busy`], or not yet be seen by its hooks.
+pub fn find_or_make(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
     let found = find(thread, parent, function, site, hook);
     if found.is_some() {
         return found;
@@ -66,7 +72,7 @@ pub fn child(thread: &Thread, parent: Ref, function: usize, site: usize, hook: u
     modules::register(thread.family, function);
     modules::register(thread.family, site);
     thread.use_filter();
-    make(thread, parent, function, site, hook).or_else(|| folded(thread, function))
+    make(thread, parent, function, site, hook)
 }
 
 fn make(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
@@ -77,11 +83,7 @@ fn make(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize)
     let family = thread.family;
     let is_root = roots::is_root(family, function);
     let is_excluded = roots::is_excluded(family, function) && !is_root;
-    let made = arena::node(thread, function, false);
-    if made.is_none() || thread.is_short_of_room() {
-        recycle::keep_room(thread);
-    }
-    let (reference, node) = made.or_else(|| recycle::take(thread, function, false))?;
+    let (reference, node) = arena::node(thread, function, false)?;
     let (flags, position) = if is_excluded {
         (flag::UNTIMED, parent)
     } else if !is_root && is_too_deep(thread, parent) {
@@ -106,13 +108,25 @@ fn make(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize)
         (*node).site_module = modules::number(family, site);
         (*node).target = if target == 0 { 0 } else { target.wrapping_sub(site as u64) as i32 };
         // First: a parent may have too many children, and never too few.
-        recycle::count_child(thread, parent);
+        count_child(thread, parent);
         arena::publish_node(node, parent);
     }
     if !children::insert(thread, parent, reference, function, site, hook) {
         index(thread, reference, node);
     }
     Some(reference)
+}
+
+/// Counts another path below one.
+///
+/// # Safety
+/// The parent must be a node of the thread's, or none.
+unsafe fn count_child(thread: &Thread, parent: Ref) {
+    if parent > ROOT {
+        // SAFETY: the caller's promise.
+        let children = unsafe { &mut (*thread.node(parent)).children };
+        *children += u16::from(*children & MANY != MANY);
+    }
 }
 
 /// Whether a call from a path is deeper below its root than `DIYTRACE_DEPTH` lets be recorded.
@@ -170,7 +184,7 @@ fn fold(thread: &Thread, parent: Ref, function: usize, record: Ref) -> Option<Re
 }
 
 /// The node that stands for a function on all paths for which there was no room.
-fn folded(thread: &Thread, function: usize) -> Option<Ref> {
+pub fn folded(thread: &Thread, function: usize) -> Option<Ref> {
     let found = find_folded(thread, function);
     if found.is_some() {
         return found;
@@ -257,7 +271,7 @@ fn function_record(thread: &Thread, function: usize, spare: bool) -> Option<Ref>
     if let Some(record) = find_record(thread, function) {
         return Some(record);
     }
-    let made = if spare { arena::record(thread, true) } else { recycle::record(thread) };
+    let made = if spare { arena::record(thread, true) } else { arena::lasting_record(thread) };
     let (reference, record): (_, *mut Function) = made?;
     // SAFETY: the record is new, zeroed and the thread's.
     unsafe {

@@ -11,6 +11,7 @@ use crate::modules;
 use crate::node::{self, slot};
 use crate::path;
 use crate::path_cache;
+use crate::recycle;
 use crate::shadow_stack;
 use crate::stale_frames;
 use crate::stretch::{self, Open, Scratch, Stage};
@@ -280,7 +281,7 @@ impl<'a> Replay<'a> {
                 }
                 if !self.is_latest_gone(at, &entry) {
                     thread.replayed.set(self.depth + 1);
-                    let made = path::child(thread, parent, function, site, hook);
+                    let made = recycle::child(thread, parent, function, site, hook);
                     thread.replayed.set(0);
                     break (from, made);
                 }

@@ -154,7 +154,7 @@ unsafe fn new_path(
             position => position,
         };
     }
-    let node = path::child(thread, parent, function, site, hook);
+    let node = recycle::child(thread, parent, function, site, hook);
     spent.end(thread);
     node
 }

@@ -1,0 +1,55 @@
+//! Nodes whose paths gave way ([`crate::recycle`]), and that no path has: a list of them, by their call sites.
+
+use crate::thread::Thread;
+use core::sync::atomic::{AtomicU64, Ordering};
+use profile::protocol::room;
+use profile::{NodeRecord, Ref};
+
+/// Free nodes that are kept for sums of paths that give way: without them none could.
+pub const KEPT: u32 = 8;
+
+/// A node whose path gave way, for another; one that is `spare` may be the last.
+pub fn take(thread: &Thread, function: usize, spare: bool) -> Option<(Ref, *mut NodeRecord)> {
+    loop {
+        let free = thread.free.get();
+        if free == 0 || !(spare || has_some(thread)) {
+            return None;
+        }
+        let place = thread.node(free);
+        // SAFETY: free nodes are the arena's, and lead to each other.
+        unsafe {
+            thread.free.set((*place).site as Ref);
+            thread.free_count.set(thread.free_count.get().saturating_sub(1));
+            // In a child of a signal handler that came in the middle of this, the node is the parent's.
+            if room::claim(AtomicU64::from_ptr(&raw mut (*place).function), function as u64) {
+                return Some((free, place));
+            }
+        }
+    }
+}
+
+/// Whether there is one for another path.
+pub fn has_some(thread: &Thread) -> bool {
+    thread.free_count.get() > KEPT
+}
+
+/// Adds one.
+///
+/// # Safety
+/// The node must be one of the thread's that no path has.
+pub unsafe fn add(thread: &Thread, node_ref: Ref) {
+    let node = thread.node(node_ref);
+    // SAFETY: the caller's node, which no path has.
+    unsafe {
+        (*node).site = thread.free.get().into();
+        AtomicU64::from_ptr(&raw mut (*node).function).store(0, Ordering::Release);
+    }
+    thread.free.set(node_ref);
+    thread.free_count.set(thread.free_count.get() + 1);
+}
+
+/// Forgets all.
+pub fn clear(thread: &Thread) {
+    thread.free.set(0);
+    thread.free_count.set(0);
+}

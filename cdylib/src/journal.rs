@@ -1,0 +1,166 @@
+//! The move of what a path has counted to the nodes that stand for it once it gave way ([`crate::recycle`]), and the journal of that
+//! in the file ([`Recycling`]): whoever finds a move half done (the reader of a killed process, the arena's next owner, the thread
+//! itself after a handler jumped out) has the path as it was.
+
+use crate::arch;
+use crate::arena;
+use crate::children;
+use crate::family::at;
+use crate::free_nodes;
+use crate::off_cpu;
+use crate::path;
+use crate::thread::Thread;
+use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
+use profile::node::mark;
+use profile::recycling::Was;
+use profile::{Arena, NodeRecord, OffCpu, Recycling, Ref};
+
+/// The arena's record of paths that gave way.
+pub fn record(thread: &Thread) -> Option<*mut Recycling> {
+    let arena: *mut Arena = thread.arena.get();
+    // SAFETY: the arena is the thread's, and names a record of its own.
+    unsafe {
+        if (*arena).recycling == 0 {
+            let (reference, _) = arena::record::<Recycling>(thread, true)?;
+            AtomicU32::from_ptr(&raw mut (*arena).recycling).store(reference, Ordering::Release);
+        }
+        Some(at(thread.base, (*arena).recycling))
+    }
+}
+
+/// Adds what a path has counted to others, and frees its node.
+pub unsafe fn move_sums(thread: &Thread, from: Ref, to: [Ref; 2]) -> Option<()> {
+    // SAFETY: the nodes are the arena's, and so are the records.
+    unsafe {
+        let node = thread.node(from);
+        let off = off_cpu::find(thread, from).filter(|off| off_of(thread, *off) != [0, 0]);
+        let to_off = match off {
+            None => [0, 0],
+            Some(_) => {
+                let of = |to: Ref| if to == 0 { Some(0) } else { off_cpu::find_or_make(thread, to) };
+                [of(to[0])?, of(to[1])?]
+            }
+        };
+        let journal = record(thread)?;
+        let nodes = [from, to[0], to[1]];
+        let offs = [off.unwrap_or(0), to_off[0], to_off[1]];
+        ((*journal).to, (*journal).off_cpu, (*journal).parent) = (to, offs, (*node).parent);
+        let was = &raw mut (*journal).was;
+        for (at, (node, off)) in nodes.into_iter().zip(offs).enumerate() {
+            (*was)[at] = if node == 0 { Was::default() } else { Was::of(&*thread.node(node), off_of(thread, off)) };
+        }
+        say(journal, from);
+        arena::publish_node(node, 0); // from now on it is no path that anyone finds
+        compiler_fence(Ordering::SeqCst);
+        let sums = Was::of(&*node, off_of(thread, offs[0]));
+        for (to, off) in to.into_iter().zip(to_off).filter(|(to, _)| *to != 0) {
+            add(thread.node(to), &sums);
+            if off != 0 {
+                let off: *mut OffCpu = at(thread.base, off);
+                arch::add(&raw mut (*off).wait_ns, sums.off_ns[0]);
+                arch::add(&raw mut (*off).preempted_ns, sums.off_ns[1]);
+            }
+        }
+        if offs[0] != 0 {
+            off_cpu::free(thread, offs[0]);
+        }
+        ((*node).slot, (*node).folded_slot, (*node).unwound, (*node).noted) = Default::default();
+        forget(thread, from, (*journal).parent);
+        compiler_fence(Ordering::SeqCst);
+        say(journal, 0);
+        free_nodes::add(thread, from);
+    }
+    Some(())
+}
+
+unsafe fn off_of(thread: &Thread, record: Ref) -> [u64; 2] {
+    if record == 0 {
+        return [0, 0];
+    }
+    // SAFETY: the caller's record.
+    let record = unsafe { &*at::<OffCpu>(thread.base, record) };
+    [record.wait_ns, record.preempted_ns]
+}
+
+unsafe fn add(to: *mut NodeRecord, sums: &Was) {
+    // SAFETY: the caller's node.
+    unsafe {
+        for (slot, more) in [&raw mut (*to).slot, &raw mut (*to).folded_slot].into_iter().zip(&sums.slots) {
+            arch::add(&raw mut (*slot).calls, more.calls);
+            arch::add(&raw mut (*slot).ticks, more.ticks);
+            arch::add(&raw mut (*slot).descendants, more.descendants);
+            (*slot).mark = (*slot).mark.max(more.mark & !mark::BITS);
+        }
+        arch::add(&raw mut (*to).unwound, sums.unwound);
+        (*to).noted = (*to).noted.saturating_add(sums.noted as u32);
+    }
+}
+
+/// Says which path is giving way.
+unsafe fn say(journal: *mut Recycling, node: Ref) {
+    compiler_fence(Ordering::SeqCst);
+    // SAFETY: the arena's record.
+    unsafe { AtomicU32::from_ptr(&raw mut (*journal).node) }.store(node, Ordering::Release);
+    compiler_fence(Ordering::SeqCst);
+}
+
+/// Takes a node out of what paths are looked up in.
+unsafe fn forget(thread: &Thread, node_ref: Ref, parent: Ref) {
+    // SAFETY: the caller's node.
+    let node = unsafe { &*thread.node(node_ref) };
+    let (function, site, hook) = (node.function as usize, node.site as usize, node.hook as usize);
+    if !children::remove(thread, parent, node_ref, function, site, hook) {
+        thread.nodes.remove(path::key(parent, function, site, hook), node_ref);
+    }
+}
+
+/// Has the arena's record begin anew.
+///
+/// The state must be [`crate::busy`], or not yet be seen by its hooks.
+pub fn clear(thread: &Thread) {
+    undo(thread);
+    // SAFETY: the arena is the thread's, and names a record of its own.
+    unsafe {
+        let reference = (*thread.arena.get()).recycling;
+        if reference != 0 {
+            let record: *mut Recycling = at(thread.base, reference);
+            ((*record).paths, (*record).most_calls, (*record).most_ticks) = (0, 0, 0);
+        }
+    }
+}
+
+/// Has a path stay that was giving way when that was left for good.
+pub fn undo(thread: &Thread) {
+    // SAFETY: the arena is the thread's, and what its record names, too.
+    unsafe {
+        let reference = (*thread.arena.get()).recycling;
+        let journal: *mut Recycling = at(thread.base, reference);
+        if reference == 0 || (*journal).node == 0 {
+            return;
+        }
+        let Recycling { node: from, parent, to, off_cpu: records, was, .. } = *journal;
+        for ((node, off), was) in [from, to[0], to[1]].into_iter().zip(records).zip(was) {
+            if node != 0 {
+                let node = thread.node(node);
+                ((*node).slot, (*node).folded_slot) = (was.slots[0], was.slots[1]);
+                ((*node).unwound, (*node).noted) = (was.unwound, was.noted as u32);
+            }
+            if off != 0 {
+                let record: *mut OffCpu = at(thread.base, off);
+                ((*record).wait_ns, (*record).preempted_ns) = (was.off_ns[0], was.off_ns[1]);
+                if off == records[0] && (*record).node == 0 {
+                    off_cpu::give(thread, off, from);
+                }
+            }
+        }
+        let node = thread.node(from);
+        arena::publish_node(node, parent);
+        say(journal, 0);
+        let (function, site, hook) = ((*node).function as usize, (*node).site as usize, (*node).hook as usize);
+        if path::find(thread, parent, function, site, hook).is_none()
+            && !children::insert(thread, parent, from, function, site, hook)
+        {
+            path::index(thread, from, node);
+        }
+    }
+}
