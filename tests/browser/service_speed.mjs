@@ -12,6 +12,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { chromium } from "playwright-core";
+import { TIMING } from "./timing.mjs";
 
 const { SERVICE, CHROMIUM } = process.env;
 const [liveSeconds, ...named] = process.argv.slice(2);
@@ -19,18 +20,6 @@ const views = Object.fromEntries(named.map((one) => [one.slice(0, one.indexOf("=
 const TIMES = 5;
 /** Clock ticks a second, as the kernel tells processor times. */
 const TICKS = 100;
-
-const TOOLS = `
-  const drawn = () => new Promise((resolve) => requestAnimationFrame(() => { const { port1, port2 } = new MessageChannel(); port2.onmessage = resolve; port1.postMessage(0); }));
-  const step = async (action) => {
-    await drawn();
-    const start = performance.now();
-    action();
-    const script = performance.now() - start;
-    await drawn();
-    return { script, frame: performance.now() - start };
-  };
-`;
 
 function told(what, unit, values) {
   const sorted = [...values].sort((a, b) => a - b);
@@ -70,7 +59,7 @@ async function open(context, address) {
 }
 
 async function zoomed(page) {
-  const steps = await page.evaluate(`(async () => {${TOOLS}
+  const steps = await page.evaluate(`(async () => {${TIMING}
     const canvas = document.querySelector("canvas.flame");
     const click = (row, part) => {
       const { left, top, width } = canvas.getBoundingClientRect();

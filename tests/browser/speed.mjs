@@ -10,19 +10,11 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { inBrowser } from "./common.mjs";
+import { TIMING } from "./timing.mjs";
 
 /** In the page: what all measurements need. */
 const TOOLS = `
-  const drawn = () => new Promise((resolve) => requestAnimationFrame(() => { const { port1, port2 } = new MessageChannel(); port2.onmessage = resolve; port1.postMessage(0); }));
-  const by = (id) => document.getElementById(id);
-  const step = async (action) => {
-    await drawn();
-    const start = performance.now();
-    action();
-    const script = performance.now() - start;
-    await drawn();
-    return { script, frame: performance.now() - start };
-  };
+${TIMING}  const by = (id) => document.getElementById(id);
   const at = (canvas, type, row, part) => {
     const { left, top, width } = canvas.getBoundingClientRect();
     canvas.dispatchEvent(new MouseEvent(type, { bubbles: true, clientX: left + width * part, clientY: top + 4 + row * 20 + 10 }));

@@ -118,17 +118,7 @@ export interface SampledPoint {
   share: number | null;
 }
 
-export interface SampledStep {
-  measure: "flat" | "cum";
-  point: number;
-  before: number;
-  after: number;
-  /** As a part of before; null where that was nothing. */
-  change: number | null;
-  usual: number;
-  p: number;
-  side_by_side: number | null;
-}
+export type SampledStep = Step<"flat" | "cum">;
 
 export interface Report {
   label?: string | null;
@@ -233,8 +223,8 @@ export interface Point extends Percentiles {
   histogram?: { from_ns: number; to_ns: number; calls: number }[];
 }
 
-export interface Step {
-  measure: "self_per_call_ns" | "p50_ns" | "calls_per_run";
+export interface Step<M = "self_per_call_ns" | "p50_ns" | "calls_per_run"> {
+  measure: M;
   point: number;
   before: number;
   after: number;

@@ -6,11 +6,12 @@ use diytrace_profile::error::Error;
 use diytrace_profile::opened::Opened;
 use diytrace_profile::warnings::sentences;
 
-use super::document::{Course, Document, Found, Measure, SCHEMA};
+use super::document::{Course, Document, Measure, SCHEMA};
+use super::found::Found;
 use super::part::Part;
 use super::points::{Values, bin, numbers, of_a_call, of_a_run, of_the_middle, points, resolution, samples};
-use super::significance::{Stepped, keep_significant};
-use super::steps::{LEVEL, Step, smallest_p, steps};
+use super::significance::keep_significant;
+use super::steps::{LEVEL, smallest_p, steps};
 use crate::observed::identity::{Identity, Key, Matching};
 use crate::observed::{Apart, Measured, Part as Said};
 
@@ -48,7 +49,7 @@ pub fn history(opened: &Opened, parts: &[Part], options: &Options) -> Result<Doc
     }
     let is_time = options.slice_ns.is_some();
     let looked = Looked { parts: &parts, numbers: &numbers, is_timed, is_time };
-    let mut steps: Vec<Vec<Found>> = named.iter().map(|(_, values)| looked.steps(values)).collect();
+    let mut steps: Vec<Vec<Found<Measure>>> = named.iter().map(|(_, values)| looked.steps(values)).collect();
     let tested = looked.correct(&mut steps, &named, &mut warnings);
     if !are_named {
         leave_to_callees(&mut steps, &named, &keys, &calls);
@@ -77,7 +78,7 @@ pub fn history(opened: &Opened, parts: &[Part], options: &Options) -> Result<Doc
 
 /// Takes a rise of the median off a function if what it calls has the most of it.
 fn leave_to_callees(
-    steps: &mut [Vec<Found>],
+    steps: &mut [Vec<Found<Measure>>],
     named: &[(&Key, &Values)],
     keys: &[Key],
     calls: &BTreeSet<(usize, usize)>,
@@ -87,12 +88,12 @@ fn leave_to_callees(
     let edges = calls.iter().filter_map(|&(caller, callee)| Some((place(caller)?, place(callee)?)));
     let callees: BTreeSet<(usize, usize)> = edges.filter(|(caller, callee)| caller != callee).collect();
     let before = steps.to_vec();
-    let rise = |step: &Found| step.after - step.before;
+    let rise = |step: &Found<Measure>| step.after - step.before;
     for (caller, steps) in steps.iter_mut().enumerate() {
         let below = || callees.range((caller, 0)..=(caller, usize::MAX)).flat_map(|(_, callee)| &before[*callee]);
         steps.retain(|step| {
             // Of two that call each other one is the smaller, and keeps its own.
-            let is_of = |other: &Found| {
+            let is_of = |other: &Found<Measure>| {
                 other.point == step.point
                     && other.measure != Measure::CallsPerRun
                     && other.after < step.after
@@ -105,7 +106,7 @@ fn leave_to_callees(
 
 /// What a function's steps add to a recording, in nanoseconds.
 fn rise(course: &Course) -> f64 {
-    let added = |step: &Found| {
+    let added = |step: &Found<Measure>| {
         let Some(point) = course.points.get(step.point) else { return 0.0 };
         match step.measure {
             Measure::SelfPerCallNs | Measure::P50Ns => (step.after - step.before) * point.calls_per_run,
@@ -154,7 +155,7 @@ impl Looked<'_> {
         all.into_iter().filter(|(_, is_looked_at)| *is_looked_at).map(|(measure, _)| measure)
     }
 
-    fn steps(&self, values: &Values) -> Vec<Found> {
+    fn steps(&self, values: &Values) -> Vec<Found<Measure>> {
         let of_measure = |measure| {
             let value = of(measure);
             let (samples, at) = samples(self.parts, self.numbers, values, value);
@@ -164,13 +165,18 @@ impl Looked<'_> {
                 Measure::CallsPerRun => 0.0,
             };
             let steps = steps(&samples, LEVEL, resolution);
-            steps.into_iter().map(move |step| found(measure, &step, samples[step.at].point)).collect::<Vec<_>>()
+            steps.into_iter().map(move |step| Found::of(measure, &step, samples[step.at].point)).collect::<Vec<_>>()
         };
         self.measures().flat_map(of_measure).collect()
     }
 
     /// Keeps the steps that chance is unlikely to show among all the functions. How many functions that were.
-    fn correct(&self, steps: &mut [Vec<Found>], named: &[(&Key, &Values)], warnings: &mut BTreeSet<String>) -> usize {
+    fn correct(
+        &self,
+        steps: &mut [Vec<Found<Measure>>],
+        named: &[(&Key, &Values)],
+        warnings: &mut BTreeSet<String>,
+    ) -> usize {
         let smallest = |values: &Values| {
             let of_measure = |measure| smallest_p(&samples(self.parts, self.numbers, values, of(measure)).0);
             self.measures().map(of_measure).fold(1.0, f64::min)
@@ -183,29 +189,10 @@ impl Looked<'_> {
     }
 }
 
-impl Stepped for Found {
-    fn p(&mut self) -> &mut f64 {
-        &mut self.p
-    }
-}
-
 fn of(measure: Measure) -> fn(Option<&Measured>) -> Option<f64> {
     match measure {
         Measure::SelfPerCallNs => of_a_call,
         Measure::CallsPerRun => of_a_run,
         Measure::P50Ns => of_the_middle,
-    }
-}
-
-fn found(measure: Measure, step: &Step, point: usize) -> Found {
-    Found {
-        measure,
-        point,
-        before: step.before,
-        after: step.after,
-        change: step.change(),
-        usual: step.usual,
-        p: step.p,
-        side_by_side: step.side_by_side,
     }
 }

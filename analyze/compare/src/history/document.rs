@@ -4,6 +4,8 @@ use diytrace_profile::units::{nanoseconds, optional_nanoseconds};
 use diytrace_views::report::Bar;
 use serde::Serialize;
 
+use super::found::Found;
+
 /// The name of the shape.
 pub(super) const SCHEMA: &str = "diytrace-history/1";
 
@@ -36,7 +38,7 @@ pub struct Course {
     /// In the order of their first recordings; those of time in which nothing was counted are missing.
     pub points: Vec<Point>,
     /// Changes that stayed.
-    pub steps: Vec<Found>,
+    pub steps: Vec<Found<Measure>>,
 }
 
 /// A function in the recordings of one build or commit, or in a slice of time.
@@ -99,23 +101,13 @@ pub enum Measure {
     P50Ns,
 }
 
-/// A change that stayed.
-#[derive(Clone, Debug, Serialize)]
-pub struct Found {
-    /// What changed.
-    pub measure: Measure,
-    /// The place in `points` of the first after it.
-    pub point: usize,
-    /// The median of up to 11 recordings, or slices, before.
-    pub before: f64,
-    /// And after.
-    pub after: f64,
-    /// From before to after, as a part of before.
-    pub change: f64,
-    /// How far apart two recordings are that follow each other, but for 5% of them: as a part of the larger.
-    pub usual: f64,
-    /// How likely chance alone does this, with all places and functions that were looked at.
-    pub p: f64,
-    /// The change in runs that were made side by side, as a part of the larger; null where there are too few.
-    pub side_by_side: Option<f64>,
+impl Measure {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SelfPerCallNs => "self a call",
+            Self::CallsPerRun => "calls",
+            Self::P50Ns => "p50",
+        }
+    }
 }

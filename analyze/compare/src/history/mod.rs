@@ -6,6 +6,7 @@
 
 mod build;
 mod document;
+mod found;
 mod part;
 mod points;
 mod significance;
@@ -13,9 +14,10 @@ mod steps;
 pub mod view;
 
 pub use build::{Options, history};
-pub use document::{Course, Document, Found, Measure, Point};
+pub use document::{Course, Document, Measure, Point};
+pub use found::Found;
 pub use part::Part;
 pub use points::numbers;
-pub use significance::{Stepped, keep_significant};
+pub use significance::keep_significant;
 pub use steps::{LEVEL, Sample, Step, smallest_p, steps};
 pub use view::moment_of;

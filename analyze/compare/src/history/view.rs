@@ -6,7 +6,8 @@ use diytrace_profile::human::{count, moment, resolved, time};
 use diytrace_views::view::Screen;
 use diytrace_views::view::table::grid::{Column, Grid, LEAST_NAME, Row, Style};
 
-use super::document::{Course, Document, Found, Measure, Point};
+use super::document::{Course, Document, Measure, Point};
+use super::found::Found;
 
 /// For people: a table for each function.
 pub fn table(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
@@ -100,15 +101,8 @@ fn calls(document: &Document, point: &Point) -> String {
     count(per.round() as u64)
 }
 
-fn step(step: &Found) -> String {
-    let (arrow, sign) = if step.change > 0.0 { ("▲", "+") } else { ("▼", "−") };
-    let what = match step.measure {
-        Measure::SelfPerCallNs => "self a call",
-        Measure::CallsPerRun => "calls",
-        Measure::P50Ns => "p50",
-    };
-    let change = if step.change.is_finite() { format!("{:.0}%", 100.0 * step.change.abs()) } else { "new".to_owned() };
-    format!("{arrow} {what} {sign}{change} (p {:.1e})", step.p)
+fn step(step: &Found<Measure>) -> String {
+    step.told(step.measure.name())
 }
 
 /// A row for each point of each function.

@@ -1,6 +1,7 @@
 //! Functions in sampled profiles over builds, commits or time, in the shape of its JSON (`diytrace-sampled-history/1`). Fields may be
 //! added, none changed.
 
+use diytrace_compare::history::Found;
 use serde::Serialize;
 
 use crate::{Kind, Per};
@@ -40,7 +41,7 @@ pub struct Course {
     /// In the order of their first profiles; those of time in which nothing was sampled are missing.
     pub points: Vec<Point>,
     /// Changes that stayed.
-    pub steps: Vec<Found>,
+    pub steps: Vec<Found<Measure>>,
 }
 
 /// A function in the profiles of one build or commit, or in a slice of time.
@@ -72,25 +73,4 @@ pub enum Measure {
     Flat,
     /// Of samples in it, or in what it has called.
     Cum,
-}
-
-/// A change that stayed.
-#[derive(Clone, Debug, Serialize)]
-pub struct Found {
-    /// What changed.
-    pub measure: Measure,
-    /// The place in `points` of the first after it.
-    pub point: usize,
-    /// The median of up to 11 profiles, or slices, before.
-    pub before: f64,
-    /// And after.
-    pub after: f64,
-    /// From before to after, as a part of before; null if that was nothing.
-    pub change: f64,
-    /// How far apart two are that follow each other, but for 5% of them: as a part of the larger.
-    pub usual: f64,
-    /// How likely chance alone does this, with all places and functions that were looked at.
-    pub p: f64,
-    /// The change in profiles that were taken side by side, as a part of the larger; null where there are too few.
-    pub side_by_side: Option<f64>,
 }

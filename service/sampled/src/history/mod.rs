@@ -10,13 +10,13 @@ mod view;
 
 use std::collections::BTreeSet;
 
-use diytrace_compare::history::{Part, Stepped, keep_significant, numbers, smallest_p};
+use diytrace_compare::history::{Found, Part, keep_significant, numbers, smallest_p};
 use diytrace_format::pattern::matches_demangled;
 use diytrace_profile::nearest::{nearest_names, nearest_sentence};
 use diytrace_store::{Engine, Over, Query, SampledFacts, sampled_over};
 
 pub use document::History;
-use document::{Course, Found, Measure, SCHEMA};
+use document::{Course, Measure, SCHEMA};
 use points::Series;
 pub use view::{regressions as write_regressions, table as write_histories, write_csv as write_histories_csv};
 
@@ -77,7 +77,7 @@ pub fn history(
         are_named || runs.iter().any(|run| run.functions.get(number).is_some_and(|[flat, _]| *flat != 0))
     });
     let measures: &[Measure] = if are_named { &[Measure::Flat, Measure::Cum] } else { &[Measure::Flat] };
-    let mut found: Vec<Vec<Found>> =
+    let mut found: Vec<Vec<Found<Measure>>> =
         wanted.iter().map(|number| measures.iter().flat_map(|of| series.found(*number, *of)).collect()).collect();
     let reachable = |number: &usize| smallest_p(&series.samples(*number, Measure::Flat));
     let reachable: Vec<f64> = wanted.iter().map(reachable).collect();
@@ -102,12 +102,6 @@ pub fn history(
         tested,
         functions,
     })
-}
-
-impl Stepped for Found {
-    fn p(&mut self) -> &mut f64 {
-        &mut self.p
-    }
 }
 
 /// The numbers of functions that patterns mean; without patterns, of all.

@@ -1,9 +1,9 @@
 //! What profiles say of a function, one after the other.
 
-use diytrace_compare::history::{LEVEL, Part, Sample, steps};
+use diytrace_compare::history::{Found, LEVEL, Part, Sample, steps};
 use diytrace_compare::statistics::{median, poisson};
 
-use super::document::{Found, Measure, Point};
+use super::document::{Measure, Point};
 use crate::Per;
 use crate::measured::Measured;
 
@@ -32,21 +32,11 @@ impl Series<'_> {
     }
 
     /// Its steps.
-    pub fn found(&self, function: usize, measure: Measure) -> Vec<Found> {
+    pub fn found(&self, function: usize, measure: Measure) -> Vec<Found<Measure>> {
         let samples = self.samples(function, measure);
         // What sampling is off by is in how far apart profiles are.
         let steps = steps(&samples, LEVEL, |_, _| 0.0);
-        let found = steps.into_iter().map(|step| Found {
-            measure,
-            point: samples[step.at].point,
-            before: step.before,
-            after: step.after,
-            change: step.change(),
-            usual: step.usual,
-            p: step.p,
-            side_by_side: step.side_by_side,
-        });
-        found.collect()
+        steps.into_iter().map(|step| Found::of(measure, &step, samples[step.at].point)).collect()
     }
 
     /// Its points.

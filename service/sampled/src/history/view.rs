@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use diytrace_compare::history::moment_of;
+use diytrace_compare::history::{Found, moment_of};
 use diytrace_profile::human::percent;
 use diytrace_views::view::Screen;
 use diytrace_views::view::table::grid::{Column, Grid, LEAST_NAME, Row, Style};
 
-use super::document::{Course, Found, History, Measure, Point};
+use super::document::{Course, History, Measure, Point};
 
 /// For people: a table for each function.
 pub fn table(history: &History, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
@@ -75,11 +75,8 @@ fn grid(history: &History, course: &Course) -> Grid<'static> {
     }
 }
 
-fn step(step: &Found) -> String {
-    let (arrow, sign) = if step.after > step.before { ("▲", "+") } else { ("▼", "−") };
-    let what = name(step.measure);
-    let change = if step.change.is_finite() { format!("{:.0}%", 100.0 * step.change.abs()) } else { "new".to_owned() };
-    format!("{arrow} {what} {sign}{change} (p {:.1e})", step.p)
+fn step(step: &Found<Measure>) -> String {
+    step.told(name(step.measure))
 }
 
 fn name(measure: Measure) -> &'static str {
