@@ -68,7 +68,7 @@ unsafe fn counts<'a>(block: *mut Block) -> &'a AtomicU64 {
 /// nothing else that means anything but its function: it is complete, and the thread's, once it has a parent.
 pub fn node(thread: &Thread, function: usize, spare: bool) -> Option<(Ref, *mut NodeRecord)> {
     const SIZE: usize = size_of::<NodeRecord>();
-    if let Some(free) = free_nodes::take(thread, function, spare) {
+    if let Some(free) = free_nodes::take(thread, function) {
         return Some(free);
     }
     loop {

@@ -4,7 +4,6 @@ use crate::arch;
 use crate::arena;
 use crate::busy::Busy;
 use crate::family::at;
-use crate::recycle;
 use crate::spent::Spent;
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -111,7 +110,7 @@ fn first_in_octave(thread: &Thread, record: Ref, octave: usize, sub: usize, valu
         lower(&raw mut (*function).min, value);
         raise(&raw mut (*function).max, value);
         if (*function).octaves[octave] == 0 {
-            let is_useless = thread.is_short_of_room() && !recycle::may_help(thread);
+            let is_useless = thread.is_short_of_room() && (!arena::is_large(thread) || thread.is_short_of_spare_room());
             let found = if is_useless { None } else { arena::lasting_record::<Bins>(thread) };
             match found {
                 Some((bins, _)) => {

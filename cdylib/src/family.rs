@@ -144,7 +144,7 @@ impl Family {
         // SAFETY: the header is mapped and its words are only changed by atomic operations.
         let (used, refusals) =
             unsafe { (AtomicU64::from_ptr(&raw mut (*header).used), AtomicU64::from_ptr(&raw mut (*header).refusals)) };
-        let limit = if spare { self.mapped } else { self.mapped - self.mapped / 16 };
+        let limit = if spare { self.mapped } else { self.mapped - self.mapped / 8 };
         let taken = space::take(used, size as u64, limit as u64, |offset| self.make_usable(offset as usize, size));
         let Some(offset) = taken else {
             refusals.fetch_add(1, Ordering::Relaxed);

@@ -8,11 +8,16 @@ use profile::{NodeRecord, Ref};
 /// Free nodes that are kept for sums of paths that give way: without them none could.
 pub const KEPT: u32 = 8;
 
-/// A node whose path gave way, for another; one that is `spare` may be the last.
-pub fn take(thread: &Thread, function: usize, spare: bool) -> Option<(Ref, *mut NodeRecord)> {
+/// A node whose path gave way, for another.
+pub fn take(thread: &Thread, function: usize) -> Option<(Ref, *mut NodeRecord)> {
+    has_some(thread).then(|| take_any(thread, function)).flatten()
+}
+
+/// The same, and be it the last: for sums of paths that give way.
+pub fn take_any(thread: &Thread, function: usize) -> Option<(Ref, *mut NodeRecord)> {
     loop {
         let free = thread.free.get();
-        if free == 0 || !(spare || has_some(thread)) {
+        if free == 0 {
             return None;
         }
         let place = thread.node(free);

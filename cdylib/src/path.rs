@@ -248,7 +248,8 @@ pub fn index(thread: &Thread, reference: Ref, node: *mut NodeRecord) {
     }
 }
 
-fn find_record(thread: &Thread, function: usize) -> Option<Ref> {
+/// What is kept of a function, if anything is.
+pub fn find_record(thread: &Thread, function: usize) -> Option<Ref> {
     let base = thread.base;
     // SAFETY: the index holds records of the thread's arena only.
     let is_it = |record| unsafe { (*crate::family::at::<Function>(base, record)).address == function as u64 };

@@ -61,9 +61,10 @@ pub fn child(thread: &Thread, parent: Ref, function: usize, site: usize, hook: u
     made.or_else(|| path::folded(thread, function))
 }
 
-/// Whether there is a node for another path, or some path may give way.
-pub fn may_help(thread: &Thread) -> bool {
-    free_nodes::has_some(thread) || may_look(thread)
+/// Whether there is a node for another path, or some path may give way; and room for what is kept of its function.
+pub fn may_help(thread: &Thread, function: usize) -> bool {
+    let has_room = !thread.is_short_of_spare_room() || path::find_record(thread, function).is_some();
+    has_room && (free_nodes::has_some(thread) || may_look(thread))
 }
 
 fn may_look(thread: &Thread) -> bool {

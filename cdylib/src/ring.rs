@@ -20,6 +20,7 @@
 //! was made otherwise looks into its parent's ring, which stays as it is until the next stretch begins.
 
 use crate::arch;
+use crate::arena;
 use crate::busy::{Busy, is_busy};
 use crate::calibration_schedule;
 use crate::clock::{Clock, Tsc};
@@ -27,7 +28,6 @@ use crate::family::at;
 use crate::frame::NOTED;
 use crate::off_cpu;
 use crate::processor::Off;
-use crate::recycle;
 use crate::replay;
 use crate::stack;
 use crate::stretch::{Scratch, Stage, slots};
@@ -408,7 +408,7 @@ unsafe fn has_ring(thread: &Thread) -> bool {
                 return false;
             }
             if (*arena).ring == 0 {
-                let found = thread.family.block(BLOCK_SIZE, recycle::may_help(thread));
+                let found = thread.family.block(BLOCK_SIZE, arena::is_large(thread));
                 let Some((reference, block)) = found else { return false };
                 (*block).kind = kind::RING;
                 (*block).size = BLOCK_SIZE as u32;

@@ -4,6 +4,7 @@
 use crate::arena;
 use crate::children;
 use crate::family::at;
+use crate::free_nodes;
 use crate::path;
 use crate::thread::Thread;
 use profile::node::{HAS_OTHERS, OTHERS, ROOT, edge_kind, flag};
@@ -69,7 +70,8 @@ fn make(
     (module, site_module): (u32, u32),
 ) -> Option<Ref> {
     path::make_room(thread, true)?;
-    let (reference, node) = arena::node(thread, function, true)?;
+    let free = free_nodes::take_any(thread, function);
+    let (reference, node) = free.or_else(|| arena::node(thread, function, true))?;
     // SAFETY: the node is the thread's; nothing leads to it yet.
     unsafe {
         (*node).site = site as u64;
