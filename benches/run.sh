@@ -6,7 +6,7 @@
 #   --rounds N        rounds in which every contender runs once (default 9; below 7 tells little)
 #   --runs N          recorded runs of the truth bench (default 20)
 #   --contender NAME  only this one; may be given several times. Ratios need `floor` and `uftrace` among them
-#   --bench NAME      only this one of: speed threads child load truth; may be given several times
+#   --bench NAME      only this one of: speed threads child load truth paths; may be given several times
 #   --quick           small programs only: nothing is fetched
 #   --out FOLDER      where the results go (default: benches/results/DATE-PROCESSOR)
 #   --list            the workloads and contenders there are
@@ -15,13 +15,13 @@
 # shellcheck disable=SC2034,SC2154 # the parts share variables
 set -euo pipefail
 benches=$(cd "$(dirname "$0")" && pwd)
-for part in options machine tools contenders packages workloads speed postgres truth single; do
+for part in options machine tools contenders packages workloads speed postgres redis truth single paths; do
     # shellcheck source=/dev/null
     . "$benches/lib/$part.sh"
 done
 
 rounds=9 runs=20 quick='' results='' contenders=() workloads=() parts=()
-all_parts=(speed threads child load truth)
+all_parts=(speed threads child load truth paths)
 
 read_options() {
     while (($#)); do

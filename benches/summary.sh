@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Shows the tables of a run from its raw results.
 #
-#   benches/summary.sh [speed|threads|child|load|truth] FOLDER [WORKLOAD]
+#   benches/summary.sh [speed|threads|child|load|truth|paths] FOLDER [WORKLOAD]
 set -euo pipefail
 benches=$(cd "$(dirname "$0")" && pwd)
-tables=(speed threads child load truth)
+tables=(speed threads child load truth paths)
 
 if [[ " ${tables[*]} " == *" ${1:-} "* ]]; then tables=("$1"); shift; fi
 if (($# < 1 || $# > 2)) || [[ $1 == -* || ! -d $1 ]]; then
-    echo "usage: summary.sh [speed|threads|child|load|truth] FOLDER [WORKLOAD]" >&2
+    echo "usage: summary.sh [speed|threads|child|load|truth|paths] FOLDER [WORKLOAD]" >&2
     exit 2
 fi
 for table in "${tables[@]}"; do

@@ -5,7 +5,7 @@
  *
  *   outsider chroot         changes its root to an empty folder
  *   outsider user           becomes another user, with no rights
- *   outsider servants       forks forty children, one after the other, that become another user and make the calls, too
+ *   outsider servants       forks eighty children, one after the other, that become another user and make the calls, too
  *   outsider descriptors    closes all descriptors but the first three, by close_range
  *   outsider environment    clears its environment, and forks
  *   outsider memory         limits its address space to what it has
@@ -59,7 +59,7 @@ static void wide_0(void) { MANY(wide_1); }
 
 UNSEEN static void send_servants(void)
 {
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 80; i++) {
         int status = 0;
         if (fork() == 0) {
             begin();

@@ -59,8 +59,10 @@ pub struct Block {
     pub back: u32,
     /// Of an arena's block: the next block of the same arena, 0 for none.
     pub next: Ref,
+    /// Of an arena's first block: the latest of its [`crate::CallSite`] records; 0 for none.
+    pub call_sites: Ref,
     /// Not used; zero.
-    pub reserved: [u32; 9],
+    pub reserved: [u32; 8],
 }
 
 const _: () = assert!(size_of::<Block>() == UNIT);

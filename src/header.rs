@@ -6,9 +6,10 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub const MAGIC: [u8; 8] = *b"DIYTRACE";
 
 /// The version of the bytes described in this crate. Any change of them raises it.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
-/// The oldest version that is read, too: the words that it lacks are zero, and mean what they did not say.
+/// The oldest version that is read, too: the words that it lacks are zero, and mean what they did not say. Its nodes are
+/// [`crate::older`].
 pub const OLDEST: u32 = 5;
 
 /// Number of words in the directory of adoptable arenas, which follows the header's page.

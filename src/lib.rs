@@ -7,10 +7,10 @@
 //! # The way of the data
 //!
 //! ```text
-//! hook ──▶ [`NodeRecord`] (call path) ──▶ [`Function`] + [`Bins`] (histogram) ──▶ file ──▶ [`reader`] ──▶ analyzer
+//! hook ──▶ [`NodeRecord`] (call path) ──▶ [`CallSite`] ──▶ [`Function`] + [`Bins`] (histogram) ──▶ file ──▶ [`reader`] ──▶ analyzer
 //! ```
 //!
-//! # The bytes (version 6, little-endian, x86-64)
+//! # The bytes (version 7, little-endian, x86-64)
 //!
 //! | where | what |
 //! |---|---|
@@ -49,6 +49,7 @@ pub mod module;
 pub mod node;
 pub mod noted;
 pub mod off_cpu;
+pub mod older;
 pub mod pattern;
 pub mod protocol;
 pub mod reader;
@@ -63,7 +64,7 @@ pub use calibration::Calibration;
 pub use function::{Bins, Function, FunctionCount};
 pub use header::{DIRECTORY_SLOTS, Header, MAGIC, OLDEST, VERSION};
 pub use module::Module;
-pub use node::{Node, NodeRecord, Slot};
+pub use node::{CallSite, Extension, Facts, Node, NodeRecord, Slot};
 pub use off_cpu::OffCpu;
 pub use recycling::Recycling;
 pub use ring::{Ring, RingSlot};

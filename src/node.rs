@@ -110,88 +110,155 @@ pub const MANY: u16 = HAS_OTHERS - 1;
 /// See [`NodeRecord::children`].
 pub const HAS_OTHERS: u16 = 1 << 15;
 
-/// The bytes of a [`Node`]. What a usual call touches is one cache line; the other one is for the rest.
+/// Bits of an address of code. (With five levels of page tables there are more, for programs that ask for them.)
+const ADDRESS_BITS: u32 = 48;
+
+/// Who is called, from where: a function, its call site and its enter hook, in two words. Of the hook they have the low half: with the
+/// other two it tells hooks apart.
+#[inline(always)]
+pub const fn key(function: u64, site: u64, hook: u64) -> [u64; 2] {
+    [function ^ hook << ADDRESS_BITS, site ^ (hook >> (64 - ADDRESS_BITS)) << ADDRESS_BITS]
+}
+
+/// What a [`key`] is of: the function, the call site, and the low half of the hook.
+#[inline(always)]
+pub const fn of_key(key: [u64; 2]) -> (u64, u64, u32) {
+    const ADDRESS: u64 = (1 << ADDRESS_BITS) - 1;
+    let hook = key[0] >> ADDRESS_BITS | key[1] >> ADDRESS_BITS << (64 - ADDRESS_BITS);
+    (key[0] & ADDRESS, key[1] & ADDRESS, hook as u32)
+}
+
+/// The bytes of a [`Node`]: one cache line. What paths of one call site share is in its [`CallSite`], and what few paths have in an
+/// [`Extension`].
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct NodeRecord {
-    /// `Node::function`.
-    pub function: u64,
-    /// `Node::site`.
-    pub site: u64,
-    /// The low half of `Node::hook`: with the function and the site it tells hooks apart.
-    pub hook: u32,
+    /// [`key`] of its function, call site and hook.
+    pub key: [u64; 2],
     /// `Node::parent`; written last, so a node that has one is complete.
     pub parent: Ref,
-    /// `Node::record`.
-    pub record: Ref,
+    /// Its [`Extension`], or if it has none, its [`CallSite`]. Which of the two that is, its `position` tells.
+    pub more: Ref,
     /// `Node::flags`.
     pub flags: u16,
     /// Nodes whose parent this is, but for one of [`flag::OTHERS`]; [`MANY`] if there have been so many. With [`HAS_OTHERS`], there
     /// is one of those, too.
     pub children: u16,
+    /// `Node::noted`.
+    pub noted: u32,
     /// `Node::slots[0]`.
     pub slot: Slot,
+}
 
-    /// The high half of `Node::hook`.
-    pub hook_high: u32,
-    /// `Node::position`.
-    pub position: Ref,
+/// What is known of a call site, and of the function that it calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Facts {
+    /// `Node::record`.
+    pub record: Ref,
     /// `Node::module`.
     pub module: u32,
     /// `Node::site_module`.
     pub site_module: u32,
     /// `Node::target`, as the bytes of the call have it: relative to the call site; 0 for none.
     pub target: i32,
-    /// `Node::noted`.
-    pub noted: u32,
+    /// The high half of `Node::hook`.
+    pub hook_high: u32,
+}
+
+/// A place where a function is called: what all paths of an arena that end there have in common.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct CallSite {
+    /// What is known of it.
+    pub facts: Facts,
+    /// 0: this is no [`Extension`].
+    pub position: Ref,
+    /// [`key`] of its function, call site and hook.
+    pub key: [u64; 2],
+    /// The next one of the arena; 0 for none.
+    pub next: Ref,
+    /// Not used; zero.
+    pub reserved: [u32; 5],
+}
+
+/// What few nodes have: calls inside a folded recursion, calls that are counted elsewhere than at the node, calls left without an exit.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Extension {
+    /// Those of its call site.
+    pub facts: Facts,
+    /// `Node::position`, which is never 0.
+    pub position: Ref,
     /// `Node::unwound`.
     pub unwound: u64,
     /// `Node::slots[1]`.
-    pub folded_slot: Slot,
+    pub slot: Slot,
 }
 
-const _: () = assert!(size_of::<NodeRecord>() == 128);
-const _: () = assert!(core::mem::offset_of!(NodeRecord, hook_high) == 64);
+const _: () = assert!(size_of::<NodeRecord>() == 64 && size_of::<CallSite>() == 64 && size_of::<Extension>() == 64);
+const _: () = assert!(core::mem::offset_of!(CallSite, facts) == core::mem::offset_of!(Extension, facts));
+const _: () = assert!(core::mem::offset_of!(CallSite, position) == core::mem::offset_of!(Extension, position));
 
-impl From<NodeRecord> for Node {
-    fn from(record: NodeRecord) -> Self {
+impl Facts {
+    /// Of a node.
+    pub fn of(node: &Node) -> Self {
         Self {
-            function: record.function,
-            site: record.site,
-            hook: (record.hook_high as u64) << 32 | record.hook as u64,
-            parent: record.parent,
-            position: record.position,
-            record: record.record,
-            flags: u32::from(record.flags) & !flag::HELD,
-            noted: record.noted,
-            target: if record.target == 0 { 0 } else { record.site.wrapping_add_signed(record.target.into()) },
-            module: record.module,
-            site_module: record.site_module,
-            unwound: record.unwound,
-            slots: [record.slot, record.folded_slot],
+            record: node.record,
+            module: node.module,
+            site_module: node.site_module,
+            target: if node.target == 0 { 0 } else { node.target.wrapping_sub(node.site) as i32 },
+            hook_high: (node.hook >> 32) as u32,
         }
     }
 }
 
-impl From<Node> for NodeRecord {
-    fn from(node: Node) -> Self {
+impl NodeRecord {
+    /// Of a node whose [`Self::more`] is that.
+    pub fn of(node: &Node, more: Ref) -> Self {
         Self {
-            function: node.function,
-            site: node.site,
-            hook: node.hook as u32,
+            key: key(node.function, node.site, node.hook),
             parent: node.parent,
-            record: node.record,
+            more,
             flags: node.flags as u16,
             children: 0,
-            slot: node.slots[0],
-            hook_high: (node.hook >> 32) as u32,
-            position: node.position,
-            module: node.module,
-            site_module: node.site_module,
-            target: if node.target == 0 { 0 } else { node.target.wrapping_sub(node.site) as i32 },
             noted: node.noted,
-            unwound: node.unwound,
-            folded_slot: node.slots[1],
+            slot: node.slots[0],
         }
+    }
+
+    /// The node of a name, whose [`Self::more`] is that.
+    pub fn node(&self, name: Ref, more: &Extension) -> Node {
+        let (function, site, hook) = of_key(self.key);
+        let Extension { facts, position, unwound, slot } = *more;
+        let is_extended = position != 0;
+        Node {
+            function,
+            site,
+            hook: u64::from(facts.hook_high) << 32 | u64::from(hook),
+            parent: self.parent,
+            position: if is_extended { position } else { name },
+            record: facts.record,
+            flags: u32::from(self.flags) & !flag::HELD,
+            noted: self.noted,
+            target: if facts.target == 0 { 0 } else { site.wrapping_add_signed(facts.target.into()) },
+            module: facts.module,
+            site_module: facts.site_module,
+            unwound: if is_extended { unwound } else { 0 },
+            slots: [self.slot, if is_extended { slot } else { Slot::default() }],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_tells_function_call_site_and_hook() {
+        let (function, site, hook) = (0x5555_1234_5678, 0x7fff_8765_4321, 0x7fff_dead_beef);
+        assert_eq!(of_key(key(function, site, hook)), (function, site, 0xdead_beef));
+        assert_ne!(key(function, site, hook), key(function, site, hook + 1));
+        assert_ne!(key(function, site, hook), key(function, site, hook + (1 << 16)));
     }
 }

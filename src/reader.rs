@@ -5,10 +5,12 @@
 
 use crate::block::BLOCK_MAGIC;
 use crate::node::SKIPPED;
+use crate::older::{self, OlderRecord};
 use crate::ring::SLOTS;
 use crate::{
-    ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Calibration, Function, FunctionCount, GRANULE, Header,
-    MAGIC, Module, Node, NodeRecord, OLDEST, OffCpu, Recycling, Ref, Ring, RingSlot, Timeline, UNIT, VERSION, kind,
+    ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Calibration, Extension, Facts, Function, FunctionCount,
+    GRANULE, Header, MAGIC, Module, Node, NodeRecord, OLDEST, OffCpu, Recycling, Ref, Ring, RingSlot, Timeline, UNIT,
+    VERSION, kind,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -102,11 +104,11 @@ impl<'a> File<'a> {
             kind::CHUNK => CHUNK_NODES,
             _ => at.block.size as usize,
         };
-        let room = (at.block.size as usize).saturating_sub(first) / size_of::<NodeRecord>();
-        let start = at.offset + first;
-        let offsets = (0..room.min(at.block.nodes as usize)).map(move |index| start + index * size_of::<NodeRecord>());
-        let nodes = offsets.map_while(move |offset| Some((offset, copy::<NodeRecord>(bytes, offset)?)));
-        nodes.map(|(offset, record)| ((offset / UNIT) as Ref, record.into()))
+        let (size, is_older) = (self.node_size(), self.has_older_nodes());
+        let room = (at.block.size as usize).saturating_sub(first) / size;
+        let start = (at.offset + first) / UNIT;
+        let names = (0..room.min(at.block.nodes as usize)).map(move |index| (start + index * (size / UNIT)) as Ref);
+        names.map_while(move |name| Some((name, node_of(bytes, name, is_older)?)))
     }
 
     /// What an arena says of its paths that gave way to others.
@@ -116,7 +118,22 @@ impl<'a> File<'a> {
 
     /// The node of a name; one without a parent is not complete.
     pub fn node(&self, name: Ref) -> Option<Node> {
-        self.by_reference::<NodeRecord>(name).map(Node::from)
+        node_of(self.bytes, name, self.has_older_nodes())
+    }
+
+    /// Bytes of a node.
+    pub fn node_size(&self) -> usize {
+        if self.has_older_nodes() { size_of::<OlderRecord>() } else { size_of::<NodeRecord>() }
+    }
+
+    /// Whether its nodes are [`OlderRecord`]s.
+    pub fn has_older_nodes(&self) -> bool {
+        self.header.version < older::SINCE
+    }
+
+    /// The extension that [`NodeRecord::more`] names; `None` if that is a call site.
+    pub fn extension(&self, more: Ref) -> Option<Extension> {
+        self.by_reference::<Extension>(more).filter(|extension| extension.position != 0)
     }
 
     /// The calls by function in a block of [`kind::COUNTS`], each with its place in the block.
@@ -162,7 +179,7 @@ impl<'a> File<'a> {
 
     /// Whether nothing but roots is recorded inside the calls of a path.
     pub fn is_skipped(&self, node: Ref) -> bool {
-        self.by_reference::<NodeRecord>(node).is_some_and(|node| node.position == SKIPPED)
+        self.node(node).is_some_and(|node| node.position == SKIPPED)
     }
 
     /// The timeline that a function record names.
@@ -199,8 +216,7 @@ impl<'a> File<'a> {
     }
 
     fn by_reference<T: FromBytes + KnownLayout + Immutable>(&self, reference: Ref) -> Option<T> {
-        let offset = reference as usize * UNIT;
-        (offset >= BLOCKS_START).then(|| copy(self.bytes, offset)).flatten()
+        by_reference(self.bytes, reference)
     }
 }
 
@@ -213,6 +229,25 @@ impl<T: FromBytes + KnownLayout + Immutable> Record for T {}
 #[inline]
 pub fn record_of<T: Record>(bytes: &[u8]) -> Option<T> {
     copy(bytes, 0)
+}
+
+fn by_reference<T: FromBytes + KnownLayout + Immutable>(bytes: &[u8], reference: Ref) -> Option<T> {
+    let offset = reference as usize * UNIT;
+    (offset >= BLOCKS_START).then(|| copy(bytes, offset)).flatten()
+}
+
+fn node_of(bytes: &[u8], name: Ref, is_older: bool) -> Option<Node> {
+    if is_older {
+        return by_reference::<OlderRecord>(bytes, name).map(Node::from);
+    }
+    let record: NodeRecord = by_reference(bytes, name)?;
+    Some(record.node(name, &extension_of(bytes, &record)))
+}
+
+/// What a node has beside its record. Of one that leads nowhere its function's record is missing, too, and that is noticed.
+fn extension_of(bytes: &[u8], node: &NodeRecord) -> Extension {
+    let nothing = Extension { facts: Facts { record: node.more, ..Facts::default() }, ..Extension::default() };
+    by_reference(bytes, node.more).unwrap_or(nothing)
 }
 
 fn copy<T: FromBytes + KnownLayout + Immutable>(bytes: &[u8], offset: usize) -> Option<T> {

@@ -1,6 +1,6 @@
 //! Paths that gave way to others, as there was no room for all.
 
-use crate::{NodeRecord, Ref, Slot};
+use crate::{Ref, Slot};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// What an arena says of its paths that gave way.
@@ -48,11 +48,4 @@ pub struct Was {
     pub noted: u64,
     /// Its [`crate::OffCpu`]: waiting and preempted.
     pub off_ns: [u64; 2],
-}
-
-impl Was {
-    /// Of a node; `off_ns` is that of its record.
-    pub fn of(node: &NodeRecord, off_ns: [u64; 2]) -> Self {
-        Self { slots: [node.slot, node.folded_slot], unwound: node.unwound, noted: node.noted.into(), off_ns }
-    }
 }

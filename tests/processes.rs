@@ -196,7 +196,7 @@ fn assert_all_levels(report: &common::Report, times: u64, how: &str) {
 fn many_workers_that_give_up_their_rights() {
     each_build("outsider.c", |program| {
         let recorded = program.record().set("MEMORY", "1G").set("KEEP", "1000").arg("servants").run();
-        assert_all_levels(&recorded.report(), 41, "servants");
+        assert_all_levels(&recorded.report(), 81, "servants");
         let [profile] = &recorded.profiles()[..] else { panic!("one profile") };
         assert!(profile.metadata().unwrap().len() > 64 << 20, "too small to show anything");
     });

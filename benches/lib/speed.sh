@@ -8,8 +8,8 @@ bench_speed() {
     tsv_header speed "${speed_columns[@]}"
     for workload in "${workloads[@]}"; do
         say "speed: $workload"
-        if [[ $workload = postgres ]]; then
-            speed_of_postgres || true
+        if [[ $workload = postgres || $workload = redis ]]; then
+            "speed_of_$workload" || true
         else
             prepare_workload "$workload" || continue
             speed_of_program "$workload"

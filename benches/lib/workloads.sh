@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of run.sh, and results in variables
 
 small_workloads=(fib hot-tree cold-tree methods)
-real_workloads=(sqlite lua postgres)
+real_workloads=(sqlite lua cppcheck redis postgres)
 
 # prepare_workload NAME: sets `program` (a path, to which .VARIANT is added), `arguments` and `root`, and builds the
 # variants that the contenders need. Fails, having said why, if it cannot be built here.
@@ -15,10 +15,14 @@ prepare_workload() {
     methods) arguments=(1000) ;;
     sqlite) arguments=(--memdb --size 10 --testset main) ;;
     lua) arguments=("$benches/programs/bench.lua" 2) ;;
+    cppcheck) arguments=(--quiet -D__cplusplus -D__GNUC__ -D__unix__ "$cache/cppcheck/source/lib/path.cpp") ;;
     esac
     case $1 in
     sqlite) prepare_sqlite || return ;;
     lua) get_source_package lua lua5.4 && program=$cache/lua/lua || return ;;
+    cppcheck)
+        get_source_package cppcheck cppcheck && program=$cache/cppcheck/cppcheck || return
+        ln -sfn source/cfg "$cache/cppcheck/cfg" ;; # where it looks
     mawk) get_source_package mawk mawk && program=$cache/mawk/mawk || return ;;
     esac
     local contender
@@ -72,6 +76,21 @@ build_lua() {
         "$c" "${flags[@]}" -DLUA_USE_POSIX "${@:2}" -c "$file" -o "${parts[-1]}" || return
     done
     "$c" "${flags[@]}" "${parts[@]}" "${objects[@]}" -lm -o "$1"
+}
+
+# A C++ program of millions of call paths. Its files are compiled as many at a time as there are processors: it takes minutes.
+build_cppcheck() {
+    local source=$cache/cppcheck/source file
+    rm -rf "$work/cppcheck.o" && mkdir "$work/cppcheck.o"
+    echo 'extern "C" int program_main(int, char **);' >"$work/cppcheck.o/main.h"
+    for file in "$source"/{lib,cli,externals/simplecpp,externals/tinyxml2}/*.cpp; do
+        case $file in */cli/main.cpp) printf '%s -include main.h -Dmain=program_main\0' "$file" ;; *) printf '%s \0' "$file" ;; esac
+    done | (
+        export cxx objects_in="$work/cppcheck.o"
+        export flags_of_all="${flags[*]} -std=c++11 -DNDEBUG -I$source/lib -I$source/cli -I$source/externals/simplecpp -I$source/externals/tinyxml2 -I$source/externals/picojson -I$work/cppcheck.o"
+        # shellcheck disable=SC2016 # the shell that xargs starts expands them
+        xargs -0 -n 1 -P "$(nproc)" bash -c 'set -- $0; file=$1; shift; $cxx $flags_of_all "$@" -c "$file" -o "$objects_in/$(basename "$file" .cpp).o"'
+    ) && "$cxx" "$work/cppcheck.o"/*.o "${objects[@]}" -lpthread -o "$1"
 }
 
 # The source package has SQLite's many files; its makefile joins them into the amalgamation, with Tcl.

@@ -65,10 +65,10 @@ unsafe fn counts<'a>(block: *mut Block) -> &'a AtomicU64 {
 }
 
 /// Room for a node: of one whose path gave way, or from the front of the arena's latest block. It has counted nothing, and has
-/// nothing else that means anything but its function: it is complete, and the thread's, once it has a parent.
-pub fn node(thread: &Thread, function: usize, spare: bool) -> Option<(Ref, *mut NodeRecord)> {
+/// nothing else that means anything but its key: it is complete, and the thread's, once it has a parent.
+pub fn node(thread: &Thread, key: [u64; 2], spare: bool) -> Option<(Ref, *mut NodeRecord)> {
     const SIZE: usize = size_of::<NodeRecord>();
-    if let Some(free) = free_nodes::take(thread, function) {
+    if let Some(free) = free_nodes::take(thread, key) {
         return Some(free);
     }
     loop {
@@ -80,7 +80,8 @@ pub fn node(thread: &Thread, function: usize, spare: bool) -> Option<(Ref, *mut 
             let Some(index) = room::take_node(counts(block), room, SIZE) else { continue };
             let place: *mut NodeRecord = block.cast::<u8>().add(first + index as usize * SIZE).cast();
             // In a child of a signal handler that came in the middle of this, the node is the parent's.
-            if room::claim(AtomicU64::from_ptr(&raw mut (*place).function), function as u64) {
+            if room::claim(AtomicU64::from_ptr(&raw mut (*place).key[0]), key[0]) {
+                (*place).key[1] = key[1];
                 thread.path_count.set(thread.path_count.get() + 1);
                 return Some((reference_of(thread, place.cast()), place));
             }

@@ -24,13 +24,16 @@ const FIRST_FRAMES: usize = 256;
 /// Calls deeper than this are counted by function only: 256 MB of frames.
 const MOST_FRAMES: usize = 1 << 22;
 
+/// Indices that a thread has.
+const TABLES: usize = 4;
+
 /// State for a thread of `family`, with no arena yet.
 pub fn new(family: &'static Family) -> sys::Result<*mut Thread> {
     // All at once: what there is no room for must not be half taken, again and again.
-    let memory = sys::map_memory(size_of::<Thread>() + 3 * Table::FIRST_SIZE)?;
+    let memory = sys::map_memory(size_of::<Thread>() + TABLES * Table::FIRST_SIZE)?;
     let give_back = |errno| {
         // SAFETY: the mapping is new, and nobody has seen it.
-        unsafe { sys::unmap(memory, size_of::<Thread>() + 3 * Table::FIRST_SIZE) };
+        unsafe { sys::unmap(memory, size_of::<Thread>() + TABLES * Table::FIRST_SIZE) };
         errno
     };
     // Of a limited address space most is left to the program.
@@ -50,6 +53,7 @@ pub fn new(family: &'static Family) -> sys::Result<*mut Thread> {
         state.nodes.start(memory.add(size_of::<Thread>()));
         state.functions.start(memory.add(size_of::<Thread>() + Table::FIRST_SIZE));
         state.off_cpu.start(memory.add(size_of::<Thread>() + 2 * Table::FIRST_SIZE));
+        state.call_sites.start(memory.add(size_of::<Thread>() + 3 * Table::FIRST_SIZE));
         switches::look_at_none(state);
         let header = family.header();
         let (inner, outer) = ((*header).inner_cost, (*header).outer_cost);
@@ -173,6 +177,7 @@ pub unsafe fn free(thread: *mut Thread) {
         state.nodes.free();
         state.functions.free();
         state.off_cpu.free();
+        state.call_sites.free();
         let (frames, reserved) = (state.bottom.get(), state.reserved.get());
         sys::unmap(frames.cast(), reserved.offset_from(frames) as usize * size_of::<Frame>());
         sys::unmap(thread.cast(), size_of::<Thread>());

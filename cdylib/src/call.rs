@@ -7,8 +7,9 @@ use crate::counted;
 use crate::distribution;
 use crate::frame::{Frame, bits};
 use crate::mode::Mode;
-use crate::node::slot;
+use crate::node::{self, position, record, slot};
 use crate::off_cpu;
+use crate::path;
 use crate::shadow_stack::{self, fill, pop, pop_at, reserve};
 use crate::stale_frames::close_partly;
 use crate::thread::Thread;
@@ -118,7 +119,9 @@ unsafe fn open_folded<M: Mode>(
     unsafe {
         let flags = (*node).flags as u8;
         let own = inside | flags >> 1 & bits::SLOT; // a folded path's time is part of another path's
-        let counters = slot(node, own);
+        let Some(counters) = counters_of(thread, node, node_ref, own) else {
+            return open_by_function(thread, function, site, hook, sp);
+        };
         arch::count_at::<{ offset_of!(Slot, calls) }, _>(counters);
         let frame = reserve(thread, node_ref, function, site, hook, sp);
         (*frame).inside = own | flags & bits::SLOT;
@@ -129,9 +132,34 @@ unsafe fn open_folded<M: Mode>(
                 _ => bits::UNTIMED,
             };
         (*frame).bits = bits;
-        fill(frame, (*node).position);
+        fill(frame, position(thread.base, node_ref, node));
         if bits & bits::UNTIMED == 0 {
             start::<M>(thread, frame, counters);
+        }
+    }
+}
+
+/// The counters of a node that a call counts in; `None` if there is no room for them.
+#[inline(always)]
+unsafe fn counters_of(thread: &Thread, node: *mut NodeRecord, node_ref: Ref, own: u8) -> Option<*mut Slot> {
+    // SAFETY: the caller's node.
+    unsafe {
+        let is_there =
+            own & bits::SLOT == 0 || node::extension(thread.base, node).is_some() || path::extend(thread, node_ref);
+        is_there.then(|| slot(thread.base, node, own))
+    }
+}
+
+/// Opens a call that is counted by its function only. It has a frame, so that its exit finds it.
+#[cold]
+#[inline(never)]
+pub unsafe fn open_by_function(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    thread.family.count_by_function(function);
+    // SAFETY: a frame is filled below `limit`.
+    unsafe {
+        if thread.top.get().add(1) < thread.limit.get() {
+            let frame = reserve(thread, 0, function, site, hook, sp);
+            ((*frame).bits, (*frame).inside) = (bits::UNTIMED, 0);
         }
     }
 }
@@ -200,12 +228,12 @@ pub(crate) unsafe fn close_after(thread: &Thread, frame: *mut Frame, now: u64, e
         let descendants = thread.count.get() - (*frame).count;
         let node = thread.node((*frame).node);
         // A byte and no more: it was written as such a moment ago, and a longer read would wait for that.
-        let counters = slot(node, (&raw const (*frame).bits).read_volatile());
+        let counters = slot(thread.base, node, (&raw const (*frame).bits).read_volatile());
         arch::add_at::<{ offset_of!(Slot, ticks) }, _>(counters, elapsed);
         arch::add_at::<{ offset_of!(Slot, descendants) }, _>(counters, descendants);
         (*counters).mark = now & !mark::BITS;
         thread.last.set(now);
-        let record = (*node).record;
+        let record = record(thread.base, node);
         let cost = (thread.inner.get() + descendants * thread.pair.get()) >> 10;
         pop_at(thread, frame);
         // Last, so that nothing has to be kept over its calls.

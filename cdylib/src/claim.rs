@@ -1,11 +1,12 @@
 //! Whose an arena is: how a thread comes by one, takes over what an ended thread has left, and leaves it.
 
 use crate::arena::{FIRST_SIZE, each_node, set_flag};
+use crate::call_site::{self, is_there};
 use crate::children;
 use crate::distribution;
 use crate::family::{Family, at};
 use crate::journal;
-use crate::modules;
+use crate::node;
 use crate::off_cpu;
 use crate::path;
 use crate::recycle;
@@ -15,10 +16,10 @@ use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use profile::arena::flag;
 use profile::block::BLOCK_MAGIC;
-use profile::node::mark;
+use profile::node::{mark, of_key};
 use profile::protocol::directory::{self, Owner, Word};
 use profile::timeline::Slice;
-use profile::{Arena, Bins, Block, DIRECTORY_SLOTS, Function, GRANULE, Ref, Timeline, UNIT, kind};
+use profile::{Arena, Bins, Block, DIRECTORY_SLOTS, Function, GRANULE, Ref, Slot, Timeline, UNIT, kind};
 
 /// How many owners a search asks after before it rather takes new space: a fork must stay cheap.
 const SEARCH: u32 = 16;
@@ -54,6 +55,7 @@ pub fn claim(thread: &Thread) -> bool {
     let keep = keep(family);
     thread.nodes.clear();
     thread.functions.clear();
+    thread.call_sites.clear();
     thread.path_cache.clear();
     thread.children.set(family.children.load(Ordering::Relaxed));
     children::forget(thread);
@@ -174,16 +176,20 @@ unsafe fn take_over(thread: &Thread, arena_ref: Ref, merge: bool) {
         }
         let mut last = (*arena).told_at.max((*arena).left_at) & !mark::BITS;
         each_node(base, arena_ref, |_, node| {
-            for slot in [&(*node).slot, &(*node).folded_slot] {
+            for slot in node::slots(base, node) {
                 last = last.max(slot.mark & !mark::BITS);
             }
         });
         each_node(base, arena_ref, |_, node| {
-            for slot in [&mut (*node).slot, &mut (*node).folded_slot] {
+            let end = |slot: &mut Slot| {
                 if slot.mark & mark::OPEN != 0 {
                     slot.ticks += last.saturating_sub(slot.mark & !mark::BITS);
                     slot.mark = last;
                 }
+            };
+            end(&mut (*node).slot);
+            if let Some(extension) = node::extension(base, node) {
+                end(&mut (*extension).slot);
             }
         });
         thread.arena_ref.set(arena_ref);
@@ -215,11 +221,10 @@ pub unsafe fn clear(thread: &Thread, epoch: u32) {
         let base = thread.base;
         let arena = &mut *thread.arena.get();
         each_node(base, thread.arena_ref.get(), |_, node| {
-            let node = &mut *node;
-            (node.slot, node.folded_slot, node.unwound) = Default::default();
-            node.noted = 0;
-            if node.record != 0 {
-                clear_function(base, &mut *at(base, node.record));
+            node::clear(base, node);
+            let record = node::record(base, node);
+            if record != 0 {
+                clear_function(base, &mut *at(base, record));
             }
         });
         (arena.lost_calls, arena.backward_calls, arena.unwound, arena.stray_exits) = (0, 0, 0, 0);
@@ -252,15 +257,15 @@ unsafe fn clear_function(base: *mut u8, function: &mut Function) {
 /// Fills the thread's indices with the nodes of its arena whose code is still where it was.
 pub fn index_what_is_there(thread: &Thread) {
     thread.nodes.clear();
-    thread.functions.clear();
     thread.path_cache.clear();
     children::forget(thread);
-    let family = thread.family;
+    call_site::index_what_is_there(thread);
     // SAFETY: the arena is the thread's.
     unsafe {
         each_node(thread.base, thread.arena_ref.get(), |reference, node| {
-            let is_there = |address, module| modules::number(family, address as usize) == module;
-            if is_there((*node).function, (*node).module) && is_there((*node).site, (*node).site_module) {
+            let (function, site, _) = of_key((*node).key);
+            let facts = &*node::facts(thread.base, node);
+            if is_there(thread, function, facts.module) && is_there(thread, site, facts.site_module) {
                 path::index(thread, reference, node);
             }
         });

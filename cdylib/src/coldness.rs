@@ -2,6 +2,7 @@
 //! passed.
 
 use crate::clock;
+use crate::node;
 use crate::thread::{LEVELS, Thread};
 use profile::node::{MANY, ROOT, flag, mark};
 use profile::{NodeRecord, Ref};
@@ -70,20 +71,21 @@ pub unsafe fn weight(thread: &Thread, node: Ref, per_call: u64) -> Option<u64> {
     unsafe {
         let node = thread.node(node);
         let parent = (*node).parent;
-        if parent <= ROOT || !is_at_rest(node) || (*node).flags != 0 || (*node).children & MANY != 0 {
+        if parent <= ROOT || !is_at_rest(thread, node) || (*node).flags != 0 || (*node).children & MANY != 0 {
             return None;
         }
         let parent = thread.node(parent);
-        if (*parent).flags & flag::HELD as u16 != 0 || !is_at_rest(parent) {
+        if (*parent).flags & flag::HELD as u16 != 0 || !is_at_rest(thread, parent) {
             return None;
         }
-        let slots = [(*node).slot, (*node).folded_slot];
+        let slots = node::slots(thread.base, node);
         Some((slots[0].calls + slots[1].calls).max((slots[0].ticks + slots[1].ticks) / per_call))
     }
 }
 
 /// Whether no call of a node is open.
-unsafe fn is_at_rest(node: *const NodeRecord) -> bool {
+unsafe fn is_at_rest(thread: &Thread, node: *const NodeRecord) -> bool {
     // SAFETY: the caller's node.
-    unsafe { ((*node).slot.mark | (*node).folded_slot.mark) & mark::OPEN == 0 }
+    let [first, second] = unsafe { node::slots(thread.base, node) };
+    (first.mark | second.mark) & mark::OPEN == 0
 }

@@ -107,9 +107,9 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor, hooks: &Hooks) 
         let mut len = 0;
         let enough = || clock::read(libc::CLOCK_MONOTONIC).saturating_sub(since.monotonic_ns) > ENOUGH_NS;
         while len < LEAST_ROUNDS || (len < MOST_ROUNDS && !enough()) {
-            let ticks = (*slot(node, 0)).ticks;
+            let ticks = (*slot((*thread).base, node, 0)).ticks;
             totals[len] = (at_place(len % PLACES, &mut || pairs(which, hooks)) << 10) / PAIRS;
-            inners[len] = (((*slot(node, 0)).ticks - ticks) << 10) / PAIRS;
+            inners[len] = (((*slot((*thread).base, node, 0)).ticks - ticks) << 10) / PAIRS;
             len += 1;
         }
         (*node).flags |= flag::UNTIMED as u16;

@@ -19,7 +19,7 @@ pub unsafe fn close(thread: &Thread) {
     // SAFETY: the frame's node is in the mapping.
     unsafe {
         let frame = thread.top.get();
-        (*slot(thread.node((*frame).node), (*frame).bits)).mark = 0;
+        (*slot(thread.base, thread.node((*frame).node), (*frame).bits)).mark = 0;
         shadow_stack::pop(thread);
     }
 }

@@ -1,7 +1,8 @@
 //! What a forked child makes of the calls that were open when its parent forked.
 
+use crate::extension;
 use crate::frame::{Frame, NOTED, bits};
-use crate::node::slot;
+use crate::node;
 use crate::path;
 use crate::stale_frames::full_hook;
 use crate::thread::Thread;
@@ -63,9 +64,13 @@ unsafe fn inherit_frame(thread: &Thread, frame: *mut Frame) {
             (frame.node, frame.position, frame.bits) = (0, SKIPPED, bits::UNTIMED);
             return;
         };
+        if below.inside & bits::SLOT != 0 && !extension::ensure(thread, node) {
+            (frame.node, frame.position, frame.bits) = (0, SKIPPED, bits::UNTIMED);
+            return;
+        }
         let record = thread.node(node);
         frame.node = node;
-        frame.position = (*record).position;
+        frame.position = node::position(thread.base, node, record);
         // A call that is only counted has nothing more to count here.
         let is_timed = match was_noted {
             true => (*record).flags & flag::UNTIMED as u16 == 0,
@@ -76,7 +81,8 @@ unsafe fn inherit_frame(thread: &Thread, frame: *mut Frame) {
         frame.start = thread.last.get();
         frame.count = thread.count.get();
         if frame.bits & bits::UNTIMED == 0 {
-            (*slot(record, below.inside)).mark = thread.last.get() & !mark::BITS | mark::OPEN | mark::INHERITED;
+            (*node::slot(thread.base, record, below.inside)).mark =
+                thread.last.get() & !mark::BITS | mark::OPEN | mark::INHERITED;
             if below.inside & bits::SLOT == 0 {
                 frame.bits |= ((*record).flags as u8 & flag::ROOT as u8) << 2;
             }

@@ -1,4 +1,4 @@
-//! Nodes whose paths gave way ([`crate::recycle`]), and that no path has: a list of them, by their call sites.
+//! Nodes whose paths gave way ([`crate::recycle`]), and that no path has: a list of them, by the second words of their keys.
 
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -9,12 +9,12 @@ use profile::{NodeRecord, Ref};
 pub const KEPT: u32 = 8;
 
 /// A node whose path gave way, for another.
-pub fn take(thread: &Thread, function: usize) -> Option<(Ref, *mut NodeRecord)> {
-    has_some(thread).then(|| take_any(thread, function)).flatten()
+pub fn take(thread: &Thread, key: [u64; 2]) -> Option<(Ref, *mut NodeRecord)> {
+    has_some(thread).then(|| take_any(thread, key)).flatten()
 }
 
 /// The same, and be it the last: for sums of paths that give way.
-pub fn take_any(thread: &Thread, function: usize) -> Option<(Ref, *mut NodeRecord)> {
+pub fn take_any(thread: &Thread, key: [u64; 2]) -> Option<(Ref, *mut NodeRecord)> {
     loop {
         let free = thread.free.get();
         if free == 0 {
@@ -23,10 +23,11 @@ pub fn take_any(thread: &Thread, function: usize) -> Option<(Ref, *mut NodeRecor
         let place = thread.node(free);
         // SAFETY: free nodes are the arena's, and lead to each other.
         unsafe {
-            thread.free.set((*place).site as Ref);
+            thread.free.set((*place).key[1] as Ref);
             thread.free_count.set(thread.free_count.get().saturating_sub(1));
             // In a child of a signal handler that came in the middle of this, the node is the parent's.
-            if room::claim(AtomicU64::from_ptr(&raw mut (*place).function), function as u64) {
+            if room::claim(AtomicU64::from_ptr(&raw mut (*place).key[0]), key[0]) {
+                (*place).key[1] = key[1];
                 return Some((free, place));
             }
         }
@@ -46,8 +47,8 @@ pub unsafe fn add(thread: &Thread, node_ref: Ref) {
     let node = thread.node(node_ref);
     // SAFETY: the caller's node, which no path has.
     unsafe {
-        (*node).site = thread.free.get().into();
-        AtomicU64::from_ptr(&raw mut (*node).function).store(0, Ordering::Release);
+        (*node).key[1] = thread.free.get().into();
+        AtomicU64::from_ptr(&raw mut (*node).key[0]).store(0, Ordering::Release);
     }
     thread.free.set(node_ref);
     thread.free_count.set(thread.free_count.get() + 1);

@@ -5,15 +5,17 @@
 use crate::arch;
 use crate::arena;
 use crate::children;
+use crate::extension;
 use crate::family::at;
 use crate::free_nodes;
+use crate::node;
 use crate::off_cpu;
 use crate::path;
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
-use profile::node::mark;
+use profile::node::{mark, of_key};
 use profile::recycling::Was;
-use profile::{Arena, NodeRecord, OffCpu, Recycling, Ref};
+use profile::{Arena, NodeRecord, OffCpu, Recycling, Ref, Slot};
 
 /// The arena's record of paths that gave way.
 pub fn record(thread: &Thread) -> Option<*mut Recycling> {
@@ -41,20 +43,25 @@ pub unsafe fn move_sums(thread: &Thread, from: Ref, to: [Ref; 2]) -> Option<()> 
                 [of(to[0])?, of(to[1])?]
             }
         };
+        let (_, inner, unwound) = what_it_has(thread, node);
+        let has_extended = inner != Slot::default() || unwound != 0;
+        if has_extended && !to.into_iter().all(|to| to == 0 || extension::ensure(thread, to)) {
+            return None;
+        }
         let journal = record(thread)?;
         let nodes = [from, to[0], to[1]];
         let offs = [off.unwrap_or(0), to_off[0], to_off[1]];
         ((*journal).to, (*journal).off_cpu, (*journal).parent) = (to, offs, (*node).parent);
         let was = &raw mut (*journal).was;
         for (at, (node, off)) in nodes.into_iter().zip(offs).enumerate() {
-            (*was)[at] = if node == 0 { Was::default() } else { Was::of(&*thread.node(node), off_of(thread, off)) };
+            (*was)[at] = if node == 0 { Was::default() } else { was_of(thread, node, off) };
         }
         say(journal, from);
         arena::publish_node(node, 0); // from now on it is no path that anyone finds
         compiler_fence(Ordering::SeqCst);
-        let sums = Was::of(&*node, off_of(thread, offs[0]));
+        let sums = was_of(thread, from, offs[0]);
         for (to, off) in to.into_iter().zip(to_off).filter(|(to, _)| *to != 0) {
-            add(thread.node(to), &sums);
+            add(thread, to, &sums);
             if off != 0 {
                 let off: *mut OffCpu = at(thread.base, off);
                 arch::add(&raw mut (*off).wait_ns, sums.off_ns[0]);
@@ -64,7 +71,7 @@ pub unsafe fn move_sums(thread: &Thread, from: Ref, to: [Ref; 2]) -> Option<()> 
         if offs[0] != 0 {
             off_cpu::free(thread, offs[0]);
         }
-        ((*node).slot, (*node).folded_slot, (*node).unwound, (*node).noted) = Default::default();
+        node::clear(thread.base, node);
         forget(thread, from, (*journal).parent);
         compiler_fence(Ordering::SeqCst);
         say(journal, 0);
@@ -82,17 +89,45 @@ unsafe fn off_of(thread: &Thread, record: Ref) -> [u64; 2] {
     [record.wait_ns, record.preempted_ns]
 }
 
-unsafe fn add(to: *mut NodeRecord, sums: &Was) {
+/// What a node has counted, and its record of time off the processor.
+unsafe fn was_of(thread: &Thread, node: Ref, off: Ref) -> Was {
+    let node = thread.node(node);
+    // SAFETY: the caller's node and record.
+    unsafe {
+        let (slot, inner, unwound) = what_it_has(thread, node);
+        Was { slots: [slot, inner], unwound, noted: (*node).noted.into(), off_ns: off_of(thread, off) }
+    }
+}
+
+/// What a node has counted on its path, and in its extension.
+unsafe fn what_it_has(thread: &Thread, node: *const NodeRecord) -> (Slot, Slot, u64) {
     // SAFETY: the caller's node.
     unsafe {
-        for (slot, more) in [&raw mut (*to).slot, &raw mut (*to).folded_slot].into_iter().zip(&sums.slots) {
+        let [slot, inner] = node::slots(thread.base, node);
+        (slot, inner, node::extension(thread.base, node).map_or(0, |extension| (*extension).unwound))
+    }
+}
+
+/// A node to which something is added has an extension if that has anything for it.
+unsafe fn add(thread: &Thread, to: Ref, sums: &Was) {
+    let to = thread.node(to);
+    let add_slot = |slot: *mut Slot, more: &Slot| {
+        // SAFETY: the caller's node.
+        unsafe {
             arch::add(&raw mut (*slot).calls, more.calls);
             arch::add(&raw mut (*slot).ticks, more.ticks);
             arch::add(&raw mut (*slot).descendants, more.descendants);
             (*slot).mark = (*slot).mark.max(more.mark & !mark::BITS);
         }
-        arch::add(&raw mut (*to).unwound, sums.unwound);
+    };
+    // SAFETY: the caller's node.
+    unsafe {
+        add_slot(&raw mut (*to).slot, &sums.slots[0]);
         (*to).noted = (*to).noted.saturating_add(sums.noted as u32);
+        if let Some(extension) = node::extension(thread.base, to) {
+            add_slot(&raw mut (*extension).slot, &sums.slots[1]);
+            arch::add(&raw mut (*extension).unwound, sums.unwound);
+        }
     }
 }
 
@@ -107,10 +142,10 @@ unsafe fn say(journal: *mut Recycling, node: Ref) {
 /// Takes a node out of what paths are looked up in.
 unsafe fn forget(thread: &Thread, node_ref: Ref, parent: Ref) {
     // SAFETY: the caller's node.
-    let node = unsafe { &*thread.node(node_ref) };
-    let (function, site, hook) = (node.function as usize, node.site as usize, node.hook as usize);
+    let (function, site, hook) = unsafe { of_key((*thread.node(node_ref)).key) };
+    let (function, site, hook) = (function as usize, site as usize, hook as usize);
     if !children::remove(thread, parent, node_ref, function, site, hook) {
-        thread.nodes.remove(path::key(parent, function, site, hook), node_ref);
+        thread.nodes.remove(path::word(parent, function, site, hook), node_ref);
     }
 }
 
@@ -142,8 +177,10 @@ pub fn undo(thread: &Thread) {
         for ((node, off), was) in [from, to[0], to[1]].into_iter().zip(records).zip(was) {
             if node != 0 {
                 let node = thread.node(node);
-                ((*node).slot, (*node).folded_slot) = (was.slots[0], was.slots[1]);
-                ((*node).unwound, (*node).noted) = (was.unwound, was.noted as u32);
+                ((*node).slot, (*node).noted) = (was.slots[0], was.noted as u32);
+                if let Some(extension) = node::extension(thread.base, node) {
+                    ((*extension).slot, (*extension).unwound) = (was.slots[1], was.unwound);
+                }
             }
             if off != 0 {
                 let record: *mut OffCpu = at(thread.base, off);
@@ -156,7 +193,8 @@ pub fn undo(thread: &Thread) {
         let node = thread.node(from);
         arena::publish_node(node, parent);
         say(journal, 0);
-        let (function, site, hook) = ((*node).function as usize, (*node).site as usize, (*node).hook as usize);
+        let (function, site, hook) = of_key((*node).key);
+        let (function, site, hook) = (function as usize, site as usize, hook as usize);
         if path::find(thread, parent, function, site, hook).is_none()
             && !children::insert(thread, parent, from, function, site, hook)
         {

@@ -24,10 +24,10 @@
 //! `thread` is what a thread knows: `shadow_stack`, whose `frame`s are its open calls, a `window` of calibration, the `stretch` that
 //! is noted in it. `busy` protects it from the thread's own signal handlers, word by word (`field`). `states` is the list of all.
 //!
-//! A call's node is looked for in `path_cache`, then among its parent's first `children` (a `line` of them), then in an index
-//! (`table`). Where there is no room for another, `recycle` has cold paths (`coldness`) that nobody holds (`held_nodes`) give way: a
-//! `journal` moves their sums to nodes that stand for them (`stand_in`), and theirs are `free_nodes`. `distribution` and `timeline` have the calls' times; `switches` tells whether the thread was switched out, and
-//! `off_cpu` then asks for how long. `modules`, `roots`, `filter`, `symbols`, `image` and `maps` know whose code an address is and
+//! A call's `node` is looked for in `path_cache`, then among its parent's first `children` (a `line` of them), then in an index
+//! (`table`). It leads to what its `call_site` and its `function` have in common with others, or to an `extension` for what few have. Where there is no room for another, `recycle` has cold paths (`coldness`) that nobody holds (`held_nodes`) give way: a
+//! `journal` moves their sums to nodes that stand for them (`stand_in`), and theirs are `free_nodes`. `distribution` and `timeline`
+//! have the calls' times; `switches` tells whether the thread was switched out, and `off_cpu` then asks for how long. `modules`, `roots`, `filter`, `symbols`, `image` and `maps` know whose code an address is and
 //! whether it is a root; `code` and `stack` what `longjmp` has left. `sys`, `memory`, `clock`, `settings` and `arch` are what all stand
 //! on.
 
@@ -45,6 +45,7 @@ mod calibration;
 mod calibration_schedule;
 mod calibration_steps;
 mod call;
+mod call_site;
 mod children;
 mod claim;
 mod clock;
@@ -57,6 +58,7 @@ mod departure;
 mod dispatch;
 mod distribution;
 mod empty;
+mod extension;
 mod family;
 mod field;
 mod filter;
@@ -64,6 +66,7 @@ mod fixed;
 mod fork;
 mod frame;
 mod free_nodes;
+mod function;
 mod held_nodes;
 mod hooks;
 mod hot_path;

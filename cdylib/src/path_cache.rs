@@ -46,7 +46,7 @@ impl PathCache {
 
 #[inline(always)]
 fn index(parent: Ref) -> usize {
-    parent as usize / 2 % LINES // nodes are two units long
+    parent as usize % LINES
 }
 
 /// Where in its parent's line a child is; or else in the place beside it, whose number differs in the last bit.

@@ -20,8 +20,10 @@ use crate::clock;
 use crate::coldness;
 use crate::family::at;
 use crate::free_nodes::{self, KEPT};
+use crate::function;
 use crate::held_nodes::hold;
 use crate::journal;
+use crate::node;
 use crate::path;
 use crate::stand_in;
 use crate::stretch::Stage;
@@ -63,7 +65,7 @@ pub fn child(thread: &Thread, parent: Ref, function: usize, site: usize, hook: u
 
 /// Whether there is a node for another path, or some path may give way; and room for what is kept of its function.
 pub fn may_help(thread: &Thread, function: usize) -> bool {
-    let has_room = !thread.is_short_of_spare_room() || path::find_record(thread, function).is_some();
+    let has_room = !thread.is_short_of_spare_room() || function::find(thread, function).is_some();
     has_room && (free_nodes::has_some(thread) || may_look(thread))
 }
 
@@ -187,9 +189,9 @@ unsafe fn give_way(thread: &Thread, node_ref: Ref) -> Option<Ref> {
         let node = thread.node(node_ref);
         let parent_ref = (*node).parent;
         let parent = thread.node(parent_ref);
-        let slots = [(*node).slot, (*node).folded_slot];
+        let slots = node::slots(thread.base, node);
         let (calls, ticks) = (slots[0].calls + slots[1].calls, slots[0].ticks + slots[1].ticks);
-        let edge = stand_in::edge(thread, &*node, &*parent)?;
+        let edge = stand_in::edge(thread, node, parent)?;
         let others = stand_in::others(thread, parent_ref)?;
         if (*node).children & HAS_OTHERS != 0 {
             let of_edge = stand_in::others(thread, edge)?;
@@ -231,7 +233,7 @@ pub fn begin(thread: &Thread) {
                 let node = thread.node(node_ref);
                 (*node).flags &= !(flag::HELD as u16);
                 // Also one for which room was taken, and nothing else done before the process ended.
-                if (*node).parent == 0 && (*node).function == 0 && (*node).slot.calls == 0 {
+                if (*node).parent == 0 && (*node).key[0] == 0 && (*node).slot.calls == 0 {
                     free_nodes::add(thread, node_ref);
                 }
                 paths += 1;

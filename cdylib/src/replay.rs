@@ -6,6 +6,7 @@
 
 use crate::arch;
 use crate::clock::{Clock, Tsc};
+use crate::extension;
 use crate::frame::{Frame, NOTED, bits};
 use crate::modules;
 use crate::node::{self, slot};
@@ -250,7 +251,7 @@ impl<'a> Replay<'a> {
             unsafe {
                 let node = (*self.open(self.depth)).node;
                 if node != 0 && !self.is_done(at) {
-                    stale_frames::count_left(self.thread, self.thread.node(node));
+                    stale_frames::count_left(self.thread, node);
                 }
             }
         }
@@ -290,7 +291,10 @@ impl<'a> Replay<'a> {
                     depth => self.leave_down_to(depth - 1, at),
                 }
             };
-            let Some(node) = node else {
+            // What is counted inside a folded recursion has its place in an extension.
+            let of = |node| (node, from.inside | (*thread.node(node)).flags as u8 >> 1 & bits::SLOT);
+            let has_place = |(node, own): &(Ref, u8)| own & bits::SLOT == 0 || extension::ensure(thread, *node);
+            let Some((node, own)) = node.map(of).filter(has_place) else {
                 if !self.is_done(at) {
                     self.done(at + 1); // first: it may be lost, but not count twice
                     thread.family.count_by_function(function);
@@ -298,9 +302,9 @@ impl<'a> Replay<'a> {
                 return self.push(open(0, from.position, from.inside, from.inside));
             };
             let flags = (*thread.node(node)).flags as u8;
-            let own = from.inside | flags >> 1 & bits::SLOT;
             self.count(at, node, own);
-            self.push(open(node, (*thread.node(node)).position, own, own | flags & bits::SLOT));
+            let position = node::position(thread.base, node, thread.node(node));
+            self.push(open(node, position, own, own | flags & bits::SLOT));
         }
     }
 
@@ -312,7 +316,7 @@ impl<'a> Replay<'a> {
                 return;
             }
             let node = self.thread.node(node_ref);
-            let counters: *mut Slot = slot(node, own);
+            let counters: *mut Slot = slot(self.thread.base, node, own);
             let ring = self.ring;
             let is_begun = (*ring).counting == at as u64 + 1 && (*ring).node == node_ref && (*ring).own == own.into();
             if !is_begun {
@@ -372,7 +376,12 @@ impl<'a> Replay<'a> {
                 let node = self.thread.node(call.node);
                 if (*node).flags & flag::ROOT as u16 != 0 {
                     self.done(at + 1);
-                    timeline::lay(self.thread, (*node).record, self.moment(call.at.into()), self.moment(at));
+                    timeline::lay(
+                        self.thread,
+                        node::record(self.thread.base, node),
+                        self.moment(call.at.into()),
+                        self.moment(at),
+                    );
                 }
             }
         }
@@ -504,7 +513,7 @@ impl<'a> Replay<'a> {
                     (*frame).start = self.moment(call.at.into());
                     (*frame).count = self.thread.count.get();
                     (*frame).bits = own | if own == 0 { (flags & flag::ROOT as u8) << 2 } else { 0 };
-                    (*slot(node, own)).mark = (*frame).start & !mark::BITS | mark::OPEN;
+                    (*slot(self.thread.base, node, own)).mark = (*frame).start & !mark::BITS | mark::OPEN;
                 }
             } else {
                 (*frame).bits = call.own | bits::UNTIMED;

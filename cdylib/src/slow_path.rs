@@ -35,11 +35,7 @@ pub unsafe fn enter_while_busy(thread: &Thread, function: usize, site: usize, ho
             }
             return;
         }
-        thread.family.count_by_function(function);
-        if thread.top.get().add(1) < thread.limit.get() {
-            let frame = reserve(thread, 0, function, site, hook, sp);
-            ((*frame).bits, (*frame).inside) = (bits::UNTIMED, 0);
-        }
+        call::open_by_function(thread, function, site, hook, sp);
     }
 }
 
@@ -209,7 +205,7 @@ unsafe fn skip(thread: &Thread, below: &Frame, function: usize, site: usize, hoo
             return;
         }
         if node != 0 {
-            arch::add(&raw mut (*slot(thread.node(node), inside)).calls, 1);
+            arch::add(&raw mut (*slot(thread.base, thread.node(node), inside)).calls, 1);
         }
         let frame = reserve(thread, node, function, site, hook, sp);
         ((*frame).bits, (*frame).inside) = (inside | bits::UNTIMED, inside);

@@ -8,9 +8,11 @@ use crate::busy::Busy;
 use crate::clock;
 use crate::code;
 use crate::counted;
+use crate::extension;
 use crate::frame::{Frame, NOTED, bits};
 use crate::modules;
-use crate::node::slot;
+use crate::node::{self, slot};
+use crate::path;
 use crate::shadow_stack;
 use crate::stack;
 use crate::sys;
@@ -19,7 +21,7 @@ use crate::timeline;
 use core::mem::offset_of;
 use profile::node::mark;
 use profile::ring::Event;
-use profile::{Arena, NodeRecord, Slot};
+use profile::{Arena, Ref, Slot};
 
 /// Most bytes of stack that are searched for a return address.
 const SEARCHED: usize = 16 << 20;
@@ -116,7 +118,7 @@ pub unsafe fn full_hook(thread: &Thread, frame: &Frame) -> usize {
         return frame.whole_hook as usize;
     }
     // SAFETY: the caller's frame; its node is in the mapping.
-    let high = unsafe { (*thread.node(frame.node)).hook_high };
+    let high = unsafe { (*node::facts(thread.base, thread.node(frame.node))).hook_high };
     (u64::from(high) << 32 | u64::from(frame.hook)) as usize
 }
 
@@ -226,25 +228,43 @@ pub unsafe fn is_elsewhere(thread: &Thread, frame: *const Frame, sp: usize) -> b
     frame_sp != usize::MAX && !stack::is_same(thread, frame_sp, sp)
 }
 
-/// Counts a call that was left without an exit.
-pub unsafe fn count_left(thread: &Thread, node: *mut NodeRecord) {
+/// Counts a call that was left without an exit: with its path, if there is room for that, and with the arena.
+///
+/// The state must be [`crate::busy`].
+pub unsafe fn count_left(thread: &Thread, node: Ref) {
     // SAFETY: the caller's node; the arena is the thread's.
     unsafe {
-        arch::count_at::<{ offset_of!(NodeRecord, unwound) }, _>(node);
+        if path::is_own(thread, node) {
+            extension::ensure(thread, node);
+        }
+        extension::count_left(thread, thread.node(node));
+        arch::count_at::<{ offset_of!(Arena, unwound) }, _>(thread.arena.get());
+    }
+}
+
+/// The same where the state may be anything.
+unsafe fn count_left_now(thread: &Thread, node: Ref) {
+    // SAFETY: the caller's node; the arena is the thread's.
+    unsafe {
+        if !extension::count_left(thread, thread.node(node)) && path::extend(thread, node) {
+            extension::count_left(thread, thread.node(node));
+        }
         arch::count_at::<{ offset_of!(Arena, unwound) }, _>(thread.arena.get());
     }
 }
 
 /// Closes a call that was left without an exit, or has returned, and others may lie above it: its frame stays, and stands for none.
+///
+/// The state must be [`crate::busy`].
 pub unsafe fn leave_in_place(thread: &Thread, frame: *mut Frame, was_left: bool) {
     // SAFETY: the caller's frame and its node.
     unsafe {
         let (node, bits) = ((*frame).node, (*frame).bits);
         if node != 0 && bits & (bits::UNTIMED | bits::COUNTED) == 0 {
             if was_left && bits & bits::INHERITED == 0 {
-                count_left(thread, thread.node(node));
+                count_left(thread, node);
             }
-            let counters = slot(thread.node(node), bits);
+            let counters = slot(thread.base, thread.node(node), bits);
             let last = thread.last.get().max((*frame).start);
             arch::add(&raw mut (*counters).ticks, last - (*frame).start);
             arch::add(&raw mut (*counters).descendants, thread.count.get().saturating_sub((*frame).count));
@@ -264,7 +284,7 @@ pub unsafe fn unwind(thread: &Thread) {
             return shadow_stack::pop(thread);
         }
         if frame.bits & bits::INHERITED == 0 {
-            count_left(thread, thread.node(frame.node));
+            count_left_now(thread, frame.node);
         }
         if frame.bits & bits::COUNTED != 0 {
             return counted::close(thread);
@@ -282,7 +302,7 @@ pub unsafe fn close_partly(thread: &Thread, now: u64) {
         if frame.bits & bits::ROOT != 0 {
             timeline::add(thread, now);
         }
-        let counters = slot(thread.node(frame.node), frame.bits);
+        let counters = slot(thread.base, thread.node(frame.node), frame.bits);
         arch::add_at::<{ offset_of!(Slot, ticks) }, _>(counters, now.saturating_sub(frame.start));
         arch::add_at::<{ offset_of!(Slot, descendants) }, _>(counters, thread.count.get().saturating_sub(frame.count));
         (*counters).mark = now & !mark::BITS;

@@ -2,48 +2,55 @@
 //! path.
 
 use crate::arena;
+use crate::call_site;
 use crate::children;
+use crate::extension;
 use crate::family::at;
 use crate::free_nodes;
+use crate::node;
 use crate::path;
 use crate::thread::Thread;
-use profile::node::{HAS_OTHERS, OTHERS, ROOT, edge_kind, flag};
-use profile::{Function, NodeRecord, Ref};
+use profile::node::{HAS_OTHERS, OTHERS, ROOT, edge_kind, flag, key, of_key};
+use profile::{CallSite, Facts, Function, NodeRecord, Ref};
 
 /// The node for calls of a path's function by its parent's.
-pub unsafe fn edge(thread: &Thread, node: &NodeRecord, parent: &NodeRecord) -> Option<Ref> {
+pub unsafe fn edge(thread: &Thread, node: *const NodeRecord, parent: *const NodeRecord) -> Option<Ref> {
+    // SAFETY: the caller's nodes.
+    let (of, by, function, site, hook) = unsafe {
+        let ((function, _, hook), site) = (of_key((*node).key), node::function(parent));
+        (*node::facts(thread.base, node), *node::facts(thread.base, parent), function as usize, site, hook)
+    };
     let nested = if is_inside(thread, node) { flag::NESTED } else { 0 };
     let by_nested = if is_inside(thread, parent) { flag::BY_NESTED } else { 0 };
     let kind = nested | by_nested;
-    let (function, site) = (node.function as usize, parent.function as usize);
-    let whole_hook = (u64::from(node.hook_high) << 32 | u64::from(node.hook)) as usize;
+    let whole_hook = (u64::from(of.hook_high) << 32 | u64::from(hook)) as usize;
     let hook = whole_hook + edge_kind(kind) as usize;
+    let facts = Facts { site_module: by.module, target: 0, hook_high: (hook as u64 >> 32) as u32, ..of };
     if let Some(found) = path::find(thread, ROOT, function, site, hook) {
-        // SAFETY: the index holds nodes of the arena.
-        let edge = unsafe { &*thread.node(found) };
-        // At one address there may have been two libraries.
-        return ((edge.module, edge.site_module) == (node.module, parent.module)).then_some(found);
+        // At one address there may have been two libraries. SAFETY: the index holds nodes of the arena.
+        return unsafe { *node::facts(thread.base, thread.node(found)) == facts }.then_some(found);
     }
-    let modules = (node.module, parent.module);
-    make(thread, ROOT, (function, site, hook), flag::FOLDED | flag::EDGE | kind, node.record, modules)
+    make(thread, ROOT, (function, site, hook), flag::FOLDED | flag::EDGE | kind, facts)
 }
 
 /// Whether a path lies below another of its function.
-fn is_inside(thread: &Thread, node: &NodeRecord) -> bool {
-    // SAFETY: a node's record is the arena's.
-    if node.record != 0 && unsafe { (*at::<Function>(thread.base, node.record)).recursive_nodes } == 0 {
-        return false; // none of its function's do
-    }
-    let mut above = node.parent;
-    while above > ROOT {
-        // SAFETY: what lies above a node are nodes of the arena, and ends at the root.
-        let ancestor = unsafe { &*thread.node(above) };
-        if ancestor.function == node.function {
-            return true;
+fn is_inside(thread: &Thread, node: *const NodeRecord) -> bool {
+    // SAFETY: the caller's node; its record is the arena's, and so is what lies above it, which ends at the root.
+    unsafe {
+        let record = node::record(thread.base, node);
+        if record != 0 && (*at::<Function>(thread.base, record)).recursive_nodes == 0 {
+            return false; // none of its function's do
         }
-        above = ancestor.parent;
+        let (function, mut above) = (node::function(node), (*node).parent);
+        while above > ROOT {
+            let ancestor = thread.node(above);
+            if node::function(ancestor) == function {
+                return true;
+            }
+            above = (*ancestor).parent;
+        }
+        false
     }
-    false
 }
 
 /// The node for what else is called from a path.
@@ -55,7 +62,8 @@ pub unsafe fn others(thread: &Thread, parent: Ref) -> Option<Ref> {
         0 => None,
         _ => path::find(thread, parent, OTHERS as usize, 0, 0),
     };
-    let found = found.or_else(|| make(thread, parent, (OTHERS as usize, 0, 0), flag::OTHERS, 0, (0, 0)))?;
+    let facts = Facts::default();
+    let found = found.or_else(|| make(thread, parent, (OTHERS as usize, 0, 0), flag::OTHERS, facts))?;
     // SAFETY: the same.
     unsafe { *children |= HAS_OTHERS };
     Some(found)
@@ -66,18 +74,23 @@ fn make(
     parent: Ref,
     (function, site, hook): (usize, usize, usize),
     flags: u32,
-    record: Ref,
-    (module, site_module): (u32, u32),
+    facts: Facts,
 ) -> Option<Ref> {
     path::make_room(thread, true)?;
-    let free = free_nodes::take_any(thread, function);
-    let (reference, node) = free.or_else(|| arena::node(thread, function, true))?;
+    let key = key(function as u64, site as u64, hook as u64);
+    let known = call_site::find(thread, key);
+    // SAFETY: the index holds call sites of the arena.
+    let known = known.filter(|site| unsafe { (*at::<CallSite>(thread.base, *site)).facts == facts });
+    let call_site = known.or_else(|| call_site::make(thread, key, facts, true))?;
+    let free = free_nodes::take_any(thread, key);
+    let (reference, node) = free.or_else(|| arena::node(thread, key, true))?;
     // SAFETY: the node is the thread's; nothing leads to it yet.
     unsafe {
-        (*node).site = site as u64;
-        ((*node).hook, (*node).hook_high) = (hook as u32, (hook as u64 >> 32) as u32);
-        ((*node).record, (*node).flags, (*node).position) = (record, flags as u16, reference);
-        ((*node).module, (*node).site_module, (*node).target) = (module, site_module, 0);
+        if !extension::begin(thread, reference, call_site, reference) {
+            free_nodes::add(thread, reference);
+            return None;
+        }
+        (*node).flags = flags as u16;
         arena::publish_node(node, parent);
     }
     if !children::insert(thread, parent, reference, function, site, hook) {

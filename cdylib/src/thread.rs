@@ -105,6 +105,8 @@ pub struct Thread {
     pub bottom: Field<*mut Frame>,
     /// Function records by address.
     pub functions: Table,
+    /// Its index of call sites.
+    pub call_sites: Table,
     /// The family.
     pub family: &'static Family,
     /// Nodes by parent, function, call site and hook.
@@ -434,7 +436,7 @@ impl Thread {
             unsafe {
                 let is_timed = (*frame).bits & (bits::UNTIMED | bits::COUNTED) == 0;
                 if (*frame).position != 0 && (*frame).node > ROOT && is_timed {
-                    let mark = &raw mut (*slot(self.node((*frame).node), (*frame).bits)).mark;
+                    let mark = &raw mut (*slot(self.base, self.node((*frame).node), (*frame).bits)).mark;
                     let (told, began) = (mark.read_volatile(), (*frame).start & !mark::BITS);
                     // Of several calls of one node it is the latest, which was met first.
                     if told & mark::OPEN != 0 && told & !mark::BITS != 0 && began > told & !mark::BITS {

@@ -6,6 +6,7 @@ use crate::busy::Busy;
 use crate::clock;
 use crate::family::at;
 use crate::frame::bits;
+use crate::node;
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::timeline::{FIRST_WIDTH, SLICES, Slice, parts, width_for};
@@ -24,7 +25,7 @@ pub unsafe fn add(thread: &Thread, now: u64) {
         if thread.top.get() == thread.bottom.get().add(1) {
             thread.window.leave_root(now.saturating_sub(frame.start));
         }
-        let record = (*thread.node(frame.node)).record;
+        let record = node::record(thread.base, thread.node(frame.node));
         let Some(timeline) = timeline_of(thread, record) else { return };
         let calls = u64::from(frame.bits & bits::INHERITED == 0);
         if make_wide_enough(thread, timeline, now, |timeline, width| {

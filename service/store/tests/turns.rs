@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use diytrace_format::node::mark;
 use diytrace_format::reader::{File as Profile, record_of};
-use diytrace_format::{Arena, Bins, Function, Header, Node, NodeRecord, Pending, Ref, Slot, UNIT, kind};
+use diytrace_format::{Arena, Bins, Extension, Function, Header, Node, NodeRecord, Pending, Ref, Slot, UNIT, kind};
 use diytrace_profile::load::reader::{Reader, Reading};
 use diytrace_profile::load::{Changes, Family, Watched};
 use diytrace_profile::merge::{Addition, By, Followed, Merged, Merging, Part};
@@ -76,14 +76,19 @@ impl Running {
         self.file.write_all_at(&bytes_of(word), at as u64).unwrap();
     }
 
-    /// A call on a path, and on all above that are not open.
-    fn call(&mut self, path: usize, ticks: u64, is_noted: bool) {
+    /// A call on a path, or inside a folded recursion there, and on all above that are not open.
+    fn call(&mut self, path: usize, ticks: u64, is_noted: bool, mut is_nested: bool) {
         let (mut next, mut inside) = (Some(self.nodes[path]), 0);
         while let Some((name, node)) = next {
             let at = name as usize * UNIT;
-            let slot: Slot = self.read(at + offset_of!(NodeRecord, slot));
+            let more: Ref = self.read(at + offset_of!(NodeRecord, more));
+            let slot_at = match std::mem::take(&mut is_nested) {
+                true => more as usize * UNIT + offset_of!(Extension, slot),
+                false => at + offset_of!(NodeRecord, slot),
+            };
+            let slot: Slot = self.read(slot_at);
             if slot.mark & mark::OPEN == 0 {
-                let of = |field: usize| at + offset_of!(NodeRecord, slot) + field;
+                let of = |field: usize| slot_at + field;
                 self.now += ticks;
                 self.add(of(offset_of!(Slot, calls)), 1);
                 self.add(of(offset_of!(Slot, ticks)), ticks * (inside + 1));
@@ -181,8 +186,8 @@ fn same_for_all(merged: &Merged) -> Merged {
     merged
 }
 
-fn calls() -> impl Strategy<Value = Vec<Vec<(usize, u64, bool)>>> {
-    let call = (1usize..8, 1u64..5000, any::<bool>());
+fn calls() -> impl Strategy<Value = Vec<Vec<(usize, u64, bool, bool)>>> {
+    let call = (1usize..8, 1u64..5000, any::<bool>(), any::<bool>());
     prop::collection::vec(prop::collection::vec(call, 0..6), 1..5)
 }
 
@@ -194,10 +199,10 @@ fn a_frame_of_what_has_changed_tells_what_two_readings_do() {
         let mut sender = Sender::of(&running);
         for calls in rounds {
             let any = calls.iter().any(|(path, ..)| *path != 4);
-            for (path, ticks, is_noted) in calls {
+            for (path, ticks, is_noted, is_nested) in calls {
                 // The excluded function has no times.
                 if path != 4 {
-                    running.call(path, ticks, is_noted);
+                    running.call(path, ticks, is_noted, is_nested);
                 }
             }
             let (mut changes, addition) = sender.look().unwrap();
@@ -227,7 +232,7 @@ fn what_is_not_the_usual_course_is_left_to_who_reads_all() {
     type Change = fn(&Running);
     let changes: [(&str, Change); 7] = [
         ("another function in a path's place", |running| {
-            running.add(running.nodes[1].0 as usize * UNIT + offset_of!(NodeRecord, function), 16);
+            running.add(running.nodes[1].0 as usize * UNIT + offset_of!(NodeRecord, key), 16);
         }),
         ("a path that has fewer calls", |running| {
             running.write(running.nodes[1].0 as usize * UNIT + offset_of!(NodeRecord, slot), 3);
@@ -260,7 +265,7 @@ fn what_is_not_the_usual_course_is_left_to_who_reads_all() {
 fn who_has_forgotten_a_recording_asks_for_all_of_it() {
     let mut running = Running::new();
     let mut sender = Sender::of(&running);
-    running.call(1, 10, false);
+    running.call(1, 10, false, false);
     let (_, addition) = sender.look().unwrap();
     sender.outgoing.forgotten();
     let turn = Turn { session: "", sequence: 1 };

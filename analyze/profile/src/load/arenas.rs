@@ -2,7 +2,7 @@
 
 use diytrace_format::node::{edge_kind, flag};
 use diytrace_format::reader::{File, Located};
-use diytrace_format::{NodeRecord, Pending, Ref, UNIT, kind, node};
+use diytrace_format::{Pending, Ref, UNIT, kind, node};
 use rustc_hash::FxHashMap;
 
 use super::damage::Damage;
@@ -21,6 +21,8 @@ const MOST_RECORDS: usize = 1 << 22;
 /// An arena on the way, with the function records that its nodes have named.
 struct Reading {
     arena: Arena,
+    /// Units that a node takes.
+    node_units: usize,
     /// The name of the first node of each block, and its place.
     blocks: Vec<(Ref, usize)>,
     records: FxHashMap<Ref, Option<u32>>,
@@ -46,6 +48,7 @@ pub fn read_arenas(file: &File, bytes: usize, timing: Timing, blocks: &[Located]
         let arena = Arena { facts, name, state, is_before_reset, recycling, names, by_name, nodes, functions };
         arenas.push(Reading {
             arena,
+            node_units: file.node_size() / UNIT,
             blocks: Vec::new(),
             records: FxHashMap::default(),
             recycled,
@@ -134,7 +137,7 @@ impl Reading {
             has_histogram: function.is_some(),
             is_open_since_reset: false,
             unwound,
-            timed: Timed::of(raw, timing),
+            timed: Timed::of(raw.noted, timing),
             slots,
             off: Off::default(),
         });
@@ -175,14 +178,13 @@ impl Reading {
 
     /// The node of a name: in a block they mostly follow each other without a gap, and there are millions.
     fn find(&self, name: Ref) -> Option<usize> {
-        const UNITS: usize = size_of::<NodeRecord>() / UNIT;
         if self.blocks.is_empty() {
             return self.places.get(&name).copied();
         }
         let names = &self.arena.names;
         let block = self.blocks.partition_point(|(first, _)| *first <= name).checked_sub(1)?;
         let (first, place) = self.blocks[block];
-        let place = place + (name - first) as usize / UNITS;
+        let place = place + (name - first) as usize / self.node_units;
         if names.get(place) == Some(&name) { Some(place) } else { names.binary_search(&name).ok() }
     }
 

@@ -1,6 +1,6 @@
 //! Which of a path's calls were timed.
 
-use diytrace_format::{Node, header};
+use diytrace_format::header;
 use serde::{Deserialize, Serialize};
 
 /// Which calls of a program are timed (`DIYTRACE_TIMING`).
@@ -36,9 +36,9 @@ pub enum Timed {
 }
 
 impl Timed {
-    /// Those of a node.
-    pub fn of(node: &Node, timing: Timing) -> Self {
-        match (timing, node.noted) {
+    /// Those of a path of which so many were noted.
+    pub fn of(noted: u32, timing: Timing) -> Self {
+        match (timing, noted) {
             (Timing::Off, _) => Self::None,
             (Timing::All, 0) => Self::All,
             (Timing::All, noted) => Self::AllBut(noted.into()),

@@ -14,7 +14,8 @@ use diytrace_format::histogram::{OCTAVES, SUBS, bin};
 use diytrace_format::node::mark;
 use diytrace_format::reader::{File, Record, record_of};
 use diytrace_format::{
-    ARENA_NODES, Bins, Block, CHUNK_NODES, Header, NodeRecord, OffCpu, Pending, Ref, Slot, Timeline, UNIT, kind,
+    ARENA_NODES, Bins, Block, CHUNK_NODES, Extension, Header, NodeRecord, OffCpu, Pending, Ref, Slot, Timeline, UNIT,
+    kind,
 };
 use rustc_hash::FxHashMap;
 
@@ -76,6 +77,8 @@ struct Lying {
     above: Vec<u32>,
     /// and whether calls may be made inside of it where nothing has changed.
     goes_on: Vec<bool>,
+    /// Where the extension of a path is; 0 if it has none.
+    extensions: Vec<Ref>,
     /// The path of each record of time off the processor.
     off: FxHashMap<Ref, u32>,
     /// The latest moment that its paths tell of.
@@ -111,6 +114,7 @@ impl Watched {
         let is_recycled = header.recycled != [0; 2];
         if is_damaged
             || is_recycled
+            || file.has_older_nodes()
             || family.missing_bytes > 0
             || family.snapshot.is_some()
             || family.resets != header.epoch
@@ -238,6 +242,7 @@ impl Lying {
         lying.nodes.reserve_exact(arena.names.len() * NODE);
         lying.above.reserve_exact(arena.names.len());
         lying.goes_on.reserve_exact(arena.names.len());
+        lying.extensions.reserve_exact(arena.names.len());
         let mut names = arena.names.iter().zip(&arena.nodes);
         for name in lying.blocks.iter().flat_map(Span::names) {
             let Some(raw) = file.node(name).filter(|node| node.parent != 0) else {
@@ -248,7 +253,10 @@ impl Lying {
             if *known != name {
                 return None;
             }
-            lying.nodes.extend(bytes.get(name as usize * UNIT..)?.get(..NODE)?);
+            let record = bytes.get(name as usize * UNIT..)?.get(..NODE)?;
+            let more = record_of::<NodeRecord>(record)?.more;
+            lying.extensions.push(if file.extension(more).is_some() { more } else { 0 });
+            lying.nodes.extend(record);
             lying.above.push(node.parent.unwrap_or(NOTHING));
             lying.goes_on.push(goes_on(node));
             if node.has_histogram {
@@ -288,7 +296,7 @@ impl Lying {
             backs.push((span.offset + span.size, (now.back as usize).min(span.size)));
         }
         for name in &self.unfinished {
-            if node_of(pieces.get(*name as usize * UNIT, NODE)?)?.parent != 0 {
+            if record_of::<NodeRecord>(pieces.get(*name as usize * UNIT, NODE)?)?.parent != 0 {
                 return None;
             }
         }
@@ -324,11 +332,16 @@ impl Lying {
             if !all && *above != NOTHING && !is_busy[*above as usize] {
                 continue;
             }
-            let before = &self.nodes[at * NODE..][..NODE];
+            let (known, before) = (&arena.nodes[at], &self.nodes[at * NODE..][..NODE]);
+            let extension = match self.extensions[at] {
+                0 => None,
+                extension => Some(self.record::<Extension>(pieces, extension)?),
+            };
+            let has_more = extension.is_some_and(|now| (now.slot, now.unwound) != (known.slots[1], known.unwound));
             let now = pieces.get(arena.names[at] as usize * UNIT, NODE)?;
             is_busy[at] = self.goes_on[at];
-            if before != now {
-                let node = changed_node(now, before, &arena.nodes[at], family)?;
+            if has_more || before != now {
+                let node = changed_node(now, before, extension.as_ref(), known, family)?;
                 changes.nodes.push((at as u32, node));
                 changes.raw.extend(now);
                 is_busy[at] = true;
@@ -480,10 +493,6 @@ fn is_same_owner(now: &diytrace_format::Arena, before: &diytrace_format::Arena) 
     of(now) == of(before) && !is_told && was_seen(now) == was_seen(before)
 }
 
-fn node_of(bytes: &[u8]) -> Option<diytrace_format::Node> {
-    record_of::<NodeRecord>(bytes).map(diytrace_format::Node::from)
-}
-
 /// Whether calls may be made inside of a call of it that had begun before.
 fn goes_on(node: &Node) -> bool {
     node.is_untimed() || node.slots.iter().any(|slot| slot.mark & mark::OPEN != 0)
@@ -492,25 +501,30 @@ fn goes_on(node: &Node) -> bool {
 /// A path that has changed. `None`: its place is another's now, or it has less than it had, or what cannot be.
 ///
 /// This is the one place that decides whether what lies where a path was is that path.
-fn changed_node(now: &[u8], before: &[u8], known: &Node, family: &Family) -> Option<Node> {
-    let (now, before) = (node_of(now)?, node_of(before)?);
-    let who = |node: &diytrace_format::Node| {
-        let (slots, noted, unwound) = Default::default();
-        diytrace_format::Node { slots, noted, unwound, ..*node }
-    };
+fn changed_node(
+    now: &[u8],
+    before: &[u8],
+    extension: Option<&Extension>,
+    known: &Node,
+    family: &Family,
+) -> Option<Node> {
+    let (now, before): (NodeRecord, NodeRecord) = (record_of(now)?, record_of(before)?);
+    let who = |node: &NodeRecord| (node.key, node.parent, node.more, node.flags);
     let has_less = |now: &Slot, before: &Slot| {
         now.calls < before.calls || now.ticks < before.ticks || now.descendants < before.descendants
     };
-    let is_less = now.slots.iter().zip(&before.slots).any(|(now, before)| has_less(now, before));
-    if who(&now) != who(&before) || is_less || now.unwound < before.unwound || now.noted < before.noted {
+    let (slot, unwound) = extension.map_or_else(Default::default, |extension| (extension.slot, extension.unwound));
+    let slots = [now.slot, slot];
+    let is_less = slots.iter().zip(&known.slots).any(|(now, before)| has_less(now, before));
+    if who(&now) != who(&before) || is_less || unwound < known.unwound || now.noted < before.noted {
         return None;
     }
     // Who has inherited an open call over a reset is told from who has over a fork by all that the family has.
-    if family.resets > 0 && now.slots.iter().any(|slot| slot.mark & mark::INHERITED != 0) {
+    if family.resets > 0 && slots.iter().any(|slot| slot.mark & mark::INHERITED != 0) {
         return None;
     }
     let mut damage = Damage::default();
-    let (unwound, slots) = damage.sound(now.unwound, now.slots);
-    let timed = Timed::of(&now, family.timing);
+    let (unwound, slots) = damage.sound(unwound, slots);
+    let timed = Timed::of(now.noted, family.timing);
     (damage.counters == 0).then_some(Node { unwound, slots, timed, ..*known })
 }

@@ -2,8 +2,8 @@
 
 use diytrace_format::node::{ROOT, flag};
 use diytrace_format::{
-    ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Function, GRANULE, Header, MAGIC, Module, Node,
-    NodeRecord, Ref, Slot, UNIT, VERSION, block, kind, module, text,
+    ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Extension, Facts, Function, GRANULE, Header, MAGIC,
+    Module, Node, NodeRecord, Ref, Slot, UNIT, VERSION, block, kind, module, text,
 };
 use zerocopy::{FromZeros, Immutable, IntoBytes};
 
@@ -88,10 +88,22 @@ impl Profile {
         self.nodes(offset + CHUNK_NODES, &nodes);
     }
 
+    /// Each with an extension: behind the middle of the block, where no records are.
     fn nodes(&mut self, mut offset: usize, nodes: &[Node]) {
+        let mut more = self.bytes.len() - GRANULE / 2;
         for node in nodes {
-            self.write(offset, &NodeRecord::from(*node));
+            self.write(
+                more,
+                &Extension {
+                    facts: Facts::of(node),
+                    position: node.position,
+                    unwound: node.unwound,
+                    slot: node.slots[1],
+                },
+            );
+            self.write(offset, &NodeRecord::of(node, (more / UNIT) as Ref));
             offset += size_of::<NodeRecord>();
+            more += size_of::<Extension>();
         }
     }
 
