@@ -38,6 +38,9 @@ pub unsafe fn file_later(thread: &Thread, record: Ref, value: u64) {
 #[cold]
 #[inline(never)]
 unsafe fn distribute_long(thread: &Thread, record: Ref, value: u64) {
+    if record == 0 {
+        return; // there was no room for one
+    }
     // SAFETY: the caller's record.
     unsafe { distribute(thread, record, value, 1) };
 }
