@@ -58,7 +58,7 @@ pub struct Step {
     pub before: f64,
     /// And after.
     pub after: f64,
-    /// How far apart two runs are that follow each other, but for 5% of them, as a part of the larger.
+    /// How far apart two runs are that follow each other, but for 5% of them, as a part of the larger of both medians.
     pub usual: f64,
     /// How likely chance alone puts the runs so far apart at any of the places where a step could be.
     pub p: f64,
@@ -109,7 +109,7 @@ fn best_step(
         let (left, right) = windows(range.clone(), at);
         let [before, after] = [&left, &right].map(|window| values(samples, window.clone()));
         let [b, a] = [median(&before), median(&after)];
-        let usual = usual(samples, range.clone(), at);
+        let usual = usual(samples, range.clone(), at, b.max(a));
         let (height, least) = (relative(b, a).abs(), usual.max(LEAST));
         let nearest = [&before[before.len().saturating_sub(NEAREST)..], &after[..after.len().min(NEAREST)]];
         let is_at_once = (median(nearest[1]) - median(nearest[0])) / (a - b) >= AT_ONCE;
@@ -147,15 +147,16 @@ fn relative(from: f64, to: f64) -> f64 {
 }
 
 /// How far apart two that follow each other usually are: of those before the place, and of those in the window after it. Not
-/// between two points, where there may be a step, unless each sample is a point by itself.
-fn usual(samples: &[Sample], range: Range<usize>, at: usize) -> f64 {
+/// between two points, where there may be a step, unless each sample is a point by itself. As parts of `scale`, not of themselves: what
+/// takes next to nothing is always many times more or less than that, and may yet rise to something.
+fn usual(samples: &[Sample], range: Range<usize>, at: usize, scale: f64) -> f64 {
     let are_slices = samples.windows(2).all(|two| two[0].point != two[1].point);
     let first = at.saturating_sub(USUAL).max(range.start);
     let last = (at + WINDOW).min(range.end);
     let pairs = (first + 1..last).filter(|&later| later != at);
     let pairs = pairs.filter(|&later| are_slices || samples[later - 1].point == samples[later].point);
-    let mut apart: Vec<f64> =
-        pairs.map(|later| relative(samples[later - 1].value, samples[later].value).abs()).collect();
+    let apart = |later: usize| (samples[later].value - samples[later - 1].value).abs();
+    let mut apart: Vec<f64> = pairs.map(|later| if scale > 0.0 { apart(later) / scale } else { 0.0 }).collect();
     apart.sort_unstable_by(f64::total_cmp);
     let rank = (QUANTILE * apart.len() as f64).ceil() as usize;
     apart.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
@@ -231,6 +232,18 @@ mod tests {
         let stepped = builds(&mut random, 0.02, 12, |build| if build < 6 { 100.0 } else { 120.0 });
         assert_eq!(steps(&stepped, 0.05, |_, _| 15.0).len(), 1);
         assert!(steps(&stepped, 0.05, |_, _| 25.0).is_empty(), "the error of the correction is larger");
+    }
+
+    /// Of a function that takes next to nothing, what is left after the correction is many times more in one run than in the next.
+    #[test]
+    fn what_rises_from_next_to_nothing_is_found() {
+        let mut random = Pcg64Mcg::seed_from_u64(6);
+        let mut rose = builds(&mut random, 0.05, 8, |build| if build < 4 { 5.0 } else { 180.0 });
+        for (number, sample) in rose.iter_mut().enumerate().filter(|(_, sample)| sample.point < 4) {
+            sample.value = [0.1, 4.0, 12.0, 5.0, 0.0][number % 5];
+        }
+        assert_eq!(at(&rose), [4]);
+        assert!(at(&rose[..20]).is_empty());
     }
 
     #[test]
