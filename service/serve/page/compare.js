@@ -7,7 +7,7 @@ import { address, go } from "./place.js";
 import { sampledParts } from "./sampled_compare.js";
 import { breakable, table } from "./table.js";
 import { count, counted, element, time } from "./text.js";
-import { bothOf, treeOf } from "./tree.js";
+import { bothOf, ofRun, treeOf } from "./tree.js";
 
 const REPLICATES_OF_SAMPLES = { run: "a profile", host: "a host" };
 const REPLICATES = { run: "a recording", host: "a host", slice: "a slice of time" };
@@ -32,9 +32,11 @@ export async function compare(words) {
     if ("per" in found) return [...parts, ...(await sampledParts(found, words))];
     parts.push(...found.queries.flatMap((query) => verdict(query, { select: words.right, ...asked })), ...[...found.errors, ...found.warnings].map((warning) => element("p", { class: "soft" }, warning)));
     const sides = await Promise.all([words.left, words.right].map((select) => view("tree", { select, ...asked, min_percent: "0.05", names: "short" })));
-    const [before, after] = sides.map(treeOf);
+    // A side that was recorded more often has not taken longer by that.
+    const runs = [found.queries[0]?.left_runs ?? 1, found.queries[0]?.right_runs ?? 1];
+    const [before, after] = sides.map((side, which) => ofRun(treeOf(side), runs[which]));
     parts.push(element("h2", {}, "Both over each other"),
-      element("p", { class: "soft" }, `Widths are times after (${time(after.total)}; before ${time(before.total)}). Red takes longer than before, blue less; grey did not change by more than its error.`),
+      element("p", { class: "soft" }, `Widths are times of a run after (${time(after.total)}; before ${time(before.total)}). Red takes longer than before, blue less; grey did not change by more than its error.`),
       flame(bothOf(before, after), { isDifference: true, onName: (name) => go("/explore", { select: words.right, ...asked, function: name }) }));
   } catch (error) {
     if (error instanceof WantsToken) throw error;
@@ -59,19 +61,25 @@ export function verdict({ functions, total, left_runs, right_runs }, after) {
     unknown.length ? ` ${count(unknown.length)} vary too much to tell.` : "",
     Math.min(left_runs, right_runs) < FEWEST ? " That is too few runs for a verdict: record each side at least four times, or count slices as runs." : "");
   const tone = (/** @type {import("./types.d.ts").Compared} */ row) => ([...changed, ...alone].includes(row) ? ((row.self_ns.right_median ?? 0) > (row.self_ns.left_median ?? 0) ? "worse" : "better") : null);
+  // What is sure comes first.
+  const rank = (/** @type {import("./types.d.ts").Compared} */ row) => (changed.includes(row) ? 2 : alone.includes(row) ? 1 : 0);
+  const ranked = [...functions].sort((a, b) => rank(b) - rank(a) || difference(b) - difference(a));
   return [said, table("compared functions", [
     { title: "function", of: (row) => row.name, write: (name) => (after ? element("a", { href: address("/explore", { ...after, function: name }) }, ...breakable(name)) : element("span", {}, ...breakable(name))), isName: true },
     { title: "verdict", of: (row) => row.verdict, write: (text, row) => element("span", { class: tone(row) }, text.replaceAll("-", " ")) },
     { title: "self before", of: (row) => row.self_ns.left_median, write: optionalTime },
     { title: "self after", of: (row) => row.self_ns.right_median, write: optionalTime },
-    { title: "change", of: (row) => Math.abs((row.self_ns.right_median ?? 0) - (row.self_ns.left_median ?? 0)), write: (_, row) => change(row.self_ns) },
+    { title: "change", of: difference, write: (_, row) => change(row.self_ns) },
     { title: "calls before", of: (row) => row.calls.left_median, write: (calls) => (calls === null ? "" : count(calls)) },
     { title: "calls after", of: (row) => row.calls.right_median, write: (calls) => (calls === null ? "" : count(calls)) },
     { title: "p", of: (row) => row.self_ns.p_adjusted, write: (p) => (p === null ? "" : p.toPrecision(2)) },
     { title: "by calls", of: (row) => split(row)?.calls_ns ?? null, write: optionalDifference, help: "What of the change more or fewer calls make" },
     { title: "by cost", of: (row) => split(row)?.cost_ns ?? null, write: optionalDifference, help: "What of the change each call's cost makes" },
-  ], functions, [4, true])];
+  ], ranked, null)];
 }
+
+/** @param {import("./types.d.ts").Compared} row */
+const difference = ({ self_ns: { left_median: before, right_median: after } }) => Math.abs((after ?? 0) - (before ?? 0));
 
 /**
  * What of a change is calls and what their cost; nothing of calls that were open all the time.

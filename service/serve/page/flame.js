@@ -44,8 +44,8 @@ export function flame(top, { find = "", isDifference = false, write, onName }) {
     if (!node) return said.replaceChildren("\u00a0");
     const name = element("b", {}, graph.nameOf(node));
     if (write) return said.replaceChildren(name, ` ${write(node.total)} (${share(node.total, top.total)}) · itself ${write(node.self)}${isDifference && node.before ? `, before ${write(node.before.total)}` : ""}`);
-    const was = isDifference && node.before ? `, before ${time(node.before.total)} in ${counted(node.before.calls, "call", "calls")}` : "";
-    said.replaceChildren(name, ` ${resolved(node.total, node.error)} (${share(node.total, top.total)}) · self ${time(node.self)} · ${counted(node.calls, "call", "calls")}${was}`);
+    const was = isDifference && node.before ? `, before ${time(node.before.total)} in ${counted(Math.round(node.before.calls), "call", "calls")}` : "";
+    said.replaceChildren(name, ` ${resolved(node.total, node.error)} (${share(node.total, top.total)}) · self ${time(node.self)} · ${counted(Math.round(node.calls), "call", "calls")}${was}`);
   }
   graph.show(top);
   drawTrail();

@@ -55,6 +55,15 @@ export function ofFolded(text) {
 }
 
 /**
+ * A tree whose numbers are those of one of so many runs.
+ * @param {Node} top @param {number} runs
+ */
+export function ofRun(top, runs) {
+  for (const one of all(top)) for (const key of /** @type {const} */ (["calls", "self", "total", "error"])) one[key] /= Math.max(runs, 1);
+  return top;
+}
+
+/**
  * Two trees over each other: as wide as after, and `before` beside it; what is gone is there with no width.
  * @param {Node} before @param {Node} after
  */
