@@ -121,6 +121,7 @@ fn options() -> report::Options {
         format: Format::Json,
         spelling: Spelling::Demangled,
         by_address: true,
+        detail: report::Detail::Whole,
     }
 }
 

@@ -1,10 +1,10 @@
 //! The options of `report`.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use clap::ValueEnum;
 use diytrace_profile::error::Error;
-use diytrace_views::report::{self, Filter, Options};
+use diytrace_views::report::{self, Detail, Filter, Options};
 use diytrace_views::view;
 
 use super::choice::choice;
@@ -87,6 +87,10 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "roots")]
     no_callees: bool,
 
+    /// Write JSON with a row of numbers for each function (diytrace-functions/1): a tenth of the whole
+    #[arg(long, conflicts_with_all = ["roots", "columns", "histogram", "timeline"])]
+    compact: bool,
+
     #[command(flatten)]
     shown: Shown,
 }
@@ -95,6 +99,13 @@ impl Arguments {
     /// Runs the command.
     pub fn run(self, out: &mut Output) -> Result<(), Error> {
         let (document, screen) = (self.document()?, self.shown.screen());
+        if self.compact {
+            if self.shown.format() != report::Format::Json {
+                return Err(Error::Usage("--compact: only JSON can be (--format json)".to_owned()));
+            }
+            let shown = (&report::Listed::of(&document), &document.warnings[..]);
+            return self.shown.show(out, shown, |_| Ok(()), |_| Ok(()));
+        }
         let shown = (&document, &document.warnings[..]);
         let csv = |out: &mut dyn Write| view::csv::write(&document, out);
         self.shown.show(out, shown, csv, |out| view::table::write(&document, &screen, out))
@@ -104,11 +115,20 @@ impl Arguments {
     pub fn document(&self) -> Result<report::Document, Error> {
         let (opened, names) = (self.selected.open()?, self.selected.names(self.shown.format()));
         let mut document = report::document(&self.options(), &opened)?;
-        if self.no_callees {
-            document.reports.iter_mut().flat_map(|report| &mut report.functions).for_each(|one| one.callees.clear());
-        }
         names.apply(&mut document);
         Ok(document)
+    }
+
+    /// What it tells, for a request.
+    #[cfg(feature = "service")]
+    pub fn json(&self) -> Result<Vec<u8>, Error> {
+        let document = self.document()?;
+        let mut bytes = Vec::new();
+        match self.compact {
+            true => serde_json::to_writer(&mut bytes, &report::Listed::of(&document)).map_err(io::Error::from)?,
+            false => view::json::write(&document, &mut bytes)?,
+        }
+        Ok(bytes)
     }
 
     fn options(&self) -> Options {
@@ -131,6 +151,11 @@ impl Arguments {
             spelling: selected.names(format).spelling(),
             format,
             by_address,
+            detail: match () {
+                () if self.compact => Detail::Numbers,
+                () if self.no_callees => Detail::WithoutCallees,
+                () => Detail::Whole,
+            },
         }
     }
 }

@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use super::columns::Column;
 use super::document::{Bar, Callee, Document, Function, InlinedInto, Layout, Report, SCHEMA, Site};
+use super::filter::Filter;
 use super::order::{sort_callees, sort_functions};
-use super::{Format, Options, Sort, Spent};
+use super::{Detail, Format, Options, Sort, Spent};
 use diytrace_format::node::flag;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -128,7 +129,7 @@ impl Builder<'_, '_> {
         let are_inlined = self.calls.inlined_ends(&group.tree);
         let is_inlined = |path: PathId| are_inlined[group.tree.paths.number_of(path) as usize];
         let (ids, of_paths) = (&self.names.ids, &times);
-        let are_ways_wanted = self.options.format == Format::Json || self.options.columns.contains(&Column::Call);
+        let are_ways_wanted = self.is_whole_json() || self.options.columns.contains(&Column::Call);
         let alike = || alike(&group.tree, |path| are_ways_wanted || is_inlined(path));
         let (all, alike) = rayon::join(|| functions(group, of_paths, ids, is_inlined), alike);
         give_back(times);
@@ -145,8 +146,18 @@ impl Builder<'_, '_> {
             let is_there = function.calls > 0 || function.open() > 0 || went_on;
             is_selected && is_named && is_near && (is_there || function.callees.iter().any(|(_, edge)| edge.calls > 0))
         };
-        let there: Vec<_> = all.iter().filter(|(id, function)| is_there(id, function)).collect();
-        let is_flat = self.options.format != Format::Table && !self.is_list && self.options.filter.depth == Some(0);
+        let mut there: Vec<_> = all.iter().filter(|(id, function)| is_there(id, function)).collect();
+        let subject = subject(group);
+        let sort = self.options.sort.unwrap_or(match self.is_list {
+            _ if subject.timing == "off" => Sort::Calls,
+            true => Sort::Self_,
+            false => Sort::Total,
+        });
+        if subject.timing != "off" {
+            self.leave_out(&mut there, sort);
+        }
+        let is_flat = self.options.format != Format::Table && !self.is_list && self.options.filter.depth == Some(0)
+            || self.options.detail != Detail::Whole;
         let has_callees =
             |id: &FunctionId| !is_flat && (self.options.format == Format::Json || self.names.functions[id].is_root);
         let mut sites = self.sites(group, &there.iter().map(|(id, _)| **id).filter(has_callees).collect());
@@ -169,27 +180,50 @@ impl Builder<'_, '_> {
             |function: &functions::Function| if self.options.raw { function.raw.own } else { function.corrected.own };
         let all_self_ns = all.values().map(own).sum::<Time>().ns();
         rows.retain(|function| self.options.filter.allows(function, all_self_ns));
-        let listed = |value: fn(&Function) -> u64| rows.iter().map(value).fold(0, u64::saturating_add);
-        let all_calls = all.values().map(|function| function.calls).fold(0, u64::saturating_add);
-        let unlisted_calls = all_calls.saturating_sub(listed(|function| function.calls));
-        let unlisted_self_ns = (all_self_ns - rows.iter().map(|function| function.self_ns).sum::<f64>()).max(0.0);
-        let called = |calls: u64| calls > 0;
-        let unlisted = all.values().filter(|function| called(function.calls)).count()
-            - rows.iter().filter(|function| called(function.calls)).count();
-        let subject = subject(group);
         if subject.timing == "off" {
             rows.iter_mut().for_each(Function::forget_times);
         }
-        let sort = self.options.sort.unwrap_or(match self.is_list {
-            _ if subject.timing == "off" => Sort::Calls,
-            true => Sort::Self_,
-            false => Sort::Total,
-        });
         sort_functions(&mut rows, sort);
         if self.options.format != Format::Table {
             rows.truncate(self.options.limit.unwrap_or(usize::MAX));
         }
+        let listed = |value: fn(&Function) -> u64| rows.iter().map(value).fold(0, u64::saturating_add);
+        let all_calls = all.values().map(|function| function.calls).fold(0, u64::saturating_add);
+        let unlisted_calls = all_calls.saturating_sub(listed(|function| function.calls));
+        let listed_self_ns = rows.iter().map(|function| function.self_ns).filter(|ns| ns.is_finite()).sum::<f64>();
+        let unlisted_self_ns = (all_self_ns - listed_self_ns).max(0.0);
+        let called = |calls: u64| calls > 0;
+        let unlisted = all.values().filter(|function| called(function.calls)).count()
+            - rows.iter().filter(|function| called(function.calls)).count();
         Report { subject, all_self_ns, unlisted: unlisted as u64, unlisted_calls, unlisted_self_ns, functions: rows }
+    }
+
+    /// Whether everything is told, and not just numbers.
+    fn is_whole_json(&self) -> bool {
+        self.options.format == Format::Json && self.options.detail != Detail::Numbers
+    }
+
+    /// Leaves out functions that are behind the last that is wanted, before anything is looked up for them: of many functions that is
+    /// nearly all of the time. Those that are left are in no order; what stands beside the last one is left, too.
+    fn leave_out(&self, there: &mut Vec<(&FunctionId, &functions::Function)>, sort: Sort) {
+        let options = self.options;
+        let is_by_name_alone =
+            options.filter == Filter { functions: options.filter.functions.clone(), ..Filter::default() };
+        let Some(limit) = options.limit.filter(|_| options.format != Format::Table && is_by_name_alone) else { return };
+        let sums = |function: &functions::Function| if options.raw { function.raw } else { function.corrected };
+        let value = |function: &functions::Function| match sort {
+            Sort::Self_ => Some(sums(function).own.ns()),
+            Sort::Total => Some(sums(function).total.ns()),
+            Sort::Calls => Some(function.calls as f64),
+            _ => None,
+        };
+        let mut values: Vec<f64> = there.iter().filter_map(|(_, function)| value(function)).collect();
+        if values.len() <= limit || limit == 0 {
+            return;
+        }
+        let (_, least, _) = values.select_nth_unstable_by(limit - 1, |a, b| b.total_cmp(a));
+        let least = *least;
+        there.retain(|(_, function)| value(function).is_none_or(|value| value.total_cmp(&least).is_ge()));
     }
 
     /// The functions that are called at most so many levels below where call paths begin.
@@ -258,9 +292,8 @@ impl Builder<'_, '_> {
     fn find_lines(&self, functions: impl Iterator<Item = FunctionId>, edges: &[Edges]) {
         let mut wanted: Vec<(Place, Probe)> = Vec::new();
         let options = self.options;
-        let are_wanted = options.format == Format::Json
-            || !options.filter.files.is_empty()
-            || options.columns.contains(&Column::Source);
+        let are_wanted =
+            self.is_whole_json() || !options.filter.files.is_empty() || options.columns.contains(&Column::Source);
         let is_wanted = |id: &FunctionId| are_wanted || self.names.functions[id].is_root;
         wanted.extend(functions.filter(is_wanted).map(|id| (self.names.functions[&id].place, Probe::Function)));
         if self.options.format == Format::Json {
@@ -272,7 +305,8 @@ impl Builder<'_, '_> {
 
     fn function(&self, id: FunctionId, function: &functions::Function, edges: Edges, ways: Ways) -> Function {
         let name = &self.names.functions[&id];
-        let line = self.symbols.line(name.place, Probe::Function);
+        let is_line_wanted = self.options.detail != Detail::Numbers || !self.options.filter.files.is_empty();
+        let line = is_line_wanted.then(|| self.symbols.line(name.place, Probe::Function)).flatten();
         let sums = if self.options.raw { &function.raw } else { &function.corrected };
         let percentiles = function.histogram.percentiles([0.5, 0.75, 0.9, 0.95, 0.99, 0.999]);
         let percentile = |index: usize| percentiles.map(|all| all[index].ns());

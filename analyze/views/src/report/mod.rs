@@ -11,6 +11,7 @@ mod column;
 pub mod columns;
 mod document;
 mod filter;
+mod listed;
 mod options;
 mod order;
 mod spent;
@@ -21,7 +22,8 @@ use diytrace_profile::opened::Opened;
 use diytrace_profile::warnings;
 pub use document::{Bar, Callee, Document, Function, InlinedInto, Layout, Report, Site};
 pub use filter::Filter;
-pub use options::{By, Format, Options, Sort};
+pub use listed::Listed;
+pub use options::{By, Detail, Format, Options, Sort};
 pub use order::columns_beside;
 pub use spent::Spent;
 

@@ -30,6 +30,20 @@ pub struct Options {
     pub spelling: Spelling,
     /// Keep functions of one name but several addresses apart in tables, too.
     pub by_address: bool,
+    /// What is told of each function.
+    pub detail: Detail,
+}
+
+/// What is told of each function: what is not wanted is not looked up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Everything.
+    #[default]
+    Whole,
+    /// All but what it calls.
+    WithoutCallees,
+    /// Its name and numbers.
+    Numbers,
 }
 
 /// Order of functions: by name, or the largest first.

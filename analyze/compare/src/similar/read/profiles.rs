@@ -64,6 +64,7 @@ fn document(run: &runs::Run) -> Result<report::Document, Error> {
         format: report::Format::Table,
         spelling: Spelling::Demangled,
         by_address: false,
+        detail: report::Detail::Whole,
     };
     run.profile()
         .and_then(|opened| report::document(&options, &opened))
