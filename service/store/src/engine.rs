@@ -144,6 +144,12 @@ pub trait Engine {
     /// Its series.
     fn series(&self) -> Result<Vec<SeriesFacts>, Error>;
 
+    /// A number that differs from the one before, of the same opened store, if anybody else has written in between. `None`: the
+    /// engine cannot tell.
+    fn version(&self) -> Result<Option<u64>, Error> {
+        Ok(None)
+    }
+
     /// The frames of what is asked for.
     fn frames(&self, query: &Query) -> Result<Vec<FrameFacts>, Error>;
 

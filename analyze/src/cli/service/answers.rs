@@ -6,6 +6,7 @@ use diytrace_serve::{Answer, Refusal, Views};
 use diytrace_views::view;
 use serde::Serialize;
 
+use super::answered::Answered;
 use super::{history, samples, series, verdicts};
 use crate::cli::{self, annotate, callers, diff, export, report, similar, tree};
 
@@ -30,7 +31,7 @@ const VALUES: [&str; 16] = [
 ];
 
 /// Those that are there or not.
-const FLAGS: [&str; 6] = ["raw", "by-address", "timeline", "callers", "sites", "no-callees"];
+const FLAGS: [&str; 7] = ["raw", "by-address", "timeline", "callers", "sites", "no-callees", "compact"];
 
 /// Those of a history.
 const OF_HISTORIES: [&str; 6] = ["select", "since", "until", "type", "over", "slices"];
@@ -69,12 +70,13 @@ enum Asked {
 /// Answers of a store.
 pub struct Answers {
     store: String,
+    answered: Answered,
 }
 
 impl Answers {
     /// Of this one.
     pub fn new(store: String) -> Self {
-        Self { store }
+        Self { store, answered: Answered::default() }
     }
 }
 
@@ -82,30 +84,36 @@ impl Views for Answers {
     fn answer(&self, view: &str, parameters: &[(String, String)]) -> Result<Answer, Refusal> {
         let words = words(view, &self.store, parameters)?;
         let asked = Asked::try_parse_from(words).map_err(|error| refused(first_sentence(&error.to_string())))?;
-        let written = match asked {
-            Asked::Report(arguments) => json(arguments.document()),
-            Asked::Tree(arguments) => json(arguments.document()),
-            Asked::Callers(arguments) => json(arguments.document()),
-            Asked::Annotate(arguments) => json(arguments.document()),
-            Asked::Series(arguments) => json(arguments.document_or_none()),
-            Asked::Samples(arguments) if arguments.lists() => json(arguments.listed()),
-            Asked::Samples(arguments) if arguments.is_export() => arguments.bytes(),
-            Asked::Samples(arguments) => json(arguments.document()),
-            Asked::History(arguments) => json(arguments.document()),
-            Asked::Export(arguments) => arguments.bytes(),
-            Asked::Verdicts(arguments) => json(arguments.document()),
-            Asked::Similar(arguments) => json(arguments.document().map_err(|error| match error {
+        match self.answered.of(&self.store, (view, parameters), || asked.answer()) {
+            Ok(body) => Ok(Answer { content_type: content_type(view), body }),
+            Err(error) => Err(Refusal { is_missing: is_missing(&error), sentence: error.to_string() }),
+        }
+    }
+}
+
+impl Asked {
+    /// What the command says.
+    fn answer(self) -> Result<Vec<u8>, Error> {
+        match self {
+            Self::Report(arguments) => arguments.json(),
+            Self::Tree(arguments) => json(arguments.document()),
+            Self::Callers(arguments) => json(arguments.document()),
+            Self::Annotate(arguments) => json(arguments.document()),
+            Self::Series(arguments) => json(arguments.document_or_none()),
+            Self::Samples(arguments) if arguments.lists() => json(arguments.listed()),
+            Self::Samples(arguments) if arguments.is_export() => arguments.bytes(),
+            Self::Samples(arguments) => json(arguments.document()),
+            Self::History(arguments) => json(arguments.document()),
+            Self::Export(arguments) => arguments.bytes(),
+            Self::Verdicts(arguments) => json(arguments.document()),
+            Self::Similar(arguments) => json(arguments.document().map_err(|error| match error {
                 cli::Error::Analyze(error) => error,
                 error => Error::Elsewhere(error.into()),
             })),
-            Asked::Diff(arguments) => {
+            Self::Diff(arguments) => {
                 let mut bytes = Vec::new();
                 arguments.answer(&mut bytes).map(|()| bytes)
             }
-        };
-        match written {
-            Ok(body) => Ok(Answer { content_type: content_type(view), body }),
-            Err(error) => Err(Refusal { is_missing: is_missing(&error), sentence: error.to_string() }),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod access;
 mod agent;
+mod answered;
 mod answers;
 mod delete;
 mod destination;

@@ -46,6 +46,11 @@ impl Engine for Sqlite {
         select::series(self)
     }
 
+    fn version(&self) -> Result<Option<u64>, Error> {
+        let version = self.connection.query_row("PRAGMA data_version", [], |row| row.get(0));
+        version.map(Some).map_err(|source| self.failed(source))
+    }
+
     fn frames(&self, query: &Query) -> Result<Vec<FrameFacts>, Error> {
         select::frames(self, query)
     }
