@@ -15,7 +15,7 @@ use std::time::Duration;
 use common::browser;
 use common::pprof::cpu;
 use common::service::{Agent, Service};
-use common::{Endless, Recording, builds, diytrace, fixture, fixture_with, run_to_end, wait_until};
+use common::{Endless, Recording, builds, diytrace, fixture, fixture_with, run_to_end, tool, wait_until};
 use needs::needs;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -373,6 +373,17 @@ fn what_takes_long_is_shown_while_a_program_runs() {
     browser::tell("slow.mjs", &service, &[]);
 }
 
+#[needs(chromium, npm)]
+#[test]
+fn a_program_that_starts_is_shown_and_moves_without_a_click() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &[]);
+    let _agent = Agent::start_every("250ms", folder.path(), &service.url());
+    let program = fixture("endless.c", builds()[0]);
+    let [library, program, here] = [tool("libdiytrace.so"), program.path.clone(), folder.path().to_owned()];
+    browser::tell("moves.mjs", &service, &[&library, &program, &here].map(|path| path.to_str().unwrap()));
+}
+
 /// A build whose `handle` calls `lookup` more than twice as often has come to one host of two.
 #[needs(chromium, npm)]
 #[test]
@@ -392,7 +403,7 @@ fn who_has_only_the_url_finds_what_got_slower_by_clicks() {
         }
     }
     let service = Service::start(folder.path(), &[]);
-    browser::tell("found.mjs", &service, &["commit", "b2", "c3", "lookup", "handle", "db2"]);
+    browser::tell("found.mjs", &service, &["commit", "b2", "c3", "lookup", "handle", "db2", "calls"]);
 }
 
 /// Saves what two commits are compared to, by `diff` and by `similar`, and gives the verdicts, the latest first.

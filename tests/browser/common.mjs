@@ -30,6 +30,12 @@ export async function open(page, address) {
   await page.goto("about:blank");
   await page.goto(`${process.env.SERVICE}/#${address}`);
   await page.waitForSelector("main h1, main form");
+  await whole(page);
+}
+
+/** Waits until all parts of what is shown have come. */
+export async function whole(page) {
+  await page.waitForFunction(() => !document.querySelector("main [aria-busy=true]"));
 }
 
 /** The page that is open, and what it has chosen. */

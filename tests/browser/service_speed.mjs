@@ -5,7 +5,8 @@
 //   SERVICE=… CHROMIUM=… node service_speed.mjs LIVE_SECONDS VIEW=ADDRESS…          (ADDRESS: what is behind the `#`)
 //
 // A row for each measurement goes to stdout: what, unit, steps, median, largest. `first paint` is the browser's own; `there` is when the
-// view's answers are drawn, from the navigation on. Of a step, `script` is the time in which the page's program runs, `frame` until
+// view's first answer is drawn (rows of a table, a graph, or what a view says of itself), and `whole` when all are, from the navigation on;
+// `first` is the first time of all, and the median is of five, each in a new tab. Of a step, `script` is the time in which the page's program runs, `frame` until
 // the frame with the result is done, waiting for the screen's next turn included. `scroll` is of VIEW=functions, `zoom` of VIEW=flame, and
 // `live` of VIEW=live, in which a program runs whose agent sends four times a second: processor time of all of the browser's processes.
 
@@ -47,14 +48,20 @@ async function weight() {
 /** Opens a view in a new page, and tells when it was painted and when its answers were there. */
 async function open(context, address) {
   const page = await context.newPage();
-  await page.addInitScript(`addEventListener("DOMContentLoaded", () => new MutationObserver((_, watcher) => {
-    if (!document.querySelector("main h1")) return;
-    watcher.disconnect();
-    requestAnimationFrame(() => { window.there = performance.now(); });
-  }).observe(document.getElementById("main"), { childList: true }));`);
+  await page.addInitScript(`addEventListener("DOMContentLoaded", () => {
+    const main = document.getElementById("main");
+    const seen = (what) => requestAnimationFrame(() => { window[what] ??= performance.now(); });
+    new MutationObserver((_, watcher) => {
+      if (!main.querySelector("tbody tr, canvas.flame, .error")) return;
+      seen("there");
+      if (main.querySelector("[aria-busy=true]")) return;
+      watcher.disconnect();
+      seen("whole");
+    }).observe(main, { childList: true, subtree: true, attributes: true });
+  });`);
   await page.goto(`${SERVICE}/#${address}`);
-  await page.waitForFunction(() => window.there && performance.getEntriesByName("first-contentful-paint").length > 0, null, { timeout: 120_000 });
-  const times = await page.evaluate(() => [performance.getEntriesByName("first-contentful-paint")[0].startTime, window.there]);
+  await page.waitForFunction(() => window.whole && performance.getEntriesByName("first-contentful-paint").length > 0, null, { timeout: 120_000 });
+  const times = await page.evaluate(() => [performance.getEntriesByName("first-contentful-paint")[0].startTime, window.there, window.whole]);
   return { page, times };
 }
 
@@ -129,6 +136,8 @@ try {
     }
     told(`${name}: first paint`, "ms", times.map(([paint]) => paint));
     told(`${name}: there`, "ms", times.map(([, there]) => there));
+    told(`${name}: there, first`, "ms", [times[0][1]]);
+    told(`${name}: whole`, "ms", times.map(([, , whole]) => whole));
   }
   if (views.live) {
     const { page } = await open(context, views.live);

@@ -6,7 +6,7 @@ import { clock, go, moment, pattern, selection, shownTime } from "./place.js";
 import { count, element, share, time } from "./text.js";
 
 /** Functions that the bars are of: the ones with the most self time, which is nearly all of it, whatever the number of functions. */
-const MOST_FUNCTIONS = 20;
+export const MOST_FUNCTIONS = 20;
 /** A shorter range than that is a slip of the mouse, in pixels. */
 const SLIP = 3;
 const A_DAY = 86_400e9;
@@ -28,7 +28,7 @@ const MEASURES = {
 
 /**
  * The timeline of a selection, by the functions of its report; nothing where all lies in one slice.
- * @param {import("./types.d.ts").Words} words @param {import("./types.d.ts").Report} report
+ * @param {import("./types.d.ts").Words} words @param {import("./types.d.ts").Listed} report
  */
 export async function timeline(words, report) {
   const hottest = [...report.functions].sort((a, b) => b.self_ns - a.self_ns).slice(0, MOST_FUNCTIONS);
@@ -40,7 +40,7 @@ export async function timeline(words, report) {
   const measure = MEASURES[words.bars ?? ""] ?? MEASURES[""];
   const tabs = Object.entries(MEASURES).map(([name, { title }]) => element("button", { type: "button", "aria-pressed": String(MEASURES[name] === measure), onclick: () => go("/explore", { ...words, bars: name }) }, title));
   const part = share(hottest.reduce((sum, row) => sum + row.self_ns, 0), report.all_self_ns);
-  const of = hottest.length < report.functions.length ? ` Of the ${count(hottest.length)} functions with the most self time: ${part} of all.` : "";
+  const of = hottest.length < report.functions.length + report.unlisted ? ` Of the ${count(hottest.length)} functions with the most self time: ${part} of all.` : "";
   const parts = [heading, element("p", { class: "tabs" }, ...tabs.flatMap((tab) => [tab, " "]), range), brush(slices, measure, (since, until) => go("/explore", { ...words, since: moment(since), until: moment(until) }))];
   return of ? [...parts, element("p", { class: "soft" }, of.trim())] : parts;
 }

@@ -1,10 +1,12 @@
 // A selection: its functions, or its flame graph; and one function more closely.
 
 import { WantsToken, ask, hasToken, path, view, wordsOf } from "./ask.js";
-import { timeline } from "./brush.js";
+import { MOST_FUNCTIONS, timeline } from "./brush.js";
 import { choice, labels } from "./choice.js";
 import { flame } from "./flame.js";
 import { functionPart, optionalTime, percentiles, whichOf } from "./function.js";
+import { late } from "./late.js";
+import { listed } from "./listed.js";
 import { commandLine, go, selection } from "./place.js";
 import { empty } from "./services.js";
 import { breakable, table } from "./table.js";
@@ -15,6 +17,8 @@ import { treeOf } from "./tree.js";
 const LEAST_PERCENT = "0.05";
 /** Functions that are listed until somebody wants all: those with the most self time. */
 const LISTED = "1000";
+/** Beside a flame graph: those that the timeline is of. */
+const TIMED = String(MOST_FUNCTIONS);
 
 /** @param {import("./types.d.ts").Words} words @returns {Promise<import("./types.d.ts").Part[]>} */
 export async function explore(words) {
@@ -23,7 +27,7 @@ export async function explore(words) {
     { name: "find", title: "Functions", hint: "name, * and ?" },
   ];
   /** @type {import("./types.d.ts").Part[]} */
-  const parts = [element("h1", {}, words.select || "Everything"), choice("/explore", words, fields), await labels()];
+  const parts = [element("h1", {}, words.select || "Everything"), choice("/explore", words, fields), late(labels().then((all) => [all]), "0")];
   try {
     parts.push(...(await shown(words)));
   } catch (error) {
@@ -37,13 +41,14 @@ export async function explore(words) {
 async function shown(words) {
   const tree = words.view === "flame" ? view("tree", { ...selection(words), root: words.root, min_percent: LEAST_PERCENT, time: words.time, names: "short" }) : null;
   tree?.catch(() => {}); // it is told where it is drawn, if the rest is there
-  const document = await view("report", { ...selection(words), function: pattern(words.find), names: "short", no_callees: "1", sort: "self", limit: words.all ? undefined : LISTED });
+  const limit = tree ? TIMED : words.all ? undefined : LISTED;
+  const document = await listed({ ...selection(words), function: pattern(words.find), names: "short", sort: "self", limit });
   const report = document.reports[0];
   if (!report) return [element("p", {}, "No function of that name was called.")];
   /** @type {import("./types.d.ts").Part[]} */
-  const parts = [facts(report), ...document.warnings.map((warning) => element("p", { class: "soft" }, warning))];
-  parts.push(...(await timeline(words, report).catch(untold)));
-  if (words.function) parts.push(await functionPart(words));
+  const parts = [facts(report, words), ...document.warnings.map((warning) => element("p", { class: "soft" }, warning))];
+  parts.push(late(timeline(words, report).catch(untold), "14em"));
+  if (words.function) parts.push(late(functionPart(words).then((part) => [part]), "30em"));
   parts.push(tabs(words));
   parts.push(...(tree ? flamePart(report, words, await tree) : functionsPart(report, words)), element("h2", {}, "Elsewhere"), exports(words), element("pre", { tabindex: 0 }, commandLine("report", words)));
   return parts;
@@ -66,14 +71,14 @@ function pattern(find) {
   return find ? (/[*?]/.test(find) ? find : `*${find}*`) : undefined;
 }
 
-/** @param {import("./types.d.ts").Report} report */
-function facts(report) {
+/** @param {import("./types.d.ts").Listed} report @param {import("./types.d.ts").Words} words */
+function facts(report, words) {
   const { overhead } = report;
   return element("p", { class: "soft" }, [
     counted(report.calls, "call", "calls"), counted(report.processes, "process", "processes"),
     `recording subtracted: ${(overhead.inner_ns + overhead.outer_ns).toFixed(1)} ns a call ± ${overhead.error_ns.toFixed(1)} ns`,
     report.lost_calls ? `${counted(report.lost_calls, "call", "calls")} lost` : null,
-    report.unlisted ? `${counted(report.unlisted, "function", "functions")} not shown, with ${time(report.unlisted_self_ns)} of self time` : null,
+    report.unlisted && !words.view ? `${counted(report.unlisted, "function", "functions")} not shown, with ${time(report.unlisted_self_ns)} of self time` : null,
   ].filter(Boolean).join(" · "));
 }
 
@@ -83,12 +88,12 @@ function tabs(words) {
   return element("p", { class: "tabs" }, tab("", "Functions"), " ", tab("flame", "Flame graph"));
 }
 
-/** @param {import("./types.d.ts").Report} report @param {import("./types.d.ts").Words} words */
+/** @param {import("./types.d.ts").Listed} report @param {import("./types.d.ts").Words} words */
 function functionsPart(report, words) {
   const all = report.all_self_ns || 1;
   const more = (/** @type {string} */ name) => element("button", { type: "button", onclick: () => go("/explore", { ...words, function: name }) }, ...breakable(name));
-  const times = (/** @type {import("./types.d.ts").FunctionRow} */ row) => ({ self: row.self_ns, own_error: row.self_error_ns, total: row.total_ns, error: row.total_error_ns });
-  /** @type {import("./types.d.ts").Column<import("./types.d.ts").FunctionRow>[]} */
+  const times = (/** @type {import("./types.d.ts").ListedFunction} */ row) => ({ self: row.self_ns, own_error: row.self_error_ns, total: row.total_ns, error: row.total_error_ns });
+  /** @type {import("./types.d.ts").Column<import("./types.d.ts").ListedFunction>[]} */
   const columns = [
     { title: "function", of: (row) => row.name, write: (name, row) => element("span", {}, more(name), whichOf(row, report.functions)), isName: true },
     { title: "calls", of: (row) => row.calls, write: count },
@@ -108,28 +113,28 @@ const LEAST_WAITING = 0.01;
 
 /**
  * The columns of what was waited, where that is known and some was.
- * @param {import("./types.d.ts").Report} report
+ * @param {import("./types.d.ts").Listed} report
  */
 function waits({ functions, all_self_ns }) {
   const waited = functions.reduce((sum, { self_wait_ns }) => sum + (self_wait_ns ?? 0), 0);
   if (waited < all_self_ns * LEAST_WAITING) return [];
   return [
-    { title: "wait", of: (/** @type {import("./types.d.ts").FunctionRow} */ row) => row.wait_ns, write: optionalTime, help: "what of the total it waited, off the processor" },
-    { title: "self wait", of: (/** @type {import("./types.d.ts").FunctionRow} */ row) => row.self_wait_ns, write: optionalTime, help: "what of its self time" },
+    { title: "wait", of: (/** @type {import("./types.d.ts").ListedFunction} */ row) => row.wait_ns, write: optionalTime, help: "what of the total it waited, off the processor" },
+    { title: "self wait", of: (/** @type {import("./types.d.ts").ListedFunction} */ row) => row.self_wait_ns, write: optionalTime, help: "what of its self time" },
   ];
 }
 
 /** Which time a flame graph is of, as `--time` has it. */
 const KINDS = [["", "all time"], ["cpu", "on a processor"], ["wait", "waiting"]];
 
-/** @param {import("./types.d.ts").Report} report @param {import("./types.d.ts").Words} words */
+/** @param {import("./types.d.ts").Listed} report @param {import("./types.d.ts").Words} words */
 function kinds({ functions }, words) {
   if (!functions.some(({ wait_ns }) => wait_ns !== null)) return null;
   const kind = (/** @type {string[]} */ [time, title]) => element("button", { type: "button", "aria-pressed": String((words.time ?? "") === time), onclick: () => go("/explore", { ...words, time }) }, title);
   return element("p", { class: "tabs", role: "group", "aria-label": "Which time" }, ...KINDS.flatMap((one) => [kind(one), " "]));
 }
 
-/** @param {import("./types.d.ts").Report} report @param {import("./types.d.ts").Words} words @param {import("./types.d.ts").TreeDocument} document */
+/** @param {import("./types.d.ts").Listed} report @param {import("./types.d.ts").Words} words @param {import("./types.d.ts").TreeDocument} document */
 function flamePart(report, words, document) {
   const inside = words.root ? element("p", {}, `Only what happens inside ${words.root}. `, element("button", { type: "button", onclick: () => go("/explore", { ...words, root: "" }) }, "Everything")) : null;
   return [element("h2", {}, "Flame graph"), kinds(report, words), inside, flame(treeOf(document), { find: words.find, onName: (name) => go("/explore", { ...words, function: name }) })].filter((part) => part !== null);

@@ -49,7 +49,7 @@ function whenItRan({ name, module, points }, { slice_ns, functions }, words) {
 
 /** The columns of what a call took. */
 export const percentiles = () => /** @type {const} */ (["mean", "p50", "p99", "max"]).map((title) => ({
-  title, of: (/** @type {import("./types.d.ts").FunctionRow} */ row) => row[`${title}_ns`], write: optionalTime,
+  title, of: (/** @type {import("./types.d.ts").ListedFunction} */ row) => row[`${title}_ns`], write: optionalTime,
 }));
 
 /** @param {number | null} ns */
@@ -57,11 +57,11 @@ export const optionalTime = (ns) => (ns === null ? "" : time(ns));
 
 /**
  * How many functions of a list have a name.
- * @type {WeakMap<import("./types.d.ts").FunctionRow[], Map<string, number>>}
+ * @type {WeakMap<import("./types.d.ts").ListedFunction[], Map<string, number>>}
  */
 const copies = new WeakMap();
 
-/** @param {string} name @param {import("./types.d.ts").FunctionRow[]} all */
+/** @param {string} name @param {import("./types.d.ts").ListedFunction[]} all */
 function copiesOf(name, all) {
   let counts = copies.get(all);
   if (!counts) {
@@ -74,12 +74,15 @@ function copiesOf(name, all) {
 
 /**
  * What tells a function from the others of its name: the file name of its module, and of several builds which.
- * @param {import("./types.d.ts").FunctionRow} row @param {import("./types.d.ts").FunctionRow[]} all
+ * @param {import("./types.d.ts").ListedFunction} row @param {import("./types.d.ts").ListedFunction[]} all
  */
 const moduleOf = (row, all) => (copiesOf(row.name, all) > 1 ? ` ${row.module.split("/").pop()}${row.build ? `@${row.build}` : ""}` : "");
 
-/** @param {import("./types.d.ts").FunctionRow} row @param {import("./types.d.ts").FunctionRow[]} all */
-export const whichOf = (row, all) => element("span", { class: "soft" }, moduleOf(row, all));
+/** @param {import("./types.d.ts").ListedFunction} row @param {import("./types.d.ts").ListedFunction[]} all */
+export function whichOf(row, all) {
+  const which = moduleOf(row, all);
+  return which ? element("span", { class: "soft" }, which) : null;
+}
 
 /** @param {import("./types.d.ts").FunctionRow} row @param {string} of */
 function numbers(row, of) {

@@ -5,6 +5,7 @@ import { WantsToken, useToken, wordsOf } from "./ask.js";
 import { compare } from "./compare.js";
 import { explore } from "./explore.js";
 import { history } from "./history.js";
+import { arrived } from "./late.js";
 import { listen } from "./live.js";
 import { place } from "./place.js";
 import { samples } from "./samples.js";
@@ -14,18 +15,19 @@ import { verdicts } from "./verdicts.js";
 
 /** @type {Record<string, (words: import("./types.d.ts").Words) => Promise<import("./types.d.ts").Part[]>>} */
 const PAGES = { "/": services, "/explore": explore, "/compare": compare, "/history": history, "/verdicts": verdicts, "/samples": samples };
-/** Pages on which what comes in is drawn, and how often, in milliseconds: as often as anybody reads numbers; and so that no more than
- * that part of the time is spent on it, however much there is to draw. */
+/** Pages on which what comes in is drawn, and after how many milliseconds again: it moves within a second, and not more often than anybody reads
+ * numbers; and so that no more than that part of the time is spent on it, however much there is to draw. */
 const LIVE = ["/", "/explore"];
-const EVERY = 1000;
+const EVERY = 800;
 const PART = 0.1;
 
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 const live = /** @type {HTMLElement} */ (document.getElementById("live"));
 let drawn = 0;
 let next = /** @type {number | null} */ (null);
-/** Drawings that are under way, and how long the last one took. */
+/** Drawings that are under way, and when the last one began and how long it took. */
 let drawing = 0;
+let began = -Infinity;
 let took = 0;
 
 async function draw(isLive = false) {
@@ -33,6 +35,7 @@ async function draw(isLive = false) {
   if (isLive && (!isFree(path) || document.hidden)) return;
   const [mine, start] = [++drawn, performance.now()];
   drawing++;
+  began = start;
   try {
     await drawNow({ isLive, mine, path, words });
   } finally {
@@ -49,6 +52,7 @@ async function drawNow({ isLive, mine, path, words }) {
   } catch (error) {
     parts = error instanceof WantsToken ? [element("h1", {}, "Who are you?"), login()] : [element("h1", {}, "No answer"), element("p", { class: "error", role: "alert" }, wordsOf(error))];
   }
+  if (isLive) await arrived(); // what is there stays until all of the new is
   if (mine !== drawn || (isLive && !isFree(path))) return; // somebody has gone on
   const [held, scrolled] = [document.activeElement && main.contains(document.activeElement) ? nameOf(document.activeElement) : null, scrollY];
   main.replaceChildren(...parts);
@@ -60,6 +64,7 @@ async function drawNow({ isLive, mine, path, words }) {
   if (isLive) scrollTo(0, scrolled);
   // Whoever goes by keyboard stays where they were, if it is still there.
   if (held) [.../** @type {NodeListOf<HTMLElement>} */ (main.querySelectorAll("button, a, select, [tabindex]"))].find((one) => nameOf(one) === held)?.focus({ preventScroll: true });
+  await arrived();
 }
 
 /** @param {Element} one */
@@ -94,11 +99,11 @@ addEventListener("hashchange", () => draw());
 draw();
 listen(soon, said);
 
-/** Draws what has come in; what is being drawn is shown before, however long it takes. */
+/** Draws what has come in, at once if nothing has for a while; what is being drawn is shown before, however long it takes. */
 function soon() {
   next ??= setTimeout(() => {
     next = null;
     if (drawing) soon();
     else draw(true);
-  }, Math.max(EVERY, took / PART));
+  }, Math.max(began + Math.max(EVERY, took / PART) - performance.now(), drawing ? EVERY : 0));
 }

@@ -1,9 +1,14 @@
-// Tables that are sorted by a click, and grow as one reads on.
+// Tables that are sorted by a click; of long ones only what is in sight is in the page.
 
+import { Rows } from "./rows.js";
 import { element } from "./text.js";
 
-/** Rows that are made at a time. */
-const BATCH = 200;
+/** More rows than that are drawn when they come into sight: each as high as the others, so names do not wrap. */
+const MOST_WHOLE = 200;
+/** What a long list's columns have room for is what stands in so many of its first rows, and in the one with the most. */
+const MEASURED = 50;
+/** How wide names are at least, in digits. */
+const NAME = 24;
 
 /**
  * By which column each table is sorted, as long as the page is open.
@@ -12,24 +17,32 @@ const BATCH = 200;
 const sorts = new Map();
 
 /**
+ * How high the rows of long tables are, which does not change while the page is open, unless the window does.
+ * @type {{ width: number, height: number }}
+ */
+const known = { width: 0, height: 0 };
+
+/**
  * A table with a name. Columns are `{ title, of, write, isName, help }`: what a row has there, and how that is written (text or an
- * element). `sorted` is `[column, descending]` for whoever has not chosen yet.
+ * element). `sorted` is `[column, descending]` for whoever has not chosen yet; null leaves rows as they come.
  * @template Row
- * @param {string} name @param {import("./types.d.ts").Column<Row>[]} columns @param {Row[]} rows @param {[by: number, descending: boolean]} sorted
+ * @param {string} name @param {import("./types.d.ts").Column<Row>[]} columns @param {Row[]} rows @param {[by: number, descending: boolean] | null} sorted
  */
 export function table(name, columns, rows, sorted) {
   const holder = element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": name });
   const draw = () => {
-    const [by, descending] = sorts.get(name) ?? sorted;
-    const order = inOrder(rows, columns[by].of, descending);
+    const [by, descending] = sorts.get(name) ?? sorted ?? [-1, false];
+    const order = by < 0 ? rows : inOrder(rows, columns[by].of, descending);
     const body = element("tbody");
     const heads = columns.map((column, at) => head(column, at === by ? (descending ? "descending" : "ascending") : null, () => {
       sorts.set(name, [at, at === by ? !descending : !column.isName]);
       draw();
       /** @type {HTMLElement} */ (holder.querySelectorAll("th button")[at]).focus();
     }));
-    holder.replaceChildren(element("table", {}, element("thead", {}, element("tr", {}, ...heads)), body));
-    grow(holder, body, order, columns);
+    const whole = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), body);
+    if (order.length > MOST_WHOLE) return holder.replaceChildren(...inSight(whole, body, order, columns));
+    body.append(...order.map((row) => line(row, columns)));
+    holder.replaceChildren(whole);
   };
   draw();
   return holder;
@@ -62,26 +75,45 @@ function inOrder(rows, of, descending) {
 }
 
 /**
- * Adds rows whenever the last one comes into sight.
+ * A long table, of which what is in sight is drawn. Its columns keep their widths, whatever is.
  * @template Row
- * @param {HTMLElement} holder @param {HTMLElement} body @param {Row[]} rows @param {import("./types.d.ts").Column<Row>[]} columns
+ * @param {HTMLElement} whole @param {HTMLElement} body @param {Row[]} order @param {import("./types.d.ts").Column<Row>[]} columns
  */
-function grow(holder, body, rows, columns) {
-  let made = 0;
-  const more = () => {
-    body.append(...rows.slice(made, made + BATCH).map((row) => line(row, columns)));
-    made += BATCH;
+function inSight(whole, body, order, columns) {
+  const widths = columns.map((column) => (column.isName ? null : digits(column, order)));
+  const sum = widths.reduce((sum, width) => /** @type {number} */ (sum) + (width ?? NAME), 0);
+  const one = (/** @type {number | null} */ width) => {
+    const made = element("col");
+    if (width) made.style.width = `calc(${width}ch + 1.2em)`;
+    return made;
   };
-  more();
-  if (made >= rows.length) return;
-  const end = element("p", { class: "soft" }, "…");
-  holder.append(end);
-  const watcher = new IntersectionObserver((seen) => {
-    if (!seen.some((one) => one.isIntersecting)) return;
-    more();
-    if (made >= rows.length) watcher.disconnect(), end.remove();
+  whole.prepend(element("colgroup", {}, ...widths.map(one)));
+  whole.classList.add("long");
+  whole.style.minWidth = `calc(${sum}ch + ${1.2 * columns.length}em)`;
+  whole.setAttribute("aria-rowcount", String(order.length + 1));
+  const rows = new Rows(whole, body, known.width === innerWidth ? known.height : 0);
+  rows.show(order.length, (index) => {
+    Object.assign(known, { width: innerWidth, height: rows.height });
+    const made = line(order[index], columns);
+    made.setAttribute("aria-rowindex", String(index + 2));
+    made.title = made.firstElementChild?.textContent ?? ""; // of a long name, all of it
+    return made;
   });
-  watcher.observe(end);
+  return rows.parts;
+}
+
+/**
+ * How many digits a column has room for.
+ * @template Row
+ * @param {import("./types.d.ts").Column<Row>} column @param {Row[]} rows
+ */
+function digits({ title, of, write }, rows) {
+  const most = rows.reduce((most, row) => (Number(of(row)) > Number(of(most)) ? row : most), rows[0]);
+  const texts = [most, ...rows.slice(0, MEASURED)].map((row) => {
+    const cell = write ? write(of(row), row) : String(of(row) ?? "");
+    return (typeof cell === "string" ? cell : (cell.textContent ?? "")).length;
+  });
+  return Math.max(title.length + 3, ...texts) + 1;
 }
 
 /**

@@ -120,7 +120,28 @@ export interface SampledPoint {
 
 export type SampledStep = Step<"flat" | "cum">;
 
-export interface Report {
+/** Functions as rows of values; `module` is a place in `modules`. */
+export interface ListedDocument {
+  columns: string[];
+  warnings: string[];
+  reports: (ReportFacts & { modules: string[]; functions: (string | number | null)[][] })[];
+}
+
+/** The same with the names of their columns. */
+export interface ListedReports {
+  warnings: string[];
+  reports: Listed[];
+}
+
+export interface Listed extends ReportFacts {
+  functions: ListedFunction[];
+}
+
+export interface Report extends ReportFacts {
+  functions: FunctionRow[];
+}
+
+export interface ReportFacts {
   label?: string | null;
   calls: number;
   processes: number;
@@ -129,7 +150,6 @@ export interface Report {
   unlisted_self_ns: number;
   all_self_ns: number;
   overhead: { inner_ns: number; outer_ns: number; error_ns: number };
-  functions: FunctionRow[];
 }
 
 /** Percentiles are null where no call was timed. */
@@ -152,14 +172,17 @@ export interface Callee {
   self_wait_ns: number | null;
 }
 
-export interface FunctionRow extends Callee, Percentiles {
+export interface ListedFunction extends Callee, Percentiles {
   module: string;
-  build?: string;
-  file: string | null;
-  line: number | null;
+  build?: string | null;
   total_error_ns: number;
   self_error_ns: number;
   mean_ns: number | null;
+}
+
+export interface FunctionRow extends ListedFunction {
+  file: string | null;
+  line: number | null;
   callees: Callee[];
 }
 

@@ -1,5 +1,7 @@
 //! The page: files that are part of the program.
 
+use std::sync::LazyLock;
+
 use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -7,7 +9,7 @@ use axum::response::Response;
 use crate::answer;
 
 /// Its scripts, which are ES modules, and styles. What exported pages have, too, is theirs.
-const FILES: [(&str, &str); 26] = [
+const FILES: [(&str, &str); 29] = [
     ("amount.js", include_str!("../page/amount.js")),
     ("ask.js", include_str!("../page/ask.js")),
     ("brush.js", include_str!("../page/brush.js")),
@@ -20,11 +22,14 @@ const FILES: [(&str, &str); 26] = [
     ("function.js", include_str!("../page/function.js")),
     ("heatmap.js", include_str!("../page/heatmap.js")),
     ("history.js", include_str!("../page/history.js")),
+    ("late.js", include_str!("../page/late.js")),
+    ("listed.js", include_str!("../page/listed.js")),
     ("live.js", include_str!("../page/live.js")),
     ("main.js", include_str!("../page/main.js")),
     ("page.css", include_str!("../page/page.css")),
     ("palette.css", diytrace_views::page::PALETTE),
     ("place.js", include_str!("../page/place.js")),
+    ("rows.js", diytrace_views::page::ROWS),
     ("sampled_compare.js", include_str!("../page/sampled_compare.js")),
     ("sampled_history.js", include_str!("../page/sampled_history.js")),
     ("samples.js", include_str!("../page/samples.js")),
@@ -40,9 +45,16 @@ const FILES: [(&str, &str); 26] = [
 #[derive(Clone, Copy)]
 pub struct Own;
 
+/// The frame of the page, which tells of every script: a browser need not read one to ask for those that it imports.
+static INDEX: LazyLock<String> = LazyLock::new(|| {
+    let scripts = FILES.iter().filter(|(name, _)| name.ends_with(".js"));
+    let links = scripts.map(|(name, _)| format!("<link rel=\"modulepreload\" href=\"/page/{name}\">\n"));
+    include_str!("../page/index.html").replace("</head>", &format!("{}</head>", links.collect::<String>()))
+});
+
 /// `GET /`.
 pub async fn index() -> Response {
-    let mut page = answer::of(StatusCode::OK, "text/html; charset=utf-8", include_str!("../page/index.html"));
+    let mut page = answer::of(StatusCode::OK, "text/html; charset=utf-8", INDEX.as_str());
     page.extensions_mut().insert(Own);
     page
 }

@@ -1,7 +1,7 @@
 //! Pages: one file with style, program and data, that opens from a disk and asks nothing of a network.
 //!
 //! What pages have in common lies here: the frame that they are filled into, colours, how numbers are said, the flame graph, trees of
-//! call paths and long lists. These scripts are ES modules; a service hands some of them out as they are ([`TEXT`], [`SIGHT`],
+//! call paths and long lists. These scripts are ES modules; a service hands some of them out as they are ([`TEXT`], [`SIGHT`], [`ROWS`],
 //! [`FLAMEGRAPH`]).
 
 use std::io;
@@ -26,7 +26,7 @@ pub const FLAMEGRAPH: &str = include_str!("flamegraph.js");
 const PATHS: &str = include_str!("paths.js");
 
 /// Long lists of rows: `rows.js`.
-const ROWS: &str = include_str!("rows.js");
+pub const ROWS: &str = include_str!("rows.js");
 
 /// What every page has, in the order in which its parts need each other.
 const COMMON: [&str; 5] = [TEXT, SIGHT, FLAMEGRAPH, PATHS, ROWS];

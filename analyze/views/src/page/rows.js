@@ -8,21 +8,22 @@ const BESIDE = 20;
 /** A long list in a box, with room above and below for what is not drawn. */
 export class Rows {
   /**
-   * `box` is put where the list shall be, between `above` and `below`; rows are put into `body`, which may be a part of it.
-   * @param {HTMLElement} box @param {HTMLElement} body
+   * `box` is put where the list shall be, between `above` and `below`; rows are put into `body`, which may be a part of it. `height`
+   * is a row's, where that is known from a list like it: there is room for all of them before the first is in the page.
+   * @param {HTMLElement} box @param {HTMLElement} body @param {number} height
    */
-  constructor(box, body = box) {
+  constructor(box, body = box, height = 0) {
     this.box = box;
     this.body = body;
     this.above = document.createElement("div");
     this.below = document.createElement("div");
     this.count = 0;
-    this.height = 0;
+    this.height = height;
     this.first = 0;
     this.drawn = /** @type {HTMLElement[]} */ ([]);
     this.row = /** @type {(index: number) => HTMLElement} */ (() => document.createElement("div"));
     // Before it is in the page, nothing has a height.
-    new ResizeObserver(() => this.height || this.show(this.count, this.row)).observe(box);
+    new ResizeObserver(() => (this.height ? this.follow() : this.show(this.count, this.row))).observe(box);
   }
 
   /** What is put into the page. */
@@ -44,8 +45,9 @@ export class Rows {
       this.draw(0, 1);
       this.height = this.drawn[0].getBoundingClientRect().height;
     }
-    if (from === null || !this.height) this.follow();
-    else this.draw(...this.near(from));
+    if (!this.height) return; // it is not in the page yet
+    if (this.box.isConnected && from === null) this.follow();
+    else this.draw(...this.near(from ?? 0));
   }
 
   /** Draws what has come into sight, and forgets what has left it. */
