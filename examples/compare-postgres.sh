@@ -8,6 +8,7 @@
 # loop in finalize_windowaggregate(). Both servers run at once and answer the same queries in turn. What a server does
 # for a query is the difference of two snapshots of its profile.
 # The first run takes minutes, later ones one or two. Everything stays inside FOLDER; the system is not changed.
+# Sourced, this file only defines its functions.
 set -euo pipefail
 
 # shellcheck source-path=SCRIPTDIR
@@ -107,4 +108,4 @@ named() {
                  NR > 1 && $column["verdict"] == "changed" { print $column["query"], $column["function"] }'
 }
 
-main "$@"
+[[ ${BASH_SOURCE[0]} != "$0" ]] || main "$@"
