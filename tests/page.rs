@@ -373,6 +373,17 @@ fn what_takes_long_is_shown_while_a_program_runs() {
     browser::tell("slow.mjs", &service, &[]);
 }
 
+/// Those that are beyond the first thousand counted as shown, and nothing led to them.
+#[needs(chromium, npm)]
+#[test]
+fn a_long_list_is_told_whole_and_drawn_where_one_looks() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = Recording::of(&fixture("many-functions.c", builds()[0])).run();
+    let mut push = diytrace(folder.path());
+    assert!(run_to_end(push.args(["push", "--store", "s.db"]).arg(recorded.out())).status.success());
+    browser::tell("long.mjs", &Service::start(folder.path(), &[]), &["many-functions"]);
+}
+
 #[needs(chromium, npm)]
 #[test]
 fn a_program_that_starts_is_shown_and_moves_without_a_click() {

@@ -2,26 +2,48 @@
 
 import { view } from "./ask.js";
 import { bars } from "./chart.js";
+import { isOld, lately, look } from "./lately.js";
 import { rate } from "./live.js";
 import { address } from "./place.js";
 import { table } from "./table.js";
-import { count, element } from "./text.js";
+import { count, element, time } from "./text.js";
 
 export async function services() {
   const { series } = await view("series");
   if (!series.length) return [element("h1", {}, "Services"), empty()];
+  const services = byService(series);
+  const draw = () => [table("services", columns, services, [3, true])];
   /** @type {import("./types.d.ts").Column<ReturnType<typeof byService>[number]>[]} */
   const columns = [
     { title: "service", of: (row) => row.name, write: (name) => element("a", { href: address("/explore", { select: `service=${name}` }) }, name), isName: true },
     { title: "calls/s", of: (row) => rate(row.name).now, write: (now) => (now ? count(Math.round(now)) : "") },
     { title: "last minute", of: (row) => row.last, write: (_, row) => bars(rate(row.name).slices, `calls in each second of the last minute: ${row.name}`, "spark") },
     { title: "calls", of: (row) => row.calls, write: count },
+    { title: "on a processor", of: (row) => lately(row.name)?.cpu, write: optional, help: "self time of the last 5 minutes, all processes together" },
+    { title: "waiting", of: (row) => lately(row.name)?.wait, write: optional, help: "of the last 5 minutes" },
+    { title: "p99", of: (row) => lately(row.name)?.p99, write: (_, row) => p99(row.name), help: "of calls of the function with the most time, in the last 5 minutes" },
     { title: "recordings", of: (row) => row.recordings, write: count },
     { title: "hosts", of: (row) => row.hosts.size, write: count },
     { title: "builds", of: (row) => row.builds.size, write: count },
     { title: "last", of: (row) => row.last, write: age },
   ];
-  return [element("h1", {}, "Services"), table("services", columns, byService(series), [3, true])];
+  const place = element("div", {}, ...draw());
+  // What takes longer keeps nobody waiting, neither for the list nor for what comes in: the next that is drawn has it, or this one.
+  if (isOld()) look().then(() => place.isConnected && place.replaceChildren(...draw()));
+  return [element("h1", {}, "Services"), place];
+}
+
+/** @param {number | null | undefined} ns */
+const optional = (ns) => (ns === null || ns === undefined ? "" : time(ns));
+
+/**
+ * The p99 of a service's root, and how it went.
+ * @param {string} service
+ */
+function p99(service) {
+  const { root, p99, course } = lately(service) ?? { root: "", p99: null, course: [] };
+  if (p99 === null) return "";
+  return element("span", { title: root }, course.length > 1 ? bars(course, `p99 of ${root} in the last 5 minutes`, "spark") : null, ` ${time(p99)}`);
 }
 
 /** @param {import("./types.d.ts").Series[]} series */

@@ -124,7 +124,7 @@ export type SampledStep = Step<"flat" | "cum">;
 export interface ListedDocument {
   columns: string[];
   warnings: string[];
-  reports: (ReportFacts & { modules: string[]; functions: (string | number | null)[][] })[];
+  reports: (Omit<Listed, "functions"> & { modules: string[]; functions: (string | number | null)[][] })[];
 }
 
 /** The same with the names of their columns. */
@@ -134,6 +134,8 @@ export interface ListedReports {
 }
 
 export interface Listed extends ReportFacts {
+  all_self_cpu_ns: number | null;
+  all_self_wait_ns: number | null;
   functions: ListedFunction[];
 }
 

@@ -9,7 +9,7 @@ use axum::response::Response;
 use crate::answer;
 
 /// Its scripts, which are ES modules, and styles. What exported pages have, too, is theirs.
-const FILES: [(&str, &str); 29] = [
+const FILES: [(&str, &str); 30] = [
     ("amount.js", include_str!("../page/amount.js")),
     ("ask.js", include_str!("../page/ask.js")),
     ("brush.js", include_str!("../page/brush.js")),
@@ -22,6 +22,7 @@ const FILES: [(&str, &str); 29] = [
     ("function.js", include_str!("../page/function.js")),
     ("heatmap.js", include_str!("../page/heatmap.js")),
     ("history.js", include_str!("../page/history.js")),
+    ("lately.js", include_str!("../page/lately.js")),
     ("late.js", include_str!("../page/late.js")),
     ("listed.js", include_str!("../page/listed.js")),
     ("live.js", include_str!("../page/live.js")),

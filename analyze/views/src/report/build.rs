@@ -195,7 +195,20 @@ impl Builder<'_, '_> {
         let called = |calls: u64| calls > 0;
         let unlisted = all.values().filter(|function| called(function.calls)).count()
             - rows.iter().filter(|function| called(function.calls)).count();
-        Report { subject, all_self_ns, unlisted: unlisted as u64, unlisted_calls, unlisted_self_ns, functions: rows }
+        let spent = all.values().map(|function| {
+            Spent::of([function.corrected.total, function.corrected.own], [function.off, function.own_off])
+        });
+        let spent = spent.filter_map(|spent| Some([spent.self_cpu_ns?, spent.self_wait_ns?]));
+        let all_self_spent_ns = spent.reduce(|[cpu, wait], [more_cpu, more_wait]| [cpu + more_cpu, wait + more_wait]);
+        Report {
+            subject,
+            all_self_ns,
+            all_self_spent_ns,
+            unlisted: unlisted as u64,
+            unlisted_calls,
+            unlisted_self_ns,
+            functions: rows,
+        }
     }
 
     /// Whether everything is told, and not just numbers.

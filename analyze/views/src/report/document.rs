@@ -63,6 +63,9 @@ pub struct Report {
     /// Self time of all functions, listed or not.
     #[serde(serialize_with = "nanoseconds")]
     pub all_self_ns: f64,
+    /// What of that was spent on a processor, and waiting; `None` where nobody knows.
+    #[serde(skip)]
+    pub all_self_spent_ns: Option<[f64; 2]>,
     /// Functions that were called, but not asked for.
     pub unlisted: u64,
     /// Their calls.

@@ -48,6 +48,10 @@ struct Group<'a> {
     subject: &'a Subject,
     #[serde(serialize_with = "nanoseconds")]
     all_self_ns: f64,
+    #[serde(serialize_with = "optional_nanoseconds")]
+    all_self_cpu_ns: Option<f64>,
+    #[serde(serialize_with = "optional_nanoseconds")]
+    all_self_wait_ns: Option<f64>,
     unlisted: u64,
     unlisted_calls: u64,
     #[serde(serialize_with = "nanoseconds")]
@@ -102,6 +106,8 @@ impl<'a> Group<'a> {
         Self {
             subject: &report.subject,
             all_self_ns: report.all_self_ns,
+            all_self_cpu_ns: report.all_self_spent_ns.map(|[cpu, _]| cpu),
+            all_self_wait_ns: report.all_self_spent_ns.map(|[_, wait]| wait),
             unlisted: report.unlisted,
             unlisted_calls: report.unlisted_calls,
             unlisted_self_ns: report.unlisted_self_ns,

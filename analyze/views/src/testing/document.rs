@@ -63,6 +63,7 @@ pub fn document(roots: &[&str]) -> Document {
             unlisted: 0,
             unlisted_calls: 0,
             unlisted_self_ns: 0.0,
+            all_self_spent_ns: None,
             functions,
         }],
         limit: None,
