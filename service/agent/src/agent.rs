@@ -15,8 +15,9 @@ use crate::{Access, Error};
 /// How often frames are sent while the service has not said how often it wants them.
 const USUAL: Duration = Duration::from_secs(10);
 
-/// How often folders are looked into for new recordings, at least.
+/// How often folders are looked into for new recordings, at least; as often as frames are sent, but not more often than that.
 const LOOK: Duration = Duration::from_secs(1);
+const LOOK_AT_MOST: Duration = Duration::from_millis(250);
 
 /// Frames of so many bytes go together: what they were made of is in memory until they are acknowledged.
 const TOGETHER: usize = 128 << 10;
@@ -196,7 +197,7 @@ impl Agent {
     /// Finds recordings, if it is time for that; whether there are new ones.
     fn look(&mut self) -> bool {
         let mut is_new = false;
-        if self.looked.is_some_and(|at| at.elapsed() < LOOK) {
+        if self.looked.is_some_and(|at| at.elapsed() < self.every.clamp(LOOK_AT_MOST, LOOK)) {
             return false;
         }
         self.looked = Some(Instant::now());
