@@ -110,6 +110,27 @@ fn functions_that_are_called_near_where_recording_began() {
     assert_eq!(root["reports"][0]["functions"][0]["callees"].as_array().unwrap().len(), 0);
 }
 
+/// Beyond a limit, functions counted as listed.
+#[test]
+fn what_a_limit_leaves_out_is_counted_and_the_first_are_the_same() {
+    let recorded = recorded();
+    for sort in ["self", "total", "calls", "max", "name"] {
+        let [whole, some, rows] = ["", " --limit 3", " --limit 3 --compact"]
+            .map(|more| json(&recorded, &format!("report --sort {sort}{more}"))["reports"][0].clone());
+        let all = whole["functions"].as_array().unwrap();
+        assert_eq!(some["functions"].as_array().unwrap()[..], all[..3], "{sort}");
+        assert_eq!((&some["unlisted"], &rows["unlisted"]), (&(all.len() - 3).into(), &(all.len() - 3).into()));
+        let calls: u64 = all[..3].iter().map(|function| function["calls"].as_u64().unwrap()).sum();
+        for report in [&some, &rows] {
+            assert_eq!(calls + report["unlisted_calls"].as_u64().unwrap(), whole["calls"].as_u64().unwrap());
+        }
+        // Name and calls are the first and the fourth column.
+        let listed = rows["functions"].as_array().unwrap().iter().map(|row| (row[0].clone(), row[3].clone()));
+        let same = all[..3].iter().map(|function| (function["name"].clone(), function["calls"].clone()));
+        assert!(listed.eq(same), "{sort}: {rows}");
+    }
+}
+
 #[test]
 fn what_takes_too_little() {
     let recorded = recorded();

@@ -52,7 +52,7 @@ async function open(context, address) {
     const main = document.getElementById("main");
     const seen = (what) => requestAnimationFrame(() => { window[what] ??= performance.now(); });
     new MutationObserver((_, watcher) => {
-      if (!main.querySelector("tbody tr, canvas.flame, .error")) return;
+      if (!main.querySelector("tbody tr, canvas.flame, .error, pre")) return;
       seen("there");
       if (main.querySelector("[aria-busy=true]")) return;
       watcher.disconnect();
