@@ -5,7 +5,7 @@
 //   SERVICE=… CHROMIUM=… node service_speed.mjs LIVE_SECONDS VIEW=ADDRESS…          (ADDRESS: what is behind the `#`)
 //
 // A row for each measurement goes to stdout: what, unit, steps, median, largest. `first paint` is the browser's own; `there` is when the
-// view's first answer is drawn (rows of a table, a graph, or what a view says of itself), and `whole` when all are, from the navigation on;
+// view's first answer is drawn, and `whole` when all are, from the navigation on;
 // `first` is the first time of all, and the median is of five, each in a new tab. Of a step, `script` is the time in which the page's program runs, `frame` until
 // the frame with the result is done, waiting for the screen's next turn included. `scroll` is of VIEW=functions, `zoom` of VIEW=flame, and
 // `live` of VIEW=live, in which a program runs whose agent sends four times a second: processor time of all of the browser's processes.
@@ -52,7 +52,7 @@ async function open(context, address) {
     const main = document.getElementById("main");
     const seen = (what) => requestAnimationFrame(() => { window[what] ??= performance.now(); });
     new MutationObserver((_, watcher) => {
-      if (!main.querySelector("tbody tr, canvas.flame, .error, pre")) return;
+      if (!main.querySelector("h1")) return;
       seen("there");
       if (main.querySelector("[aria-busy=true]")) return;
       watcher.disconnect();
