@@ -99,11 +99,14 @@ addEventListener("hashchange", () => draw());
 draw();
 listen(soon, said);
 
+/** Until what has come in may be drawn, in milliseconds, by how long the last drawing took. */
+const pause = () => began + Math.max(EVERY, took / PART) - performance.now();
+
 /** Draws what has come in, at once if nothing has for a while; what is being drawn is shown before, however long it takes. */
 function soon() {
   next ??= setTimeout(() => {
     next = null;
-    if (drawing) soon();
+    if (drawing || pause() > 0) soon();
     else draw(true);
-  }, Math.max(began + Math.max(EVERY, took / PART) - performance.now(), drawing ? EVERY : 0));
+  }, Math.max(pause(), drawing ? EVERY : 0));
 }
