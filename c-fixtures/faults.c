@@ -9,6 +9,9 @@
  *   list    find_session walks a list that grows with each request
  *   cache   load_page has room for 16 pages; when more are asked for in turn, each is read again by read_page
  *   pause   collect stops all every tenth of a second, for the longer, the more requests there were
+ *   storm   ask_backend fails when it is asked more than 8 times in a tenth of a second, and is asked again, up to ten times
+ *   leak    above 80 requests a second, every fourth does not give its connection to a database back; take_connection waits until
+ *           one of eight is free, or was taken 200 ms ago
  *   stall   every second nothing is answered for its first 200 ms, whatever the load
  *
  * GET /status/N is answered with that status, /chunks in chunks, /late/MS after so many milliseconds; /shut is not answered,
@@ -29,8 +32,8 @@
 
 #define QUIET __attribute__((no_instrument_function))
 
-enum fault { NONE, LOCK, LIST, CACHE, PAUSE, STALL };
-static const char *const names[] = {"none", "lock", "list", "cache", "pause", "stall"};
+enum fault { NONE, LOCK, LIST, CACHE, PAUSE, STORM, LEAK, STALL };
+static const char *const names[] = {"none", "lock", "list", "cache", "pause", "storm", "leak", "stall"};
 static enum fault fault;
 
 static atomic_long requests, connections, bytes_read;
@@ -124,6 +127,56 @@ static void collect(long late) {
     pthread_mutex_unlock(&world);
 }
 
+static atomic_long asked_tenth, asked;
+
+/* Whether it had time for that. */
+static int ask_backend(void) {
+    if (fault != STORM)
+        return 1;
+    long now = now_us() / 100000, before = atomic_load(&asked_tenth);
+    if (now != before && atomic_compare_exchange_strong(&asked_tenth, &before, now))
+        atomic_store(&asked, 0);
+    rest(1000);
+    return atomic_fetch_add(&asked, 1) < 8;
+}
+
+static void fetch_price(void) {
+    for (int again = 0; !ask_backend() && again < 10; again++) {
+    }
+}
+
+#define POOL 8
+static struct { int is_taken, is_leaked; long since; } pool[POOL];
+static pthread_mutex_t of_pool = PTHREAD_MUTEX_INITIALIZER;
+
+static int take_connection(void) {
+    while (fault == LEAK) {
+        long now = now_us();
+        pthread_mutex_lock(&of_pool);
+        for (int i = 0; i < POOL; i++) {
+            if (!pool[i].is_taken || (pool[i].is_leaked && now - pool[i].since > 200000)) {
+                pool[i].is_taken = 1, pool[i].is_leaked = 0, pool[i].since = now;
+                pthread_mutex_unlock(&of_pool);
+                return i;
+            }
+        }
+        pthread_mutex_unlock(&of_pool);
+        rest(1000);
+    }
+    return 0;
+}
+
+static void give_back(int connection, long id, long late) {
+    if (fault != LEAK)
+        return;
+    pthread_mutex_lock(&of_pool);
+    if (late > 8 && id % 4 == 0)
+        pool[connection].is_leaked = 1;
+    else
+        pool[connection].is_taken = 0;
+    pthread_mutex_unlock(&of_pool);
+}
+
 static long render(char *body) {
     long sum = 0;
     for (int i = 0; i < 5000; i++)
@@ -178,6 +231,11 @@ static int handle_request(int from, const char *path) {
     find_session(id);
     load_page(id, late);
     update_totals(late);
+    fetch_price();
+    int connection = take_connection();
+    if (fault == LEAK)
+        rest(1000); /* its query */
+    give_back(connection, id, late);
     render(body);
     return answer(from, 200, "");
 }

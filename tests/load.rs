@@ -496,3 +496,18 @@ fn a_cache_that_overflows_is_named() {
     assert_eq!((&first["name"], why != "cost"), (&Value::from("read_page"), true), "{first:#}");
     assert!(loaded.json["summary"].as_str().unwrap().contains("`read_page`"), "{}", loaded.json["summary"]);
 }
+
+#[test]
+fn a_storm_of_retries_is_named() {
+    let loaded = beside_its_recording("storm");
+    let first = &loaded.json["response"]["functions"][0];
+    // Each takes as long as before, if the machine has time for it.
+    let why = first["growth"]["why"].as_str().unwrap();
+    assert_eq!((&first["name"], why != "cost"), (&Value::from("ask_backend"), true), "{first:#}");
+    assert!(loaded.json["summary"].as_str().unwrap().contains("`ask_backend`"), "{}", loaded.json["summary"]);
+}
+
+#[test]
+fn a_leak_of_connections_is_named() {
+    assert_names("leak", "take_connection", "cost");
+}
