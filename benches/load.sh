@@ -158,9 +158,9 @@ stall() {
 faults() {
     printf 'fault\trun\tbends\tnamed\tshare %%\twhy\tplanted\tsummary\n'
     local fault run
-    declare -A planted=([none]=- [lock]=update_totals [list]=find_session [cache]=read_page [pause]=collect)
+    declare -A planted=([none]=- [lock]=update_totals [list]=find_session [cache]=read_page [pause]=collect [storm]=ask_backend [leak]=take_connection)
     for ((run = 1; run <= ${rounds:-20}; run++)); do
-        for fault in none lock list cache pause; do
+        for fault in none lock list cache pause storm leak; do
             start_faults "$fault" recorded
             "$diytrace" load "http://127.0.0.1:$port/" --rate 40,240 --warm-up 500ms --duration "${seconds}s" --profile "$work/out" --format json 2>/dev/null >"$work/said"
             stop_faults

@@ -33,6 +33,7 @@ mod executable;
 pub mod faults;
 mod fixture;
 mod invariants;
+pub mod nginx;
 pub mod page;
 pub mod pprof;
 mod readers;

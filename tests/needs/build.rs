@@ -75,6 +75,7 @@ fn things() -> Vec<Thing> {
         Thing { name: "chromium", what: "chromium".to_owned(), found: tools(&["chromium"], "chromium") },
         Thing { name: "npm", what: "node and npm".to_owned(), found: tools(&["node", "npm"], "npm") },
         Thing { name: "clickhouse", what: CLICKHOUSE.to_owned(), found: clickhouse() },
+        Thing { name: "nginx", what: "nginx".to_owned(), found: tools(&["nginx"], "nginx-light") },
         Thing { name: "go", what: "go".to_owned(), found: tools(&["go"], "golang-go") },
         Thing {
             name: "static_libc",

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use diytrace_load::crew::{Begun, Go, Member, Named, PhaseSeen, Seen, Stage, Submitted, settle};
-use diytrace_load::{Driven, Fleet, Job, Shared, Stretch, Worker};
+use diytrace_load::crew::{Begun, Go, Look, Member, Named, PhaseSeen, Seen, Stage, Submitted, settle};
+use diytrace_load::{Driven, Fleet, Going, Job, Share, Shared, Stretch, Worker};
 
 use crate::{Access, Client, Error};
 
@@ -16,6 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The service is asked how it goes so often.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// And what it has come to so far.
+const TOLD: Duration = Duration::from_millis(500);
 
 /// And so often while nobody asks: it would take the run for forgotten.
 const HEARTBEAT: Duration = Duration::from_secs(1);
@@ -52,7 +55,7 @@ impl Crew {
         let mut crew = Self { client, run, phases: 0, done: 0, members: Vec::new(), heartbeat };
         let began = Instant::now();
         loop {
-            crew.members = crew.look()?.members;
+            crew.members = crew.look(false)?.members;
             let is_asked = |member: &Member| member.stage == Stage::Asked;
             if !crew.members.iter().any(is_asked) || began.elapsed() > most || shared.is_over.load(Ordering::Relaxed) {
                 break;
@@ -89,9 +92,10 @@ impl Crew {
         self.members.iter().map(worker).collect()
     }
 
-    fn look(&self) -> Result<Seen, Error> {
-        let named = Named { run: self.run.clone() };
-        insistently(|| self.client.exchange("/v1/load/look", &named, PATIENCE))
+    /// How it goes; with what it has come to so far, or without.
+    fn look(&self, so_far: bool) -> Result<Seen, Error> {
+        let look = Look { run: self.run.clone(), so_far };
+        insistently(|| self.client.exchange("/v1/load/look", &look, PATIENCE))
     }
 
     fn stop(&self) -> Result<(), Error> {
@@ -116,7 +120,7 @@ impl Fleet for Crew {
         &mut self,
         stretch: &Stretch,
         shared: &Shared,
-        look: &mut dyn FnMut(u64, f64) -> Result<(), diytrace_load::Error>,
+        look: &mut dyn FnMut(Going<'_>) -> Result<(), diytrace_load::Error>,
     ) -> Result<Driven, diytrace_load::Error> {
         self.phases += 1;
         let go = Go { run: self.run.clone(), phase: self.phases, stretch: *stretch, post: None, begins_ns: 0 };
@@ -130,12 +134,16 @@ impl Fleet for Crew {
         }
         let length_ns = stretch.duration.as_nanos().max(1) as f64;
         let (mut elapsed, mut most_done, mut looked) = (stretch.duration, self.done, Ok(()));
-        let mut is_stopped = false;
+        let (mut is_stopped, mut told) = (false, Instant::now());
         loop {
-            let seen = self.look().map_err(of_crew)?;
+            let wants_so_far = told.elapsed() >= TOLD;
+            if wants_so_far {
+                told = Instant::now();
+            }
+            let seen = self.look(wants_so_far).map_err(of_crew)?;
             self.members = seen.members;
             let phase = seen.phase.filter(|phase| phase.number == self.phases);
-            let Some(PhaseSeen { age_ns, done, done_since, result, .. }) = phase else { continue };
+            let Some(PhaseSeen { age_ns, done, done_since, so_far, result, .. }) = phase else { continue };
             let age = Duration::from_nanos(age_ns.max(0).unsigned_abs());
             if let Some((tally, parts)) = result {
                 self.done += done;
@@ -153,7 +161,11 @@ impl Fleet for Crew {
             if looked.is_ok() && part <= 1.0 {
                 // Frames come four times a second: what was done since is told as it was before, and all of it at the end.
                 most_done = most_done.max(self.done + done + done_since as u64);
-                looked = look(most_done, part);
+                let so_far = so_far.map(|(tally, parts)| {
+                    let shares = parts.into_iter().map(Share::from).collect();
+                    Driven { tally, elapsed: age.min(stretch.duration), shares }
+                });
+                looked = look(Going { done: most_done, part, so_far: so_far.as_ref() });
             }
             if looked.is_err() {
                 shared.is_over.store(true, Ordering::Relaxed);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::failure::{Failure, NotSent};
 use crate::pace::{Pace, Plan};
-use crate::phase::{Driver, GRACE, Patience, Phase, Shared};
+use crate::phase::{Driver, EVERY, GRACE, Part, Patience, Phase, Shared};
 use crate::tally::{Sent, Tally};
 
 /// The variable that tells a command its request's number.
@@ -66,14 +66,15 @@ impl Driver for Commands {
             }
             let plan =
                 Plan::new(phase.pace, phase.begins_ns, (thread, phase.threads), fastrand::Rng::with_seed(phase.seed));
-            plan_all(plan, phase, &queue, shared);
+            plan_all(plan, phase, thread, &queue, shared);
         });
         queue.waiting.into_inner().unwrap_or_else(PoisonError::into_inner).tally
     }
 }
 
 /// Has what is due be taken, until the phase is over.
-fn plan_all(mut plan: Plan, phase: &Phase, queue: &Queue, shared: &Shared) {
+fn plan_all(mut plan: Plan, phase: &Phase, thread: u64, queue: &Queue, shared: &Shared) {
+    let mut next_part = phase.begins_ns + EVERY.as_nanos() as u64;
     loop {
         let now = shared.now_ns();
         let is_cut_short = shared.is_over.load(Ordering::Relaxed);
@@ -92,6 +93,12 @@ fn plan_all(mut plan: Plan, phase: &Phase, queue: &Queue, shared: &Shared) {
             waiting.is_over = true;
             queue.changed.notify_all();
             return;
+        }
+        if let Some(parts) = shared.parts.as_ref().filter(|_| now >= next_part) {
+            next_part = now + EVERY.as_nanos() as u64;
+            let tally = std::mem::replace(&mut waiting.tally, Tally::new(phase.begins_ns));
+            // Who is told no more has gone, and with it whoever would want to know.
+            let _ = parts.send(Part { thread, until_ns: now, tally });
         }
         drop(waiting);
         let until = Duration::from_nanos(plan.peek().min(phase.ends_ns).saturating_sub(shared.now_ns()));

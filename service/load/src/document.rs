@@ -10,7 +10,7 @@ use crate::run::Step;
 use crate::workers::Worker;
 
 /// The name of the shape.
-const SCHEMA: &str = "diytrace-load/1";
+pub const SCHEMA: &str = "diytrace-load/1";
 
 /// A run.
 #[derive(Clone, Debug, Serialize)]
@@ -26,6 +26,9 @@ pub struct Document {
     pub summary: String,
     /// Whether somebody has ended it.
     pub interrupted: bool,
+    /// Which step goes on, of a run that is not over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub going: Option<usize>,
     /// One for each rate.
     pub steps: Vec<Load>,
     /// The lowest rate while the recording was paused, if that was asked for.
@@ -46,6 +49,9 @@ pub struct Target {
     pub target: String,
     /// `constant`, `poisson`, or `max` where connections send as fast as they can.
     pub schedule: &'static str,
+    /// Whether HTTP/2 was spoken.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub http2: bool,
     /// Connections, or commands that may run at once.
     pub connections: usize,
     /// Threads that have driven them.
@@ -59,8 +65,12 @@ pub struct Target {
 impl Document {
     /// Of steps that were run.
     pub fn new(target: Target, steps: &[Step]) -> Self {
-        let interrupted = steps.iter().any(|step| step.is_cut_short);
-        let loads: Vec<Load> = steps.iter().map(Load::of).collect();
+        Self::of(target, steps.iter().map(Load::of).collect())
+    }
+
+    /// Of steps that were run, as data.
+    pub fn of(target: Target, loads: Vec<Load>) -> Self {
+        let interrupted = loads.iter().any(|load| load.interrupted);
         let warnings = warnings(&loads);
         let summary = sentence(&loads, bend(&loads), None);
         Self {
@@ -69,6 +79,7 @@ impl Document {
             warnings,
             summary,
             interrupted,
+            going: None,
             steps: loads,
             unrecorded: None,
             workers: Vec::new(),
@@ -95,6 +106,13 @@ impl Document {
                 self.warnings.push(format!("worker {} has taken no part: {why}", worker.name));
             }
         }
+        self
+    }
+
+    /// The same, with a step that goes on: nothing is concluded from that yet.
+    pub fn with_going(mut self, going: Load) -> Self {
+        self.going = Some(self.steps.len());
+        self.steps.push(going);
         self
     }
 

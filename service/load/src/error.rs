@@ -126,6 +126,24 @@ pub enum Error {
         /// What was written.
         text: String,
     },
+    /// A path cannot be.
+    #[error("`{text}` is no path: write it as in /item/1?full, with %20 for a space")]
+    Path {
+        /// What was written.
+        text: String,
+    },
+    /// A header is about a connection of HTTP/1.1.
+    #[error("`{header}` is no header of HTTP/2: leave it out, or leave out --http2")]
+    NotInHttp2 {
+        /// Its name.
+        header: String,
+    },
+    /// HTTP/2 is not spoken.
+    #[error("{host} does not speak HTTP/2: leave out --http2, or have the server speak it (nginx: `listen … http2`)")]
+    NoHttp2 {
+        /// The host and its port.
+        host: String,
+    },
     /// A method cannot be.
     #[error("`{text}` is no method: write as in GET or POST")]
     Method {

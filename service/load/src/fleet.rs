@@ -96,14 +96,24 @@ pub struct Lost {
     pub most_unknown: Option<u64>,
 }
 
+/// How a stretch goes, at a moment of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Going<'a> {
+    /// How many requests were done in the run.
+    pub done: u64,
+    /// Which part of the stretch is over.
+    pub part: f64,
+    /// What it has come to so far: now and then, where somebody wants to know.
+    pub so_far: Option<&'a Driven>,
+}
+
 /// Who makes load.
 pub trait Fleet {
-    /// Makes load at one pace; `look` is told again and again how many requests were done in the run, and which part of the stretch is
-    /// over.
+    /// Makes load at one pace; `look` is told again and again how it goes.
     fn drive(
         &mut self,
         stretch: &Stretch,
         shared: &Shared,
-        look: &mut dyn FnMut(u64, f64) -> Result<(), Error>,
+        look: &mut dyn FnMut(Going<'_>) -> Result<(), Error>,
     ) -> Result<Driven, Error>;
 }

@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::file::File;
 use crate::http::{Body, Mix, Request, Requests};
+use crate::http2::Streams;
 use crate::phase::Patience;
 use crate::postgres::{self, Database, Queries};
 use crate::redis::{self, Commands, Redis};
 use crate::server::{Server, Spoken};
-use crate::socket::{Host, Tls};
+use crate::socket::Tls;
 use crate::url::Url;
 
 /// What is to be sent, and to whom. It may hold passwords, and is not shown.
@@ -33,6 +34,9 @@ pub struct Job {
     pub requests: Option<Requests>,
     /// Certificates that the server's must come from, for `https://`.
     pub authority: Option<File>,
+    /// Whether HTTP/2 is spoken, for HTTP.
+    #[serde(default)]
+    pub http2: bool,
     /// Whether a connection is used again.
     pub keeps_alive: bool,
     /// An answer that takes longer is none.
@@ -93,6 +97,7 @@ impl Job {
             (!self.headers.is_empty(), "--header", "http:// and https://"),
             (self.body.is_some(), "--body", "http:// and https://"),
             (self.authority.is_some(), "--tls-ca", "https://"),
+            (self.http2, "--http2", "http:// and https://"),
         ] {
             if is_given {
                 return Err(Error::NotForIt { option, kind });
@@ -105,23 +110,30 @@ impl Job {
         if self.query.is_some() {
             return Err(Error::NotForIt { option: "--query", kind: "postgres:// and redis://" });
         }
-        let mix = match &self.requests {
-            Some(requests) => Mix::of(requests, &self.headers, &url.host.text, self.keeps_alive)?,
-            None => self.one_request(&url.path, &url.host)?,
-        };
         let tls = match (url.is_secure, &self.authority) {
             (true, authority) => Some(Tls::new(&url.host, authority.as_ref())?),
             (false, None) => None,
             (false, Some(_)) => return Err(Error::NotForIt { option: "--tls-ca", kind: "https://" }),
         };
+        let (host, one) = (&url.host.text, self.one_request(&url.path));
+        if self.http2 {
+            let streams = match &self.requests {
+                Some(requests) => Streams::of(requests, &self.headers, host, url.is_secure)?,
+                None => Streams::one(&one, host, url.is_secure)?,
+            };
+            return Ok(Spoken::Http2 { streams, tls: tls.map(Tls::for_http2) });
+        }
+        let mix = match &self.requests {
+            Some(requests) => Mix::of(requests, &self.headers, host, self.keeps_alive)?,
+            None => Mix::one(&one, host, self.keeps_alive)?,
+        };
         Ok(Spoken::Http { mix, tls })
     }
 
-    fn one_request(&self, path: &str, host: &Host) -> Result<Mix, Error> {
+    fn one_request(&self, path: &str) -> Request {
         let body = self.body.as_ref().map_or(Body::None, |file| Body::Bytes(file.bytes.clone()));
         let usual = if body == Body::None { "GET" } else { "POST" };
         let method = self.method.clone().unwrap_or_else(|| usual.to_owned());
-        let request = Request { method, path: path.to_owned(), headers: self.headers.clone(), body };
-        Mix::one(&request, &host.text, self.keeps_alive)
+        Request { method, path: path.to_owned(), headers: self.headers.clone(), body }
     }
 }

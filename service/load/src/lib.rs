@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! [`Rates`] ─▶ [`Plan`]: steps ─▶ phases ─▶ threads: a [`Driver`] each ─▶ [`Tally`] ─▶ [`Document`] ─▶ table, CSV, JSON
-//!                                              │  http, postgres, redis, commands    sums ▲
-//!                                              ▼                                          │
+//!                                              │  http, http2, postgres, redis, commands  ▲
+//!                                              ▼                                     sums │
 //!                              server ──▶ its recording ─[`profile`]─▶ cost of functions by step
 //! ```
 //!
@@ -24,6 +24,7 @@ mod file;
 mod fleet;
 mod histogram;
 pub mod http;
+pub mod http2;
 mod job;
 mod limit;
 mod load;
@@ -48,11 +49,11 @@ mod weighted;
 mod workers;
 
 pub use commands::Commands;
-pub use document::{Document, Target};
+pub use document::{Document, SCHEMA, Target};
 pub use error::Error;
 pub use failure::{Code, Failure, NotSent};
 pub use file::File;
-pub use fleet::{Counts, Driven, Fleet, Lost, Share, Stretch};
+pub use fleet::{Counts, Driven, Fleet, Going, Lost, Share, Stretch};
 pub use histogram::Histogram;
 pub use job::Job;
 pub use limit::Limit;

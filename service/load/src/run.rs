@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::Error;
 use crate::failure::NotSent;
-use crate::fleet::{Driven, Fleet, Share, Stretch};
+use crate::fleet::{Driven, Fleet, Going, Share, Stretch};
 use crate::pace::{Pace, Rates};
 use crate::phase::{Driver, Shared};
 use crate::tally::Tally;
@@ -49,8 +49,8 @@ pub trait Observer {
     fn begin(&mut self, _number: usize, _pace: Pace) -> Result<(), Error> {
         Ok(())
     }
-    /// It goes on; how many requests were done of the run, and which part of the step is over.
-    fn look(&mut self, _done: u64, _part: f64) -> Result<(), Error> {
+    /// It goes on.
+    fn look(&mut self, _going: Going<'_>) -> Result<(), Error> {
         Ok(())
     }
     /// It is over, and nothing is on its way.
@@ -88,14 +88,14 @@ pub fn run_on(
         let seed = plan.seed.wrapping_add(number as u64 * 1000);
         let warm_up = match plan.warm_up.is_zero() {
             true => Driven::nothing(),
-            false => fleet.drive(&Stretch { pace, duration: plan.warm_up, seed: !seed }, shared, &mut |_, _| Ok(()))?,
+            false => fleet.drive(&Stretch { pace, duration: plan.warm_up, seed: !seed }, shared, &mut |_| Ok(()))?,
         };
         if is_over(shared) && !steps.is_empty() {
             break;
         }
         observer.begin(number, pace)?;
         let stretch = Stretch { pace, duration: plan.duration, seed };
-        let driven = fleet.drive(&stretch, shared, &mut |done, part| observer.look(done, part))?;
+        let driven = fleet.drive(&stretch, shared, &mut |going| observer.look(going))?;
         let is_cut_short = is_over(shared);
         let Driven { tally, elapsed, shares } = driven;
         let workers = [warm_up.shares, shares];

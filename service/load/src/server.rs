@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::Error;
 use crate::http::Mix;
+use crate::http2::Streams;
 use crate::phase::{Driver, Patience};
 use crate::postgres::Database;
 use crate::redis::Redis;
@@ -35,6 +36,13 @@ pub enum Spoken {
         /// TLS.
         tls: Option<Tls>,
     },
+    /// HTTP/2.
+    Http2 {
+        /// Requests.
+        streams: Streams,
+        /// TLS.
+        tls: Option<Tls>,
+    },
     /// PostgreSQL's.
     Postgres(Database),
     /// That of redis.
@@ -45,6 +53,8 @@ pub enum Spoken {
 pub enum Ready {
     /// By HTTP.
     Http(Arc<Target<Mix>>),
+    /// By HTTP/2.
+    Http2(Arc<Target<Streams>>),
     /// By PostgreSQL's protocol.
     Postgres(Arc<Target<Database>>),
     /// By that of redis.
@@ -63,6 +73,13 @@ impl Server {
                 }
                 Ready::Http(Arc::new(Target { address, tls, protocol: mix, keeps_alive, patience }))
             }
+            Spoken::Http2 { streams, tls } => {
+                match &tls {
+                    Some(tls) => tls.check(&host, stream, patience.timeout)?,
+                    None => streams.check(&host.text, stream, patience.timeout)?,
+                }
+                Ready::Http2(Arc::new(Target { address, tls, protocol: streams, keeps_alive, patience }))
+            }
             Spoken::Postgres(database) => {
                 database.check(&host.text, stream, patience.timeout)?;
                 Ready::Postgres(Arc::new(Target { address, tls: None, protocol: database, keeps_alive, patience }))
@@ -80,6 +97,7 @@ impl Ready {
     pub fn drivers(&self, connections: usize, threads: usize) -> Result<Vec<Box<dyn Driver>>, Error> {
         match self {
             Self::Http(target) => drivers(target, connections, threads),
+            Self::Http2(target) => drivers(target, connections, threads),
             Self::Postgres(target) => drivers(target, connections, threads),
             Self::Redis(target) => drivers(target, connections, threads),
         }

@@ -1,12 +1,13 @@
 //! Threads of this process that make load.
 
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::Duration;
 
 use crate::Error;
-use crate::fleet::{Driven, Fleet, Stretch};
-use crate::phase::{Driver, Phase, Shared};
+use crate::fleet::{Driven, Fleet, Going, Stretch};
+use crate::phase::{Driver, Part, Phase, Shared};
 use crate::tally::Tally;
 
 /// A phase begins so long after its threads are told of it.
@@ -18,12 +19,19 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Threads that have a stretch of load for themselves.
 pub struct Threads<'a, D> {
     drivers: &'a mut [D],
+    /// What they tell while they drive, if anybody wants to know.
+    parts: Option<Receiver<Part>>,
 }
 
 impl<'a, D: Driver> Threads<'a, D> {
     /// One for each driver.
     pub fn of(drivers: &'a mut [D]) -> Self {
-        Self { drivers }
+        Self { drivers, parts: None }
+    }
+
+    /// The same, whose threads tell what they count to whoever has the other end of this.
+    pub fn telling(self, parts: Receiver<Part>) -> Self {
+        Self { parts: Some(parts), ..self }
     }
 }
 
@@ -32,15 +40,31 @@ impl<D: Driver> Fleet for Threads<'_, D> {
         &mut self,
         stretch: &Stretch,
         shared: &Shared,
-        look: &mut dyn FnMut(u64, f64) -> Result<(), Error>,
+        look: &mut dyn FnMut(Going<'_>) -> Result<(), Error>,
     ) -> Result<Driven, Error> {
         let Stretch { pace, duration, seed } = *stretch;
         let begins_ns = shared.now_ns() + LEAD.as_nanos() as u64;
         let ends_ns = begins_ns.saturating_add(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX / 4));
         let phase = Phase { pace, begins_ns, ends_ns, threads: self.drivers.len() as u64, seed };
-        let mut look = |part: f64| look(shared.done.load(Ordering::Relaxed), part);
-        let (tally, elapsed) = drive(self.drivers, &phase, 0, shared, &mut look)?;
-        Ok(Driven { tally, elapsed, shares: Vec::new() })
+        let parts = self.parts.as_ref();
+        let mut so_far = Driven { tally: Tally::new(begins_ns), ..Driven::nothing() };
+        let take = |so_far: &mut Driven| {
+            let mut has_any = false;
+            for part in parts.into_iter().flat_map(Receiver::try_iter) {
+                so_far.elapsed = so_far.elapsed.max(Duration::from_nanos(part.until_ns.saturating_sub(begins_ns)));
+                so_far.tally.merge(part.tally);
+                has_any = true;
+            }
+            has_any
+        };
+        let mut look = |part: f64| {
+            let is_new = take(&mut so_far);
+            look(Going { done: shared.done.load(Ordering::Relaxed), part, so_far: is_new.then_some(&so_far) })
+        };
+        let (rest, elapsed) = drive(self.drivers, &phase, 0, shared, &mut look)?;
+        take(&mut so_far);
+        so_far.tally.merge(rest);
+        Ok(Driven { elapsed, ..so_far })
     }
 }
 

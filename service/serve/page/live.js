@@ -1,4 +1,4 @@
-// What comes in while one looks: an event for each frame, kept for a minute.
+// What comes in while one looks: an event for each frame, kept for a minute, and one for what is told of load.
 
 import { WantsToken, ask } from "./ask.js";
 
@@ -31,7 +31,7 @@ export function rate(service) {
 }
 
 /**
- * Listens for ever; `onFrame` is told that something has come, `onState` whether there is a connection.
+ * Listens for ever; `onFrame` is told that something has come in, `onState` whether there is a connection.
  * @param {() => void} onFrame @param {(text: string, isThere: boolean) => void} onState
  */
 export async function listen(onFrame, onState) {
@@ -40,7 +40,7 @@ export async function listen(onFrame, onState) {
       const answer = await ask("/v1/live");
       onState("live", true);
       pause = 500;
-      for await (const event of events(answer.body)) if (heard(event)) onFrame();
+      for await (const { kind, data } of events(answer.body)) if (kind === "load" || heard(data)) onFrame();
       onState("connection lost: trying again …", false);
     } catch (error) {
       onState(error instanceof WantsToken ? "a token is needed" : "no connection: trying again …", false);
@@ -50,8 +50,8 @@ export async function listen(onFrame, onState) {
 }
 
 /**
- * The data of frames' events. EventSource could not send a token.
- * @param {ReadableStream<BufferSource> | null} body @returns {AsyncGenerator<Frame>}
+ * Events of frames, and that something was told of load. EventSource could not send a token.
+ * @param {ReadableStream<BufferSource> | null} body @returns {AsyncGenerator<{ kind: string, data: Frame }>}
  */
 async function* events(body) {
   if (!body) return;
@@ -60,9 +60,9 @@ async function* events(body) {
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     const whole = (text + part.value).split("\n\n");
     text = whole.pop() ?? "";
-    for (const event of whole.filter((event) => event.includes("event: frame"))) {
-      const data = event.split("\n").find((line) => line.startsWith("data: "));
-      if (data) yield JSON.parse(data.slice(6));
+    for (const event of whole) {
+      const [kind, data] = ["event: ", "data: "].map((name) => event.split("\n").find((line) => line.startsWith(name))?.slice(name.length));
+      if (data && (kind === "frame" || kind === "load")) yield { kind, data: JSON.parse(data) };
     }
   }
 }

@@ -1,5 +1,5 @@
 // The service's page: what there is, live; a selection; two compared; functions over builds; what comparisons concluded; sampled
-// profiles of others.
+// profiles of others; load.
 
 import { WantsToken, useToken, wordsOf } from "./ask.js";
 import { compare } from "./compare.js";
@@ -7,6 +7,7 @@ import { explore } from "./explore.js";
 import { history } from "./history.js";
 import { arrived } from "./late.js";
 import { listen } from "./live.js";
+import { load } from "./load.js";
 import { place } from "./place.js";
 import { samples } from "./samples.js";
 import { services } from "./services.js";
@@ -14,10 +15,10 @@ import { element } from "./text.js";
 import { verdicts } from "./verdicts.js";
 
 /** @type {Record<string, (words: import("./types.d.ts").Words) => Promise<import("./types.d.ts").Part[]>>} */
-const PAGES = { "/": services, "/explore": explore, "/compare": compare, "/history": history, "/verdicts": verdicts, "/samples": samples };
+const PAGES = { "/": services, "/explore": explore, "/compare": compare, "/history": history, "/verdicts": verdicts, "/samples": samples, "/load": load };
 /** Pages on which what comes in is drawn, and after how many milliseconds again: it moves within a second, and not more often than anybody reads
  * numbers; and so that no more than that part of the time is spent on it, however much there is to draw. */
-const LIVE = ["/", "/explore"];
+const LIVE = ["/", "/explore", "/load"];
 const EVERY = 800;
 const PART = 0.1;
 

@@ -17,6 +17,63 @@ export interface Documents {
   compare: ComparedDocument | SampledComparison;
   verdicts: { verdicts: VerdictFacts[] };
   verdict: { verdict: VerdictFacts; document: ComparedDocument | SampledComparison | SimilarDocument };
+  "load/shown": { runs: LoadFacts[] } & LoadFacts & { document: LoadDocument };
+}
+
+/** A run of load. */
+export interface LoadFacts {
+  run: string;
+  started_unix_ns: number;
+  state: "running" | "over" | "lost";
+  target: string;
+  summary: string;
+}
+
+/** What `diytrace load` writes. */
+export interface LoadDocument {
+  target: string;
+  schedule: string;
+  http2?: boolean;
+  connections: number;
+  warnings: string[];
+  summary: string;
+  /** The step that goes on. */
+  going?: number;
+  steps: LoadStep[];
+  response?: { from_step: number; to_step: number; functions: { name: string; growth: LoadGrowth }[] };
+}
+
+export interface LoadGrowth {
+  from: { calls_per_request: number; self_ns_per_request: number };
+  to: { calls_per_request: number; self_ns_per_request: number };
+  self_ns_per_request: number;
+  error_ns_per_request: number;
+  wait_ns_per_request: number | null;
+  share: number;
+  is_certain: boolean;
+}
+
+export interface LoadTimes {
+  p50: number | null;
+  p90: number | null;
+  p99: number | null;
+  max: number | null;
+}
+
+export interface LoadStep {
+  /** Null where connections send as fast as they can. */
+  offered_per_s: number | null;
+  achieved_per_s: number;
+  sent: number;
+  not_sent: number;
+  not_sent_by: Record<string, number>;
+  errors: number;
+  errors_by: Record<string, number>;
+  latency_ns: LoadTimes;
+  from_send_ns: LoadTimes;
+  late_ns: LoadTimes;
+  timeline: { slice_ns: number; slices: { answered: number; p50_ns: number | null; p90_ns: number | null; p99_ns: number | null }[] };
+  workers?: { name: string; connections: number; planned: number; sent: number; answered: number; errors: number; not_sent: number; lost: object | null }[];
 }
 
 /** What values of samples are, and what they add up to. */

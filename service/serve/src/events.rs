@@ -26,7 +26,7 @@ pub async fn live(State(service): State<Arc<Service>>) -> Response {
             () = ending.clone().cancelled() => return None,
         };
         let event = match event {
-            Ok(text) => Event::default().event("frame").data(&*text),
+            Ok((kind, text)) => Event::default().event(kind).data(&*text),
             // What was missed is in the store.
             Err(RecvError::Lagged(missed)) => Event::default().event("missed").data(missed.to_string()),
             Err(RecvError::Closed) => return None,

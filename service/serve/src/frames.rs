@@ -114,15 +114,18 @@ fn tell(service: &Service, bytes: usize, taken: &Taken) -> &'static str {
         Put::Grown => "grown",
         Put::Known => "known",
     };
-    service.live.tell(&Event {
-        labels: &frame.labels,
-        session: &frame.session,
-        sequence: frame.sequence,
-        put,
-        calls,
-        started_unix_ns: frame.start,
-        ended_unix_ns: frame.end,
-    });
+    service.live.tell(
+        "frame",
+        &Event {
+            labels: &frame.labels,
+            session: &frame.session,
+            sequence: frame.sequence,
+            put,
+            calls,
+            started_unix_ns: frame.start,
+            ended_unix_ns: frame.end,
+        },
+    );
     put
 }
 

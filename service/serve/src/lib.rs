@@ -31,6 +31,7 @@ mod sampled;
 mod scraped;
 mod service;
 mod shared;
+mod shown;
 mod tls;
 mod tokens;
 mod views;

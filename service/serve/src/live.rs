@@ -1,4 +1,4 @@
-//! Who watches, and what they are told: an event for each frame.
+//! Who watches, and what they are told: an event for each frame, and for what is told of load.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -20,7 +20,7 @@ const MOST_WATCHERS: usize = 256;
 
 /// Who watches.
 pub struct Live {
-    events: Sender<Arc<str>>,
+    events: Sender<(&'static str, Arc<str>)>,
     watchers: AtomicUsize,
 }
 
@@ -30,13 +30,13 @@ impl Live {
         Self { events: channel(MOST_BEHIND).0, watchers: AtomicUsize::new(0) }
     }
 
-    /// Tells those who watch.
-    pub fn tell(&self, event: &impl Serialize) {
+    /// Tells those who watch: an event of a kind.
+    pub fn tell(&self, kind: &'static str, event: &impl Serialize) {
         if self.watchers.load(Relaxed) == 0 {
             return;
         }
         let text = serde_json::to_string(event).unwrap_or_default(); // of text and numbers only
-        let _ = self.events.send(text.into()); // whoever was there may have gone
+        let _ = self.events.send((kind, text.into())); // whoever was there may have gone
     }
 
     /// How often agents are to send, in milliseconds.
@@ -49,7 +49,7 @@ impl Live {
 pub struct Watcher {
     live: Arc<Live>,
     /// What they are told.
-    pub events: Receiver<Arc<str>>,
+    pub events: Receiver<(&'static str, Arc<str>)>,
 }
 
 impl Watcher {

@@ -12,12 +12,13 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
-use diytrace_load::crew::{Ask, Begun, Board, Frame, Go, Heard, Named, Refusal, State as Prepared, Submitted};
+use diytrace_load::crew::{Ask, Begun, Board, Frame, Go, Heard, Look, Named, Refusal, State as Prepared, Submitted};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::answer;
 use crate::shared::Service;
+use crate::shown;
 
 /// A worker's question is answered no later, if there is nothing new: so its connection tells whether it lives.
 const HELD: Duration = Duration::from_millis(500);
@@ -27,6 +28,9 @@ const MOST_JOB: usize = 32 << 20;
 
 /// Most bytes of a frame: three histograms and a hundred slices, all of whose bins have something.
 const MOST_FRAME: usize = 8 << 20;
+
+/// Most bytes of a run's report.
+const MOST_REPORT: usize = 4 << 20;
 
 /// Most bytes of what has a few words.
 const MOST_WORDS: usize = 64 << 10;
@@ -44,6 +48,7 @@ pub fn routes() -> Router<Arc<Service>> {
         .route("/v1/load/look", post(look).layer(words))
         .route("/v1/load/stop", post(stop).layer(words))
         .route("/v1/load/end", post(end).layer(words))
+        .route("/v1/load/shown", get(shown::look).post(shown::tell).layer(DefaultBodyLimit::max(MOST_REPORT)))
 }
 
 /// `GET /v1/load/workers`: who is there.
@@ -151,8 +156,8 @@ async fn go(State(service): State<Arc<Service>>, body: Bytes) -> Response {
 
 /// `POST /v1/load/look`: how it goes.
 async fn look(State(service): State<Arc<Service>>, body: Bytes) -> Response {
-    match read::<Named>(&body) {
-        Ok(named) => answered(service.load.board().look(service.load.now(), &named.run)),
+    match read::<Look>(&body) {
+        Ok(look) => answered(service.load.board().look(service.load.now(), &look)),
         Err(why) => not_read(&why),
     }
 }

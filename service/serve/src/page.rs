@@ -9,7 +9,7 @@ use axum::response::Response;
 use crate::answer;
 
 /// Its scripts, which are ES modules, and styles. What exported pages have, too, is theirs.
-const FILES: [(&str, &str); 30] = [
+const FILES: [(&str, &str); 32] = [
     ("amount.js", include_str!("../page/amount.js")),
     ("ask.js", include_str!("../page/ask.js")),
     ("brush.js", include_str!("../page/brush.js")),
@@ -26,6 +26,8 @@ const FILES: [(&str, &str); 30] = [
     ("late.js", include_str!("../page/late.js")),
     ("listed.js", include_str!("../page/listed.js")),
     ("live.js", include_str!("../page/live.js")),
+    ("load.js", include_str!("../page/load.js")),
+    ("load_costs.js", include_str!("../page/load_costs.js")),
     ("main.js", include_str!("../page/main.js")),
     ("page.css", include_str!("../page/page.css")),
     ("palette.css", diytrace_views::page::PALETTE),

@@ -36,19 +36,19 @@ impl Access {
     }
 }
 
-/// What is shown to the service whose workers make load. (`--tls-ca` is about the server that is driven.)
+/// What is shown to the service whose workers make load, or whose page shows it. (`--tls-ca` is about the server that is driven.)
 #[derive(Clone, Debug, clap::Args)]
 pub struct ByWorkers {
-    /// A file with a line `write TOKEN`, if the workers' service wants one
-    #[arg(long, value_name = "FILE", requires = "workers")]
+    /// A file with a line `write TOKEN`, if the service wants one
+    #[arg(long, value_name = "FILE", requires = "at_service")]
     token_file: Option<PathBuf>,
 
-    /// Certificates that the workers' service's must come from (PEM), for https:// [default: those that browsers trust]
-    #[arg(long, value_name = "FILE", requires = "workers")]
+    /// Certificates that the service's must come from (PEM), for https:// [default: those that browsers trust]
+    #[arg(long, value_name = "FILE", requires = "at_service")]
     service_ca: Option<PathBuf>,
 
     /// A certificate of ours (PEM), if that service asks for one
-    #[arg(long, value_name = "FILE", requires = "service_key", requires = "workers")]
+    #[arg(long, value_name = "FILE", requires = "service_key", requires = "at_service")]
     service_cert: Option<PathBuf>,
 
     /// Its private key (PEM)

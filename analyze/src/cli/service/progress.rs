@@ -1,6 +1,6 @@
 //! How far a load has got, for people.
 
-use diytrace_load::{Error, Observer, Pace, Step};
+use diytrace_load::{Error, Going, Observer, Pace, Step};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// How far it has got: a line on stderr, at a terminal only.
@@ -34,7 +34,7 @@ impl Observer for Progress {
         Ok(())
     }
 
-    fn look(&mut self, done: u64, part: f64) -> Result<(), Error> {
+    fn look(&mut self, Going { done, part, .. }: Going<'_>) -> Result<(), Error> {
         self.bar.set_position((part * 100.0) as u64);
         self.bar.set_message(format!("{} done", diytrace_profile::human::count(done)));
         Ok(())

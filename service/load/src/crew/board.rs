@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::frames::Frames;
 use super::messages::{
-    Ask, Frame, Go, MOST_CONNECTIONS, MOST_THREADS, Member, Order, PartSeen, PhaseSeen, Refusal, Seen, Stage, State,
-    Submitted, Task,
+    Ask, Frame, Go, Look, MOST_CONNECTIONS, MOST_THREADS, Member, Order, PartSeen, PhaseSeen, Refusal, Seen, Stage,
+    State, Submitted, Task,
 };
 use super::post::{Post, posts};
 use crate::job::Job;
@@ -228,11 +228,11 @@ impl Board {
     }
 
     /// How a run goes.
-    pub fn look(&mut self, now: u64, run: &str) -> Result<Seen, Refusal> {
+    pub fn look(&mut self, now: u64, look: &Look) -> Result<Seen, Refusal> {
         self.tick(now);
-        let run = named(&mut self.run, now, run)?;
+        let run = named(&mut self.run, now, &look.run)?;
         let members = run.members.values().cloned().collect();
-        Ok(Seen { members, phase: run.phase.as_ref().map(|phase| phase.seen(now)) })
+        Ok(Seen { members, phase: run.phase.as_ref().map(|phase| phase.seen(now, look.so_far)) })
     }
 
     /// Somebody still wants a run.
@@ -318,7 +318,7 @@ impl Run {
 }
 
 impl Phase {
-    fn seen(&self, now: u64) -> PhaseSeen {
+    fn seen(&self, now: u64, wants_so_far: bool) -> PhaseSeen {
         let age = now.saturating_sub(self.begins_ns);
         let (done, done_since) = self
             .parts
@@ -326,12 +326,14 @@ impl Phase {
             .map(|part| part.frames.done(age))
             .fold((0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
         let is_settled = |part: &Part| part.frames.is_done() || part.lost_ns.is_some();
+        let is_over = self.parts.values().all(is_settled);
         PhaseSeen {
             number: self.number,
             age_ns: now as i64 - self.begins_ns as i64,
             done,
             done_since,
-            result: self.parts.values().all(is_settled).then(|| self.result()),
+            so_far: (wants_so_far && !is_over).then(|| self.result()),
+            result: is_over.then(|| self.result()),
         }
     }
 
@@ -379,6 +381,7 @@ mod tests {
             query: None,
             requests: None,
             authority: None,
+            http2: false,
             keeps_alive: true,
             timeout: Duration::from_secs(1),
             too_late: Duration::from_secs(1),
@@ -431,6 +434,10 @@ mod tests {
         }
     }
 
+    fn look(run: &str) -> Look {
+        Look { run: run.to_owned(), so_far: true }
+    }
+
     fn task(order: Order) -> Option<Task> {
         order.task
     }
@@ -460,11 +467,12 @@ mod tests {
             assert!(!board.frame(now * MS, frame("a", &run, sequence, 20, false)).unwrap());
         }
         board.frame(860 * MS, frame("c", &run, 0, 30, true)).unwrap();
-        let seen = board.look(900 * MS, &run).unwrap();
+        let seen = board.look(900 * MS, &look(&run)).unwrap();
         let phase = seen.phase.unwrap();
         assert_eq!((phase.done, phase.age_ns, phase.result.is_none()), (70, 580_000_000, true));
+        assert_eq!(phase.so_far.unwrap().0.answered, 70, "and what that was");
         board.frame(1000 * MS, frame("a", &run, 2, 1, true)).unwrap();
-        let (sum, parts) = board.look(1010 * MS, &run).unwrap().phase.unwrap().result.unwrap();
+        let (sum, parts) = board.look(1010 * MS, &look(&run)).unwrap().phase.unwrap().result.unwrap();
         assert_eq!(
             (sum.sent, sum.latency.count(), parts.iter().map(|part| part.counts.sent).sum::<u64>()),
             (71, 71, 71)
@@ -476,7 +484,7 @@ mod tests {
         );
         board.end(&run);
         assert!(matches!(task(ask(&mut board, 1020, "a", 0)), Some(Task::Rest)));
-        assert_eq!(board.look(1020 * MS, &run).unwrap_err(), Refusal::UnknownRun);
+        assert_eq!(board.look(1020 * MS, &look(&run)).unwrap_err(), Refusal::UnknownRun);
     }
 
     #[test]
@@ -493,7 +501,7 @@ mod tests {
         }
         let is_over = board.frame(4000 * MS, frame("a", &run, sequence, 1, true)).unwrap();
         assert!(!is_over);
-        let seen = board.look(4001 * MS, &run).unwrap();
+        let seen = board.look(4001 * MS, &look(&run)).unwrap();
         let (sum, parts) = seen.phase.unwrap().result.unwrap();
         let lost = parts.iter().find(|part| part.name.ends_with('b')).unwrap();
         assert_eq!((lost.counts.sent, lost.told_ns, lost.is_done), (7, 250 * MS, false));
@@ -516,7 +524,13 @@ mod tests {
         board.away(400 * MS, "b");
         ask(&mut board, 500, "b", 0);
         let stages = |board: &mut Board, now: u64| {
-            board.look(now * MS, &run).unwrap().members.into_iter().map(|member| member.stage).collect::<Vec<_>>()
+            board
+                .look(now * MS, &look(&run))
+                .unwrap()
+                .members
+                .into_iter()
+                .map(|member| member.stage)
+                .collect::<Vec<_>>()
         };
         assert_eq!(stages(&mut board, 890), [Stage::Ready, Stage::Ready]);
         assert_eq!(stages(&mut board, 910), [Stage::Lost, Stage::Ready]);
@@ -524,7 +538,7 @@ mod tests {
         let leaving = Frame { leaves: true, ..frame("b", &run, 0, 3, true) };
         board.frame(920 * MS, leaving).unwrap();
         assert_eq!(stages(&mut board, 921), [Stage::Lost, Stage::Lost]);
-        let (_, parts) = board.look(922 * MS, &run).unwrap().phase.unwrap().result.unwrap();
+        let (_, parts) = board.look(922 * MS, &look(&run)).unwrap().phase.unwrap().result.unwrap();
         assert_eq!(parts.iter().map(|part| part.is_done).collect::<Vec<_>>(), [false, true]);
         assert_eq!(board.go(930 * MS, &go(2, &run)).unwrap_err(), Refusal::AllGone);
     }

@@ -10,14 +10,7 @@ use crate::tally::Tally;
 /// part was not sent; but of what somebody ended, nothing more was planned.
 pub fn settle(stretch: &Stretch, is_cut_short: bool, mut tally: Tally, parts: Vec<PartSeen>) -> (Tally, Vec<Share>) {
     let share = |part: PartSeen| {
-        let mut share = Share {
-            worker: part.name.clone(),
-            threads: part.post.threads,
-            connections: part.post.connections,
-            counts: part.counts,
-            clock_error_ns: part.clock_error_ns,
-            lost: None,
-        };
+        let mut share = Share::from(part.clone());
         if let Some(known_ns) = part.lost_ns {
             let most_unknown = lose(stretch, is_cut_short, &part, known_ns, &mut tally, &mut share);
             share.lost = Some(Lost { told_ns: part.told_ns, known_ns, most_unknown });
@@ -26,6 +19,20 @@ pub fn settle(stretch: &Stretch, is_cut_short: bool, mut tally: Tally, parts: Ve
     };
     let shares = parts.into_iter().map(share).collect();
     (tally, shares)
+}
+
+impl From<PartSeen> for Share {
+    /// What has been told of it; whether it was lost, is for whoever settles it.
+    fn from(part: PartSeen) -> Self {
+        Self {
+            worker: part.name,
+            threads: part.post.threads,
+            connections: part.post.connections,
+            counts: part.counts,
+            clock_error_ns: part.clock_error_ns,
+            lost: None,
+        }
+    }
 }
 
 /// Settles a part, and tells how many requests more it may have sent than is known.

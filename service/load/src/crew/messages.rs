@@ -137,6 +137,27 @@ pub struct Submitted {
     pub job: Job,
 }
 
+/// Somebody asks how a run goes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Look {
+    /// The run's name.
+    pub run: String,
+    /// Whether they want to know what its latest phase has come to so far.
+    #[serde(default)]
+    pub so_far: bool,
+}
+
+/// A run that the page is to show.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Shown {
+    /// What it is known by: whoever makes it has made that up.
+    pub run: String,
+    /// Whether that is its report, and not how it goes.
+    pub is_over: bool,
+    /// As `load` writes it.
+    pub document: serde_json::Value,
+}
+
 /// A run is there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Begun {
@@ -193,6 +214,9 @@ pub struct PhaseSeen {
     pub done: u64,
     /// How many more there will be since that was told, if it goes on so.
     pub done_since: f64,
+    /// What it has come to so far, and who has what of that, where somebody wants to know.
+    #[serde(default)]
+    pub so_far: Option<(Tally, Vec<PartSeen>)>,
     /// When all workers have told all, or are gone: what it has come to, and who has what of that.
     pub result: Option<(Tally, Vec<PartSeen>)>,
 }

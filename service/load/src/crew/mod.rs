@@ -21,7 +21,7 @@ pub use clock::Clock;
 pub use frames::{Frames, Told};
 pub use lost::settle;
 pub use messages::{
-    Ask, Begun, Frame, Go, Heard, Member, Named, Order, PartSeen, PhaseSeen, Refusal, Seen, Stage, State, Submitted,
-    Task,
+    Ask, Begun, Frame, Go, Heard, Look, Member, Named, Order, PartSeen, PhaseSeen, Refusal, Seen, Shown, Stage, State,
+    Submitted, Task,
 };
 pub use post::{Post, posts};

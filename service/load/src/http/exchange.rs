@@ -45,8 +45,9 @@ impl Dialogue for Exchange {
         true
     }
 
-    fn expect(&mut self, is_head: IsHead) {
+    fn expect(&mut self, is_head: IsHead, _out: &mut Vec<u8>) -> Result<(), Failure> {
         self.is_head = is_head;
+        Ok(())
     }
 
     fn feed(&mut self, bytes: &[u8], _reply: &mut Vec<u8>) -> Result<Progress, Failure> {
@@ -58,7 +59,7 @@ impl Dialogue for Exchange {
     }
 
     /// What a server says to nobody is lost: it has had enough of the connection.
-    fn feed_idle(&mut self, _bytes: &[u8]) -> bool {
+    fn feed_idle(&mut self, _bytes: &[u8], _reply: &mut Vec<u8>) -> bool {
         false
     }
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::request::{Body, Prepared, Request};
-use super::requests::{Carried, Line, Requests};
+use super::request::{Prepared, Request};
+use super::requests::Requests;
 use crate::Error;
 use crate::weighted::Weighted;
 
@@ -26,17 +26,7 @@ impl Mix {
 
     /// Those that were read.
     pub fn of(requests: &Requests, headers: &[String], host: &str, keeps_alive: bool) -> Result<Self, Error> {
-        let all = Weighted::of(&requests.lines, &["#"], "9 GET /item/{random:1-1000}", |line| {
-            let Line { method, path, body } = Line::parse(line)?;
-            let body = match body {
-                Carried::Nothing => Body::None,
-                Carried::Text(text) => Body::Text(text.to_owned()),
-                Carried::File(name) => Body::Bytes(requests.body(name)?),
-            };
-            let request = Request { method: method.to_owned(), path: path.to_owned(), headers: headers.to_vec(), body };
-            request.prepare(host, keeps_alive).map_err(|error| error.to_string())
-        })?;
-        Ok(Self { all })
+        Ok(Self { all: requests.kinds(headers, |request| request.prepare(host, keeps_alive))? })
     }
 
     /// The next request.

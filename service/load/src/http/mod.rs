@@ -1,4 +1,4 @@
-//! HTTP/1.1: what is sent, and what comes back.
+//! HTTP/1.1: what is sent, and what comes back; and what is to be sent in any version.
 
 mod answer;
 mod exchange;

@@ -42,23 +42,11 @@ pub struct Prepared {
 impl Request {
     /// Checks it, and makes what does not change.
     pub fn prepare(&self, host: &str, keeps_alive: bool) -> Result<Prepared, Error> {
-        let is_token = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(letter);
-        if self.method.is_empty() || !self.method.chars().all(is_token) {
-            return Err(Error::Method { text: self.method.clone() });
-        }
+        let headers = self.headers()?;
         let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.path);
-        let mut names = Vec::new();
-        for header in &self.headers {
-            let wrong = || Error::Header { text: header.clone() };
-            let (name, value) = header.split_once(':').ok_or_else(wrong)?;
-            if name.is_empty() || !name.chars().all(is_token) || value.contains(char::is_control) {
-                return Err(wrong());
-            }
-            head.push_str(&format!("{name}: {}\r\n", value.trim()));
-            names.push(name.to_ascii_lowercase());
-        }
+        headers.iter().for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));
         let mut add = |name: &str, value: &str| {
-            if !names.iter().any(|known| known == name) {
+            if !headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
                 head.push_str(&format!("{name}: {value}\r\n"));
             }
         };
@@ -67,16 +55,13 @@ impl Request {
         if !keeps_alive {
             add("connection", "close");
         }
-        let (path, other) = Template::parse(&self.path);
-        if let Some(text) = other {
-            return Err(Error::Placeholder { text, place: self.path.clone() });
-        }
+        let path = self.path()?;
         let body = match &self.body {
             Body::None => Template::literal(Vec::new()),
             Body::Bytes(bytes) => Template::literal(bytes.clone()),
             Body::Text(text) => Template::parse(text).0,
         };
-        let has_body = self.body != Body::None || ["POST", "PUT", "PATCH"].contains(&self.method.as_str());
+        let has_body = self.has_body();
         let is_head = self.method == "HEAD";
         let fixed_path = path.fixed().is_some();
         match body.fixed() {
@@ -96,6 +81,39 @@ impl Request {
                 is_head,
             }),
         }
+    }
+}
+
+impl Request {
+    /// Its headers, if they and its method can be: names and values.
+    pub fn headers(&self) -> Result<Vec<(&str, &str)>, Error> {
+        let is_token = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(letter);
+        if self.method.is_empty() || !self.method.chars().all(is_token) {
+            return Err(Error::Method { text: self.method.clone() });
+        }
+        let mut headers = Vec::new();
+        for header in &self.headers {
+            let wrong = || Error::Header { text: header.clone() };
+            let (name, value) = header.split_once(':').ok_or_else(wrong)?;
+            if name.is_empty() || !name.chars().all(is_token) || value.contains(char::is_control) {
+                return Err(wrong());
+            }
+            headers.push((name, value.trim()));
+        }
+        Ok(headers)
+    }
+
+    /// Its path, where all that looks like a placeholder is one.
+    pub fn path(&self) -> Result<Template, Error> {
+        match Template::parse(&self.path) {
+            (path, None) => Ok(path),
+            (_, Some(text)) => Err(Error::Placeholder { text, place: self.path.clone() }),
+        }
+    }
+
+    /// Whether it carries something, if only nothing.
+    pub fn has_body(&self) -> bool {
+        self.body != Body::None || ["POST", "PUT", "PATCH"].contains(&self.method.as_str())
     }
 }
 

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::request::{Body, Request};
 use crate::Error;
 use crate::file::File;
-use crate::weighted::weight;
+use crate::weighted::{Weighted, weight};
 
 /// A file of requests, with the files that it names.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,14 +20,14 @@ pub struct Requests {
 }
 
 /// What a line says.
-pub struct Line<'a> {
-    pub method: &'a str,
-    pub path: &'a str,
-    pub body: Carried<'a>,
+struct Line<'a> {
+    method: &'a str,
+    path: &'a str,
+    body: Carried<'a>,
 }
 
 /// What a line says that its request carries.
-pub enum Carried<'a> {
+enum Carried<'a> {
     Nothing,
     Text(&'a str),
     /// What is in the file of this name.
@@ -55,8 +56,26 @@ impl Requests {
         Ok(Self { lines: File::read(path)?, bodies: BTreeMap::new() })
     }
 
+    /// What each line says, with these headers, as `prepare` makes it ready.
+    pub fn kinds<T>(
+        &self,
+        headers: &[String],
+        prepare: impl Fn(&Request) -> Result<T, Error>,
+    ) -> Result<Weighted<T>, Error> {
+        Weighted::of(&self.lines, &["#"], "9 GET /item/{random:1-1000}", |line| {
+            let Line { method, path, body } = Line::parse(line)?;
+            let body = match body {
+                Carried::Nothing => Body::None,
+                Carried::Text(text) => Body::Text(text.to_owned()),
+                Carried::File(name) => Body::Bytes(self.body(name)?),
+            };
+            let request = Request { method: method.to_owned(), path: path.to_owned(), headers: headers.to_vec(), body };
+            prepare(&request).map_err(|error| error.to_string())
+        })
+    }
+
     /// The bytes of a file that a line names.
-    pub fn body(&self, name: &str) -> Result<Vec<u8>, String> {
+    fn body(&self, name: &str) -> Result<Vec<u8>, String> {
         match self.bodies.get(name) {
             Some(file) => file.as_ref().map(|file| file.bytes.clone()).map_err(String::clone),
             None => Err(format!("{name} was not read")),
@@ -66,7 +85,7 @@ impl Requests {
 
 impl<'a> Line<'a> {
     /// Takes a line apart, after its weight.
-    pub fn parse(line: &'a str) -> Result<Self, String> {
+    fn parse(line: &'a str) -> Result<Self, String> {
         let mut rest = line;
         let mut word = || {
             let (word, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));

@@ -124,8 +124,9 @@ impl Dialogue for Talk {
         !matches!(self.stage, Stage::LoggingIn(_))
     }
 
-    fn expect(&mut self, (): ()) {
+    fn expect(&mut self, (): (), _out: &mut Vec<u8>) -> Result<(), Failure> {
         self.failed = None;
+        Ok(())
     }
 
     fn feed(&mut self, mut bytes: &[u8], reply: &mut Vec<u8>) -> Result<Progress, Failure> {
@@ -136,10 +137,10 @@ impl Dialogue for Talk {
             };
             match progress {
                 Progress::More => {}
-                Progress::Open if self.feed_idle(bytes) => return Ok(Progress::Open),
+                Progress::Open if self.feed_idle(bytes, reply) => return Ok(Progress::Open),
                 Progress::Open => return Err(Failure::Closed),
                 Progress::Done(end) => {
-                    let keeps_alive = self.feed_idle(bytes) && end.keeps_alive;
+                    let keeps_alive = self.feed_idle(bytes, reply) && end.keeps_alive;
                     return Ok(Progress::Done(End { keeps_alive, ..end }));
                 }
             }
@@ -148,7 +149,7 @@ impl Dialogue for Talk {
     }
 
     /// Servers tell of settings and notices at any time; an error is that they are about to end.
-    fn feed_idle(&mut self, mut bytes: &[u8]) -> bool {
+    fn feed_idle(&mut self, mut bytes: &[u8], _reply: &mut Vec<u8>) -> bool {
         loop {
             match self.messages.next(&mut bytes) {
                 Ok(None) => return true,

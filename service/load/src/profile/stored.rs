@@ -15,6 +15,7 @@ use super::cost::Costs;
 use super::growth::FEWEST;
 use super::seen::{Counted, Part, REST, SLICES, Seen};
 use crate::Error;
+use crate::fleet::Going;
 use crate::pace::Pace;
 use crate::run::{Observer, Step};
 
@@ -131,9 +132,9 @@ impl Observer for Stored<'_> {
         Ok(())
     }
 
-    fn look(&mut self, done: u64, part: f64) -> Result<(), Error> {
-        self.done.push((now_ns(), done));
-        self.inner.look(done, part)
+    fn look(&mut self, going: Going<'_>) -> Result<(), Error> {
+        self.done.push((now_ns(), going.done));
+        self.inner.look(going)
     }
 
     fn end(&mut self, step: &Step) -> Result<(), Error> {

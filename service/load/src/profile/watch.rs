@@ -6,6 +6,7 @@ use std::thread::sleep;
 use super::recording::{Between, Reading, Recording};
 use super::seen::{Part, REST, SLICES, Seen};
 use crate::Error;
+use crate::fleet::Going;
 use crate::pace::Pace;
 use crate::run::{Observer, Step};
 
@@ -42,8 +43,9 @@ impl Observer for Watch<'_> {
         Ok(())
     }
 
-    fn look(&mut self, done: u64, part: f64) -> Result<(), Error> {
-        self.inner.look(done, part)?;
+    fn look(&mut self, going: Going<'_>) -> Result<(), Error> {
+        self.inner.look(going)?;
+        let Going { done, part, .. } = going;
         match self.latest.take() {
             // The first slice begins where requests are counted from.
             None => self.latest = self.first.clone().map(|first| (first, done)),

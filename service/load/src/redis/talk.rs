@@ -48,16 +48,18 @@ impl Dialogue for Talk {
         self.login == 0
     }
 
-    fn expect(&mut self, (): ()) {}
+    fn expect(&mut self, (): (), _out: &mut Vec<u8>) -> Result<(), Failure> {
+        Ok(())
+    }
 
-    fn feed(&mut self, mut bytes: &[u8], _reply: &mut Vec<u8>) -> Result<Progress, Failure> {
+    fn feed(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) -> Result<Progress, Failure> {
         while let Some(reply) = self.replies.next(&mut bytes)? {
             let code = match reply {
                 Reply::Good => None,
                 Reply::Error(text) => Some(Code::Redis(ErrorWord::of(&text))),
             };
             if self.is_open() {
-                let keeps_alive = self.feed_idle(bytes);
+                let keeps_alive = self.feed_idle(bytes, out);
                 return Ok(Progress::Done(End { status: None, failure: code.map(Failure::Said), keeps_alive }));
             }
             if let Some(code) = code {
@@ -72,7 +74,7 @@ impl Dialogue for Talk {
     }
 
     /// A server says nothing that nobody asked for; or it is an error, and the end.
-    fn feed_idle(&mut self, bytes: &[u8]) -> bool {
+    fn feed_idle(&mut self, bytes: &[u8], _reply: &mut Vec<u8>) -> bool {
         bytes.is_empty()
     }
 

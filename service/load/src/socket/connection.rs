@@ -98,20 +98,35 @@ impl<D: Dialogue> Connection<D> {
     /// Sends a request, at once or when it is open.
     pub fn send(&mut self, bytes: &[u8], kind: D::Kind) -> Result<(), Failure> {
         let Some(link) = &mut self.link else { return Err(Failure::Closed) };
-        link.dialogue.expect(kind);
+        self.held.clear();
+        link.dialogue.expect(kind, &mut self.held)?;
         if let State::Opening { has_request } = &mut self.state {
             *has_request = true;
-            self.held.clear();
             self.held.extend_from_slice(bytes);
             return Ok(());
         }
-        self.send_now(bytes)
+        if self.held.is_empty() {
+            return self.send_now(bytes);
+        }
+        self.held.extend_from_slice(bytes);
+        self.send_held()
+    }
+
+    fn send_held(&mut self) -> Result<(), Failure> {
+        let held = std::mem::take(&mut self.held);
+        let sent = self.send_now(&held);
+        self.held = held;
+        sent
     }
 
     fn send_now(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.state = State::Busy;
+        if self.written < self.unwritten.len() {
+            self.unwritten.extend_from_slice(bytes);
+            return self.write();
+        }
         self.written = 0;
         self.unwritten.clear();
-        self.state = State::Busy;
         let Some(link) = &mut self.link else { return Err(Failure::Closed) };
         let written = match link.stream.write(bytes) {
             Ok(written) => written,
@@ -148,10 +163,7 @@ impl<D: Dialogue> Connection<D> {
                     return Outcome::Opened;
                 }
                 Ok(true) => {
-                    let held = std::mem::take(&mut self.held);
-                    let sent = self.send_now(&held);
-                    self.held = held;
-                    if let Err(failure) = sent {
+                    if let Err(failure) = self.send_held() {
                         return Outcome::Failed(failure);
                     }
                 }
@@ -162,7 +174,10 @@ impl<D: Dialogue> Connection<D> {
         match self.state {
             State::Closed | State::Opening { .. } => return Outcome::Nothing,
             State::Idle => {
-                let is_left = event.is_closed || event.is_readable && !self.is_still_good(buffer);
+                let is_left = event.is_closed
+                    || event.is_readable && !self.is_still_good(buffer)
+                    // What was said in return may not have found room yet.
+                    || self.write().is_err();
                 return if is_left { Outcome::Left } else { Outcome::Nothing };
             }
             State::Busy => {}
@@ -210,7 +225,7 @@ impl<D: Dialogue> Connection<D> {
         loop {
             match link.stream.read(buffer) {
                 Ok(0) => return false,
-                Ok(read) if link.dialogue.feed_idle(&buffer[..read]) => {}
+                Ok(read) if link.dialogue.feed_idle(&buffer[..read], &mut self.unwritten) => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return error.kind() == ErrorKind::WouldBlock,
                 Ok(_) => return false,
@@ -229,12 +244,13 @@ impl<D: Dialogue> Connection<D> {
                 Err(error) => return Outcome::Failed(link.lost(&error)),
             };
             *bytes += read as u64;
+            // An answer to what was not sent as a whole leaves the rest of that on the way.
+            let is_whole = self.written >= self.unwritten.len() && matches!(link.stream.write_out(), Ok(true));
             match link.dialogue.feed(&buffer[..read], &mut self.unwritten) {
                 Err(failure) => return Outcome::Failed(failure),
                 Ok(Progress::Done(end)) => {
-                    // An answer to what was not sent as a whole leaves the rest of that on the way.
-                    let is_whole = self.written >= self.unwritten.len() && matches!(link.stream.write_out(), Ok(true));
-                    return Outcome::Answered(End { keeps_alive: end.keeps_alive && is_whole && !is_closed, ..end });
+                    let keeps_alive = end.keeps_alive && is_whole && !is_closed && self.write().is_ok();
+                    return Outcome::Answered(End { keeps_alive, ..end });
                 }
                 Ok(Progress::More | Progress::Open) => {
                     let is_empty = read < buffer.len() && link.stream.is_emptied_by_a_short_read();

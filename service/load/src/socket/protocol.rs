@@ -30,20 +30,21 @@ pub struct Scratch {
 
 /// What a connection knows of what has come.
 pub trait Dialogue: Send {
-    /// What must be known of a request to understand its answer.
-    type Kind: Copy;
+    /// What must be known of a request to understand its answer; or all of it, where its bytes depend on the connection.
+    type Kind;
 
     /// Whether requests can be sent: all has been said that comes before them.
     fn is_open(&self) -> bool;
 
-    /// A request of that kind is next.
-    fn expect(&mut self, kind: Self::Kind);
+    /// A request of that kind is next; what is to be sent of it beyond its bytes, goes to `out`.
+    fn expect(&mut self, kind: Self::Kind, out: &mut Vec<u8>) -> Result<(), Failure>;
 
     /// Takes what has come; what is to be sent in return goes to `reply`.
     fn feed(&mut self, bytes: &[u8], reply: &mut Vec<u8>) -> Result<Progress, Failure>;
 
-    /// Takes what has come while nobody waits for an answer; whether the connection is still good.
-    fn feed_idle(&mut self, bytes: &[u8]) -> bool;
+    /// Takes what has come while nobody waits for an answer; whether the connection is still good. What is to be sent in return goes to
+    /// `reply`.
+    fn feed_idle(&mut self, bytes: &[u8], reply: &mut Vec<u8>) -> bool;
 
     /// The other side has closed the connection: that may be an answer's end.
     fn close(&mut self) -> Result<End, Failure>;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use mio::net;
 use rustls::client::Resumption;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, ClientConnection};
+use rustls::{AlertDescription, ClientConfig, ClientConnection};
 
 use super::host::Host;
 use super::trust::{self, Trust};
@@ -21,6 +21,9 @@ pub struct Tls {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
 }
+
+/// What HTTP/2 is called in a handshake.
+const HTTP2: &[u8] = b"h2";
 
 impl Tls {
     /// To a server whose certificate must be in a file (PEM) or come from one there; without a file, from those that browsers trust.
@@ -36,6 +39,16 @@ impl Tls {
         Ok(Self { config: Arc::new(config), name })
     }
 
+    /// The same, for HTTP/2 and nothing else.
+    pub fn for_http2(mut self) -> Self {
+        Arc::make_mut(&mut self.config).alpn_protocols = vec![HTTP2.to_vec()];
+        self
+    }
+
+    fn is_for_http2(&self) -> bool {
+        self.config.alpn_protocols == [HTTP2]
+    }
+
     /// Shakes hands once, and says what is wrong with that.
     pub fn check(&self, host: &Host, mut stream: TcpStream, patience: Duration) -> Result<(), Error> {
         let wrong = |why: String| Error::Tls { host: host.text.clone(), why };
@@ -49,7 +62,15 @@ impl Tls {
             session.send_close_notify();
             session.write_tls(&mut stream).map(|_| ())
         };
-        greet().map_err(|error| match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+        let greeted = greet();
+        let has_agreed = !self.is_for_http2() || session.alpn_protocol() == Some(HTTP2);
+        if greeted.is_ok() && !has_agreed {
+            return Err(Error::NoHttp2 { host: host.text.clone() });
+        }
+        greeted.map_err(|error| match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+            Some(rustls::Error::AlertReceived(AlertDescription::NoApplicationProtocol)) => {
+                Error::NoHttp2 { host: host.text.clone() }
+            }
             Some(rustls::Error::InvalidCertificate(why)) => {
                 Error::Certificate { host: host.text.clone(), why: trust::why(why) }
             }

@@ -17,7 +17,8 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
     let target = &document.target;
     let connections = counted(target.connections as u64, "connection", "connections");
     let threads = counted(target.threads as u64, "thread", "threads");
-    writeln!(out, "{} · {} · {connections} · {threads}", target.target, target.schedule)?;
+    let http2 = if target.http2 { " · HTTP/2" } else { "" };
+    writeln!(out, "{}{http2} · {} · {connections} · {threads}", target.target, target.schedule)?;
     if !document.summary.is_empty() {
         writeln!(out, "{}", document.summary)?;
     }

@@ -1,10 +1,12 @@
 //! The command `load`: drives a server by a schedule, beside what its recording counts.
 
 mod targets;
+mod telling;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -12,9 +14,12 @@ use diytrace_agent::Crew;
 use diytrace_load::profile::{Recording, Stored, Watch};
 use diytrace_load::socket::Allowed;
 use diytrace_load::view;
-use diytrace_load::{Commands, Document, Error, Fleet, Limit, Patience, Plan, Rates, Shared, Target, Threads, run_on};
+use diytrace_load::{
+    Commands, Document, Error, Fleet, Limit, Part, Patience, Plan, Rates, Shared, Target, Threads, run_on,
+};
 use diytrace_profile::error::Error as Whole;
 
+use self::telling::{Page, Telling};
 use crate::cli::pager::Output;
 use crate::cli::service::access::ByWorkers;
 use crate::cli::service::progress::Progress;
@@ -62,7 +67,7 @@ pub struct Arguments {
     url: Option<String>,
 
     /// Run a shell command in place of each request; it sees the request's number as DIYTRACE_REQUEST
-    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["url", "method", "headers", "body", "requests", "no_keep_alive", "query", "tls_ca"])]
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["url", "method", "headers", "body", "requests", "no_keep_alive", "http2", "query", "tls_ca"])]
     command: Option<String>,
 
     /// Requests a second, one step for each; or ramp, ramp:FROM, max
@@ -96,6 +101,10 @@ pub struct Arguments {
     /// A request that waits longer for a free connection is not sent [default: that of --timeout]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     too_late: Option<Duration>,
+
+    /// Speak HTTP/2: over https:// where the server agrees to it, over http:// with prior knowledge. One request at a time on a connection
+    #[arg(long)]
+    http2: bool,
 
     /// A new connection for each request
     #[arg(long)]
@@ -151,8 +160,12 @@ pub struct Arguments {
     fail_if: Vec<Limit>,
 
     /// Have a service's workers make the load, each a share of it: http://HOST:PORT (on each machine: diytrace agent --load-worker)
-    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    #[arg(long, value_name = "URL", conflicts_with = "command", group = "at_service")]
     workers: Option<String>,
+
+    /// Show how it goes, and its report, on a service's page: http://HOST:PORT (with --workers it is shown on theirs)
+    #[arg(long, value_name = "URL", group = "at_service")]
+    to: Option<String>,
 
     #[command(flatten)]
     service: ByWorkers,
@@ -185,12 +198,31 @@ impl Arguments {
 
     /// Makes load, here or by workers, and tells what it has come to.
     fn document(&self) -> Result<Document, Error> {
-        let shared = Arc::new(Shared::new());
+        let page = self.page()?;
+        let (told, parts) = channel();
+        let shared = Arc::new(if self.to.is_some() { Shared::telling(told) } else { Shared::new() });
         end_on_signals(&shared);
+        let document = self.driven(page.as_ref(), parts, &shared)?;
+        if let Some(Err(error)) = page.map(|page| page.report(&document)) {
+            telling::warn(&error);
+        }
+        Ok(document)
+    }
+
+    /// The page that shows it, if one does.
+    fn page(&self) -> Result<Option<Page>, Error> {
+        let Some(service) = self.to.as_ref().or(self.workers.as_ref()) else { return Ok(None) };
+        let access = self.service.shown().map_err(|error| Error::Fleet(error.into()))?;
+        let page = Page::of(service, &access).map_err(|error| Error::Fleet(error.into()))?;
+        let _ = writeln!(io::stderr(), "shown at {}", page.place(service));
+        Ok(Some(page))
+    }
+
+    fn driven(&self, page: Option<&Page>, parts: Receiver<Part>, shared: &Arc<Shared>) -> Result<Document, Error> {
         if let Some(command) = &self.command {
             let commands = Commands::new(command.clone(), self.connections as usize, self.patience());
             let mut commands = [commands];
-            return self.steps((command, 1), &mut Threads::of(&mut commands), &shared);
+            return self.steps((command, 1), &mut Threads::of(&mut commands).telling(parts), (page, shared));
         }
         let job = self.job(self.url.as_deref().unwrap_or_default())?;
         let server = job.server()?;
@@ -199,12 +231,12 @@ impl Arguments {
             let ready = server.connect(&Allowed::anything())?;
             let mut drivers = ready.drivers(self.connections as usize, self.threads as usize)?;
             let threads = drivers.len();
-            return self.steps((&shown, threads), &mut Threads::of(&mut drivers), &shared);
+            return self.steps((&shown, threads), &mut Threads::of(&mut drivers).telling(parts), (page, shared));
         };
         let access = self.service.shown().map_err(|error| Error::Fleet(error.into()))?;
-        let crew = Crew::begin(service, &access, job, &shared);
+        let crew = Crew::begin(service, &access, job, shared);
         let mut crew = crew.map_err(|error| Error::Fleet(error.into()))?;
-        let document = self.steps((&shown, 0), &mut crew, &shared)?;
+        let document = self.steps((&shown, 0), &mut crew, (page, shared))?;
         Ok(document.by(crew.workers()))
     }
 
@@ -216,7 +248,7 @@ impl Arguments {
         &self,
         (name, threads): (&str, usize),
         fleet: &mut dyn Fleet,
-        shared: &Arc<Shared>,
+        (page, shared): (Option<&Page>, &Shared),
     ) -> Result<Document, Error> {
         let plan = Plan {
             rates: self.rate.clone(),
@@ -232,6 +264,7 @@ impl Arguments {
                 (_, true) => "poisson",
                 (_, false) => "constant",
             },
+            http2: self.http2,
             connections: self.connections as usize,
             threads,
             keep_alive: !self.no_keep_alive,
@@ -239,11 +272,12 @@ impl Arguments {
         };
         let mut progress = Progress::new();
         let Some(folder) = &self.profile else {
+            let mut telling = Telling::new(page, &target, &mut progress);
             let Some(store) = &self.store else {
-                let steps = run_on(&plan, fleet, shared, &mut progress)?;
+                let steps = run_on(&plan, fleet, shared, &mut telling)?;
                 return Ok(Document::new(target, &steps));
             };
-            let mut stored = Stored::open(store.parse()?, &self.select, &mut progress)?;
+            let mut stored = Stored::open(store.parse()?, &self.select, &mut telling)?;
             let steps = run_on(&plan, fleet, shared, &mut stored)?;
             let seen = stored.seen;
             drop(progress);
@@ -258,7 +292,8 @@ impl Arguments {
             }
             false => Vec::new(),
         };
-        let mut watch = Watch::new(recording, &mut progress);
+        let mut telling = Telling::new(page, &target, &mut progress);
+        let mut watch = Watch::new(recording, &mut telling);
         let steps = run_on(&plan, fleet, shared, &mut watch)?;
         let seen = watch.seen;
         drop(progress);

@@ -28,6 +28,7 @@ impl Arguments {
             query: self.query.clone(),
             requests: self.requests.as_deref().map(requests).transpose()?,
             authority: self.tls_ca.as_deref().map(File::read).transpose()?,
+            http2: self.http2,
             keeps_alive: !self.no_keep_alive,
             timeout: self.timeout,
             too_late: self.too_late.unwrap_or(self.timeout),
