@@ -511,3 +511,20 @@ fn a_storm_of_retries_is_named() {
 fn a_leak_of_connections_is_named() {
     assert_names("leak", "take_connection", "cost");
 }
+
+/// A second's first fifth is slept away in the function that has each request: who waits then, waits in there.
+#[test]
+fn spikes_go_with_the_function_that_was_busy_meanwhile() {
+    let server = Faults::recorded("stall");
+    let arguments = ["--rate", "60", "--duration", "6s", "--warm-up", "0", "--profile", "out"];
+    let loaded = server.load("/", &arguments);
+    let spikes = &loaded.json["response"]["spikes"][0];
+    assert_eq!(
+        (&spikes["step"], &spikes["correlated"][0]["name"]),
+        (&0.into(), &"handle_request".into()),
+        "{spikes:#}"
+    );
+    let number = |name: &str| spikes["correlated"][0][name].as_f64().unwrap();
+    assert!(number("share") > number("share_else") && number("p") <= 0.05, "{spikes:#}");
+    assert!(spikes["highest_ns"].as_f64().unwrap() > 1e8, "{spikes:#}");
+}

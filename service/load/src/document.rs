@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::Error;
 use crate::load::Load;
-use crate::profile::{Response, Seen, bend, ends, sentence};
+use crate::profile::{self, Response, Seen, bend, ends, sentence};
 use crate::run::Step;
 use crate::workers::Worker;
 
@@ -130,7 +130,8 @@ impl Document {
         let bend = bend(&self.steps);
         let (from, to) = bend.map_or_else(|| ends(&self.steps), |bend| (bend.base, bend.step));
         let request_ns = self.steps[from].from_send_ns.p50.unwrap_or(0.0);
-        let (response, warnings) = Response::of(seen, (from, to), request_ns)?;
+        let (mut response, warnings) = Response::of(seen, (from, to), request_ns)?;
+        response.spikes = profile::spikes(&self.steps, seen)?;
         self.summary = sentence(&self.steps, bend, Some(&response));
         self.warnings.extend(warnings);
         self.response = Some(response);

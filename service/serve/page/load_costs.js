@@ -1,7 +1,7 @@
 // What a request costs in each function of the server, beside the load.
 
 import { table } from "./table.js";
-import { element, share, time } from "./text.js";
+import { counted, element, share, time } from "./text.js";
 
 /** Functions that are shown. */
 const MOST = 100;
@@ -27,5 +27,9 @@ export function costs({ steps, response }, title) {
     { title: "calls before", of: (row) => row.growth.from.calls_per_request, write: (calls) => calls.toFixed(2) },
     { title: "grown", of: (row) => (row.growth.is_certain ? 1 : 0), write: (grown) => element("span", { class: grown ? "worse" : null }, grown ? "yes" : "") },
   ], response.functions.slice(0, MOST), [1, true]);
-  return [element("h2", {}, `What a request costs at ${title(to)}, beside ${title(from)}`), functions];
+  const spikes = response.spikes.filter(({ correlated }) => correlated.length).map(({ step, slices, highest_ns, correlated }) => {
+    const named = correlated.map(({ name, share: there, share_else }) => `${name} (${share(there, 1)} of the time there, ${share(share_else, 1)} else)`);
+    return element("p", {}, `${title(steps[step])}: ${counted(slices, "spike", "spikes")} of latency up to ${time(highest_ns)} go with more time in ${named.join(", ")}: a correlation.`);
+  });
+  return [element("h2", {}, `What a request costs at ${title(to)}, beside ${title(from)}`), functions, ...spikes];
 }

@@ -40,7 +40,15 @@ export interface LoadDocument {
   /** The step that goes on. */
   going?: number;
   steps: LoadStep[];
-  response?: { from_step: number; to_step: number; functions: { name: string; growth: LoadGrowth }[] };
+  response?: { from_step: number; to_step: number; functions: { name: string; growth: LoadGrowth }[]; spikes: LoadSpikes[] };
+}
+
+/** Moments of a step in which latency was high, and functions that had more time in them. */
+export interface LoadSpikes {
+  step: number;
+  slices: number;
+  highest_ns: number;
+  correlated: { name: string; share: number; share_else: number }[];
 }
 
 export interface LoadGrowth {

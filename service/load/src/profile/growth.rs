@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::cost::Costs;
 use super::seen::{Part, Seen};
+use super::spikes::Spikes;
 use crate::Error;
 
 /// Chance alone shows something with at most this probability.
@@ -43,6 +44,8 @@ pub struct Response {
     pub added_ns_per_request: f64,
     /// Functions, those whose cost has grown most first.
     pub functions: Vec<Function>,
+    /// Moments of the steps in which latency was high, and which functions had more time in them: a correlation.
+    pub spikes: Vec<Spikes>,
 }
 
 /// A function.
@@ -219,7 +222,7 @@ impl Response {
         let mut warnings: Vec<String> = costs.iter().flat_map(|costs| sentences(&costs.warnings)).collect();
         warnings.sort();
         warnings.dedup();
-        Ok((Self { from_step, to_step, added_ns_per_request: sum, functions }, warnings))
+        Ok((Self { from_step, to_step, added_ns_per_request: sum, functions, spikes: Vec::new() }, warnings))
     }
 }
 

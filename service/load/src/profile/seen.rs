@@ -23,7 +23,25 @@ pub struct Seen {
     pub whole: Part,
     /// In parts of it, one after the other.
     pub slices: Vec<Part>,
+    /// And in moments of it, which are short.
+    pub moments: Vec<Moment>,
 }
+
+/// A moment of a step.
+pub struct Moment {
+    /// When it began, in nanoseconds since the step did.
+    pub from_ns: u64,
+    /// And ended.
+    pub to_ns: u64,
+    /// What was recorded in it.
+    pub part: Part,
+}
+
+/// A moment is no shorter.
+pub const MOMENT: Duration = Duration::from_millis(250);
+
+/// Most moments of a step; where there would be more, each two become one.
+pub const MOMENTS: usize = 100;
 
 /// What it recorded in some time.
 pub struct Part {

@@ -13,7 +13,7 @@ use diytrace_store::{self as store, Address, FrameFacts, GroupBy, Query, Range};
 
 use super::cost::Costs;
 use super::growth::FEWEST;
-use super::seen::{Counted, Part, REST, SLICES, Seen};
+use super::seen::{Counted, MOMENT, MOMENTS, Moment, Part, REST, SLICES, Seen};
 use crate::Error;
 use crate::fleet::Going;
 use crate::pace::Pace;
@@ -104,23 +104,47 @@ impl<'a> Stored<'a> {
         Part { requests, counted: Box::new(counted) }
     }
 
-    /// Parts of a step that begin and end with slices of the recording that has most of them.
-    fn parts(&self, slices: &[FrameFacts]) -> Vec<Part> {
+    /// Moments at which slices of a step end, of the recording that has most of them, and how many requests were done then.
+    fn cuts(&self, slices: &[FrameFacts]) -> Vec<(i64, u64)> {
         let mut cuts = BTreeMap::<&str, Vec<(i64, u64)>>::new();
         for slice in slices {
             if let Some(done) = done_at(&self.done, slice.ended) {
                 cuts.entry(&slice.session).or_default().push((slice.ended, done));
             }
         }
-        let Some(mut cuts) = cuts.into_values().max_by_key(Vec::len) else { return Vec::new() };
+        let mut cuts = cuts.into_values().max_by_key(Vec::len).unwrap_or_default();
         cuts.sort_unstable();
-        let parts = SLICES.min(cuts.len() - 1);
+        cuts
+    }
+
+    /// Parts of a step that begin and end with slices.
+    fn parts(&self, cuts: &[(i64, u64)]) -> Vec<Part> {
+        let parts = SLICES.min(cuts.len().saturating_sub(1));
         let cut = |number: usize| cuts[number * (cuts.len() - 1) / parts.max(1)];
         let part = |number: usize| {
             let ((since, before), (until, done)) = (cut(number), cut(number + 1));
             (done > before).then(|| self.part(since, until, done - before))
         };
         (0..parts).filter_map(part).collect()
+    }
+
+    /// Its moments: slices, or several of them where they are shorter, or too many.
+    fn moments(&self, cuts: &[(i64, u64)]) -> Vec<Moment> {
+        let Some(began) = self.done.first().map(|(at, _)| *at) else { return Vec::new() };
+        let least = ns(MOMENT).max(cuts.last().map_or(0, |(ended, _)| (ended - began) / MOMENTS as i64));
+        let mut moments = Vec::new();
+        let mut from = cuts.first().copied();
+        for to in cuts.iter().copied() {
+            let Some((since, before)) = from.filter(|(since, _)| to.0 - since >= least) else { continue };
+            let at = |moment: i64| u64::try_from(moment - began).unwrap_or(0);
+            moments.push(Moment {
+                from_ns: at(since),
+                to_ns: at(to.0),
+                part: self.part(since, to.0, to.1.saturating_sub(before)),
+            });
+            from = Some(to);
+        }
+        moments
     }
 }
 
@@ -143,11 +167,16 @@ impl Observer for Stored<'_> {
         if slices.is_empty() {
             return Err(Error::NothingSent { select: self.select.clone() });
         }
-        let parts = self.parts(&slices);
+        let cuts = self.cuts(&slices);
+        let parts = self.parts(&cuts);
         if parts.len() < FEWEST && !step.is_cut_short {
             return Err(Error::TooCoarse { select: self.select.clone(), least: FEWEST });
         }
-        self.seen.push(Seen { whole: self.part(since, until, step.tally.reached()), slices: parts });
+        self.seen.push(Seen {
+            whole: self.part(since, until, step.tally.reached()),
+            slices: parts,
+            moments: self.moments(&cuts),
+        });
         self.rested = until;
         self.inner.end(step)
     }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use super::recording::{Between, Reading, Recording};
-use super::seen::{Part, REST, SLICES, Seen};
+use super::seen::{MOMENT, MOMENTS, Moment, Part, REST, SLICES, Seen};
 use crate::Error;
 use crate::fleet::Going;
 use crate::pace::Pace;
@@ -18,14 +19,49 @@ pub struct Watch<'a> {
     first: Option<Arc<Reading>>,
     latest: Option<(Arc<Reading>, u64)>,
     slices: Vec<Part>,
+    /// Ends of this step's moments.
+    moments: Vec<Cut>,
+    /// How long a moment is.
+    moment: Duration,
     /// Of the steps that are over.
     pub seen: Vec<Seen>,
+}
+
+/// The end of a moment, and what there was then.
+struct Cut {
+    /// Which part of the step was over.
+    part: f64,
+    done: u64,
+    at: Instant,
+    reading: Arc<Reading>,
 }
 
 impl<'a> Watch<'a> {
     /// Of a recording.
     pub fn new(recording: Recording, inner: &'a mut dyn Observer) -> Self {
-        Self { recording, inner, first: None, latest: None, slices: Vec::new(), seen: Vec::new() }
+        Self {
+            recording,
+            inner,
+            first: None,
+            latest: None,
+            slices: Vec::new(),
+            moments: Vec::new(),
+            moment: MOMENT,
+            seen: Vec::new(),
+        }
+    }
+
+    /// Ends a moment.
+    fn cut(&mut self, part: f64, done: u64, reading: Arc<Reading>) {
+        self.moments.push(Cut { part, done, at: Instant::now(), reading });
+        if self.moments.len() > MOMENTS {
+            self.moment *= 2;
+            let mut number = 0;
+            self.moments.retain(|_| {
+                number += 1;
+                number % 2 == 1
+            });
+        }
     }
 
     fn read(&mut self) -> Result<Arc<Reading>, Error> {
@@ -40,6 +76,7 @@ impl Observer for Watch<'_> {
         self.first = Some(self.read()?);
         self.latest = None;
         self.slices = Vec::new();
+        (self.moments, self.moment) = (Vec::new(), MOMENT);
         Ok(())
     }
 
@@ -48,11 +85,20 @@ impl Observer for Watch<'_> {
         let Going { done, part, .. } = going;
         match self.latest.take() {
             // The first slice begins where requests are counted from.
-            None => self.latest = self.first.clone().map(|first| (first, done)),
+            None => {
+                self.latest = self.first.clone().map(|first| (first, done));
+                if let Some(first) = self.first.clone() {
+                    self.cut(part, done, first);
+                }
+            }
             Some((from, before)) => {
-                let is_due = part >= (self.slices.len() + 1) as f64 / SLICES as f64;
-                if is_due && done > before {
-                    let to = self.read()?;
+                let is_slice = part >= (self.slices.len() + 1) as f64 / SLICES as f64 && done > before;
+                let is_moment = self.moments.last().is_some_and(|last| last.at.elapsed() >= self.moment);
+                let read = (is_slice || is_moment).then(|| self.read()).transpose()?;
+                if let Some(reading) = read.clone().filter(|_| is_moment) {
+                    self.cut(part, done, reading);
+                }
+                if let Some(to) = read.filter(|_| is_slice) {
                     let counted = Box::new(Between([from, to.clone()]));
                     self.slices.push(Part { requests: done - before, counted });
                     self.latest = Some((to, done));
@@ -69,8 +115,19 @@ impl Observer for Watch<'_> {
         let last = self.read()?;
         let first = self.first.take().unwrap_or_else(|| last.clone());
         let slices = std::mem::take(&mut self.slices);
+        let ns = |part: f64| (part * step.elapsed.as_nanos() as f64) as u64;
+        let moment = |(from, to): (&Cut, &Cut)| Moment {
+            from_ns: ns(from.part),
+            to_ns: ns(to.part),
+            part: Part {
+                requests: to.done - from.done,
+                counted: Box::new(Between([from.reading.clone(), to.reading.clone()])),
+            },
+        };
+        let moments = self.moments.iter().zip(self.moments.iter().skip(1)).map(moment).collect();
+        self.moments = Vec::new();
         let counted = Box::new(Between([first, last]));
-        self.seen.push(Seen { whole: Part { requests: step.tally.reached(), counted }, slices });
+        self.seen.push(Seen { whole: Part { requests: step.tally.reached(), counted }, slices, moments });
         self.inner.end(step)
     }
 }

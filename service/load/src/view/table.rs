@@ -9,7 +9,7 @@ use diytrace_views::view::table::grid::{Column, Grid, Row, Style};
 
 use crate::document::Document;
 use crate::load::{Load, Slice, rate};
-use crate::profile::{Function, Response, how, why};
+use crate::profile::{Function, Response, how, said, why};
 use crate::workers::{Worker, WorkerLoad};
 
 /// Writes it.
@@ -30,6 +30,10 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
     workers(document, screen, out)?;
     unrecorded(document, out)?;
     over_time(document, screen, out)?;
+    let spikes = document.response.iter().flat_map(|response| &response.spikes);
+    for sentence in spikes.filter_map(|spikes| said(spikes, &document.steps)) {
+        writeln!(out, "  {sentence}")?;
+    }
     if let Some(response) = &document.response {
         writeln!(out)?;
         let [from, to] = [response.from_step, response.to_step].map(|step| document.steps[step].title());
@@ -351,7 +355,8 @@ mod tests {
             function("Cache::read(std::string const&)", [0.1, 0.4], [1e5, 4e5], true),
             function("parse", [1.0, 1.0], [4e3, 3e3], false),
         ];
-        let response = Response { from_step: 0, to_step: 1, added_ns_per_request: 4.5e6, functions };
+        let response =
+            Response { from_step: 0, to_step: 1, added_ns_per_request: 4.5e6, functions, spikes: Vec::new() };
         let target = Target {
             target: "http://127.0.0.1:8080/".to_owned(),
             schedule: "poisson",
