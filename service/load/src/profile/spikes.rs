@@ -15,6 +15,9 @@ use crate::load::{Load, rate};
 /// A slice of a step's timeline is a spike from so many times the p99 of half the slices on.
 const HIGH: f64 = 3.0;
 
+/// And from so much of the highest: beside that, others are none.
+const OF_HIGHEST: f64 = 0.25;
+
 /// Where more of the slices are, it is no spike, but how the server is.
 const MOST: f64 = 1.0 / 3.0;
 
@@ -111,13 +114,15 @@ fn high(load: &Load) -> Option<High> {
     if all.is_empty() || load.interrupted {
         return None;
     }
-    let usual_ns = median(&all);
-    let (mut spans, mut highest_ns) = (Vec::new(), 0.0_f64);
+    let (usual_ns, highest_ns) = (median(&all), all.iter().copied().fold(0.0, f64::max));
+    let least_ns = (HIGH * usual_ns).max(OF_HIGHEST * highest_ns);
+    let mut spans = Vec::new();
     for (number, slice) in slices.iter().enumerate() {
-        let Some(p99_ns) = slice.p99_ns.filter(|p99_ns| *p99_ns >= HIGH * usual_ns) else { continue };
+        if slice.p99_ns.is_none_or(|p99_ns| p99_ns < least_ns) {
+            continue;
+        }
         let from = number as u64 * load.timeline.slice_ns;
         spans.push((from, from + load.timeline.slice_ns + slice.max_ns as u64));
-        highest_ns = highest_ns.max(p99_ns);
     }
     let is_usual = spans.len() as f64 > MOST * all.len() as f64;
     (!spans.is_empty() && !is_usual).then_some(High { usual_ns, highest_ns, spans })
@@ -184,7 +189,9 @@ mod tests {
     fn a_spike_is_far_above_the_others_and_lasts_until_its_answers() {
         let found = high(&load(&[1.0, 1.2, 200.0, 1.1, 0.9, 1.0, 3.5])).unwrap();
         assert_eq!((found.usual_ns, found.highest_ns), (1.1e6, 200e6));
-        assert_eq!(found.spans, [(2 << 27, (3 << 27) + 200_000_000), (6 << 27, (7 << 27) + 3_500_000)]);
+        assert_eq!(found.spans, [(2 << 27, (3 << 27) + 200_000_000)], "3.5 ms are nothing beside that");
+        let found = high(&load(&[1.0, 1.2, 8.0, 1.1, 0.9, 1.0, 3.5])).unwrap();
+        assert_eq!(found.spans, [(2 << 27, (3 << 27) + 8_000_000), (6 << 27, (7 << 27) + 3_500_000)]);
         // Half the time is no spike, and neither is a little more.
         assert!(high(&load(&[1.0, 9.0, 1.0, 9.0, 1.0, 9.0, 1.0])).is_none());
         assert!(high(&load(&[1.0, 1.0, 2.9, 1.0])).is_none());
