@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# How good `diytrace load` is: its rate beside wrk and h2load on one nginx, how late it sends, whether its percentiles are those of
-# a server with planted pauses, and whether it names the planted function.
+# How good `diytrace load` is: its rate beside wrk, h2load and oha on one nginx, by HTTP/1.1 and HTTP/2, how late it sends, whether its
+# percentiles are those of a server with planted pauses, beside wrk2's, whether workers send what the access log has, and whether it
+# names the planted function.
 #
-#   benches/load.sh [max|late|stall|faults]… [--rounds N] [--seconds N] [--out FOLDER]
+#   benches/load.sh [max|http2|late|stall|workers|faults]… [--rounds N] [--seconds N] [--out FOLDER]
 #
 #   --rounds N    rounds of each (default 5); of the faults, runs (default 20)
 #   --seconds N   how long each takes (default 5)
@@ -10,7 +11,8 @@
 #
 # On a busy machine LAUNCHER='chrt -f 1', as root, has clients and servers of max, late and stall go before others.
 #
-# It needs nginx, wrk and h2load (Debian: nginx-light, wrk, nghttp2-client) for max and late, jq and a C compiler for the rest. All
+# It needs nginx, wrk and h2load (Debian: nginx-light, wrk, nghttp2-client) for max, http2, late and workers, jq and a C compiler for the
+# rest. oha (crates.io) and wrk2 (github.com/giltene/wrk2, its wrk under that name) take part where they are in PATH. All
 # traffic goes to 127.0.0.1. Clients take turns, so that what else the machine does hits all; processor time is the client's own.
 set -euo pipefail
 export LC_ALL=C
@@ -18,7 +20,7 @@ benches=$(cd "$(dirname "$0")" && pwd)
 what=() rounds='' seconds=5 results=''
 while (($#)); do
     case $1 in
-        max | late | stall | faults) what+=("$1"); shift; continue ;;
+        max | http2 | late | stall | workers | faults) what+=("$1"); shift; continue ;;
         --rounds) rounds=$2 ;;
         --seconds) seconds=$2 ;;
         --out) results=$2 ;;
@@ -26,7 +28,7 @@ while (($#)); do
     esac
     shift 2
 done
-((${#what[@]})) || what=(max late stall faults)
+((${#what[@]})) || what=(max http2 late stall workers faults)
 # shellcheck source=lib/machine.sh
 . "$benches/lib/machine.sh"
 target=${CARGO_TARGET_DIR:-$benches/../target}
@@ -55,9 +57,11 @@ start_nginx() {
 worker_processes 1; daemon off; pid $work/nginx.pid; error_log $work/error.log crit;
 events { worker_connections 4096; }
 http {
-    access_log off; keepalive_requests 100000000;
+    access_log off; keepalive_requests 100000000; log_format counted '$remote_addr';
     client_body_temp_path $work/a; proxy_temp_path $work/b; fastcgi_temp_path $work/c; uwsgi_temp_path $work/d; scgi_temp_path $work/e;
     server { listen 127.0.0.1:18080; root $work/html; }
+    server { listen 127.0.0.1:18081 http2; root $work/html; }
+    server { listen 127.0.0.1:18082; root $work/html; access_log $work/access.log counted; }
 }
 END
     "${launcher[@]}" nginx -p "$work" -c "$work/nginx.conf" 2>/dev/null &
@@ -71,6 +75,8 @@ END
     exit 1
 }
 nginx_url=http://127.0.0.1:18080/
+http2_url=http://127.0.0.1:18081/
+counted_url=http://127.0.0.1:18082/
 
 # timed COMMAND…: its output in $work/said, its processor time in $cpu.
 timed() {
@@ -86,13 +92,35 @@ run_diytrace() {
     requests=$(jq '.steps[0].answered' "$work/said")
 }
 
+run_oha() {
+    timed "${launcher[@]}" env TOKIO_WORKER_THREADS=1 oha --no-tui --output-format json -c 50 -z "${seconds}s" "$nginx_url"
+    requests=$(jq '[.statusCodeDistribution[]] | add' "$work/said")
+}
+run_h2load_http2() { timed "${launcher[@]}" h2load -t1 -c50 -m1 -D "$seconds" "$http2_url"; requests=$(awk '/^requests:/ { print $8 }' "$work/said"); }
+run_diytrace_http2() {
+    timed "${launcher[@]}" "$diytrace" load "$http2_url" --http2 --rate max -c 50 --warm-up 0 --duration "${seconds}s" --format json
+    requests=$(jq '.steps[0].answered' "$work/said")
+}
+
 max() {
+    local clients=(wrk diytrace h2load)
+    if command -v oha >/dev/null; then clients+=(oha); fi
+    in_turn "${clients[@]}"
+}
+
+# With one request at a time on each connection.
+http2() { in_turn h2load_http2 diytrace_http2; }
+
+in_turn() { # in_turn CLIENT…
     start_nginx
     printf 'round\tclient\trequests\trequests/s\tclient cpu s\trequests/cpu s\n'
-    local round client order
+    local round client order at
     for ((round = 1; round <= ${rounds:-5}; round++)); do
-        order=(wrk diytrace h2load)
-        ((round % 2)) || order=(h2load diytrace wrk)
+        order=("$@")
+        if ((round % 2 == 0)); then
+            order=()
+            for ((at = $#; at > 0; at--)); do order+=("${!at}"); done
+        fi
         for client in "${order[@]}"; do
             "run_$client"
             awk -v OFS='\t' -v r="$round" -v c="$client" -v n="$requests" -v s="$seconds" -v p="$cpu" 'BEGIN { print r, c, n, int(n / s), p, int(n / p) }'
@@ -132,9 +160,38 @@ stop_faults() {
     wait "$server" 2>/dev/null || true
 }
 
+# percentile SHARE FILE: what wrk or wrk2 says, in milliseconds; nothing where it has not been there.
+percentile() {
+    awk -v share="$1" '/%/ && $1 + 0 == share { ms = $2 ~ /us$/ ? $2 / 1000 : $2 ~ /ms$/ ? $2 + 0 : $2 * 1000; printf "%.2f", ms; exit }' "$2"
+}
+
+# Two workers share a rate: what they tell, beside what the access log has.
+workers() {
+    start_nginx
+    printf 'round\toffered/s\tworkers\tsent\tin the access log\tachieved/s\tlate p99 ns\tclock error ns\n'
+    "$diytrace" serve --listen 127.0.0.1:18090 --store "$work/s.db" 2>"$work/serve.log" &
+    running+=($!)
+    until grep -q 'listening on' "$work/serve.log"; do sleep 0.05; done
+    local number
+    for number in 1 2; do
+        "$diytrace" agent --load-worker --to http://127.0.0.1:18090 2>"$work/worker$number.log" &
+        running+=($!)
+    done
+    until (($(curl -s http://127.0.0.1:18090/v1/load/workers | jq '.workers | length') == 2)); do sleep 0.05; done
+    local round rate before
+    for ((round = 1; round <= ${rounds:-5}; round++)); do
+        for rate in 1000 10000; do
+            before=$(wc -l <"$work/access.log")
+            "$diytrace" load "$counted_url" --workers http://127.0.0.1:18090 --rate "$rate" -c 50 --warm-up 0 --duration "${seconds}s" --format json 2>/dev/null >"$work/said"
+            jq -r --arg round "$round" --arg logged $(($(wc -l <"$work/access.log") - before)) '.steps[0] |
+                [$round, .offered_per_s, (.workers | length), .sent, $logged, (.achieved_per_s | round), (.late_ns.p99 | round), ([.workers[].clock_error_ns] | max)] | @tsv' "$work/said"
+        done
+    done
+}
+
 # A second's first 200 ms have no answer: by the plan, one in five requests waits for the rest of them.
 stall() {
-    printf 'round\tpercentile\ttrue ms\tfrom plan ms\toff by %%\tfrom send ms\twrk ms\n'
+    printf 'round\tpercentile\ttrue ms\tfrom plan ms\toff by %%\tfrom send ms\twrk ms\twrk2 ms\n'
     local round
     for ((round = 1; round <= ${rounds:-5}; round++)); do
         start_faults stall
@@ -142,15 +199,20 @@ stall() {
         until awk '{ exit !($1 % 1 > 0.3 && $1 % 1 < 0.5) }' /proc/uptime; do sleep 0.02; done
         "${launcher[@]}" "$diytrace" load "http://127.0.0.1:$port/" --rate 500 -c 10 --warm-up 0 --duration "${seconds}s" --format json 2>/dev/null >"$work/said"
         "${launcher[@]}" wrk -t1 -c10 -d"${seconds}s" --latency "http://127.0.0.1:$port/" >"$work/wrk"
+        : >"$work/wrk2"
+        # Its first ten seconds calibrate, and do not count.
+        if command -v wrk2 >/dev/null; then
+            "${launcher[@]}" wrk2 -t1 -c10 -R500 -d$((seconds + 10))s --latency "http://127.0.0.1:$port/" >"$work/wrk2"
+        fi
         stop_faults
         local share name true
         for share in 90 95 99; do
             name=p$share
             true=$(awk -v share="$share" 'BEGIN { print 200 - 1000 * (100 - share) / 100 }')
             jq -r --arg round "$round" --arg name "$name" --argjson true "$true" \
-                --arg wrk "$(awk -v share="$share%" '$1 == share { value = $2; ms = value ~ /us$/ ? value / 1000 : value ~ /ms$/ ? value + 0 : value * 1000; printf "%.2f", ms }' "$work/wrk")" \
+                --arg wrk "$(percentile "$share" "$work/wrk")" --arg wrk2 "$(percentile "$share" "$work/wrk2")" \
                 '.steps[0] | (.latency_ns[$name] / 1e6) as $ms | (.from_send_ns[$name] / 1e6) as $send |
-                    [$round, $name, $true, ($ms * 100 | round / 100), (($ms / $true - 1) * 1000 | round / 10), ($send * 100 | round / 100), $wrk] | @tsv' "$work/said"
+                    [$round, $name, $true, ($ms * 100 | round / 100), (($ms / $true - 1) * 1000 | round / 10), ($send * 100 | round / 100), $wrk, $wrk2] | @tsv' "$work/said"
         done
     done
 }
