@@ -43,7 +43,7 @@ fn an_access_log_has_each_request_once() {
     let server = format!(
         "server {{ listen 127.0.0.1:{port} http2; keepalive_requests 30; location / {{ return 200 fine; }} location /no {{ return 404; }} }}"
     );
-    let nginx = Nginx::start(here, port, &server);
+    let nginx = Nginx::start(here, &server);
     fs::write(here.join("mix"), "3 GET /{seq}\n1 POST /posted {\"n\": {seq}}\n1 GET /no\n1 HEAD /head\n").unwrap();
     let url = format!("http://127.0.0.1:{port}/");
     let arguments =
@@ -74,7 +74,7 @@ fn over_tls_it_is_what_both_agree_to() {
     let servers = format!(
         "server {{ listen 127.0.0.1:{port} ssl http2; {secure} }} server {{ listen 127.0.0.1:{other} ssl; {secure} }}"
     );
-    let nginx = Nginx::start(here, port, &servers);
+    let nginx = Nginx::start(here, &servers);
     let url = format!("https://localhost:{port}/");
     let with = |url: &str| {
         let arguments = [url, "--http2", "--tls-ca", "ca.pem", "--rate", "200"];

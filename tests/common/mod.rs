@@ -32,6 +32,7 @@ mod eventlog;
 mod executable;
 pub mod faults;
 mod fixture;
+pub mod hosts;
 mod invariants;
 pub mod nginx;
 pub mod page;

@@ -1,7 +1,7 @@
 //! A web server that is not ours, and what it has logged.
 
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -14,8 +14,17 @@ pub struct Nginx {
 }
 
 impl Nginx {
-    /// With these servers, as its configuration has them; it answers at `port`.
-    pub fn start(folder: &Path, port: u16, servers: &str) -> Self {
+    /// With these servers, as its configuration has them.
+    pub fn start(folder: &Path, servers: &str) -> Self {
+        Self::start_on(folder, servers, |command| {
+            let mut here = Command::new(command.get_program());
+            here.args(command.get_args());
+            here
+        })
+    }
+
+    /// The same, as another host runs commands.
+    pub fn start_on(folder: &Path, servers: &str, running: impl Fn(&Command) -> Command) -> Self {
         let here = folder.display();
         let log = folder.join("access.log");
         // One process, of the user that has the folder.
@@ -23,7 +32,7 @@ impl Nginx {
             "daemon off; master_process off; pid {here}/pid; error_log {here}/error.log;
              events {{ worker_connections 512; }}
              http {{
-                 log_format counted '$server_protocol $status $request_uri';
+                 log_format counted '$server_protocol $status $request_uri $remote_addr';
                  access_log {log} counted;
                  client_body_temp_path {here}/a; proxy_temp_path {here}/b; fastcgi_temp_path {here}/c;
                  uwsgi_temp_path {here}/d; scgi_temp_path {here}/e;
@@ -34,13 +43,13 @@ impl Nginx {
         fs::write(folder.join("nginx.conf"), configuration).unwrap();
         let mut command = Command::new("nginx");
         command.arg("-p").arg(folder).arg("-c").arg(folder.join("nginx.conf")).arg("-e").arg(folder.join("error.log"));
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let nginx = Self { child, log };
-        wait_until("nginx answers", || TcpStream::connect(("127.0.0.1", port)).is_ok());
-        nginx
+        let child = running(&command).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // It writes that once it listens.
+        wait_until("nginx answers", || fs::read_to_string(folder.join("pid")).is_ok_and(|pid| pid.ends_with('\n')));
+        Self { child, log }
     }
 
-    /// What it has answered: protocol, status and path of each request.
+    /// What it has answered: protocol, status and path of each request, and who asked.
     pub fn logged(&self) -> Vec<String> {
         fs::read_to_string(&self.log).unwrap().lines().map(str::to_owned).collect()
     }

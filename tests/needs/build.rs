@@ -113,6 +113,11 @@ fn things() -> Vec<Thing> {
             can(&["unshare", "-m", "mount", "-t", "tmpfs", "-o", "size=64k", "none", "/tmp"]),
         ),
         (
+            "networks",
+            "the right to make networks (namespaces, iproute2)",
+            can(&["unshare", "--net", "ip", "link", "add", "diytrace0", "type", "veth", "peer", "name", "diytrace1"]),
+        ),
+        (
             "process_numbers",
             "the right to make process numbers of its own (containers)",
             can(&["unshare", "--pid", "--fork", "true"]),
