@@ -528,3 +528,21 @@ fn spikes_go_with_the_function_that_was_busy_meanwhile() {
     assert!(number("share") > number("share_else") && number("p") <= 0.05, "{spikes:#}");
     assert!(spikes["highest_ns"].as_f64().unwrap() > 1e8, "{spikes:#}");
 }
+
+#[test]
+fn at_a_terminal_it_tells_how_it_goes() {
+    let server = Faults::start("none");
+    let mut program = diytrace(server.here.path());
+    program.args(["load", &server.url("/"), "--rate", "100", "--duration", "2s", "--warm-up", "0"]);
+    let words: Vec<String> = std::iter::once(program.get_program())
+        .chain(program.get_args())
+        .map(|word| format!("'{}'", word.to_str().unwrap()))
+        .collect();
+    let mut script = Command::new("script");
+    script.args(["-qec", &words.join(" "), "/dev/null"]).current_dir(server.here.path());
+    let output = run_to_end(&mut script);
+    let said = String::from_utf8_lossy(&output.stdout);
+    let (live, report) = said.split_once("constant · 10 connections").unwrap();
+    assert!(live.contains("step 1: 100/s") && live.contains("so far ") && live.contains(" · p99 "), "{live:?}");
+    assert!(report.contains("100/s"), "{report:?}");
+}

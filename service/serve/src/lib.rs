@@ -27,6 +27,7 @@ mod load;
 mod page;
 mod querier;
 mod retention;
+mod runs;
 mod sampled;
 mod scraped;
 mod service;

@@ -13,7 +13,7 @@ use crate::answer;
 use crate::arriving::Arriving;
 use crate::desk::Desk;
 use crate::live::Live;
-use crate::shown::Runs;
+use crate::runs::Runs;
 use crate::tokens::Tokens;
 use crate::views::Views;
 
@@ -50,7 +50,7 @@ pub struct Service {
     pub views: Arc<dyn Views>,
     pub live: Arc<Live>,
     pub load: Desk,
-    pub shown: Runs,
+    pub runs: Runs,
     pub tokens: Option<Tokens>,
     /// Whether only this machine can reach it.
     pub is_local: bool,
@@ -78,7 +78,7 @@ impl Service {
             views,
             live: Arc::new(Live::new()),
             load: Desk::default(),
-            shown: Runs::default(),
+            runs: Runs::default(),
             is_local,
             tokens,
             counters: Counters::default(),

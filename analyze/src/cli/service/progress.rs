@@ -1,12 +1,18 @@
-//! How far a load has got, for people.
+//! How a load goes, for people: lines on stderr that are drawn anew, and gone when the report comes.
 
-use diytrace_load::{Error, Going, Observer, Pace, Step};
+use diytrace_load::{Driven, Error, Going, Observer, Pace, Slice, Step};
+use diytrace_profile::human::{count, time};
+use diytrace_profile::timeline::sparkline;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How far it has got: a line on stderr, at a terminal only.
+/// Most blocks of what went on over time.
+const MOST_BLOCKS: usize = 60;
+
+/// How far it has got, and what it has come to so far: at a terminal only.
 pub struct Progress {
     bar: ProgressBar,
     number: u64,
+    so_far: String,
 }
 
 impl Progress {
@@ -16,7 +22,7 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::stderr());
         let bar = bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_prefix("warm-up");
-        Self { bar, number: 0 }
+        Self { bar, number: 0, so_far: String::new() }
     }
 }
 
@@ -34,14 +40,40 @@ impl Observer for Progress {
         Ok(())
     }
 
-    fn look(&mut self, Going { done, part, .. }: Going<'_>) -> Result<(), Error> {
+    fn look(&mut self, Going { done, part, so_far }: Going<'_>) -> Result<(), Error> {
         self.bar.set_position((part * 100.0) as u64);
-        self.bar.set_message(format!("{} done", diytrace_profile::human::count(done)));
+        if let Some(driven) = so_far {
+            self.so_far = said(driven);
+        }
+        self.bar.set_message(format!("{} done\n{}", count(done), self.so_far));
         Ok(())
     }
 
     fn end(&mut self, _step: &Step) -> Result<(), Error> {
         self.bar.set_prefix("warm-up");
+        self.so_far.clear();
         Ok(())
     }
+}
+
+/// Rate, latency, what failed, and how the p99 went over time.
+fn said(driven: &Driven) -> String {
+    let Driven { tally, elapsed, .. } = driven;
+    let rate = tally.answered as f64 / elapsed.as_secs_f64().max(1e-3);
+    let mut parts = vec![format!("so far {}", diytrace_load::rate(rate.round()))];
+    for (name, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)] {
+        let known = tally.latency.percentile(share);
+        parts.extend(known.map(|ns| format!("{name} {}", time(ns))));
+    }
+    for (name, number) in [("errors", tally.errors()), ("not sent", tally.all_not_sent())] {
+        if number > 0 {
+            parts.push(format!("{} {name}", count(number)));
+        }
+    }
+    let slices = tally.timeline.slices();
+    let each = slices.len().div_ceil(MOST_BLOCKS).max(1);
+    let highest =
+        |slices: &[Slice]| slices.iter().filter_map(|slice| slice.latency.percentile(0.99)).fold(0.0, f64::max);
+    let blocks: Vec<f64> = slices.chunks(each).map(highest).collect();
+    format!("{}\np99 {}", parts.join(" · "), sparkline(blocks.into_iter()))
 }

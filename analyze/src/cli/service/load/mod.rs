@@ -3,7 +3,7 @@
 mod targets;
 mod telling;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
@@ -200,7 +200,9 @@ impl Arguments {
     fn document(&self) -> Result<Document, Error> {
         let page = self.page()?;
         let (told, parts) = channel();
-        let shared = Arc::new(if self.to.is_some() { Shared::telling(told) } else { Shared::new() });
+        // Whoever looks on, here or on a page, is told what it has come to so far.
+        let is_told = self.to.is_some() || io::stderr().is_terminal();
+        let shared = Arc::new(if is_told { Shared::telling(told) } else { Shared::new() });
         end_on_signals(&shared);
         let document = self.driven(page.as_ref(), parts, &shared)?;
         if let Some(Err(error)) = page.map(|page| page.report(&document)) {
