@@ -6,6 +6,11 @@ import { counted, element, share, time } from "./text.js";
 /** Functions that are shown. */
 const MOST = 100;
 
+const WHY = { calls: "called more often", cost: "each call slower", both: "called more often, each call slower", new: "not called before" };
+
+/** @param {import("./types.d.ts").LoadGrowth} growth */
+const why = ({ why, has_waited_longer }) => WHY[why] + (has_waited_longer ? ", waited longer" : "");
+
 /**
  * @param {import("./types.d.ts").LoadDocument} document
  * @param {(step: import("./types.d.ts").LoadStep) => string} title
@@ -25,7 +30,7 @@ export function costs({ steps, response }, title) {
     { title: "waited", of: (row) => row.growth.wait_ns_per_request, write: optional },
     { title: "calls", of: (row) => row.growth.to.calls_per_request, write: (calls) => calls.toFixed(2) },
     { title: "calls before", of: (row) => row.growth.from.calls_per_request, write: (calls) => calls.toFixed(2) },
-    { title: "grown", of: (row) => (row.growth.is_certain ? 1 : 0), write: (grown) => element("span", { class: grown ? "worse" : null }, grown ? "yes" : "") },
+    { title: "why", of: (row) => (row.growth.is_certain ? why(row.growth) : ""), write: (text) => element("span", { class: text ? "worse" : null }, text), isName: true, help: "of those that have grown for certain" },
   ], response.functions.slice(0, MOST), [1, true]);
   const spikes = response.spikes.filter(({ correlated }) => correlated.length).map(({ step, slices, highest_ns, correlated }) => {
     const named = correlated.map(({ name, share: there, share_else }) => `${name} (${share(there, 1)} of the time there, ${share(share_else, 1)} else)`);

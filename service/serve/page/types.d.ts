@@ -58,6 +58,8 @@ export interface LoadGrowth {
   error_ns_per_request: number;
   wait_ns_per_request: number | null;
   share: number;
+  why: "calls" | "cost" | "both" | "new";
+  has_waited_longer: boolean;
   is_certain: boolean;
 }
 
