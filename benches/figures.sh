@@ -14,13 +14,14 @@
 #   benches/figures.sh tested PROGRAM
 #   benches/figures.sh busy runs|least|most|error     totals of one root on a busy machine
 #   benches/figures.sh store                           both kinds of stores
-#   benches/figures.sh driven max|late|stall|faults    what `load` does; max ratio: beside wrk, for a second of its processor
+#   benches/figures.sh driven max|http2|late|stall|workers|faults  what `load` does; max ratio: beside wrk, for a second of its processor
 set -euo pipefail
 export LC_ALL=C # the same figures everywhere: no decimal commas
 benches=$(cd "$(dirname "$0")" && pwd)
 kept=$benches/results/2026-11-23-amd-epyc # what the documents are about
 trust=$benches/results/2026-11-20-amd-epyc # but for verdicts
 busy=$benches/results/2026-11-22-intel-xeon # and for these
+driven=$benches/results/2026-11-24-amd-epyc # and for load
 
 usage() { sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p}' "$0" >&2; exit 2; }
 
@@ -60,7 +61,7 @@ machine() {
 what=${1:-}
 (($# == 0)) || shift
 case $what:$# in
-machine:1) case $1 in busy) kept=$busy machine busy-machine ;; driven) kept=$busy machine load-machine ;; speed) machine machine ;; trust) kept=$trust machine trust-machine ;; *) usage ;; esac ;;
+machine:1) case $1 in busy) kept=$busy machine busy-machine ;; driven) kept=$driven machine load-machine ;; speed) machine machine ;; trust) kept=$trust machine trust-machine ;; *) usage ;; esac ;;
 speed:[1-9]) for workload; do table speed speed -v brief=1 -v only="$workload"; done | without_first_line ;;
 cost:0) table speed speed -v summary=1 ;;
 truth:0) table truth truth -v brief=1 ;;
@@ -79,8 +80,8 @@ all-covered:0 | all-disturbed:0) table truth truth -v figure="$what" ;;
 load:1) printf '%s ms\n' "$(table load load -v of_contender="$1")" ;;
 first-call:1) table child child -v of_contender="$1" | sed 's/ us$/ µs/' ;;
 least:2 | most:2) verdicts series trust-series -v figure="$what" -v test="$1" -v shift="$2" ;;
-driven:1) kept=$busy table driven "load-$1" -v kind="$1" ;;
-driven:2) kept=$busy table driven "load-$1" -v kind="$1" -v figure="$2" ;;
+driven:1) kept=$driven table driven "load-$1" -v kind="$1" ;;
+driven:2) kept=$driven table driven "load-$1" -v kind="$1" -v figure="$2" ;;
 store:0) awk -F'\t' -f "$benches/tables/store.awk" "$kept/store.tsv" "$kept/store-clickhouse.tsv" "$kept/store-clickhouse-300m.tsv" ;;
 busy:1) kept=$busy table busy busy -v figure="$1" ;;
 tested:1) verdicts tested trust-aa -v program="$1" ;;

@@ -36,6 +36,7 @@ cargo build --release --quiet --manifest-path "$benches/../Cargo.toml"
 diytrace=$target/release/diytrace
 read -ra launcher <<<"${LAUNCHER:-}"
 work=$(mktemp -d)
+chmod 755 "$work" # nginx reads in there as somebody else, where root starts it
 running=()
 clean_up() {
     local one
@@ -57,14 +58,14 @@ start_nginx() {
 worker_processes 1; daemon off; pid $work/nginx.pid; error_log $work/error.log crit;
 events { worker_connections 4096; }
 http {
-    access_log off; keepalive_requests 100000000; log_format counted '$remote_addr';
+    access_log off; keepalive_requests 100000000; log_format counted '\$remote_addr';
     client_body_temp_path $work/a; proxy_temp_path $work/b; fastcgi_temp_path $work/c; uwsgi_temp_path $work/d; scgi_temp_path $work/e;
     server { listen 127.0.0.1:18080; root $work/html; }
     server { listen 127.0.0.1:18081 http2; root $work/html; }
     server { listen 127.0.0.1:18082; root $work/html; access_log $work/access.log counted; }
 }
 END
-    "${launcher[@]}" nginx -p "$work" -c "$work/nginx.conf" 2>/dev/null &
+    "${launcher[@]}" nginx -p "$work" -c "$work/nginx.conf" >/dev/null 2>&1 &
     running+=($!)
     local tries
     for tries in {1..100}; do
@@ -169,12 +170,13 @@ percentile() {
 workers() {
     start_nginx
     printf 'round\toffered/s\tworkers\tsent\tin the access log\tachieved/s\tlate p99 ns\tclock error ns\n'
-    "$diytrace" serve --listen 127.0.0.1:18090 --store "$work/s.db" 2>"$work/serve.log" &
+    : >"$work/serve.log"
+    "$diytrace" serve --listen 127.0.0.1:18090 --store "$work/s.db" >/dev/null 2>"$work/serve.log" &
     running+=($!)
     until grep -q 'listening on' "$work/serve.log"; do sleep 0.05; done
     local number
     for number in 1 2; do
-        "$diytrace" agent --load-worker --to http://127.0.0.1:18090 2>"$work/worker$number.log" &
+        "$diytrace" agent --load-worker --to http://127.0.0.1:18090 >/dev/null 2>"$work/worker$number.log" &
         running+=($!)
     done
     until (($(curl -s http://127.0.0.1:18090/v1/load/workers | jq '.workers | length') == 2)); do sleep 0.05; done
@@ -241,5 +243,7 @@ if [[ -n $results ]]; then
 fi
 for one in "${what[@]}"; do
     echo "== $one"
-    "$one" | keep "$one"
+    # Not by a pipe: what is started here is ended here.
+    "$one" >"$work/table"
+    keep "$one" <"$work/table"
 done

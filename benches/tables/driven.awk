@@ -42,7 +42,7 @@ END {
         has_wrk2 = n["p90 wrk2"]
         printf "%-10s %10s %10s %10s%s\n", "", "true", "from plan", "from send", has_wrk2 ? sprintf(" %10s", "wrk2") : ""
         split("p90 p95 p99", order, " ")
-        for (i = 1; i <= 3; i++) printf "%-10s %7.0f ms %7.1f ms %7.1f ms%s\n", order[i], true_ms[order[i]], middle(order[i] " plan"), middle(order[i] " send"), has_wrk2 ? sprintf(" %7.1f ms", middle(order[i] " wrk2")) : ""
+        for (i = 1; i <= 3; i++) printf "%-10s %7.0f ms %7.1f ms %7.1f ms%s\n", order[i], true_ms[order[i]], middle(order[i] " plan"), middle(order[i] " send"), n[order[i] " wrk2"] ? sprintf(" %7.1f ms", middle(order[i] " wrk2")) : has_wrk2 ? sprintf(" %10s", "not told") : ""
     }
     if (kind == "workers") {
         printf "%-10s %12s %12s %22s\n", "offered/s", "achieved/s", "sent", "as in the access log"
