@@ -198,12 +198,13 @@ impl Arguments {
 
     /// Makes load, here or by workers, and tells what it has come to.
     fn document(&self) -> Result<Document, Error> {
-        let page = self.page()?;
         let (told, parts) = channel();
         // Whoever looks on, here or on a page, is told what it has come to so far.
         let is_told = self.to.is_some() || io::stderr().is_terminal();
         let shared = Arc::new(if is_told { Shared::telling(told) } else { Shared::new() });
+        // Before any other thread is there: one that does not hold signals back would be ended by them.
         end_on_signals(&shared);
+        let page = self.page()?;
         let document = self.driven(page.as_ref(), parts, &shared)?;
         if let Some(Err(error)) = page.map(|page| page.report(&document)) {
             telling::warn(&error);
