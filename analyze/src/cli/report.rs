@@ -1,6 +1,6 @@
 //! The options of `report`.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap::ValueEnum;
 use diytrace_profile::error::Error;
@@ -125,7 +125,7 @@ impl Arguments {
         let document = self.document()?;
         let mut bytes = Vec::new();
         match self.compact {
-            true => serde_json::to_writer(&mut bytes, &report::Listed::of(&document)).map_err(io::Error::from)?,
+            true => serde_json::to_writer(&mut bytes, &report::Listed::of(&document)).map_err(std::io::Error::from)?,
             false => view::json::write(&document, &mut bytes)?,
         }
         Ok(bytes)
