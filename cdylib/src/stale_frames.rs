@@ -242,14 +242,20 @@ pub unsafe fn count_left(thread: &Thread, node: Ref) {
     }
 }
 
-/// The same where the state may be anything.
+/// The same of a call that has been closed, where the state may be anything.
 unsafe fn count_left_now(thread: &Thread, node: Ref) {
     // SAFETY: the caller's node; the arena is the thread's.
     unsafe {
-        if !extension::count_left(thread, thread.node(node)) && path::extend(thread, node) {
+        arch::count_at::<{ offset_of!(Arena, unwound) }, _>(thread.arena.get());
+        if extension::count_left(thread, thread.node(node)) {
+            return;
+        }
+        let forgotten = thread.forgotten.get();
+        if path::extend(thread, node) {
             extension::count_left(thread, thread.node(node));
         }
-        arch::count_at::<{ offset_of!(Arena, unwound) }, _>(thread.arena.get());
+        // What that took is no part of the calls around it either, which may have been left at the same moment.
+        thread.last.set(thread.last.get() + thread.forgotten.get().wrapping_sub(forgotten));
     }
 }
 
@@ -283,14 +289,15 @@ pub unsafe fn unwind(thread: &Thread) {
         if frame.position == 0 || frame.node == 0 || frame.bits & bits::UNTIMED != 0 {
             return shadow_stack::pop(thread);
         }
+        if frame.bits & bits::COUNTED != 0 {
+            counted::close(thread);
+        } else {
+            close_partly(thread, thread.last.get().max(frame.start));
+        }
+        // Last: what it takes to find a place for that is no time of this call, which had ended before.
         if frame.bits & bits::INHERITED == 0 {
             count_left_now(thread, frame.node);
         }
-        if frame.bits & bits::COUNTED != 0 {
-            return counted::close(thread);
-        }
-        let last = thread.last.get().max(frame.start);
-        close_partly(thread, last);
     }
 }
 
