@@ -262,6 +262,7 @@ unsafe fn enter_anywhere<M: Mode>(thread: &Thread, function: usize, site: usize,
 pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames between bottom and top are there; the bottom frame ends every search.
     unsafe {
+        let forgotten = thread.forgotten.get();
         switch_stack(thread, sp);
         let latest = &*thread.top.get();
         if latest.position == 0 && latest.bits == bits::UNTIMED && latest.function == function && latest.sp == sp {
@@ -304,7 +305,8 @@ pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: 
             unwind(thread);
         }
         match found {
-            Some(_) => close_unusual(thread, now),
+            // What the recorder has spent on those is taken off the beginning; the end is from before.
+            Some(_) => close_unusual(thread, now + thread.forgotten.get().wrapping_sub(forgotten)),
             None => stray(thread),
         }
     }
