@@ -30,7 +30,7 @@ fn push_all(story: &Story<Cluster>, store: &str) {
     }
 }
 
-/// Which shard a series lies on is a hash of its labels: puts in more of them, here and into `s.db`, until none is empty.
+/// Which shard a series lies on is a hash of its labels: puts in more recordings, here and into `s.db`, until none is empty.
 fn push_until_both_have_a_part(story: &Story<Cluster>) {
     let stores = [story.store(), format!("{}?cluster=two", story.engine.shards[1].store("runs"))];
     let is_there = |store: &String| story.number_of(store, "SELECT count() FROM path_sum_shard") > 0;
@@ -38,8 +38,10 @@ fn push_until_both_have_a_part(story: &Story<Cluster>) {
         if stores.iter().all(is_there) {
             return;
         }
+        let name = format!("more-{nth}");
+        story.record("names.cc", &name);
         for store in ["STORE", "s.db"] {
-            story.done(&format!("push --store {store} --label nth={nth} of-paths"));
+            story.done(&format!("push --store {store} --label nth={nth} {name}"));
         }
     }
     panic!("all series lie on one shard");
