@@ -60,14 +60,15 @@ paths_under() {
 misses() {
     (($3 == 0)) && command -v perf >/dev/null || { echo -; return; }
     (cd "$(mktemp -d "$work/misses.XXXXXX")" && env "${settings[@]}" DIYTRACE_OUT="$PWD/profile" \
-        perf stat -x, -e cache-misses:u -o counted "$work/paths.hooks" "$2" >/dev/null 2>&1
-        awk -F, '/cache-misses/ { found = $1 } END { print found + 0 > 0 ? found : "-" }' counted 2>/dev/null || echo -)
+        perf stat -x, -e cache-misses:u -o counted "$work/paths.hooks" "$2" >/dev/null 2>&1 || true
+        touch counted
+        awk -F, '/cache-misses/ { found = $1 } END { print found + 0 > 0 ? found : "-" }' counted)
     rm -rf "$work"/misses.*
 }
 
 # read_paths CONTENDER PATHS: how much of the hot paths is there, and what each reader takes.
 read_paths() {
-    local reader
+    local reader least
     for reader in 'report' 'report' 'tree' 'export flamegraph' 'export speedscope' 'export html' 'export pprof'; do
         rm -f "$work/read"
         # shellcheck disable=SC2086 # a reader is a command and its options
@@ -76,7 +77,8 @@ read_paths() {
         awk -F'\t' -v OFS='\t' -v n="$2" -v who="$1" -v reader="$reader" '{ print n, who, reader, $1, $2 + $3, $4 }' "$work/read" \
             >>"$results/path-readers.tsv"
     done
-    # Each path with at least one in 100,000 of the calls, by the exact log and by the profile.
-    (cd "$out" && "$work/diytrace" tree --sort calls --min-percent 0.0002 --format csv "$out/profile" 2>/dev/null) |
+    # Each path with at least one in 100,000 of the calls, by the exact log and by the profile: of millions those with some time.
+    (($2 > 2000000)) && least=0.00005 || least=0
+    (cd "$out" && "$work/diytrace" tree --sort calls --min-percent "$least" --format csv "$out/profile" 2>/dev/null) |
         awk -v OFS='\t' -v log_file="$work/paths.log" -v who="$1" -v n="$2" -f "$benches/tables/covered_paths.awk" >>"$results/covered.tsv"
 }
