@@ -62,7 +62,7 @@ misses() {
     (cd "$(mktemp -d "$work/misses.XXXXXX")" && env "${settings[@]}" DIYTRACE_OUT="$PWD/profile" \
         perf stat -x, -e cache-misses:u -o counted "$work/paths.hooks" "$2" >/dev/null 2>&1 || true
         touch counted
-        awk -F, '/cache-misses/ { found = $1 } END { print found + 0 > 0 ? found : "-" }' counted)
+        awk -F, '/cache-misses/ { found = $1 } END { print (found + 0 > 0 ? found : "-") }' counted)
     rm -rf "$work"/misses.*
 }
 
