@@ -39,7 +39,7 @@ fn push_until_both_have_a_part(story: &Story<Cluster>) {
             return;
         }
         let name = format!("more-{nth}");
-        story.record("names.cc", &name);
+        story.record("recursion.c", &name);
         for store in ["STORE", "s.db"] {
             story.done(&format!("push --store {store} --label nth={nth} {name}"));
         }
