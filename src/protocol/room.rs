@@ -44,8 +44,8 @@ fn exchange(counts: &AtomicU64, take: impl Fn(u32, u32) -> Option<(u32, u32)>) -
     }
 }
 
-/// Makes a node, whose room was taken, this call's: its function is its first word. False if whoever took the same room
+/// Makes a node, whose room was taken, this call's: the first word of its key, which is never 0, is its own. False if whoever took the same room
 /// (the other process of a fork in the middle) has done so.
-pub fn claim(function: &AtomicU64, address: u64) -> bool {
-    function.compare_exchange(0, address, Ordering::AcqRel, Ordering::Acquire).is_ok()
+pub fn claim(word: &AtomicU64, key: u64) -> bool {
+    word.compare_exchange(0, key, Ordering::AcqRel, Ordering::Acquire).is_ok()
 }
