@@ -77,7 +77,7 @@ pub fn index_what_is_there(thread: &Thread) {
             let record: *const CallSite = at(thread.base, next);
             let CallSite { facts, key, .. } = *record;
             let (function, site, _) = of_key(key);
-            if is_there(thread, function, facts.module) && is_there(thread, site, facts.site_module) {
+            if is_there(thread, function as usize, facts.module) && is_there(thread, site as usize, facts.site_module) {
                 if make_room(thread) {
                     thread.call_sites.insert(word(key), next);
                 }
@@ -89,8 +89,8 @@ pub fn index_what_is_there(thread: &Thread) {
 }
 
 /// Whether what has an address is of the module that it was of.
-pub fn is_there(thread: &Thread, address: u64, module: u32) -> bool {
-    modules::number(thread.family, address as usize) == module
+pub fn is_there(thread: &Thread, address: usize, module: u32) -> bool {
+    modules::number(thread.family, address) == module
 }
 
 /// Makes room in the thread's index for one more.

@@ -16,7 +16,7 @@ use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use profile::arena::flag;
 use profile::block::BLOCK_MAGIC;
-use profile::node::{mark, of_key};
+use profile::node::mark;
 use profile::protocol::directory::{self, Owner, Word};
 use profile::timeline::Slice;
 use profile::{Arena, Bins, Block, DIRECTORY_SLOTS, Function, GRANULE, Ref, Slot, Timeline, UNIT, kind};
@@ -263,7 +263,7 @@ pub fn index_what_is_there(thread: &Thread) {
     // SAFETY: the arena is the thread's.
     unsafe {
         each_node(thread.base, thread.arena_ref.get(), |reference, node| {
-            let (function, site, _) = of_key((*node).key);
+            let (function, site, _) = node::who(node);
             let facts = &*node::facts(thread.base, node);
             if is_there(thread, function, facts.module) && is_there(thread, site, facts.site_module) {
                 path::index(thread, reference, node);

@@ -13,7 +13,7 @@ use crate::off_cpu;
 use crate::path;
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
-use profile::node::{mark, of_key};
+use profile::node::mark;
 use profile::recycling::Was;
 use profile::{Arena, NodeRecord, OffCpu, Recycling, Ref, Slot};
 
@@ -142,8 +142,7 @@ unsafe fn say(journal: *mut Recycling, node: Ref) {
 /// Takes a node out of what paths are looked up in.
 unsafe fn forget(thread: &Thread, node_ref: Ref, parent: Ref) {
     // SAFETY: the caller's node.
-    let (function, site, hook) = unsafe { of_key((*thread.node(node_ref)).key) };
-    let (function, site, hook) = (function as usize, site as usize, hook as usize);
+    let (function, site, hook) = unsafe { node::who(thread.node(node_ref)) };
     if !children::remove(thread, parent, node_ref, function, site, hook) {
         thread.nodes.remove(path::word(parent, function, site, hook), node_ref);
     }
@@ -193,8 +192,7 @@ pub fn undo(thread: &Thread) {
         let node = thread.node(from);
         arena::publish_node(node, parent);
         say(journal, 0);
-        let (function, site, hook) = of_key((*node).key);
-        let (function, site, hook) = (function as usize, site as usize, hook as usize);
+        let (function, site, hook) = node::who(node);
         if path::find(thread, parent, function, site, hook).is_none()
             && !children::insert(thread, parent, from, function, site, hook)
         {

@@ -17,13 +17,23 @@ pub unsafe fn is(node: *const NodeRecord, parent: Ref, function: usize, site: us
     node.key[0] == wanted[0] && node.key[1] == wanted[1] && node.parent == parent
 }
 
+/// Who is called, from where: the function of a node, its call site, and the low half of its hook.
+///
+/// # Safety
+/// The node must be in the mapping.
+pub unsafe fn who(node: *const NodeRecord) -> (usize, usize, usize) {
+    // SAFETY: the caller's promise.
+    let (function, site, hook) = unsafe { of_key((*node).key) };
+    (function as usize, site as usize, hook as usize)
+}
+
 /// The function of a node.
 ///
 /// # Safety
 /// The node must be in the mapping.
 pub unsafe fn function(node: *const NodeRecord) -> usize {
     // SAFETY: the caller's promise.
-    unsafe { of_key((*node).key).0 as usize }
+    unsafe { who(node).0 }
 }
 
 /// The counters of a node that a call counts in.

@@ -13,7 +13,7 @@ use crate::node;
 use crate::roots;
 use crate::spent::Spent;
 use crate::thread::Thread;
-use profile::node::{MANY, ROOT, SKIPPED, flag, key, of_key};
+use profile::node::{MANY, ROOT, SKIPPED, flag, key};
 use profile::{CallSite, Function, NodeRecord, Ref};
 
 /// Nodes of one function below others of it, in one arena, before its recursion is folded. A recursion that branches
@@ -249,8 +249,8 @@ pub fn make_room_ahead(thread: &Thread) {
 /// The node must be in the mapping.
 pub unsafe fn word_of(node: *const NodeRecord) -> u64 {
     // SAFETY: the caller's node.
-    let (parent, (function, site, hook)) = unsafe { ((*node).parent, of_key((*node).key)) };
-    word(parent, function as usize, site as usize, hook as usize)
+    let (parent, (function, site, hook)) = unsafe { ((*node).parent, node::who(node)) };
+    word(parent, function, site, hook)
 }
 
 /// Enters a node in the thread's index, if there is room.

@@ -228,34 +228,31 @@ pub unsafe fn is_elsewhere(thread: &Thread, frame: *const Frame, sp: usize) -> b
     frame_sp != usize::MAX && !stack::is_same(thread, frame_sp, sp)
 }
 
-/// Counts a call that was left without an exit: with its path, if there is room for that, and with the arena.
+/// Counts a call that was left without an exit.
 ///
 /// The state must be [`crate::busy`].
 pub unsafe fn count_left(thread: &Thread, node: Ref) {
-    // SAFETY: the caller's node; the arena is the thread's.
-    unsafe {
-        if path::is_own(thread, node) {
-            extension::ensure(thread, node);
-        }
-        extension::count_left(thread, thread.node(node));
-        arch::count_at::<{ offset_of!(Arena, unwound) }, _>(thread.arena.get());
-    }
+    // SAFETY: the caller's node.
+    unsafe { count_left_in(thread, node, || path::is_own(thread, node) && extension::ensure(thread, node)) };
 }
 
 /// The same of a call that has been closed, where the state may be anything.
 unsafe fn count_left_now(thread: &Thread, node: Ref) {
+    let forgotten = thread.forgotten.get();
+    // SAFETY: the caller's node.
+    unsafe { count_left_in(thread, node, || path::extend(thread, node)) };
+    // What that took is no part of the calls around it either, which may have been left at the same moment.
+    thread.last.set(thread.last.get() + thread.forgotten.get().wrapping_sub(forgotten));
+}
+
+/// With the arena, and with its path if there is a place for that, or one is made.
+unsafe fn count_left_in(thread: &Thread, node: Ref, make_place: impl FnOnce() -> bool) {
     // SAFETY: the caller's node; the arena is the thread's.
     unsafe {
         arch::count_at::<{ offset_of!(Arena, unwound) }, _>(thread.arena.get());
-        if extension::count_left(thread, thread.node(node)) {
-            return;
-        }
-        let forgotten = thread.forgotten.get();
-        if path::extend(thread, node) {
+        if !extension::count_left(thread, thread.node(node)) && make_place() {
             extension::count_left(thread, thread.node(node));
         }
-        // What that took is no part of the calls around it either, which may have been left at the same moment.
-        thread.last.set(thread.last.get() + thread.forgotten.get().wrapping_sub(forgotten));
     }
 }
 

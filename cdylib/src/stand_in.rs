@@ -10,25 +10,26 @@ use crate::free_nodes;
 use crate::node;
 use crate::path;
 use crate::thread::Thread;
-use profile::node::{HAS_OTHERS, OTHERS, ROOT, edge_kind, flag, key, of_key};
+use profile::node::{HAS_OTHERS, OTHERS, ROOT, edge_kind, flag, key};
 use profile::{CallSite, Facts, Function, NodeRecord, Ref};
 
 /// The node for calls of a path's function by its parent's.
 pub unsafe fn edge(thread: &Thread, node: *const NodeRecord, parent: *const NodeRecord) -> Option<Ref> {
     // SAFETY: the caller's nodes.
     let (of, by, function, site, hook) = unsafe {
-        let ((function, _, hook), site) = (of_key((*node).key), node::function(parent));
-        (*node::facts(thread.base, node), *node::facts(thread.base, parent), function as usize, site, hook)
+        let ((function, _, hook), site) = (node::who(node), node::function(parent));
+        (*node::facts(thread.base, node), *node::facts(thread.base, parent), function, site, hook)
     };
     let nested = if is_inside(thread, node) { flag::NESTED } else { 0 };
     let by_nested = if is_inside(thread, parent) { flag::BY_NESTED } else { 0 };
     let kind = nested | by_nested;
-    let whole_hook = (u64::from(of.hook_high) << 32 | u64::from(hook)) as usize;
-    let hook = whole_hook + edge_kind(kind) as usize;
+    let hook = ((of.hook_high as usize) << 32 | hook) + edge_kind(kind) as usize;
     let facts = Facts { site_module: by.module, target: 0, hook_high: (hook as u64 >> 32) as u32, ..of };
     if let Some(found) = path::find(thread, ROOT, function, site, hook) {
-        // At one address there may have been two libraries. SAFETY: the index holds nodes of the arena.
-        return unsafe { *node::facts(thread.base, thread.node(found)) == facts }.then_some(found);
+        // SAFETY: the index holds nodes of the arena.
+        let known = unsafe { &*node::facts(thread.base, thread.node(found)) };
+        // At one address there may have been two libraries.
+        return ((known.module, known.site_module) == (facts.module, facts.site_module)).then_some(found);
     }
     make(thread, ROOT, (function, site, hook), flag::FOLDED | flag::EDGE | kind, facts)
 }

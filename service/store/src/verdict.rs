@@ -34,7 +34,7 @@ impl VerdictKind {
 }
 
 /// What was compared.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compared {
     /// What it is called, for people.
     pub left: String,

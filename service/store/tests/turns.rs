@@ -230,9 +230,12 @@ fn a_frame_of_what_has_changed_tells_what_two_readings_do() {
 #[test]
 fn what_is_not_the_usual_course_is_left_to_who_reads_all() {
     type Change = fn(&Running);
-    let changes: [(&str, Change); 7] = [
+    let changes: [(&str, Change); 8] = [
         ("another function in a path's place", |running| {
             running.add(running.nodes[1].0 as usize * UNIT + offset_of!(NodeRecord, key), 16);
+        }),
+        ("a path that has got an extension, or another", |running| {
+            running.add(running.nodes[1].0 as usize * UNIT + offset_of!(NodeRecord, more), 1);
         }),
         ("a path that has fewer calls", |running| {
             running.write(running.nodes[1].0 as usize * UNIT + offset_of!(NodeRecord, slot), 3);

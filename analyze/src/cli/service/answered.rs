@@ -101,11 +101,8 @@ mod tests {
         let compared = Compared {
             left: "a".to_owned(),
             right: "b".to_owned(),
-            left_select: String::new(),
-            right_select: String::new(),
-            since: None,
-            until: None,
             replicate: "run".to_owned(),
+            ..Compared::default()
         };
         let facts = VerdictFacts {
             id: String::new(),

@@ -104,15 +104,8 @@ fn a_store_without_verdicts_is_read_and_gets_a_place_for_the_first() {
     assert_eq!(store.verdicts(Range::default()).unwrap(), []);
     assert_eq!(store.one_verdict("12").unwrap(), None);
     assert_eq!(store.delete_verdicts(Range::default()).unwrap(), 0);
-    let compared = Compared {
-        left: "a".to_owned(),
-        right: "b".to_owned(),
-        left_select: String::new(),
-        right_select: String::new(),
-        since: None,
-        until: None,
-        replicate: "run".to_owned(),
-    };
+    let compared =
+        Compared { left: "a".to_owned(), right: "b".to_owned(), replicate: "run".to_owned(), ..Compared::default() };
     let facts = VerdictFacts {
         id: String::new(),
         kind: VerdictKind::Bench,
