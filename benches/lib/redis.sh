@@ -6,12 +6,15 @@ redis_load=(-q -n 50000 -r 10000 -c 20 -t set,get,incr,lpush,lpop,sadd,hset,zadd
 speed_of_redis() {
     local calls round contender measured failed=" plain gprof xray-basic xray-fdr callgrind "
     build_redis || return
-    calls=$(under_redis_load empty LD_PRELOAD="$work/libcount.so" BENCH_COUNT="$work/count" >/dev/null && sort -n "$work/count" | tail -n 1)
+    use_contender empty
+    rm -f "$work/count"
+    calls=$(under_redis_load LD_PRELOAD="$work/libcount.so" BENCH_COUNT="$work/count" >/dev/null && sort -n "$work/count" | tail -n 1)
     [[ $calls ]] || { say "redis does not run: $(tail -n 1 "$work/stderr")"; return; }
     for ((round = 0; round < rounds; round++)); do
         for contender in "${contenders[@]}"; do
             [[ $failed != *" $contender "* ]] || continue
-            if ! measured=$(under_redis_load "$contender"); then
+            use_contender "$contender"
+            if ! measured=$(under_redis_load); then
                 say "redis fails under $contender, which is left out: $(tail -n 1 "$work/stderr")"
                 failed+="$contender "
                 continue
@@ -27,23 +30,22 @@ build_redis() {
     program=$cache/redis/redis root=main
     [[ ! -e $program.hooks ]] || return 0
     say "building redis"
-    # Its clients have no hooks, and its libraries are those that it brings along.
+    # Its clients have no hooks. Its makefile keeps the flags of the build before, unless all of that is cleaned away.
     make -C "$cache/redis/source/src" -j"$(nproc)" MALLOC=libc OPTIMIZATION=-O2 USE_SYSTEMD=no BUILD_TLS=no redis-benchmark redis-cli \
         >>"$cache/redis/build.log" 2>&1 && cp "$cache"/redis/source/src/redis-{benchmark,cli} "$cache/redis" &&
-        make -C "$cache/redis/source/src" clean >>"$cache/redis/build.log" 2>&1 &&
+        make -C "$cache/redis/source/src" distclean >>"$cache/redis/build.log" 2>&1 &&
         CFLAGS="-g -w -finstrument-functions" make -C "$cache/redis/source/src" -j"$(nproc)" MALLOC=libc OPTIMIZATION=-O2 USE_SYSTEMD=no \
             BUILD_TLS=no redis-server >>"$cache/redis/build.log" 2>&1 && cp "$cache/redis/source/src/redis-server" "$program.hooks" ||
         refuse "redis is left out: it could not be built (see $cache/redis/build.log)"
 }
 
-# under_redis_load CONTENDER [NAME=VALUE...]: prints the load's wall time, and the server's processor time and memory. The kernel tells a
+# under_redis_load [NAME=VALUE...]: a server under the contender in use. Prints the load's wall time, and the server's processor time and memory. The kernel tells a
 # process's time to the nanosecond only as one sum, so it all stands under "user".
 under_redis_load() {
     local server server_pid socket=$work/redis.socket began wall cpu memory
-    use_contender "$1"
     fresh_out
     rm -f "$socket"
-    (cd "$out" && exec env "${settings[@]}" "${@:2}" "${launcher[@]}" "$program.hooks" --port 0 --unixsocket "$socket" --save '') \
+    (cd "$out" && exec env "${settings[@]}" "$@" "${launcher[@]}" "$program.hooks" --port 0 --unixsocket "$socket" --save '') \
         >/dev/null 2>"$work/stderr" &
     server=$!
     for _ in {1..200}; do [[ ! -S $socket ]] || break; sleep 0.05; done
