@@ -16,7 +16,6 @@ import { counted, fitting } from "./text.js";
  * @property {number} total
  * @property {number} error
  * @property {boolean} [isGroup] what is too narrow to be drawn apart
- * @property {boolean} [isLeftOut]
  * @property {FlameNode} [before] of a comparison: the same on the other side
  * @property {number} [id]
  *

@@ -2,7 +2,7 @@
 //!
 //! What pages have in common lies here: the frame that they are filled into, colours, how numbers are said, the flame graph, trees of
 //! call paths and long lists. These scripts are ES modules; a service hands some of them out as they are ([`TEXT`], [`SIGHT`], [`ROWS`],
-//! [`FLAMEGRAPH`]).
+//! [`FLAMEGRAPH`], [`PATHS`], [`CALLTREE`]).
 
 use std::io;
 
@@ -23,13 +23,19 @@ pub const SIGHT: &str = include_str!("sight.js");
 pub const FLAMEGRAPH: &str = include_str!("flamegraph.js");
 
 /// Trees of call paths, filtered and turned round: `paths.js`.
-const PATHS: &str = include_str!("paths.js");
+pub const PATHS: &str = include_str!("paths.js");
 
 /// Long lists of rows: `rows.js`.
 pub const ROWS: &str = include_str!("rows.js");
 
+/// Call trees that are opened branch by branch: `calltree.js`, which imports these.
+pub const CALLTREE: &str = include_str!("calltree.js");
+
+/// How they look.
+pub const CALLTREE_STYLE: &str = include_str!("calltree.css");
+
 /// What every page has, in the order in which its parts need each other.
-const COMMON: [&str; 5] = [TEXT, SIGHT, FLAMEGRAPH, PATHS, ROWS];
+const COMMON: [&str; 6] = [TEXT, SIGHT, FLAMEGRAPH, PATHS, ROWS, CALLTREE];
 
 /// What makes a page.
 pub struct Page<'a> {
@@ -61,7 +67,7 @@ impl Page<'_> {
             ("title", title.as_str()),
             ("kind", self.kind),
             ("allowed", &allowed),
-            ("style", &[PALETTE, self.style].concat()),
+            ("style", &[PALETTE, CALLTREE_STYLE, self.style].concat()),
             ("body", body.trim_end()),
             ("elsewhere", self.elsewhere),
             ("data", &data),

@@ -230,6 +230,28 @@ export function folded(top, label) {
 }
 
 /**
+ * What a tree's functions add up to: their calls, and times with a recursion's outermost calls alone.
+ * @param {PathNode} tree
+ */
+export function sumsOf(tree) {
+  const sums = /** @type {Map<number, { calls: number, self: number, own_error: number, total: number, error: number, isCut: boolean }>} */ (new Map());
+  for (const node of below(tree)) {
+    let sum = sums.get(node.id);
+    if (!sum) sums.set(node.id, sum = { calls: 0, self: 0, own_error: 0, total: 0, error: 0, isCut: false });
+    sum.calls += node.calls;
+    sum.self += node.self;
+    let own = node.error;
+    for (const kid of node.kids) own -= kid.error;
+    sum.own_error += Math.max(own, 0);
+    sum.isCut ||= node.isCut ?? false;
+    let above = node.parent;
+    while (above && above.id !== node.id) above = above.parent;
+    if (!above) sum.total += node.total, sum.error += node.error;
+  }
+  return sums;
+}
+
+/**
  * @template T
  * @param {T[]} all @param {(one: T) => number} value
  */

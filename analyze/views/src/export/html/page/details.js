@@ -78,9 +78,9 @@ function find(id, view) {
   if (view === "flame") Object.assign(flame, { root: most ?? tree, tree });
   if (view === "tree") {
     views.tree(); // so that it knows the part
-    for (let above = most?.parent; above; above = above.parent) opened.nodes.add(above);
+    if (most) branches.drawn.openTo(most);
   }
   show({ view, selected: id });
   if (view === "flame") flame.graph.reveal(flame.root);
-  if (view === "tree" && most) branches.drawn.reveal(branches.nodes.indexOf(most)).scrollIntoView({ block: "center" });
+  if (view === "tree" && most) branches.drawn.reveal(most).scrollIntoView({ block: "center" });
 }
