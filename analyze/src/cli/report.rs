@@ -100,9 +100,7 @@ impl Arguments {
     pub fn run(self, out: &mut Output) -> Result<(), Error> {
         let (document, screen) = (self.document()?, self.shown.screen());
         if self.compact {
-            if self.shown.format() != report::Format::Json {
-                return Err(Error::Usage("--compact: only JSON can be (--format json)".to_owned()));
-            }
+            self.shown.only_json("--compact")?;
             let shown = (&report::Listed::of(&document), &document.warnings[..]);
             return self.shown.show(out, shown, |_| Ok(()), |_| Ok(()));
         }

@@ -45,6 +45,14 @@ impl Shown {
         self.format.into()
     }
 
+    /// That an option is of JSON alone.
+    pub fn only_json(&self, option: &str) -> Result<(), Error> {
+        match self.format() {
+            report::Format::Json => Ok(()),
+            _ => Err(Error::Usage(format!("{option}: only JSON can be (--format json)"))),
+        }
+    }
+
     /// What tables are written to. A file is as wide as it takes.
     pub fn screen(&self) -> Screen {
         match self.output {

@@ -73,6 +73,10 @@ pub struct Arguments {
     #[arg(long)]
     by_address: bool,
 
+    /// Write JSON with a row of numbers for each branch (diytrace-paths/1): a tenth of the whole
+    #[arg(long, conflicts_with = "sites")]
+    compact: bool,
+
     #[command(flatten)]
     shown: Shown,
 }
@@ -81,6 +85,11 @@ impl Arguments {
     /// Runs the command.
     pub fn run(self, out: &mut Output) -> Result<(), Error> {
         let (document, screen) = (self.document()?, self.shown.screen());
+        if self.compact {
+            self.shown.only_json("--compact")?;
+            let shown = (&tree::Rows::of(&document), &document.warnings[..]);
+            return self.shown.show(out, shown, |_| Ok(()), |_| Ok(()));
+        }
         let shown = (&document, &document.warnings[..]);
         let csv = |out: &mut dyn Write| view::tree::csv(&document, out);
         self.shown.show(out, shown, csv, |out| view::tree::table(&document, &screen, out))
@@ -92,6 +101,18 @@ impl Arguments {
         let mut document = tree::document(&self.options(), opened)?;
         names.apply(&mut document);
         Ok(document)
+    }
+
+    /// What it tells, for a request.
+    #[cfg(feature = "service")]
+    pub fn json(&self) -> Result<Vec<u8>, Error> {
+        let document = self.document()?;
+        let mut bytes = Vec::new();
+        match self.compact {
+            true => serde_json::to_writer(&mut bytes, &tree::Rows::of(&document)).map_err(std::io::Error::from)?,
+            false => view::json::write(&document, &mut bytes)?,
+        }
+        Ok(bytes)
     }
 
     fn options(&self) -> Options {

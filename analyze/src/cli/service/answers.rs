@@ -96,7 +96,7 @@ impl Asked {
     fn answer(self) -> Result<Vec<u8>, Error> {
         match self {
             Self::Report(arguments) => arguments.json(),
-            Self::Tree(arguments) => json(arguments.document()),
+            Self::Tree(arguments) => arguments.json(),
             Self::Callers(arguments) => json(arguments.document()),
             Self::Annotate(arguments) => json(arguments.document()),
             Self::Series(arguments) => json(arguments.document_or_none()),

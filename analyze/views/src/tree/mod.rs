@@ -11,6 +11,7 @@ mod branches;
 mod document;
 mod downward;
 mod places;
+mod rows;
 mod select;
 mod upward;
 
@@ -26,6 +27,7 @@ use diytrace_profile::warnings::sentences;
 pub use document::{Document, Hidden, Node, Site, Tree};
 pub use downward::{Recursion, downward};
 pub use places::Places;
+pub use rows::Rows;
 pub use select::Thresholds;
 pub use upward::upward;
 
