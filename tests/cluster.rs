@@ -73,6 +73,24 @@ fn it_tells_what_a_file_tells_at_either_shard() {
     assert_eq!(story.number("SELECT count() FROM path_sum") + story.number("SELECT count() FROM frame"), 0);
 }
 
+/// What is put in again under other labels is of another series, which may lie on another shard: it counts once all the same, and goes as a whole.
+#[needs(clickhouse)]
+#[test]
+fn what_is_put_in_again_under_other_labels_counts_once() {
+    let story = with_recordings();
+    for nth in 0..4 {
+        for store in ["STORE", "s.db"] {
+            story.done(&format!("push --store {store} --label nth={nth} of-forks"));
+        }
+        let report = "report --by service --format json --store";
+        assert_eq!(story.told(&format!("{report} STORE")), story.told(&format!("{report} s.db")), "{nth}");
+    }
+    story.done("delete --store STORE --until now --down-to 1k");
+    for table in ["frame", "frame_data", "path_sum"] {
+        assert_eq!(story.number(&format!("SELECT count() FROM {table}")), 0, "{table}");
+    }
+}
+
 #[needs(clickhouse)]
 #[test]
 fn a_shard_that_dies_is_said_and_nothing_is_lost_or_there_twice() {

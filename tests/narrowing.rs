@@ -131,6 +131,41 @@ fn what_a_limit_leaves_out_is_counted_and_the_first_are_the_same() {
     }
 }
 
+/// Rows have what the nodes have, and what a limit leaves out is told below the same ones.
+#[test]
+fn branches_as_rows_are_those_of_the_tree() {
+    let recorded = recorded();
+    for limit in ["", " --limit 3"] {
+        let [whole, rows] = ["", " --compact"].map(|more| json(&recorded, &format!("tree{limit}{more}")));
+        let (tree, compact) = (&whole["trees"][0], &rows["trees"][0]);
+        let nodes = tree["nodes"].as_array().unwrap();
+        assert_eq!(compact["nodes"].as_array().unwrap().len(), nodes.len(), "{rows}");
+        for (row, node) in compact["nodes"].as_array().unwrap().iter().zip(nodes) {
+            for (at, column) in rows["columns"].as_array().unwrap().iter().enumerate() {
+                match column.as_str().unwrap() {
+                    "function" => {
+                        let function = &rows["functions"][row[at].as_u64().unwrap() as usize];
+                        assert_eq!((&function[0], &function[1]), (&node["name"], &node["module"]));
+                    }
+                    "is_recursion" => assert_eq!(row[at] == 1, node["is_recursion"] == true),
+                    column => assert_eq!(row[at], node[column], "{column}"),
+                }
+            }
+        }
+        let below = nodes.iter().enumerate().map(|(at, node)| (Value::from(at), &node["hidden"]));
+        let hidden = below.chain([(Value::Null, &tree["hidden"])]).filter(|(_, hidden)| !hidden.is_null());
+        let expected: Vec<Value> = hidden
+            .map(|(at, hidden)| {
+                Value::Array(vec![at, hidden["nodes"].clone(), hidden["calls"].clone(), hidden["total_ns"].clone()])
+            })
+            .collect();
+        assert_eq!(compact["hidden"], Value::Array(expected), "{limit}");
+        assert_eq!(compact["hidden"].as_array().unwrap().is_empty(), limit.is_empty());
+    }
+    let refused = recorded.diytrace(&["tree", "--compact"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", String::from_utf8_lossy(&refused.stderr));
+}
+
 #[test]
 fn what_takes_too_little() {
     let recorded = recorded();

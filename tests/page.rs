@@ -492,27 +492,6 @@ fn verdicts_are_listed_and_opened_and_lead_to_their_runs() {
     assert_eq!(one.table("compared functions").len(), functions.len());
 }
 
-/// As the service hands them out: in one folder, with those that exported pages have, too.
-#[needs(npm)]
-#[test]
-fn types_of_the_scripts_hold() {
-    let together = browser::folder().join("page");
-    let _ = fs::remove_dir_all(&together);
-    fs::create_dir(&together).unwrap();
-    for folder in ["service/serve/page", "analyze/views/src/page"] {
-        for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap().flatten() {
-            let is_script = entry.path().extension().is_some_and(|extension| extension == "js" || extension == "ts");
-            if is_script {
-                fs::copy(entry.path(), together.join(entry.file_name())).unwrap();
-            }
-        }
-    }
-    let mut check = Command::new("node");
-    let output =
-        run_to_end(check.args(["node_modules/typescript/bin/tsc", "--project", "."]).current_dir(browser::folder()));
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-}
-
 /// Slow: each state is looked at four times.
 #[needs(chromium, npm)]
 #[test]
@@ -526,6 +505,10 @@ fn nothing_keeps_anybody_out() {
         "/explore?function=leaf",
         "/explore?view=flame&find=leaf",
         "/explore?view=flame&root=handle",
+        "/explore?view=tree&find=%2Fle.f%2F&zoom=main",
+        "/explore?view=callers",
+        "/explore?view=sandwich&function=handle",
+        "/explore?paths=only%20handle%0Awithout%20leaf",
         "/explore?select=service%3Dnope",
         "/compare",
         "/compare?left=commit%3Da1&right=commit%3Db2",

@@ -2,44 +2,64 @@
 
 import { FlameGraph, changeColor, frameColor } from "./flamegraph.js";
 import { counted, element, resolved, share, time } from "./text.js";
-import { insideOf } from "./tree.js";
+import { functionOf, insideOf, nameOf, nodeAt, pathOf } from "./tree.js";
 
 /**
- * The flame graph of a tree. `find` is what is searched for; `onName` is told the function that somebody wants to know more of. Of two
- * selections (`isDifference`), red is what takes longer than before, blue what takes less, and the name says by how much. Values that
- * `write` writes are those of samples, and have no calls.
- * @param {import("./flamegraph.js").FlameNode} top
- * @param {{ find?: string, isDifference?: boolean, write?: (value: number) => string, onName?: (name: string) => void }} how
+ * @typedef {import("./flamegraph.js").FlameNode} FlameNode
+ *
+ * @typedef {object} How
+ * @property {import("./search.js").Search | null} [search] what is searched for
+ * @property {boolean} [isDifference] of two selections, red is what takes longer than before, blue what takes less
+ * @property {(value: number) => string} [write] writes values of samples, which have no calls
+ * @property {(name: string) => (Node | string)[]} [actions] what can be done with the function of a frame that is picked
+ * @property {string} [zoom] the path of the frame that is picked at first
+ * @property {(path: string) => void} [onZoom] is told the one that is picked then
+ * @property {(name: string) => void} [onName] is told the function of a frame that is picked, instead
+ * @property {boolean} [isUpright] with the first frame at the bottom
+ * @property {string} [label] what it is called
  */
-export function flame(top, { find = "", isDifference = false, write, onName }) {
-  const canvas = element("canvas", { class: "flame", tabindex: 0, role: "img", "aria-label": `Flame graph of ${(write ?? time)(top.total)}` });
+
+/**
+ * The flame graph of a tree. What `show` zooms to has been picked elsewhere.
+ * @param {FlameNode} top @param {How} how
+ */
+export function flameGraph(top, { search = null, isDifference = false, write, actions, zoom, onZoom = () => {}, onName, isUpright = false, label }) {
+  const canvas = element("canvas", { class: "flame", tabindex: 0, role: "img", "aria-label": label ?? `Flame graph of ${(write ?? time)(top.total)}` });
   const box = element("div", { class: "flame-box" }, canvas); // the graph is drawn as soon as this has a width
   const trail = element("p", { class: "trail" });
   const said = element("p", { class: "said", role: "status" });
-  const wanted = find.toLowerCase().replaceAll("*", "");
-  const isFound = (/** @type {import("./flamegraph.js").FlameNode} */ node) => (wanted ? node.parent !== null && Boolean(node.name?.toLowerCase().includes(wanted)) : null);
+  const isFound = (/** @type {FlameNode} */ node) => (search ? search.isFound(functionOf(node)) : null);
   const graph = new FlameGraph(canvas, {
-    isIcicle: true,
-    label: (node) => node.name,
-    color: (node, isDark) => (isDifference && !node.isGroup ? changeColor(node.total, node.before?.total ?? 0, node.error + (node.before?.error ?? 0), isDark) : frameColor(node.isGroup || node.isLeftOut || !node.parent ? null : (node.name ?? null), isDark)),
+    isIcicle: !isUpright,
+    label: nameOf,
+    color: (node, isDark) => (isDifference && !node.isGroup ? changeColor(node.total, node.before?.total ?? 0, node.error + (node.before?.error ?? 0), isDark) : frameColor(node.isGroup ? null : (functionOf(node) ?? null), isDark)),
     isFound,
     onPoint: tell,
     onPick: (node) => {
-      graph.show(node);
-      drawTrail();
+      const name = functionOf(node);
+      if (onName && name && node !== top) return onName(name);
+      pick(node);
       tell(node);
+      if (!node.isGroup) onZoom(pathOf(node));
     },
   });
-  function drawTrail() {
-    const node = graph.root;
-    const back = node === top ? null : element("button", { type: "button", onclick: () => { graph.show(top); drawTrail(); } }, "← all");
-    const name = node?.name;
-    const more = !onName || node === top || !name || node.isGroup || node.isLeftOut ? null : element("button", { type: "button", onclick: () => onName(name) }, `More of ${name}`);
-    const inside = wanted ? insideOf(top, isFound) : 0;
-    const found = wanted ? `“${find}”: ${(write ?? time)(inside)} inside, ${share(inside, top.total)} of all. ` : "";
-    trail.replaceChildren(found, ...(back ? [back, " "] : ["Click a frame to zoom in; arrows and Enter do the same. "]), ...(more ? [more] : []));
+  const back = () => {
+    pick(top);
+    onZoom("");
+  };
+  /** @param {FlameNode} node */
+  function pick(node) {
+    graph.show(node);
+    const name = node === top ? undefined : functionOf(node);
+    const found = search ? [`“${search.text}”: ${inside()}. `] : [];
+    const ways = node === top ? [onName ? "Click a frame to look around that one; arrows and Enter do the same." : "Click a frame to zoom in; arrows and Enter do the same. "] : [element("button", { type: "button", onclick: back }, "← all"), " "];
+    trail.replaceChildren(...found, ...ways, ...(name && actions ? actions(name) : []));
   }
-  /** @param {import("./flamegraph.js").FlameNode | null} node */
+  function inside() {
+    const inside = insideOf(top, (node) => Boolean(isFound(node)));
+    return `${(write ?? time)(inside)} inside, ${share(inside, top.total)} of all`;
+  }
+  /** @param {FlameNode | null} node */
   function tell(node) {
     if (!node) return said.replaceChildren("\u00a0");
     const name = element("b", {}, graph.nameOf(node));
@@ -47,8 +67,14 @@ export function flame(top, { find = "", isDifference = false, write, onName }) {
     const was = isDifference && node.before ? `, before ${time(node.before.total)} in ${counted(Math.round(node.before.calls), "call", "calls")}` : "";
     said.replaceChildren(name, ` ${resolved(node.total, node.error)} (${share(node.total, top.total)}) · self ${time(node.self)} · ${counted(Math.round(node.calls), "call", "calls")}${was}`);
   }
-  graph.show(top);
-  drawTrail();
+  pick(nodeAt(top, zoom));
   tell(null);
-  return element("figure", {}, trail, said, box);
+  const show = (/** @type {string} */ path) => pick(nodeAt(top, path));
+  return { figure: element("figure", {}, trail, said, box), show };
 }
+
+/**
+ * The same as a part of a page.
+ * @param {FlameNode} top @param {How} how
+ */
+export const flame = (top, how) => flameGraph(top, how).figure;

@@ -1,6 +1,7 @@
 // One function: its numbers, when and how long its calls ran, who calls it and what it calls, and where.
 
 import { WantsToken, view, wordsOf } from "./ask.js";
+import { filterButtons } from "./filters.js";
 import { heatmap } from "./heatmap.js";
 import { address, go, moment, pattern, selection } from "./place.js";
 import { breakable, table } from "./table.js";
@@ -15,8 +16,9 @@ export async function functionPart(words) {
   const asked = selection(words);
   const close = element("button", { type: "button", onclick: () => go("/explore", { ...words, function: "" }) }, "Close");
   const inside = element("button", { type: "button", onclick: () => go("/explore", { ...words, function: "", root: pattern(name), view: "flame" }) }, "Flame graph of what happens inside");
+  const sandwich = element("button", { type: "button", onclick: () => go("/explore", { ...words, zoom: "", view: "sandwich" }) }, "Callers and callees");
   const over = element("a", { href: address("/history", { select: words.select, since: words.since, until: words.until, function: pattern(name) }) }, "Over builds");
-  const part = element("section", { class: "part", "aria-label": name }, element("h2", {}, name), element("p", { class: "actions" }, inside, " ", over, " ", close));
+  const part = element("section", { class: "part", "aria-label": name }, element("h2", {}, name), element("p", { class: "actions" }, inside, " ", sandwich, " ", ...filterButtons(name, words), over, " ", close));
   try {
     const [under, callers, over, hosts] = await Promise.all([
       view("report", { ...asked, root: pattern(name), names: "short" }),
@@ -112,7 +114,7 @@ function calleesOf(row, of, words) {
   ], row.callees, [3, true])];
 }
 
-/** @param {string} name @param {import("./types.d.ts").TreeDocument} callers @param {import("./types.d.ts").Words} words */
+/** @param {string} name @param {import("./types.d.ts").CallersDocument} callers @param {import("./types.d.ts").Words} words */
 function callersOf(name, callers, words) {
   const above = callers.trees.flatMap((tree) => tree.nodes.filter((node) => node.depth === 1));
   const list = above.length
@@ -127,7 +129,7 @@ function callersOf(name, callers, words) {
 
 /**
  * Where a caller calls from, if that is one line.
- * @param {import("./types.d.ts").TreeNode} caller
+ * @param {import("./types.d.ts").CallerNode} caller
  */
 function lineOf({ sites }) {
   const [site, ...others] = sites;

@@ -6,6 +6,8 @@ import { count, element, time } from "./text.js";
 const HEIGHT = 220;
 const LEFT = 70;
 const BOTTOM = 22;
+/** How high one is. */
+const LETTER = 11;
 /** Rows to an octave: as many as can be told apart. */
 const ROWS = 4;
 /** Fewest rows: less is drawn as large blocks. */
@@ -15,11 +17,12 @@ const FEWEST = 16;
  * Of a function's points with distributions (`history --over time --histogram`). `onRange` is told the first and last moment, in
  * nanoseconds since 1970, of what is picked: a slice by a click or Enter, several by drawing the mouse over them.
  * @param {import("./types.d.ts").Point[]} points @param {number} sliceNs @param {(from: number, to: number) => void} onRange
+ * @param {Bounds} [bounds] what the axes have room for
  */
-export function heatmap(points, sliceNs, onRange) {
+export function heatmap(points, sliceNs, onRange, bounds = boundsOf([{ points, sliceNs }])) {
   const canvas = element("canvas", { class: "heatmap", tabindex: 0, role: "img", "aria-label": summary(points) });
   const said = element("p", { class: "said", role: "status" }, "Point at a slice of time; click or draw over some to look at what ran then.");
-  const map = grid(points, sliceNs);
+  const map = grid(points, sliceNs, bounds);
   /** The slices that are pointed at.
    * @type {Range | null} */
   let now = null;
@@ -67,26 +70,51 @@ function summary(points) {
 }
 
 /**
+ * Several on the same axes: each begins where its own time does, and is as long as the longest.
+ * @param {{ points: import("./types.d.ts").Point[], sliceNs: number, title: Node, onRange: (from: number, to: number) => void }[]} sides
+ */
+export function heatmaps(sides) {
+  const bounds = boundsOf(sides);
+  return sides.flatMap(({ points, sliceNs, title, onRange }) => [element("p", {}, title), heatmap(points, sliceNs, onRange, bounds)]);
+}
+
+/**
+ * What axes have room for: rows of times, and nanoseconds of time that passed.
+ * @typedef {{ lowest: number, rows: number, lengthNs: number }} Bounds
+ *
+ * @param {{ points: import("./types.d.ts").Point[], sliceNs: number }[]} sides
+ * @returns {Bounds}
+ */
+function boundsOf(sides) {
+  const rows = sides.flatMap(({ points }) => points.flatMap((point) => (point.histogram ?? []).map(rowOf)));
+  const lowest = rows.reduce((least, row) => Math.min(least, row), rows[0] ?? 0);
+  const highest = rows.reduce((most, row) => Math.max(most, row), lowest);
+  const lengths = sides.map(({ points, sliceNs }) => points[points.length - 1].started_unix_ns - points[0].started_unix_ns + sliceNs);
+  return { lowest, rows: Math.max(highest - lowest + 1, FEWEST), lengthNs: Math.max(...lengths) };
+}
+
+/**
+ * The row of a bar, counted from one nanosecond.
+ * @param {{ from_ns: number, to_ns: number }} bar
+ */
+const rowOf = ({ from_ns, to_ns }) => Math.floor(Math.log2(Math.max((from_ns + to_ns) / 2, 1)) * ROWS);
+
+/**
  * Calls by slice and by time, both in steps of the same size.
  * @typedef {ReturnType<typeof grid>} Grid
  * @typedef {{ from: number, to: number }} Range
  *
- * @param {import("./types.d.ts").Point[]} points @param {number} sliceNs
+ * @param {import("./types.d.ts").Point[]} points @param {number} sliceNs @param {Bounds} bounds
  */
-function grid(points, sliceNs) {
+function grid(points, sliceNs, { lowest, rows, lengthNs }) {
   const start = points[0].started_unix_ns;
-  const columns = Math.round((points[points.length - 1].started_unix_ns - start) / sliceNs) + 1;
-  const rowOf = (/** @type {number} */ ns) => Math.floor(Math.log2(Math.max(ns, 1)) * ROWS);
-  const bars = points.flatMap((point) => point.histogram ?? []);
-  const lowest = Math.min(...bars.map((bar) => rowOf((bar.from_ns + bar.to_ns) / 2)), ...(bars.length ? [] : [0]));
-  const highest = Math.max(...bars.map((bar) => rowOf((bar.from_ns + bar.to_ns) / 2)), lowest);
-  const rows = Math.max(highest - lowest + 1, FEWEST);
+  const columns = Math.max(Math.round(lengthNs / sliceNs), 1);
   const cells = /** @type {Map<number, number>} */ (new Map());
   let most = 1;
   for (const point of points) {
     const column = Math.round((point.started_unix_ns - start) / sliceNs);
     for (const bar of point.histogram ?? []) {
-      const key = column * rows + rowOf((bar.from_ns + bar.to_ns) / 2) - lowest;
+      const key = column * rows + rowOf(bar) - lowest;
       const calls = (cells.get(key) ?? 0) + bar.calls;
       cells.set(key, calls);
       most = Math.max(most, calls);
@@ -126,7 +154,7 @@ function paint(canvas, map, now) {
   context.fillStyle = color("--soft");
   context.textAlign = "right";
   const every = Math.max(ROWS, Math.ceil(map.rows / 6 / ROWS) * ROWS);
-  for (let row = (ROWS - (map.lowest % ROWS)) % ROWS; row < map.rows; row += every) context.fillText(time(2 ** ((map.lowest + row) / ROWS)), LEFT - 8, y(row) - 1);
+  for (let row = (ROWS - (map.lowest % ROWS)) % ROWS; row < map.rows; row += every) if (y(row) > LETTER) context.fillText(time(2 ** ((map.lowest + row) / ROWS)), LEFT - 8, y(row) - 1);
   context.textAlign = "center";
   const labels = Math.max(1, Math.ceil(map.columns / (width / 110)));
   for (let column = 0; column < map.columns; column += labels) context.fillText(clock(map.start + column * map.sliceNs, map.sliceNs), Math.max(x(column + 0.5), LEFT + 24), HEIGHT - 6);

@@ -3,14 +3,18 @@
 import { WantsToken, view, wordsOf } from "./ask.js";
 import { lines } from "./chart.js";
 import { choice, kinds, labels } from "./choice.js";
-import { address, clock, day, go, selection, within } from "./place.js";
+import { address, clock, day, go, moment, selection, shownTime, within } from "./place.js";
 import { sampledHistory } from "./sampled_history.js";
+import { series, withGaps } from "./series.js";
 import { table } from "./table.js";
 import { count, counted, element, share, time } from "./text.js";
 
 /** What may change: how that is called, and how written.
  * @type {Record<import("./types.d.ts").Step["measure"], [string, (value: number) => string]>} */
 const MEASURES = { self_per_call_ns: ["self a call", time], p50_ns: ["median call", time], calls_per_run: ["calls a run", (calls) => count(Math.round(calls))] };
+
+/** Seconds: of longer times, the time of day does not say when. */
+const A_DAY = 86_400;
 
 /** @param {import("./types.d.ts").Words} words @returns {Promise<import("./types.d.ts").Part[]>} */
 export async function history(words) {
@@ -85,12 +89,15 @@ function courseParts(document, course, words) {
       `; p ${step.p.toExponential(1)}; recordings usually differ by ${share(step.usual, 1)}${step.side_by_side === null ? "" : `; side by side ${share(Math.abs(step.side_by_side), 1)}`})`);
   });
   const which = document.functions.length > 1 ? [element("h2", { class: "which" }, `${course.name} of ${course.module}`)] : [];
+  const names = (/** @type {typeof kinds[number][0]} */ kind) => (kind === "self" ? "self a call" : kind);
+  const times = isTime ? overTime(course.points, kinds.map(([kind, key]) => ({ name: names(kind), of: of(key), kind })), document, time, marks, words) : lines(course.points, { lines: kinds.map(([kind, key]) => ({ name: names(kind), of: of(key), kind })), label, write: time, marks, onPick });
+  const called = { lines: [{ name: "calls", of: of("calls_per_run"), kind: "self" }], write: (/** @type {number} */ calls) => count(Math.round(calls)) };
   return [
     ...which, element("p", { role: "status" }, steps.length ? "Changes that stayed:" : "No change that stayed."), ...(steps.length ? [element("ul", {}, ...steps)] : []),
     element(which.length ? "h3" : "h2", {}, "Time of a call"),
-    lines(course.points, { lines: kinds.map(([kind, key]) => ({ name: kind === "self" ? "self a call" : kind, of: of(key), kind })), label, write: time, marks, onPick }),
+    times,
     element(which.length ? "h3" : "h2", {}, isTime ? "Calls" : "Calls of a run"),
-    lines(course.points, { lines: [{ name: "calls", of: of("calls_per_run"), kind: "self" }], label, write: (calls) => count(Math.round(calls)), marks: [], onPick }),
+    isTime ? overTime(course.points, called.lines, document, called.write, [], words) : lines(course.points, { ...called, label, marks: [], onPick }),
     table(`history of ${course.name}${which.length ? ` of ${course.module}` : ""}`, [
       { title: document.over, of: (point) => point.started_unix_ns, write: (_, point) => label(point), isName: true },
       { title: "runs", of: (point) => point.runs, write: count },
@@ -100,4 +107,18 @@ function courseParts(document, course, words) {
     ], course.points, [0, false]),
     element("p", { class: "actions" }, element("a", { href: address("/explore", { ...selection(words), function: course.name }) }, "Who calls it, and what it calls")),
   ];
+}
+
+/**
+ * Lines over time; what is drawn over is looked at.
+ * @param {import("./types.d.ts").Point[]} points @param {import("./types.d.ts").Line<import("./types.d.ts").Point>[]} lines
+ * @param {import("./types.d.ts").HistoryDocument} document @param {(value: number) => string} write @param {[at: number, text: string][]} marks
+ * @param {import("./types.d.ts").Words} words
+ */
+function overTime(points, lines, { slice_ns }, write, marks, words) {
+  const of = (/** @type {(point: import("./types.d.ts").Point) => number | null} */ value) => withGaps(points.map((point) => [point.started_unix_ns / 1e9, value(point)]), (slice_ns ?? 0) / 1e9);
+  return series(lines.map(({ name, kind, of: value }) => ({ name, kind, points: of(value) })), {
+    title: "Over time", write, marks: marks.map(([at, text]) => [points[at].started_unix_ns / 1e9, text]), when: (second, step) => (step * points.length > A_DAY ? (shownTime(moment(second * 1e9)) ?? "") : clock(second * 1e9, slice_ns ?? undefined)),
+    onRange: (from, to) => go("/explore", { ...selection(words), function: words.function, since: moment(from * 1e9), until: moment(to * 1e9) }),
+  });
 }

@@ -1,11 +1,12 @@
 // Runs of load: how one goes while it goes on, and what it has come to.
 
 import { view } from "./ask.js";
-import { bars, lines } from "./chart.js";
+import { bars } from "./chart.js";
 import { costs } from "./load_costs.js";
 import { address, shownTime } from "./place.js";
+import { series } from "./series.js";
 import { table } from "./table.js";
-import { count, element, time } from "./text.js";
+import { count, element, tickText, time } from "./text.js";
 
 /** @typedef {import("./types.d.ts").LoadStep} Step */
 
@@ -83,16 +84,13 @@ function shown(step, isGoing) {
   const { slices, slice_ns } = step.timeline;
   // What is on its way is in none yet: the last slice of a step that goes on is not whole.
   const whole = (isGoing ? slices.slice(0, -1) : slices).map((slice, at) => ({ ...slice, at }));
-  const label = (/** @type {{ at: number }} */ { at }) => time(at * slice_ns);
   const parts = [element("h2", {}, `Latency over time at ${title(step)}`)];
   if (!whole.length) return [...parts, element("p", { class: "soft" }, "Nothing has been answered yet.")];
   const rates = whole.map(({ answered }) => answered / (slice_ns / 1e9));
   return [
     ...parts,
-    lines(whole, {
-      lines: [{ name: "p50", of: (slice) => slice.p50_ns, kind: "p50" }, { name: "p90", of: (slice) => slice.p90_ns, kind: "p90" }, { name: "p99", of: (slice) => slice.p99_ns, kind: "p99" }],
-      label, write: time,
-    }),
+    series(/** @type {const} */ ([["p50", "p50_ns"], ["p90", "p90_ns"], ["p99", "p99_ns"]]).map(([kind, key]) => ({ name: kind, kind, points: whole.map((slice) => [(slice.at * slice_ns) / 1e9, slice[key]]) })),
+      { title: "Latency over time", write: time, when: (second) => tickText(second * 1e9) }),
     element("h2", {}, "Answers a second"),
     bars(rates, `answers a second in slices of ${time(slice_ns)}: at most ${count(Math.round(Math.max(...rates)))}`),
     ...failures(step),

@@ -78,7 +78,7 @@ const nameOf = (one) => one.getAttribute("aria-label") ?? one.getAttribute("name
 function isFree(path) {
   const { words } = place();
   const isHeld = main.contains(document.activeElement) && document.activeElement?.matches("input, select, canvas, [role=slider]");
-  return LIVE.includes(path) && !isHeld && !words.function && words.view !== "flame";
+  return LIVE.includes(path) && !isHeld && !words.function && !words.view;
 }
 
 function login() {

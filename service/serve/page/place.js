@@ -17,6 +17,17 @@ export function go(path, words) {
 }
 
 /**
+ * Has the address tell what is shown already; the way back leads to what was shown before, if that is a step of its own.
+ * @param {string} path @param {import("./types.d.ts").Words} words
+ */
+export function mark(path, words, isStep = true) {
+  const there = address(path, words);
+  if (there === location.hash) return;
+  if (isStep) history.pushState(null, "", there);
+  else history.replaceState(null, "", there);
+}
+
+/**
  * For links.
  * @param {string} path @param {import("./types.d.ts").Words} words
  */
@@ -48,13 +59,13 @@ export const selection = ({ select, since, until }) => ({ select, since, until }
 export const within = (select, label, value) => [...(select ?? "").split(",").filter((one) => one && !one.startsWith(`${label}=`)), `${label}=${value}`].join(",");
 
 /**
- * The same on a command line.
- * @param {string} command @param {import("./types.d.ts").Words} words
+ * The same on a command line: a command, options beyond the selection, and what comes last.
+ * @param {string} command @param {import("./types.d.ts").Words} words @param {import("./types.d.ts").Words} [more] @param {string} [last]
  */
-export function commandLine(command, words) {
+export function commandLine(command, words, more = {}, last) {
   const quoted = (/** @type {string} */ text) => `'${text.replaceAll("'", "'\\''")}'`;
-  const options = Object.entries(selection(words)).flatMap(([name, value]) => (value ? ` --${name} ${quoted(value)}` : []));
-  return `diytrace ${command} --store …${options.join("")}`;
+  const options = Object.entries({ ...selection(words), ...more }).flatMap(([name, value]) => (value ? ` --${name} ${quoted(value)}` : []));
+  return `diytrace ${command} --store …${options.join("")}${last ? ` ${quoted(last)}` : ""}`;
 }
 
 /**

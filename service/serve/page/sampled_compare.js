@@ -80,7 +80,7 @@ async function picture(document, words, after) {
   return [
     element("h2", {}, "Both over each other"),
     element("p", { class: "soft" }, `Widths are values after (${write(newer.total)}); those before (${write(older.total)}) are as if of as ${{ second: "many seconds", profile: "many profiles", share: "much" }[document.per]}. Red takes more than before, blue less; grey differs by no more than ${document.right.samples === null ? "2%" : "its sampling error"}.`),
-    flame(bothOf(older, newer), { isDifference: true, write, onName: (name) => go("/history", { ...after, function: name }) }),
+    flame(bothOf(older, newer), { isDifference: true, write, actions: (name) => [element("button", { type: "button", onclick: () => go("/history", { ...after, function: name }) }, `More of ${name}`)] }),
   ];
 }
 

@@ -1,5 +1,6 @@
 // Tables that are sorted by a click; of long ones only what is in sight is in the page.
 
+import { mark, place } from "./place.js";
 import { Rows } from "./rows.js";
 import { element } from "./text.js";
 
@@ -11,10 +12,26 @@ const MEASURED = 50;
 const NAME = 24;
 
 /**
- * By which column each table is sorted, as long as the page is open.
- * @type {Map<string, [by: number, descending: boolean]>}
+ * By which column each table is sorted, by the column's title; it stands in the address, too.
+ * @type {Map<string, [by: string, descending: boolean]>}
  */
 const sorts = new Map();
+
+/** What somebody has sent along with the address. */
+function readSorts() {
+  for (const line of (place().words.order ?? "").split("\n").filter(Boolean)) {
+    const [name, by, way] = line.split("\t");
+    sorts.set(name, [by, way !== "up"]);
+  }
+}
+
+/** @param {string} name @param {string} by @param {boolean} descending */
+function keepSort(name, by, descending) {
+  sorts.set(name, [by, descending]);
+  const { path, words } = place();
+  const others = (words.order ?? "").split("\n").filter((line) => line && !line.startsWith(`${name}\t`));
+  mark(path, { ...words, order: [...others, [name, by, descending ? "down" : "up"].join("\t")].join("\n") }, false);
+}
 
 /**
  * How high the rows of long tables are, which does not change while the page is open, unless the window does.
@@ -30,12 +47,15 @@ const known = { width: 0, height: 0 };
  */
 export function table(name, columns, rows, sorted) {
   const holder = element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": name });
+  readSorts();
   const draw = () => {
-    const [by, descending] = sorts.get(name) ?? sorted ?? [-1, false];
+    const [chosen, isDown] = sorts.get(name) ?? [];
+    const at = columns.findIndex(({ title }) => title === chosen);
+    const [by, descending] = at < 0 ? (sorted ?? [-1, false]) : [at, Boolean(isDown)];
     const order = by < 0 ? rows : inOrder(rows, columns[by].of, descending);
     const body = element("tbody");
     const heads = columns.map((column, at) => head(column, at === by ? (descending ? "descending" : "ascending") : null, () => {
-      sorts.set(name, [at, at === by ? !descending : !column.isName]);
+      keepSort(name, column.title, at === by ? !descending : !column.isName);
       draw();
       /** @type {HTMLElement} */ (holder.querySelectorAll("th button")[at]).focus();
     }));

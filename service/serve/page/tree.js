@@ -1,25 +1,102 @@
-// Call trees as the flame graph wants them, of one selection or of two.
+// Call trees as the flame graph and paths.js want them, of one selection or of two.
+
+import { view } from "./ask.js";
+
+/** @typedef {import("./flamegraph.js").FlameNode & import("./paths.js").PathNode} Node */
+
+/** Of no function: what stands for all, and for what is left out. */
+const ALL = -1;
+const LEFT_OUT = -2;
+
+/** Functions by number, and their numbers: those of one name are one, as they are where somebody asks for them. */
+const names = /** @type {string[]} */ ([]);
+const numbers = /** @type {Map<string, number>} */ (new Map());
 
 /**
- * The tree of a document (`diytrace-tree/1`), below a node that stands for all.
- * @typedef {import("./flamegraph.js").FlameNode} Node
- *
- * @param {import("./types.d.ts").TreeDocument} document
+ * The number of the functions of a name.
+ * @param {string} name
  */
-export function treeOf({ trees: [tree] }) {
-  const top = node(null, "all");
+export function numberOf(name) {
+  const known = numbers.get(name);
+  if (known !== undefined) return known;
+  numbers.set(name, names.length);
+  return names.push(name) - 1;
+}
+
+/**
+ * What a node is called.
+ * @param {{ id?: number, name?: string | null }} node
+ */
+export const nameOf = ({ id = ALL, name }) => name ?? names[id] ?? (id === LEFT_OUT ? "with less time" : "all");
+
+/**
+ * The function of a node, if it is of one.
+ * @param {{ id?: number }} node
+ */
+export const functionOf = ({ id = ALL }) => /** @type {string | undefined} */ (names[id]);
+
+/**
+ * Whether a node stands for paths that take too little to be told apart.
+ * @param {{ id?: number }} node
+ */
+export const isLeftOut = ({ id }) => id === LEFT_OUT;
+
+/**
+ * The names from the top to a node, for addresses.
+ * @param {{ id?: number, parent: any }} node
+ */
+export function pathOf(node) {
+  const path = [];
+  for (let one = node; one?.parent; one = one.parent) path.unshift(nameOf(one));
+  return path.join("\n");
+}
+
+/**
+ * The node that such names lead to, as far as they do.
+ * @template {{ id?: number, name?: string | null, kids: T[] }} T
+ * @param {T} top @param {string | undefined} path
+ */
+export function nodeAt(top, path) {
+  let node = top;
+  for (const name of path?.split("\n") ?? []) {
+    const next = node.kids.find((kid) => nameOf(kid) === name);
+    if (!next) break;
+    node = next;
+  }
+  return node;
+}
+
+/** So many call paths are asked for: those with the most time. What else there is, is told as one below each. */
+const MOST = "100000";
+
+/**
+ * The call tree of a selection.
+ * @param {import("./types.d.ts").Parameters} asked
+ */
+export const callTree = async (asked) => treeOf(await view("tree", { ...asked, names: "short", compact: "1", limit: MOST }));
+
+/**
+ * The tree of a document (`diytrace-paths/1`), below a node that stands for all.
+ * @param {import("./types.d.ts").PathsDocument} document
+ */
+function treeOf({ functions, columns, trees: [tree] }) {
+  const at = Object.fromEntries(columns.map((name, place) => [name, place]));
+  const ids = functions.map(([name]) => numberOf(name));
+  const top = node(null);
   /** @type {Node[]} */
   const nodes = [];
-  for (const one of tree?.nodes ?? []) {
-    const parent = one.parent === null ? top : nodes[one.parent];
-    const made = node(parent, one.name);
-    // What is below a recursive call is told at the outermost one.
-    Object.assign(made, { calls: one.calls, self: one.self_ns, total: one.is_recursion ? 0 : one.total_ns, error: one.total_error_ns });
+  for (const row of tree?.nodes ?? []) {
+    const above = row[at.parent];
+    const parent = above === null ? top : nodes[above];
+    const made = node(parent, ids[Number(row[at.function])]);
+    made.calls = Number(row[at.calls]);
+    made.self = Number(row[at.self_ns]);
+    made.total = row[at.is_recursion] ? 0 : Number(row[at.total_ns]); // what is below a recursive call is told at the outermost one
+    made.error = Number(row[at.total_error_ns]);
     parent.kids.push(made);
     nodes.push(made);
-    if (one.hidden) leftOut(made, one.hidden);
   }
-  if (tree?.hidden) leftOut(top, tree.hidden);
+  for (const [parent, count, calls, total] of tree?.hidden ?? []) leftOut(parent === null ? top : nodes[parent], { count, calls, total });
   for (const key of /** @type {const} */ (["calls", "total", "error"])) top[key] = top.kids.reduce((sum, kid) => sum + kid[key], 0);
   return sorted(top);
 }
@@ -29,7 +106,7 @@ export function treeOf({ trees: [tree] }) {
  * @param {string} text
  */
 export function ofFolded(text) {
-  const top = node(null, "all");
+  const top = node(null);
   /** @type {Map<Node, Map<string, Node>>} */
   const kids = new Map();
   for (const line of text.split("\n").filter(Boolean)) {
@@ -42,7 +119,7 @@ export function ofFolded(text) {
       kids.set(one, named);
       let next = named.get(name);
       if (!next) {
-        next = node(one, name);
+        next = node(one, numberOf(name));
         named.set(name, next);
         one.kids.push(next);
       }
@@ -70,25 +147,30 @@ export function ofRun(top, runs) {
 export function bothOf(before, after) {
   /** @type {(parent: Node | null, one?: Node, other?: Node) => Node} */
   const merge = (parent, one, other) => {
-    const made = node(parent, (other ?? one)?.name ?? null);
-    Object.assign(made, { calls: other?.calls ?? 0, self: other?.self ?? 0, total: other?.total ?? 0, error: other?.error ?? 0, before: one ?? node(null, made.name ?? null) });
-    const names = new Set([...(one?.kids ?? []), ...(other?.kids ?? [])].map((kid) => kid.name));
-    const of = (/** @type {Node | undefined} */ side, /** @type {string | null | undefined} */ name) => side?.kids.find((kid) => kid.name === name);
-    made.kids = [...names].map((name) => merge(made, of(one, name), of(other, name)));
+    const made = node(parent, (other ?? one)?.id, (other ?? one)?.name);
+    Object.assign(made, { calls: other?.calls ?? 0, self: other?.self ?? 0, total: other?.total ?? 0, error: other?.error ?? 0, before: one ?? node(null, made.id, made.name) });
+    // What is left out is called by how much it is.
+    const keyOf = (/** @type {Node} */ kid) => kid.name ?? kid.id;
+    const keys = new Set([...(one?.kids ?? []), ...(other?.kids ?? [])].map((kid) => keyOf(/** @type {Node} */ (kid))));
+    const of = (/** @type {Node | undefined} */ side, /** @type {string | number} */ key) => /** @type {Node | undefined} */ (side?.kids.find((kid) => keyOf(/** @type {Node} */ (kid)) === key));
+    made.kids = [...keys].map((key) => merge(made, of(one, key), of(other, key)));
     return made;
   };
   return sorted(merge(null, before, after));
 }
 
-/** @param {Node | null} parent @param {string | null} name @returns {Node} */
-function node(parent, name) {
-  return { name, parent, depth: parent ? parent.depth + 1 : 0, kids: [], calls: 0, self: 0, total: 0, error: 0 };
+/** What inlined callers are shown for, where that is told: in no tree of a service. */
+const NO_VIAS = /** @type {Set<string>} */ (new Set());
+
+/** @param {Node | null} parent @param {string | null} [name] what is told of what is no function @returns {Node} */
+function node(parent, id = ALL, name = null) {
+  return { id, name, parent, depth: parent ? parent.depth + 1 : -1, kids: [], calls: 0, self: 0, total: 0, error: 0, inlined: 0, vias: NO_VIAS };
 }
 
-/** @param {Node} parent @param {import("./types.d.ts").Hidden} hidden */
-function leftOut(parent, { nodes, calls, total_ns }) {
-  const name = `${nodes.toLocaleString("en-US")} with less time`;
-  parent.kids.push(Object.assign(node(parent, name), { calls, total: total_ns, isLeftOut: true }));
+/** @param {Node} parent @param {{ count: number, calls: number, total: number }} hidden */
+function leftOut(parent, { count, calls, total }) {
+  const name = `${count.toLocaleString("en-US")} with less time`;
+  parent.kids.push(Object.assign(node(parent, LEFT_OUT, name), { calls, self: total, total }));
 }
 
 /** @param {Node} top */
@@ -111,7 +193,8 @@ export function* all(top) {
 
 /**
  * The time inside calls that are found, each moment once.
- * @param {Node} top @param {(node: Node) => boolean | null} isFound
+ * @template {{ total: number, kids: T[] }} T
+ * @param {T} top @param {(node: T) => boolean} isFound
  */
 export function insideOf(top, isFound) {
   let inside = 0;

@@ -7,8 +7,8 @@ export type Parameters = Record<string, string | (string | undefined)[] | undefi
 
 export interface Documents {
   report: { warnings: string[]; reports: Report[] };
-  tree: TreeDocument;
-  callers: TreeDocument;
+  tree: PathsDocument;
+  callers: CallersDocument;
   series: { series: Series[]; sampled: SampledSeries[] };
   history: HistoryDocument | SampledHistory;
   heatmap: HistoryDocument;
@@ -255,28 +255,24 @@ export interface FunctionRow extends ListedFunction {
   callees: Callee[];
 }
 
-export interface TreeDocument {
-  trees: { nodes: TreeNode[]; hidden: Hidden | null }[];
+/** Call paths as rows of values, whose columns are told once; `function` is a place in `functions`. */
+export interface PathsDocument {
+  columns: string[];
+  functions: [name: string, module: string | null][];
+  /** What lies below a node, by its place, and is too little to be told apart: how many, their calls and time. */
+  trees: { nodes: (number | null)[][]; hidden: [parent: number | null, nodes: number, calls: number, total_ns: number][] }[];
 }
 
-export interface TreeNode {
-  parent: number | null;
+export interface CallersDocument {
+  trees: { nodes: CallerNode[] }[];
+}
+
+export interface CallerNode {
   depth: number;
   name: string;
   calls: number;
   total_ns: number;
-  self_ns: number;
-  total_error_ns: number;
-  is_recursion: boolean;
   sites: { file: string | null; line: number | null }[];
-  hidden: Hidden | null;
-}
-
-/** What lies below a node and is too little to be told apart. */
-export interface Hidden {
-  nodes: number;
-  calls: number;
-  total_ns: number;
 }
 
 export interface Series {
