@@ -20,7 +20,7 @@ await inBrowser({}, async (page) => {
   // How it goes, while nobody touches the page: more was sent, and how long it took over time.
   await page.waitForSelector("main [role=status]:has-text('running')");
   await page.waitForSelector("[aria-label='steps'] a:has-text('(goes on)')");
-  await page.waitForFunction(() => document.querySelectorAll("svg.lines polyline.p99").length === 1);
+  await page.waitForSelector("figure:has(.legend .p99) .series canvas");
   const sent = () => [...document.querySelectorAll("[aria-label='steps'] tbody tr")].reduce((sum, row) => sum + Number(row.children[2].textContent.replaceAll(",", "")), 0);
   const before = await page.evaluate(sent);
   await page.waitForFunction(`(${sent})() > ${before}`);
