@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # The pictures of the service's page (docs/service.md), anew: examples/server.c twice, labelled as two hosts, which agents send while clients ask it; first
-# as it is, then with a sixteenth of the buckets in its table, which makes look-ups slower.
+# as it is, then with a sixteenth of the buckets in its table, which makes look-ups slower. Beside it stand the verdict of both versions, a profile that is
+# scraped from the service's own endpoint, and a run of load on the service.
 #
 #   docs/tour/service.sh [FOLDER]     (default: ./diytrace-service-pictures)
 #
 # Needs a C compiler, chromium, node 20 or later and npm, whose packages come from the registry. All traffic stays on 127.0.0.1. It
-# takes two minutes, most of which the programs are watched for.
+# takes two to three minutes, most of which the programs are watched for.
 set -euo pipefail
 
 tour=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -79,4 +80,8 @@ kill "${version[@]}"
 run 1.1
 sleep 40
 cd "$folder"
+version_of() { printf 'service=server,version=%s' "$1"; }
+"$diytrace" diff --store store.db "$(version_of 1.0)" "$(version_of 1.1)" --replicate slice --save >diff.txt || (($? == 1))
+"$diytrace" scrape "http://$address/debug/pprof/diytrace?seconds=5&select=$(version_of 1.1)" --to "http://$address" --label service=server 2>scraped
+"$diytrace" load "http://$address/healthz" --rate 200,400 --duration 5s --warm-up 1s --to "http://$address" >load.txt 2>&1
 SERVICE=http://$address node service.mjs

@@ -1,4 +1,5 @@
-// Two selections beside each other: flame graphs that are zoomed together, lines of both over time, and the heat maps of a function on the same axes.
+// Two selections beside each other: flame graphs that are zoomed together, lines of both over time, and the heat maps of a function on the same axes; and a
+// function of both, build by build, with how often it is called over time.
 //
 //   node beside.mjs LEFT RIGHT FUNCTION
 
@@ -16,7 +17,20 @@ async function slices(select) {
   return new Set(functions.flatMap(({ points }) => points.map((point) => point.started_unix_ns))).size;
 }
 
+/** What a service says of the function, build by build. */
+async function builds() {
+  const { reports } = await (await fetch(`${process.env.SERVICE}/v1/report?${new URLSearchParams({ function: name, by: "build" })}`)).json();
+  return reports.map(({ label, functions }) => `${label.replace("build=", "").slice(0, 12)} ${functions[0].calls.toLocaleString("en-US")}`);
+}
+
 await inBrowser({}, async (page) => {
+  // Both together are one selection, of two builds.
+  await open(page, `/explore?${new URLSearchParams({ function: name })}`);
+  await page.waitForSelector("[aria-label='by build']");
+  const rows = await page.locator("[aria-label='by build'] tbody tr").evaluateAll((rows) => rows.map((row) => `${row.children[0].textContent.split(" ")[0]} ${row.children[1].textContent}`));
+  assert.deepEqual(rows.sort(), (await builds()).sort());
+  assert.equal(rows.length, 2);
+
   await open(page, `/compare?${new URLSearchParams({ left, right })}`);
   await page.getByRole("button", { name: "Side by side" }).click();
   await page.waitForSelector(".around canvas.flame");
@@ -47,4 +61,13 @@ await inBrowser({}, async (page) => {
   assert.match(await said.textContent(), /^0: (before .*after|after .*before|before|after)/);
   await page.keyboard.press("ArrowRight");
   assert.doesNotMatch(await said.textContent(), /^0: /, "the next moment");
+
+  // How often it was called over time, as often as the service says.
+  await open(page, `/explore?${new URLSearchParams({ select: left, function: name })}`);
+  const rate = page.locator("figure:has([aria-label^='Calls a second'])");
+  await rate.locator("canvas").waitFor();
+  await rate.locator(".series").focus();
+  await page.keyboard.press("ArrowRight");
+  const { slice_ns, functions: [{ points: [first] }] } = await (await fetch(`${process.env.SERVICE}/v1/heatmap?${new URLSearchParams({ select: left, function: name })}`)).json();
+  assert.ok((await rate.locator(".said").textContent()).endsWith(`calls a second ${Math.round((first.calls * 1e9) / slice_ns).toLocaleString("en-US")}`));
 });

@@ -29,11 +29,14 @@ const SIDES = /** @type {const} */ (["before", "after"]);
 export async function aligned(functions, words, asked) {
   const selects = [words.left ?? "", words.right ?? ""];
   const most = (/** @type {import("./types.d.ts").Compared} */ row) => Math.max(row.self_ns.left_median ?? 0, row.self_ns.right_median ?? 0);
-  const hottest = [...functions].sort((a, b) => most(b) - most(a)).slice(0, MOST).map(({ name }) => pattern(name));
+  const hottest = [...functions].sort((a, b) => most(b) - most(a)).slice(0, MOST);
+  // Who asks a side for a function that it does not have, is told of none.
+  const onSide = /** @type {const} */ (["left_median", "right_median"]).map((median) => [...new Set(hottest.filter(({ self_ns }) => self_ns[median]).map(({ name }) => pattern(name)))]);
   const chosen = functions.find(({ name }) => name === words.function)?.name ?? functions[0]?.name;
   if (!chosen) return [];
-  const of = (/** @type {"history" | "heatmap"} */ kind, /** @type {string[]} */ names) => Promise.all(selects.map((select) => courses(kind, { select, ...asked, function: names })));
-  const [times, calls] = await Promise.all([of("history", [...new Set(hottest)]), of("heatmap", [pattern(chosen)])]);
+  const of = (/** @type {"history" | "heatmap"} */ kind, /** @type {string[][]} */ names) => Promise.all(selects.map((select, side) => courses(kind, { select, ...asked, function: names[side] })));
+  const one = [pattern(chosen)];
+  const [times, calls] = await Promise.all([of("history", onSide), of("heatmap", [one, one])]);
   const choice = element("select", { "aria-label": "Function", onchange: (event) => go("/compare", { ...words, function: event.target.value }) },
     ...functions.slice(0, OFFERED).map(({ name }) => element("option", { value: name, selected: name === chosen }, name)));
   return [
@@ -52,7 +55,7 @@ export async function aligned(functions, words, asked) {
  * @returns {Promise<Side>}
  */
 async function courses(kind, asked) {
-  const document = await view(kind, kind === "history" ? { ...asked, over: "time" } : asked).catch(() => null);
+  const document = asked.function?.length ? await view(kind, kind === "history" ? { ...asked, over: "time" } : asked).catch(() => null) : null;
   if (!document || "per" in document) return { points: [], sliceNs: 0 };
   return { points: document.functions.flatMap(({ points }) => points), sliceNs: document.slice_ns ?? 0 };
 }

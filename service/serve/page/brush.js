@@ -40,7 +40,7 @@ export async function timeline(words, report) {
   const measure = MEASURES[words.bars ?? ""] ?? MEASURES[""];
   const tabs = Object.entries(MEASURES).map(([name, { title }]) => element("button", { type: "button", "aria-pressed": String(MEASURES[name] === measure), onclick: () => go("/explore", { ...words, bars: name }) }, title));
   const part = share(hottest.reduce((sum, row) => sum + row.self_ns, 0), report.all_self_ns);
-  const of = hottest.length < report.functions.length + report.unlisted ? ` Of the ${count(hottest.length)} functions with the most self time: ${part} of all.` : "";
+  const of = hottest.length < report.functions.length + report.unlisted ? ` Of the ${hottest.length === 1 ? "function" : `${count(hottest.length)} functions`} with the most self time: ${part} of all.` : "";
   const parts = [heading, element("p", { class: "tabs" }, ...tabs.flatMap((tab) => [tab, " "]), range), brush(slices, measure, (since, until) => go("/explore", { ...words, since: moment(since), until: moment(until) }))];
   return of ? [...parts, element("p", { class: "soft" }, of.trim())] : parts;
 }

@@ -24,6 +24,8 @@ export const VIEWS = {
   sandwich: { title: "Sandwich", parts: sandwichParts },
 };
 
+/** Functions that are found whose callers are shown at once. */
+const OPENED = 10;
 /** Functions that a sandwich offers to be around. */
 const OFFERED = 1000;
 
@@ -91,8 +93,9 @@ function callersParts(shown, words) {
   const kids = search ? turned.kids.filter((node) => search.isFound(functionOf(node))) : turned.kids;
   const self = kids.reduce((sum, node) => sum + node.total, 0);
   const found = search ? [element("p", { role: "status" }, `“${search.text}”: ${count(kids.length)} of ${count(turned.kids.length)} functions, self time ${time(self)}, ${share(self, shown.total)} of all.`)] : [];
-  const some = search ? { ...turned, kids } : turned;
-  return [...found, element("p", { class: "soft" }, "Functions with their own time; below each, who called it, with the part of that time."), ...branches(some, words, shown.total).parts];
+  const { tree, parts } = branches(search ? { ...turned, kids } : turned, words, shown.total);
+  if (search) for (const node of kids.slice(0, OPENED)) tree.toggle(node, true);
+  return [...found, element("p", { class: "soft" }, "Functions with their own time; below each, who called it, with the part of that time."), ...parts];
 }
 
 /**

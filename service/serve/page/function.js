@@ -3,12 +3,17 @@
 import { WantsToken, view, wordsOf } from "./ask.js";
 import { filterButtons } from "./filters.js";
 import { heatmap } from "./heatmap.js";
-import { address, go, moment, pattern, selection } from "./place.js";
+import { address, clock, go, moment, pattern, selection } from "./place.js";
+import { series, withGaps } from "./series.js";
 import { breakable, table } from "./table.js";
 import { count, element, resolved, time } from "./text.js";
 
 /** Fewer slices of time show no course. */
 const FEWEST_SLICES = 3;
+/** How high the rate of calls is drawn, in pixels. */
+const RATE_HEIGHT = 110;
+/** So much of a build ID tells it from others. */
+const BUILD_DIGITS = 12;
 
 /** @param {import("./types.d.ts").Words} words */
 export async function functionPart(words) {
@@ -20,18 +25,18 @@ export async function functionPart(words) {
   const over = element("a", { href: address("/history", { select: words.select, since: words.since, until: words.until, function: pattern(name) }) }, "Over builds");
   const part = element("section", { class: "part", "aria-label": name }, element("h2", {}, name), element("p", { class: "actions" }, inside, " ", sandwich, " ", ...filterButtons(name, words), over, " ", close));
   try {
-    const [under, callers, over, hosts] = await Promise.all([
+    const [under, callers, over, hosts, builds] = await Promise.all([
       view("report", { ...asked, root: pattern(name), names: "short" }),
       view("callers", { ...asked, function: pattern(name), names: "short" }),
       view("heatmap", { ...asked, function: pattern(name) }),
-      view("report", { ...asked, function: pattern(name), by: "host", names: "short" }),
+      .../** @type {const} */ (["host", "build"]).map((by) => view("report", { ...asked, function: pattern(name), by, names: "short" })),
     ]);
     const rows = under.reports[0]?.functions ?? [];
     for (const row of rows) part.append(numbers(row, moduleOf(row, rows)));
     for (const course of over.functions) part.append(...whenItRan(course, over, words));
     const around = element("div", { class: "around" }, callersOf(name, callers, words),
       element("div", {}, ...rows.filter((row) => row.callees.length).flatMap((row) => calleesOf(row, moduleOf(row, rows), words))));
-    part.append(around, ...byHost(hosts));
+    part.append(around, ...byLabel("host", hosts), ...byLabel("build", builds, { fewest: 2, most: BUILD_DIGITS }));
   } catch (error) {
     if (error instanceof WantsToken) throw error;
     part.append(element("p", { class: "error", role: "alert" }, wordsOf(error)));
@@ -46,7 +51,17 @@ export async function functionPart(words) {
 function whenItRan({ name, module, points }, { slice_ns, functions }, words) {
   if (points.filter((point) => point.calls).length < FEWEST_SLICES) return [];
   const title = `How long its calls took${functions.length > 1 ? `: ${name} of ${module}` : ""}`;
-  return [element("h3", {}, title), heatmap(points, slice_ns ?? 1, (from, to) => go("/explore", { ...words, since: moment(from), until: moment(to) }))];
+  const sliceNs = slice_ns ?? 1;
+  const onRange = (/** @type {number} */ from, /** @type {number} */ to) => go("/explore", { ...words, since: moment(from), until: moment(to) });
+  const rate = points.map((point) => /** @type {[number, number]} */ ([point.started_unix_ns / 1e9, (point.calls * 1e9) / sliceNs]));
+  return [
+    element("h3", {}, title), heatmap(points, sliceNs, onRange),
+    element("h3", {}, "Calls a second"),
+    series([{ name: "calls a second", kind: "rate", points: withGaps(rate, sliceNs / 1e9) }], {
+      title: "Calls a second", height: RATE_HEIGHT, write: (calls) => count(Math.round(calls)), when: (second) => clock(second * 1e9, sliceNs),
+      onRange: (from, to) => onRange(from * 1e9, to * 1e9),
+    }),
+  ];
 }
 
 /** The columns of what a call took. */
@@ -137,14 +152,14 @@ function lineOf({ sites }) {
 }
 
 /**
- * Where it ran: is one of several hosts slower?
- * @param {import("./types.d.ts").Documents["report"]} document
+ * The same function host by host, or build by build: is one of several slower?
+ * @param {string} by @param {import("./types.d.ts").Documents["report"]} document @param {{ fewest?: number, most?: number }} [how]
  */
-function byHost({ reports }) {
-  const rows = reports.flatMap((report) => report.functions.map((row) => ({ ...row, host: (report.label ?? "").replace("host=", "") })));
-  if (!rows.length) return [];
-  return [element("h3", {}, "By host"), table("by host", [
-    { title: "host", of: (row) => row.host, write: (host, row) => element("span", {}, host, whichOf(row, rows.filter((other) => other.host === host))), isName: true },
+function byLabel(by, { reports }, { fewest = 1, most } = {}) {
+  const rows = reports.flatMap((report) => report.functions.map((row) => ({ ...row, value: (report.label ?? "").replace(`${by}=`, "").slice(0, most) })));
+  if (new Set(rows.map(({ value }) => value)).size < fewest) return [];
+  return [element("h3", {}, `By ${by}`), table(`by ${by}`, [
+    { title: by, of: (row) => row.value, write: (value, row) => element("span", {}, value, whichOf(row, rows.filter((other) => other.value === value))), isName: true },
     { title: "calls", of: (row) => row.calls, write: count },
     { title: "total", of: (row) => row.total_ns, write: time },
     { title: "self", of: (row) => row.self_ns, write: time },

@@ -8,6 +8,7 @@ import { element } from "./text.js";
  *
  * @typedef {object} How
  * @property {string} title what this is, for those who do not see it
+ * @property {number} [height] in pixels
  * @property {(value: number) => string} write
  * @property {(second: number, step: number) => string} when a moment in words, where those beside it are so far
  * @property {[second: number, text: string][]} [marks] moments that stand out
@@ -33,6 +34,7 @@ export function series(lines, how) {
   const legend = element("p", { class: "legend" }, ...lines.map(({ name, kind }) => element("span", { class: kind }, name)));
   const said = element("p", { class: "said", role: "status" });
   const box = element("div", { class: "series", tabindex: 0, role: "img", "aria-label": `${how.title}: ${lines.map(({ name }) => name).join(", ")}` });
+  box.style.minHeight = `${how.height ?? HEIGHT}px`; // until it is drawn
   import("./uplot.js").then(({ default: UPlot }) => draw(UPlot, box, { lines, how, said }));
   return element("figure", {}, legend, box, said);
 }
@@ -41,7 +43,7 @@ export function series(lines, how) {
  * @param {typeof import("./uplot.js")} UPlot @param {HTMLElement} box
  * @param {{ lines: Line[], how: How, said: HTMLElement }} what
  */
-function draw(UPlot, box, { lines, how: { write, when, marks = [], onRange }, said }) {
+function draw(UPlot, box, { lines, how: { height = HEIGHT, write, when, marks = [], onRange }, said }) {
   const style = getComputedStyle(document.documentElement);
   const color = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`).trim();
   const axis = { stroke: color("soft"), font: `11px ${color("sans")}`, ticks: { show: false } };
@@ -55,7 +57,7 @@ function draw(UPlot, box, { lines, how: { write, when, marks = [], onRange }, sa
     said.replaceChildren(`${when(at[index], step)}: ${values.join(" · ")}`);
   };
   const chart = new UPlot({
-    width: box.clientWidth || 600, height: HEIGHT,
+    width: box.clientWidth || 600, height,
     legend: { show: false },
     scales: { x: { time: false }, y: { range: (_, __, most) => [0, Math.max(most ?? 0, 1e-9) * AIR] } },
     axes: [
@@ -83,7 +85,7 @@ function draw(UPlot, box, { lines, how: { write, when, marks = [], onRange }, sa
     event.preventDefault();
   });
   new ResizeObserver(() => requestAnimationFrame(() => {
-    if (box.clientWidth && box.clientWidth !== chart.width) chart.setSize({ width: box.clientWidth, height: HEIGHT });
+    if (box.clientWidth && box.clientWidth !== chart.width) chart.setSize({ width: box.clientWidth, height });
   })).observe(box);
 }
 
