@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 
 use common::{Build, Program, Recorded, Report, each_build, fixture, warn};
+use serde_json::Value;
 
 /// The parent's report, and the child's.
 fn parent_and_child(recorded: &Recorded) -> (Report, Report) {
@@ -179,6 +180,25 @@ fn only_the_first_children_are_kept_apart() {
         assert_eq!(reports.iter().map(|report| report.processes).sum::<u64>(), 201);
         let apart = reports.iter().filter(|report| report.process.is_some()).count();
         assert!((5..=40).contains(&apart), "{apart} are kept apart");
+    });
+}
+
+/// Where arenas are used by one child after the other, whoever comes next files what the one before has noted last.
+#[test]
+fn the_last_call_of_each_child_is_in_the_distribution_of_its_function() {
+    each_build("last-calls.c", |program| {
+        for keep in ["0", "4", "1000"] {
+            let recorded = program.record().arg("100").set("KEEP", keep).run();
+            recorded.report().assert_calls("1 main\n100 main → request\n100 request\n300 request → step\n300 step");
+            let output = recorded.diytrace(&["report", "--format", "json", "--histogram"]);
+            let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+            for function in document["reports"][0]["functions"].as_array().unwrap() {
+                let bars = function["histogram"].as_array().unwrap();
+                let calls: u64 = bars.iter().map(|bar| bar["calls"].as_u64().unwrap()).sum();
+                let returned = function["calls"].as_u64().unwrap() - function["open"].as_u64().unwrap();
+                assert_eq!(calls, returned, "{} where {keep} children are kept apart", function["name"]);
+            }
+        }
     });
 }
 

@@ -201,7 +201,7 @@ unsafe fn take_over(thread: &Thread, arena_ref: Ref, merge: bool) {
             (*arena).owners = 0; // the thread is counted with what introduces it
             return;
         }
-        distribution::file_pending(thread);
+        distribution::file_inherited(thread);
         ring::inherit(thread);
         (*arena).flags &= flag::MERGED | flag::FULL | flag::UNSEEN;
         if merge {

@@ -54,6 +54,23 @@ pub unsafe fn file_pending(thread: &Thread) {
     unsafe { file_later(thread, 0, 0) };
 }
 
+/// The same of an arena that the thread has taken over: what its owner has noted last, which nothing else will file. Without this, the
+/// outermost call of each child of a server would be in no distribution.
+///
+/// # Safety
+/// The thread must own its arena, and its state be [`crate::busy`].
+pub unsafe fn file_inherited(thread: &Thread) {
+    // SAFETY: the caller's promise; the record is the arena's.
+    unsafe {
+        let Pending { record, value } = Pending::of((*thread.arena.get()).pending);
+        if record != 0 {
+            // Bins are made here, as nothing can be where a change is under way, as it is.
+            has_bins(thread, at(thread.base, record), histogram::bin(value).0);
+        }
+        file_pending(thread);
+    }
+}
+
 /// Adds a call's time to its function's distribution, for itself and for others that were not timed.
 #[inline(always)]
 pub unsafe fn distribute(thread: &Thread, record: Ref, value: u64, calls: u64) {
@@ -112,19 +129,29 @@ fn first_in_octave(thread: &Thread, record: Ref, octave: usize, sub: usize, valu
         };
         lower(&raw mut (*function).min, value);
         raise(&raw mut (*function).max, value);
-        if (*function).octaves[octave] == 0 {
-            let is_useless = thread.is_short_of_room() && (!arena::is_large(thread) || thread.is_short_of_spare_room());
-            let found = if is_useless { None } else { arena::lasting_record::<Bins>(thread) };
-            match found {
-                Some((bins, _)) => {
-                    let place = AtomicU32::from_ptr(&raw mut (*function).octaves[octave]);
-                    place.store(bins, Ordering::Release);
-                }
-                None => return arch::add(&raw mut (*function).unbinned, calls),
-            }
+        if !has_bins(thread, function, octave) {
+            return arch::add(&raw mut (*function).unbinned, calls);
         }
         let bins: *mut Bins = at(thread.base, (*function).octaves[octave]);
         arch::add_nth(bins.cast(), sub, calls);
         spent.end(thread);
+    }
+}
+
+/// Whether a function has bins for an octave, which are made if there is room.
+///
+/// # Safety
+/// The function must be the arena's, and the thread's state be [`crate::busy`].
+unsafe fn has_bins(thread: &Thread, function: *mut Function, octave: usize) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if (*function).octaves[octave] != 0 {
+            return true;
+        }
+        let is_useless = thread.is_short_of_room() && (!arena::is_large(thread) || thread.is_short_of_spare_room());
+        let found = if is_useless { None } else { arena::lasting_record::<Bins>(thread) };
+        let Some((bins, _)) = found else { return false };
+        AtomicU32::from_ptr(&raw mut (*function).octaves[octave]).store(bins, Ordering::Release);
+        true
     }
 }
