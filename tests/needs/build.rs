@@ -78,6 +78,11 @@ fn things() -> Vec<Thing> {
         Thing { name: "nginx", what: "nginx".to_owned(), found: tools(&["nginx"], "nginx-light") },
         Thing { name: "go", what: "go".to_owned(), found: tools(&["go"], "golang-go") },
         Thing {
+            name: "prometheus_client",
+            what: "Prometheus' parser for Python".to_owned(),
+            found: python("prometheus_client", "python3-prometheus-client"),
+        },
+        Thing {
             name: "static_libc",
             what: "a static libc".to_owned(),
             found: compiled("gcc", &["-static"], "libc6-dev", false),
@@ -157,6 +162,15 @@ fn tools(programs: &[&str], package: &str) -> Found {
         watch(path);
     }
     Found::Here
+}
+
+/// A package of Debian's Python.
+fn python(package: &str, brought_by: &str) -> Found {
+    let import = format!("import {package}");
+    match succeeds(Command::new("/usr/bin/python3").args(["-c", &import])) {
+        true => Found::Here,
+        false => Found::NotInstalled(brought_by.to_owned()),
+    }
 }
 
 /// A program that a compiler makes with an option, and that may have to run.

@@ -89,6 +89,11 @@ impl Measured {
         Self { own, inclusive, closed, error: Time::ZERO, own_error: Time::ZERO }
     }
 
+    /// Of its calls that are not inside a folded recursion, with all they called.
+    pub fn outermost(&self) -> Time {
+        self.inclusive[0]
+    }
+
     /// Without what the hooks in it cost.
     pub fn without_hooks(mut self, parts: &[Part], path: PathId) -> Self {
         for part in parts {

@@ -28,3 +28,4 @@ pub use client::Client;
 pub use crew::Crew;
 pub use error::Error;
 pub use load_worker::LoadWorker;
+pub use tail::recordings;

@@ -8,15 +8,20 @@ use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use crate::answer;
-use crate::shared::Service;
+use crate::{Tokens, answer};
+
+/// Who is let in.
+pub struct Guard {
+    /// What requests are to show; `None`: nothing, as only this machine can reach it.
+    pub tokens: Option<Tokens>,
+}
 
 /// Lets a request in, or says why not.
-pub async fn check(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
+pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
     // A page somewhere may have a name that leads to us: what asks by that name is not ours.
-    if service.is_local && !is_loopback(host) {
+    if guard.tokens.is_none() && !is_loopback(host) {
         return answer::error(StatusCode::FORBIDDEN, "this service is asked by its address on this machine only");
     }
     if let Some(origin) = headers.get(header::ORIGIN) {
@@ -29,7 +34,7 @@ pub async fn check(State(service): State<Arc<Service>>, request: Request, next: 
     let asks = request.uri().path().starts_with("/querier.v1.");
     let method = if asks { &Method::GET } else { request.method() };
     let is_public = matches!(request.uri().path(), "/" | "/healthz") || request.uri().path().starts_with("/page/");
-    match &service.tokens {
+    match &guard.tokens {
         Some(tokens) if !is_public && !tokens.let_in(method, headers) => {
             let what = if *method == Method::GET { "read" } else { "write" };
             answer::error(

@@ -5,6 +5,8 @@ use axum::http::{StatusCode, header};
 use axum::response::Response;
 use diytrace_store::Error;
 
+use crate::views::{Answer, Refusal};
+
 /// `{"error": "one sentence"}`.
 pub fn error(status: StatusCode, sentence: &str) -> Response {
     let body = serde_json::json!({ "error": sentence }).to_string();
@@ -27,6 +29,16 @@ pub fn status_of(error: &Error) -> StatusCode {
             StatusCode::SERVICE_UNAVAILABLE
         }
         _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// What a view has told.
+pub fn told(told: Result<Answer, Refusal>) -> Response {
+    match told {
+        Ok(Answer { content_type, body }) => of(StatusCode::OK, content_type, body),
+        Err(Refusal { is_missing, sentence }) => {
+            error(if is_missing { StatusCode::NOT_FOUND } else { StatusCode::BAD_REQUEST }, &sentence)
+        }
     }
 }
 

@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
 use axum::response::Response;
 
 use crate::answer;
 use crate::shared::Service;
-use crate::views::{Answer, Refusal};
 
 /// `GET /v1/VIEW`.
 pub async fn view(
@@ -61,11 +59,7 @@ pub async fn answered(service: &Arc<Service>, view: String, parameters: Vec<(Str
     let done = service.busy(move || views.answer(&view, &parameters)).await;
     match done {
         Err(busy) => busy,
-        Ok(Ok(Answer { content_type, body })) => answer::of(StatusCode::OK, content_type, body),
-        Ok(Err(Refusal { is_missing, sentence })) => {
-            let status = if is_missing { StatusCode::NOT_FOUND } else { StatusCode::BAD_REQUEST };
-            answer::error(status, &sentence)
-        }
+        Ok(told) => answer::told(told),
     }
 }
 

@@ -16,12 +16,12 @@ pub enum Error {
         source: io::Error,
     },
     /// Anybody could come in.
-    #[error(
-        "{address} can be reached from other machines: name a file of tokens by --token-file, or listen on 127.0.0.1"
-    )]
+    #[error("{address} can be reached from other machines: name a file of tokens by {option}, or listen on 127.0.0.1")]
     Open {
         /// Where.
         address: SocketAddr,
+        /// What names the file.
+        option: &'static str,
     },
     /// Tokens cannot be read.
     #[error("{}: {why}", path.display())]

@@ -109,6 +109,7 @@ fn tell(service: &Service, bytes: usize, taken: &Taken) -> &'static str {
     counters.bytes.fetch_add(bytes as u64, Relaxed);
     let calls = frame.merged.groups.first().map_or(0, |group| group.calls);
     counters.calls.fetch_add(calls, Relaxed);
+    service.roots.add(frame, *put);
     let put = match put {
         Put::Added => "added",
         Put::Grown => "grown",

@@ -7,13 +7,15 @@
 //! POST /v1/profiles, /ingest, /v1/scrape ──[sampled]──▶ store: sampled profiles of others
 //! POST /v1/load/… ──[load]──▶ who makes load for whom: workers, and what they have sent
 //! POST /querier.v1.QuerierService/… ──[querier]──▶ what Grafana's data source for Pyroscope asks
+//! GET /metrics ──[openmetrics]──▶ the service's own, and what [roots] have counted in all frames
 //! GET / ──[page]──▶ a browser
 //! ```
 //!
-//! What a request may do is decided in `access`. A view runs in a thread of its own, as many at once as there are processors;
+//! What a request may do is decided in `access`. An agent answers `/debug/pprof/diytrace` by itself, too (`alone`). A view runs in a thread of its own, as many at once as there are processors;
 //! frames gather in `arriving`, whose thread puts them into the store. Who comes while too much waits is asked to come again.
 
 mod access;
+mod alone;
 mod answer;
 mod arriving;
 mod asked;
@@ -24,9 +26,11 @@ mod events;
 mod frames;
 mod live;
 mod load;
+mod openmetrics;
 mod page;
 mod querier;
 mod retention;
+mod roots;
 mod runs;
 mod sampled;
 mod scraped;
@@ -37,6 +41,7 @@ mod tls;
 mod tokens;
 mod views;
 
+pub use alone::{Counted, Readings, answer_alone};
 pub use error::Error;
 pub use retention::Retention;
 pub use service::{Options, run};

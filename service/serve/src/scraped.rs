@@ -1,9 +1,7 @@
-//! What others scrape: a pprof profile of some seconds, and the service's own metrics.
+//! What others scrape: a pprof profile of some seconds, and metrics.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::extract::{Query, State};
@@ -12,7 +10,7 @@ use axum::response::Response;
 
 use crate::live::Watcher;
 use crate::shared::Service;
-use crate::{answer, asked};
+use crate::{answer, asked, openmetrics};
 
 /// Longest profile that is waited for, in seconds.
 const LONGEST: u64 = 600;
@@ -22,10 +20,7 @@ const SETTLED: Duration = Duration::from_millis(600);
 
 /// `GET /debug/pprof/diytrace?seconds=N`: what is counted in the seconds from now on.
 pub async fn pprof(State(service): State<Arc<Service>>, Query(asked): Query<HashMap<String, String>>) -> Response {
-    let seconds = asked.get("seconds").map_or(Ok(10), |text| text.parse::<u64>());
-    let Some(seconds) = seconds.ok().filter(|seconds| (1..=LONGEST).contains(seconds)) else {
-        return answer::error(StatusCode::BAD_REQUEST, &format!("seconds is a number from 1 to {LONGEST}"));
-    };
+    let Some(seconds) = profile_seconds(&asked) else { return wrong_seconds() };
     // Agents send often while somebody watches.
     let watcher = Watcher::of(service.live.clone());
     let since = SystemTime::now();
@@ -33,6 +28,17 @@ pub async fn pprof(State(service): State<Arc<Service>>, Query(asked): Query<Hash
     drop(watcher);
     let range = [("since", moment(since)), ("until", moment(since + Duration::from_secs(seconds) + SETTLED))];
     asked::answered(&service, "export/pprof".to_owned(), asked::with(asked, range)).await
+}
+
+/// How long a profile is asked for.
+pub fn profile_seconds(asked: &HashMap<String, String>) -> Option<u64> {
+    let seconds = asked.get("seconds").map_or(Ok(10), |text| text.parse::<u64>());
+    seconds.ok().filter(|seconds| (1..=LONGEST).contains(seconds))
+}
+
+/// What is said if that is none.
+pub fn wrong_seconds() -> Response {
+    answer::error(StatusCode::BAD_REQUEST, &format!("seconds is a number from 1 to {LONGEST}"))
 }
 
 /// In seconds since 1970, as the command line takes moments.
@@ -43,21 +49,10 @@ fn moment(time: SystemTime) -> String {
 
 /// `GET /metrics`, in OpenMetrics.
 pub async fn metrics(State(service): State<Arc<Service>>) -> Response {
-    let counters = &service.counters;
-    let mut text = String::new();
-    for (name, help, value) in [
-        ("frames", "Frames taken from agents.", &counters.frames),
-        ("frame_bytes", "Bytes of those, as they came.", &counters.bytes),
-        ("calls", "Calls counted in those.", &counters.calls),
-        ("refused", "Frames and names not taken.", &counters.refused),
-    ] {
-        let value = value.load(Relaxed);
-        let _ = write!(
-            text,
-            "# TYPE diytrace_service_{name} counter\n# HELP diytrace_service_{name} {help}\n\
-             diytrace_service_{name}_total {value}\n"
-        );
+    let here = service.clone();
+    let told = service.busy(move || openmetrics::written(&here)).await;
+    match told {
+        Ok(text) => answer::of(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", text),
+        Err(busy) => busy,
     }
-    text.push_str("# EOF\n");
-    answer::of(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", text)
 }

@@ -16,6 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tower_http::set_header::SetResponseHeaderLayer;
 
+use crate::access::Guard;
 use crate::shared::{Ending, Service};
 use crate::tls::Secure;
 use crate::{
@@ -47,15 +48,14 @@ pub struct Options {
 pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAddr)) -> Result<(), Error> {
     let Options { listen, store, tokens, retention, tls } = options;
     if tokens.is_none() && !listen.ip().is_loopback() {
-        return Err(Error::Open { address: listen });
+        return Err(Error::Open { address: listen, option: "--token-file" });
     }
     let acceptor = tls.as_ref().map(Tls::acceptor).transpose()?;
     let store = diytrace_store::open(&store, true)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Error::System)?;
     let (end, ending) = watch::channel(false);
-    let is_local = tokens.is_none();
-    let service = Service::new(store, views, tokens, is_local, Ending(ending)).map_err(Error::System)?;
-    let service = Arc::new(service);
+    let service = Arc::new(Service::new(store, views, Ending(ending)).map_err(Error::System)?);
+    let guard = Arc::new(Guard { tokens });
     let served = runtime.block_on(async move {
         let failed = |source| Error::Listen { address: listen, source };
         let mut term = signal(SignalKind::terminate()).map_err(Error::System)?;
@@ -65,10 +65,10 @@ pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAdd
         let ending = service.ending.clone();
         tokio::spawn(retention::keep(service.clone(), retention));
         let served = match acceptor {
-            None => connection::serve(listener, routes(service), ending).boxed(),
+            None => connection::serve(listener, routes(service, guard), ending).boxed(),
             Some(acceptor) => {
                 let secure = Secure::new(listener, acceptor).map_err(failed)?;
-                connection::serve(secure, routes(service), ending).boxed()
+                connection::serve(secure, routes(service, guard), ending).boxed()
             }
         };
         let mut server = std::pin::pin!(served);
@@ -87,7 +87,7 @@ pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAdd
     served
 }
 
-fn routes(service: Arc<Service>) -> Router {
+fn routes(service: Arc<Service>, guard: Arc<Guard>) -> Router {
     let always = |name: HeaderName, value: &'static str| {
         SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value))
     };
@@ -121,7 +121,7 @@ fn routes(service: Arc<Service>) -> Router {
         .route("/", get(page::index))
         .route("/page/{file}", get(page::file))
         .fallback(|| async { answer::error(StatusCode::NOT_FOUND, "there is nothing of this name") })
-        .layer(middleware::from_fn_with_state(service.clone(), access::check))
+        .layer(middleware::from_fn_with_state(guard, access::check))
         .layer(DefaultBodyLimit::max(MOST_BODY))
         .layer(SetResponseHeaderLayer::if_not_present(header::CONTENT_SECURITY_POLICY, policy))
         .layer(always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))

@@ -13,8 +13,8 @@ use crate::answer;
 use crate::arriving::Arriving;
 use crate::desk::Desk;
 use crate::live::Live;
+use crate::roots::Roots;
 use crate::runs::Runs;
-use crate::tokens::Tokens;
 use crate::views::Views;
 
 /// How many wait for a thread before others are asked to come again.
@@ -51,10 +51,8 @@ pub struct Service {
     pub live: Arc<Live>,
     pub load: Desk,
     pub runs: Runs,
-    pub tokens: Option<Tokens>,
-    /// Whether only this machine can reach it.
-    pub is_local: bool,
     pub counters: Counters,
+    pub roots: Roots,
     pub ending: Ending,
     pub incoming: Arc<Incoming>,
     pub arriving: Arriving,
@@ -65,13 +63,7 @@ pub struct Service {
 
 impl Service {
     /// With as many threads for what takes long as there are processors.
-    pub fn new(
-        store: Stored,
-        views: Arc<dyn Views>,
-        tokens: Option<Tokens>,
-        is_local: bool,
-        ending: Ending,
-    ) -> io::Result<Self> {
+    pub fn new(store: Stored, views: Arc<dyn Views>, ending: Ending) -> io::Result<Self> {
         let threads = std::thread::available_parallelism().map_or(2, usize::from);
         let store = Arc::new(Mutex::new(store));
         Ok(Self {
@@ -79,9 +71,8 @@ impl Service {
             live: Arc::new(Live::new()),
             load: Desk::default(),
             runs: Runs::default(),
-            is_local,
-            tokens,
             counters: Counters::default(),
+            roots: Roots::default(),
             ending,
             incoming: Arc::default(),
             arriving: Arriving::into_store(store.clone())?,

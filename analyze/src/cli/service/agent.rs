@@ -1,17 +1,21 @@
 //! The command `agent`: what programs of this host count goes to a service, while they run.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use diytrace_agent::{Agent, Error, LoadWorker, Options};
 use diytrace_load::socket::Allowed;
 use diytrace_profile::error::Error as Whole;
 use diytrace_profile::load::DEFAULT_FOLDER;
+use diytrace_serve::{Tokens, answer_alone};
 use diytrace_store::{Labelled, Labels};
 
 use super::access::Access;
+use super::agent_pprof::Folders;
 use super::log;
 use crate::cli::size::size;
 use crate::signals::Signals;
@@ -24,6 +28,8 @@ Examples:
   diytrace agent --to http://127.0.0.1:7070              # of diytrace.data here
   diytrace agent --to http://db1:7070 --dir /var/lib/diytrace --label env=prod
   diytrace agent --to http://127.0.0.1:7070 --every 250ms
+  diytrace agent --to http://db1:7070 --listen 127.0.0.1:7071 &
+  go tool pprof 'http://127.0.0.1:7071/debug/pprof/diytrace?seconds=10'
   diytrace agent --to http://db1:7070 --load-worker --load-target 'web*:8080'
 
 Files of programs are only read; the programs are not touched. What cannot be sent is sent later: nothing is lost, and \
@@ -60,6 +66,14 @@ pub struct Arguments {
     #[arg(long = "load-target", value_name = "PATTERN", requires = "load_worker")]
     load_targets: Vec<String>,
 
+    /// Answer /debug/pprof/diytrace?seconds=N here, too: what is recorded on this host in the next N seconds, as pprof
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "load_worker")]
+    listen: Option<SocketAddr>,
+
+    /// A file of lines `read TOKEN`, one of which each request there must show; other addresses than this machine's own need it
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    listen_token_file: Option<PathBuf>,
+
     #[command(flatten)]
     access: Access,
 
@@ -82,7 +96,15 @@ impl Arguments {
         if self.load_worker {
             return self.make_load(&signals);
         }
+        let answer = self.listen.map(|listen| (listen, self.listen_token_file.clone()));
+        let folders = self.folders();
         let mut agent = self.agent()?;
+        if let Some((listen, tokens)) = answer {
+            let tokens = tokens.as_deref().map(Tokens::read).transpose();
+            let listening = tokens.and_then(|tokens| answer_alone(listen, tokens, Arc::new(Folders(folders))));
+            let address = listening.map_err(|error| Whole::Elsewhere(error.into()))?;
+            tracing::info!("answers http://{address}/debug/pprof/diytrace");
+        }
         tracing::info!("sends to {to}");
         let ended = agent.run(|until: Instant| signals.wait_until(Some(until)).is_some_and(is_to_end));
         ended.map_err(|error: Error| Whole::Elsewhere(error.into()))
@@ -100,15 +122,21 @@ impl Arguments {
         worker.run(is_over).map_err(|error| elsewhere(error.into()))
     }
 
+    /// Wherever it is by then.
+    fn folders(&self) -> Vec<PathBuf> {
+        let usual = [PathBuf::from(DEFAULT_FOLDER)];
+        let folders = if self.folders.is_empty() { &usual[..] } else { &self.folders };
+        folders.iter().map(|folder| std::path::absolute(folder).unwrap_or_else(|_| folder.clone())).collect()
+    }
+
     fn agent(self) -> Result<Agent, Whole> {
         let labels = self.labels.iter().map(|label| Labels::parse(label)).collect::<Result<_, _>>();
         let labels = labels.map_err(|error| Whole::Elsewhere(error.into()))?;
-        let folders = if self.folders.is_empty() { vec![PathBuf::from(DEFAULT_FOLDER)] } else { self.folders };
-        let absolute = |folder: PathBuf| std::path::absolute(&folder).unwrap_or(folder);
+        let folders = self.folders();
         let options = Options {
             to: self.to,
             access: self.access.shown().map_err(|error| Whole::Elsewhere(error.into()))?,
-            folders: folders.into_iter().map(absolute).collect(),
+            folders,
             labelled: Labelled { labels },
             every: self.every,
             spool: match self.spool {

@@ -5,6 +5,7 @@
 
 mod access;
 mod agent;
+mod agent_pprof;
 mod answered;
 mod answers;
 mod delete;

@@ -28,6 +28,12 @@ pub struct Options {
 }
 
 impl Options {
+    /// Everything, as suits a format.
+    pub fn of(format: Format) -> Self {
+        let (roots, functions, min_percent, depth, names, raw, time) = Default::default();
+        Self { format, roots, functions, min_percent, depth, names, raw, time }
+    }
+
     /// How many call paths there may be.
     pub fn most(&self) -> Option<usize> {
         if self.min_percent.is_none() { self.format.most() } else { None }

@@ -1,0 +1,349 @@
+//! What roots have counted in all frames since the service started, for who scrapes it: their calls, time, and how long calls took.
+//!
+//! A frame that is sent anew, or stands in place of others, counts once: what each of a recording's latest frames has added is
+//! remembered, and only what comes beyond that is added. So counters never fall, and are the recordings' own to the call.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+use diytrace_profile::correct::Measured;
+use diytrace_profile::demangle::shown;
+use diytrace_profile::histogram::Histogram;
+use diytrace_profile::merge::{Group, PlaceId};
+use diytrace_profile::module::ModuleKey;
+use diytrace_profile::symbolize::Portable;
+use diytrace_profile::time::Time;
+use diytrace_store::{Frame, Labels, Put};
+
+/// Most roots that are told, over all series.
+const MOST_ROOTS: usize = 10_000;
+
+/// Frames of a recording that are remembered one by one: more than an agent sends between two readings that it remembers.
+const FRAMES: usize = 160;
+
+/// What is remembered of frames, at most, over all recordings: a few dozen megabytes.
+const MOST_REMEMBERED: usize = 200_000;
+
+/// Upper ends of the buckets that calls are told by, in nanoseconds: three to a decade, from 100 ns to 10 s.
+pub const BOUNDS_NS: [u64; 25] = {
+    let mut bounds = [0; 25];
+    let (mut at, mut decade) = (0, 100);
+    while at < bounds.len() {
+        bounds[at] = [decade, decade * 5 / 2, decade * 5][at % 3];
+        decade = if at % 3 == 2 { decade * 10 } else { decade };
+        at += 1;
+    }
+    bounds
+};
+
+/// A function that nothing recorded has called, of one series.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Key {
+    labels: Labels,
+    module: ModuleKey,
+    address: u64,
+}
+
+/// What its calls add up to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// Calls entered, wherever from.
+    pub calls: u64,
+    /// Time of those that nothing recorded has made, with what they called, corrected.
+    pub time: Time,
+    /// Time of the calls in buckets.
+    pub ended: Time,
+    /// Calls that returned, by the number of their bucket; those that took longer than all of them in one more.
+    pub buckets: BTreeMap<u8, u64>,
+}
+
+impl Sum {
+    /// Files the calls that returned.
+    fn file(&mut self, histogram: &Histogram) {
+        for (_, to, calls) in histogram.bars() {
+            let bucket = BOUNDS_NS.partition_point(|bound| to.ns() > *bound as f64) as u8;
+            *self.buckets.entry(bucket).or_insert(0) += calls;
+        }
+        self.ended = histogram.mean().unwrap_or_default().times(self.buckets.values().sum());
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.time += other.time;
+        self.ended += other.ended;
+        for (bucket, calls) in &other.buckets {
+            let sum = self.buckets.entry(*bucket).or_insert(0);
+            *sum = sum.saturating_add(*calls);
+        }
+    }
+
+    /// What it has beyond another.
+    fn beyond(&self, other: &Self) -> Self {
+        let less = |bucket: &u8| other.buckets.get(bucket).copied().unwrap_or_default();
+        let buckets = self.buckets.iter().map(|(bucket, calls)| (*bucket, calls.saturating_sub(less(bucket))));
+        Self {
+            calls: self.calls.saturating_sub(other.calls),
+            time: (self.time - other.time).at_least_zero(),
+            ended: (self.ended - other.ended).at_least_zero(),
+            buckets: buckets.filter(|(_, calls)| *calls > 0).collect(),
+        }
+    }
+}
+
+type Sums = HashMap<u32, Sum>;
+
+fn add_to(sums: &mut Sums, others: &Sums) {
+    others.iter().for_each(|(root, sum)| sums.entry(*root).or_default().add(sum));
+}
+
+/// What frames of a recording have added.
+#[derive(Default)]
+struct Recording {
+    latest: VecDeque<(u64, Sums)>,
+    /// Those before them, together.
+    earlier: Sums,
+    /// When it was heard of last, in frames of all.
+    heard: u64,
+}
+
+impl Recording {
+    /// Takes out what a frame stands in place of.
+    fn replaced_by(&mut self, frame: &Frame) -> Sums {
+        let is_replaced = |sequence: u64| match frame.holds_later {
+            true => sequence >= frame.sequence,
+            false => sequence == frame.sequence,
+        };
+        let mut replaced = Sums::default();
+        if frame.holds_later && self.latest.front().is_none_or(|(first, _)| frame.sequence < *first) {
+            replaced = std::mem::take(&mut self.earlier);
+        }
+        self.latest.retain(|(sequence, sums)| {
+            let goes = is_replaced(*sequence);
+            if goes {
+                add_to(&mut replaced, sums);
+            }
+            !goes
+        });
+        replaced
+    }
+}
+
+/// A root, and what it has counted.
+pub struct Root {
+    /// Its series.
+    pub labels: Labels,
+    module: ModuleKey,
+    address: u64,
+    /// `None`: names have not come yet.
+    pub name: Option<String>,
+    /// Since the service started.
+    pub sum: Sum,
+}
+
+#[derive(Default)]
+struct State {
+    roots: Vec<Root>,
+    numbers: HashMap<Key, u32>,
+    recordings: HashMap<String, Recording>,
+    remembered: usize,
+    frames: u64,
+    left_out: HashSet<Key>,
+}
+
+/// What all roots have counted.
+#[derive(Default)]
+pub struct Roots(Mutex<State>);
+
+impl Roots {
+    /// Adds a frame that is in the store.
+    pub fn add(&self, frame: &Frame, put: Put) {
+        if put == Put::Known {
+            return;
+        }
+        let Some(group) = frame.merged.groups.first() else { return };
+        let functions = functions(group);
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sums = Sums::default();
+        for (place, (is_root, mut sum)) in functions {
+            let at = frame.merged.places[place as usize];
+            let module = at.module.and_then(|module| frame.merged.modules[module as usize].key());
+            let Some(module) = module else { continue };
+            let key = Key { labels: frame.labels.clone(), module, address: at.address };
+            // What was a root once is told wherever it is called: its paths may have given way to others.
+            if let Some(number) = state.number(key, is_root) {
+                sum.file(&group.distribution(place));
+                sums.insert(number, sum);
+            }
+        }
+        state.count(frame, sums);
+    }
+
+    /// All that have names, in the order in which they came, with how many there was no room for; `names` finds what is known of a module.
+    pub fn named<T>(
+        &self,
+        mut names: impl FnMut(&ModuleKey) -> Option<Portable>,
+        tell: impl FnOnce(&[&Root], usize) -> T,
+    ) -> T {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted: HashSet<ModuleKey> =
+            lock().roots.iter().filter(|root| root.name.is_none()).map(|root| root.module.clone()).collect();
+        // Frames are not kept waiting for that.
+        let known: HashMap<ModuleKey, Portable> =
+            wanted.into_iter().filter_map(|module| names(&module).map(|known| (module, known))).collect();
+        let mut state = lock();
+        for root in state.roots.iter_mut().filter(|root| root.name.is_none()) {
+            let Some(known) = known.get(&root.module) else { continue };
+            let symbol = known.symbols().find(|symbol| symbol.address == root.address);
+            root.name = Some(symbol.map_or_else(|| format!("{:#x}", root.address), |one| shown(one.name).into_owned()));
+        }
+        let named: Vec<&Root> = state.roots.iter().filter(|root| root.name.is_some()).collect();
+        tell(&named, state.left_out.len())
+    }
+}
+
+/// Functions, whether each is a root, and what its paths tell. What a call costs is taken off as this frame tells it: of sums over a
+/// long time, views know it better.
+fn functions(group: &Group) -> HashMap<PlaceId, (bool, Sum)> {
+    let paths = &group.tree.paths;
+    let mut functions: HashMap<PlaceId, (bool, Sum)> = HashMap::new();
+    for path in (0..paths.len() as u32).filter(|path| !paths.is_untimed(*path) && !paths.is_others(*path)) {
+        let (is_root, sum) = functions.entry(paths.function(path)).or_default();
+        sum.calls = sum.calls.saturating_add(paths.calls(path));
+        if paths.parent(path).is_none() && !paths.is_edge(path) {
+            *is_root = true;
+            sum.time += Measured::of(&group.tree, path).without_hooks(&group.parts, path).outermost().at_least_zero();
+        }
+    }
+    functions
+}
+
+impl State {
+    /// The number of a root that is known, or of a new one if it `is_root` and there is room.
+    fn number(&mut self, key: Key, is_root: bool) -> Option<u32> {
+        if let Some(number) = self.numbers.get(&key) {
+            return Some(*number);
+        }
+        if !is_root {
+            return None;
+        }
+        if self.roots.len() == MOST_ROOTS {
+            if self.left_out.len() < MOST_ROOTS {
+                self.left_out.insert(key);
+            }
+            return None;
+        }
+        let number = self.roots.len() as u32;
+        let Key { labels, module, address } = key.clone();
+        self.roots.push(Root { labels, module, address, name: None, sum: Sum::default() });
+        self.numbers.insert(key, number);
+        Some(number)
+    }
+
+    fn count(&mut self, frame: &Frame, sums: Sums) {
+        self.frames += 1;
+        let recording = self.recordings.entry(frame.session.clone()).or_default();
+        recording.heard = self.frames;
+        let before = recording.latest.iter().map(|(_, sums)| sums.len()).sum::<usize>() + recording.earlier.len();
+        let replaced = recording.replaced_by(frame);
+        for (number, sum) in &sums {
+            let more = replaced.get(number).map_or_else(|| sum.clone(), |replaced| sum.beyond(replaced));
+            self.roots[*number as usize].sum.add(&more);
+        }
+        recording.latest.push_back((frame.sequence, sums));
+        if recording.latest.len() > FRAMES
+            && let Some((_, first)) = recording.latest.pop_front()
+        {
+            add_to(&mut recording.earlier, &first);
+        }
+        let after = recording.latest.iter().map(|(_, sums)| sums.len()).sum::<usize>() + recording.earlier.len();
+        self.remembered = (self.remembered + after).saturating_sub(before);
+        if self.remembered > MOST_REMEMBERED {
+            self.forget();
+        }
+    }
+
+    /// Forgets the recordings that were not heard of for longest.
+    fn forget(&mut self) {
+        let mut heard: Vec<u64> = self.recordings.values().map(|recording| recording.heard).collect();
+        heard.sort_unstable();
+        let middle = heard[heard.len() / 2];
+        self.recordings.retain(|_, recording| recording.heard > middle);
+        let size = |recording: &Recording| recording.latest.iter().map(|(_, sums)| sums.len()).sum::<usize>();
+        self.remembered = self.recordings.values().map(|recording| size(recording) + recording.earlier.len()).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diytrace_profile::load::Summary;
+    use diytrace_profile::load::costs::Costs;
+    use diytrace_profile::merge::{By, PartKey, merge};
+    use diytrace_profile::testing::{Call, arena, family, record};
+
+    use super::*;
+
+    /// A frame of calls of a root that call another function twice each.
+    fn frame(sequence: u64, holds_later: bool, calls: usize) -> Frame {
+        let callee = || Call { function: 0x2000, own: 5, callees: Vec::new() };
+        let call = || Call { function: 0x1000, own: 10, callees: vec![callee(), callee()] };
+        let calls: Vec<Call> = (0..calls).map(|_| call()).collect();
+        let family = family(vec![arena(record(&calls, Costs::default(), 3))]);
+        let mut labels = Labels::default();
+        labels.set("service", "s".to_owned());
+        Frame {
+            labels,
+            session: "one".to_owned(),
+            sequence,
+            holds_later,
+            start: 0,
+            end: 10,
+            part: PartKey::of(&family),
+            summary: Summary::of(&family),
+            merged: merge(&[family], By::All, None),
+        }
+    }
+
+    fn counted(roots: &Roots) -> Vec<u64> {
+        let known = |_: &ModuleKey| Some(Portable::default());
+        roots.named(known, |roots, _| roots.iter().map(|root| root.sum.calls).collect())
+    }
+
+    #[test]
+    fn only_roots_are_told_each_of_their_calls_once() {
+        let roots = Roots::default();
+        roots.add(&frame(0, true, 3), Put::Added);
+        assert_eq!(counted(&roots), [3]);
+        roots.add(&frame(1, false, 2), Put::Added);
+        roots.add(&frame(1, false, 2), Put::Known);
+        assert_eq!(counted(&roots), [5]);
+        // The answer was lost, and there is more now.
+        roots.add(&frame(1, false, 6), Put::Grown);
+        assert_eq!(counted(&roots), [9]);
+        roots.add(&frame(2, false, 1), Put::Added);
+        roots.add(&frame(3, false, 1), Put::Added);
+        // An agent that was started anew goes on from what it remembers,
+        roots.add(&frame(2, true, 5), Put::Added);
+        assert_eq!(counted(&roots), [14]);
+        // and one that remembers nothing sends all.
+        roots.add(&frame(0, true, 20), Put::Added);
+        assert_eq!(counted(&roots), [20]);
+    }
+
+    #[test]
+    fn what_is_remembered_of_frames_is_bounded_and_counts_once_all_the_same() {
+        let roots = Roots::default();
+        let frames = FRAMES as u64 * 3;
+        (0..frames).for_each(|sequence| roots.add(&frame(sequence, sequence == 0, 1), Put::Added));
+        assert!(roots.0.lock().unwrap().recordings["one"].latest.len() <= FRAMES);
+        roots.add(&frame(frames - 100, true, 101), Put::Added);
+        assert_eq!(counted(&roots), [frames + 1]);
+        roots.add(&frame(0, true, frames as usize + 3), Put::Added);
+        assert_eq!(counted(&roots), [frames + 3]);
+    }
+
+    #[test]
+    fn buckets_are_three_to_a_decade() {
+        assert_eq!(BOUNDS_NS[..5], [100, 250, 500, 1_000, 2_500]);
+        assert_eq!(BOUNDS_NS[24], 10_000_000_000);
+    }
+}
