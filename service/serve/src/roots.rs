@@ -4,12 +4,13 @@
 //! remembered, and only what comes beyond that is added. So counters never fall, and are the recordings' own to the call.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 
 use diytrace_profile::correct::Measured;
 use diytrace_profile::demangle::shown;
 use diytrace_profile::histogram::Histogram;
-use diytrace_profile::merge::{Group, PlaceId};
+use diytrace_profile::merge::{Group, ModuleId, Place, PlaceId};
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 use diytrace_profile::time::Time;
@@ -36,13 +37,8 @@ pub const BOUNDS_NS: [u64; 25] = {
     bounds
 };
 
-/// A function that nothing recorded has called, of one series.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Key {
-    labels: Labels,
-    module: ModuleKey,
-    address: u64,
-}
+/// A function that nothing recorded has called, of one series: the numbers of its labels and module, and its address there.
+type Key = (u32, u32, u64);
 
 /// What its calls add up to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -143,11 +139,14 @@ pub struct Root {
 #[derive(Default)]
 struct State {
     roots: Vec<Root>,
+    series: HashMap<Labels, u32>,
+    modules: HashMap<ModuleKey, u32>,
     numbers: HashMap<Key, u32>,
     recordings: HashMap<String, Recording>,
     remembered: usize,
     frames: u64,
-    left_out: HashSet<Key>,
+    /// Digests of those there was no room for.
+    left_out: HashSet<u64>,
 }
 
 /// What all roots have counted.
@@ -163,14 +162,18 @@ impl Roots {
         let Some(group) = frame.merged.groups.first() else { return };
         let functions = functions(group);
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let series = state.series.get(&frame.labels).copied();
+        let modules: Vec<Option<u32>> = (frame.merged.modules.iter())
+            .map(|module| module.key().and_then(|key| state.modules.get(&key).copied()))
+            .collect();
         let mut sums = Sums::default();
         for (place, (is_root, mut sum)) in functions {
-            let at = frame.merged.places[place as usize];
-            let module = at.module.and_then(|module| frame.merged.modules[module as usize].key());
-            let Some(module) = module else { continue };
-            let key = Key { labels: frame.labels.clone(), module, address: at.address };
+            let Place { module: Some(module), address } = frame.merged.places[place as usize] else { continue };
+            let key = series.zip(modules[module as usize]).map(|(series, module)| (series, module, address));
             // What was a root once is told wherever it is called: its paths may have given way to others.
-            if let Some(number) = state.number(key, is_root) {
+            let known = key.and_then(|key| state.numbers.get(&key).copied());
+            let number = known.or_else(|| is_root.then(|| state.introduce(frame, module, address)).flatten());
+            if let Some(number) = number {
                 sum.file(&group.distribution(place));
                 sums.insert(number, sum);
             }
@@ -218,24 +221,27 @@ fn functions(group: &Group) -> HashMap<PlaceId, (bool, Sum)> {
 }
 
 impl State {
-    /// The number of a root that is known, or of a new one if it `is_root` and there is room.
-    fn number(&mut self, key: Key, is_root: bool) -> Option<u32> {
-        if let Some(number) = self.numbers.get(&key) {
-            return Some(*number);
-        }
-        if !is_root {
-            return None;
-        }
+    /// The number of a root of a frame that may not have been met before, if there is room.
+    fn introduce(&mut self, frame: &Frame, module: ModuleId, address: u64) -> Option<u32> {
+        let module = frame.merged.modules[module as usize].key()?;
         if self.roots.len() == MOST_ROOTS {
             if self.left_out.len() < MOST_ROOTS {
-                self.left_out.insert(key);
+                let mut hasher = DefaultHasher::new();
+                (&frame.labels, &module, address).hash(&mut hasher);
+                self.left_out.insert(hasher.finish());
             }
             return None;
         }
-        let number = self.roots.len() as u32;
-        let Key { labels, module, address } = key.clone();
-        self.roots.push(Root { labels, module, address, name: None, sum: Sum::default() });
-        self.numbers.insert(key, number);
+        let next = self.series.len() as u32;
+        let series = *self.series.entry(frame.labels.clone()).or_insert(next);
+        let next = self.modules.len() as u32;
+        let number_of_module = *self.modules.entry(module.clone()).or_insert(next);
+        let next = self.roots.len() as u32;
+        let number = *self.numbers.entry((series, number_of_module, address)).or_insert(next);
+        if number == next {
+            let (labels, name, sum) = (frame.labels.clone(), None, Sum::default());
+            self.roots.push(Root { labels, module, address, name, sum });
+        }
         Some(number)
     }
 
