@@ -121,6 +121,11 @@ fn every_page_shows_what_the_service_answers() {
     let services = shown("/").table("services");
     assert_eq!(services.len(), 1);
     assert_eq!((&*services[0][0], &services[0][3]), ("forks", &grouped(&report["reports"][0]["calls"])));
+    // How long calls took is told of a function whose calls return: `serve` and `handle` may be left by children.
+    let lately = service.get("/v1/report?since=1h&sort=total").json();
+    let lately = lately["reports"][0]["functions"].as_array().unwrap();
+    let returns = lately.iter().find(|function| !function["p99_ns"].is_null()).unwrap();
+    assert!(services[0][6].ends_with(returns["name"].as_str().unwrap()), "{:?}", services[0]);
 
     let listed = shown("/explore?select=service%3Dforks").table("functions");
     assert_eq!(listed.len(), functions.len());

@@ -21,7 +21,7 @@ export async function services() {
     { title: "calls", of: (row) => row.calls, write: count },
     { title: "on a processor", of: (row) => lately(row.name)?.cpu, write: optional, help: "self time of the last 5 minutes, all processes together" },
     { title: "waiting", of: (row) => lately(row.name)?.wait, write: optional, help: "of the last 5 minutes" },
-    { title: "p99", of: (row) => lately(row.name)?.p99, write: (_, row) => p99(row.name), help: "of calls of the function with the most time, in the last 5 minutes" },
+    { title: "p99", of: (row) => lately(row.name)?.p99, write: (_, row) => p99(row.name), help: "of calls of the function with the most time whose calls return, in the last 5 minutes" },
     { title: "recordings", of: (row) => row.recordings, write: count },
     { title: "hosts", of: (row) => row.hosts.size, write: count },
     { title: "builds", of: (row) => row.builds.size, write: count },
@@ -37,13 +37,13 @@ export async function services() {
 const optional = (ns) => (ns === null || ns === undefined ? "" : time(ns));
 
 /**
- * The p99 of a service's root, and how it went.
+ * The p99 of a function of a service, how it went, and which function that is.
  * @param {string} service
  */
 function p99(service) {
   const { root, p99, course } = lately(service) ?? { root: "", p99: null, course: [] };
   if (p99 === null) return "";
-  return element("span", { title: root }, course.length > 1 ? bars(course, `p99 of ${root} in the last 5 minutes`, "spark") : null, ` ${time(p99)}`);
+  return element("span", {}, course.length > 1 ? bars(course, `p99 of ${root} in the last 5 minutes`, "spark") : null, ` ${time(p99)} `, element("span", { class: "soft" }, root));
 }
 
 /** @param {import("./types.d.ts").Series[]} series */
