@@ -7,9 +7,10 @@
 #   --comparisons N     of each program with itself (default 200)
 #   --planted N         comparisons of each planted change (default 20)
 #   --change NAME       only this planted change; may be given several times
-#   --runs N            runs of each side (default 10)
+#   --runs N            runs of each side (default: what `diytrace bench` makes of its own accord, 10 to 20)
 #   --layouts N         comparisons of one source in two layouts (default 20)
-#   --bench NAME        only this one of: aa layout planted series; may be given several times
+#   --refactored N      comparisons of refactorings, each another (default 50)
+#   --bench NAME        only this one of: aa layout planted refactored series looks; may be given several times
 #   --out FOLDER        where the results go (default: benches/results/DATE-PROCESSOR)
 #   --add               add to the comparisons that are there, as after an interruption
 #   --launcher COMMAND  begins each measured command: 'chrt -f 1' keeps others off a busy machine's processor
@@ -20,13 +21,13 @@
 # shellcheck disable=SC2034,SC2154 # the parts share variables
 set -euo pipefail
 benches=$(cd "$(dirname "$0")" && pwd)
-for part in options machine tools contenders packages workloads comparison aa planted layout series; do
+for part in options machine tools contenders packages workloads comparison aa planted layout refactored series looks; do
     # shellcheck source=/dev/null
     . "$benches/lib/$part.sh"
 done
 
-comparisons=200 planted=20 layouts=20 runs=10 results='' add='' prefix='' programs=() changes=() parts=()
-all_parts=(aa layout planted series)
+comparisons=200 planted=20 layouts=20 refactored=50 runs='' results='' add='' prefix='' programs=() changes=() parts=()
+all_parts=(aa layout planted refactored series looks)
 
 read_options() {
     while (($#)); do
@@ -34,6 +35,7 @@ read_options() {
         --comparisons) comparisons=$(number "$@"); shift ;;
         --planted) planted=$(number "$@"); shift ;;
         --layouts) layouts=$(number "$@"); shift ;;
+        --refactored) refactored=$(number "$@"); shift ;;
         --runs) runs=$(number "$@"); shift ;;
         --bench) known bench "${2:-}" "${all_parts[@]}"; parts+=("$2"); shift ;;
         --change) known change "${2:-}" "${all_planted[@]}"; changes+=("$2"); shift ;;

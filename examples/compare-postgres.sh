@@ -2,7 +2,7 @@
 # Did it get slower, for which query, and which function is it? Two builds of PostgreSQL, compared in one command:
 #
 #   examples/compare-postgres.sh [FOLDER]                (default: ./diytrace-postgres, as examples/postgres.sh has it)
-#   RUNS=20 examples/compare-postgres.sh [FOLDER]        (runs of each server for each query; default: 10)
+#   RUNS=20 examples/compare-postgres.sh [FOLDER]        (runs of each server for each query; default: 10 to 20, as it takes)
 #
 # It builds PostgreSQL as postgres.sh does, and a second server that differs in one function of the executor: a short
 # loop in finalize_windowaggregate(). Both servers run at once and answer the same queries in turn. What a server does
@@ -94,7 +94,7 @@ main() {
     write_scenario >"$folder/compare.toml"
     heading "Both servers, the same queries"
     local status=0 found
-    "$diytrace" bench "$folder/compare.toml" --runs "${RUNS:-10}" --output "$folder/compared" || status=$?
+    "$diytrace" bench "$folder/compare.toml" ${RUNS:+--runs "$RUNS"} --output "$folder/compared" || status=$?
     ((status <= 1)) || exit "$status"
     found=$(named <"$folder/compared/report/functions.tsv")
     [[ $found == "running $changed" ]] ||

@@ -237,6 +237,60 @@ fn it_stops_when_the_median_is_known_or_when_time_is_up() {
     assert!(!story.runs("left").is_empty() && story.runs("left").len() == story.runs("right").len());
 }
 
+#[test]
+fn runs_are_added_only_where_they_may_decide_and_up_to_the_most() {
+    let story = Story::new();
+    let bench = |arguments: &[&str]| {
+        let _ = fs::remove_file(story.path("log"));
+        let sides = ["--warmup", "0", "--a", "echo A >>log; $ASKED work 20", "--b", "echo B >>log; $ASKED work 20"];
+        let output = run_to_end(story.bench(arguments).args(sides));
+        assert!(output.status.success(), "{}", err(&output));
+        assert_eq!(story.runs("left").len(), story.runs("right").len());
+        (story.runs("left").len(), err(&output))
+    };
+    // With so small a level no number of runs up to the most tells anything, so the first look is the last.
+    let (runs, said) = bench(&["--runs", "3", "--most-runs", "9", "--level", "0.00000001"]);
+    assert_eq!((runs, said.contains("adding some")), (3, false), "{said}");
+    let report: Value = serde_json::from_str(&story.read("diytrace.bench/report/report.json")).unwrap();
+    assert_eq!(report["options"]["looks"], serde_json::json!({"first": 3, "most": 9}));
+    assert!(report["queries"][0]["level"].as_f64() < Some(0.00000001), "one look has its part of the level");
+    // Whether times look like a change, others on the machine decide; looks are at these numbers of runs.
+    let (runs, said) = bench(&["--runs", "4", "--most-runs", "8"]);
+    assert!([4, 6, 8].contains(&runs) && (runs > 4) == said.contains("adding some, 8 at most"), "{runs}: {said}");
+    assert_eq!(story.read("log").replace('\n', "").get(..8), Some("ABBAABBA"));
+    // Who says how many runs, gets as many.
+    assert_eq!(bench(&["--runs", "2"]).0, 2);
+    let refused = run_to_end(&mut story.bench(&["--most-runs", "5", "--precision", "1", "--a", "true"]));
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn runs_are_spread_over_layouts_and_over_places_of_the_stack() {
+    let story = Story::new();
+    let side = "echo $DIYTRACE_SIDE $DIYTRACE_LAYOUT ${#DIYTRACE_PADDING} >>log; $ASKED work 5";
+    let link = "echo $DIYTRACE_SIDE $DIYTRACE_LAYOUT >>links";
+    let spread = ["--layouts", "2", "--link", link, "--runs", "3", "--warmup", "0", "--a", side, "--b", side];
+    let output = run_to_end(&mut story.bench(&spread));
+    assert!(output.status.success(), "{}", err(&output));
+    assert_eq!(story.read("links").replace('\n', ","), "left 1,right 1,left 2,right 2,");
+    let order = "left 1 0,right 1 0,right 2 592,left 2 592,left 1 1184,right 1 1184,";
+    assert_eq!(story.read("log").replace('\n', ","), order);
+
+    // A change is confirmed in layouts that it was not found in.
+    fs::remove_file(story.path("links")).unwrap();
+    let (few, many) = ("$ASKED work 10", "$ASKED work 20");
+    let changed = ["--layouts", "2", "--link", link, "--runs", "4", "--fail-on", "changed", "--a", few, "--b", many];
+    let output = run_to_end(&mut story.whole_bench(&changed));
+    assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+    let order = "left 1,right 1,left 2,right 2,left 3,right 3,left 4,right 4,";
+    assert_eq!(story.read("links").replace('\n', ","), order);
+
+    let refused = run_to_end(&mut story.bench(&["--layouts", "2", "--link", "false", "--a", "true"]));
+    assert_refused(&refused, &["linking of left failed with exit status 1: false"]);
+    let refused = run_to_end(&mut story.bench(&["--layouts", "2", "--a", "true"]));
+    assert_eq!(refused.status.code(), Some(2));
+}
+
 const SERVERS: &str = r#"
 [left]
 setup = "mkdir left.dir"

@@ -183,7 +183,7 @@ fn what_was_inlined_takes_its_callers_time() {
     let here = tempfile::tempdir().unwrap();
     let here = here.path();
     make_up(here, "before", &recorded(&[]), &[], 0.01, 1);
-    make_up(here, "after", &recorded(&["-DINLINED"]), &[("plan", 1.25)], 0.01, 2);
+    make_up(here, "after", &recorded(&["-DINLINED"]), &[("plan", 1.45)], 0.01, 2); // nearly twice what `helper` took
     let (json, text, _) = compared(here, &["before", "after"]);
     assert_eq!(
         (of_verdict(&json, "changed"), of_verdict(&json, "one-sided")),
@@ -194,12 +194,18 @@ fn what_was_inlined_takes_its_callers_time() {
 }
 
 #[test]
-fn small_changes_of_code_are_candidates() {
+fn small_changes_of_code_are_found_where_times_vary_little_and_candidates_where_they_do_not_matter() {
     let here = tempfile::tempdir().unwrap();
     let here = here.path();
     make_up(here, "before", &recorded(&[]), &[], 0.001, 1);
+    make_up(here, "again", &recorded(&[]), &[], 0.001, 3);
     make_up(here, "after", &recorded(&["-DPLAN=41"]), &[("plan", 1.03)], 0.001, 2);
     let (json, text, status) = compared(here, &["before", "after"]);
+    assert_eq!((of_verdict(&json, "changed"), status), (vec!["plan"], 1), "{text}");
+    let (json, text, status) = compared(here, &["before", "again"]);
+    assert_eq!((of_verdict(&json, "changed"), status), (vec![], 0), "{text}");
+
+    let (json, text, status) = compared(here, &["before", "after", "--min-change", "5"]);
     let candidates: Vec<&Value> =
         json["queries"][0]["functions"].as_array().unwrap().iter().filter(|one| one["is_candidate"] == true).collect();
     assert_eq!((candidates.len(), &candidates[0]["name"], status), (1, &json!("plan"), 0), "{text}");

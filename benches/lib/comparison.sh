@@ -9,7 +9,7 @@ compare() {
     set=$work/set
     rm -rf "$set"
     says_changed=0
-    DIYTRACE_CACHE=$work/cache "$work/diytrace" bench --a "$prefix $1" --b "$prefix $2" --runs "$runs" --output "$set" \
+    DIYTRACE_CACHE=$work/cache "$work/diytrace" bench --a "$prefix $1" --b "$prefix $2" ${runs:+--runs "$runs"} --output "$set" \
         --fail-on changed >"$work/bench.txt" 2>&1 || says_changed=$?
     ((says_changed < 2)) || { cat "$work/bench.txt" >&2; fail "a comparison failed"; }
 }

@@ -1,8 +1,8 @@
 # A/B: Lua against itself with one function changed, by how much is known.
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of trust.sh, and results in variables
 
-all_planted=(slower-5 slower-10 slower-30 calls-1 inlined recursive)
-planted_function=lmemfind
+all_planted=(slower-2 slower-5 slower-10 slower-30 calls-1 inlined recursive sort-comp)
+search_function=lmemfind
 # What is inlined into it is its own from then on: naming it is no false alarm.
 planted_callers='str_find_aux'
 
@@ -23,7 +23,10 @@ bench_planted() {
         calls-1) build_planted "$name" -DPLANTED_CALLS ;;
         inlined) build_planted "$name" -DPLANTED_INLINED ;;
         recursive) build_planted "$name" -DPLANTED_RECURSIVE ;;
-        esac
+        sort-comp) build_sort_comp ;;
+        esac || { refuse "$name could not be built: see $work/build.log"; continue; }
+        planted_function=$search_function
+        [[ $name != sort-comp ]] || planted_function=sort_comp
         for ((number = $(done_of trust-planted "$name") + 1; number <= planted; number++)); do
             compare_planted base "$name"
             claims | sed "s/^/$name\t$number\t/" >>"$results/trust-planted-claims.tsv"
@@ -56,19 +59,33 @@ build_planted() {
         cc "$work/planted"/o/*.o "$work/planted/$1.o" -lm -o "$work/planted/$1"
 } >>"$work/build.log" 2>&1
 
+# build_sort_comp: Lua whose sort_comp(), which compares two elements of a table that is sorted, begins with 30 turns of a loop over a
+# variable in memory.
+build_sort_comp() {
+    local source=$cache/lua/source/src objects=()
+    mapfile -t objects < <(printf '%s\n' "$work"/planted/o/*.o | grep -v '/ltablib\.o$')
+    sed -E 's/^static int sort_comp \(.*\{$/&\n  for (volatile int turn = 0; turn < 30; turn++);/' "$source/ltablib.c" >"$work/planted/ltablib.c"
+    ! cmp -s "$source/ltablib.c" "$work/planted/ltablib.c" || return
+    cc -O2 -g -w -finstrument-functions -DLUA_USE_POSIX -I "$source" -c "$work/planted/ltablib.c" -o "$work/planted/sorting.o" &&
+        cc "${objects[@]}" "$work/planted/sorting.o" "$work/planted/base.o" -lm -o "$work/planted/sort-comp"
+} >>"$work/build.log" 2>&1
+
+# The searches take a twentieth of the run; what sorts, sorts.
 compare_planted() {
-    compare "'$work/planted/$1' '$benches/programs/search.lua'" "'$work/planted/$2' '$benches/programs/search.lua'"
+    local script="'$benches/programs/search.lua' ${search_share:-20}"
+    [[ $2 != sort-comp ]] || script="'$benches/programs/bench.lua' 0.5"
+    compare "'$work/planted/$1' $script" "'$work/planted/$2' $script"
 }
 
 # What a call of the function costs, and what a turn of the loop adds: mean_ns, turn_ns.
 calibrate() {
     build_planted calibration -DPLANTED_TURNS=80000
-    compare_planted base calibration
-    read -r mean_ns turn_ns < <(awk -F'\t' -v name="$planted_function" '
+    search_share=1 compare_planted base calibration
+    read -r mean_ns turn_ns < <(awk -F'\t' -v name="$search_function" '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         $at["function"] == name { print $at["left_cost_ns"], ($at["right_cost_ns"] - $at["left_cost_ns"]) / 80000 }' \
         "$set/report/functions.tsv")
-    say "a call of $planted_function takes $mean_ns ns, a turn of the loop $turn_ns ns"
+    say "a call of $search_function takes $mean_ns ns, a turn of the loop $turn_ns ns"
 }
 
 # found: what the last comparison says of the function, and how many others it names.

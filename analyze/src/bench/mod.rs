@@ -10,13 +10,16 @@
 //! ```
 //!
 //! Beside its profile, a run has what the kernel says of it (`metrics`) and what the processor has counted
-//! (`counters`). Runs go on until there are enough, or the median is known well enough (`precision`).
+//! (`counters`). Runs go on until there are enough, until the median is known well enough (`precision`), or as long as more
+//! may decide something (`looking`).
 
 mod counters;
 mod error;
 mod folder;
 mod history;
 mod interrupts;
+mod layout;
+mod looking;
 mod machine;
 mod metrics;
 mod plan;
@@ -34,7 +37,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 pub use error::Error;
-pub use plan::{Amount, Options, Plan, Subject};
+pub use plan::{Amount, Layouts, Options, Plan, Subject};
 
 use crate::ctl;
 use counters::Available;
@@ -69,20 +72,25 @@ pub fn run(options: &Options, keeper: Option<Box<dyn Keep>>, out: &mut dyn Write
         Subject::Scenario(path) => scenario::read(path)?,
     };
     // What is wrong with the history is better said before the runs.
-    let judging = options.how.with_history()?;
+    let mut judging = options.how.with_history()?;
+    if let Amount::Decided(looks) = options.amount {
+        judging.looks = Some(looks);
+    }
+    let judging = judging;
     let machine = machine::facts();
     let folder = folder::make(&options.output, &machine)?;
     let available = Available::probe();
     if let Some(reason) = &available.lacking {
         say(&format!("no hardware counters: {reason}"));
     }
-    let measure = |queries: &[usize], folder: &Path, amount: Amount| {
+    let measure = |queries: &[usize], folder: &Path, amount: Amount, layouts_from: u32| {
         let interrupts = Interrupts::hold();
         let (plan, machine, available, interrupts) = (&plan, &machine, &available, &interrupts);
-        Session { options, plan, machine, available, interrupts }.measure(queries, folder, amount)
+        let session = Session { options, plan, machine, available, interrupts, judging: &judging, layouts_from };
+        session.measure(queries, folder, amount)
     };
     let all: Vec<usize> = (0..plan.queries.len()).collect();
-    let measured = measure(&all, &folder, options.amount)?;
+    let measured = measure(&all, &folder, options.amount, 0)?;
     tell(&measured, options);
     let mut interrupt = measured.interrupt;
     let (mut status, mut compared) = (0, None);
@@ -92,8 +100,10 @@ pub fn run(options: &Options, keeper: Option<Box<dyn Keep>>, out: &mut dyn Write
             let mut comparison = diff::compare(left, right, &judging)?;
             if options.confirms && interrupt.is_none() {
                 let changed = changed(&comparison, &plan);
-                interrupt =
-                    confirm(&mut comparison, &changed, |amount| measure(&changed, &folder.join("confirm"), amount))?;
+                // In fresh layouts, too.
+                let layouts = options.layouts.as_ref().map_or(0, |layouts| layouts.count);
+                let again = |amount| measure(&changed, &folder.join("confirm"), amount, layouts);
+                interrupt = confirm(&mut comparison, &changed, again)?;
             }
             status = options.how.tell(&comparison, Some(&folder.join("report")), out)?;
             say(&format!("the whole report is {}", options.output.join("report/report.html").display()));
@@ -164,6 +174,7 @@ fn tell(measured: &Measured, options: &Options) {
         let reached = match options.amount {
             Amount::Runs(runs) => format!("before {runs} runs of each were complete"),
             Amount::Precision(wanted) => format!("before the medians were known to {}", human::percent(wanted)),
+            Amount::Decided(_) => "before more runs would decide nothing".to_owned(),
         };
         say(&format!("the time limit came {reached}"));
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::record;
 use diytrace_compare::diff;
+use diytrace_compare::statistics::Looks;
 
 /// What to run, how often, and where its profiles go.
 #[derive(Clone, Debug)]
@@ -31,6 +32,17 @@ pub struct Options {
     pub how: diff::How,
     /// Whether what changed is run again.
     pub confirms: bool,
+    /// Over how many layouts of their code the sides' runs are spread.
+    pub layouts: Option<Layouts>,
+}
+
+/// Layouts of the sides' code.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layouts {
+    /// How many.
+    pub count: u32,
+    /// The command that links a side in one of them: which, it sees as `DIYTRACE_LAYOUT`.
+    pub link: String,
 }
 
 /// What to run.
@@ -49,6 +61,8 @@ pub enum Amount {
     Runs(u32),
     /// Until the median of the wall times is known to this part of it (0.01 is a percent), on both sides.
     Precision(f64),
+    /// Until more runs would decide nothing, which is looked at so often.
+    Decided(Looks),
 }
 
 /// Sides, and what is asked of each.

@@ -8,13 +8,15 @@ use std::time::{Instant, SystemTime};
 
 use super::counters::Available;
 use super::interrupts::{Interrupt, Interrupts};
-use super::plan::{Amount, Options, Plan, Query, Side};
+use super::looking::Looking;
+use super::plan::{Amount, Layouts, Options, Plan, Query, Side};
 use super::precision;
 use super::progress::Progress;
 use super::server::Running;
 use super::step::{self, Environment};
-use super::{Error, Stop, folder, metrics, say, snapshots};
+use super::{Error, Stop, folder, layout, metrics, say, snapshots};
 use crate::record;
+use diytrace_compare::diff;
 use diytrace_compare::runs::{Metrics, Run, Runs, metric};
 use diytrace_profile::load;
 
@@ -30,6 +32,10 @@ pub struct Session<'a> {
     pub available: &'a Available,
     /// Whether to go on.
     pub interrupts: &'a Interrupts,
+    /// How many layouts are made already.
+    pub layouts_from: u32,
+    /// How what was measured is compared.
+    pub judging: &'a diff::Options,
 }
 
 /// What there is in the end.
@@ -67,7 +73,11 @@ struct Work<'a> {
     names: Vec<String>,
     folder: PathBuf,
     amount: Amount,
+    /// Where it is looked at whether more runs would decide anything.
+    looking: Option<Looking>,
     begun: Instant,
+    /// What all commands of this round see, beside what their side's do.
+    turn: Environment,
     sides: Vec<Runs>,
     servers: Vec<Running<'a>>,
     /// Sides whose setup has begun.
@@ -96,7 +106,12 @@ impl<'a> Work<'a> {
             names: folder::names(session.plan.queries.iter().map(|query| query.name.as_deref())),
             folder: folder.to_owned(),
             amount,
+            looking: match amount {
+                Amount::Decided(looks) => Some(Looking::new(looks)),
+                Amount::Runs(_) | Amount::Precision(_) => None,
+            },
             begun: Instant::now(),
+            turn: Environment::new(),
             sides,
             servers: Vec::new(),
             set_up: 0,
@@ -119,9 +134,10 @@ impl<'a> Work<'a> {
                 self.step(side, "setup", command, &environment)?;
             }
         }
+        self.link()?;
         self.progress = Some(Progress::new(self.expected()));
         for round in 0.. {
-            let open: Vec<usize> = self.queries.iter().copied().filter(|&query| !self.is_enough(query)).collect();
+            let open = self.open()?;
             if open.is_empty() {
                 break;
             }
@@ -148,8 +164,33 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
+    /// Has each side's layouts made.
+    fn link(&mut self) -> Result<(), Stop> {
+        let Session { options, plan, layouts_from, .. } = self.session;
+        let Some(Layouts { count, link }) = &options.layouts else { return Ok(()) };
+        for round in 0..*count {
+            self.turn = layout::variables(round, Some((*layouts_from, *count)));
+            for side in &plan.sides {
+                self.step(side, "linking", link, &self.environment(side))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// From here on it is this round: where things lie differs from the last.
+    fn turn_to(&mut self, round: u32) {
+        let layouts = self.session.options.layouts.as_ref();
+        self.turn = layout::variables(round, layouts.map(|layouts| (self.session.layouts_from, layouts.count)));
+    }
+
+    /// What a side's commands see in this round.
+    fn environment(&self, side: &Side) -> Environment {
+        step::environment(side).into_iter().chain(self.turn.clone()).collect()
+    }
+
     /// Starts the servers, afresh if they are running: the one first that runs first.
     fn start_servers(&mut self, round: u32) -> Result<(), Stop> {
+        self.turn_to(round);
         let Session { plan, interrupts, available, .. } = self.session;
         for server in std::mem::take(&mut self.servers) {
             let profiles = server.folder.clone();
@@ -180,6 +221,7 @@ impl<'a> Work<'a> {
 
     /// One run of each side: A B, and B A the next time.
     fn pair(&mut self, round: u32, query: usize, counts: bool) -> Result<(), Stop> {
+        self.turn_to(round);
         for side in order(self.sides.len(), round) {
             let plan = self.session.plan;
             let (side_of_plan, query_of_plan) = (&plan.sides[side], &plan.queries[query]);
@@ -191,7 +233,7 @@ impl<'a> Work<'a> {
             self.session.interrupts.check()?;
             folder::remove(&self.running())?;
             if let Some(command) = &query_of_plan.prepare {
-                self.step(side_of_plan, "prepare", command, &step::environment(side_of_plan))?;
+                self.step(side_of_plan, "prepare", command, &self.environment(side_of_plan))?;
             }
             let started = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
             let measured = match self.servers.is_empty() {
@@ -253,7 +295,7 @@ impl<'a> Work<'a> {
         let running = self.running();
         folder::new(&running)?;
         let command = &plan.queries[query].commands[side];
-        let environment = step::environment(&plan.sides[side]);
+        let environment = self.environment(&plan.sides[side]);
         self.settle(side)?;
         let server = &mut self.servers[side];
         let before = snapshots::take(&server.folder, &running, "before").map_err(Error::from)?;
@@ -338,7 +380,7 @@ impl<'a> Work<'a> {
             how.keep = how.keep.or(Some(0));
         }
         let recorder = record::environment(&how)?.into_iter().map(|(name, value)| (name.to_owned(), value));
-        Ok(step::environment(side).into_iter().chain(recorder).collect())
+        Ok(self.environment(side).into_iter().chain(recorder).collect())
     }
 
     fn running(&self) -> PathBuf {
@@ -353,11 +395,24 @@ impl<'a> Work<'a> {
         self.sides[side].of(self.session.plan.queries[query].name.as_deref()).count()
     }
 
-    fn is_enough(&self, query: usize) -> bool {
-        match self.amount {
-            Amount::Runs(runs) => self.runs_of(0, query) >= runs as usize,
-            Amount::Precision(wanted) => self.half_width(query).is_some_and(|reached| reached <= wanted),
+    /// The queries that there are not enough runs of.
+    fn open(&mut self) -> Result<Vec<usize>, Error> {
+        let mut open = Vec::new();
+        for &query in &self.queries {
+            let is_enough = match self.amount {
+                Amount::Runs(runs) => self.runs_of(0, query) >= runs as usize,
+                Amount::Precision(wanted) => self.half_width(query).is_some_and(|reached| reached <= wanted),
+                Amount::Decided(_) => {
+                    let name = self.session.plan.queries[query].name.as_deref();
+                    let looking = self.looking.as_mut();
+                    looking.map_or(Ok(true), |looking| looking.is_enough(name, &self.sides, self.session.judging))?
+                }
+            };
+            if !is_enough {
+                open.push(query);
+            }
         }
+        Ok(open)
     }
 
     /// How well the median is known of the side of which it is known worst.
@@ -370,8 +425,14 @@ impl<'a> Work<'a> {
 
     /// About how many runs there will be in all.
     fn expected(&self) -> u64 {
+        let query_name = |query: usize| self.session.plan.queries[query].name.as_deref();
         let rounds = |&query: &usize| match self.amount {
             Amount::Runs(runs) => f64::from(runs),
+            Amount::Decided(looks) => {
+                let runs = self.runs_of(0, query);
+                let is_over = self.looking.as_ref().is_some_and(|looking| looking.is_over(query_name(query)));
+                (if is_over { runs } else { looks.next(runs) }) as f64
+            }
             Amount::Precision(wanted) => {
                 let so_far = self.runs_of(0, query) as f64;
                 // The width falls with the root of the number.

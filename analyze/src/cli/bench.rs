@@ -4,8 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::bench::{self, Amount, Options, Plan, Subject};
+use crate::bench::{self, Amount, Layouts, Options, Plan, Subject};
 use diytrace_compare::diff;
+use diytrace_compare::statistics::Looks;
 
 use super::diff::Comparing;
 use super::record::Recorder;
@@ -22,8 +23,9 @@ Examples:
   diytrace bench servers.toml           # two servers, and queries for both
 
 A run is a fresh process under the recorder, and the sides take turns: A B B A. Commands run in a shell and see \
-DIYTRACE_SIDE (left or right). Ctrl-C ends it with what is complete. What looks changed is run again, as often, in \
-fresh processes, and must be confirmed. DIR/left and DIR/right are sets of runs, for `diff` and `similar`; \
+DIYTRACE_SIDE (left or right). Ctrl-C ends it with what is complete. After 10, 14 and 20 runs of each it looks \
+whether more may decide something, and each look has its part of the level. What looks changed is run again, as often, \
+in fresh processes, and must be confirmed. DIR/left and DIR/right are sets of runs, for `diff` and `similar`; \
 DIR/report is what `diff -o` writes. Of an earlier bench, DIR is kept as DIR.old.
 
 A scenario:
@@ -75,9 +77,13 @@ pub struct Arguments {
     #[arg(long, value_name = "COMMAND")]
     cleanup: Option<String>,
 
-    /// Runs of each side
-    #[arg(long, short = 'r', value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    runs: u32,
+    /// Runs of each side [default: 10]
+    #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    runs: Option<u32>,
+
+    /// Add runs where they may decide, up to so many of each side [default: 20 without --runs, else none are added]
+    #[arg(long, value_name = "N", conflicts_with = "precision", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    most_runs: Option<u32>,
 
     /// Run until the 95% confidence intervals of both medians of the run time are within so many percent (six runs or more)
     #[arg(long, value_name = "PERCENT", conflicts_with = "runs", value_parser = percent)]
@@ -86,6 +92,14 @@ pub struct Arguments {
     /// Begin no run after this time: 90s, 5m, 2h [default with --precision: 10m]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     time_limit: Option<Duration>,
+
+    /// Spread each side's runs over so many layouts of its code, which --link makes and all commands see as DIYTRACE_LAYOUT
+    #[arg(long, value_name = "N", requires = "link", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    layouts: Option<u32>,
+
+    /// The command that links a side in one layout: with lld, -Wl,--shuffle-sections='*'=$DIYTRACE_LAYOUT
+    #[arg(long, value_name = "COMMAND", value_parser = command, requires = "layouts")]
+    link: Option<String>,
 
     /// Runs of each side before those that count
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -130,22 +144,55 @@ impl Arguments {
     }
 }
 
+/// Runs of each side, and up to how many are added, if nobody says otherwise.
+const RUNS: u32 = 10;
+const MOST_RUNS: u32 = 20;
+
+impl Arguments {
+    fn amount(&self) -> Amount {
+        if let Some(percent) = self.precision {
+            return Amount::Precision(percent / 100.0);
+        }
+        let runs = self.runs.unwrap_or(RUNS);
+        let most = self.most_runs.unwrap_or(self.runs.unwrap_or(MOST_RUNS));
+        let has_two_sides = self.b.is_some() || self.scenario.is_some();
+        match has_two_sides && most > runs {
+            true => Amount::Decided(Looks { first: runs as usize, most: most as usize }),
+            false => Amount::Runs(runs),
+        }
+    }
+}
+
 const PRECISION_LIMIT: Duration = Duration::from_secs(600);
 
 impl From<Arguments> for Options {
     fn from(arguments: Arguments) -> Self {
-        let Arguments { scenario, a, b, setup, prepare, cleanup, runs, precision, time_limit, .. } = arguments;
+        let amount = arguments.amount();
+        let Arguments { scenario, a, b, setup, prepare, cleanup, precision, time_limit, layouts, link, .. } = arguments;
         let Arguments { warmup, output, show_output, ignore_failure, save, no_confirm, comparing, recorder, .. } =
             arguments;
         let subject = match scenario {
             Some(path) => Subject::Scenario(path),
             None => Subject::Plan(Plan::commands(a.into_iter().chain(b).collect(), prepare, setup, cleanup)),
         };
-        let amount = precision.map_or(Amount::Runs(runs), |percent| Amount::Precision(percent / 100.0));
         let time_limit = time_limit.or(precision.map(|_| PRECISION_LIMIT));
         let (how, confirms) = (comparing.into(), !no_confirm);
         let record = recorder.into();
-        Self { subject, amount, time_limit, warmup, output, show_output, ignore_failure, record, save, how, confirms }
+        let layouts = layouts.zip(link).map(|(count, link)| Layouts { count, link });
+        Self {
+            subject,
+            amount,
+            time_limit,
+            warmup,
+            output,
+            show_output,
+            ignore_failure,
+            record,
+            save,
+            how,
+            confirms,
+            layouts,
+        }
     }
 }
 

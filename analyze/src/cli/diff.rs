@@ -32,7 +32,7 @@ Examples:
 
 A set is a folder with runs.json, as `diytrace bench` writes it, or one whose subfolders (or files) are a run's \
 profiles each. Self times of functions are tested, and counts compared exactly. A change of time is significant at \
-1% in a randomisation test, at least 5%, above the uncertainty of the correction, and significant when adjusted for \
+1% in a randomisation test, at least 1%, above the uncertainty of the correction, and significant when adjusted for \
 all functions tested. Of sampled profiles (pprof), values a second of one type of samples are tested so, each profile \
 as a run; where there are too few, the error of sampling is told.
 
@@ -116,9 +116,10 @@ pub struct Comparing {
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     fail_on: FailOn,
 
-    /// Smallest change of time that matters
-    #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = percent)]
-    min_change: f64,
+    /// Smallest change that matters, however sure [default: of a function's time 1; 5 of counts that vary, metrics, samples, and
+    /// of all functions together of two builds]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    min_change: Option<f64>,
 
     /// Largest minimum detectable effect; above it a function is unstable
     #[arg(long, value_name = "PERCENT", default_value = "10", value_parser = percent)]
@@ -196,7 +197,8 @@ impl Arguments {
         let (replicate, is_saved) = self.stored.how();
         let [left, right] = self.named();
         let side = |labels| self.stored.selection(labels, self.since.as_deref());
-        let how = How::from(self.how.clone());
+        let mut how = How::from(self.how.clone());
+        how.options.min_change = how.options.whole_min_change;
         let sides = [&left, &right].map(|labels| side(labels.to_str().unwrap_or_default()));
         from_store::sampled(
             &SampledSides {
@@ -234,7 +236,11 @@ impl From<Comparing> for How {
         let Comparing { against, history, fail_on, min_change, max_spread, min_share, level, .. } = comparing;
         let Comparing { correction, splits, limit, format, colors, .. } = comparing;
         let correction = correction.into();
-        let options = Options { min_change, max_spread, min_share, level, correction, splits, ..Options::default() };
+        let usual = Options::default();
+        let whole_min_change = min_change.unwrap_or(usual.whole_min_change);
+        let min_change = min_change.unwrap_or(usual.min_change);
+        let options =
+            Options { min_change, whole_min_change, max_spread, min_share, level, correction, splits, ..usual };
         let (format, color, fail_on) = (format.into(), colors.into(), fail_on.into());
         Self { against, history, options, format, color, limit, fail_on }
     }

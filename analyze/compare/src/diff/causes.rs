@@ -4,17 +4,27 @@ use std::collections::BTreeSet;
 
 use super::Options;
 use super::comparison::{
-    Cause, CauseKind, CountVerdict, Counts, Edge, Function, On, Relation, Split, Test, Verdict, Why,
+    Cause, CauseKind, CountVerdict, Counts, Edge, Function, Moved, On, Relation, Split, Test, Verdict, Why,
 };
+use super::moved::Movement;
 use super::neighbours::Neighbours;
+use super::tester::Tester;
 use crate::observed::code::CodeState;
 use crate::observed::split::{self, MINOR};
+use crate::observed::uncertainty::OfDifference;
 
 /// How much calls for each call of a caller may differ, where counts vary, and be the same.
 const SAME_RATIO: f64 = 0.01;
 
-/// Splits differences, finds what follows from callers, and what functions on one side may be called on the other.
-pub fn explain(functions: &mut [Function], edges: &mut [Edge], is_one_build: bool, options: &Options) {
+/// Splits differences, finds what follows from callers, what functions on one side may be called on the other, and what only
+/// moved, which it gives. `errors` are those of the differences of functions' self times.
+pub fn explain(
+    functions: &mut [Function],
+    edges: &mut [Edge],
+    is_one_build: bool,
+    errors: &[OfDifference],
+    (tester, options): (&Tester, &Options),
+) -> Vec<Moved> {
     for function in functions.iter_mut() {
         function.split = split(function, options);
     }
@@ -25,11 +35,15 @@ pub fn explain(functions: &mut [Function], edges: &mut [Edge], is_one_build: boo
         function.perhaps = perhaps;
         function.verdict = verdict(function, is_one_build);
     }
+    let moved = match is_one_build {
+        true => Vec::new(),
+        false => explain_moved(functions, edges, errors, (tester, options)),
+    };
     let neighbours = Neighbours::of(functions.len(), edges);
     let causes: Vec<Option<Cause>> =
         (0..functions.len()).map(|index| cause(index, functions, edges, &neighbours, is_one_build)).collect();
     for (function, cause) in functions.iter_mut().zip(causes) {
-        function.cause = cause;
+        function.cause = function.cause.take().or(cause);
     }
     for edge in edges.iter_mut() {
         edge.verdict = match edge.on {
@@ -43,6 +57,29 @@ pub fn explain(functions: &mut [Function], edges: &mut [Edge], is_one_build: boo
             On::Left | On::Right => Verdict::OneSided,
         };
     }
+    moved
+}
+
+/// Says of functions whose cost moved that it did.
+fn explain_moved(
+    functions: &mut [Function],
+    edges: &[Edge],
+    errors: &[OfDifference],
+    (tester, options): (&Tester, &Options),
+) -> Vec<Moved> {
+    let movement = Movement::of(functions, edges, errors, tester, options);
+    let moved = movement.groups();
+    let is_claim = |index: &&usize| movement.is_claim(**index);
+    let causes: Vec<(usize, Cause)> = moved
+        .iter()
+        .flat_map(|moved| moved.functions.iter().filter(is_claim).map(|&index| (index, &moved.functions)))
+        .map(|(index, group)| (index, movement.cause(index, group)))
+        .collect();
+    for (index, cause) in causes {
+        functions[index].verdict = Verdict::Moved;
+        functions[index].cause = Some(cause);
+    }
+    moved
 }
 
 /// What all there is to say of a function comes to; so far its verdict is that of its time.
@@ -133,7 +170,8 @@ fn of_same_code(
     let those = |is_one: &dyn Fn(&Function) -> bool| -> BTreeSet<usize> {
         (0..functions.len()).filter(|&other| other != index && is_one(&functions[other])).collect()
     };
-    let changed = those(&|other| matches!(other.verdict, Verdict::Changed | Verdict::Calls | Verdict::OneSided));
+    let changed =
+        those(&|other| matches!(other.verdict, Verdict::Changed | Verdict::Calls | Verdict::Moved | Verdict::OneSided));
     if let Some((relation, by)) = neighbours.nearest(index, &changed) {
         return cause(CauseKind::Memory, by, Some(relation));
     }

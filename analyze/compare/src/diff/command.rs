@@ -73,6 +73,7 @@ impl Named for Comparison {
                 names.extend(&mut function.perhaps);
                 names.extend(function.cause.iter_mut().flat_map(|cause| &mut cause.by));
             }
+            names.extend(query.moved.iter_mut().filter_map(|moved| moved.parent.as_mut()));
             names.extend(query.edges.iter_mut().flat_map(|edge| [&mut edge.caller, &mut edge.callee]));
         }
         names
@@ -103,7 +104,10 @@ impl Comparison {
         self.queries.iter().any(|query| {
             let total = &query.total;
             let is_slower = |verdict: Verdict, ns: f64| verdict == Verdict::Changed && ns > 0.0;
-            is_slower(total.verdict, total.self_ns.difference_ns())
+            // What the same code costs more is no reason to fail.
+            let beside = total.self_ns.difference_ns() - query.explained.same_code_ns;
+            (is_slower(total.verdict, total.self_ns.difference_ns())
+                && beside >= total.min_change * total.self_ns.left_median)
                 || query.functions.iter().any(|function| is_slower(function.verdict, function.self_ns.difference_ns()))
         })
     }

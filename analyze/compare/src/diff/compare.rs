@@ -17,9 +17,9 @@ use super::overlay::Overlay;
 use super::pool::Pool;
 use super::sides::{Series, Sides, mean};
 use super::tester::{Errors, Tester};
-use super::{Error, Options};
+use super::{Error, Options, strata};
 use crate::observed::identity::Key;
-use crate::observed::uncertainty::{Code, Uncertainty};
+use crate::observed::uncertainty::{Code, OfDifference, Uncertainty};
 use crate::runs::Runs;
 use crate::statistics::median;
 use diytrace_profile::histogram::Histogram;
@@ -59,7 +59,8 @@ pub fn compare(left: &Runs, right: &Runs, options: &Options) -> Result<Compariso
         for (set, loaded) in sets.iter().zip(&loaded) {
             loaded.say_in(&mut comparison, set);
         }
-        comparison.queries.push(query_of(*query, &loaded, &pool, options));
+        let made = sets.map(|set| set.of(*query).count());
+        comparison.queries.push(query_of(*query, &loaded, &pool, &options.at(made[0].max(made[1]))));
     }
     for query in after.iter().filter(|query| !before.contains(query)) {
         comparison.errors.push(format!("{}: only {} has runs of it", titled(*query), right.name));
@@ -108,17 +109,8 @@ fn query_of(query: Option<&str>, loaded: &[Loaded; 2], pool: &Pool, options: &Op
         function.verdict = if is_resolved || !sides.are_timed { Verdict::Skipped } else { Verdict::Unresolved };
     }
     let tests = tested.iter().filter(|tested| **tested).count();
-    let chosen = || tested.iter().enumerate().filter(|(_, tested)| **tested).map(|(index, _)| index);
-    let mut family: Vec<_> = functions
-        .iter_mut()
-        .zip(&tested)
-        .filter(|(_, tested)| **tested)
-        .map(|(function, _)| (&mut function.self_ns, function.min_change))
-        .collect();
-    let verdicts = decide(&mut family, options, tester.smallest_p);
-    for (index, verdict) in chosen().zip(verdicts) {
-        functions[index].verdict = verdict;
-    }
+    let is_one_build = sides.are_one_build();
+    strata::decide_each(&mut functions, &tested, is_one_build, tester.smallest_p, options);
     decide_on_counts(functions.iter_mut().map(|function| (&mut function.calls, function.min_change)), &tester, options);
 
     let mut edges: Vec<Edge> = sides
@@ -140,8 +132,8 @@ fn query_of(query: Option<&str>, loaded: &[Loaded; 2], pool: &Pool, options: &Op
     }
     decide_on_counts(edges.iter_mut().map(|edge| (&mut edge.calls, options.min_change)), &tester, options);
 
-    let is_one_build = sides.are_one_build();
-    causes::explain(&mut functions, &mut edges, is_one_build, options);
+    let errors: Vec<OfDifference> = sides.functions.iter().map(|(_, series)| series.difference_error()).collect();
+    let moved = causes::explain(&mut functions, &mut edges, is_one_build, &errors, (&tester, options));
     for (function, (_, series)) in functions.iter_mut().zip(&sides.functions) {
         function.is_candidate =
             candidates::is_candidate(function, series.pooled_own(), tests, tester.smallest_p, options);
@@ -151,14 +143,16 @@ fn query_of(query: Option<&str>, loaded: &[Loaded; 2], pool: &Pool, options: &Op
         left_runs: sides.runs[0],
         right_runs: sides.runs[1],
         tests,
+        level: options.level,
         smallest_p: tester.smallest_p,
         all_splits: tester.splits.are_all,
         left_overhead: pool.overhead(0),
         right_overhead: pool.overhead(1),
         is_one_build,
         without_preempted: sides.are_without_preempted,
-        total: total(query, &sides, &tester, options),
+        total: total(query, &sides, is_one_build, &tester, options),
         explained: Explained::default(),
+        moved,
         functions,
         edges,
         metrics: metrics(query, loaded, options),
@@ -270,15 +264,17 @@ fn decide_on_counts<'a>(counts: impl Iterator<Item = (&'a mut Counts, f64)>, tes
     let p: Vec<f64> = varying.iter().map(|(counts, _)| tester.p_of_counts(counts)).collect();
     for ((counts, min_change), p) in varying.iter_mut().zip(options.correction.adjust(&p)) {
         counts.p_adjusted = Some(p);
-        let is_large = counts.difference.is_none_or(|difference| difference.abs() >= *min_change);
+        let is_large =
+            counts.difference.is_none_or(|difference| difference.abs() >= min_change.max(options.whole_min_change));
         if p <= options.level && is_large && tester.is_beyond_chance(counts) {
             counts.verdict = CountVerdict::VariesChanged;
         }
     }
 }
 
-fn total(query: Option<&str>, sides: &Sides, tester: &Tester, options: &Options) -> Total {
-    let min_change = options.history.min_change(query, What::Total, options.min_change);
+fn total(query: Option<&str>, sides: &Sides, is_one_build: bool, tester: &Tester, options: &Options) -> Total {
+    let least = if is_one_build { options.min_change } else { options.whole_min_change };
+    let min_change = options.history.min_change(query, What::Total, least);
     let mut test = tester.test(&sides.total, sides.total_errors());
     let verdict = match sides.are_timed {
         true => decide(&mut [(&mut test, min_change)], options, tester.smallest_p)[0],
@@ -299,7 +295,8 @@ fn metrics(query: Option<&str>, loaded: &[Loaded], options: &Options) -> Vec<Met
             (name, tester.test(&[values(0), values(1)], Errors::default()))
         })
         .collect();
-    let min_change = |name: &str| options.history.min_change(query, What::Metric(name.to_owned()), options.min_change);
+    let least = options.whole_min_change;
+    let min_change = |name: &str| options.history.min_change(query, What::Metric(name.to_owned()), least);
     let mut family: Vec<_> = tests.iter_mut().map(|(name, test)| (test, min_change(name))).collect();
     let verdicts = decide(&mut family, options, tester.smallest_p);
     let metric = |((name, values), verdict): ((&String, Test), Verdict)| Metric { name: name.clone(), verdict, values };
@@ -320,6 +317,10 @@ impl Query {
         self.functions = order.iter().map(|&index| self.functions[index].clone()).collect();
         for edge in &mut self.edges {
             edge.ends = (places[edge.ends.0], places[edge.ends.1]);
+        }
+        for moved in &mut self.moved {
+            moved.functions.iter_mut().for_each(|place| *place = places[*place]);
+            moved.functions.sort_unstable();
         }
         self.edges.sort_by_key(|edge| (edge.ends.1, edge.ends.0));
     }

@@ -66,6 +66,8 @@ pub struct Query {
     pub right_runs: usize,
     /// Functions whose times were tested: p-values are adjusted for that many.
     pub tests: usize,
+    /// The level of the tests: all of the options', or what of it belongs to the look at so many runs.
+    pub level: f64,
     /// The smallest p-value that so many runs can reach.
     pub smallest_p: f64,
     /// Whether T comes from all splits of the runs, or from some drawn by chance.
@@ -82,6 +84,8 @@ pub struct Query {
     pub total: Total,
     /// What of its difference the functions explain that are named.
     pub explained: Explained,
+    /// Cost that only moved between functions.
+    pub moved: Vec<Moved>,
     /// Functions, those that changed the most first.
     pub functions: Vec<Function>,
     /// Calls of one function by another, in the functions' order.
@@ -129,10 +133,25 @@ pub struct Explained {
     pub changed_ns: f64,
     /// Of functions whose code is the same, and whose cost is not.
     pub same_code_ns: f64,
+    /// Of functions between which cost moved.
+    pub moved_ns: f64,
     /// What is left.
     pub rest_ns: f64,
     /// The difference of the runs' wall times, where they were measured.
     pub wall_ns: Option<f64>,
+}
+
+/// Cost that moved between functions: some rise, others fall, and the sum is what it was.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Moved {
+    /// Which of them calls the others, or who calls them; `null` where that is nobody.
+    pub parent: Option<String>,
+    /// Places in [`Query::functions`] of all that take part; the verdict of those that would be called changed is `moved`.
+    pub functions: Vec<usize>,
+    /// How much moved, in nanoseconds of a run.
+    pub moved_ns: f64,
+    /// The sum of their own times, and of the parent's where its code changed.
+    pub sum_ns: Test,
 }
 
 /// A function on both sides.
@@ -207,6 +226,8 @@ pub enum CauseKind {
     Calls,
     /// Its callers are called more or less often.
     Callers,
+    /// Its cost is that of `by` on the other side: under their parent the sum is what it was.
+    Moved,
     /// The same code is asked for more or less: each of its calls makes more or fewer calls of `by`.
     AskedForMore,
     /// The same code waits longer or shorter.
@@ -229,6 +250,7 @@ impl CauseKind {
             Self::Inlining => "inlining",
             Self::Calls => "calls",
             Self::Callers => "callers",
+            Self::Moved => "moved",
             Self::AskedForMore => "asked-for-more",
             Self::Waits => "waits",
             Self::Memory => "memory",
@@ -325,6 +347,8 @@ pub enum Verdict {
     Follows,
     /// It takes longer or shorter, and its code is the same: its cause says why.
     SameCode,
+    /// Others take as much less or more: its cost came from there, or went there.
+    Moved,
     /// It looked changed, and fresh runs do not say so.
     Unconfirmed,
     /// It is on one side only.
@@ -351,6 +375,7 @@ impl Verdict {
             Self::Calls => "calls",
             Self::Follows => "follows",
             Self::SameCode => "same-code",
+            Self::Moved => "moved",
             Self::Unconfirmed => "unconfirmed",
             Self::OneSided => "one-sided",
             Self::Underpowered => "underpowered",

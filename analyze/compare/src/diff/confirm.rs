@@ -27,7 +27,8 @@ fn is_claim(verdict: Verdict) -> bool {
 
 /// Holds all that was called changed against fresh runs of both sides; what does not repeat is unconfirmed.
 pub fn confirm(comparison: &mut Comparison, left: &Runs, right: &Runs) -> Result<(), Error> {
-    let fresh = compare(left, right, &comparison.options)?;
+    // They are looked at once.
+    let fresh = compare(left, right, &Options { looks: None, ..comparison.options.clone() })?;
     comparison.confirmation = Some(Confirmation { left: fresh.left.folder.clone(), right: fresh.right.folder.clone() });
     let options = comparison.options.clone();
     for query in &mut comparison.queries {
@@ -71,6 +72,11 @@ pub fn confirm(comparison: &mut Comparison, left: &Runs, right: &Runs) -> Result
 }
 
 fn judge(function: &mut Function, again: &Function, options: &Options) {
+    // What fresh runs show to have moved only has changed as little in the first.
+    if function.verdict == Verdict::Changed && again.verdict == Verdict::Moved {
+        (function.verdict, function.cause) = (Verdict::Moved, again.cause.clone());
+        return;
+    }
     let (is_confirmed, difference, p) = match function.verdict {
         Verdict::Changed | Verdict::SameCode => {
             let is_confirmed = repeats(&function.self_ns, &again.self_ns, options);
@@ -102,7 +108,9 @@ fn reject(function: &mut Function, repeat: Option<Repeat>) {
 /// Whether a difference is there again, in sign and size, and not by chance.
 fn repeats(first: &Test, second: &Test, options: &Options) -> bool {
     let is_unlikely = second.p <= options.level && second.reaches_threshold();
-    is_unlikely && is_alike(first.difference, second.difference)
+    // Of what took next to nothing before, a part of that is of no size.
+    let ns = [first, second].map(|test| Some(test.difference_ns()));
+    is_unlikely && (is_alike(first.difference, second.difference) || is_alike(ns[0], ns[1]))
 }
 
 fn is_alike(first: Option<f64>, second: Option<f64>) -> bool {
@@ -110,5 +118,28 @@ fn is_alike(first: Option<f64>, second: Option<f64>) -> bool {
         (Some(first), Some(second)) => first * second > 0.0 && SAME_SIZE.contains(&(second / first)),
         (None, None) => true, // from nothing to something, twice
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tester::{Errors, Tester};
+    use super::*;
+
+    #[test]
+    fn what_took_next_to_nothing_before_is_confirmed_by_how_much_it_takes() {
+        let options = Options::default();
+        let tester = Tester::new([8, 8], &options);
+        let test = |before: f64, after: f64| {
+            let runs = |value: f64| (0..8).map(|run| value * (1.0 + 0.001 * f64::from(run))).collect::<Vec<_>>();
+            tester.test(&[runs(before), runs(after)], Errors::default())
+        };
+        let first = test(0.0, 13_000.0);
+        assert!(repeats(&first, &test(0.0, 13_100.0), &options));
+        assert!(repeats(&first, &test(20.0, 12_900.0), &options), "a part of nothing is none, and one of 20 is 644");
+        assert!(repeats(&test(20.0, 13_000.0), &test(70.0, 13_000.0), &options));
+        assert!(!repeats(&first, &test(0.0, 3_000.0), &options), "a quarter of it");
+        assert!(!repeats(&test(5_000.0, 13_000.0), &test(13_000.0, 5_000.0), &options));
+        assert!(!repeats(&first, &test(5.0, 5.0), &options));
     }
 }

@@ -78,7 +78,7 @@ mod tests {
         let sides = [
             (QUIET, times(QUIET, 1.3)),
             (QUIET, times(QUIET, 0.7)),
-            (QUIET, times(QUIET, 1.02)),
+            (QUIET, times(QUIET, 1.008)),
             (QUIET, times(QUIET, 1.0001)),
             (NOISY, times(mixed, 1.1)),
             (NOISY, times(NOISY, 10.0)),

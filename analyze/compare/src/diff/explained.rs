@@ -14,12 +14,14 @@ impl Query {
         let changed_ns =
             sum(|verdict| matches!(verdict, Verdict::Changed | Verdict::Calls | Verdict::Follows | Verdict::OneSided));
         let same_code_ns = sum(|verdict| verdict == Verdict::SameCode);
+        let moved_ns = sum(|verdict| verdict == Verdict::Moved);
         let wall = self.metrics.iter().find(|one| one.name == metric::WALL);
         self.explained = Explained {
             difference_ns,
             changed_ns,
             same_code_ns,
-            rest_ns: difference_ns - changed_ns - same_code_ns,
+            moved_ns,
+            rest_ns: difference_ns - changed_ns - same_code_ns - moved_ns,
             wall_ns: wall.map(|wall| wall.values.difference_ns()),
         };
     }

@@ -6,15 +6,19 @@ use serde::Serialize;
 
 use super::Error;
 use crate::runs::Runs;
-use crate::statistics::Correction;
+use crate::statistics::{Correction, Looks};
 use diytrace_views::report::Format;
 use diytrace_views::view::Color;
 
 /// From when on a difference is a change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Options {
-    /// Smallest change that matters, as a part of the left side's median: 0.05.
+    /// Smallest change that matters, as a part of the left side's median, however sure it is: 0.01. What counts above that,
+    /// each function's own noise decides.
     pub min_change: f64,
+    /// The same of what depends on more than a function's code: counts that vary, what is measured of whole runs, and all
+    /// functions together of two builds, which lie elsewhere in memory: 0.05.
+    pub whole_min_change: f64,
     /// Where chance moves medians further than this part of them, nothing can be told: 0.10.
     pub max_spread: f64,
     /// Largest adjusted p-value of a change: 0.05.
@@ -25,6 +29,9 @@ pub struct Options {
     pub splits: u64,
     /// Functions with a smaller part of all self time, over both sides, are not tested: 0.001.
     pub min_share: f64,
+    /// Where runs are looked at several times: how often, which divides the level among the looks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub looks: Option<Looks>,
     /// Thresholds of their own for functions whose medians have varied before.
     #[serde(skip)]
     pub history: super::History,
@@ -33,14 +40,24 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            min_change: 0.05,
+            min_change: 0.01,
+            whole_min_change: 0.05,
             max_spread: 0.10,
             level: 0.05,
             correction: Correction::Bh,
             splits: 10_000,
             min_share: 0.001,
+            looks: None,
             history: super::History::default(),
         }
+    }
+}
+
+impl Options {
+    /// The same for so many runs of each side: at the level of that look.
+    pub fn at(&self, runs: usize) -> Self {
+        let level = self.looks.map_or(self.level, |looks| looks.level(runs, self.level));
+        Self { level, ..self.clone() }
     }
 }
 

@@ -55,6 +55,9 @@ pub struct Series {
     pub timelines: [Vec<(usize, Timeline)>; 2],
 }
 
+/// With so many builds of a module on each side, what it does where code lies is in how runs vary.
+const LEAST_LAYOUTS: usize = 5;
+
 impl Sides {
     /// Puts runs side by side.
     pub fn of(left: &[Observed], right: &[Observed]) -> Self {
@@ -87,10 +90,7 @@ impl Sides {
 
     /// How far off the self time of all functions may be.
     pub fn total_errors(&self) -> Errors {
-        let of_each = self.functions.iter().map(|(_, series)| {
-            let [left, right] = &series.own_error;
-            OfDifference::of(left, right, series.code())
-        });
+        let of_each = self.functions.iter().map(|(_, series)| series.difference_error());
         Errors { sides: self.total_error, difference: OfDifference::sum(of_each).ns() }
     }
 
@@ -157,7 +157,17 @@ impl Series {
     /// Whether both sides ran the same code.
     pub fn code(&self) -> Code {
         let [left, right] = &self.builds;
-        if left == right && !left.iter().any(Vec::is_empty) { Code::Same } else { Code::Another }
+        match () {
+            () if left == right && !left.iter().any(Vec::is_empty) => Code::Same,
+            () if left.len().min(right.len()) >= LEAST_LAYOUTS => Code::Spread,
+            () => Code::Another,
+        }
+    }
+
+    /// How far off the difference of its self times may be.
+    pub fn difference_error(&self) -> OfDifference {
+        let [left, right] = &self.own_error;
+        OfDifference::of(left, right, self.code())
     }
 
     /// Whether its own code, and what is inlined into it, is the same on both sides.
@@ -165,14 +175,14 @@ impl Series {
         let [left, right] = &self.seen;
         match self.code() {
             Code::Same => CodeState::Same,
-            Code::Another => left.against(right),
+            Code::Spread | Code::Another => left.against(right),
         }
     }
 
-    /// Whether its code lies at another place of a page.
+    /// Whether its code lies at another place of a page; where it lay at many on both sides, that is no difference of them.
     pub fn is_moved(&self) -> bool {
         let [left, right] = &self.seen;
-        !left.lies_alike(right)
+        self.code() != Code::Spread && !left.lies_alike(right)
     }
 
     fn add_called(&mut self, side: usize, number: usize, called: &Called, runs: [usize; 2]) {

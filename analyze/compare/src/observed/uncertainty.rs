@@ -11,6 +11,8 @@
 pub enum Code {
     /// Both run the same build.
     Same,
+    /// Both run several builds that differ in where code lies (`bench --layouts`): what that does is in how their runs vary.
+    Spread,
     /// They run two builds. Where code lies in memory moves what hooks cost by up to ten nanoseconds: see benches/README.md.
     Another,
 }
@@ -18,7 +20,7 @@ pub enum Code {
 impl Code {
     fn unlikeness(self) -> f64 {
         match self {
-            Self::Same => 0.05,
+            Self::Same | Self::Spread => 0.05,
             Self::Another => 0.5,
         }
     }

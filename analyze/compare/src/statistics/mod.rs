@@ -4,6 +4,7 @@
 //! runs of both sides ──[randomisation]──▶ D, T: how far apart, and how far apart chance would put them
 //!                    ──[ranks]──────────▶ p: how often chance puts them so far apart or farther, and an interval of D
 //! p of all tests     ──[correction]─────▶ adjusted p: many tests find something by chance alone
+//! runs so far        ──[looks]──────────▶ the level of a look, where more runs are made as long as they may decide
 //! ```
 //!
 //! [`poisson`] asks the same of two counts of samples, where there is but one run of each.
@@ -21,12 +22,14 @@
 
 pub mod correction;
 pub mod ks;
+mod looks;
 pub mod poisson;
 pub mod randomisation;
 pub mod ranks;
 mod splits;
 
 pub use correction::Correction;
+pub use looks::Looks;
 pub use randomisation::{Medians, median};
 pub use ranks::Ranks;
 pub use splits::Splits;

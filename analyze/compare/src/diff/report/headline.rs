@@ -34,6 +34,17 @@ pub fn headline(query: &Query, name: impl Fn(&Function) -> String) -> String {
         let what = "cost more or less with the same code";
         return format!("{none}; {}", sentence(function, Verdict::SameCode, what));
     }
+    if let Some(moved) = query.moved.first() {
+        let of_those = moved.functions.iter().map(|&place| &query.functions[place]);
+        let told: Vec<&Function> = of_those.filter(|function| function.verdict == Verdict::Moved).collect();
+        let most =
+            told.iter().min_by(|one, other| one.self_ns.difference_ns().total_cmp(&other.self_ns.difference_ns()));
+        if let Some(most) = most {
+            let sum = percent(moved.sum_ns.difference);
+            let because = because(query, most);
+            return format!("{none}; of {}, {because}: together {sum}.", name(most));
+        }
+    }
     match query.total.verdict {
         Verdict::Changed => format!("{none}, and yet all together {}.", longer(&query.total.self_ns)),
         _ => format!("{none}."),

@@ -7,7 +7,7 @@ use super::words::{
     because, callers, counted, exactly, metric, metric_name, percent, plus_minus, signed, signed_time, why,
 };
 use crate::diff::tester::LEAST_RUNS;
-use crate::diff::{CauseKind, Comparison, Function, Metric, On, Query, Verdict};
+use crate::diff::{CauseKind, Comparison, Function, Metric, Moved, On, Query, Verdict};
 use crate::observed::code::CodeState;
 use crate::statistics::{Correction, smallest_p};
 use diytrace_profile::human::{self, count, time};
@@ -61,6 +61,15 @@ impl Summary<'_> {
         self.section(&mut lines, "Same code, other cost", Verdict::SameCode, |rows| {
             self.times(rows, |function| because(query, function))
         });
+        self.section(
+            &mut lines,
+            "Moved: others take as much less or more, and the sum is what it was",
+            Verdict::Moved,
+            |rows| {
+                let groups = query.moved.iter().map(|moved| moved_line(query, moved));
+                self.times(rows, |function| because(query, function)).into_iter().chain(groups).collect()
+            },
+        );
         self.section(&mut lines, "On one side only", Verdict::OneSided, |rows| self.one_sided(rows));
         self.section(
             &mut lines,
@@ -98,6 +107,7 @@ impl Summary<'_> {
         let parts = [
             part(explained.changed_ns, "changed functions explain"),
             part(explained.same_code_ns, "the same code at other cost"),
+            part(explained.moved_ns, "what moved"),
             part(explained.rest_ns, "all others"),
         ];
         let wall = explained.wall_ns.map(|ns| format!(" The run: {}.", signed_time(ns))).unwrap_or_default();
@@ -274,7 +284,7 @@ impl Summary<'_> {
     fn runs_that_tell(&self) -> String {
         let options = &self.comparison.options;
         let tests = if options.correction == Correction::None { 1 } else { self.query.tests.max(1) };
-        let suffices = |runs: &usize| smallest_p(*runs, *runs) * tests as f64 <= options.level;
+        let suffices = |runs: &usize| smallest_p(*runs, *runs) * tests as f64 <= self.query.level;
         let runs = (LEAST_RUNS..100).find(suffices).unwrap_or(100);
         human::counted(runs as u64, "run", "runs")
     }
@@ -377,6 +387,22 @@ fn changed(function: &Function) -> String {
         Some(CauseKind::Waits) => format!("{why}, waits"),
         _ => why,
     }
+}
+
+/// What moved between functions, and what their sum is.
+fn moved_line(query: &Query, moved: &Moved) -> String {
+    let Moved { parent, functions, moved_ns, sum_ns } = moved;
+    let names: Vec<&str> = functions.iter().map(|&place| query.functions[place].name.as_str()).collect();
+    let under = parent.as_ref().map(|parent| format!(" under {parent}")).unwrap_or_default();
+    format!(
+        "  {}{under}: {} moved; the sum {} → {}, {} {}",
+        names.join(", "),
+        time(*moved_ns),
+        human::resolved(sum_ns.left_median, sum_ns.left_error_ns),
+        human::resolved(sum_ns.right_median, sum_ns.right_error_ns),
+        percent(sum_ns.difference),
+        plus_minus(sum_ns)
+    )
 }
 
 fn metric_line(changed: &Metric) -> String {

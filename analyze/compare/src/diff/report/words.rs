@@ -101,6 +101,7 @@ pub fn because(query: &Query, function: &Function) -> String {
         CauseKind::Calls if cause.by.is_empty() => "no recorded caller alone explains it".to_owned(),
         CauseKind::Calls => calls(),
         CauseKind::Callers => format!("follows {by}"),
+        CauseKind::Moved => moved(function, &by),
         CauseKind::AskedForMore => {
             let more = if function.self_ns.difference_ns() < 0.0 { "less" } else { "more" };
             format!("asked for {more}: {}", asked(query, index(), &cause.by))
@@ -124,6 +125,15 @@ pub fn because(query: &Query, function: &Function) -> String {
             "nobody can tell whether its code changed".to_owned()
         }
         CauseKind::Unknown => "nobody can tell why".to_owned(),
+    }
+}
+
+/// Where a function's cost went to, or came from.
+fn moved(function: &Function, by: &str) -> String {
+    match function.self_ns.difference_ns() {
+        _ if by.is_empty() => "its calls moved".to_owned(),
+        ns if ns < 0.0 => format!("its cost moved to {by}"),
+        _ => format!("its cost moved here from {by}"),
     }
 }
 

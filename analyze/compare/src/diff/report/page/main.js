@@ -17,6 +17,8 @@ function headline() {
   if (calls) said.push(counted(calls, "function is called more or less often", "functions are called more or less often"));
   const same = ofVerdict("same-code").length;
   if (same) said.push(counted(same, "function costs more or less with the same code", "functions cost more or less with the same code"));
+  const moved = ofVerdict("moved").length;
+  if (moved) said.push(`cost moved between ${counted(moved, "function", "functions")}`);
   const alone = ofVerdict("one-sided").length;
   if (alone) said.push(counted(alone, "function is on one side only", "functions are on one side only"));
   if (!said.length) said.push("No function changed");
@@ -29,10 +31,10 @@ function headline() {
 
 /** How much of the whole is explained by what is named. */
 function explained() {
-  const { difference_ns: whole, changed_ns, same_code_ns, rest_ns } = query.explained;
+  const { difference_ns: whole, changed_ns, same_code_ns, moved_ns, rest_ns } = query.explained;
   if (query.total.verdict !== "changed" || !whole || (!changed_ns && !same_code_ns)) return "";
   const part = (ns, what) => ns && `${what} ${signedTime(ns)} (${Math.round((ns / whole) * 100)}%)`;
-  const parts = [part(changed_ns, "changed functions explain"), part(same_code_ns, "the same code at other cost"), part(rest_ns, "all others")];
+  const parts = [part(changed_ns, "changed functions explain"), part(same_code_ns, "the same code at other cost"), part(moved_ns, "what moved"), part(rest_ns, "all others")];
   return ` Of that, ${parts.filter(Boolean).join(", ")}.`;
 }
 

@@ -44,6 +44,13 @@ function signedTime(ns) {
   return `${ns < 0 ? "−" : "+"}${time(Math.abs(ns))}`;
 }
 
+/** What moved between functions, and what their sum is. */
+function movedGroup({ parent, functions, moved_ns, sum_ns }) {
+  const under = parent === null ? "" : ` under ${parent}`;
+  return element("li", {}, `${functions.map((place) => query.functions[place].name).join(", ")}${under}: ${time(moved_ns)} moved; ` +
+    `the sum ${time(sum_ns.left_median)} → ${time(sum_ns.right_median)}, ${signed(sum_ns.difference)} ${plusMinus(sum_ns)}`);
+}
+
 const SECTIONS = [
   {
     id: "changed", title: "Changed", about: "Longer or shorter than chance makes it, by more than matters and than the correction may be off by.",
@@ -63,6 +70,12 @@ const SECTIONS = [
   {
     id: "same-code", title: "Same code, other cost", about: "Their machine code is the same, and so is how often their callers call them: the reason lies elsewhere.",
     rows: () => ofVerdict("same-code"), show: (rows) => table([COLUMN.before, COLUMN.after, COLUMN.change, COLUMN.share, COLUMN.because, COLUMN.name], rows),
+  },
+  {
+    id: "moved", title: "Moved", about: "Others take as much less or more: renamed, split, merged, inlined, or called from elsewhere. The sum is what it was.",
+    rows: () => ofVerdict("moved"), show: (rows) => element("div", {},
+      table([COLUMN.before, COLUMN.after, COLUMN.change, COLUMN.share, COLUMN.because, COLUMN.name], rows),
+      element("ul", {}, ...query.moved.map(movedGroup))),
   },
   {
     id: "one-sided", title: "On one side only", about: "Added, removed, renamed, or no longer called.",

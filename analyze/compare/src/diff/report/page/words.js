@@ -70,6 +70,7 @@ function because(fn) {
     inlining: () => `its code changed, and ${by} with it: inlined on one side, called on the other`,
     calls: () => (by ? `called more or less often by ${by}` : "no recorded caller alone explains it"),
     callers: () => `follows ${by}`,
+    moved: () => (!by ? "its calls moved" : fn.self_ns.right_median < fn.self_ns.left_median ? `its cost moved to ${by}` : `its cost moved here from ${by}`),
     "asked-for-more": () => `asked for ${fn.self_ns.difference < 0 ? "less" : "more"}: ${calls()}`,
     waits: () => `it waits ${time(fn.wait_ns[0])} → ${time(fn.wait_ns[1])}`,
     memory: () => `memory, as ${near}${by} changed`,
