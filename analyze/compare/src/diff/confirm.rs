@@ -109,8 +109,9 @@ fn reject(function: &mut Function, repeat: Option<Repeat>) {
 fn repeats(first: &Test, second: &Test, options: &Options) -> bool {
     let is_unlikely = second.p <= options.level && second.reaches_threshold();
     // Of what took next to nothing before, a part of that is of no size.
-    let ns = [first, second].map(|test| Some(test.difference_ns()));
-    is_unlikely && (is_alike(first.difference, second.difference) || is_alike(ns[0], ns[1]))
+    let is_alike_in_ns = || is_alike(Some(first.difference_ns()), Some(second.difference_ns()));
+    let is_alike_in_part = first.difference.is_some() && is_alike(first.difference, second.difference);
+    is_unlikely && (is_alike_in_part || is_alike_in_ns())
 }
 
 fn is_alike(first: Option<f64>, second: Option<f64>) -> bool {
