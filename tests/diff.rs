@@ -246,7 +246,8 @@ fn functions_on_one_side_are_listed_and_a_new_name_is_guessed() {
     let after = Program { path: plain, ..after };
     record(here, &[("before", &build(&[])), ("after", &after)], 3, "100");
     let (json, status) = compared(here, &["before", "after"]);
-    let mut alone = of_verdict(&json, "one-sided");
+    // Whether three runs show that the new name takes what the old one did, others on the machine decide.
+    let mut alone = [of_verdict(&json, "one-sided"), of_verdict(&json, "moved")].concat();
     alone.sort_unstable();
     assert_eq!((alone, status), (vec!["audit", "paint", "render"], 0));
     for (name, on, perhaps) in

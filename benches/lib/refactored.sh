@@ -27,7 +27,7 @@ refactorings() {
     "$work/diytrace" record --out "$work/profile" "$work/planted/base" "$benches/programs/bench.lua" 0.5 >/dev/null 2>&1
     "$work/diytrace" report "$work/profile" --format csv --sort self 2>/dev/null | awk -F, '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-        { gsub(/"/, ""); print $at["function"] }' | head -60 >"$work/hot"
+        { gsub(/"/, ""); print $at["name"] }' | head -60 >"$work/hot"
     for turn in 0 1 2 3; do
         index=0
         while read -r function; do
