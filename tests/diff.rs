@@ -261,6 +261,20 @@ fn functions_on_one_side_are_listed_and_a_new_name_is_guessed() {
 }
 
 #[test]
+fn what_a_few_runs_of_one_side_call_is_not_new() {
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path();
+    let (plain, audited) = (build(&[]), build(&["-DAUDIT"]));
+    record(here, &[("before", &plain), ("after", &plain), ("audited", &audited)], 5, "100");
+    fs::remove_dir_all(here.join("after/5")).unwrap();
+    fs::rename(here.join("audited/5"), here.join("after/5")).unwrap();
+    let (json, _) = compared(here, &["before", "after"]);
+    assert_eq!((&function(&json, "audit")["on"], of_verdict(&json, "one-sided")), (&json!("right"), vec![]));
+    let (json, _) = compared(here, &["before", "audited"]);
+    assert_eq!(of_verdict(&json, "one-sided"), ["audit"]);
+}
+
+#[test]
 fn the_folder_has_every_number_and_a_page_that_needs_no_network() {
     let here = tempfile::tempdir().unwrap();
     let here = here.path();

@@ -27,11 +27,11 @@ refactorings() {
     "$work/diytrace" record --out "$work/profile" "$work/planted/base" "$benches/programs/bench.lua" 0.5 >/dev/null 2>&1
     "$work/diytrace" report "$work/profile" --format csv --sort self 2>/dev/null | awk -F, '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-        { gsub(/"/, ""); print $at["name"] }' | head -60 >"$work/hot"
+        NR <= 61 { gsub(/"/, ""); print $at["name"] }' >"$work/hot"
     for turn in 0 1 2 3; do
         index=0
         while read -r function; do
-            file=$(grep -lE "^[A-Za-z_].*[ *]$function \(" "$cache"/lua/source/src/*.c | head -n 1)
+            file=$(grep -lE -m 1 "^[A-Za-z_].*[ *]$function \(" "$cache"/lua/source/src/*.c | sed -n 1p) || true
             kind=${refactoring_kinds[(index++ + turn) % 4]}
             [[ -z $file ]] || printf '%s\t%s\t%s\n' "$kind" "$function" "$(basename "$file" .c)"
         done <"$work/hot"
@@ -63,15 +63,4 @@ verdict_of_refactoring() {
         }' "$set/report/functions.tsv"
 }
 
-show_refactored() {
-    awk -F'\t' '
-        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-        { kind = $at["kind"]; if (!(kind in all)) order[++kinds] = kind; all[kind]++; of[kind, $at["verdict"]]++; load[kind] += $at["comparison_load"] }
-        END {
-            printf "%-12s %-10s %11s %6s %7s %11s %8s\n", "refactored:", "kind", "comparisons", "load", "moved", "not called", "changed"
-            for (k = 1; k <= kinds; k++) {
-                kind = order[k]
-                printf "%-12s %-10s %11d %6.1f %7d %11d %8d\n", "", kind, all[kind], load[kind] / all[kind], of[kind, "moved"], of[kind, "not-called"], of[kind, "changed"]
-            }
-        }' "$results/trust-refactored.tsv"
-}
+show_refactored() { awk -F'\t' -f "$benches/tables/refactored.awk" "$results/trust-refactored.tsv"; }

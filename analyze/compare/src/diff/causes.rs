@@ -89,6 +89,8 @@ fn verdict(function: &Function, is_one_build: bool) -> Verdict {
     let is_of_cost = function.split.why == Why::Cost || is_following;
     let is_same_code = !is_one_build && function.code == CodeState::Same && is_of_cost;
     match function.verdict {
+        // A few runs of one side call it: so may those of the other.
+        _ if function.on != On::Both && function.calls.verdict == CountVerdict::Varies => Verdict::NotSignificant,
         _ if function.on != On::Both => Verdict::OneSided,
         Verdict::Changed if is_following && function.split.why == Why::Calls => Verdict::Follows,
         Verdict::Changed if is_same_code => Verdict::SameCode,

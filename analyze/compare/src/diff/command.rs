@@ -124,7 +124,10 @@ impl Comparison {
         self.queries.iter().any(|query| {
             let is_changed = |verdict| matches!(verdict, Calls | Changed | Follows | OneSided);
             is_changed(query.total.verdict)
-                || query.functions.iter().any(|function| is_changed(function.verdict) || function.on != On::Both)
+                || query.functions.iter().any(|function| {
+                    let is_alone = function.on != On::Both && function.verdict != Verdict::NotSignificant;
+                    is_changed(function.verdict) || is_alone
+                })
         })
     }
 }

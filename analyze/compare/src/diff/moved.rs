@@ -147,9 +147,12 @@ impl<'a> Movement<'a> {
         for group in self.linked(taken) {
             of_each.extend(group.iter().map(|index| (*index, group.clone())));
         }
+        // Where no call tells that they have to do with each other, the code of each must: one of the same code that is only
+        // called more often has not changed for what another saves.
+        let is_of_code = |index: &usize| self.functions[*index].code != CodeState::Same;
         let claims = |parent: usize| {
             let near = self.callees[parent].iter().copied().chain([parent]);
-            near.filter(|index| is_open(index) && self.is_claim(*index)).collect::<Vec<_>>()
+            near.filter(|index| is_open(index) && is_of_code(index) && self.is_claim(*index)).collect::<Vec<_>>()
         };
         let mut all: Vec<BTreeSet<usize>> = (0..self.functions.len())
             .map(|parent| {
