@@ -115,6 +115,31 @@ fn what_is_deleted_gives_its_room_back_and_the_rest_stays() {
     assert_eq!(rows(), 0);
 }
 
+/// ClickHouse drops rows that others have taken the place of whenever it likes: then nothing told that what they referred to was in
+/// nobody's way, and it stayed.
+#[needs(clickhouse)]
+#[test]
+fn what_was_replaced_goes_with_the_rest_whatever_clickhouse_has_dropped() {
+    let story = Story::<ClickHouse>::new();
+    story.record("forks.c", "one");
+    for label in ["a", "b", "c"] {
+        story.done(&format!("push --store STORE --label nth={label} one"));
+        story.engine.run("runs", "OPTIMIZE TABLE frame FINAL");
+    }
+    let report = story.told("report --store STORE --format json");
+    assert_eq!(story.number("SELECT count() FROM frame_data"), 3);
+    assert!(story.refused("delete --store STORE --select nth=a").contains("nth is c"));
+    story.record("names.cc", "two");
+    story.done("push --store STORE two");
+    story.done("delete --store STORE --select service=names");
+    assert_eq!(story.number("SELECT count() FROM frame_data"), 1);
+    assert_eq!(story.told("report --store STORE --format json"), report);
+    story.done("delete --store STORE --until now");
+    for table in ["frame", "frame_data", "path_sum", "replaced"] {
+        assert_eq!(story.number(&format!("SELECT count() FROM {table}")), 0, "{table}");
+    }
+}
+
 #[needs(clickhouse)]
 #[test]
 fn a_writer_that_is_killed_leaves_nothing_that_counts() {
@@ -299,13 +324,7 @@ fn bad_use_is_one_sentence_without_secrets() {
     }
     others.end();
     // Another version.
-    let curl = |query: &str| {
-        let mut insert = std::process::Command::new("curl");
-        assert!(
-            run_to_end(insert.args(["-sf", &format!("http://{host}/?database=runs"), "-d", query])).status.success()
-        );
-    };
-    curl("INSERT INTO store VALUES (99)");
+    story.engine.run("runs", "INSERT INTO store VALUES (99)");
     for line in ["report --store STORE", "push --store STORE one"] {
         let said = story.refused(line);
         assert!(said.contains("version 99") && said.contains("version 4"), "{said}");

@@ -84,9 +84,11 @@ fn what_is_put_in_again_under_other_labels_counts_once() {
         }
         let report = "report --by service --format json --store";
         assert_eq!(story.told(&format!("{report} STORE")), story.told(&format!("{report} s.db")), "{nth}");
+        // Rows of frames that others have replaced go when parts are merged, which ClickHouse does sooner or later.
+        story.engine.shards.iter().for_each(|shard| shard.run("runs", "OPTIMIZE TABLE frame_shard FINAL"));
     }
     story.done("delete --store STORE --until now --down-to 1k");
-    for table in ["frame", "frame_data", "path_sum"] {
+    for table in ["frame", "frame_data", "path_sum", "replaced"] {
         assert_eq!(story.number(&format!("SELECT count() FROM {table}")), 0, "{table}");
     }
 }

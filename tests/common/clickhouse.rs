@@ -64,6 +64,12 @@ impl ClickHouse {
         format!("clickhouse://127.0.0.1:{}/{database}", self.port)
     }
 
+    /// Has it do something that commands do not.
+    pub fn run(&self, database: &str, query: &str) {
+        let url = format!("http://127.0.0.1:{}/?database={database}", self.port);
+        succeed(Command::new("curl").args(["-sf", &url, "-d", query]));
+    }
+
     /// Kills it, whatever it does.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();

@@ -11,7 +11,7 @@ use super::place::Place;
 use crate::Error;
 
 /// The tables, and what chooses a row's shard.
-const KEYS: [(&str, &str); 11] = [
+const KEYS: [(&str, &str); 12] = [
     ("series", "id"),
     ("in_use", "series"),
     ("module", "id"),
@@ -22,6 +22,7 @@ const KEYS: [(&str, &str); 11] = [
     ("path_sum", "series"),
     ("sampled", "labels"),
     ("verdict", "id"),
+    ("replaced", "frame"),
     ("store", "version"),
 ];
 

@@ -91,6 +91,7 @@ fn join(store: &ClickHouse, series: &Series, build: &Build, run: &Run) -> Result
         covers: last.ended,
         holds: last.sequence,
         told: 0,
+        replaces: Some(first.id),
     };
     let all = [rows];
     let ([sums, open], told) = paths::ask(store, &all, || told::read(store, all[0].iter()))?;

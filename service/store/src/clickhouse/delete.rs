@@ -76,6 +76,12 @@ pub fn erase(store: &ClickHouse, table: &str, column: &str, ids: &[u64]) -> Resu
 
 /// Erases frames that others have taken the place of.
 fn replaced(store: &ClickHouse) -> Result<(), Error> {
+    schema::make_replaced(&store.client)?;
+    // Those whose rows ClickHouse has dropped already.
+    let dropped = ids(store, "SELECT frame FROM replaced WHERE frame GLOBAL NOT IN (SELECT id FROM frame)")?;
+    erase(store, "frame_data", "frame", &dropped)?;
+    erase(store, "path_sum", "frame", &dropped)?;
+    erase(store, "replaced", "frame", &dropped)?;
     let frames = schema::frames("1");
     let mut ids = ids(store, &format!("SELECT id FROM frame WHERE id GLOBAL NOT IN (SELECT id FROM {frames})"))?;
     if ids.is_empty() {

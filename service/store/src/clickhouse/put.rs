@@ -115,6 +115,7 @@ fn slice(frame: &Frame, there: &There, series: u64, data: &Data) -> (Put, Option
         covers,
         holds,
         told,
+        replaces: there.id,
     };
     let put = match () {
         () if is_same => Put::Known,

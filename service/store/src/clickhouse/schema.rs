@@ -49,6 +49,13 @@ const VERDICT: &str = "CREATE TABLE IF NOT EXISTS verdict (
   checksum UInt32                         -- CRC-32 of it
 ) ENGINE = ReplacingMergeTree ORDER BY id SETTINGS index_granularity = 64";
 
+/// Frames that others have taken the place of. ClickHouse drops their rows of `frame` when it merges parts, whenever that is, and then
+/// nothing else tells that what they refer to is not what somebody is about to put in. A store that was made before there was this
+/// table gets it with the first.
+const REPLACED: &str = "CREATE TABLE IF NOT EXISTS replaced (
+  frame UInt64
+) ENGINE = ReplacingMergeTree ORDER BY frame";
+
 const TABLES: [&str; 9] = [
     "CREATE TABLE IF NOT EXISTS series (
   id UInt64,
@@ -222,7 +229,7 @@ pub fn make(client: &Client, create: bool) -> Result<(), Error> {
 /// The statements that make all tables; the last one says that the others are there.
 pub fn statements() -> impl Iterator<Item = String> {
     let columns = NUMBERS.map(|name| format!("{name} Int64 CODEC(T64, ZSTD)")).join(",\n  ");
-    [SAMPLED, VERDICT].into_iter().chain(TABLES).map(move |table| table.replace("COLUMNS", &columns))
+    [SAMPLED, VERDICT, REPLACED].into_iter().chain(TABLES).map(move |table| table.replace("COLUMNS", &columns))
 }
 
 fn make_tables(client: &Client) -> Result<(), Error> {
@@ -249,13 +256,19 @@ fn make_tables(client: &Client) -> Result<(), Error> {
 
 /// Makes the table of verdicts, where the store has none yet.
 pub fn make_verdicts(client: &Client) -> Result<(), Error> {
-    let Some(cluster) = &client.place.cluster else { return client.run(VERDICT) };
+    make_later(client, "verdict", VERDICT)
+}
+
+/// Makes the table of frames that were replaced, where the store has none yet.
+pub fn make_replaced(client: &Client) -> Result<(), Error> {
+    make_later(client, "replaced", REPLACED)
+}
+
+fn make_later(client: &Client, table: &str, statement: &str) -> Result<(), Error> {
+    let Some(cluster) = &client.place.cluster else { return client.run(statement) };
     let shards = client.shards()?;
-    shards.iter().try_for_each(|shard| shard.run(&cluster::making_shard(VERDICT)))?;
-    for shard in &shards {
-        shard.run(&cluster::making_one("verdict", cluster))?;
-    }
-    Ok(())
+    shards.iter().try_for_each(|shard| shard.run(&cluster::making_shard(statement)))?;
+    shards.iter().try_for_each(|shard| shard.run(&cluster::making_one(table, cluster)))
 }
 
 enum Version {
@@ -274,7 +287,8 @@ fn version(client: &Client) -> Result<Version, Error> {
         Err(Failure::Said { reason: reason::UNKNOWN_DATABASE, .. }) => return Ok(Version::NoDatabase),
         Err(Failure::Said { reason: reason::UNKNOWN_TABLE, .. }) => {
             // What a program that was killed has made of a store is no table of others.
-            let ours = "('series', 'in_use', 'module', 'place', 'path', 'frame', 'frame_data', 'path_sum', 'sampled', 'verdict', 'slices', 'store')";
+            let ours = "('series', 'in_use', 'module', 'place', 'path', 'frame', 'frame_data', 'path_sum', 'sampled', 'verdict', \
+                        'replaced', 'slices', 'store')";
             let others = format!(
                 "SELECT toUInt64(count()) FROM system.tables WHERE database = currentDatabase() \
                  AND replaceRegexpOne(name, '_shard$', '') NOT IN {ours}"

@@ -13,6 +13,8 @@ use crate::{Error, Frame};
 #[derive(Default)]
 pub struct There {
     pub known: Known,
+    /// Of the frame of this number.
+    pub id: Option<u64>,
     /// The highest version of a frame, whether it counts or not.
     pub version: u64,
     pub arrived: Option<i64>,
@@ -32,7 +34,7 @@ pub fn all(store: &ClickHouse, frames: &[Frame]) -> Result<FxHashMap<String, The
     let query = format!(
         "SELECT session, max(highest_version), min(came), toUInt64(countIf(sequence = n)), maxIf(ended, sequence = n), \
          anyIf(sums, sequence = n), anyIf(told, sequence = n), maxIf(covers, sequence = n), maxIf(holds, sequence = n), \
-         max(sequence), toUInt64(countIf(sequence > n)), sumIf(calls, sequence >= n), max(greatest(ended, covers)), \
+         max(sequence), anyIf(id, sequence = n), toUInt64(countIf(sequence > n)), sumIf(calls, sequence >= n), max(greatest(ended, covers)), \
          toUInt64(countIf(sequence < n)), maxIf(greatest(ended, covers), sequence < n) \
          FROM (SELECT *, transform(session, [{sessions}], [{numbers}]::Array(UInt64), 0::UInt64) AS n FROM {}) GROUP BY session",
         schema::frames(&format!("session IN ({sessions})"))
@@ -50,7 +52,7 @@ pub fn all(store: &ClickHouse, frames: &[Frame]) -> Result<FxHashMap<String, The
 fn read(row: &mut Reader) -> Option<(String, There)> {
     let (session, version, came) = (row.text()?, row.u64()?, row.i64()?);
     let (same, ended, sums, told, covers) = (row.u64()?, row.i64()?, row.u64()?, row.u64()?, row.i64()?);
-    let (holds, highest) = (row.u64()?, row.u64()?);
+    let (holds, highest, id) = (row.u64()?, row.u64()?, row.u64()?);
     let (later, calls, last) = (row.u64()?, row.u64()?, row.i64()?);
     let (earlier, before) = (row.u64()?, row.i64()?);
     let known = Known {
@@ -59,8 +61,8 @@ fn read(row: &mut Reader) -> Option<(String, There)> {
         before: (earlier > 0).then_some(before),
     };
     let of_same = |number: u64| (same > 0).then_some(number);
-    let (sums, told) = (of_same(sums), of_same(told));
-    Some((session, There { known, version, arrived: Some(came), sums, told, covers, holds, highest }))
+    let (id, sums, told) = (of_same(id), of_same(sums), of_same(told));
+    Some((session, There { known, id, version, arrived: Some(came), sums, told, covers, holds, highest }))
 }
 
 /// Of each of these recordings one more than the number of its last frame.

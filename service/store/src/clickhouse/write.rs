@@ -6,6 +6,7 @@ use std::hash::BuildHasher;
 use super::binary::Writer;
 use super::dictionary::Numbers;
 use super::rows::{Gathered, Rows};
+use super::schema;
 use super::store::ClickHouse;
 use super::told::{self, checksum};
 use crate::Error;
@@ -27,6 +28,8 @@ pub struct Slice {
     pub covers: i64,
     pub holds: u64,
     pub told: u64,
+    /// The frame of the same number that is there.
+    pub replaces: Option<u64>,
 }
 
 /// What is kept of a frame, ready to be written.
@@ -61,11 +64,11 @@ impl Data {
 
 /// Writes frames: the rows that make them count come last, all at once.
 pub fn write(store: &ClickHouse, frames: &[(Slice, Data)]) -> Result<(), Error> {
-    let (mut told, mut counting) = (Writer::default(), Writer::default());
+    let (mut told, mut replaced, mut counting) = (Writer::default(), Writer::default(), Writer::default());
     let mut ids = Vec::with_capacity(frames.len());
     let random = RandomState::new();
     for (slice, data) in frames {
-        let Slice { session, sequence, series, version, arrived, started, ended, covers, holds, told: of_head } = slice;
+        let Slice { session, sequence, series, version, arrived, started, ended, covers, holds, .. } = slice;
         // Of nobody else, whoever writes the same: the rows of two would be added up.
         let id = random.hash_one((session, sequence, version, std::process::id())).max(1);
         ids.push(id);
@@ -75,6 +78,7 @@ pub fn write(store: &ClickHouse, frames: &[(Slice, Data)]) -> Result<(), Error> 
         let columns = [&data.head[..], &data.totals, &data.functions];
         columns.into_iter().for_each(|bytes| told.text(bytes));
         told.u32(checksum(columns));
+        slice.replaces.iter().for_each(|id| replaced.u64(*id));
 
         let row = &mut counting;
         row.text(session.as_bytes());
@@ -85,7 +89,7 @@ pub fn write(store: &ClickHouse, frames: &[(Slice, Data)]) -> Result<(), Error> 
         row.u64(data.rows.len() as u64);
         row.u32(data.rows.columns());
         let bytes = data.rows.bytes + (data.totals.len() + data.functions.len()) as u64;
-        [data.rows.largest, bytes, data.digest, *of_head].into_iter().for_each(|number| row.u64(number));
+        [data.rows.largest, bytes, data.digest, slice.told].into_iter().for_each(|number| row.u64(number));
     }
     store.client.insert("frame_data (series, ended, frame, head, totals, functions, checksum)", &told.bytes)?;
     let mut gathered = Gathered::default();
@@ -100,6 +104,10 @@ pub fn write(store: &ClickHouse, frames: &[(Slice, Data)]) -> Result<(), Error> 
     }
     if gathered.len() > 0 {
         store.client.insert_block("path_sum", &gathered.take())?;
+    }
+    if !replaced.bytes.is_empty() {
+        schema::make_replaced(&store.client)?;
+        store.client.insert("replaced (frame)", &replaced.bytes)?;
     }
     let columns = "session, sequence, version, id, series, arrived, started, ended, covers, holds, calls, raw_ns, paths, columns, \
                    largest, bytes, sums, told";
