@@ -8,7 +8,7 @@ use super::dictionary::{self, Build, Numbers};
 use super::schema;
 use super::series::{self, Series};
 use super::store::ClickHouse;
-use super::sums::{self, Failure, Found, Unit};
+use super::sums::{self, Failure, Unit};
 use super::write::{Data, Slice, write};
 use super::{paths, told};
 use crate::engine::Tier;
@@ -94,9 +94,18 @@ fn join(store: &ClickHouse, series: &Series, build: &Build, run: &Run) -> Result
         replaces: Some(first.id),
     };
     let all = [rows];
-    let ([sums, open], told) = paths::ask(store, &all, || told::read(store, all[0].iter()))?;
-    let mut units = all.map(|rows| Unit::new(OfSeries::to_keep(), build, rows));
-    match sums::add(store, &mut units, Found { told, sums, open }, &mut FxHashMap::default()) {
+    let answered = paths::ask(store, &all, || {
+        let mut unit = Unit::new(OfSeries::to_keep(), build, &all[0]);
+        unit.add_told(store, &told::read(store, all[0].iter())?, &mut FxHashMap::default())?;
+        Ok(unit)
+    });
+    let ([sums, open], unit) = match answered {
+        Ok(answered) => answered,
+        Err(Failure::Moved) => return Ok(false),
+        Err(Failure::Error(error)) => return Err(error),
+    };
+    let mut units = [unit];
+    match sums::add(store, &mut units, &sums, &open) {
         Ok(()) => {}
         Err(Failure::Moved) => return Ok(false),
         Err(Failure::Error(error)) => return Err(error),

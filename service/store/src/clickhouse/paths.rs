@@ -8,6 +8,7 @@ use super::binary::Reader;
 use super::schema::NUMBERS;
 use super::series::{AT_ONCE, Row, filed};
 use super::store::ClickHouse;
+use super::sums::Failure;
 use crate::{Error, codec};
 
 /// How many numbers of a path are sums; the others are of open calls.
@@ -34,8 +35,8 @@ pub struct Answer {
 pub fn ask<T>(
     store: &ClickHouse,
     units: &[Vec<Row>],
-    meanwhile: impl FnOnce() -> Result<T, Error>,
-) -> Result<([Vec<Answer>; 2], T), Error> {
+    meanwhile: impl FnOnce() -> Result<T, Failure>,
+) -> Result<([Vec<Answer>; 2], T), Failure> {
     let answer = |question: Question| store.client.rows(&question.query, &[]).map(|bytes| Answer { question, bytes });
     let questions = [sums(units), open(units)];
     // Adding up takes most of the time.
@@ -123,27 +124,44 @@ fn edges(rows: &[Row]) -> impl Iterator<Item = &Row> {
 }
 
 impl Answer {
-    /// Hands over each row: so many numbers that tell which it is, and those of its path.
-    pub fn read<const KEYS: usize>(
-        &self,
-        store: &ClickHouse,
-        mut take: impl FnMut([u64; KEYS], codec::Numbers) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    /// Its rows, of so many numbers that tell which each is, and those of its path.
+    pub fn rows(&self, store: &ClickHouse, keys: usize) -> Result<impl Iterator<Item = Numbered<'_>>, Error> {
         let Question { columns, is_small, .. } = &self.question;
-        let mut rows = Reader::of(&self.bytes);
-        let damaged = || store.damaged("a frame");
-        while !rows.is_at_end() {
-            let mut keys = [0; KEYS];
-            for key in &mut keys {
-                *key = rows.u64().ok_or_else(damaged)?;
-            }
-            let mut numbers: codec::Numbers = [0; codec::NUMBERS];
-            for at in columns {
-                let number = if *is_small { rows.i64().map(i128::from) } else { rows.i128() };
-                numbers[*at] = number.ok_or_else(damaged)?;
-            }
-            take(keys, numbers)?;
+        let rows = self.bytes.chunks_exact(8 * keys + columns.len() * if *is_small { 8 } else { 16 });
+        let is_whole = rows.remainder().is_empty();
+        let row = |bytes| Numbered { question: &self.question, bytes };
+        if is_whole { Ok(rows.map(row)) } else { Err(store.damaged("a frame")) }
+    }
+}
+
+/// A row of an answer.
+pub struct Numbered<'a> {
+    question: &'a Question,
+    bytes: &'a [u8],
+}
+
+impl Numbered<'_> {
+    /// The numbers that tell which it is, and those of its path. `None` if it has not so many.
+    pub fn read<const KEYS: usize>(&self) -> Option<([u64; KEYS], codec::Numbers)> {
+        let mut row = Reader::of(self.bytes);
+        let mut keys = [0; KEYS];
+        for key in &mut keys {
+            *key = row.u64()?;
         }
-        Ok(())
+        let mut numbers: codec::Numbers = [0; codec::NUMBERS];
+        for at in &self.question.columns {
+            numbers[*at] = if self.question.is_small { i128::from(row.i64()?) } else { row.i128()? };
+        }
+        Some((keys, numbers))
+    }
+
+    /// The first of those that tell which it is.
+    pub fn keys<const KEYS: usize>(&self) -> Option<[u64; KEYS]> {
+        let mut row = Reader::of(self.bytes);
+        let mut keys = [0; KEYS];
+        for key in &mut keys {
+            *key = row.u64()?;
+        }
+        Some(keys)
     }
 }

@@ -1,6 +1,7 @@
 //! What is asked for, added up as a profile.
 
 use std::collections::hash_map::Entry;
+use std::thread;
 
 use diytrace_profile::load::Loaded;
 use diytrace_profile::merge::{By, Merging, PartKey};
@@ -9,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::dictionary::{self, Build};
 use super::series::{self, Row, Series};
 use super::store::ClickHouse;
-use super::sums::{self, Failure, Found, Unit};
+use super::sums::{self, Failure, Unit};
 use super::{parallel, paths, told};
 use crate::engine::Selected;
 use crate::sums::OfSeries;
@@ -17,6 +18,9 @@ use crate::{Error, GroupBy, Labels, Query};
 
 /// How often frames are listed again that others replace or throw away while they are read.
 const MOST_TRIES: usize = 5;
+
+/// Of how many builds names are asked for before it is known that they are needed.
+const FEW_BUILDS: usize = 2;
 
 /// The sums of what is asked for.
 pub fn select(store: &ClickHouse, query: &Query, by: &GroupBy) -> Result<Selected, Error> {
@@ -64,6 +68,16 @@ fn once(store: &ClickHouse, query: &Query, by: &GroupBy) -> Result<Selected, Fai
     Ok(Selected { loaded, merged: merging.finish() })
 }
 
+/// Reads the names of builds that are not there yet.
+fn read_builds(store: &ClickHouse, builds: &mut FxHashMap<u64, Build>, wanted: FxHashSet<u64>) -> Result<(), Error> {
+    for build in wanted {
+        if let Entry::Vacant(place) = builds.entry(build) {
+            place.insert(dictionary::read(store, build)?);
+        }
+    }
+    Ok(())
+}
+
 /// A selection, as it is read.
 struct Selecting<'a> {
     store: &'a ClickHouse,
@@ -86,7 +100,16 @@ impl Selecting<'_> {
         let Self { store, merging, loaded, told, sessions, builds, by, is_labelled } = self;
         let chosen: Vec<&Series> = all.iter().filter(|series| query.selects(&series.labels)).collect();
         let mut rows: FxHashMap<u64, Vec<Row>> = FxHashMap::default();
-        for row in series::rows(store, &chosen, query.range, query.session.as_deref())? {
+        // Names take as long to be asked for as frames: both at once, where names are not many more than will be needed.
+        let likely: FxHashSet<u64> = chosen.iter().map(|series| series.build).collect();
+        let found = thread::scope(|scope| {
+            let reading = (likely.len() <= FEW_BUILDS).then(|| scope.spawn(|| read_builds(store, builds, likely)));
+            let found = series::rows(store, &chosen, query.range, query.session.as_deref());
+            reading
+                .map_or(Ok(()), |reading| reading.join().unwrap_or_else(|_| Err(store.damaged("a table of paths"))))?;
+            found
+        })?;
+        for row in found {
             rows.entry(row.series).or_default().push(row);
         }
         type Key<'a> = (Option<String>, &'a PartKey, u64);
@@ -107,17 +130,17 @@ impl Selecting<'_> {
         if keys.is_empty() {
             return Ok(());
         }
-        let ([sums, open], told_of_frames) = paths::ask(store, &rows_of, || {
-            for (_, _, build) in &keys {
-                if let Entry::Vacant(place) = builds.entry(*build) {
-                    place.insert(dictionary::read(store, *build)?);
-                }
-            }
-            told::read(store, rows_of.iter().flatten())
+        let ([sums, open], mut units) = paths::ask(store, &rows_of, || {
+            read_builds(store, builds, keys.iter().map(|(_, _, build)| *build).collect())?;
+            let builds = &*builds;
+            let found = told::read(store, rows_of.iter().flatten())?;
+            let each = keys.iter().zip(&rows_of);
+            let mut units: Vec<Unit> =
+                each.map(|((_, _, build), rows)| Unit::new(OfSeries::default(), &builds[build], rows)).collect();
+            units.iter_mut().try_for_each(|unit| unit.add_told(store, &found, sessions))?;
+            Ok(units)
         })?;
-        let unit = |((_, _, build), rows): (&Key, Vec<Row>)| Unit::new(OfSeries::default(), &builds[build], rows);
-        let mut units: Vec<Unit> = keys.iter().zip(rows_of).map(unit).collect();
-        sums::add(store, &mut units, Found { told: told_of_frames, sums, open }, sessions)?;
+        sums::add(store, &mut units, &sums, &open)?;
         // ClickHouse has nothing to do now.
         let finished = parallel::each(keys.iter().zip(units).collect(), |((_, part, _), unit)| {
             let build = unit.build;
