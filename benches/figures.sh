@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # The figures that the documents show, from the raw results that are kept. tests/docs holds the documents against it.
 #
-#   benches/figures.sh machine speed|trust|busy|driven  what was measured, on what and when, in one sentence
+#   benches/figures.sh machine speed|trust|moved|busy|driven  what was measured, on what and when, in one sentence
 #   benches/figures.sh speed WORKLOAD…                 tables
 #   benches/figures.sh truth [CONTENDER]
-#   benches/figures.sh cost|aa|layout|layout-claims|planted|series|threads
+#   benches/figures.sh cost|aa|layout|layout-claims|planted|planted-small|refactored|looks|compared-postgres|series|threads
 #   benches/figures.sh calls WORKLOAD                  numbers, to stand in a sentence
 #   benches/figures.sh ns|written|x-floor|x-empty|x-uftrace WORKLOAD CONTENDER
 #   benches/figures.sh truth-runs|error|range|covered|stated-percent WORKLOAD CONTENDER
@@ -20,6 +20,7 @@ export LC_ALL=C # the same figures everywhere: no decimal commas
 benches=$(cd "$(dirname "$0")" && pwd)
 kept=$benches/results/2026-11-23-amd-epyc # what the documents are about
 trust=$benches/results/2026-11-20-amd-epyc # but for verdicts
+moved=$benches/results/2026-11-24-amd-epyc # but for what was refactored, or is small
 busy=$benches/results/2026-11-22-intel-xeon # and for these
 driven=$benches/results/2026-11-24-amd-epyc # and for load
 
@@ -61,7 +62,7 @@ machine() {
 what=${1:-}
 (($# == 0)) || shift
 case $what:$# in
-machine:1) case $1 in busy) kept=$busy machine busy-machine ;; driven) kept=$driven machine load-machine ;; speed) machine machine ;; trust) kept=$trust machine trust-machine ;; *) usage ;; esac ;;
+machine:1) case $1 in busy) kept=$busy machine busy-machine ;; driven) kept=$driven machine load-machine ;; speed) machine machine ;; trust) kept=$trust machine trust-machine ;; moved) kept=$moved machine trust-machine ;; *) usage ;; esac ;;
 speed:[1-9]) for workload; do table speed speed -v brief=1 -v only="$workload"; done | without_first_line ;;
 cost:0) table speed speed -v summary=1 ;;
 truth:0) table truth truth -v brief=1 ;;
@@ -70,6 +71,10 @@ aa:0) verdicts aa trust-aa ;;
 layout:0) verdicts aa trust-layout -v title=layout -v key=layout ;;
 layout-claims:0) verdicts layout trust-layout-claims ;;
 planted:0) verdicts planted trust-planted ;;
+planted-small:0) trust=$moved verdicts planted trust-planted ;;
+refactored:0) trust=$moved verdicts refactored trust-refactored ;;
+looks:0) trust=$moved verdicts looks trust-looks ;;
+compared-postgres:0) trust=$moved verdicts postgres trust-postgres ;;
 series:0) verdicts series trust-series ;;
 threads:0) table threads threads | without_first_line ;;
 calls:1) table speed speed -v figure=calls -v only="$1" ;;

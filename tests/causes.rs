@@ -179,6 +179,22 @@ fn a_function_that_is_asked_for_more_costs_more() {
 }
 
 #[test]
+fn calls_that_are_as_many_more_in_fresh_runs_are_confirmed_whatever_their_time_does() {
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path();
+    let (base, more) = (recorded(&[]), recorded(&["-DWIDTH=6"]));
+    make_up(here, "before", &base, &[], 0.01, 1);
+    make_up(here, "after", &more, &[], 0.01, 2);
+    make_up(here, "before2", &base, &[], 0.01, 3);
+    make_up(here, "after2", &more, &[("next", 4.0 / 6.0)], 0.01, 4);
+    let (json, text, _) = compared(here, &["before", "after"]);
+    assert_eq!(of_verdict(&json, "changed"), ["next"], "{text}");
+    let (json, text, _) = compared(here, &["before", "after", "--confirm", "before2", "after2"]);
+    let next = function(&json, "next");
+    assert_eq!((&next["verdict"], &next["repeat"]["is_confirmed"]), (&json!("calls"), &json!(true)), "{text}");
+}
+
+#[test]
 fn what_was_inlined_takes_its_callers_time() {
     let here = tempfile::tempdir().unwrap();
     let here = here.path();

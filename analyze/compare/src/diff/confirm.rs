@@ -77,16 +77,17 @@ fn judge(function: &mut Function, again: &Function, options: &Options) {
         (function.verdict, function.cause) = (Verdict::Moved, again.cause.clone());
         return;
     }
+    let repeats_calls = again.calls.verdict.is_changed() && is_alike(function.calls.difference, again.calls.difference);
+    let repeats_time = repeats(&function.self_ns, &again.self_ns, options);
+    // Where the time is too little to be sure of, twice, the calls may be no less sure for that.
+    if function.verdict == Verdict::Changed && !repeats_time && repeats_calls && function.calls.verdict.is_changed() {
+        function.verdict = if function.follows.is_empty() { Verdict::Calls } else { Verdict::Follows };
+    }
     let (is_confirmed, difference, p) = match function.verdict {
-        Verdict::Changed | Verdict::SameCode => {
-            let is_confirmed = repeats(&function.self_ns, &again.self_ns, options);
-            (is_confirmed, again.self_ns.difference, again.self_ns.p)
-        }
+        Verdict::Changed | Verdict::SameCode => (repeats_time, again.self_ns.difference, again.self_ns.p),
         // Also those that follow: their callers' counts are held against fresh runs likewise.
         Verdict::Calls | Verdict::Follows => {
-            let (first, second) = (function.calls.difference, again.calls.difference);
-            let is_confirmed = again.calls.verdict.is_changed() && is_alike(first, second);
-            (is_confirmed, second, again.calls.p_adjusted.unwrap_or(0.0))
+            (repeats_calls, again.calls.difference, again.calls.p_adjusted.unwrap_or(0.0))
         }
         Verdict::OneSided => (function.on == again.on, None, 0.0),
         _ => return,
