@@ -18,8 +18,11 @@ pub struct SoFar<'a> {
     pub min_change: f64,
 }
 
-/// Whether it pays to make more runs of a query: whether a function of which a change would count, or all together, would be
-/// called changed at the most runs if it goes on as it does.
+/// Runs are added where they have that chance to decide, if it goes on as it does (conditional power).
+const CHANCE: f64 = 0.2;
+
+/// Whether it pays to make more runs of a query: whether a function of which a change would count, or all together, may well
+/// be called changed at the most runs.
 pub fn pays(query: &Query, looks: Looks, options: &Options) -> bool {
     let of_functions = |is_own: bool| {
         let functions = query.functions.iter().filter(move |one| strata::is_own(one, query.is_one_build) == is_own);
@@ -49,7 +52,9 @@ pub fn pays_of(tests: &[SoFar], runs: usize, looks: Looks, options: &Options) ->
         Correction::Holm => level / (tests.len() - significant).max(1) as f64,
     };
     let is_reachable = smallest_p(looks.most, looks.most) <= needed;
-    let more = (looks.most as f64 / runs.max(1) as f64).sqrt();
+    // Of all runs' deviations, those so far tell a part, and chance the rest.
+    let part = runs.max(1) as f64 / looks.most as f64;
+    let expected = |p: f64| deviations(p) / part.sqrt() + deviations(2.0 * CHANCE) * (1.0 - part).sqrt();
     let is_one = |one: &SoFar| {
         let is_open = matches!(
             one.verdict,
@@ -57,10 +62,7 @@ pub fn pays_of(tests: &[SoFar], runs: usize, looks: Looks, options: &Options) ->
         );
         // What the correction may be off by, no number of runs makes less.
         let is_above_error = one.test.difference_ns().abs() > one.test.error_ns;
-        is_open
-            && is_above_error
-            && one.test.is_at_least(one.min_change)
-            && deviations(one.test.p) * more >= deviations(needed)
+        is_open && is_above_error && one.test.is_at_least(one.min_change) && expected(one.test.p) >= deviations(needed)
     };
     is_reachable && tests.iter().any(is_one)
 }
