@@ -4,7 +4,7 @@
 #   benches/figures.sh machine speed|trust|moved|busy|driven  what was measured, on what and when, in one sentence
 #   benches/figures.sh speed WORKLOAD…                 tables
 #   benches/figures.sh truth [CONTENDER]
-#   benches/figures.sh cost|aa|layout|layout-claims|planted|planted-small|refactored|looks|compared-postgres|series|threads
+#   benches/figures.sh cost|aa|layout|layout-claims|planted|planted-small|refactored|spread|looks|compared-postgres|series|threads
 #   benches/figures.sh calls WORKLOAD                  numbers, to stand in a sentence
 #   benches/figures.sh ns|written|x-floor|x-empty|x-uftrace WORKLOAD CONTENDER
 #   benches/figures.sh truth-runs|error|range|covered|stated-percent WORKLOAD CONTENDER
@@ -20,7 +20,7 @@ export LC_ALL=C # the same figures everywhere: no decimal commas
 benches=$(cd "$(dirname "$0")" && pwd)
 kept=$benches/results/2026-11-23-amd-epyc # what the documents are about
 trust=$benches/results/2026-11-20-amd-epyc # but for verdicts
-moved=$benches/results/2026-11-24-amd-epyc # but for what was refactored, or is small
+moved=$benches/results/2026-11-24-intel-xeon # but for what was refactored, or is small
 busy=$benches/results/2026-11-22-intel-xeon # and for these
 driven=$benches/results/2026-11-24-amd-epyc # and for load
 
@@ -73,6 +73,7 @@ layout-claims:0) verdicts layout trust-layout-claims ;;
 planted:0) verdicts planted trust-planted ;;
 planted-small:0) trust=$moved verdicts planted trust-planted ;;
 refactored:0) trust=$moved verdicts refactored trust-refactored ;;
+spread:0) trust=$moved verdicts spread trust-spread ;;
 looks:0) trust=$moved verdicts looks trust-looks ;;
 compared-postgres:0) trust=$moved verdicts postgres trust-postgres ;;
 series:0) verdicts series trust-series ;;
