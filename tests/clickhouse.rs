@@ -323,6 +323,21 @@ fn bad_use_is_one_sentence_without_secrets() {
         }
     }
     others.end();
+    // What is selected is said as it is of a file.
+    story.done("push --store s.db one");
+    for (line, says) in [
+        ("report --select servic=forks", "no series has a label `servic`; there are build, host, service"),
+        ("report --select service=fork", "nothing in the store has service=fork; service is forks"),
+        ("report --since yesterday", "`yesterday` is no time"),
+        ("report --until 2d", "nothing is selected"),
+        ("report --by hots", "no series has a label `hots`"),
+        ("diff service=a service=b", "service is forks"),
+        ("history main --over buil", "no series has a label `buil`"),
+    ] {
+        let said = story.refused(&format!("{line} --store STORE"));
+        assert!(said.contains(says), "{line}: {said}");
+        assert_eq!(said, story.refused(&format!("{line} --store s.db")), "{line}");
+    }
     // Another version.
     story.engine.run("runs", "INSERT INTO store VALUES (99)");
     for line in ["report --store STORE", "push --store STORE one"] {
