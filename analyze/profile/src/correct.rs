@@ -11,42 +11,24 @@ use std::ops::Range;
 
 use crate::cores::WORTH_ANOTHER_CORE;
 use crate::merge::{Group, Pairs, Part, PathId, Tree};
+pub use crate::path_times::{PathTimes, TimesList};
 use crate::time::Time;
 
 /// Times of a tree's paths, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     /// Corrected.
-    pub corrected: Vec<PathTimes>,
+    pub corrected: TimesList,
     /// As measured.
-    pub raw: Vec<PathTimes>,
+    pub raw: TimesList,
     /// Whether a path leads to a recursion that is folded into one above it: its function is open while that goes on.
     pub is_on_cycle: Vec<bool>,
 }
 
-/// Times of a path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PathTimes {
-    /// Of all its calls, without what they called.
-    pub own: Time,
-    /// Of its calls that are not inside a folded recursion, with all they called.
-    pub inclusive: Time,
-    /// The same of those that are.
-    pub inside: Time,
-    /// Of all its calls that have ended, with all they called: as measured, less what the hooks cost, and not fitted to others.
-    pub closed: Time,
-    /// How far off `inclusive` may be.
-    pub error: Time,
-    /// How far off `own` may be.
-    pub own_error: Time,
-}
-
-impl PathTimes {
-    /// Gives it another own time, which fits to others: it may belong there instead.
-    fn set_own(&mut self, own: Time) {
-        self.own_error += (own - self.own).max(self.own - own);
-        self.own = own;
-    }
+/// Gives a path another own time, which fits to others: it may belong there instead.
+fn set_own(times: &mut PathTimes, own: Time) {
+    times.own_error += (own - times.own).max(times.own - own);
+    times.own = own;
 }
 
 /// Corrects the times of a group's paths.
@@ -118,8 +100,8 @@ impl Measured {
 }
 
 /// Times of all paths, from what was measured. `is_estimate`: it may not fit into the time of the path above.
-fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId) -> Measured) -> Vec<PathTimes> {
-    let mut times = vec![PathTimes::default(); tree.paths.len()];
+fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId) -> Measured) -> TimesList {
+    let mut times = TimesList::of(tree.paths.len());
     // Every path comes directly before those below it: in reverse, all below a path are done before it, and their sums are
     // the last that were begun.
     let mut sums: Vec<(PathId, Below)> = Vec::new();
@@ -147,7 +129,7 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         let error = systematic + (inclusive - inclusive_measured[0]).at_least_zero();
         let moved = if is_elsewhere { Time::ZERO } else { own - self_measured };
         let own_error = own_error + moved;
-        times[id] = PathTimes { own, inclusive, inside, closed, error, own_error };
+        times.set(id, &PathTimes { own, inclusive, inside, closed, error, own_error });
         if let Some(parent) = paths.parent(path) {
             let part = Below { own: all_own, inclusive, inside, error: systematic };
             match sums.last_mut() {
@@ -164,7 +146,7 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         }
         if folds.is_head[id] {
             let recursion = id..paths.end(path) as usize;
-            fit_own(&mut times[recursion.clone()]);
+            fit_own(recursion.clone(), &mut times);
             fit_inside(tree, folds, recursion, &mut times);
         } else if is_estimate && !paths.is_untimed(path) {
             // What is no estimate fits: its inclusive times were added up of own ones.
@@ -197,19 +179,19 @@ impl Below {
 }
 
 /// Fits the paths directly below one into its time, which is final, and gives it what they leave.
-fn fit_below(children: &[usize], id: usize, times: &mut [PathTimes]) {
-    let room = times[id].inclusive;
+fn fit_below(children: &[usize], id: usize, times: &mut TimesList) {
+    let room = times.inclusive(id);
     if children.is_empty() {
-        return times[id].set_own(room);
+        return times.change(id, |times| set_own(times, room));
     }
     shrink(times, children, room);
-    let taken: Time = children.iter().map(|&child| times[child].inclusive).sum();
-    times[id].set_own(room - taken);
+    let taken: Time = children.iter().map(|&child| times.inclusive(child)).sum();
+    times.change(id, |times| set_own(times, room - taken));
 }
 
 /// Makes times fit into a room, those first that are uncertain; what is cut off is uncertain, too.
-fn shrink(times: &mut [PathTimes], ids: &[usize], room: Time) {
-    let sum: Time = ids.iter().map(|&id| times[id].inclusive).sum();
+fn shrink(times: &mut TimesList, ids: &[usize], room: Time) {
+    let sum: Time = ids.iter().map(|&id| times.inclusive(id)).sum();
     let mut excess = (sum - room).at_least_zero();
     for at_most_the_error in [true, false] {
         if excess == Time::ZERO {
@@ -217,36 +199,39 @@ fn shrink(times: &mut [PathTimes], ids: &[usize], room: Time) {
         }
         let most =
             |times: &PathTimes| if at_most_the_error { times.inclusive.min(times.error) } else { times.inclusive };
-        let all: Time = ids.iter().map(|&id| most(&times[id])).sum();
+        let all: Time = ids.iter().map(|&id| most(&times.get(id))).sum();
         let to_cut = excess.min(all);
         for &id in ids {
-            let time = &mut times[id];
-            let most = most(time);
+            let mut time = times.get(id);
+            let most = most(&time);
             // Rounded up, so that nothing is left over.
             let cut = if to_cut == all { most } else { (most - most.share(all - to_cut, all)).min(excess) };
             time.inclusive = time.inclusive - cut;
             time.error += cut;
+            times.set(id, &time);
             excess = excess - cut;
         }
     }
 }
 
 /// Fits the own times in a folded recursion, and below it, into the inclusive time of its outermost calls.
-fn fit_own(times: &mut [PathTimes]) {
-    let room = times[0].inclusive;
-    let sum: Time = times.iter().map(|times| times.own).sum();
+fn fit_own(recursion: Range<usize>, times: &mut TimesList) {
+    let head = recursion.start;
+    let room = times.inclusive(head);
+    let own = |times: &TimesList| recursion.clone().map(|id| times.get(id).own).sum::<Time>();
+    let sum = own(times);
     if sum > room {
-        times.iter_mut().for_each(|times| times.set_own(times.own.share(room, sum)));
+        recursion.clone().for_each(|id| times.change(id, |times| set_own(times, times.own.share(room, sum))));
     }
-    let sum: Time = times.iter().map(|times| times.own).sum();
-    times[0].set_own(times[0].own + (room - sum));
+    let left = room - own(times);
+    times.change(head, |times| set_own(times, times.own + left));
 }
 
 /// Fits what was measured inside folded recursions into the time of the path above.
-fn fit_inside(tree: &Tree, folds: &Folds, recursion: Range<usize>, times: &mut [PathTimes]) {
+fn fit_inside(tree: &Tree, folds: &Folds, recursion: Range<usize>, times: &mut TimesList) {
     // Every path comes after the one above it, whose time is final by then.
     for id in recursion {
-        let above = times[id];
+        let above = times.get(id);
         let children: Vec<usize> = tree.children(id as PathId).map(|child| child as usize).collect();
         shrink(times, &children, above.inclusive);
         let room = if folds.is_head[id] { above.inclusive + above.inside } else { above.inside };
@@ -255,17 +240,18 @@ fn fit_inside(tree: &Tree, folds: &Folds, recursion: Range<usize>, times: &mut [
 }
 
 /// Makes times inside a recursion fit into a room, each by its share; what is cut off is uncertain.
-fn shrink_inside(times: &mut [PathTimes], ids: &[usize], room: Time) {
-    let sum: Time = ids.iter().map(|&id| times[id].inside).sum();
+fn shrink_inside(times: &mut TimesList, ids: &[usize], room: Time) {
+    let sum: Time = ids.iter().map(|&id| times.get(id).inside).sum();
     if sum <= room {
         return;
     }
     let mut left = room;
     for &id in ids {
-        let time = &mut times[id];
+        let mut time = times.get(id);
         let fitting = time.inside.share(room, sum).min(left);
         time.error += time.inside - fitting;
         time.inside = fitting;
+        times.set(id, &time);
         left = left - fitting;
     }
 }
@@ -367,11 +353,11 @@ mod tests {
     fn no_time_is_negative_and_no_child_above_its_parent() {
         let nodes = vec![node(0x1000, None, slot(1, 110, 10)), node(0x1100, Some(0), slot(10, 15, 0))];
         let times = correct(&merge(&[with_costs(nodes)], By::All, None).groups[0]);
-        assert_eq!(times.corrected[1].inclusive, Time::ZERO);
-        assert_eq!(times.corrected[0].inclusive.ns(), 58.0);
+        assert_eq!(times.corrected.inclusive(1), Time::ZERO);
+        assert_eq!(times.corrected.inclusive(0).ns(), 58.0);
         // Ten pairs whose cost may be off by 1, and 5 that had to be cut off.
-        assert_eq!(times.corrected[1].error.ns(), 15.0);
-        assert_eq!(times.raw[1].inclusive.ns(), 15.0);
+        assert_eq!(times.corrected.get(1).error.ns(), 15.0);
+        assert_eq!(times.raw.inclusive(1).ns(), 15.0);
     }
 
     #[test]
@@ -422,19 +408,19 @@ mod tests {
             let (tree, times) = (&group.tree, correct(group));
             for all in [&times.corrected, &times.raw] {
                 let mut callees = vec![Time::ZERO; tree.paths.len()];
-                for (path, times) in tree.paths.iter().zip(all) {
+                for (path, times) in tree.paths.iter().zip(all.iter()) {
                     prop_assert!(times.own >= Time::ZERO);
                     if let Some(parent) = path.key.parent {
                         callees[parent as usize] += times.inclusive;
                     }
                 }
-                for (callees, times) in callees.iter().zip(all) {
+                for (callees, times) in callees.iter().zip(all.iter()) {
                     prop_assert!(*callees <= times.inclusive);
                 }
             }
             for all in [&times.corrected, &times.raw] {
                 let own: Time = all.iter().map(|times| times.own).sum();
-                let roots = tree.paths.iter().zip(all).filter(|(path, _)| path.key.parent.is_none());
+                let roots = tree.paths.iter().zip(all.iter()).filter(|(path, _)| path.key.parent.is_none());
                 let roots: Time = roots.map(|(_, times)| times.inclusive).sum();
                 prop_assert_eq!(own, roots);
             }

@@ -45,22 +45,26 @@ impl Kind {
             return false;
         }
         for times in [&mut times.corrected, &mut times.raw] {
-            for (times, path) in times.iter_mut().zip(&tree.paths) {
-                times.own = path.counts.off.split(times.own).map_or(Time::ZERO, |split| self.of(split));
-                (times.inclusive, times.inside) = (times.own, Time::ZERO);
-                if self == Self::Wait {
-                    // The kernel's own, but for what had to fit into a time that is not.
-                    times.own_error = (path.counts.off.wait - times.own).at_least_zero();
-                    times.error = times.own_error;
-                }
+            for (id, path) in tree.paths.iter().enumerate() {
+                times.change(id, |times| {
+                    times.own = path.counts.off.split(times.own).map_or(Time::ZERO, |split| self.of(split));
+                    (times.inclusive, times.inside) = (times.own, Time::ZERO);
+                    if self == Self::Wait {
+                        // The kernel's own, but for what had to fit into a time that is not.
+                        times.own_error = (path.counts.off.wait - times.own).at_least_zero();
+                        times.error = times.own_error;
+                    }
+                });
             }
             for (id, path) in tree.paths.iter().enumerate().rev() {
                 if let Some(parent) = path.key.parent {
-                    let PathTimes { inclusive, error, .. } = times[id];
-                    times[parent as usize].inclusive += inclusive;
-                    if self == Self::Wait {
-                        times[parent as usize].error += error;
-                    }
+                    let PathTimes { inclusive, error, .. } = times.get(id);
+                    times.change(parent as usize, |above| {
+                        above.inclusive += inclusive;
+                        if self == Self::Wait {
+                            above.error += error;
+                        }
+                    });
                 }
             }
         }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::target::Watched;
 use diytrace_profile::human::{bytes, count, counted, moment};
-use diytrace_profile::load::{Arena, Node};
+use diytrace_profile::load::Arena;
 use diytrace_profile::process::State;
 
 /// Processes that the text tells one by one; JSON has them all.
@@ -96,7 +96,7 @@ impl Status {
 
 fn calls_of(arena: &Arena) -> u64 {
     let timed = arena.nodes.iter().filter(|node| !node.is_untimed());
-    timed.map(Node::calls_once).fold(0, u64::saturating_add)
+    timed.map(|node| node.calls_once()).fold(0, u64::saturating_add)
 }
 
 fn word(state: State) -> &'static str {

@@ -286,7 +286,7 @@ mod tests {
             (0..3).map(|_| Call { function: 0x1000, own: 500, callees: vec![leaf(), leaf()] }).collect();
         let costs = Costs { inner: 2.3, outer: 3.1, ..Costs::default() };
         let mut arena = arena(record(&all, costs, 3));
-        arena.nodes.iter_mut().for_each(|node| node.has_histogram = true);
+        arena.nodes.change_each(|_, node| node.has_histogram = true);
         arena.functions = vec![function_of(0x1000, &[700; 3]), function_of(0x1100, &[100; 6])];
         let frame = frame(None, &family(vec![arena]), &Default::default());
         let merged = &frame.merged;

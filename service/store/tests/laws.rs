@@ -36,7 +36,7 @@ fn any_family() -> impl Strategy<Value = Family> {
             let mut arena = arena(record(&calls, costs, fold_at));
             if !arena.nodes.is_empty() {
                 let open = open.index(arena.nodes.len());
-                arena.nodes[open].slots[0].mark = 400 | mark::OPEN;
+                arena.nodes.change(open, |node| node.slots[0].mark = 400 | mark::OPEN);
             }
             arena.functions = vec![function_of(0x1000, &times)];
             let mut family = family(vec![arena]);

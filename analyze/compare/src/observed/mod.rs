@@ -249,7 +249,7 @@ impl Observed {
         let (inner, outer) = (overhead.inner.ns(), overhead.outer.ns());
         let inside = if inner + outer > 0.0 { inner / (inner + outer) } else { 0.5 };
         let mut numbers: Vec<Option<usize>> = Vec::with_capacity(group.tree.paths.len());
-        for ((id, path), times) in (0..).zip(&group.tree.paths).zip(&times.corrected) {
+        for ((id, path), times) in (0..).zip(&group.tree.paths).zip(times.corrected.iter()) {
             if path.is_untimed() {
                 numbers.push(None);
                 continue;

@@ -138,8 +138,9 @@ pub fn functions(
         sums.functions[function as usize].is_open_in_recursion = true;
     }
     let paths = &group.tree.paths;
+    let mut latest = vec![None; paths.ends().len()];
     let mut above: Vec<Frame> = Vec::new();
-    for (id, (corrected, raw)) in (0..).zip(times.corrected.iter().zip(&times.raw)) {
+    for (id, (corrected, raw)) in (0..).zip(times.corrected.iter().zip(times.raw.iter())) {
         while let Some(left) = above.pop_if(|frame| frame.end <= id) {
             sums.leave(&left, above.last_mut());
         }
@@ -156,7 +157,12 @@ pub fn functions(
             true => sums.caller_of_edge(paths.site(id), paths.flags(id)),
             false => above.last().map(|frame| frame.call),
         };
-        let edge_index = caller.map(|caller| sums.edge(caller.function, function_index));
+        // What leads to the same function from the same place is mostly called by the same.
+        let known: &mut Option<(u32, u32)> = &mut latest[paths.number_of(id) as usize];
+        let edge_index = caller.map(|Call { function, .. }| match *known {
+            Some((caller, edge)) if caller == function => edge,
+            _ => known.insert((function, sums.edge(function, function_index))).1,
+        });
         let function = &mut sums.functions[function_index as usize];
         let is_outermost = function.enter() && paths.flags(id) & flag::NESTED == 0;
         let counts_inside = is_outermost && !function.is_open_in_recursion;
@@ -169,8 +175,8 @@ pub fn functions(
         if is_inlined(id) {
             function.inlined_calls = function.inlined_calls.saturating_add(calls);
         }
-        function.corrected.add(corrected, call);
-        function.raw.add(raw, call);
+        function.corrected.add(&corrected, call);
+        function.raw.add(&raw, call);
         function.own_error += corrected.own_error;
         function.own_off.add_any(off);
         if is_outermost {
@@ -192,7 +198,7 @@ pub fn functions(
             edge.calls = edge.calls.saturating_add(calls);
             edge.own_error += corrected.own_error;
             edge.own_off.add_any(off);
-            for (sums, times) in [(&mut edge.corrected, corrected), (&mut edge.raw, raw)] {
+            for (sums, times) in [(&mut edge.corrected, &corrected), (&mut edge.raw, &raw)] {
                 caller.add_edge(sums, times, is_outermost_edge);
             }
             if caller.is_outermost {

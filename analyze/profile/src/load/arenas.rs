@@ -160,7 +160,9 @@ impl Reading {
             let node = self.find(record.node);
             let off = Off { wait_ns: record.wait_ns, preempted_ns: record.preempted_ns };
             match node {
-                Some(node) if off.wait_ns.max(off.preempted_ns) < LONGEST => self.arena.nodes[node].off = off,
+                Some(node) if off.wait_ns.max(off.preempted_ns) < LONGEST => {
+                    self.arena.nodes.change(node, |node| node.off = off)
+                }
                 _ => damage.off_cpu += 1,
             }
             (next, left) = (record.next, left - 1);
@@ -197,7 +199,7 @@ impl Reading {
         *damaged += usize::from(found.is_none());
         // Nothing is counted under calls that are not recorded or whose recursion is folded; where a damaged file
         // says so, the next above that can have calls takes them. Each step leads to an earlier node.
-        while let Some(node) = found.map(|index| &self.arena.nodes[index]) {
+        while let Some(node) = found.map(|index| self.arena.nodes.get(index)) {
             let elsewhere = match node.folded_into {
                 Some(position) => Some(position),
                 None if node.is_untimed() => node.parent,

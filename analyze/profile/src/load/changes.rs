@@ -115,7 +115,9 @@ impl Changes {
         swap(&mut self.lost_calls, &mut family.lost_calls);
         for (arena, changes) in family.arenas.iter_mut().zip(&mut self.arenas) {
             swap(&mut arena.facts, &mut changes.facts);
-            changes.nodes.iter_mut().for_each(|(at, node)| swap(node, &mut arena.nodes[*at as usize]));
+            for (at, node) in &mut changes.nodes {
+                arena.nodes.change(*at as usize, |was| swap(node, was));
+            }
             for (at, function) in &mut changes.functions {
                 function.swap(&changes.octaves, self.are_made, &mut arena.functions[*at as usize]);
             }

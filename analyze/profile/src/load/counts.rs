@@ -5,6 +5,7 @@ use diytrace_format::reader::{File, Located};
 use diytrace_format::{Ref, Slot, UNIT, arena, node};
 
 use super::family::{Arena, Node, Off};
+use super::nodes::Nodes;
 use super::timed::Timed;
 use crate::process::State;
 
@@ -14,7 +15,7 @@ pub fn read_counts(file: &File, block: &Located) -> Option<Arena> {
     let flags = arena::flag::MERGED | arena::flag::ENDED;
     let facts = diytrace_format::Arena { epoch: file.header().epoch, flags, ..diytrace_format::Arena::default() };
     let name = (block.offset / UNIT) as Ref;
-    let (names, nodes): (Vec<Ref>, Vec<Node>) = file
+    let (names, nodes): (Vec<Ref>, Nodes) = file
         .counts(block)
         .map(|(place, count)| {
             let (function, module) = of_key(count.key);

@@ -11,6 +11,7 @@ use super::clock::Clock;
 use super::costs::Evidence;
 use super::doubt::Doubt;
 use super::moment::Moment;
+use super::nodes::Nodes;
 use super::recycled::GaveWay;
 use super::timed::{Timed, Timing};
 use crate::process::State;
@@ -125,13 +126,13 @@ pub struct Arena {
     /// Places of paths in the order of their names.
     pub by_name: Vec<u32>,
     /// Call paths; a path comes after the one above it.
-    pub nodes: Vec<Node>,
+    pub nodes: Nodes,
     /// Times of each function's calls.
     pub functions: Vec<Function>,
 }
 
 /// A call path.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
     /// Address of the function.
     pub function: u64,
@@ -270,8 +271,8 @@ impl Arena {
     /// What a value of its paths comes to: their sum, or the largest. Of many, all cores find it.
     pub fn of_all(&self, value: impl Fn(&Node) -> u64 + Sync + Send, both: fn(u64, u64) -> u64) -> u64 {
         match self.nodes.len() < WORTH_ANOTHER_CORE {
-            true => self.nodes.iter().map(value).fold(0, both),
-            false => self.nodes.par_iter().map(value).reduce(|| 0, both),
+            true => self.nodes.iter().map(|node| value(&node)).fold(0, both),
+            false => (0..self.nodes.len()).into_par_iter().map(|at| value(&self.nodes.get(at))).reduce(|| 0, both),
         }
     }
 

@@ -115,7 +115,7 @@ fn gave_way(arenas: &[Arena], clock: &Clock) -> Option<Doubt> {
     let all =
         || arenas.iter().filter_map(|arena| Some((arena, arena.recycling?))).filter(|(_, gave_way)| gave_way.paths > 0);
     let edges = all().flat_map(|(arena, _)| &arena.nodes).filter(|node| node.flags & node::flag::EDGE != 0);
-    let calls = edges.map(Node::calls).fold(0, u64::saturating_add);
+    let calls = edges.map(|node| node.calls()).fold(0, u64::saturating_add);
     let sum = |of: fn(&GaveWay) -> u64| all().map(|(_, gave_way)| of(&gave_way)).fold(0, u64::saturating_add);
     let most_ns = sum(|gave_way| gave_way.most_ticks) as f64 * clock.ns_per_tick();
     let paths = sum(|gave_way| gave_way.paths);
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!((main.thread_name(), second.facts.tid), ("main".to_owned(), 8));
         let parents: Vec<_> = main.nodes.iter().map(|node| node.parent).collect();
         assert_eq!(parents, [None, Some(0), Some(1), Some(2), Some(0), Some(0), Some(0)]);
-        assert_eq!(main.nodes[3].folded_into, Some(1));
+        assert_eq!(main.nodes.get(3).folded_into, Some(1));
         assert_eq!(main.functions.len(), 1);
         assert_eq!(main.functions[0].returned(), 30);
     }

@@ -13,6 +13,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::clock::Clock;
 use super::family::{Arena, Family, Node, Off};
+use super::nodes::Nodes;
 use super::timed::Timed;
 use crate::process::State;
 
@@ -37,11 +38,10 @@ pub fn inherit(arena: &mut Arena, reset_ticks: u64) {
         }
     }
     let mut places = vec![0; is_kept.len()];
-    let (mut names, mut nodes) = (Vec::new(), Vec::new());
-    for (index, node) in arena.nodes.iter().enumerate().filter(|(index, _)| is_kept[*index]) {
+    let (mut names, mut nodes) = (Vec::new(), Nodes::default());
+    for (index, mut node) in arena.nodes.iter().enumerate().filter(|(index, _)| is_kept[*index]) {
         places[index] = nodes.len() as u32;
         let place = |above: u32| places[above as usize];
-        let mut node = *node;
         (node.parent, node.folded_into) = (node.parent.map(place), node.folded_into.map(place));
         (node.has_histogram, node.unwound, node.timed, node.off) = (false, 0, Timed::All, Off::default());
         node.slots = node.slots.map(|slot| inherited(&slot, reset_ticks));
@@ -97,7 +97,7 @@ fn tell_apart(family: &mut Family) {
     let was_there = |arena: &Arena| arena.facts.process <= 1 || arena.facts.process_started < resets;
     for index in 0..family.arenas.len() {
         let arena = &family.arenas[index];
-        if !was_there(arena) || !arena.nodes.iter().any(is_inherited) {
+        if !was_there(arena) || !arena.nodes.iter().any(|node| is_inherited(&node)) {
             continue;
         }
         let facts = arena.facts;
@@ -106,9 +106,8 @@ fn tell_apart(family: &mut Family) {
         let parents = family.arenas.iter().filter(|arena| can_be_forks && arena.facts.pid == facts.ppid);
         let of_parent: FxHashSet<u64> = parents.flat_map(paths).collect();
         let own: Vec<bool> = paths(arena).iter().map(|path| !of_parent.contains(path)).collect();
-        for (node, own) in family.arenas[index].nodes.iter_mut().zip(own) {
-            node.is_open_since_reset = own && is_inherited(node);
-        }
+        let nodes = &mut family.arenas[index].nodes;
+        nodes.change_each(|at, node| node.is_open_since_reset = own[at] && is_inherited(node));
     }
 }
 
@@ -181,7 +180,7 @@ mod tests {
     #[test]
     fn a_forked_childs_own_open_calls_are_told_from_its_parents() {
         let mut child = before_the_reset(0, 2);
-        child.nodes[2].site += 7; // the one that it was in itself
+        child.nodes.change(2, |node| node.site += 7); // the one that it was in itself
         (child.facts.pid, child.facts.tid, child.facts.ppid) = (200, 200, 100);
         let family = || Family { resets: 1, reset_ticks: 400, ..family(vec![before_the_reset(0, 1), child.clone()]) };
         let mut known = family();

@@ -32,7 +32,7 @@ pub fn count(file: &File, arena: &mut Arena, modules: &[Module]) {
     if !notes.iter().any(|note| matches!(note, Note::Enter(_))) {
         return;
     }
-    let key = |node: &Node| (node.parent, node.function, node.site, node.hook & HOOK);
+    let key = |node: Node| (node.parent, node.function, node.site, node.hook & HOOK);
     let paths = arena.nodes.iter().zip(0..).map(|(node, index)| (key(node), index)).collect();
     let base = From { path: None, position: None, inside: 0, is_skipped: false };
     let done = done(&ring, arena);
@@ -42,10 +42,9 @@ pub fn count(file: &File, arena: &mut Arena, modules: &[Module]) {
     }
     for open in replay.open {
         // It has not returned, and nobody knows since when.
-        if let Some(slot) = open.slot.and_then(|(path, own)| replay.arena.nodes[path as usize].slots.get_mut(own))
-            && slot.mark & mark::OPEN == 0
-        {
-            slot.mark = mark::OPEN;
+        let Some((path, own)) = open.slot else { continue };
+        if replay.arena.nodes.get(path as usize).slots[own].mark & mark::OPEN == 0 {
+            replay.arena.nodes.change(path as usize, |node| node.slots[own].mark = mark::OPEN);
         }
     }
 }
@@ -54,7 +53,7 @@ pub fn count(file: &File, arena: &mut Arena, modules: &[Module]) {
 fn done(ring: &Ring, arena: &Arena) -> u64 {
     let is_it = ring.counting == ring.done.wrapping_add(1);
     let path = arena.place_of(ring.node);
-    let calls = path.and_then(|path| arena.nodes[path].slots.get(ring.own as usize)).map(|slot| slot.calls);
+    let calls = path.and_then(|path| arena.nodes.get(path).slots.get(ring.own as usize).map(|slot| slot.calls));
     if is_it && calls.is_some_and(|calls| calls >= ring.calls) { ring.counting } else { ring.done }
 }
 
@@ -113,8 +112,7 @@ impl Replay<'_> {
     fn leave_down_to(&mut self, depth: usize, is_done: bool) {
         for left in self.open.drain(depth.min(self.open.len())..) {
             if let Some((path, _)) = left.slot.filter(|_| !is_done) {
-                let node = &mut self.arena.nodes[path as usize];
-                node.unwound = node.unwound.saturating_add(1);
+                self.arena.nodes.change(path as usize, |node| node.unwound = node.unwound.saturating_add(1));
             }
         }
     }
@@ -137,7 +135,7 @@ impl Replay<'_> {
     }
 
     fn inside_of(&self, path: u32, inside: u8, is_skipped: bool) -> From {
-        let node = &self.arena.nodes[path as usize];
+        let node = self.arena.nodes.get(path as usize);
         let position = match node.folded_into {
             Some(position) => Some(position),
             None if node.is_untimed() => node.parent,
@@ -153,8 +151,10 @@ impl Replay<'_> {
         if from.is_skipped && !self.is_root(call) {
             // Below the limit of depth: it counts with the call there.
             if let Some(path) = from.path {
-                let slot = &mut self.arena.nodes[path as usize].slots[usize::from(from.inside & 1)];
-                slot.calls = slot.calls.saturating_add(calls);
+                self.arena.nodes.change(path as usize, |node| {
+                    let slot = &mut node.slots[usize::from(from.inside & 1)];
+                    slot.calls = slot.calls.saturating_add(calls);
+                });
             }
             return self.open.push(Open { entry: *call, from, slot: None });
         }
@@ -165,19 +165,21 @@ impl Replay<'_> {
             None if is_done => return self.open.push(Open { entry: *call, from, slot: None }),
             None => self.make(from.position, call),
         };
-        let node = &mut self.arena.nodes[path as usize];
+        let node = self.arena.nodes.get(path as usize);
         let own = from.inside | (node.flags & flag::FOLDED != 0) as u8;
         let inside = own | (node.flags & flag::RECURSION != 0) as u8;
-        let slot = &mut node.slots[usize::from(own & 1)];
-        slot.calls = slot.calls.saturating_add(calls);
-        if !node.is_untimed() && !is_done {
-            node.timed = match node.timed {
-                Timed::All => Timed::AllBut(1),
-                Timed::AllBut(calls) => Timed::AllBut(calls.saturating_add(1)),
-                other => other,
-            };
-        }
-        let is_seen = !self.arena.nodes[path as usize].is_untimed();
+        self.arena.nodes.change(path as usize, |node| {
+            let slot = &mut node.slots[usize::from(own & 1)];
+            slot.calls = slot.calls.saturating_add(calls);
+            if !node.is_untimed() && !is_done {
+                node.timed = match node.timed {
+                    Timed::All => Timed::AllBut(1),
+                    Timed::AllBut(calls) => Timed::AllBut(calls.saturating_add(1)),
+                    other => other,
+                };
+            }
+        });
+        let is_seen = !node.is_untimed();
         let is_skipped = self.file.is_skipped(self.arena.names[path as usize]);
         let from = self.inside_of(path, inside, is_skipped);
         self.open.push(Open { entry: *call, from, slot: is_seen.then_some((path, usize::from(own & 1))) });

@@ -11,7 +11,7 @@ impl Moment {
     /// The moment a family was read at, by `CLOCK_MONOTONIC`; on the profile's clock, which is gone if the machine was started
     /// anew.
     pub fn read(family: &Family, read_monotonic_ns: u64) -> Self {
-        let slots = || family.arenas.iter().flat_map(|arena| &arena.nodes).flat_map(|node| &node.slots);
+        let slots = || family.arenas.iter().flat_map(|arena| &arena.nodes).flat_map(|node| node.slots);
         let ticks = match state::is_of_this_boot(family) {
             true => family.clock.ticks_at(read_monotonic_ns),
             false => slots().map(|slot| slot.mark & !mark::BITS).max().unwrap_or(family.first_ticks),

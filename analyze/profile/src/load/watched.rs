@@ -258,7 +258,7 @@ impl Lying {
             lying.extensions.push(if file.extension(more).is_some() { more } else { 0 });
             lying.nodes.extend(record);
             lying.above.push(node.parent.unwrap_or(NOTHING));
-            lying.goes_on.push(goes_on(node));
+            lying.goes_on.push(goes_on(&node));
             if node.has_histogram {
                 let at = *of_function.get(&(node.function, node.module))? as usize;
                 if ![0, raw.record].contains(&lying.records[at]) {
@@ -332,16 +332,20 @@ impl Lying {
             if !all && *above != NOTHING && !is_busy[*above as usize] {
                 continue;
             }
-            let (known, before) = (&arena.nodes[at], &self.nodes[at * NODE..][..NODE]);
+            let before = &self.nodes[at * NODE..][..NODE];
+            let known = || arena.nodes.get(at);
             let extension = match self.extensions[at] {
                 0 => None,
                 extension => Some(self.record::<Extension>(pieces, extension)?),
             };
-            let has_more = extension.is_some_and(|now| (now.slot, now.unwound) != (known.slots[1], known.unwound));
+            let has_more = extension.is_some_and(|now| {
+                let known = known();
+                (now.slot, now.unwound) != (known.slots[1], known.unwound)
+            });
             let now = pieces.get(arena.names[at] as usize * UNIT, NODE)?;
             is_busy[at] = self.goes_on[at];
             if has_more || before != now {
-                let node = changed_node(now, before, extension.as_ref(), known, family)?;
+                let node = changed_node(now, before, extension.as_ref(), &known(), family)?;
                 changes.nodes.push((at as u32, node));
                 changes.raw.extend(now);
                 is_busy[at] = true;
@@ -366,7 +370,7 @@ impl Lying {
                 }
             };
             let off = Off { wait_ns: record.wait_ns, preempted_ns: record.preempted_ns };
-            let before = arena.nodes[at as usize].off;
+            let before = arena.nodes.get(at as usize).off;
             let is_less = off.wait_ns < before.wait_ns || off.preempted_ns < before.preempted_ns;
             if is_less || off.wait_ns.max(off.preempted_ns) >= LONGEST {
                 return None;
@@ -380,7 +384,7 @@ impl Lying {
             match changes.nodes.binary_search_by_key(&at, |(at, _)| *at) {
                 Ok(place) => changes.nodes[place].1.off = off,
                 Err(place) => {
-                    changes.nodes.insert(place, (at, Node { off, ..arena.nodes[at as usize] }));
+                    changes.nodes.insert(place, (at, Node { off, ..arena.nodes.get(at as usize) }));
                     let raw = self.nodes[at as usize * NODE..][..NODE].to_vec();
                     changes.raw.splice(place * NODE..place * NODE, raw);
                 }

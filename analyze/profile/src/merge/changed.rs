@@ -4,7 +4,7 @@
 use diytrace_format::node::mark;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::load::{Arena, Function, Node};
+use crate::load::{Arena, Function, Node, Nodes};
 
 /// An arena at two readings, without paths and functions that were the same in both.
 pub struct Changed {
@@ -20,7 +20,7 @@ impl Changed {
     pub fn of(before: &Arena, now: &Arena) -> Self {
         let at_before = places(now, before);
         let mut stays: Vec<bool> = (now.nodes.iter().zip(&at_before))
-            .map(|(node, at)| at.is_none_or(|at| differs(&before.nodes[at as usize], node)))
+            .map(|(node, at)| at.is_none_or(|at| differs(&before.nodes.get(at as usize), &node)))
             .collect();
         if let Some(latest) = latest(now) {
             stays[latest] = true;
@@ -30,7 +30,7 @@ impl Changed {
         }
         for at in (0..stays.len()).rev() {
             if stays[at] {
-                let node = &now.nodes[at];
+                let node = now.nodes.get(at);
                 node.parent.into_iter().chain(node.folded_into).for_each(|above| stays[above as usize] = true);
             }
         }
@@ -43,7 +43,7 @@ impl Changed {
         let mut entered: FxHashMap<(u64, u32), u64> = FxHashMap::default();
         for (node, _) in now.nodes.iter().zip(&stays).filter(|(node, stays)| !**stays && !node.is_untimed()) {
             let sum = entered.entry((node.function, node.module)).or_default();
-            *sum = sum.saturating_add(super::measure::entered(node));
+            *sum = sum.saturating_add(super::measure::entered(&node));
         }
         let mut functions = changed_functions(before, now, &stays);
         // Of the others, as many calls have returned as have entered.
@@ -94,7 +94,7 @@ fn differs(before: &Node, now: &Node) -> bool {
 /// The path that has the latest moment.
 fn latest(arena: &Arena) -> Option<usize> {
     let latest = |node: &Node| node.slots.iter().map(|slot| slot.mark & !mark::BITS).max().unwrap_or(0);
-    (0..arena.nodes.len()).max_by_key(|&at| latest(&arena.nodes[at]))
+    (0..arena.nodes.len()).max_by_key(|&at| latest(&arena.nodes.get(at)))
 }
 
 fn of(function: &Function) -> (u64, u32) {
@@ -114,11 +114,11 @@ fn changed_functions(before: &Arena, now: &Arena, stays: &[bool]) -> FxHashSet<(
 /// An arena with some of its paths, each with all that it is below.
 fn with(arena: &Arena, stays: &[bool], functions: &FxHashSet<(u64, u32)>) -> Arena {
     let mut numbers = vec![u32::MAX; stays.len()];
-    let (mut names, mut nodes) = (Vec::new(), Vec::new());
+    let (mut names, mut nodes) = (Vec::new(), Nodes::default());
     for (at, node) in arena.nodes.iter().enumerate().filter(|(at, _)| stays[*at]) {
         numbers[at] = nodes.len() as u32;
         let above = |above: u32| numbers[above as usize];
-        nodes.push(Node { parent: node.parent.map(above), folded_into: node.folded_into.map(above), ..*node });
+        nodes.push(Node { parent: node.parent.map(above), folded_into: node.folded_into.map(above), ..node });
         names.push(arena.names[at]);
     }
     let is_one = |function: &&Function| functions.contains(&of(function));
@@ -162,8 +162,10 @@ mod tests {
         (arena.facts.flags, arena.state) = (0, State::Running);
         arena.functions = vec![function_of(0x1000, times), function_of(0x1100, &times[..times.len() / 2])];
         if let Some(open) = open.filter(|open| *open < arena.nodes.len()) {
-            arena.nodes[open].slots[0].mark = 400 | mark::OPEN;
-            arena.nodes[open].slots[0].calls += 1;
+            arena.nodes.change(open, |node| {
+                node.slots[0].mark = 400 | mark::OPEN;
+                node.slots[0].calls += 1;
+            });
         }
         Family { read_ticks: at, ..family(vec![arena]) }
     }

@@ -15,7 +15,7 @@ use super::since::{Before, Earlier, extremes_since, timelines};
 use super::{Filed, Module, PathPairs, Row};
 use crate::load::costs::Costs;
 use crate::load::timed::Timing;
-use crate::load::{Arena, ArenaChanges, Changes, Family, Function, FunctionChanges, Node};
+use crate::load::{Arena, ArenaChanges, Changes, Family, Function, FunctionChanges, Node, Nodes};
 use crate::time::Time;
 use crate::timeline::{Origin, Slices};
 use diytrace_format::histogram::SUBS;
@@ -105,15 +105,15 @@ impl Followed {
             .map(|arena| Standing {
                 of_nodes: arena.nodes.iter().map(|node| number((node.function, node.module))).collect(),
                 of_functions: arena.functions.iter().map(|of| number((of.address, of.module))).collect(),
-                stands: arena.nodes.iter().map(stands).collect(),
-                latest: (0..arena.nodes.len() as u32).max_by_key(|at| latest_mark(&arena.nodes[*at as usize])),
+                stands: arena.nodes.iter().map(|node| stands(&node)).collect(),
+                latest: (0..arena.nodes.len() as u32).max_by_key(|at| latest_mark(&arena.nodes.get(*at as usize))),
                 numbers: vec![NOWHERE; arena.nodes.len()],
             })
             .collect();
         let mut open = vec![0i64; functions.len()];
         for (arena, standing) in family.arenas.iter().zip(&arenas) {
             for (node, of) in arena.nodes.iter().zip(&standing.of_nodes).filter(|(node, _)| !node.is_untimed()) {
-                open[*of as usize] = open[*of as usize].saturating_add_unsigned(entered_of(arena, node));
+                open[*of as usize] = open[*of as usize].saturating_add_unsigned(entered_of(arena, &node));
             }
             for (function, of) in arena.functions.iter().zip(&standing.of_functions) {
                 let returned = returned(family.timing, function.unbinned, &function.octaves);
@@ -130,7 +130,7 @@ impl Followed {
         let (mut modules, mut places) = (ModuleTable::default(), PlaceTable::default());
         let resolver = Resolver::new(family, &mut modules, &mut places);
         let functions = self.functions.iter().map(|(address, module)| resolver.place_of(*address, *module)).collect();
-        let path = |node: &Node| {
+        let path = |node: Node| {
             let site = resolver.place_of(node.site, node.site_module);
             [resolver.place_of(node.function, node.module), site, resolver.place_of(node.hook, node.module)]
         };
@@ -180,11 +180,11 @@ impl Followed {
         let are_made = changes.are_made;
         for ((arena, changes), standing) in family.arenas.iter().zip(&changes.arenas).zip(&mut self.arenas) {
             for (at, node) in &changes.nodes {
-                let (before, place) = (&arena.nodes[*at as usize], *at as usize);
+                let (before, place) = (arena.nodes.get(*at as usize), *at as usize);
                 let open = &mut self.open[standing.of_nodes[place] as usize];
                 if !node.is_untimed() {
                     *open = open.saturating_add_unsigned(entered_of(arena, node));
-                    *open = open.saturating_sub_unsigned(entered_of(arena, before));
+                    *open = open.saturating_sub_unsigned(entered_of(arena, &before));
                 }
                 standing.stands[place] = stands(node);
             }
@@ -234,7 +234,7 @@ fn with_no_arenas(family: &Family) -> Family {
 
 impl Standing {
     fn latest_of(&self, arena: &Arena, changed: &[(u32, Node)]) -> Option<u32> {
-        let at = |at: u32| latest_mark(&arena.nodes[at as usize]);
+        let at = |at: u32| latest_mark(&arena.nodes.get(at as usize));
         let known = self.latest.map(|known| (at(known), known));
         let changed = changed.iter().map(|(at, node)| (latest_mark(node), *at));
         known.into_iter().chain(changed).max().map(|(_, at)| at)
@@ -245,8 +245,8 @@ impl Standing {
         let mut changed = changed.iter().peekable();
         let mut latest = None;
         for (at, node) in (0u32..).zip(&arena.nodes) {
-            let node = changed.next_if(|(changed, _)| *changed == at).map_or(node, |(_, was)| was);
-            latest = latest.max(Some((latest_mark(node), at)));
+            let node = changed.next_if(|(changed, _)| *changed == at).map_or(node, |(_, was)| *was);
+            latest = latest.max(Some((latest_mark(&node), at)));
         }
         latest.map(|(_, at)| at)
     }
@@ -263,7 +263,7 @@ impl Standing {
         }
         let mut next = 0;
         while let Some(at) = stay.get(next) {
-            let node = &arena.nodes[*at as usize];
+            let node = arena.nodes.get(*at as usize);
             for above in node.parent.into_iter().chain(node.folded_into) {
                 if std::mem::replace(&mut self.numbers[above as usize], 0) == NOWHERE {
                     stay.push(above);
@@ -281,8 +281,7 @@ impl Standing {
             self.numbers[*at as usize] = number;
         }
         let mut changed = changes.nodes.iter().peekable();
-        let (mut names, mut then, mut later) =
-            (Vec::with_capacity(stay.len()), Vec::with_capacity(stay.len()), Vec::with_capacity(stay.len()));
+        let (mut names, mut then, mut later) = (Vec::with_capacity(stay.len()), Nodes::default(), Nodes::default());
         for at in stay {
             let number = |above: u32| self.numbers[above as usize];
             let numbered = |node: &Node| Node {
@@ -290,7 +289,7 @@ impl Standing {
                 folded_into: node.folded_into.map(number),
                 ..*node
             };
-            let node = &arena.nodes[*at as usize];
+            let node = &arena.nodes.get(*at as usize);
             then.push(numbered(node));
             later.push(
                 changed.next_if(|(changed, _)| changed == at).map_or_else(|| numbered(node), |(_, now)| numbered(now)),

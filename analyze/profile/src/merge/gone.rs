@@ -31,9 +31,9 @@ impl<'a> Gone<'a> {
             let above = node.parent.map(|above| places[above as usize]);
             // A name may be another path's by now.
             let is_it = |place: &usize| {
-                let found = &now.nodes[*place];
+                let found = now.nodes.get(*place);
                 let place_of = |node: &Node| (node.function, node.site, node.hook, node.module, node.site_module);
-                place_of(found) == place_of(node) && above.is_none_or(|above| above == found.parent)
+                place_of(&found) == place_of(&node) && above.is_none_or(|above| above == found.parent)
             };
             places.push(now.place_of(*name).filter(is_it).map(|place| place as u32));
         }
@@ -57,23 +57,23 @@ impl<'a> Gone<'a> {
 
     /// The sums that have those of a path that is gone: of calls of its function by another, and of others from the path above.
     pub fn heirs(&self, path: usize) -> [Option<usize>; 2] {
-        let edge = (!self.before.nodes[path].is_others()).then(|| self.edge(path)).flatten();
-        let above = self.before.nodes[path].parent.map(|above| above as usize);
+        let edge = (!self.before.nodes.get(path).is_others()).then(|| self.edge(path)).flatten();
+        let above = self.before.nodes.get(path).parent.map(|above| above as usize);
         let above = above.and_then(|above| self.places[above].or_else(|| self.edge(above)));
         let others = above.and_then(|above| self.others.get(&above).copied());
         [edge, others].map(|heir| heir.map(|heir| heir as usize))
     }
 
     fn edge(&self, path: usize) -> Option<u32> {
-        let node = &self.before.nodes[path];
-        let above = &self.before.nodes[node.parent? as usize];
+        let node = self.before.nodes.get(path);
+        let above = self.before.nodes.get(node.parent? as usize);
         let nested = if self.is_inside(node.parent, node.function) { flag::NESTED } else { 0 };
         let by_nested = if self.is_inside(above.parent, above.function) { flag::BY_NESTED } else { 0 };
         self.edges.get(&(node.function, node.hook, above.function, nested | by_nested)).copied()
     }
 
     fn is_inside(&self, mut above: Option<u32>, function: u64) -> bool {
-        while let Some(node) = above.map(|above| &self.before.nodes[above as usize]) {
+        while let Some(node) = above.map(|above| self.before.nodes.get(above as usize)) {
             if node.function == function {
                 return true;
             }

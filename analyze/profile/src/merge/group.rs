@@ -191,26 +191,7 @@ pub(super) fn filed(family: &Family, of_loop: &Costs, measured: &Measured) -> Fi
     }
 }
 
-/// What a node leads to, and how. Many nodes do so alike, and what follows from it is found once.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct NodeEnd {
-    function: u64,
-    site: u64,
-    hook: u64,
-    target: u64,
-    module: u32,
-    site_module: u32,
-    flags: u32,
-}
-
-impl NodeEnd {
-    fn of(node: &Node) -> Self {
-        let Node { function, site, hook, target, module, site_module, flags, .. } = *node;
-        Self { function, site, hook, target, module, site_module, flags }
-    }
-}
-
-/// What follows from it, and what those nodes have in common.
+/// What follows from what nodes lead to, and how: many do so alike, and it is found once.
 struct End {
     /// Its number in the tree.
     call: u32,
@@ -221,41 +202,24 @@ struct End {
     filed: Option<Filed>,
 }
 
-/// All of an arena.
-#[derive(Default)]
-struct Ends {
-    list: Vec<End>,
-    places: FxHashMap<NodeEnd, u32>,
-}
-
-impl Ends {
-    fn find(&self, node: &Node) -> Option<u32> {
-        self.places.get(&NodeEnd::of(node)).copied()
-    }
-
-    fn find_or_add(&mut self, node: &Node, resolver: &mut Resolver, tree: &mut Growing) -> u32 {
-        *self.places.entry(NodeEnd::of(node)).or_insert_with(|| {
-            let mut place = |address, module| resolver.place(address, module);
-            let key = Key {
-                parent: None,
-                function: place(node.function, node.module),
-                site: place(node.site, node.site_module),
-                hook: place(node.hook, node.module),
-                flags: node.flags,
-                folded_into: None,
-            };
-            let target = (node.target != 0).then(|| place(node.target, node.site_module));
-            let (call, function) = (tree.number(&key), key.function);
-            self.list.push(End { call, function, target, is_called: false, filed: None });
-            self.list.len() as u32 - 1
-        })
+impl End {
+    fn of(node: &Node, resolver: &mut Resolver, tree: &mut Growing) -> Self {
+        let mut place = |address, module| resolver.place(address, module);
+        let key = Key {
+            parent: None,
+            function: place(node.function, node.module),
+            site: place(node.site, node.site_module),
+            hook: place(node.hook, node.module),
+            flags: node.flags,
+            folded_into: None,
+        };
+        let target = (node.target != 0).then(|| place(node.target, node.site_module));
+        Self { call: tree.number(&key), function: key.function, target, is_called: false, filed: None }
     }
 }
 
 /// What a path of an arena adds to one of the tree.
 struct Addend {
-    /// Where it ends, if another path has ended there before.
-    end: Option<u32>,
     calls: u64,
     sums: Sums,
     pairs: PackedPairs,
@@ -344,28 +308,31 @@ impl Growth {
         self.group.unwound = self.group.unwound.saturating_add(counted.unwound);
 
         let mut ids: Vec<PathId> = Vec::with_capacity(arena.nodes.len());
-        let mut ends = Ends::default();
+        // By the arena's numbers of them, once a path leads there.
+        let mut ends: Vec<Option<End>> = Vec::new();
+        ends.resize_with(arena.nodes.ends(), || None);
         let (mut calls, mut folded_calls) = (0u64, 0u64);
         let mut is_folded: Vec<bool> = Vec::with_capacity(arena.nodes.len());
         let part = self.parts.entry(PartKey::of(family)).or_default();
         let of_loop = family.evidence.of_loop();
         self.tree.expect(arena.nodes.len());
         part.expect(arena.nodes.len());
-        for (first, nodes) in (0..).step_by(PART).zip(arena.nodes.chunks(PART)) {
+        for first in (0..arena.nodes.len()).step_by(PART) {
+            let part_of = first..arena.nodes.len().min(first + PART);
             // All that needs nothing of what is added is done by all cores, of as many paths as a cache holds.
-            let some = counted.paths.each_of(first..first + nodes.len(), |index, measured| {
-                let node = &arena.nodes[index];
+            let some = counted.paths.each_of(part_of.clone(), |index, measured| {
+                let node = arena.nodes.get(index);
                 Addend {
-                    end: ends.find(node),
                     calls: measured.counts.calls,
                     sums: Sums::of(&measured.counts),
                     pairs: PackedPairs::of(&measured.pairs),
                     filed: (node.has_histogram && !node.is_untimed()).then(|| filed(family, &of_loop, measured)),
                 }
             });
-            for (node, path) in nodes.iter().zip(some) {
-                let end = path.end.unwrap_or_else(|| ends.find_or_add(node, resolver, &mut self.tree));
-                let end = &mut ends.list[end as usize];
+            for (index, path) in part_of.zip(some) {
+                let node = arena.nodes.get(index);
+                let end = &mut ends[arena.nodes.end(index) as usize];
+                let end = end.get_or_insert_with(|| End::of(&node, resolver, &mut self.tree));
                 let merged = |index: u32| ids[index as usize];
                 let (parent, folded_into) = (node.parent.map(merged), node.folded_into.map(merged));
                 let id = self.tree.add_numbered(parent, end.call, folded_into, end.target, path.sums);
@@ -387,7 +354,7 @@ impl Growth {
                 }
             }
         }
-        for end in &ends.list {
+        for end in ends.iter().flatten() {
             if end.is_called {
                 self.functions.entry(end.function).or_default().processes.add(process);
             }

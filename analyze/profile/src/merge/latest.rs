@@ -67,6 +67,7 @@ mod tests {
     use diytrace_format::node::mark;
 
     use super::*;
+    use crate::load::Nodes;
     use crate::testing::{arena, family, node, slot};
 
     /// A thread whose only call began at 100.
@@ -89,7 +90,7 @@ mod tests {
         assert_eq!(of(&killed()), [(100, Bound::LastSign)]);
         // Of all its threads, and of the header.
         let mut late = thread(1, 0, State::Killed);
-        (late.nodes, late.facts.started) = (Vec::new(), 300);
+        (late.nodes, late.facts.started) = (Nodes::default(), 300);
         let two = || family(vec![thread(1, 0, State::Killed), late.clone()]);
         assert_eq!(of(&two()), [(300, Bound::LastSign); 2]);
         assert_eq!(of(&Family { last_anchor_ticks: 500, ..two() }), [(500, Bound::LastSign); 2]);

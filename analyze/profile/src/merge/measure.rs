@@ -14,7 +14,7 @@ use super::off_cpu::OffCpu;
 use super::pairs::{Pairs, PathPairs};
 use crate::cores::WORTH_ANOTHER_CORE;
 use crate::load::timed::{Timed, Timing};
-use crate::load::{Arena, Family, Node};
+use crate::load::{Arena, Family, Node, Nodes};
 use crate::time::{Time, float};
 
 /// Sums over the calls of a path in an arena.
@@ -68,7 +68,7 @@ impl<'a> Measures<'a> {
 
     fn of_path(&self, index: usize) -> Measured {
         let Self { family, arena, latest, below, tail } = self;
-        let node = &arena.nodes[index];
+        let node = &arena.nodes.get(index);
         if arena.is_by_function() {
             let calls = node.calls();
             let counts = Counts { calls, unbinned: calls, without_times: calls, ..Counts::default() };
@@ -76,7 +76,7 @@ impl<'a> Measures<'a> {
         }
         let ns_per_tick = family.clock.ns_per_tick();
         let time = |ticks: i128| Time::from_ns(float(ticks) * ns_per_tick);
-        let slots = SlotTimes::both(node, latest.ticks, below.off[index]);
+        let slots = SlotTimes::both(node, latest.ticks, at(&below.off, index));
         let own = &below.own[index];
         let closed_calls = slots[0].closed.saturating_add(slots[1].closed);
         let counts = Counts {
@@ -122,7 +122,7 @@ impl<'a> Measures<'a> {
         let mut inclusive = slots.map(|slot| slot.pairs());
         let closed = inclusive[0].and(&inclusive[1]);
         // What those called has given way, too.
-        let of_own = if self.arena.nodes[index].is_others() { closed } else { of_own };
+        let of_own = if self.arena.nodes.get(index).is_others() { closed } else { of_own };
         // Of a call that is still open the descendants are not counted yet, but the tree has them.
         if slots.iter().any(|slot| slot.is_open) {
             let known = slots.iter().fold(0u64, |sum, slot| sum.saturating_add(slot.descendants));
@@ -288,15 +288,15 @@ struct Below {
     own_untimed: Vec<u64>,
     /// and at the path and below it.
     untimed: Vec<u64>,
-    /// Time off the processor, at the path and below it, in ticks.
+    /// Time off the processor, at the path and below it, in ticks, if there is any.
     off: Vec<u64>,
 }
 
 /// Adds to each path what those below it have.
-fn add_up(nodes: &[Node], list: &mut [u64]) {
+fn add_up(nodes: &Nodes, list: &mut [u64]) {
     // A path comes before those below it: by now all of this one's are in.
     for index in (0..list.len()).rev() {
-        if let Some(parent) = nodes[index].parent.map(|parent| parent as usize) {
+        if let Some(parent) = nodes.get(index).parent.map(|parent| parent as usize) {
             list[parent] = list[parent].saturating_add(list[index]);
         }
     }
@@ -312,9 +312,12 @@ impl Below {
         let nodes = &arena.nodes;
         let mut own = vec![Own::default(); nodes.len()];
         let list_if = |is_one: bool| vec![0u64; if is_one { nodes.len() } else { 0 }];
-        let mut own_untimed = list_if(nodes.iter().any(Node::is_untimed));
-        let off_ns = |node: &Node| node.off.wait_ns.saturating_add(node.off.preempted_ns);
-        let mut off: Vec<u64> = nodes.iter().map(|node| (off_ns(node) as f64 / ns_per_tick) as u64).collect();
+        let mut own_untimed = list_if(nodes.iter().any(|node| node.is_untimed()));
+        let off_ns = |node: Node| node.off.wait_ns.saturating_add(node.off.preempted_ns);
+        let mut off: Vec<u64> = match nodes.is_any_off() {
+            true => nodes.iter().map(|node| (off_ns(node) as f64 / ns_per_tick) as u64).collect(),
+            false => Vec::new(),
+        };
         add_up(nodes, &mut off);
         for (index, node) in nodes.iter().enumerate() {
             let parent = node.parent.map(|parent| parent as usize);
@@ -324,7 +327,7 @@ impl Below {
                 }
                 continue;
             }
-            let slots = SlotTimes::both(node, latest, off[index]);
+            let slots = SlotTimes::both(&node, latest, at(&off, index));
             let ticks = slots[0].ticks + slots[1].ticks;
             let pairs = slots[0].closed.saturating_add(slots[1].closed);
             let position = &mut own[node.folded_into.map_or(index, |position| position as usize)];
@@ -335,7 +338,7 @@ impl Below {
                 own[parent].child_pairs = own[parent].child_pairs.saturating_add(pairs);
             }
         }
-        let is_open = |node: &Node| node.slots.iter().any(|slot| slot.mark & mark::OPEN != 0);
+        let is_open = |node: Node| node.slots.iter().any(|slot| slot.mark & mark::OPEN != 0);
         let mut pairs = list_if(nodes.iter().any(is_open));
         pairs.iter_mut().zip(&own).for_each(|(pairs, own)| *pairs = own.child_pairs);
         let mut untimed = own_untimed.clone();

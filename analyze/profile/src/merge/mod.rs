@@ -330,7 +330,7 @@ mod tests {
         let sites = |node: &mut Node, base: u64| (node.site, node.hook) = (base + 1, base + 2);
         let mut families = [here, there, other];
         for (family, base) in families.iter_mut().zip([0x1000, 0x9000, 0x1000]) {
-            sites(&mut family.arenas[0].nodes[0], base);
+            family.arenas[0].nodes.change(0, |node| sites(node, base));
         }
         let merged = merge(&families, By::All, None);
         assert_eq!(calls_by_address(&merged), [("/bin/program", 0x100, 4), ("/bin/program", 0x100, 3)]);
@@ -388,7 +388,7 @@ mod tests {
         };
         let merged = merge(&[one(1e9, 10.0), one(2e9, 40.0)], By::All, None);
         // Of 100 and 50 ns. By their clocks the hooks took 10 and 20 ns: 15 in the mean.
-        assert_eq!(correct(&merged.groups[0]).corrected[0].own.ns(), 85.0 + 35.0);
+        assert_eq!(correct(&merged.groups[0]).corrected.get(0).own.ns(), 85.0 + 35.0);
         assert_eq!(merged.groups[0].overhead().inner.ns(), 15.0 + 15.0);
     }
 
@@ -404,7 +404,7 @@ mod tests {
                 facts.flags = [flag::EXITED, flag::ENDED, MERGED, 0][flags as usize];
                 arena.state = if process == 3 { State::Running } else { State::Exited };
                 let open = latest.index(arena.nodes.len());
-                arena.nodes[open].slots[0].mark = 400 | diytrace_format::node::mark::OPEN;
+                arena.nodes.change(open, |node| node.slots[0].mark = 400 | diytrace_format::node::mark::OPEN);
                 arena.functions = vec![function_of(0x1000, &times)];
                 arena
             },

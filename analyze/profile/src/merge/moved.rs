@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(paths, expected);
         assert_eq!(own(&group), all);
         // 100, less 2 calls' own cost: nothing is called there any more.
-        let corrected = correct(&group).corrected[2];
+        let corrected = correct(&group).corrected.get(2);
         assert_eq!((corrected.inclusive.ns(), corrected.own.ns()), (96.0, 96.0));
     }
 }

@@ -20,10 +20,21 @@ pub struct PairList {
     others: Vec<PathPairs>,
 }
 
+/// What follows from a path's three numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// All pairs of calls that have ended, none of them inside a folded recursion.
+    Usual,
+    /// The same, all of them inside one.
+    Inside,
+    /// Nothing: they are among the others.
+    Other,
+}
+
 #[derive(Clone, Copy)]
 struct Packed {
     path: PathId,
-    is_usual: bool,
+    form: Form,
     /// That of a path, or the place among the others.
     calls: i64,
     /// Made by its own code.
@@ -36,7 +47,9 @@ impl Packed {
     /// If they follow from three numbers.
     fn of(path: PathId, pairs: &PathPairs) -> Option<Self> {
         let (calls, made, inside) = (pairs.calls, pairs.own.outer, pairs.closed.outer);
-        let usual = Self { path, is_usual: true, calls, made, inside };
+        let is_inside = pairs.inclusive[0] == Pairs::default() && pairs.inclusive[1] != Pairs::default();
+        let form = if is_inside { Form::Inside } else { Form::Usual };
+        let usual = Self { path, form, calls, made, inside };
         (usual.usual() == *pairs).then_some(usual)
     }
 
@@ -45,14 +58,18 @@ impl Packed {
         let Self { calls, made, inside, .. } = *self;
         let all = Pairs { inner: calls.saturating_add(inside), outer: inside, untimed: 0 };
         let own = Pairs { inner: calls, outer: made, untimed: 0 };
-        PathPairs { own, inclusive: [all, Pairs::default()], closed: all, calls }
+        let inclusive = match self.form {
+            Form::Inside => [Pairs::default(), all],
+            _ => [all, Pairs::default()],
+        };
+        PathPairs { own, inclusive, closed: all, calls }
     }
 }
 
 /// The hook pairs of a path as they are kept.
 pub enum PackedPairs {
     /// They follow from its calls, and those made by its own code and at any depth.
-    Usual([i64; 3]),
+    Usual(Form, [i64; 3]),
     Other(Box<PathPairs>),
 }
 
@@ -60,13 +77,13 @@ impl PackedPairs {
     pub fn of(pairs: &PathPairs) -> Self {
         Packed::of(0, pairs).map_or_else(
             || Self::Other(Box::new(*pairs)),
-            |Packed { calls, made, inside, .. }| Self::Usual([calls, made, inside]),
+            |Packed { form, calls, made, inside, .. }| Self::Usual(form, [calls, made, inside]),
         )
     }
 
     pub fn pairs(self) -> PathPairs {
         match self {
-            Self::Usual([calls, made, inside]) => Packed { path: 0, is_usual: true, calls, made, inside }.usual(),
+            Self::Usual(form, [calls, made, inside]) => Packed { path: 0, form, calls, made, inside }.usual(),
             Self::Other(pairs) => *pairs,
         }
     }
@@ -115,9 +132,9 @@ impl PairList {
         let packed = self.list[place];
         let mut pairs = self.unpacked(&packed);
         change(&mut pairs);
-        self.list[place] = match packed.is_usual {
-            true => packed_as(packed.path, &pairs, &mut self.others),
-            false => {
+        self.list[place] = match packed.form {
+            Form::Usual | Form::Inside => packed_as(packed.path, &pairs, &mut self.others),
+            Form::Other => {
                 self.others[packed.calls as usize] = pairs;
                 packed
             }
@@ -133,8 +150,8 @@ impl PairList {
     /// The same of pairs that were packed before.
     pub(super) fn push_packed(&mut self, path: PathId, pairs: PackedPairs) {
         match pairs {
-            PackedPairs::Usual([calls, made, inside]) => {
-                self.list.push(Packed { path, is_usual: true, calls, made, inside });
+            PackedPairs::Usual(form, [calls, made, inside]) => {
+                self.list.push(Packed { path, form, calls, made, inside });
             }
             PackedPairs::Other(pairs) => self.push(path, &pairs),
         }
@@ -186,14 +203,14 @@ impl PairList {
 
     #[inline]
     fn unpacked(&self, packed: &Packed) -> PathPairs {
-        if packed.is_usual { packed.usual() } else { self.others[packed.calls as usize] }
+        if packed.form == Form::Other { self.others[packed.calls as usize] } else { packed.usual() }
     }
 }
 
 fn packed_as(path: PathId, pairs: &PathPairs, others: &mut Vec<PathPairs>) -> Packed {
     Packed::of(path, pairs).unwrap_or_else(|| {
         others.push(*pairs);
-        Packed { path, is_usual: false, calls: others.len() as i64 - 1, made: 0, inside: 0 }
+        Packed { path, form: Form::Other, calls: others.len() as i64 - 1, made: 0, inside: 0 }
     })
 }
 
@@ -278,8 +295,11 @@ mod tests {
     #[test]
     fn what_is_kept_is_what_was_told() {
         let unusual = PathPairs { own: Pairs { untimed: 7, ..Pairs::default() }, ..usual(1, 2, 3) };
-        let all = [(4, usual(5, 6, 70)), (2, unusual), (3, PathPairs::default())];
+        let inside = PathPairs { inclusive: [Pairs::default(), usual(5, 6, 70).closed], ..usual(5, 6, 70) };
+        let both = PathPairs { inclusive: [usual(5, 6, 70).closed; 2], ..usual(5, 6, 70) };
+        let all = [(4, usual(5, 6, 70)), (2, unusual), (3, PathPairs::default()), (5, inside), (6, both)];
         let list: PairList = all.into_iter().collect();
+        assert_eq!(list.others.len(), 2, "what follows from three numbers is kept as these");
         assert!(list.iter().eq(all));
         let bytes = postcard::to_stdvec(&list).unwrap();
         assert_eq!(bytes, postcard::to_stdvec(&all.to_vec()).unwrap());

@@ -89,8 +89,10 @@ mod form {
     pub const UNBINNED: u32 = 2;
     /// [`super::Counts::is_between`].
     pub const BETWEEN: u32 = 4;
+    /// All of its calls lie inside a folded recursion.
+    pub const INSIDE: u32 = 8;
     /// Nothing: the sums are among the others, at the place that `calls` tells.
-    pub const OTHER: u32 = 8;
+    pub const OTHER: u32 = 16;
 }
 
 fn to_packed(number: Option<u32>) -> u32 {
@@ -112,10 +114,19 @@ impl Packed {
             unbinned: if has(form::UNBINNED) { calls } else { 0 },
             is_between: has(form::BETWEEN),
             own,
-            inclusive: [inclusive, Time::ZERO],
+            inclusive: self.inclusive(),
             closed_time: inclusive,
             off: if has(form::UNSEEN) { self.off() } else { OffCpu::default() },
             ..Counts::default()
+        }
+    }
+
+    #[inline]
+    fn inclusive(&self) -> [Time; 2] {
+        let inclusive = Time::from_units(self.inclusive.into());
+        match self.form & form::INSIDE {
+            0 => [inclusive, Time::ZERO],
+            _ => [Time::ZERO, inclusive],
         }
     }
 
@@ -137,10 +148,12 @@ impl Usual {
         let units = |time: Time| i64::try_from(time.units()).ok();
         let form = |bit: u32, is_so: bool| if is_so { bit } else { 0 };
         let is_unseen = counts.off.unseen != Time::ZERO;
+        let is_inside = counts.inclusive[0] == Time::ZERO && counts.inclusive[1] != Time::ZERO;
         let form = form(form::UNSEEN, is_unseen)
             | form(form::UNBINNED, counts.unbinned != 0)
-            | form(form::BETWEEN, counts.is_between);
-        let (own, inclusive) = (units(counts.own)?, units(counts.inclusive[0])?);
+            | form(form::BETWEEN, counts.is_between)
+            | form(form::INSIDE, is_inside);
+        let (own, inclusive) = (units(counts.own)?, units(counts.inclusive[usize::from(is_inside)])?);
         let packed = Packed { form, calls: counts.calls, own, inclusive, ..Packed::default() };
         (packed.usual() == *counts).then_some(Self { form, calls: counts.calls, own, inclusive })
     }
@@ -190,7 +203,7 @@ impl Paths {
     }
 
     /// Those of one, where they have more to tell than the usual ones: that calls of it are open or were left, that it was off the
-    /// processor, or lies in a folded recursion.
+    /// processor, or lies both in a folded recursion and elsewhere.
     #[inline]
     pub fn unusual(&self, id: PathId) -> Option<&Counts> {
         let packed = &self.list[id as usize];
@@ -209,8 +222,7 @@ impl Paths {
             return (*own, *inclusive, *closed_time);
         }
         let packed = &self.list[id as usize];
-        let inclusive = Time::from_units(packed.inclusive.into());
-        (Time::from_units(packed.own.into()), [inclusive, Time::ZERO], inclusive)
+        (Time::from_units(packed.own.into()), packed.inclusive(), Time::from_units(packed.inclusive.into()))
     }
 
     /// The calls of one that have returned and are in no histogram.
@@ -594,6 +606,9 @@ mod tests {
             Counts { off: OffCpu { unseen: usual.own, ..OffCpu::default() }, ..usual },
             Counts { off: OffCpu { wait: usual.own, ..OffCpu::default() }, ..usual },
             counts(5, -70, 1 << 100),
+            Counts { inclusive: [Time::ZERO, usual.inclusive[0]], ..usual },
+            Counts { inclusive: [usual.own, usual.inclusive[0]], ..usual },
+            Counts { inclusive: [Time::ZERO, usual.own], ..usual },
         ];
         let mut all = vec![path(None, usual), path(Some(0), Counts::default())];
         all.extend(unusual.map(|counts| path(Some(0), counts)));
@@ -607,5 +622,9 @@ mod tests {
         paths.set_counts(2, &usual);
         paths.set_counts(0, &unusual[0]);
         assert_eq!([paths.counts(2), paths.counts(0)], [usual, unusual[0]]);
+        assert!((0..all.len() as PathId).all(|id| {
+            let Counts { own, inclusive, closed_time, .. } = paths.counts(id);
+            paths.times(id) == (own, inclusive, closed_time)
+        }));
     }
 }

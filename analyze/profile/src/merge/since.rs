@@ -173,13 +173,16 @@ pub fn counted<'a>(
 /// moment on, but they were open all the time.
 fn join_up(before: &mut Arena, latest_before: u64, now: &mut Arena) {
     const INHERITED: u64 = mark::OPEN | mark::INHERITED;
-    for (name, then) in before.names.iter().zip(&mut before.nodes) {
+    for (at, name) in before.names.iter().enumerate() {
+        let then = before.nodes.get(at);
         let place = now.place_of(*name);
-        for (slot, then) in then.slots.iter_mut().enumerate().filter(|(_, then)| then.mark & !mark::BITS != 0) {
-            match place.map(|place| &mut now.nodes[place].slots[slot].mark) {
-                Some(mark) if *mark & mark::BITS == INHERITED => *mark = then.mark,
+        for (slot, then) in then.slots.iter().enumerate().filter(|(_, then)| then.mark & !mark::BITS != 0) {
+            match place.filter(|place| now.nodes.get(*place).slots[slot].mark & mark::BITS == INHERITED) {
+                Some(place) => now.nodes.change(place, |now| now.slots[slot].mark = then.mark),
                 // It has ended: what is known of its time is all since then.
-                _ => then.mark = latest_before & !mark::BITS | INHERITED,
+                None => before.nodes.change(at, |then| {
+                    then.slots[slot].mark = latest_before & !mark::BITS | INHERITED;
+                }),
             }
         }
     }
@@ -402,9 +405,9 @@ mod tests {
         let merged = between(&earlier, &later);
         let times = crate::correct::correct(&merged.groups[0]);
         for times in [times.raw, times.corrected] {
-            assert_eq!(times[0].inclusive.ns(), f64::from(200 << 2));
+            assert_eq!(times.inclusive(0).ns(), f64::from(200 << 2));
             let own: Time = times.iter().map(|times| times.own).sum();
-            assert_eq!(own, times[0].inclusive);
+            assert_eq!(own, times.inclusive(0));
         }
     }
 }

@@ -74,7 +74,7 @@ impl Facts {
             State::Killed => 1,
             State::Exited => 2,
         });
-        let marks = family.arenas.iter().flat_map(|arena| &arena.nodes).flat_map(|node| &node.slots);
+        let marks = family.arenas.iter().flat_map(|arena| &arena.nodes).flat_map(|node| node.slots);
         let last = marks.map(|slot| slot.mark & !mark::BITS).max().unwrap_or(0);
         let last = last.max(family.last_anchor_ticks).max(family.end_ticks).max(family.read_ticks);
         (family.started_unix_ns, family.unix_ns(last))

@@ -74,7 +74,7 @@ pub fn arena(nodes: Vec<Node>) -> Arena {
         recycling: None,
         names,
         by_name: Vec::new(),
-        nodes,
+        nodes: nodes.into_iter().collect(),
         functions: Vec::new(),
     }
 }

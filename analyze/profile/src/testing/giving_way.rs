@@ -8,7 +8,7 @@ use crate::load::{Arena, GaveWay, Node};
 /// Has the paths of an arena give way, one after the other: of those that may, the one that each turn chooses.
 pub fn give_way(arena: &mut Arena, turns: &[usize]) {
     for turn in turns {
-        let nodes = &arena.nodes;
+        let nodes: Vec<Node> = arena.nodes.iter().collect();
         let may = |path: &usize| {
             let is_above = |node: &Node| node.parent == Some(*path as u32) && !node.is_others();
             let Node { flags, parent, slots, .. } = &nodes[*path];
@@ -23,18 +23,18 @@ pub fn give_way(arena: &mut Arena, turns: &[usize]) {
 }
 
 fn give_way_one(arena: &mut Arena, path: usize) {
-    let parent = arena.nodes[path].parent.expect("it lies below another") as usize;
+    let parent = arena.nodes.get(path).parent.expect("it lies below another") as usize;
     let kind = |nested: bool, bit: u32| if nested { bit } else { 0 };
     let kind = kind(is_inside(arena, path), flag::NESTED) | kind(is_inside(arena, parent), flag::BY_NESTED);
-    let Node { function, hook, .. } = arena.nodes[path];
-    let caller = arena.nodes[parent].function;
-    let is_edge = |node: &Node| {
+    let Node { function, hook, .. } = arena.nodes.get(path);
+    let caller = arena.nodes.get(parent).function;
+    let is_edge = |node: Node| {
         let is_of_kind = node.flags == flag::FOLDED | flag::EDGE | kind;
         is_of_kind && (node.function, node.hook, node.site) == (function, hook, caller)
     };
     let edge = arena.nodes.iter().position(is_edge).unwrap_or_else(|| {
         let flags = flag::FOLDED | flag::EDGE | kind;
-        add(arena, Node { parent: None, site: caller, flags, ..empty(&arena.nodes[path]) })
+        add(arena, Node { parent: None, site: caller, flags, ..empty(&arena.nodes.get(path)) })
     });
     let others = others_of(arena, parent);
     add_sums(arena, path, edge);
@@ -52,10 +52,10 @@ fn give_way_one(arena: &mut Arena, path: usize) {
 }
 
 fn is_inside(arena: &Arena, path: usize) -> bool {
-    let function = arena.nodes[path].function;
-    let above = |path: Option<u32>| path.and_then(|path| arena.nodes[path as usize].parent);
+    let function = arena.nodes.get(path).function;
+    let above = |path: Option<u32>| path.and_then(|path| arena.nodes.get(path as usize).parent);
     std::iter::successors(above(Some(path as u32)), |path| above(Some(*path)))
-        .any(|path| arena.nodes[path as usize].function == function)
+        .any(|path| arena.nodes.get(path as usize).function == function)
 }
 
 fn find_others(arena: &Arena, parent: usize) -> Option<usize> {
@@ -64,7 +64,7 @@ fn find_others(arena: &Arena, parent: usize) -> Option<usize> {
 
 fn others_of(arena: &mut Arena, parent: usize) -> usize {
     find_others(arena, parent).unwrap_or_else(|| {
-        let like = empty(&arena.nodes[parent]);
+        let like = empty(&arena.nodes.get(parent));
         let none = Node { function: OTHERS, site: 0, hook: 0, module: 0, site_module: 0, flags: flag::OTHERS, ..like };
         add(arena, Node { parent: Some(parent as u32), has_histogram: false, ..none })
     })
@@ -83,23 +83,26 @@ fn add(arena: &mut Arena, node: Node) -> usize {
 }
 
 fn add_sums(arena: &mut Arena, from: usize, to: usize) {
-    let Node { slots, unwound, .. } = arena.nodes[from];
-    let to = &mut arena.nodes[to];
-    for (to, more) in to.slots.iter_mut().zip(slots) {
-        to.calls += more.calls;
-        to.ticks += more.ticks;
-        to.descendants += more.descendants;
-    }
-    to.unwound += unwound;
+    let Node { slots, unwound, .. } = arena.nodes.get(from);
+    arena.nodes.change(to, |to| {
+        for (to, more) in to.slots.iter_mut().zip(slots) {
+            to.calls += more.calls;
+            to.ticks += more.ticks;
+            to.descendants += more.descendants;
+        }
+        to.unwound += unwound;
+    });
 }
 
 /// What lies behind it moves up.
 fn remove(arena: &mut Arena, path: usize) {
-    arena.nodes.remove(path);
     arena.names.remove(path);
-    for node in &mut arena.nodes {
-        for above in [&mut node.parent, &mut node.folded_into].into_iter().flatten() {
-            *above -= u32::from(*above as usize > path);
-        }
-    }
+    let stay = arena.nodes.iter().enumerate().filter(|(at, _)| *at != path);
+    let moved_up = |above: u32| above - u32::from(above as usize > path);
+    let moved_up = |(_, node): (usize, Node)| Node {
+        parent: node.parent.map(moved_up),
+        folded_into: node.folded_into.map(moved_up),
+        ..node
+    };
+    arena.nodes = stay.map(moved_up).collect();
 }

@@ -127,7 +127,7 @@ impl Builder<'_, '_> {
             edges.map(|path| Placed { path, parent: None, depth: 0, site: self.calls.id(&group.tree, path) }).collect();
         let node = |(id, &Placed { path, parent, depth, site }): (usize, &Placed)| {
             let (function, flags) = end(path);
-            let (corrected, raw) = (&times.corrected[path as usize], &times.raw[path as usize]);
+            let (corrected, raw) = (times.corrected.get(path as usize), times.raw.get(path as usize));
             let calls = paths.calls(path);
             let (open, ended, unwound) = paths.unusual(path).map_or((0, calls, 0), |counts| {
                 (counts.open.saturating_add(counts.open_since_reset), counts.closed, counts.unwound)
@@ -148,8 +148,8 @@ impl Builder<'_, '_> {
                 open,
                 ended,
                 unwound,
-                corrected: node_times(corrected),
-                raw: node_times(raw),
+                corrected: node_times(&corrected),
+                raw: node_times(&raw),
                 error: corrected.error,
                 own_error: corrected.own_error,
                 wait: paths.off(path).split(corrected.own).map(|split| split.wait),
@@ -161,7 +161,7 @@ impl Builder<'_, '_> {
         let aside = edges.iter().filter(|_| self.inside.is_none()).map(|edge| {
             let mut node = node((0, edge));
             for (sums, times) in [(&mut node.corrected, &times.corrected), (&mut node.raw, &times.raw)] {
-                sums.total = times[edge.path as usize].inclusive;
+                sums.total = times.inclusive(edge.path as usize);
             }
             Aside {
                 node,

@@ -1,0 +1,339 @@
+//! The call paths of an arena in little memory: what many lead to is kept once, and what few have lies aside.
+
+use std::fmt;
+
+use diytrace_format::Slot;
+use rustc_hash::FxHashMap;
+
+use super::family::{Node, Off};
+use super::timed::Timed;
+
+/// A list of [`Node`]s, which are put together when they are asked for.
+#[derive(Clone, Default)]
+pub struct Nodes {
+    list: Vec<Packed>,
+    /// What paths lead to, each once: far fewer than paths.
+    ends: Vec<End>,
+    numbers: FxHashMap<End, u32>,
+    /// The latest number of those that have a place here, which their call sites tell: nearly always the one that is asked for.
+    latest: Vec<u32>,
+    /// Of the paths that have more to tell.
+    more: Vec<More>,
+}
+
+/// A path: 48 bytes, of which there are millions.
+#[derive(Clone, Copy, Debug)]
+struct Packed {
+    /// [`NONE`], if there is none.
+    parent: u32,
+    end: u32,
+    /// Calls that were not timed, of those that all others were.
+    untimed: u32,
+    /// The place of what more it has, and 1; 0: nothing.
+    more: u32,
+    slot: Slot,
+}
+
+/// What a path leads to, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct End {
+    function: u64,
+    site: u64,
+    hook: u64,
+    target: u64,
+    module: u32,
+    site_module: u32,
+    flags: u32,
+    is_root: bool,
+    has_histogram: bool,
+    /// Whether no call is timed.
+    is_timeless: bool,
+}
+
+/// What few paths have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct More {
+    folded_into: Option<u32>,
+    is_open_since_reset: bool,
+    /// If that many untimed calls have no place in the path.
+    timed: Option<Timed>,
+    unwound: u64,
+    slot: Slot,
+    off: Off,
+}
+
+/// Stands for no path.
+const NONE: u32 = u32::MAX;
+
+const NOTHING: More = More {
+    folded_into: None,
+    is_open_since_reset: false,
+    timed: None,
+    unwound: 0,
+    slot: Slot { calls: 0, ticks: 0, descendants: 0, mark: 0 },
+    off: Off { wait_ns: 0, preempted_ns: 0 },
+};
+
+impl End {
+    /// Whether this is the other. A chain of `&&` would be made a call of `memcmp`, for each of millions.
+    #[inline(always)]
+    fn is(&self, other: &Self) -> bool {
+        let addresses = (self.function ^ other.function) | (self.site ^ other.site) | (self.hook ^ other.hook);
+        let modules = (self.module ^ other.module) | (self.site_module ^ other.site_module);
+        let differs = addresses | (self.target ^ other.target) | u64::from(modules | (self.flags ^ other.flags));
+        let are = |end: &Self| (end.is_root, end.has_histogram, end.is_timeless);
+        differs == 0 && are(self) == are(other)
+    }
+}
+
+impl Nodes {
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// One of them. What of it is not asked for is not put together: in line, wherever it is.
+    #[inline(always)]
+    pub fn get(&self, at: usize) -> Node {
+        self.node(&self.list[at])
+    }
+
+    /// All, in their order.
+    #[inline]
+    pub fn iter(&self) -> Iter<'_> {
+        Iter { nodes: self, list: self.list.iter() }
+    }
+
+    /// What one leads to, and how, as a number below [`Self::ends`]: nodes of one number are told apart by what is above them, and by
+    /// what they have counted.
+    #[inline]
+    pub fn end(&self, at: usize) -> u32 {
+        self.list[at].end
+    }
+
+    /// How many such numbers there may be.
+    pub fn ends(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether any was off the processor.
+    pub fn is_any_off(&self) -> bool {
+        self.more.iter().any(|more| more.off != Off::default())
+    }
+
+    /// Adds one at the end.
+    pub fn push(&mut self, node: Node) {
+        let packed = self.pack(&node, None);
+        self.list.push(packed);
+    }
+
+    /// Changes one.
+    pub fn change(&mut self, at: usize, change: impl FnOnce(&mut Node)) {
+        let mut node = self.get(at);
+        change(&mut node);
+        self.list[at] = self.pack(&node, Some(self.list[at]));
+    }
+
+    /// Changes each, by its place.
+    pub fn change_each(&mut self, mut change: impl FnMut(usize, &mut Node)) {
+        for at in 0..self.len() {
+            self.change(at, |node| change(at, node));
+        }
+    }
+
+    /// Makes room for so many more.
+    pub fn reserve(&mut self, more: usize) {
+        self.list.reserve(more);
+    }
+
+    /// Gives back what was made ready for more.
+    pub fn shrink_to_fit(&mut self) {
+        self.list.shrink_to_fit();
+        self.more.shrink_to_fit();
+    }
+
+    #[inline(always)]
+    fn node(&self, packed: &Packed) -> Node {
+        let end = &self.ends[packed.end as usize];
+        let more = if packed.more == 0 { &NOTHING } else { &self.more[packed.more as usize - 1] };
+        Node {
+            function: end.function,
+            site: end.site,
+            hook: end.hook,
+            target: end.target,
+            module: end.module,
+            site_module: end.site_module,
+            flags: end.flags,
+            parent: (packed.parent != NONE).then_some(packed.parent),
+            folded_into: more.folded_into,
+            is_root: end.is_root,
+            has_histogram: end.has_histogram,
+            is_open_since_reset: more.is_open_since_reset,
+            unwound: more.unwound,
+            timed: match (more.timed, packed.untimed) {
+                (Some(timed), _) => timed,
+                _ if end.is_timeless => Timed::None,
+                (None, 0) => Timed::All,
+                (None, untimed) => Timed::AllBut(untimed.into()),
+            },
+            slots: [packed.slot, more.slot],
+            off: more.off,
+        }
+    }
+
+    fn number(&mut self, end: End) -> u32 {
+        // There are at least as many places as ends.
+        if self.ends.len() >= self.latest.len() {
+            self.latest = vec![u32::MAX; (2 * self.latest.len()).max(64)];
+        }
+        let place = (end.site ^ end.hook.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let place = place as usize & (self.latest.len() - 1);
+        let latest = &mut self.latest[place];
+        if self.ends.get(*latest as usize).is_some_and(|known| known.is(&end)) {
+            return *latest;
+        }
+        let next = self.ends.len() as u32;
+        let number = *self.numbers.entry(end).or_insert(next);
+        if number == next {
+            self.ends.push(end);
+        }
+        *latest = number;
+        number
+    }
+
+    /// As it is kept, if it was kept as this before.
+    fn pack(&mut self, node: &Node, before: Option<Packed>) -> Packed {
+        let Node { function, site, hook, target, module, site_module, flags, is_root, has_histogram, .. } = *node;
+        let is_timeless = node.timed == Timed::None;
+        let (untimed, timed) = match node.timed {
+            Timed::AllBut(calls @ 1..) => match u32::try_from(calls) {
+                Ok(calls) => (calls, None),
+                Err(_) => (0, Some(node.timed)),
+            },
+            Timed::AllBut(0) => (0, Some(node.timed)),
+            Timed::All | Timed::None => (0, None),
+        };
+        let end = End { function, site, hook, target, module, site_module, flags, is_root, has_histogram, is_timeless };
+        let number = match before {
+            Some(Packed { end: known, .. }) if self.ends[known as usize].is(&end) => known,
+            _ => self.number(end),
+        };
+        let Node { folded_into, is_open_since_reset, unwound, slots: [slot, second], off, .. } = *node;
+        let more = More { folded_into, is_open_since_reset, timed, unwound, slot: second, off };
+        let place = match before.filter(|before| before.more != 0) {
+            Some(Packed { more: place, .. }) => {
+                self.more[place as usize - 1] = more;
+                place
+            }
+            None if more == NOTHING => 0,
+            None => {
+                self.more.push(more);
+                self.more.len() as u32
+            }
+        };
+        Packed { parent: node.parent.unwrap_or(NONE), end: number, untimed, more: place, slot }
+    }
+}
+
+/// Over [`Nodes`].
+#[derive(Clone)]
+pub struct Iter<'a> {
+    nodes: &'a Nodes,
+    list: std::slice::Iter<'a, Packed>,
+}
+
+impl Iterator for Iter<'_> {
+    type Item = Node;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Node> {
+        self.list.next().map(|packed| self.nodes.node(packed))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.list.size_hint()
+    }
+}
+
+impl DoubleEndedIterator for Iter<'_> {
+    #[inline(always)]
+    fn next_back(&mut self) -> Option<Node> {
+        self.list.next_back().map(|packed| self.nodes.node(packed))
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+impl<'a> IntoIterator for &'a Nodes {
+    type Item = Node;
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+// However they are kept: that depends on what they were before.
+impl fmt::Debug for Nodes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self).finish()
+    }
+}
+
+impl Extend<Node> for Nodes {
+    fn extend<T: IntoIterator<Item = Node>>(&mut self, nodes: T) {
+        let nodes = nodes.into_iter();
+        self.reserve(nodes.size_hint().0);
+        nodes.for_each(|node| self.push(node));
+    }
+}
+
+impl FromIterator<Node> for Nodes {
+    fn from_iter<T: IntoIterator<Item = Node>>(nodes: T) -> Self {
+        let mut all = Self::default();
+        all.extend(nodes);
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{node, slot};
+
+    #[test]
+    fn what_is_kept_is_what_was_told() {
+        let usual = node(0x1100, Some(7), slot(3, 40, 5));
+        let mut all = vec![usual, node(0x1200, None, Slot::default())];
+        all.push(Node { timed: Timed::AllBut(3), ..usual });
+        all.push(Node { timed: Timed::AllBut(0), ..usual });
+        all.push(Node { timed: Timed::AllBut(1 << 40), ..usual });
+        all.push(Node { timed: Timed::None, ..usual });
+        all.push(Node { folded_into: Some(0), flags: 1, ..usual });
+        all.push(Node { is_open_since_reset: true, is_root: true, ..usual });
+        all.push(Node { unwound: 2, has_histogram: true, ..usual });
+        all.push(Node { slots: [usual.slots[0], slot(1, 2, 3)], ..usual });
+        all.push(Node { off: Off { wait_ns: 1, preempted_ns: 2 }, ..usual });
+        let mut nodes: Nodes = all.iter().copied().collect();
+        assert!(nodes.iter().eq(all.iter().copied()));
+        assert!(nodes.iter().rev().eq(all.iter().rev().copied()));
+        assert_eq!((nodes.end(0), nodes.end(2), nodes.ends()), (0, 0, 6));
+        // Whatever one becomes, and back.
+        for from in 0..all.len() {
+            for to in all.clone() {
+                nodes.change(from, |node| *node = to);
+                assert_eq!(nodes.get(from), to);
+            }
+        }
+        nodes.change_each(|at, node| *node = all[at]);
+        assert!(nodes.iter().eq(all.iter().copied()));
+        assert_eq!(format!("{nodes:?}"), format!("{all:?}"));
+    }
+}
