@@ -6,8 +6,9 @@ use diytrace_format::{Pending, Ref, UNIT, kind, node};
 use rustc_hash::FxHashMap;
 
 use super::damage::Damage;
-use super::family::{Arena, Node, Off};
+use super::family::Arena;
 use super::histograms::Records;
+use super::node::{Node, Off};
 use super::recycled::Recycled;
 use super::timed::{Timed, Timing};
 use crate::process::State;

@@ -8,7 +8,8 @@ use diytrace_format::node::mark;
 use diytrace_format::{Ref, Slot};
 
 use super::clock::Clock;
-use super::family::{Family, Function, Node};
+use super::family::{Family, Function};
+use super::node::Node;
 use crate::timeline::Slices;
 
 /// What is not the same any more in a family.

@@ -4,7 +4,8 @@ use diytrace_format::protocol::by_function::of_key;
 use diytrace_format::reader::{File, Located};
 use diytrace_format::{Ref, Slot, UNIT, arena, node};
 
-use super::family::{Arena, Node, Off};
+use super::family::Arena;
+use super::node::{Node, Off};
 use super::nodes::Nodes;
 use super::timed::Timed;
 use crate::process::State;

@@ -5,7 +5,7 @@ use std::fmt;
 use diytrace_format::Slot;
 use rustc_hash::FxHashMap;
 
-use super::family::{Node, Off};
+use super::node::{Node, Off};
 use super::timed::Timed;
 
 /// A list of [`Node`]s, which are put together when they are asked for.

@@ -12,7 +12,8 @@ use diytrace_format::{Header, Slot, arena};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::clock::Clock;
-use super::family::{Arena, Family, Node, Off};
+use super::family::{Arena, Family};
+use super::node::{Node, Off};
 use super::nodes::Nodes;
 use super::timed::Timed;
 use crate::process::State;

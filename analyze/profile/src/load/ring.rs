@@ -8,7 +8,8 @@ use diytrace_format::ring::{Event, Note, Place};
 use diytrace_format::{Ref, Ring, Slot};
 use rustc_hash::FxHashMap;
 
-use super::family::{Arena, Module, Node, Off};
+use super::family::{Arena, Module};
+use super::node::{Node, Off};
 use super::timed::Timed;
 
 /// Where calls are made from.
