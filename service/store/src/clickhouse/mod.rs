@@ -6,6 +6,7 @@ mod cluster;
 mod compact;
 mod delete;
 mod dictionary;
+mod failure;
 mod literal;
 mod native;
 mod parallel;

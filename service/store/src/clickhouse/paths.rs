@@ -5,10 +5,10 @@ use std::thread;
 use rustc_hash::FxHashMap;
 
 use super::binary::Reader;
+use super::failure::Failure;
 use super::schema::NUMBERS;
 use super::series::{AT_ONCE, Row, filed};
 use super::store::ClickHouse;
-use super::sums::Failure;
 use crate::{Error, codec};
 
 /// How many numbers of a path are sums; the others are of open calls.

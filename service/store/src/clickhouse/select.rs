@@ -8,9 +8,10 @@ use diytrace_profile::merge::{By, Merging, PartKey};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dictionary::{self, Build};
+use super::failure::Failure;
 use super::series::{self, Row, Series};
 use super::store::ClickHouse;
-use super::sums::{self, Failure, Unit};
+use super::sums::{self, Unit};
 use super::{parallel, paths, told};
 use crate::engine::Selected;
 use crate::sums::OfSeries;

@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dictionary::Build;
+use super::failure::Failure;
 use super::paths::{Answer, Numbered, SUMS};
 use super::rows::Large;
 use super::schema::NUMBERS;
@@ -13,19 +14,6 @@ use crate::beyond::{whole, with_parents};
 use crate::kept::{Head, OfFunction, Totals};
 use crate::sums::{Among, OfSeries};
 use crate::{Error, codec};
-
-/// Why there are no sums.
-pub enum Failure {
-    /// Somebody has replaced frames or thrown them away since they were listed: they are to be listed again.
-    Moved,
-    Error(Error),
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::Error(error)
-    }
-}
 
 /// Frames that are added up by themselves.
 pub struct Unit<'a> {
