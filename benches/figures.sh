@@ -20,9 +20,9 @@ export LC_ALL=C # the same figures everywhere: no decimal commas
 benches=$(cd "$(dirname "$0")" && pwd)
 kept=$benches/results/2026-11-23-amd-epyc # what the documents are about
 trust=$benches/results/2026-11-20-amd-epyc # but for verdicts
-moved=$benches/results/2026-11-24-intel-xeon # but for what was refactored, or is small
+moved=$benches/results/2026-11-24-intel-xeon # but for what was refactored, or is small, and stores on ClickHouse
 busy=$benches/results/2026-11-22-intel-xeon # and for these
-driven=$benches/results/2026-11-24-amd-epyc # and for load, and stores on ClickHouse
+driven=$benches/results/2026-11-24-amd-epyc # and for load
 
 usage() { sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p}' "$0" >&2; exit 2; }
 
@@ -88,7 +88,7 @@ first-call:1) table child child -v of_contender="$1" | sed 's/ us$/ µs/' ;;
 least:2 | most:2) verdicts series trust-series -v figure="$what" -v test="$1" -v shift="$2" ;;
 driven:1) kept=$driven table driven "load-$1" -v kind="$1" ;;
 driven:2) kept=$driven table driven "load-$1" -v kind="$1" -v figure="$2" ;;
-store:0) awk -F'\t' -f "$benches/tables/store.awk" "$kept/store.tsv" "$driven/store-clickhouse.tsv" "$driven/store-clickhouse-300m.tsv" ;;
+store:0) awk -F'\t' -f "$benches/tables/store.awk" "$kept/store.tsv" "$moved/store-clickhouse.tsv" "$moved/store-clickhouse-300m.tsv" ;;
 busy:1) kept=$busy table busy busy -v figure="$1" ;;
 tested:1) verdicts tested trust-aa -v program="$1" ;;
 *) usage ;;
