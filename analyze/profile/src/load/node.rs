@@ -21,7 +21,7 @@ pub struct Node {
     pub site_module: u32,
     /// Bits of [`node::flag`].
     pub flags: u32,
-    /// The path above, by its place in [`Arena::nodes`]: always before this one.
+    /// The path above, by its place in [`super::Arena::nodes`]: always before this one.
     pub parent: Option<u32>,
     /// Of a folded recursion: the path of the same function that its calls are counted under.
     pub folded_into: Option<u32>,
