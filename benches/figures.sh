@@ -4,7 +4,7 @@
 #   benches/figures.sh machine speed|trust|moved|busy|driven  what was measured, on what and when, in one sentence
 #   benches/figures.sh speed WORKLOAD…                 tables
 #   benches/figures.sh truth [CONTENDER]
-#   benches/figures.sh cost|aa|layout|layout-claims|planted|planted-small|refactored|spread|looks|compared-postgres|series|threads
+#   benches/figures.sh cost|aa|aa-again|layout|layout-claims|planted|planted-small|refactored|spread|looks|compared-postgres|series|threads
 #   benches/figures.sh calls WORKLOAD                  numbers, to stand in a sentence
 #   benches/figures.sh ns|written|x-floor|x-empty|x-uftrace WORKLOAD CONTENDER
 #   benches/figures.sh truth-runs|error|range|covered|stated-percent WORKLOAD CONTENDER
@@ -71,6 +71,7 @@ aa:0) verdicts aa trust-aa ;;
 layout:0) verdicts aa trust-layout -v title=layout -v key=layout ;;
 layout-claims:0) verdicts layout trust-layout-claims ;;
 planted:0) verdicts planted trust-planted ;;
+aa-again:0) trust=$moved verdicts aa trust-aa ;;
 planted-small:0) trust=$moved verdicts planted trust-planted ;;
 refactored:0) trust=$moved verdicts refactored trust-refactored ;;
 spread:0) trust=$moved verdicts spread trust-spread ;;
