@@ -40,17 +40,19 @@ pub fn written(service: &Service) -> String {
 fn of_roots(text: &mut String, roots: &[&Root]) {
     let labels: Vec<String> = roots.iter().map(|root| labels(root)).collect();
     let all = || roots.iter().zip(&labels);
-    let calls = "Calls of functions that nothing recorded has called, in frames taken since the service started.";
+    let calls =
+        "All calls of functions that some code without hooks has called, in frames taken since the service started.";
     family(text, "diytrace_root_calls", "counter", None, calls);
     for (root, labels) in all() {
         let _ = writeln!(text, "diytrace_root_calls_total{{{labels}}} {}", root.sum.calls);
     }
-    let time = "Time of those calls with what they called, less what recording costs.";
+    let time = "Time of those that no recorded function has made, with what they called, less what recording costs.";
     family(text, "diytrace_root_seconds", "counter", Some("seconds"), time);
     for (root, labels) in all() {
         let _ = writeln!(text, "diytrace_root_seconds_total{{{labels}}} {}", root.sum.time.ns() / NS_PER_S);
     }
-    let each = "How long those took that returned; buckets are off by 3% of their bounds at most.";
+    let each =
+        "How long calls took that returned; one that is up to 6.25% shorter than a bound may be in the bucket above.";
     family(text, "diytrace_root_call_seconds", "histogram", Some("seconds"), each);
     for (root, labels) in all() {
         let mut calls = 0u64;

@@ -103,6 +103,11 @@ struct Recording {
 }
 
 impl Recording {
+    /// How many sums are remembered of it.
+    fn size(&self) -> usize {
+        self.latest.iter().map(|(_, sums)| sums.len()).sum::<usize>() + self.earlier.len()
+    }
+
     /// Takes out what a frame stands in place of.
     fn replaced_by(&mut self, frame: &Frame) -> Sums {
         let is_replaced = |sequence: u64| match frame.holds_later {
@@ -249,7 +254,7 @@ impl State {
         self.frames += 1;
         let recording = self.recordings.entry(frame.session.clone()).or_default();
         recording.heard = self.frames;
-        let before = recording.latest.iter().map(|(_, sums)| sums.len()).sum::<usize>() + recording.earlier.len();
+        let before = recording.size();
         let replaced = recording.replaced_by(frame);
         for (number, sum) in &sums {
             let more = replaced.get(number).map_or_else(|| sum.clone(), |replaced| sum.beyond(replaced));
@@ -261,8 +266,7 @@ impl State {
         {
             add_to(&mut recording.earlier, &first);
         }
-        let after = recording.latest.iter().map(|(_, sums)| sums.len()).sum::<usize>() + recording.earlier.len();
-        self.remembered = (self.remembered + after).saturating_sub(before);
+        self.remembered = (self.remembered + recording.size()).saturating_sub(before);
         if self.remembered > MOST_REMEMBERED {
             self.forget();
         }
@@ -274,8 +278,7 @@ impl State {
         heard.sort_unstable();
         let middle = heard[heard.len() / 2];
         self.recordings.retain(|_, recording| recording.heard > middle);
-        let size = |recording: &Recording| recording.latest.iter().map(|(_, sums)| sums.len()).sum::<usize>();
-        self.remembered = self.recordings.values().map(|recording| size(recording) + recording.earlier.len()).sum();
+        self.remembered = self.recordings.values().map(Recording::size).sum();
     }
 }
 
