@@ -12,17 +12,14 @@ pub const OCTAVES: usize = 52;
 /// Largest relative distance between a value and what the histogram gives for it.
 pub const RELATIVE_ERROR: f64 = 1.0 / 32.0;
 
-/// Octave and part of a value.
-///
-/// They are the exponent and the first bits of the fraction of the value as a floating-point number, which the
-/// processor makes in one instruction.
+/// Octave and part of a value: its highest bit, and the four below it.
 #[inline(always)]
 pub const fn bin(value: u64) -> (usize, usize) {
     const LARGEST: u64 = (1 << OCTAVES) - 1;
-    const BIAS: usize = 1023;
-    let value = if value < LARGEST { value | (value == 0) as u64 } else { LARGEST };
-    let top = ((value as i64 as f64).to_bits() >> 48) as usize;
-    ((top >> 4) - BIAS, top & (SUBS - 1))
+    let value = if value < LARGEST { value } else { LARGEST };
+    let octave = (value | 1).ilog2();
+    let sub = (value << 4 >> octave) as usize & (SUBS - 1);
+    (octave as usize, sub)
 }
 
 /// The smallest value of a bin and the number of values in it. Below 16 only every so many parts are used.

@@ -53,7 +53,7 @@ pub unsafe fn open<M: Mode>(
         arch::count_at::<{ offset_of!(NodeRecord, slot) + offset_of!(Slot, calls) }, _>(node);
         let frame = reserve(thread, node_ref, function, site, hook, sp);
         ((*frame).bits, (*frame).inside) = (M::BITS, 0);
-        fill(frame, node_ref); // the position of a node without flags
+        fill(thread, frame, node_ref); // the position of a node without flags
         start::<M>(thread, frame, &raw mut (*node).slot);
     }
 }
@@ -132,7 +132,7 @@ unsafe fn open_folded<M: Mode>(
                 _ => bits::UNTIMED,
             };
         (*frame).bits = bits;
-        fill(frame, position(thread.base, node_ref, node));
+        fill(thread, frame, position(thread.base, node_ref, node));
         if bits & bits::UNTIMED == 0 {
             start::<M>(thread, frame, counters);
         }
@@ -225,6 +225,7 @@ pub(crate) unsafe fn close(thread: &Thread, frame: *mut Frame, now: u64) {
 pub(crate) unsafe fn close_after(thread: &Thread, frame: *mut Frame, now: u64, elapsed: u64) {
     // SAFETY: the frame's node and its function's record are in the mapping.
     unsafe {
+        let pending = distribution::pending_bin(thread);
         let descendants = thread.count.get() - (*frame).count;
         let node = thread.node((*frame).node);
         // A byte and no more: it was written as such a moment ago, and a longer read would wait for that.
@@ -237,7 +238,7 @@ pub(crate) unsafe fn close_after(thread: &Thread, frame: *mut Frame, now: u64, e
         let cost = (thread.inner.get() + descendants * thread.pair.get()) >> 10;
         pop_at(thread, frame);
         // Last, so that nothing has to be kept over its calls.
-        distribution::file_later(thread, record, elapsed.saturating_sub(cost));
+        distribution::file_later(thread, &pending, record, elapsed.saturating_sub(cost));
     }
 }
 

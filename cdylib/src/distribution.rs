@@ -9,40 +9,71 @@ use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::{Bins, Function, Pending, Ref, histogram};
 
+/// The call's time that was noted last, and where its bin is.
+pub struct PendingBin {
+    word: u64,
+    bins: Ref,
+    sub: usize,
+}
+
+/// Looks for the bin of the time that was noted last. First thing in the exit hook: these steps depend on each other and on nothing
+/// else in it, so the processor takes them beside all that the hook does.
+///
+/// # Safety
+/// The thread must own its arena.
+#[inline(always)]
+pub unsafe fn pending_bin(thread: &Thread) -> PendingBin {
+    // SAFETY: what is pending names a record of the arena's, or 0, where the file's header lies.
+    unsafe {
+        let word = (&raw const (*thread.arena.get()).pending).read_volatile();
+        let pending = Pending::of(word);
+        let (octave, sub) = histogram::bin(pending.value);
+        PendingBin { word, bins: bins(at(thread.base, pending.record), octave), sub }
+    }
+}
+
 /// Notes a call's time for its function's distribution, and files the one noted before: see [`Pending`].
 ///
 /// # Safety
 /// The record must be the arena's.
 #[inline(always)]
-pub unsafe fn file_later(thread: &Thread, record: Ref, value: u64) {
+pub unsafe fn file_later(thread: &Thread, before: &PendingBin, record: Ref, value: u64) {
     if value >= Pending::TOO_LONG {
         // SAFETY: the caller's record.
-        return unsafe { distribute_long(thread, record, value) };
+        return unsafe { file_long(thread, record, value) };
     }
     // SAFETY: the thread owns its arena.
     unsafe {
         let pending = &raw mut (*thread.arena.get()).pending;
-        let mut before = pending.read_volatile();
-        while !arch::replace(pending, before, Pending { record, value }.word()) {
-            before = pending.read_volatile(); // a signal handler's call came between
+        if !arch::replace(pending, before.word, Pending { record, value }.word()) {
+            return file_after_handler(thread, record, value);
         }
         arch::prefetch(at(thread.base, record));
-        let before = Pending::of(before);
-        if before.record != 0 {
-            distribute(thread, before.record, before.value, 1);
+        let noted = Pending::of(before.word);
+        if noted.record != 0 {
+            count(thread, noted.record, noted.value, before.bins, before.sub);
         }
     }
+}
+
+/// The same after a signal handler's call came in between.
+#[cold]
+#[inline(never)]
+unsafe fn file_after_handler(thread: &Thread, record: Ref, value: u64) {
+    // SAFETY: the caller's record.
+    unsafe { file_later(thread, &pending_bin(thread), record, value) };
 }
 
 /// Files the time of a call that is too long to be noted.
 #[cold]
 #[inline(never)]
-unsafe fn distribute_long(thread: &Thread, record: Ref, value: u64) {
+unsafe fn file_long(thread: &Thread, record: Ref, value: u64) {
     if record == 0 {
         return; // there was no room for one
     }
+    let (octave, sub) = histogram::bin(value);
     // SAFETY: the caller's record.
-    unsafe { distribute(thread, record, value, 1) };
+    unsafe { count(thread, record, value, bins(at(thread.base, record), octave), sub) };
 }
 
 /// Files what is pending.
@@ -51,7 +82,7 @@ unsafe fn distribute_long(thread: &Thread, record: Ref, value: u64) {
 /// The thread must own its arena.
 pub unsafe fn file_pending(thread: &Thread) {
     // SAFETY: the caller's promise.
-    unsafe { file_later(thread, 0, 0) };
+    unsafe { file_later(thread, &pending_bin(thread), 0, 0) };
 }
 
 /// The same of an arena that the thread has taken over: what its owner has noted last, which nothing else will file. Without this, the
@@ -71,26 +102,35 @@ pub unsafe fn file_inherited(thread: &Thread) {
     }
 }
 
-/// Adds a call's time to its function's distribution, for itself and for others that were not timed.
+/// The bins of an octave of a function; 0 if it has none.
+///
+/// # Safety
+/// The function must be in the mapping, and the octave one of [`histogram::bin`].
 #[inline(always)]
-pub unsafe fn distribute(thread: &Thread, record: Ref, value: u64, calls: u64) {
-    let (octave, sub) = histogram::bin(value);
-    let function: *mut Function = at(thread.base, record);
-    // SAFETY: the record is the arena's, and so are its bins; `bin` stays within both arrays.
+unsafe fn bins(function: *const Function, octave: usize) -> Ref {
+    // SAFETY: the caller's promise.
+    unsafe { (&raw const (*function).octaves).cast::<Ref>().add(octave).read_volatile() }
+}
+
+/// Counts a call in its bin.
+///
+/// # Safety
+/// The record must be the arena's, and the bins its, or 0.
+#[inline(always)]
+unsafe fn count(thread: &Thread, record: Ref, value: u64, bins: Ref, sub: usize) {
+    // SAFETY: the caller's promise; `bin` stays within the array.
     unsafe {
-        let octaves = (&raw mut (*function).octaves).cast::<Ref>();
-        let bins = *octaves.add(octave);
         if bins == 0 {
-            return first_in_octave(thread, record, octave, sub, value, calls);
+            return first_in_octave(thread, record, value);
         }
+        let function: *mut Function = at(thread.base, record);
         if value < (*function).min {
             lower(&raw mut (*function).min, value);
         }
         if value > (*function).max {
             raise(&raw mut (*function).max, value);
         }
-        let bins: *mut Bins = at(thread.base, bins);
-        arch::add_nth(bins.cast(), sub, calls);
+        arch::add_nth(at::<Bins>(thread.base, bins).cast(), sub, 1);
     }
 }
 
@@ -119,21 +159,22 @@ unsafe fn raise(word: *mut u64, value: u64) {
 /// Puts the time of a call into its function's distribution where that has no bins for it yet.
 #[cold]
 #[inline(never)]
-fn first_in_octave(thread: &Thread, record: Ref, octave: usize, sub: usize, value: u64, calls: u64) {
+fn first_in_octave(thread: &Thread, record: Ref, value: u64) {
+    let (octave, sub) = histogram::bin(value);
     let function: *mut Function = at(thread.base, record);
     // SAFETY: the record is the arena's.
     unsafe {
         let mut spent = Spent::begin(thread);
         let Some(_busy) = spent.busy(thread, Busy::begin) else {
-            return arch::add(&raw mut (*function).unbinned, calls);
+            return arch::add(&raw mut (*function).unbinned, 1);
         };
         lower(&raw mut (*function).min, value);
         raise(&raw mut (*function).max, value);
         if !has_bins(thread, function, octave) {
-            return arch::add(&raw mut (*function).unbinned, calls);
+            return arch::add(&raw mut (*function).unbinned, 1);
         }
-        let bins: *mut Bins = at(thread.base, (*function).octaves[octave]);
-        arch::add_nth(bins.cast(), sub, calls);
+        let bins: *mut Bins = at(thread.base, bins(function, octave));
+        arch::add_nth(bins.cast(), sub, 1);
         spent.end(thread);
     }
 }

@@ -118,12 +118,12 @@ pub unsafe extern "C" fn exit(function: usize, site: usize, hook: usize, sp: usi
 /// Exit while a call is open. Apart from `exit`, as `enter_inside` is from `enter`.
 #[inline(never)]
 unsafe extern "C" fn exit_inside(function: usize, site: usize, hook: usize, sp: usize, thread: &Thread) {
-    // Before the clock: what it was off is this call's time.
+    let now = Tsc::now();
+    // After the clock, which would wait for what this reads. What the thread was off is this call's time: the clock is read again.
     if thread.is_switched() {
         // SAFETY: the caller's thread.
         return unsafe { exit_switched(function, site, hook, sp, thread) };
     }
-    let now = Tsc::now();
     // SAFETY: the caller's thread.
     unsafe { hot_path::exit(thread, now, function, site, hook, sp) };
 }

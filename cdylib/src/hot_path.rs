@@ -8,7 +8,6 @@ use crate::call::{self, close, open};
 use crate::frame::bits;
 use crate::mode::Mode;
 use crate::node;
-use crate::path_cache;
 use crate::shadow_stack::{is_inlined, is_tail_exit};
 use crate::slow_path;
 use crate::thread::Thread;
@@ -32,18 +31,10 @@ pub unsafe fn enter<M: Mode>(thread: &Thread, function: usize, site: usize, hook
         if parent < ROOT {
             return slow_path::enter_without_caller::<M>(thread, function, site, hook, sp);
         }
-        let Some(line) = thread.path_cache.line(parent) else {
-            return slow_path::enter_uncached::<M>(thread, function, site, hook, sp);
+        let latest = thread.path_cache.latest(thread.line.get(), parent, site, hook);
+        let Some(node) = latest.filter(|node| node::is(thread.node(*node), parent, function, site, hook)) else {
+            return slow_path::enter_beside::<M>(thread, function, site, hook, sp);
         };
-        let place = path_cache::place(function, site, hook);
-        let mut node = line[place].get();
-        if !node::is(thread.node(node), parent, function, site, hook) {
-            // Two calls of one parent may have one place.
-            node = line[place ^ 1].get();
-            if !node::is(thread.node(node), parent, function, site, hook) {
-                return slow_path::enter_uncached::<M>(thread, function, site, hook, sp);
-            }
-        }
         open::<M>(thread, node, top.inside, function, site, hook, sp);
     }
 }

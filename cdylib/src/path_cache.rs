@@ -7,8 +7,12 @@ use crate::field::Field;
 use core::ptr;
 use profile::Ref;
 
-/// Words of a line: the parent, and children.
+/// Words of a line: the parent's name, and children. Each child has a place in the second half; where another is put there it goes
+/// to its place in the first half, unless that is the name's.
 const LINE: usize = 16;
+
+/// Places of children.
+const PLACES: usize = LINE / 2;
 
 const LINES: usize = 128;
 
@@ -17,19 +21,32 @@ const LINES: usize = 128;
 pub struct PathCache([[Field<Ref>; LINE]; LINES]);
 
 impl PathCache {
-    /// The parent's line, if it has one.
+    /// The latest child with this call site and hook in the line that begins at an [`offset`], if it is the parent's line.
     #[inline(always)]
-    pub fn line(&self, parent: Ref) -> Option<&[Field<Ref>; LINE]> {
-        let line = &self.0[index(parent)];
-        (line[0].get() == parent).then_some(line)
+    pub fn latest(&self, offset: u32, parent: Ref, site: usize, hook: usize) -> Option<Ref> {
+        // SAFETY: offsets lead to a line.
+        let line: &[Field<Ref>; LINE] = unsafe { &*(&raw const self.0).byte_add(offset as usize).cast() };
+        let node = line[place(site, hook)].get(); // not after the name: neither is to wait for the other
+        (line[0].get() == parent).then_some(node)
     }
 
-    /// Puts a node into it. The one that was in its place goes to the place beside it.
+    /// The nodes that may be a parent's child with this call site and hook.
     #[inline(always)]
-    pub fn insert(&self, parent: Ref, place: usize, node: Ref) {
+    pub fn candidates(&self, parent: Ref, site: usize, hook: usize) -> Option<[Ref; 2]> {
         let line = &self.0[index(parent)];
+        let place = place(site, hook);
+        (line[0].get() == parent).then(|| [line[place].get(), line[place - PLACES].get()])
+    }
+
+    /// Puts a node into it.
+    #[inline(always)]
+    pub fn insert(&self, parent: Ref, site: usize, hook: usize, node: Ref) {
+        let line = &self.0[index(parent)];
+        let place = place(site, hook);
         if line[0].get() == parent {
-            line[place ^ 1].set(line[place].get());
+            if place != PLACES {
+                line[place - PLACES].set(line[place].get());
+            }
         } else {
             // In a few instructions. SAFETY: the thread's own line; a handler in between believes none of its words.
             unsafe { ptr::write_bytes(line.as_ptr().cast_mut(), 0, LINE) };
@@ -44,15 +61,20 @@ impl PathCache {
     }
 }
 
+/// Where in the cache the parent's line begins, in bytes.
+#[inline(always)]
+pub fn offset(parent: Ref) -> u32 {
+    (index(parent) * LINE * size_of::<Ref>()) as u32
+}
+
 #[inline(always)]
 fn index(parent: Ref) -> usize {
     parent as usize % LINES
 }
 
-/// Where in its parent's line a child is; or else in the place beside it, whose number differs in the last bit.
+/// Where in its parent's line a child is first.
 #[inline(always)]
-pub fn place(function: usize, site: usize, hook: usize) -> usize {
-    let child = (function >> 4).wrapping_add(site).wrapping_add(hook);
-    let place = (child ^ child >> 4) % LINE;
-    if place < 2 { place + 2 } else { place } // not beside the parent's name
+fn place(site: usize, hook: usize) -> usize {
+    let child = site.wrapping_add(hook);
+    PLACES + (child ^ child >> 4) % PLACES
 }

@@ -11,7 +11,6 @@ use crate::frame::{Frame, NOTED, bits};
 use crate::modules;
 use crate::node::{self, slot};
 use crate::path;
-use crate::path_cache;
 use crate::recycle;
 use crate::shadow_stack;
 use crate::stale_frames;
@@ -107,7 +106,7 @@ pub unsafe fn reopen_noted(thread: &Thread) {
         replay.pair();
         replay.reopen(|_, frame, call| {
             (*frame).whole_hook = call.entry.hook;
-            shadow_stack::fill(frame, NOTED);
+            shadow_stack::fill(thread, frame, NOTED);
         });
     }
 }
@@ -518,19 +517,17 @@ impl<'a> Replay<'a> {
             } else {
                 (*frame).bits = call.own | bits::UNTIMED;
             }
-            shadow_stack::fill(frame, call.position);
+            shadow_stack::fill(self.thread, frame, call.position);
         }
     }
 }
 
 /// The node of a path, if there is one: most have been met lately.
 unsafe fn find(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
-    let place = path_cache::place(function, site, hook);
     // SAFETY: the cache holds nodes of the arena.
     let is_it = |node: &Ref| unsafe { node::is(thread.node(*node), parent, function, site, hook) };
-    let lately = thread.path_cache.line(parent).map(|line| [line[place].get(), line[place ^ 1].get()]);
-    let found = lately.and_then(|nodes| nodes.into_iter().find(is_it));
-    found.or_else(|| path::find(thread, parent, function, site, hook))
+    let lately = thread.path_cache.candidates(parent, site, hook).into_iter().flatten().find(is_it);
+    lately.or_else(|| path::find(thread, parent, function, site, hook))
 }
 
 /// Whether a function is a root; looks into its module first if that is new.

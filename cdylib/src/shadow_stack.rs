@@ -5,6 +5,7 @@
 
 use crate::busy::Busy;
 use crate::frame::{self, Frame};
+use crate::path_cache;
 use crate::thread::Thread;
 use core::sync::atomic::{Ordering, compiler_fence};
 use profile::Ref;
@@ -38,11 +39,12 @@ pub unsafe fn reserve(thread: &Thread, node: Ref, function: usize, site: usize, 
 /// # Safety
 /// The frame must be reserved.
 #[inline(always)]
-pub unsafe fn fill(frame: *mut Frame, position: Ref) {
+pub unsafe fn fill(thread: &Thread, frame: *mut Frame, position: Ref) {
     compiler_fence(Ordering::SeqCst);
     // SAFETY: the caller's frame.
     unsafe { (*frame).position = position };
     compiler_fence(Ordering::SeqCst);
+    thread.line.set(path_cache::offset(position));
 }
 
 /// Takes the latest frame away, and leaves it as one that stands for no call.
@@ -61,6 +63,7 @@ pub unsafe fn pop(thread: &Thread) {
 pub(crate) unsafe fn pop_at(thread: &Thread, frame: *mut Frame) {
     // SAFETY: the caller's frame is that of an open call.
     unsafe {
+        thread.line.set(path_cache::offset((*frame.sub(1)).position));
         (*frame).position = 0;
         compiler_fence(Ordering::SeqCst);
         (*frame).sp = usize::MAX;

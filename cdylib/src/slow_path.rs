@@ -9,10 +9,9 @@ use crate::fork;
 use crate::frame::{Frame, bits};
 use crate::mode::Mode;
 use crate::modules;
-use crate::node::slot;
+use crate::node::{self, slot};
 use crate::off_cpu;
 use crate::path;
-use crate::path_cache;
 use crate::recycle;
 use crate::shadow_stack::{self, fill, filled, is_inlined, pop, reserve};
 use crate::spent::Spent;
@@ -50,6 +49,23 @@ pub unsafe fn exit_while_busy(thread: &Thread, function: usize, sp: usize) {
     }
 }
 
+/// Entry of a call whose node is not where the hot path looks: another child of its parent has its place in the cache, or which line
+/// is the parent's was not known.
+#[inline(never)]
+pub unsafe fn enter_beside<M: Mode>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the top frame is there.
+    unsafe {
+        let top = thread.top.get();
+        let (parent, inside) = ((*top).position, (*top).inside);
+        for node in thread.path_cache.candidates(parent, site, hook).into_iter().flatten() {
+            if node::is(thread.node(node), parent, function, site, hook) {
+                return call::open::<M>(thread, node, inside, function, site, hook, sp);
+            }
+        }
+        enter_uncached::<M>(thread, function, site, hook, sp);
+    }
+}
+
 /// Entry of a call whose path is not among those met lately.
 #[inline(never)]
 pub unsafe fn enter_uncached<M: Mode>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
@@ -60,7 +76,7 @@ pub unsafe fn enter_uncached<M: Mode>(thread: &Thread, function: usize, site: us
         match path::find(thread, parent, function, site, hook) {
             Some(node) => {
                 children::prefetch(thread, node);
-                thread.path_cache.insert(parent, path_cache::place(function, site, hook), node);
+                thread.path_cache.insert(parent, site, hook, node);
                 call::open::<M>(thread, node, inside, function, site, hook, sp);
             }
             None => enter_new_path::<M>(thread, function, site, hook, sp),
@@ -209,7 +225,7 @@ unsafe fn skip(thread: &Thread, below: &Frame, function: usize, site: usize, hoo
         }
         let frame = reserve(thread, node, function, site, hook, sp);
         ((*frame).bits, (*frame).inside) = (inside | bits::UNTIMED, inside);
-        fill(frame, SKIPPED);
+        fill(thread, frame, SKIPPED);
     }
 }
 

@@ -95,6 +95,8 @@ pub struct Thread {
     pub seen: Field<u32>,
     /// The latest moment, in ticks.
     pub last: Field<u64>,
+    /// Where in the path cache the line of the latest call's position begins, as a rule: see [`crate::path_cache::offset`].
+    pub line: Field<u32>,
     /// One past the last frame there is memory for.
     pub limit: Field<*mut Frame>,
     /// Addresses of roots; a power of two of them, 0 = empty. Null if everything is recorded.
