@@ -17,7 +17,7 @@ use diytrace_profile::varint::{get, get_signed, put, put_signed};
 pub const NUMBERS: usize = Row::OPEN + Row::SUMS;
 
 /// In which order they are written: the usual ones first, so that the bits for them take a byte or two.
-const ORDER: [usize; NUMBERS] = {
+pub const ORDER: [usize; NUMBERS] = {
     const OPEN: usize = Row::SUMS;
     [
         0,
@@ -122,6 +122,30 @@ pub fn decode(
     mut take: impl FnMut(u32, &Numbers),
 ) -> Result<(), Damaged> {
     below.clear();
+    each(bytes, paths, |path, mask, rest| {
+        let expectation = below.of(path);
+        let mut numbers = [0i128; NUMBERS];
+        for (bit, &at) in ORDER.iter().enumerate() {
+            let mut number = expected(at, &numbers, &expectation);
+            if mask >> bit & 1 != 0 {
+                number = number.wrapping_add(get_signed(rest).ok_or(Damaged)?);
+            }
+            numbers[at] = number;
+        }
+        take(path, &numbers);
+        below.add(parent(path), &numbers);
+        Ok(())
+    })
+}
+
+/// Reads which paths there are, the last first, and which numbers of each are not as expected: a bit for each in [`ORDER`].
+/// `take` reads those.
+#[inline(always)]
+pub fn each(
+    bytes: &[u8],
+    paths: u32,
+    mut take: impl FnMut(u32, u64, &mut &[u8]) -> Result<(), Damaged>,
+) -> Result<(), Damaged> {
     let mut rest = bytes;
     let rows = get(&mut rest).ok_or(Damaged)?;
     let mut before: Option<u32> = None;
@@ -135,22 +159,8 @@ pub fn decode(
         if path >= paths {
             return Err(Damaged);
         }
-        let mask = get(&mut rest).ok_or(Damaged)?;
-        if mask >> NUMBERS != 0 {
-            return Err(Damaged);
-        }
-        let expectation = below.of(path);
-        let mask = mask as u64;
-        let mut numbers = [0i128; NUMBERS];
-        for (bit, &at) in ORDER.iter().enumerate() {
-            let mut number = expected(at, &numbers, &expectation);
-            if mask >> bit & 1 != 0 {
-                number = number.wrapping_add(get_signed(&mut rest).ok_or(Damaged)?);
-            }
-            numbers[at] = number;
-        }
-        take(path, &numbers);
-        below.add(parent(path), &numbers);
+        let mask = get(&mut rest).filter(|mask| mask >> NUMBERS == 0).ok_or(Damaged)?;
+        take(path, mask as u64, &mut rest)?;
     }
     if rest.is_empty() { Ok(()) } else { Err(Damaged) }
 }
@@ -165,7 +175,7 @@ pub fn numbers(row: &Row) -> Numbers {
 
 /// What a number is if nothing is unusual, from those that come before it in [`ORDER`].
 #[inline(always)]
-fn expected(at: usize, known: &Numbers, below: &Sums) -> i128 {
+pub fn expected(at: usize, known: &Numbers, below: &Sums) -> i128 {
     let [_, inclusive, nested, ..] = *below;
     let ended = known[0].wrapping_sub(known[Row::SUMS]);
     match at {

@@ -19,6 +19,7 @@
 //! | dictionary | what the numbers of paths and places in frames stand for: one for each build of a program |
 
 mod address;
+mod among;
 mod beyond;
 mod blob;
 mod certificates;
@@ -39,6 +40,8 @@ mod over;
 mod query;
 mod recording;
 mod replicate;
+mod residues;
+mod rows;
 mod sampled;
 mod select;
 mod sqlite;

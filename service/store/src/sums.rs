@@ -3,20 +3,20 @@
 use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::sync::Arc;
 
 use diytrace_profile::load::Summary;
 use diytrace_profile::load::costs::Evidence;
-use diytrace_profile::merge::{CallPath, Key, PathId, Paths, Place, PlaceId, Tree};
-use diytrace_profile::merge::{Filed, FunctionTimes, Group, Merged, Module, PairList, Part, PartKey, Row};
+use diytrace_profile::merge::{Filed, FunctionTimes, Group, Merged, Module, Part, PartKey, PathId, Place, PlaceId};
 use diytrace_profile::module::ModuleKey;
-use diytrace_profile::time::Time;
 use rustc_hash::FxHashMap;
 
+use crate::among::Among;
 use crate::codec::{Below, Numbers};
-use crate::dictionary::{self, Entries, Path};
+use crate::dictionary::{self, Entries};
 use crate::kept::{Head, OfFunction, Sums, Totals};
+use crate::residues::Residues;
+use crate::rows::Rows;
 use crate::{Error, codec};
 
 /// What the frames of a series add up to.
@@ -30,6 +30,7 @@ pub struct OfSeries {
     evidence: Evidence,
     totals: Totals,
     rows: Rows,
+    residues: Residues,
     below: Below,
     functions: BTreeMap<PlaceId, FunctionTimes>,
     filed: BTreeMap<PlaceId, Filed>,
@@ -37,46 +38,6 @@ pub struct OfSeries {
     pub is_to_keep: bool,
     /// How many processes of the present session have called a function, in any of its frames.
     processes: BTreeMap<PlaceId, u64>,
-}
-
-/// Which of its recording's frames one is, of those that are selected.
-#[derive(Clone, Copy)]
-pub struct Among {
-    pub is_first: bool,
-    pub is_last: bool,
-    /// How long a call that is open can have been so.
-    pub longest: Option<Time>,
-}
-
-impl Among {
-    /// A frame that ended at a moment; since when calls in it can have been open.
-    pub fn of(is_first: bool, is_last: bool, began: Option<i64>, ended: i64) -> Self {
-        let longest = began.map(|began| Time::from_ns(ended.saturating_sub(began) as f64));
-        Self { is_first, is_last, longest }
-    }
-
-    /// Whether it is the only one.
-    fn is_only(self) -> bool {
-        self.is_first && self.is_last
-    }
-
-    /// What of a path's numbers counts: of calls that have not returned, what the last frame knows; and that they are what has
-    /// come between two readings, if the first has no beginning.
-    pub fn counted(self, numbers: &Numbers) -> Numbers {
-        const OPEN: Range<usize> = Row::SUMS..Row::SUMS + 4;
-        const SO_FAR: usize = Row::SUMS + 2;
-        const IS_BETWEEN: usize = Row::SUMS + 4;
-        let mut counted = *numbers;
-        match self.longest {
-            _ if !self.is_last => counted[OPEN].fill(0),
-            Some(longest) => counted[SO_FAR] = counted[SO_FAR].min(longest.units()),
-            None => {}
-        }
-        if !self.is_first {
-            counted[IS_BETWEEN] = 0;
-        }
-        counted
-    }
 }
 
 impl OfSeries {
@@ -103,6 +64,9 @@ impl OfSeries {
 
     /// Adds the rows that bytes are.
     pub fn add_paths(&mut self, bytes: &[u8], among: Among, entries: &Entries) -> Result<(), codec::Damaged> {
+        if self.residues.add(bytes, among, entries)? {
+            return Ok(());
+        }
         let paths = entries.paths().len() as u32;
         let (rows, below) = (&mut self.rows, &mut self.below);
         let add = |path, numbers: &Numbers| rows.add(path, &among.counted(numbers));
@@ -150,11 +114,16 @@ impl OfSeries {
         }
     }
 
+    /// All frames were added: what follows from their sums does so once.
+    fn end_paths(&mut self, entries: &Entries) {
+        let rows = &mut self.rows;
+        std::mem::take(&mut self.residues).whole(entries, |path, numbers| rows.add(path, numbers));
+    }
+
     /// As those of one frame; nothing if they cannot be.
-    pub fn sums(self) -> Option<Sums<'static>> {
-        let rows = self.rows.sums.into_iter().map(|(path, numbers)| Some((path, codec::row(&numbers)?)));
-        let mut rows: Vec<(PathId, Row)> = rows.collect::<Option<_>>()?;
-        rows.sort_unstable_by_key(|(path, _)| *path);
+    pub fn sums(mut self, entries: &Entries) -> Option<Sums<'static>> {
+        self.end_paths(entries);
+        let rows = self.rows.all()?;
         let mut functions = self.functions;
         let mut all: BTreeMap<PlaceId, OfFunction> = BTreeMap::new();
         for (place, filed) in self.filed {
@@ -177,12 +146,13 @@ impl OfSeries {
 
     /// The same as what merging the recordings gives.
     pub fn merged(
-        self,
+        mut self,
         part: &PartKey,
         entries: &Entries,
         damaged: impl Fn() -> Error,
         mut key: impl FnMut(i64) -> Result<ModuleKey, Error>,
     ) -> Result<Merged, Error> {
+        self.end_paths(entries);
         // Each session tells of its own; merging makes one of those that are.
         let modules = self.modules;
         let mut numbers: FxHashMap<ModuleKey, u32> = FxHashMap::default();
@@ -190,7 +160,7 @@ impl OfSeries {
             module.key().map(|key| numbers.entry(key).or_insert(number));
         }
         let mut places = Places::new(entries);
-        let (tree, pairs) = self.rows.tree(entries, &mut places).ok_or_else(damaged)?;
+        let (tree, pairs) = self.rows.tree(entries, |place| places.number(place)).ok_or_else(damaged)?;
         let functions = self.functions.into_iter().map(|(place, times)| (places.number(place), times)).collect();
         let filed = self.filed.into_iter().map(|(place, filed)| (places.number(place), filed)).collect();
         let mut known: FxHashMap<i64, Option<u32>> = FxHashMap::default();
@@ -234,71 +204,6 @@ impl OfSeries {
     }
 }
 
-/// Sums of paths, which there may be millions of.
-#[derive(Default)]
-struct Rows {
-    /// Where a path's sums are, and 1; 0: it has none.
-    places: Vec<u32>,
-    sums: Vec<(PathId, Numbers)>,
-}
-
-impl Rows {
-    fn add(&mut self, path: PathId, numbers: &Numbers) {
-        if self.places.len() <= path as usize {
-            self.places.resize(path as usize + 1, 0);
-        }
-        match &mut self.places[path as usize] {
-            0 => {
-                self.sums.push((path, *numbers));
-                self.places[path as usize] = self.sums.len() as u32;
-            }
-            place => codec::add(&mut self.sums[*place as usize - 1].1, numbers),
-        }
-    }
-
-    /// The tree of the paths, with those that they are below, and the hook pairs in their times.
-    /// `None` if they cannot be.
-    fn tree(mut self, entries: &Entries, places: &mut Places) -> Option<(Tree, PairList)> {
-        let mut at = 0;
-        while let Some((path, _)) = self.sums.get(at) {
-            let key = &entries.paths()[*path as usize].key;
-            for above in key.parent.into_iter().chain(key.folded_into) {
-                if self.places.get(above as usize) == Some(&0) {
-                    self.add(above, &[0; _]);
-                }
-            }
-            at += 1;
-        }
-        // A path's number is higher than that of the one above it: so its place below that is known when it comes.
-        let mut sums = std::mem::take(&mut self.sums);
-        sums.sort_unstable_by_key(|(path, _)| *path);
-        let order = preorder(&sums, entries);
-        // Where they have come, in place of where they were.
-        let mut numbers = self.places;
-        let (mut paths, mut pairs) = (Paths::default(), PairList::default());
-        for &at in &order {
-            let (path, numbers_of_path) = &sums[at as usize];
-            let row = codec::row(numbers_of_path)?;
-            let Path { key, target } = &entries.paths()[*path as usize];
-            let number = paths.len() as PathId;
-            numbers[*path as usize] = number;
-            let new = |path: PathId| numbers[path as usize];
-            let key = Key {
-                parent: key.parent.map(new),
-                folded_into: key.folded_into.map(new),
-                function: places.number(key.function),
-                site: places.number(key.site),
-                hook: places.number(key.hook),
-                flags: key.flags,
-            };
-            let target = target.map(|target| places.number(target));
-            paths.push(&CallPath { key, end: 0, target, counts: row.counts });
-            pairs.push(number, &row.pairs);
-        }
-        Some((Tree::of(paths), pairs))
-    }
-}
-
 /// Places that are in use, numbered as they come.
 struct Places<'a> {
     entries: &'a Entries,
@@ -322,24 +227,4 @@ impl<'a> Places<'a> {
     fn modules(&self) -> BTreeSet<i64> {
         self.list.iter().filter_map(|(module, _)| *module).collect()
     }
-}
-
-/// The order of paths, each directly before those below it: their places in `sums`, which are by number.
-fn preorder(sums: &[(PathId, Numbers)], entries: &Entries) -> Vec<u32> {
-    let place_of = |path: PathId| sums.binary_search_by_key(&path, |(path, _)| *path).ok();
-    let mut below: Vec<Vec<u32>> = vec![Vec::new(); sums.len()];
-    let mut next = Vec::new();
-    for (at, (path, _)) in (0u32..).zip(sums) {
-        match entries.parent(*path).and_then(place_of) {
-            Some(above) => below[above].push(at),
-            None => next.push(at),
-        }
-    }
-    next.reverse();
-    let mut order = Vec::with_capacity(sums.len());
-    while let Some(at) = next.pop() {
-        order.push(at);
-        next.extend(below[at as usize].iter().rev());
-    }
-    order
 }

@@ -113,7 +113,7 @@ fn join(store: &ClickHouse, series: &Series, build: &Build, run: &Run) -> Result
     }
     let [unit] = units;
     let sums = unit.finish(store)?;
-    let sums = sums.sums().ok_or_else(|| store.damaged("a frame"))?;
+    let sums = sums.sums(build.dictionary.entries()).ok_or_else(|| store.damaged("a frame"))?;
     let numbers = Numbers { places: build.place_ids.clone(), paths: build.path_ids.clone() };
     let data = Data::of(&numbers, &sums, head, |path| build.dictionary.parent(path));
     slice.version = slice.version.max(now_ns());

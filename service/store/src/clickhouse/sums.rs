@@ -10,9 +10,10 @@ use super::schema::NUMBERS;
 use super::series::Row;
 use super::store::ClickHouse;
 use super::told::{self, Told};
+use crate::among::Among;
 use crate::beyond::{whole, with_parents};
 use crate::kept::{Head, OfFunction, Totals};
-use crate::sums::{Among, OfSeries};
+use crate::sums::OfSeries;
 use crate::{Error, codec};
 
 /// Frames that are added up by themselves.

@@ -82,7 +82,8 @@ fn join(store: &mut Sqlite, series: &Series, dictionary: &Dictionary, run: &Run)
     let query = Query { range, session: Some(run.key.clone()), ..Query::default() };
     let mut sums = OfSeries::to_keep();
     read(&mut sums, store, series, &query, dictionary)?;
-    let Sums { hz, totals, rows, functions } = sums.sums().ok_or_else(|| store.damaged("a frame"))?;
+    let Sums { hz, totals, rows, functions } =
+        sums.sums(dictionary.entries()).ok_or_else(|| store.damaged("a frame"))?;
     let path_sums = blob::deflated(&codec::encode(&rows, |path| dictionary.parent(path)), LASTING);
     let function_sums = function_sums::column(&functions, hz, LASTING);
     let totals_bytes = postcard::to_stdvec(&totals).unwrap_or_default(); // into memory: it cannot fail

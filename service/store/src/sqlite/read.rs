@@ -5,9 +5,10 @@ use rusqlite::params;
 use super::file::Sqlite;
 use super::put::checksum;
 use super::series::Series;
+use crate::among::Among;
 use crate::dictionary::Dictionary;
 use crate::kept::{Head, Totals};
-use crate::sums::{Among, OfSeries};
+use crate::sums::OfSeries;
 use crate::{Error, Query, blob, function_sums};
 
 /// Adds what is asked for.

@@ -7,9 +7,10 @@ use rustc_hash::FxHashMap;
 
 use super::body::{Body, Fixed};
 use super::{FRAME, MOST_NAME, parse, read, wrong};
+use crate::among::Among;
 use crate::dictionary::Entries;
 use crate::kept::Head;
-use crate::sums::{Among, OfSeries};
+use crate::sums::OfSeries;
 use crate::{Error, Frame, function_sums};
 
 /// Most bytes of what is known of recordings. Of one that is forgotten all is asked for once more.
