@@ -16,7 +16,8 @@ use diytrace_profile::varint::{get, get_signed, put, put_signed};
 /// Numbers of a path: what there is of open calls, then the sums.
 pub const NUMBERS: usize = Row::OPEN + Row::SUMS;
 
-/// In which order they are written: the usual ones first, so that the bits for them take a byte or two.
+/// In which order they are written: the usual ones first, so that the bits for them take a byte or two. A number is expected from
+/// those before it, and from the paths below.
 pub const ORDER: [usize; NUMBERS] = {
     const OPEN: usize = Row::SUMS;
     [
@@ -173,9 +174,24 @@ pub fn numbers(row: &Row) -> Numbers {
     numbers
 }
 
+/// All numbers of a path, from what they have beyond what is expected.
+#[inline]
+pub fn whole(beyond: &Numbers, below: &Sums) -> Numbers {
+    let mut numbers = [0i128; NUMBERS];
+    // One after the other, each by its own rule: in a loop the rule would be looked for each time.
+    macro_rules! each {
+        ($($bit:literal)*) => {
+            $(numbers[ORDER[$bit]] = expected(ORDER[$bit], &numbers, below).wrapping_add(beyond[ORDER[$bit]]);)*
+            const { assert!([$($bit),*].len() == NUMBERS) };
+        };
+    }
+    each!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30);
+    numbers
+}
+
 /// What a number is if nothing is unusual, from those that come before it in [`ORDER`].
 #[inline(always)]
-pub fn expected(at: usize, known: &Numbers, below: &Sums) -> i128 {
+fn expected(at: usize, known: &Numbers, below: &Sums) -> i128 {
     let [_, inclusive, nested, ..] = *below;
     let ended = known[0].wrapping_sub(known[Row::SUMS]);
     match at {

@@ -28,6 +28,8 @@ pub struct Residues {
     /// The last frame in which a path was above another.
     above: Vec<u32>,
     frames: u32,
+    /// What the paths below each have, when all frames were added.
+    below: Below,
 }
 
 impl Residues {
@@ -50,10 +52,8 @@ impl Residues {
         of: impl Fn(i128) -> i128,
     ) -> Result<bool, Damaged> {
         let paths = entries.paths().len();
-        if self.met.len() < paths {
-            self.met.resize(paths, false);
-            self.above.resize(paths, 0);
-        }
+        grow(&mut self.met, paths);
+        grow(&mut self.above, paths);
         self.frames += 1;
         let mut missing = 0u32;
         codec::each(bytes, paths as u32, |path, mask, rest| {
@@ -84,7 +84,7 @@ impl Residues {
     fn add_number(&mut self, path: PathId, at: usize, number: i128) {
         let column = &mut self.columns[at];
         if column.len() <= path as usize {
-            column.resize(self.met.len(), 0);
+            grow(column, self.met.len());
         }
         let sum = &mut column[path as usize];
         *sum = sum.wrapping_add(number);
@@ -104,19 +104,46 @@ impl Residues {
         *sum = if HIGHEST.contains(&at) { counted.max(*sum) } else { sum.wrapping_add(of(counted)) };
     }
 
-    /// All numbers of the paths, the last path first.
-    pub fn whole(self, entries: &Entries, mut take: impl FnMut(PathId, &Numbers)) {
-        let mut below = Below::default();
-        for path in (0..self.met.len()).rev().filter(|path| self.met[*path]) {
-            let expectation = below.of(path as PathId);
-            let mut numbers: Numbers = [0; NUMBERS];
-            for at in ORDER {
-                let beyond = self.columns[at].get(path).copied().unwrap_or(0);
-                numbers[at] = codec::expected(at, &numbers, &expectation).wrapping_add(beyond);
+    /// All frames were added: finds what the paths below each have.
+    pub fn end(&mut self, entries: &Entries) {
+        self.above = Vec::new();
+        for path in (0..self.met.len() as PathId).rev() {
+            if let Some(numbers) = self.numbers(path) {
+                self.below.add(entries.parent(path), &numbers);
             }
-            take(path as PathId, &numbers);
-            below.add(entries.parent(path as PathId), &numbers);
         }
+    }
+
+    /// How far there are paths.
+    pub fn len(&self) -> usize {
+        self.met.len()
+    }
+
+    /// Whether any frame has a path.
+    pub fn has(&self, path: PathId) -> bool {
+        self.met.get(path as usize) == Some(&true)
+    }
+
+    /// All numbers of a path, if any frame has it. They are found anew each time: that takes less than to keep them.
+    pub fn numbers(&self, path: PathId) -> Option<Numbers> {
+        self.has(path).then(|| {
+            let mut beyond: Numbers = [0; NUMBERS];
+            for (beyond, column) in beyond.iter_mut().zip(&self.columns) {
+                if let Some(number) = column.get(path as usize) {
+                    *beyond = *number;
+                }
+            }
+            codec::whole(&beyond, &self.below.of(path))
+        })
+    }
+}
+
+/// Makes a list as long as this. Of a new one the kernel has the zeros, where nobody looks.
+fn grow<T: Clone + Default>(list: &mut Vec<T>, len: usize) {
+    match list.is_empty() {
+        true => *list = vec![T::default(); len],
+        false if list.len() < len => list.resize(len, T::default()),
+        false => {}
     }
 }
 
@@ -187,8 +214,9 @@ mod tests {
                     codec::add(sums.entry(path).or_insert([0; NUMBERS]), &taken);
                 }
             }
-            let mut whole = BTreeMap::new();
-            residues.whole(&entries, |path, numbers| drop(whole.insert(path, *numbers)));
+            residues.end(&entries);
+            let numbers = |path: PathId| Some((path, residues.numbers(path)?));
+            let whole: BTreeMap<PathId, Numbers> = (0..PATHS).filter_map(numbers).collect();
             prop_assert_eq!(whole, sums);
         }
     }

@@ -12,12 +12,10 @@ use diytrace_profile::module::ModuleKey;
 use rustc_hash::FxHashMap;
 
 use crate::among::Among;
-use crate::codec::{Below, Numbers};
+use crate::codec::{Damaged, Numbers};
 use crate::dictionary::{self, Entries};
 use crate::kept::{Head, OfFunction, Sums, Totals};
-use crate::residues::Residues;
 use crate::rows::Rows;
-use crate::{Error, codec};
 
 /// What the frames of a series add up to.
 #[derive(Default)]
@@ -30,8 +28,6 @@ pub struct OfSeries {
     evidence: Evidence,
     totals: Totals,
     rows: Rows,
-    residues: Residues,
-    below: Below,
     functions: BTreeMap<PlaceId, FunctionTimes>,
     filed: BTreeMap<PlaceId, Filed>,
     /// Whether it is to be kept, for others to ask for a part of the time: open calls are told since they began.
@@ -63,14 +59,8 @@ impl OfSeries {
     }
 
     /// Adds the rows that bytes are.
-    pub fn add_paths(&mut self, bytes: &[u8], among: Among, entries: &Entries) -> Result<(), codec::Damaged> {
-        if self.residues.add(bytes, among, entries)? {
-            return Ok(());
-        }
-        let paths = entries.paths().len() as u32;
-        let (rows, below) = (&mut self.rows, &mut self.below);
-        let add = |path, numbers: &Numbers| rows.add(path, &among.counted(numbers));
-        codec::decode(bytes, |path| entries.parent(path), paths, below, add)
+    pub fn add_paths(&mut self, bytes: &[u8], among: Among, entries: &Entries) -> Result<(), Damaged> {
+        self.rows.add_frame(bytes, among, entries)
     }
 
     /// Adds a path's numbers.
@@ -114,15 +104,9 @@ impl OfSeries {
         }
     }
 
-    /// All frames were added: what follows from their sums does so once.
-    fn end_paths(&mut self, entries: &Entries) {
-        let rows = &mut self.rows;
-        std::mem::take(&mut self.residues).whole(entries, |path, numbers| rows.add(path, numbers));
-    }
-
     /// As those of one frame; nothing if they cannot be.
     pub fn sums(mut self, entries: &Entries) -> Option<Sums<'static>> {
-        self.end_paths(entries);
+        self.rows.end(entries);
         let rows = self.rows.all()?;
         let mut functions = self.functions;
         let mut all: BTreeMap<PlaceId, OfFunction> = BTreeMap::new();
@@ -144,15 +128,14 @@ impl OfSeries {
         }
     }
 
-    /// The same as what merging the recordings gives.
+    /// The same as what merging the recordings gives; `key` knows modules by their numbers. `None`: it is damaged.
     pub fn merged(
         mut self,
         part: &PartKey,
         entries: &Entries,
-        damaged: impl Fn() -> Error,
-        mut key: impl FnMut(i64) -> Result<ModuleKey, Error>,
-    ) -> Result<Merged, Error> {
-        self.end_paths(entries);
+        key: impl Fn(i64) -> Option<ModuleKey>,
+    ) -> Option<Merged> {
+        self.rows.end(entries);
         // Each session tells of its own; merging makes one of those that are.
         let modules = self.modules;
         let mut numbers: FxHashMap<ModuleKey, u32> = FxHashMap::default();
@@ -160,7 +143,7 @@ impl OfSeries {
             module.key().map(|key| numbers.entry(key).or_insert(number));
         }
         let mut places = Places::new(entries);
-        let (tree, pairs) = self.rows.tree(entries, |place| places.number(place)).ok_or_else(damaged)?;
+        let (tree, pairs) = self.rows.tree(entries, |place| places.number(place))?;
         let functions = self.functions.into_iter().map(|(place, times)| (places.number(place), times)).collect();
         let filed = self.filed.into_iter().map(|(place, filed)| (places.number(place), filed)).collect();
         let mut known: FxHashMap<i64, Option<u32>> = FxHashMap::default();
@@ -200,28 +183,34 @@ impl OfSeries {
             functions,
             ..group
         };
-        Ok(Merged { modules, places, groups: vec![group] })
+        Some(Merged { modules, places, groups: vec![group] })
     }
 }
 
 /// Places that are in use, numbered as they come.
 struct Places<'a> {
     entries: &'a Entries,
-    numbers: FxHashMap<PlaceId, PlaceId>,
+    /// Of each place its number, and 1; 0: it has none.
+    numbers: Vec<PlaceId>,
     list: Vec<dictionary::Place>,
 }
 
 impl<'a> Places<'a> {
     fn new(entries: &'a Entries) -> Self {
-        Self { entries, numbers: FxHashMap::default(), list: Vec::new() }
+        Self { entries, numbers: vec![0; entries.places().len()], list: Vec::new() }
     }
 
     fn number(&mut self, place: PlaceId) -> PlaceId {
-        *self.numbers.entry(place).or_insert_with(|| {
+        let Some(number) = self.numbers.get_mut(place as usize) else {
             // One that is nowhere is damage that the check of the whole finds: all that is in frames was numbered.
-            self.list.push(self.entries.places().get(place as usize).copied().unwrap_or((None, u64::MAX)));
-            self.list.len() as PlaceId - 1
-        })
+            self.list.push((None, u64::MAX));
+            return self.list.len() as PlaceId - 1;
+        };
+        if *number == 0 {
+            self.list.push(self.entries.places()[place as usize]);
+            *number = self.list.len() as PlaceId;
+        }
+        *number - 1
     }
 
     fn modules(&self) -> BTreeSet<i64> {

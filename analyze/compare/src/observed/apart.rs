@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use diytrace_profile::error::Error;
 use diytrace_profile::functions::Roots;
+use diytrace_profile::merge::Group;
 use diytrace_profile::opened::Opened;
 use diytrace_profile::warnings::Warning;
+use rayon::prelude::*;
 
 use super::identity::Identity;
 use super::{Measured, Observed};
@@ -42,24 +44,18 @@ impl Apart {
             warnings: none.warnings.clone(),
             ..Self::default()
         };
-        for group in &opened.merged.groups {
-            // One group as a whole at a time: there may be a hundred of many functions.
+        let part = |group: &Group| {
+            // One group as a whole at a time, on each core: there may be a hundred of many functions.
             let mut observed = none.clone();
             observed.add(&opened.merged, group, &known.ids);
             let functions = observed.functions.into_iter().map(|(_, measured)| measured).enumerate();
             let is_there = |measured: &Measured| measured.calls > 0 || measured.total > 0.0;
             let functions = functions.filter(|(number, measured)| is_wanted(number) && is_there(measured));
-            let part = Part {
-                functions: functions.collect(),
-                calls: observed
-                    .edges
-                    .into_keys()
-                    .filter(|(caller, callee)| is_wanted(caller) && is_wanted(callee))
-                    .collect(),
-                is_timed: observed.is_timed,
-            };
-            apart.parts.insert(group.label.clone().unwrap_or_default(), part);
-        }
+            let calls = observed.edges.into_keys().filter(|(caller, callee)| is_wanted(caller) && is_wanted(callee));
+            let part = Part { functions: functions.collect(), calls: calls.collect(), is_timed: observed.is_timed };
+            (group.label.clone().unwrap_or_default(), part)
+        };
+        apart.parts = opened.merged.groups.par_iter().map(part).collect();
         Ok(apart)
     }
 }

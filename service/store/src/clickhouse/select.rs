@@ -4,7 +4,7 @@ use std::collections::hash_map::Entry;
 use std::thread;
 
 use diytrace_profile::load::Loaded;
-use diytrace_profile::merge::{By, Merging, PartKey};
+use diytrace_profile::merge::{By, Merged, Merging, PartKey};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dictionary::{self, Build};
@@ -147,13 +147,13 @@ impl Selecting<'_> {
             let build = unit.build;
             let mut sums = unit.finish(store)?;
             if sums.groups.is_empty() {
-                return Ok(None);
+                return Ok::<_, Error>(None);
             }
             let profiles = std::mem::take(&mut sums.profiles);
             let damaged = || store.damaged("a frame");
-            let key = |number: i64| build.modules.get(number as usize).cloned().ok_or_else(damaged);
-            let merged = sums.merged(part, build.dictionary.entries(), damaged, key)?;
-            if merged.is_sound() { Ok(Some((profiles, merged))) } else { Err(damaged()) }
+            let key = |number: i64| build.modules.get(number as usize).cloned();
+            let merged = sums.merged(part, build.dictionary.entries(), key).filter(Merged::is_sound);
+            Ok(Some((profiles, merged.ok_or_else(damaged)?)))
         });
         for ((label, ..), finished) in keys.iter().zip(finished.ok_or_else(|| store.damaged("a frame"))?) {
             let Some((profiles, merged)) = finished? else { continue };

@@ -1,11 +1,13 @@
 //! The store in a file that SQLite keeps: one writer at a time, readers beside it.
 
+mod add_up;
 mod compact;
 mod delete;
 mod file;
 mod names;
 mod put;
 mod read;
+mod reading;
 mod sampled;
 mod schema;
 mod select;

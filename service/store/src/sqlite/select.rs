@@ -1,20 +1,15 @@
 //! What is asked for: series, frames, and their sums as a profile.
 
-use std::collections::hash_map::Entry;
+use std::sync::mpsc;
+use std::thread;
 
-use diytrace_profile::load::Loaded;
-use diytrace_profile::merge::{By, Merging};
-use diytrace_profile::module::ModuleKey;
 use rusqlite::params;
-use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::add_up::{AHEAD, add_up};
 use super::file::Sqlite;
-use super::put::read_more;
-use super::read::read;
-use super::series::{Series, all_series};
-use crate::dictionary::Dictionary;
+use super::reading::Reading;
+use super::series::all_series;
 use crate::engine::{FrameFacts, Selected, SeriesFacts};
-use crate::sums::OfSeries;
 use crate::{Error, GroupBy, Labels, Query};
 
 /// All series, and what is in each.
@@ -72,98 +67,18 @@ pub fn select(store: &Sqlite, query: &Query, by: &GroupBy) -> Result<Selected, E
     let all = all_series(store)?;
     let labels: Vec<&Labels> = all.iter().map(|series| &series.labels).collect();
     query.check(&labels, by.label(), &store.path.display().to_string())?;
-    let mut selecting = Selecting::new(store);
-    match by {
-        GroupBy::All => selecting.add(&all, query, |_| None)?,
-        GroupBy::Label(name) => {
-            selecting.add(&all, query, |labels| Some(format!("{name}={}", labels.get(name).unwrap_or_default())))?
-        }
-        GroupBy::Parts(parts) => {
-            for (name, query) in parts {
-                selecting.add(&all, query, |_| Some(name.clone()))?;
-            }
-        }
-    }
+    let damaged = store.damaged("a frame");
+    let (loaded, merged) = thread::scope(|scope| {
+        let (to, read) = mpsc::sync_channel(AHEAD);
+        let adding = scope.spawn(move || add_up(&read, damaged));
+        let loaded = Reading::new(store, &all, to).all(query, by);
+        // What cannot be added up ends the reading, too.
+        let merged = adding.join().unwrap_or_else(|_| Err(store.damaged("a frame")))?;
+        Ok::<_, Error>((loaded?, merged))
+    })?;
     drop(moment);
-    let Selecting { merging, mut loaded, .. } = selecting;
-    if loaded.profiles.is_empty() {
-        return Err(Error::Nothing { why: query.why_nothing() });
-    }
-    loaded.profiles.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(Selected { loaded, merged: merging.finish() })
-}
-
-/// A selection, as it is read.
-struct Selecting<'a> {
-    store: &'a Sqlite,
-    merging: Merging,
-    loaded: Loaded,
-    /// Recordings in it.
-    sessions: FxHashSet<i64>,
-    /// Of each build.
-    dictionaries: FxHashMap<i64, Dictionary>,
-    modules: Modules,
-}
-
-impl<'a> Selecting<'a> {
-    fn new(store: &'a Sqlite) -> Self {
-        Self {
-            store,
-            merging: Merging::new(By::All, None),
-            loaded: Loaded::default(),
-            sessions: FxHashSet::default(),
-            dictionaries: FxHashMap::default(),
-            modules: Modules::default(),
-        }
-    }
-
-    /// Adds what is asked for, of each series to the group of this label.
-    fn add(&mut self, all: &[Series], query: &Query, label: impl Fn(&Labels) -> Option<String>) -> Result<(), Error> {
-        let Self { store, merging, loaded, sessions, dictionaries, modules } = self;
-        for series in all.iter().filter(|series| query.selects(&series.labels)) {
-            let mut sums = OfSeries::default();
-            let dictionary = match dictionaries.entry(series.build) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(place) => {
-                    let mut dictionary = Dictionary::default();
-                    read_more(&store.connection, series.build, &mut dictionary)
-                        .map_err(|source| store.failed(source))?
-                        .ok_or_else(|| store.damaged("a table of paths"))?;
-                    place.insert(dictionary)
-                }
-            };
-            read(&mut sums, store, series, query, dictionary)?;
-            if sums.groups.is_empty() {
-                continue;
-            }
-            let new = sums.profiles.drain(..).filter(|(session, _)| sessions.insert(*session));
-            loaded.profiles.extend(new.map(|(_, profile)| profile));
-            let damaged = || store.damaged("a frame");
-            let merged =
-                sums.merged(&series.part, dictionary.entries(), damaged, |number| modules.key(store, number))?;
-            if !merged.is_sound() {
-                return Err(damaged());
-            }
-            merging.add_merged(&merged, label(&series.labels).as_deref());
-        }
-        Ok(())
-    }
-}
-
-/// Keys of modules, by their numbers.
-#[derive(Default)]
-struct Modules(FxHashMap<i64, ModuleKey>);
-
-impl Modules {
-    fn key(&mut self, store: &Sqlite, number: i64) -> Result<ModuleKey, Error> {
-        if let Some(key) = self.0.get(&number) {
-            return Ok(key.clone());
-        }
-        let bytes: Vec<u8> = (store.connection)
-            .query_row("SELECT key FROM module WHERE id = ?1", [number], |row| row.get(0))
-            .map_err(|source| store.failed(source))?;
-        let key: ModuleKey = postcard::from_bytes(&bytes).map_err(|_| store.damaged("a module"))?;
-        self.0.insert(number, key.clone());
-        Ok(key)
+    match loaded.profiles.is_empty() {
+        true => Err(Error::Nothing { why: query.why_nothing() }),
+        false => Ok(Selected { loaded, merged }),
     }
 }

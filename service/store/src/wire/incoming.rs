@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use diytrace_profile::load::costs::Evidence;
+use diytrace_profile::merge::Merged;
 use rustc_hash::FxHashMap;
 
 use super::body::{Body, Fixed};
@@ -160,14 +161,8 @@ fn frame(body: &Body, known: &mut Known) -> Result<Frame, Error> {
     let places = entries.places().len() as u32;
     function_sums::decode(&body.functions, places, |function| sums.add_function(function, only))
         .map_err(|_| cannot_be())?;
-    let key = |number: i64| {
-        let key = usize::try_from(number).ok().and_then(|number| keys.get(number)?.clone());
-        key.ok_or_else(cannot_be)
-    };
-    let merged = sums.merged(&part, entries, cannot_be, key)?;
-    if !merged.is_sound() {
-        return Err(cannot_be());
-    }
+    let key = |number: i64| usize::try_from(number).ok().and_then(|number| keys.get(number)?.clone());
+    let merged = sums.merged(&part, entries, key).filter(Merged::is_sound).ok_or_else(cannot_be)?;
     Ok(Frame {
         labels,
         session: body.session.clone(),
