@@ -22,6 +22,7 @@ XML
     # The last query reads a pipe that stays open as long as the engine is to live.
     local queries="SYSTEM START LISTEN HTTP; SELECT getServerPort('http_port') INTO OUTFILE '$1/ports' TRUNCATE FORMAT TSV;
         SELECT count() FROM file('/proc/self/fd/9', 'LineAsString', 'line String') FORMAT Null"
+    rm -f "$1/input" "$1/ports"
     mkfifo "$1/input"
     local launcher
     read -ra launcher <<<"${LAUNCHER:-}"

@@ -4,8 +4,6 @@
 //! calls. Here nothing follows but what adds up: what paths have beyond it, summed over frames, is what their sums have beyond it. So
 //! two or three columns of thirty have numbers, the others nothing but zeros.
 
-use rustc_hash::FxHashSet;
-
 use crate::codec::{Below, Numbers, Sums, of_callees};
 
 /// In which order sums follow from others; those that follow from nothing come first.
@@ -38,17 +36,22 @@ pub fn whole(rows: &mut [(u32, Numbers)], parent: impl Fn(u32) -> Option<u32>) {
     }
 }
 
-/// Adds to rows the paths above theirs that are not among them, so that they are in order again.
+/// Adds to rows the paths above theirs that are not among them, and puts them in order.
 pub fn with_parents(rows: &mut Vec<(u32, Numbers)>, parent: impl Fn(u32) -> Option<u32>) {
-    let mut there: FxHashSet<u32> = rows.iter().map(|(path, _)| *path).collect();
+    let paths = rows.iter().map(|(path, _)| *path as usize + 1).max().unwrap_or(0);
+    let mut is_there = vec![false; paths];
+    rows.iter().for_each(|(path, _)| is_there[*path as usize] = true);
     for at in 0..rows.len() {
+        // Those above have lower numbers.
         let mut above = parent(rows[at].0);
-        while let Some(path) = above.filter(|path| there.insert(*path)) {
+        while let Some(path) = above.filter(|path| !std::mem::replace(&mut is_there[*path as usize], true)) {
             rows.push((path, [0; _]));
             above = parent(path);
         }
     }
-    rows.sort_by_cached_key(|(path, _)| *path); // they are large: each is moved once
+    if !rows.is_sorted_by_key(|(path, _)| *path) {
+        rows.sort_by_cached_key(|(path, _)| *path); // they are large: each is moved once
+    }
 }
 
 /// What a sum is if nothing is unusual, from those that come before it in [`ORDER`], and of the paths below.

@@ -83,7 +83,7 @@ impl<'a> Sums<'a> {
     pub fn of(frame: &'a Frame, numbers: &Numbers) -> Self {
         let group = frame.merged.groups.first();
         let part = group.and_then(|group| group.parts.first());
-        let mut rows: Vec<(PathId, Row)> = Vec::new();
+        let mut rows: Vec<(PathId, Row)> = Vec::with_capacity(numbers.paths.len());
         for (number, (path, at)) in (0u32..).zip(group.iter().flat_map(|group| &group.tree.paths).zip(&numbers.paths)) {
             let pairs = part.and_then(|part| part.pairs(number)).unwrap_or_default();
             rows.push((*at, Row { counts: path.counts, pairs }));

@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 use super::binary::{Reader, Writer};
 use super::dictionary::{self, News};
 use super::literal::listed;
+use super::parallel;
 use super::store::{ClickHouse, TRUST};
 use super::there::{self, There};
 use super::write::{AT_ONCE, Data, Slice, bytes_of_head, write};
@@ -51,7 +52,7 @@ fn once(store: &mut ClickHouse, frames: &[Frame]) -> Result<Vec<Put>, Error> {
     let ids: Vec<(u64, u64)> = frames.iter().map(ids_of).collect();
     begin(store, frames, &ids)?;
     let mut there = there::all(store, frames)?;
-    let (mut puts, mut written, mut news) = (Vec::with_capacity(frames.len()), Vec::new(), News::default());
+    let (mut puts, mut numbered, mut news) = (Vec::with_capacity(frames.len()), Vec::new(), News::default());
     let mut overlap = None;
     for (frame, (series, build)) in frames.iter().zip(&ids) {
         let there = there.remove(&frame.session).unwrap_or_default();
@@ -66,11 +67,18 @@ fn once(store: &mut ClickHouse, frames: &[Frame]) -> Result<Vec<Put>, Error> {
         let Some(known) = store.known.get_mut(build) else {
             return Err(store.damaged("what was read of its paths")); // it was made above
         };
-        let numbers = dictionary::number(&frame.merged, *build, known, &mut news);
+        numbered.push((puts.len(), frame, *series, there, dictionary::number(&frame.merged, *build, known, &mut news)));
+        puts.push(Put::Known); // what becomes of it is known when its sums are
+    }
+    let made = parallel::each(numbered, |(at, frame, series, there, numbers)| {
         let data = data(frame, &numbers);
-        let (put, slice) = slice(frame, &there, *series, &data);
-        puts.push(put);
-        written.extend(slice.map(|slice| (slice, data)));
+        let (put, slice) = slice(frame, &there, series, &data);
+        (at, put, slice.map(|slice| (slice, data)))
+    });
+    let mut written = Vec::new();
+    for (at, put, data) in made.ok_or_else(|| store.damaged("a frame that is put in"))? {
+        puts[at] = put;
+        written.extend(data);
     }
     news.put(store)?;
     write(store, &written)?;

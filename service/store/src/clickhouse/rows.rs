@@ -36,6 +36,7 @@ impl Rows {
         let mut all = Self::default();
         all.paths.reserve(rows.len());
         all.columns.reserve(rows.len());
+        all.values.reserve(2 * rows.len()); // calls and self time, mostly
         for (path, numbers) in &rows {
             let mut columns = 0;
             for (at, number) in numbers.iter().enumerate().filter(|(_, number)| **number != 0) {
