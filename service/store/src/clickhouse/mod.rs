@@ -10,6 +10,7 @@ mod failure;
 mod literal;
 mod native;
 mod parallel;
+mod parts;
 mod paths;
 mod place;
 mod put;

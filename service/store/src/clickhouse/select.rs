@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dictionary::{self, Build};
 use super::failure::Failure;
+use super::parts::{Chosen, apart, together};
 use super::series::{self, Row, Series};
 use super::store::ClickHouse;
 use super::sums::{self, Unit};
@@ -19,6 +20,9 @@ use crate::{Error, GroupBy, Labels, Query};
 
 /// How often frames are listed again that others replace or throw away while they are read.
 const MOST_TRIES: usize = 5;
+
+/// Paths of frames that are asked for together, where parts of a selection are.
+const MOST_PATHS: u64 = 1 << 20;
 
 /// Of how many builds names are asked for before it is known that they are needed.
 const FEW_BUILDS: usize = 2;
@@ -52,11 +56,7 @@ fn once(store: &ClickHouse, query: &Query, by: &GroupBy) -> Result<Selected, Fai
         GroupBy::Label(name) => {
             selecting.add(&all, query, |labels| Some(format!("{name}={}", labels.get(name).unwrap_or_default())))?
         }
-        GroupBy::Parts(parts) => {
-            for (name, query) in parts {
-                selecting.add(&all, query, |_| Some(name.clone()))?;
-            }
-        }
+        GroupBy::Parts(parts) => selecting.add_parts(&all, parts)?,
     }
     let Selecting { merging, mut loaded, is_labelled, .. } = selecting;
     if loaded.profiles.is_empty() || by.label().is_some() && !is_labelled {
@@ -95,10 +95,37 @@ struct Selecting<'a> {
 }
 
 impl Selecting<'_> {
-    /// Adds what is asked for, of each series to the group of this label. What is of one group, and whose hooks cost the same, is
-    /// added up at once.
+    /// Adds what is asked for, of each series to the group of this label.
     fn add(&mut self, all: &[Series], query: &Query, label: impl Fn(&Labels) -> Option<String>) -> Result<(), Failure> {
-        let Self { store, merging, loaded, told, sessions, builds, by, is_labelled } = self;
+        let found = self.rows(all, query)?;
+        let found = found.into_iter();
+        self.add_rows(found.map(|(series, rows)| Chosen { label: label(&series.labels), series, rows }).collect())
+    }
+
+    /// Adds parts of a selection, each to a group of its own: as many at once as are quick to answer, for each question takes a while.
+    fn add_parts(&mut self, all: &[Series], parts: &[(String, Query)]) -> Result<(), Failure> {
+        let together = together(parts);
+        let found = together.as_ref().map_or(Ok(Vec::new()), |query| self.rows(all, query))?;
+        let Some(mut apart) = together.and_then(|_| apart(parts, found)) else {
+            return parts.iter().try_for_each(|(name, query)| self.add(all, query, |_| Some(name.clone())));
+        };
+        while !apart.is_empty() {
+            let mut paths = 0;
+            let fits = apart.iter().take_while(|chosen| {
+                let is_first = paths == 0;
+                paths += chosen.rows.iter().map(|row| row.paths).sum::<u64>();
+                is_first || paths <= MOST_PATHS
+            });
+            let others = apart.split_off(fits.count());
+            self.add_rows(apart)?;
+            apart = others;
+        }
+        Ok(())
+    }
+
+    /// The frames of what is asked for, by series.
+    fn rows<'a>(&mut self, all: &'a [Series], query: &Query) -> Result<Vec<(&'a Series, Vec<Row>)>, Failure> {
+        let Self { store, builds, .. } = self;
         let chosen: Vec<&Series> = all.iter().filter(|series| query.selects(&series.labels)).collect();
         let mut rows: FxHashMap<u64, Vec<Row>> = FxHashMap::default();
         // Names take as long to be asked for as frames: both at once, where names are not many more than will be needed.
@@ -113,14 +140,19 @@ impl Selecting<'_> {
         for row in found {
             rows.entry(row.series).or_default().push(row);
         }
+        Ok(chosen.into_iter().filter_map(|series| Some((series, rows.remove(&series.id)?))).collect())
+    }
+
+    /// Adds frames up: what is of one group, and whose hooks cost the same, at once.
+    fn add_rows(&mut self, chosen: Vec<Chosen>) -> Result<(), Failure> {
+        let Self { store, merging, loaded, told, sessions, builds, by, is_labelled } = self;
         type Key<'a> = (Option<String>, &'a PartKey, u64);
         let mut keys: Vec<Key> = Vec::new();
         let mut numbers: FxHashMap<Key, usize> = FxHashMap::default();
         let mut rows_of: Vec<Vec<Row>> = Vec::new();
-        for series in chosen {
-            let Some(rows) = rows.remove(&series.id) else { continue };
+        for Chosen { label, series, rows } in chosen {
             *is_labelled |= by.is_some_and(|name| series.labels.get(name).is_some());
-            let key = (label(&series.labels), &series.part, series.build);
+            let key = (label, &series.part, series.build);
             let at = *numbers.entry(key.clone()).or_insert_with(|| {
                 keys.push(key);
                 rows_of.push(Vec::new());
