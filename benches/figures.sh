@@ -13,7 +13,7 @@
 #   benches/figures.sh least|most TEST SHIFT           alarms of simulated series without drift
 #   benches/figures.sh tested PROGRAM
 #   benches/figures.sh busy runs|least|most|error     totals of one root on a busy machine
-#   benches/figures.sh store                           both kinds of stores
+#   benches/figures.sh store|store-beside|store-coarser  both kinds of stores; warm, cold and by hand; of slices of an hour
 #   benches/figures.sh driven max|http2|late|stall|workers|faults  what `load` does; max ratio: beside wrk, for a second of its processor
 set -euo pipefail
 export LC_ALL=C # the same figures everywhere: no decimal commas
@@ -37,6 +37,13 @@ verdicts() {
     local name=$1 file=$2
     shift 2
     awk -F'\t' "$@" -f "$benches/tables/$name.awk" "$trust/$file.tsv"
+}
+# stored [-v NAME=1] FILE…: of stores.
+stored() {
+    local files=() options=()
+    [[ $1 != -v ]] || { options=("$1" "$2"); shift 2; }
+    for file; do files+=("$moved/$file.tsv"); done
+    awk -F'\t' "${options[@]}" -f "$benches/tables/store.awk" "${files[@]}"
 }
 without_first_line() { sed '1{/^$/d}'; }
 
@@ -89,7 +96,9 @@ first-call:1) table child child -v of_contender="$1" | sed 's/ us$/ µs/' ;;
 least:2 | most:2) verdicts series trust-series -v figure="$what" -v test="$1" -v shift="$2" ;;
 driven:1) kept=$driven table driven "load-$1" -v kind="$1" ;;
 driven:2) kept=$driven table driven "load-$1" -v kind="$1" -v figure="$2" ;;
-store:0) awk -F'\t' -f "$benches/tables/store.awk" "$kept/store.tsv" "$moved/store-clickhouse.tsv" "$moved/store-clickhouse-300m.tsv" ;;
+store:0) stored store-put store-ask store-clickhouse-put store-clickhouse-ask store-clickhouse-300m-put store-clickhouse-300m-ask ;;
+store-beside:0) stored -v beside=1 store{,-clickhouse,-clickhouse-300m}-{ask,cold,by-hand} ;;
+store-coarser:0) stored -v coarser=1 store-ask store-coarser ;;
 busy:1) kept=$busy table busy busy -v figure="$1" ;;
 tested:1) verdicts tested trust-aa -v program="$1" ;;
 *) usage ;;

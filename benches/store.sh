@@ -12,7 +12,7 @@
 #                 ask      fifty random selections of each kind
 #                 cold     the same, each of files that the kernel has forgotten, and ClickHouse its caches
 #                 by-hand  the same questions by the best queries that are written by hand, warm
-#                 coarser  make slices of an hour of those that there are, and ask again
+#                 coarser  make slices of an hour of those that there are, and ask for all times; nothing else can be asked of it then
 #   --series N    series, ten hosts a service (default 200)
 #   --frames N    frames of each (default 25)
 #   --paths N     call paths in each (default 2000): with the defaults, ten million rows
@@ -103,6 +103,8 @@ for part in ${parts//,/ }; do
             ;;
         coarser)
             "${launcher[@]}" "$fill" coarser "$store" hour
+            # The others are of times that no slice ends in now.
+            export WITHOUT=one_profile,service_hour,top_functions,flame_graph,function_over_time,diff_of_builds,index_of_range
             run coarser ask "${of[@]}" "$target/release/diytrace" "$function"
             ;;
         *) echo "$0: there is no part $part" >&2; exit 2 ;;

@@ -101,7 +101,7 @@ impl Rows {
                 hook: place(key.hook),
                 flags: key.flags,
             };
-            let target = target.map(|target| place(target));
+            let target = target.map(&mut place);
             paths.push(&CallPath { key, end: 0, target, counts: row.counts });
             pairs.push(number, &row.pairs);
         }

@@ -30,8 +30,11 @@ pub struct Question {
     pub range: Range,
 }
 
+/// Who asks it.
+pub type Ask<'a> = Box<dyn Fn(&Question) -> Result<(), Box<dyn Error>> + 'a>;
+
 /// A kind of question: its name, how much it is of, and who asks it.
-pub type Kind<'a> = (&'static str, Span, Box<dyn Fn(&Question) -> Result<(), Box<dyn Error>> + 'a>);
+pub type Kind<'a> = (&'static str, Span, Ask<'a>);
 
 /// What a store was filled with, and how it is asked.
 pub struct Asking {

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use diytrace_store::{Address, open};
 use rusqlite::{Connection, OpenFlags};
 
-use crate::ask::{Kind, Question, Span};
+use crate::ask::{Ask, Kind, Question, Span};
+use crate::kinds::some;
 
 /// Which series, and when.
 const OF_CLICKHOUSE: &str = "series IN (SELECT id FROM series WHERE JSONExtractString(labels, 'service') = 'SERVICE' AND \
@@ -139,7 +140,7 @@ pub fn beside(store: &Path) -> PathBuf {
 /// All kinds, asked by hand, each by a connection of its own.
 pub fn kinds(address: &Address) -> Vec<Kind<'_>> {
     let kind = |(name, span, host, [of_clickhouse, of_sqlite]): (_, _, &'static str, [&'static str; 2])| {
-        let ask: Box<dyn Fn(&Question) -> Result<(), Box<dyn Error>>> = match address {
+        let ask: Ask<'_> = match address {
             Address::ClickHouse(_) => Box::new(move |question| {
                 let (mut rows, store) = (0, open(address, false)?);
                 let query = written(of_clickhouse, OF_CLICKHOUSE, host, question);
@@ -163,10 +164,6 @@ pub fn kinds(address: &Address) -> Vec<Kind<'_>> {
         (name, span, ask)
     };
     QUERIES.into_iter().map(kind).collect()
-}
-
-fn some(rows: usize) -> Result<(), Box<dyn Error>> {
-    if rows == 0 { Err("no rows".into()) } else { Ok(()) }
 }
 
 fn written(query: &str, of: &str, host: &str, question: &Question) -> String {

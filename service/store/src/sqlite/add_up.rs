@@ -32,7 +32,7 @@ pub struct Unit {
 /// A series on its way.
 pub enum Series {
     /// As it was read.
-    Read(Unit),
+    Read(Box<Unit>),
     /// As a profile: who reads faster than others add up does that, too. Nothing if it cannot be one.
     Merged(Option<Merged>, Option<String>),
 }
@@ -42,7 +42,8 @@ impl Series {
     pub fn merged(self) -> (Option<Merged>, Option<String>) {
         match self {
             Self::Merged(merged, label) => (merged, label),
-            Self::Read(Unit { sums, part, build, label }) => {
+            Self::Read(unit) => {
+                let Unit { sums, part, build, label } = *unit;
                 let Build { dictionary, modules } = &*build;
                 let merged = sums.merged(&part, dictionary.entries(), |number| modules.get(&number).cloned());
                 (merged.filter(Merged::is_sound), label)

@@ -70,7 +70,7 @@ impl<'a> Reading<'a> {
             let new = sums.profiles.drain(..).filter(|(session, _)| self.sessions.insert(*session));
             self.loaded.profiles.extend(new.map(|(_, profile)| profile));
             let (part, build, label) = (series.part.clone(), build.clone(), label(&series.labels));
-            let sent = match self.to.try_send(add_up::Series::Read(Unit { sums, part, build, label })) {
+            let sent = match self.to.try_send(add_up::Series::Read(Box::new(Unit { sums, part, build, label }))) {
                 Err(TrySendError::Full(series)) => {
                     let (merged, label) = series.merged();
                     self.to.send(add_up::Series::Merged(merged, label)).is_ok()
