@@ -2,7 +2,6 @@
 //! what is told of recordings nor corrected, and without distributions. Of ClickHouse they ask the store's own tables, of SQLite
 //! the [`plain`](crate::plain) one.
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use diytrace_store::{Address, open};
