@@ -1,12 +1,8 @@
 //! Frames, and what is known of modules, as bytes between programs: deflated, of a version, and checked when they are read.
 
-use std::io::{Read, Write};
-
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 use flate2::Compression;
-use flate2::read::DeflateDecoder;
-use flate2::write::DeflateEncoder;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +10,7 @@ pub use self::incoming::Incoming;
 pub use self::outgoing::{Outgoing, Turn};
 pub use self::together::{apart, are_together, together};
 use crate::blob::LASTING;
-use crate::{Error, Frame};
+use crate::{Error, Frame, blob};
 
 mod body;
 #[cfg(test)]
@@ -77,8 +73,7 @@ fn write(kind: &[u8; 8], value: &impl Serialize) -> Vec<u8> {
 }
 
 fn envelope(kind: &[u8; 8], bytes: &[u8], level: Compression) -> Vec<u8> {
-    let mut encoder = DeflateEncoder::new(Vec::new(), level);
-    let deflated = encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap_or_default();
+    let deflated = blob::deflated(bytes, level);
     [&kind[..], &crc32fast::hash(&deflated).to_le_bytes(), &deflated].concat()
 }
 
@@ -109,7 +104,7 @@ fn inflated(kind: &[u8; 8], bytes: &[u8], most: u64) -> Result<Vec<u8>, Error> {
         return Err(damaged());
     }
     let mut inflated = Vec::new();
-    DeflateDecoder::new(deflated).take(most + 1).read_to_end(&mut inflated).map_err(|_| damaged())?;
+    blob::inflate_up_to(deflated, most, &mut inflated).ok_or_else(damaged)?;
     if inflated.len() as u64 > most {
         return Err(Error::Frame { why: "it is larger than this service takes" });
     }

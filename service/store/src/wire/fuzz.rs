@@ -6,7 +6,6 @@ use diytrace_profile::load::Summary;
 use diytrace_profile::load::costs::Costs;
 use diytrace_profile::merge::{By, PartKey, merge};
 use diytrace_profile::testing::{Call, Mutations, arena, family, function_of, record};
-use flate2::read::DeflateDecoder;
 
 use super::*;
 use crate::dictionary::Dictionary;
@@ -45,7 +44,7 @@ fn real(calls: u64) -> Frame {
 /// What a frame is before it is deflated.
 fn inflated(frame: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    DeflateDecoder::new(&frame[12..]).read_to_end(&mut bytes).unwrap();
+    blob::inflate(&frame[12..], &mut bytes).unwrap();
     bytes
 }
 
