@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use diytrace_store::{Engine, Error, Frame, Put, Stored};
+use diytrace_store::{Engine, Error, Put, Received, Stored};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
@@ -20,7 +20,7 @@ const MOST_TOGETHER: usize = 128;
 
 /// A frame that is in.
 pub struct Taken {
-    pub frame: Frame,
+    pub frame: Received,
     pub put: Put,
     /// One more than the number of the recording's last frame.
     pub next: u64,
@@ -30,7 +30,7 @@ pub struct Taken {
 pub type Outcome = Result<Taken, Arc<Error>>;
 
 struct Arrived {
-    frame: Frame,
+    frame: Received,
     teller: Teller,
 }
 
@@ -56,7 +56,7 @@ impl Arriving {
     }
 
     /// What becomes of a frame, which came as so many bytes. `None`: there are too many.
-    pub async fn put(&self, frame: Frame, bytes: usize) -> Option<Outcome> {
+    pub async fn put(&self, frame: Received, bytes: usize) -> Option<Outcome> {
         let bytes = u32::try_from(bytes).ok()?;
         let room = self.room.clone().try_acquire_many_owned(bytes).ok()?;
         let (tell, told) = oneshot::channel();
@@ -75,7 +75,7 @@ fn put_all(mut arriving: Receiver<Arrived>, store: &Mutex<Stored>) {
         {
             gathered.push(next);
         }
-        let (frames, tellers): (Vec<Frame>, Vec<Teller>) =
+        let (frames, tellers): (Vec<Received>, Vec<Teller>) =
             gathered.into_iter().map(|Arrived { frame, teller }| (frame, teller)).unzip();
         let outcomes = together(&mut **store, &frames);
         drop(store);
@@ -87,17 +87,9 @@ fn put_all(mut arriving: Receiver<Arrived>, store: &Mutex<Stored>) {
     }
 }
 
-fn together(store: &mut dyn Engine, frames: &[Frame]) -> Vec<Result<(Put, u64), Arc<Error>>> {
-    let put = store.put_all(frames).and_then(|puts| {
-        let sessions: Vec<&str> = frames.iter().map(|frame| frame.session.as_str()).collect();
-        Ok(puts.into_iter().zip(store.next_sequences(&sessions)?).collect::<Vec<_>>())
-    });
-    match put {
-        Ok(done) => done.into_iter().map(Ok).collect(),
-        // One of them is at fault; which, each shows by itself. Those before it are in, and known.
-        Err(Error::Overlap { .. } | Error::Full { .. }) if frames.len() > 1 => {
-            frames.iter().flat_map(|frame| together(store, std::slice::from_ref(frame))).collect()
-        }
+fn together(store: &mut dyn Engine, frames: &[Received]) -> Vec<Result<(Put, u64), Arc<Error>>> {
+    match store.put_received(frames) {
+        Ok(put) => put.into_iter().map(|one| one.map_err(Arc::new)).collect(),
         Err(error) => {
             let error = Arc::new(error);
             frames.iter().map(|_| Err(error.clone())).collect()
@@ -111,7 +103,7 @@ mod tests {
     use diytrace_profile::load::costs::Costs;
     use diytrace_profile::merge::{By, PartKey, merge};
     use diytrace_profile::testing::{Call, arena, family, record};
-    use diytrace_store::{Address, GroupBy, Labels, Query, open};
+    use diytrace_store::{Address, Frame, GroupBy, Incoming, Labels, Query, encode, open};
 
     use super::*;
 
@@ -134,6 +126,11 @@ mod tests {
         }
     }
 
+    /// The same as it comes.
+    fn received(frame: &Frame) -> Received {
+        Incoming::default().decode(&encode(frame), 1 << 20).unwrap()
+    }
+
     #[test]
     fn each_of_many_frames_is_told_what_became_of_it() {
         let folder = tempfile::tempdir().unwrap();
@@ -141,7 +138,7 @@ mod tests {
         let store = Arc::new(Mutex::new(open(&address, true).unwrap()));
         let arriving = Arriving::into_store(store.clone()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let put = |frame: Frame| arriving.put(frame, 1);
+        let put = |frame: Frame| arriving.put(received(&frame), 1);
         runtime.block_on(async {
             put(frame("c", 5)).await.unwrap().map(drop).unwrap();
             // One that has a time which is there is refused, and those beside it are not.
@@ -160,9 +157,10 @@ mod tests {
             let ((_, (a, overlapping, b, c)), ()) = futures_util::future::join(all, freed).await;
             let why = overlapping.unwrap().map(|taken| taken.next).map_err(|error| error.to_string());
             assert!(matches!(why, Err(why) if !why.is_empty()));
-            for (taken, session) in [a, b, c].into_iter().zip(["a", "b", "c"]) {
+            // What is new is told so, whatever became of others: metrics count it by that.
+            for (taken, one) in [a, b, c].into_iter().zip([("a", Put::Added), ("b", Put::Added), ("c", Put::Known)]) {
                 let taken = taken.unwrap().unwrap_or_else(|error| panic!("{error}"));
-                assert_eq!((taken.frame.session.as_str(), taken.next), (session, 1));
+                assert_eq!(((taken.frame.session.as_str(), taken.put), taken.next), (one, 1));
             }
         });
         let store = store.lock().unwrap();
@@ -175,7 +173,7 @@ mod tests {
         let address: Address = folder.path().join("store.db").display().to_string().parse().unwrap();
         let arriving = Arriving::into_store(Arc::new(Mutex::new(open(&address, true).unwrap()))).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let put = |bytes: usize| runtime.block_on(arriving.put(frame("a", 1), bytes));
+        let put = |bytes: usize| runtime.block_on(arriving.put(received(&frame("a", 1)), bytes));
         assert!(put(MOST_BYTES + 1).is_none());
         // What is in has given its room back.
         assert!((0..3).all(|_| put(MOST_BYTES).is_some()));

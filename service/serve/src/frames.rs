@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use diytrace_store::{Error, Frame, Labels, Put, apart, are_together, decode_names};
+use diytrace_store::{Error, Labels, Put, Received, apart, are_together, decode_names};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ async fn together(service: &Arc<Service>, body: Bytes) -> Response {
         Ok(Ok(read)) => read,
     };
     // All are put in before the first is waited for: so they are few transactions.
-    let put = |(bytes, frame): (usize, Result<Frame, Error>)| {
+    let put = |(bytes, frame): (usize, Result<Received, Error>)| {
         let service = service.clone();
         async move {
             let frame = match frame {
@@ -107,7 +107,7 @@ fn tell(service: &Service, bytes: usize, taken: &Taken) -> &'static str {
     let counters = &service.counters;
     counters.frames.fetch_add(1, Relaxed);
     counters.bytes.fetch_add(bytes as u64, Relaxed);
-    let calls = frame.merged.groups.first().map_or(0, |group| group.calls);
+    let calls = frame.calls();
     counters.calls.fetch_add(calls, Relaxed);
     service.roots.add(frame, *put);
     let put = match put {
@@ -118,7 +118,7 @@ fn tell(service: &Service, bytes: usize, taken: &Taken) -> &'static str {
     service.live.tell(
         "frame",
         &Event {
-            labels: &frame.labels,
+            labels: frame.labels(),
             session: &frame.session,
             sequence: frame.sequence,
             put,

@@ -7,14 +7,13 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 
-use diytrace_profile::correct::Measured;
 use diytrace_profile::demangle::shown;
 use diytrace_profile::histogram::Histogram;
-use diytrace_profile::merge::{Group, ModuleId, Place, PlaceId};
+use diytrace_profile::merge::{PlaceId, Row};
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 use diytrace_profile::time::Time;
-use diytrace_store::{Frame, Labels, Put};
+use diytrace_store::{Labels, Put, Received, is_told, is_top};
 
 /// Most roots that are told, over all series.
 const MOST_ROOTS: usize = 10_000;
@@ -109,7 +108,7 @@ impl Recording {
     }
 
     /// Takes out what a frame stands in place of.
-    fn replaced_by(&mut self, frame: &Frame) -> Sums {
+    fn replaced_by(&mut self, frame: &Received) -> Sums {
         let is_replaced = |sequence: u64| match frame.holds_later {
             true => sequence >= frame.sequence,
             false => sequence == frame.sequence,
@@ -160,26 +159,25 @@ pub struct Roots(Mutex<State>);
 
 impl Roots {
     /// Adds a frame that is in the store.
-    pub fn add(&self, frame: &Frame, put: Put) {
+    pub fn add(&self, frame: &Received, put: Put) {
         if put == Put::Known {
             return;
         }
-        let Some(group) = frame.merged.groups.first() else { return };
-        let functions = functions(group);
+        let functions = functions(frame);
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let series = state.series.get(&frame.labels).copied();
-        let modules: Vec<Option<u32>> = (frame.merged.modules.iter())
-            .map(|module| module.key().and_then(|key| state.modules.get(&key).copied()))
-            .collect();
+        let series = state.series.get(frame.labels()).copied();
+        let mut modules: HashMap<i64, Option<u32>> = HashMap::new();
         let mut sums = Sums::default();
         for (place, (is_root, mut sum)) in functions {
-            let Place { module: Some(module), address } = frame.merged.places[place as usize] else { continue };
-            let key = series.zip(modules[module as usize]).map(|(series, module)| (series, module, address));
+            let Some((Some(module), address)) = frame.place(place) else { continue };
+            let number_of = || frame.module(module).and_then(|key| state.modules.get(key).copied());
+            let number_of_module = *modules.entry(module).or_insert_with(number_of);
+            let key = series.zip(number_of_module).map(|(series, module)| (series, module, address));
             // What was a root once is told wherever it is called: its paths may have given way to others.
             let known = key.and_then(|key| state.numbers.get(&key).copied());
             let number = known.or_else(|| is_root.then(|| state.introduce(frame, module, address)).flatten());
             if let Some(number) = number {
-                sum.file(&group.distribution(place));
+                sum.file(&frame.distribution(place));
                 sums.insert(number, sum);
             }
         }
@@ -211,46 +209,49 @@ impl Roots {
 
 /// Functions, whether each is a root, and what its paths tell. What a call costs is taken off as this frame tells it: of sums over a
 /// long time, views know it better.
-fn functions(group: &Group) -> HashMap<PlaceId, (bool, Sum)> {
-    let paths = &group.tree.paths;
+fn functions(frame: &Received) -> HashMap<PlaceId, (bool, Sum)> {
+    let costs = frame.costs();
     let mut functions: HashMap<PlaceId, (bool, Sum)> = HashMap::new();
-    for path in (0..paths.len() as u32).filter(|path| !paths.is_untimed(*path) && !paths.is_others(*path)) {
-        let (is_root, sum) = functions.entry(paths.function(path)).or_default();
-        sum.calls = sum.calls.saturating_add(paths.calls(path));
-        if paths.parent(path).is_none() && !paths.is_edge(path) {
-            *is_root = true;
-            sum.time += Measured::of(&group.tree, path).without_hooks(&group.parts, path).outermost().at_least_zero();
+    frame.each_path(|key, Row { counts, pairs }| {
+        if !is_told(key) {
+            return;
         }
-    }
+        let (is_root, sum) = functions.entry(key.function).or_default();
+        sum.calls = sum.calls.saturating_add(counts.calls);
+        if is_top(key) {
+            *is_root = true;
+            sum.time += (counts.inclusive[0] - Time::from_ns(pairs.inclusive[0].cost(&costs))).at_least_zero();
+        }
+    });
     functions
 }
 
 impl State {
     /// The number of a root of a frame that may not have been met before, if there is room.
-    fn introduce(&mut self, frame: &Frame, module: ModuleId, address: u64) -> Option<u32> {
-        let module = frame.merged.modules[module as usize].key()?;
+    fn introduce(&mut self, frame: &Received, module: i64, address: u64) -> Option<u32> {
+        let module = frame.module(module)?.clone();
         if self.roots.len() == MOST_ROOTS {
             if self.left_out.len() < MOST_ROOTS {
                 let mut hasher = DefaultHasher::new();
-                (&frame.labels, &module, address).hash(&mut hasher);
+                (frame.labels(), &module, address).hash(&mut hasher);
                 self.left_out.insert(hasher.finish());
             }
             return None;
         }
         let next = self.series.len() as u32;
-        let series = *self.series.entry(frame.labels.clone()).or_insert(next);
+        let series = *self.series.entry(frame.labels().clone()).or_insert(next);
         let next = self.modules.len() as u32;
         let number_of_module = *self.modules.entry(module.clone()).or_insert(next);
         let next = self.roots.len() as u32;
         let number = *self.numbers.entry((series, number_of_module, address)).or_insert(next);
         if number == next {
-            let (labels, name, sum) = (frame.labels.clone(), None, Sum::default());
+            let (labels, name, sum) = (frame.labels().clone(), None, Sum::default());
             self.roots.push(Root { labels, module, address, name, sum });
         }
         Some(number)
     }
 
-    fn count(&mut self, frame: &Frame, sums: Sums) {
+    fn count(&mut self, frame: &Received, sums: Sums) {
         self.frames += 1;
         let recording = self.recordings.entry(frame.session.clone()).or_default();
         recording.heard = self.frames;
@@ -289,17 +290,19 @@ mod tests {
     use diytrace_profile::merge::{By, PartKey, merge};
     use diytrace_profile::testing::{Call, arena, family, record};
 
+    use diytrace_store::{Frame, Incoming, encode};
+
     use super::*;
 
     /// A frame of calls of a root that call another function twice each.
-    fn frame(sequence: u64, holds_later: bool, calls: usize) -> Frame {
+    fn frame(sequence: u64, holds_later: bool, calls: usize) -> Received {
         let callee = || Call { function: 0x2000, own: 5, callees: Vec::new() };
         let call = || Call { function: 0x1000, own: 10, callees: vec![callee(), callee()] };
         let calls: Vec<Call> = (0..calls).map(|_| call()).collect();
         let family = family(vec![arena(record(&calls, Costs::default(), 3))]);
         let mut labels = Labels::default();
         labels.set("service", "s".to_owned());
-        Frame {
+        let frame = Frame {
             labels,
             session: "one".to_owned(),
             sequence,
@@ -309,7 +312,8 @@ mod tests {
             part: PartKey::of(&family),
             summary: Summary::of(&family),
             merged: merge(&[family], By::All, None),
-        }
+        };
+        Incoming::default().decode(&encode(&frame), 1 << 20).unwrap()
     }
 
     fn counted(roots: &Roots) -> Vec<u64> {

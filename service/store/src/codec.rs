@@ -10,6 +10,8 @@
 //! | varint | a bit for each number of it that is not as expected, in the order of [`ORDER`] |
 //! | for each of those: varint | by how much it is more, signs in the lowest bit |
 
+use std::ops::Range;
+
 use diytrace_profile::merge::Row;
 use diytrace_profile::varint::{get, get_signed, put, put_signed};
 
@@ -122,8 +124,33 @@ pub fn decode(
     below: &mut Below,
     mut take: impl FnMut(u32, &Numbers),
 ) -> Result<(), Damaged> {
+    look_through(bytes, parent, paths, below, |path, numbers, _| take(path, numbers))
+}
+
+/// The same bytes, of paths with other numbers: `paths` are those, the last first, and where each lies. What is written of a path
+/// depends on those below it alone, whatever their numbers.
+pub fn renumbered(bytes: &[u8], paths: &[(u32, Range<usize>)]) -> Option<Vec<u8>> {
+    let mut renumbered = Vec::with_capacity(bytes.len() + paths.len());
+    put(&mut renumbered, paths.len() as u128);
+    let mut before: Option<u32> = None;
+    for (path, range) in paths {
+        put(&mut renumbered, before.map_or(Some(*path), |before| before.checked_sub(path + 1))?.into());
+        before = Some(*path);
+        renumbered.extend(bytes.get(range.clone())?);
+    }
+    Some(renumbered)
+}
+
+/// Reads the numbers of paths, and where in the bytes what is written of each lies.
+pub fn look_through(
+    bytes: &[u8],
+    parent: impl Fn(u32) -> Option<u32>,
+    paths: u32,
+    below: &mut Below,
+    mut take: impl FnMut(u32, &Numbers, Range<usize>),
+) -> Result<(), Damaged> {
     below.clear();
-    each(bytes, paths, |path, mask, rest| {
+    each(bytes, paths, |path, start, mask, rest| {
         let expectation = below.of(path);
         let mut numbers = [0i128; NUMBERS];
         for (bit, &at) in ORDER.iter().enumerate() {
@@ -133,19 +160,19 @@ pub fn decode(
             }
             numbers[at] = number;
         }
-        take(path, &numbers);
+        take(path, &numbers, start..bytes.len() - rest.len());
         below.add(parent(path), &numbers);
         Ok(())
     })
 }
 
-/// Reads which paths there are, the last first, and which numbers of each are not as expected: a bit for each in [`ORDER`].
-/// `take` reads those.
+/// Reads which paths there are, the last first, where in the bytes what is written of each begins, and which of its numbers are not as
+/// expected: a bit for each in [`ORDER`]. `take` reads those.
 #[inline(always)]
 pub fn each(
     bytes: &[u8],
     paths: u32,
-    mut take: impl FnMut(u32, u64, &mut &[u8]) -> Result<(), Damaged>,
+    mut take: impl FnMut(u32, usize, u64, &mut &[u8]) -> Result<(), Damaged>,
 ) -> Result<(), Damaged> {
     let mut rest = bytes;
     let rows = get(&mut rest).ok_or(Damaged)?;
@@ -160,8 +187,9 @@ pub fn each(
         if path >= paths {
             return Err(Damaged);
         }
+        let start = bytes.len() - rest.len();
         let mask = get(&mut rest).filter(|mask| mask >> NUMBERS == 0).ok_or(Damaged)?;
-        take(path, mask as u64, &mut rest)?;
+        take(path, start, mask as u64, &mut rest)?;
     }
     if rest.is_empty() { Ok(()) } else { Err(Damaged) }
 }
@@ -309,7 +337,21 @@ mod tests {
             let take = |path, numbers: &Numbers| read.push((path, row(numbers).unwrap()));
             decode(&encode(&rows, parent), parent, 50, &mut Below::default(), take).unwrap();
             read.reverse();
-            prop_assert_eq!(read, rows);
+            prop_assert_eq!(&read, &rows);
+            // Of the same paths under other numbers, where each is still above those below it: as if they had been written so.
+            let other = |path: u32| if path % 2 == 0 { path * 3 } else { path * 3 + 100 };
+            let is_above = |path: u32| parent(path).is_none_or(|above| other(above) < other(path));
+            let rows: Vec<(u32, Row)> = rows.into_iter().filter(|(path, _)| is_above(*path)).collect();
+            let parent = |path: u32| parent(path).filter(|_| is_above(path));
+            let bytes = encode(&rows, parent);
+            let mut lie = Vec::new();
+            look_through(&bytes, parent, 50, &mut Below::default(), |path, _, range| lie.push((other(path), range))).unwrap();
+            lie.sort_by_key(|(path, _)| std::cmp::Reverse(*path));
+            let mut others: Vec<(u32, Row)> = rows.iter().map(|(path, row)| (other(*path), *row)).collect();
+            others.sort_by_key(|(path, _)| *path);
+            let back = |path: u32| (0..50).find(|old| other(*old) == path);
+            let written = encode(&others, |path| back(path).and_then(parent).map(other));
+            prop_assert_eq!(renumbered(&bytes, &lie).unwrap(), written);
         }
 
         #[test]

@@ -33,9 +33,17 @@ pub struct Dictionary {
 }
 
 /// The numbers in a dictionary of what has others elsewhere.
+#[derive(Default)]
 pub struct Numbers {
     pub places: Vec<PlaceId>,
     pub paths: Vec<PathId>,
+}
+
+impl Numbers {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.places.len() + self.paths.len()
+    }
 }
 
 impl Entries {
@@ -127,32 +135,53 @@ impl Dictionary {
 
     /// Numbers all that was merged; what is new comes behind what is known. `modules`: those of the modules there.
     pub fn number(&mut self, merged: &Merged, modules: &[ModuleNumber]) -> Numbers {
-        let mut places = Vec::with_capacity(merged.places.len());
+        let mut numbers = Numbers::default();
         for place in &merged.places {
             let place = (place.module.map(|module| modules[module as usize]), place.address);
-            places.push(*self.place_numbers.entry(place).or_insert_with(|| {
-                self.entries.places.push(place);
-                self.entries.places.len() as PlaceId - 1
-            }));
+            numbers.places.push(self.number_place(place));
         }
-        let mut paths: Vec<PathId> = Vec::new();
         for path in merged.groups.iter().flat_map(|group| &group.tree.paths) {
-            let (place, number) = (|place: PlaceId| places[place as usize], |path: PathId| paths[path as usize]);
-            let key = Key {
-                parent: path.key.parent.map(number),
-                function: place(path.key.function),
-                site: place(path.key.site),
-                hook: place(path.key.hook),
-                flags: path.key.flags,
-                folded_into: path.key.folded_into.map(number),
-            };
-            let target = path.target.map(place);
-            let id = *self.path_numbers.entry(key).or_insert_with(|| {
-                self.entries.paths.push(Path { key, target });
-                self.entries.paths.len() as PathId - 1
-            });
-            paths.push(id);
+            let number = self.number_path(&path.key, path.target, &numbers);
+            numbers.paths.push(number);
         }
-        Numbers { places, paths }
+        numbers
+    }
+
+    /// Numbers entries of another kind of numbers, of which those that have numbers already are the first.
+    pub fn number_entries(&mut self, entries: &Entries, modules: &[ModuleNumber], numbers: &mut Numbers) {
+        for (module, address) in &entries.places[numbers.places.len()..] {
+            let place = (module.map(|module| modules[module as usize]), *address);
+            numbers.places.push(self.number_place(place));
+        }
+        for path in &entries.paths[numbers.paths.len()..] {
+            let number = self.number_path(&path.key, path.target, numbers);
+            numbers.paths.push(number);
+        }
+    }
+
+    fn number_place(&mut self, place: Place) -> PlaceId {
+        *self.place_numbers.entry(place).or_insert_with(|| {
+            self.entries.places.push(place);
+            self.entries.places.len() as PlaceId - 1
+        })
+    }
+
+    /// A path whose key and target are by numbers elsewhere.
+    fn number_path(&mut self, key: &Key, target: Option<PlaceId>, numbers: &Numbers) -> PathId {
+        let (place, number) =
+            (|place: PlaceId| numbers.places[place as usize], |path: PathId| numbers.paths[path as usize]);
+        let key = Key {
+            parent: key.parent.map(number),
+            function: place(key.function),
+            site: place(key.site),
+            hook: place(key.hook),
+            flags: key.flags,
+            folded_into: key.folded_into.map(number),
+        };
+        let target = target.map(place);
+        *self.path_numbers.entry(key).or_insert_with(|| {
+            self.entries.paths.push(Path { key, target });
+            self.entries.paths.len() as PathId - 1
+        })
     }
 }

@@ -7,7 +7,7 @@ use diytrace_profile::symbolize::Portable;
 
 use crate::sampled::{self, Sampled, SampledFacts};
 use crate::verdict::{Verdict, VerdictFacts};
-use crate::{Error, Frame, GroupBy, Labels, Query, Range};
+use crate::{Error, Frame, GroupBy, Labels, Query, Range, Received};
 
 /// What became of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +133,28 @@ pub trait Engine {
     /// in, each as a whole; all can be put in again.
     fn put_all(&mut self, frames: &[Frame]) -> Result<Vec<Put>, Error> {
         frames.iter().map(|frame| self.put(frame)).collect()
+    }
+
+    /// Puts frames in as they were sent. Of each what became of it, and one more than the number of its recording's last frame, or why
+    /// it alone is not in. After another error none is known to be in, and all can be put in again.
+    fn put_received(&mut self, frames: &[Received]) -> Result<Vec<Result<(Put, u64), Error>>, Error> {
+        let all = frames.iter().map(Received::frame).collect::<Result<Vec<Frame>, Error>>()?;
+        match self.put_all(&all) {
+            Ok(put) => {
+                let sessions: Vec<&str> = frames.iter().map(|frame| frame.session.as_str()).collect();
+                Ok(put.into_iter().zip(self.next_sequences(&sessions)?).map(Ok).collect())
+            }
+            // One of them is at fault; which, each shows by itself. Those before it are in, and known.
+            Err(Error::Overlap { .. } | Error::Full { .. }) if frames.len() > 1 => {
+                let mut put = Vec::with_capacity(frames.len());
+                for frame in frames {
+                    put.extend(self.put_received(std::slice::from_ref(frame))?);
+                }
+                Ok(put)
+            }
+            Err(error @ (Error::Overlap { .. } | Error::Full { .. })) => Ok(vec![Err(error)]),
+            Err(error) => Err(error),
+        }
     }
 
     /// Of each of these recordings one more than the number of its last frame.

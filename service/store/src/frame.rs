@@ -1,7 +1,7 @@
 //! What one recording counted in one span of time, on its way into a store.
 
 use diytrace_profile::load::Summary;
-use diytrace_profile::merge::{Merged, PartKey};
+use diytrace_profile::merge::{Merged, Module, ModuleFile, PartKey};
 use diytrace_profile::module::ModuleKey;
 use serde::{Deserialize, Serialize};
 
@@ -33,15 +33,15 @@ pub struct Frame {
 impl Frame {
     /// What tells one build of the program from others: paths of one are numbered together.
     pub fn build(&self) -> ModuleKey {
-        let of_program = |program: &str| {
-            let programs = self.merged.modules.iter().filter(|module| module.is_program);
-            programs.max_by_key(|module| module.files.iter().any(|file| file.path == program))
-        };
-        let unknown = || {
-            let file =
-                diytrace_profile::merge::ModuleFile { path: self.part.program.clone(), size: 0, modified_unix_ns: 0 };
-            ModuleKey::File(file)
-        };
-        of_program(&self.part.program).and_then(|module| module.key()).unwrap_or_else(unknown)
+        build_of(&self.merged.modules, &self.part)
     }
+}
+
+/// The same, of a part's program among modules.
+pub fn build_of(modules: &[Module], part: &PartKey) -> ModuleKey {
+    let programs = modules.iter().filter(|module| module.is_program);
+    let program = programs.max_by_key(|module| module.files.iter().any(|file| file.path == part.program));
+    program.and_then(|module| module.key()).unwrap_or_else(|| {
+        ModuleKey::File(ModuleFile { path: part.program.clone(), size: 0, modified_unix_ns: 0 })
+    })
 }

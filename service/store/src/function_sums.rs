@@ -13,6 +13,7 @@
 //! [`Histogram::pack`]: diytrace_profile::histogram::Histogram::pack
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use diytrace_profile::histogram::Histogram;
 use diytrace_profile::merge::{Filed, FunctionTimes, Pairs, PlaceId};
@@ -72,6 +73,10 @@ impl Usual {
         });
         let taken = leaf.or(caller).map_or(0, |filed| filed.taken.units() / i128::from(filed.calls));
         Self { hz, taken, inside: [each, of_pair] }
+    }
+
+    fn read(rest: &mut &[u8]) -> Option<Self> {
+        Some(Self { hz: float(rest)?, taken: get_signed(rest)?, inside: [float(rest)?, float(rest)?] })
     }
 
     fn taken(&self, calls: u64) -> i128 {
@@ -169,7 +174,12 @@ impl Encoding {
 
 /// As a column has them: deflated.
 pub fn column(functions: &[OfFunction], hz: f64, level: Compression) -> Vec<u8> {
-    [&[BEGINNING], &blob::deflated(&encode(functions, hz), level)[..]].concat()
+    deflated(&encode(functions, hz), level)
+}
+
+/// The same of what was written already.
+pub fn deflated(encoded: &[u8], level: Compression) -> Vec<u8> {
+    [&[BEGINNING], &blob::deflated(encoded, level)[..]].concat()
 }
 
 /// Reads a column. `bytes`: for one after the other.
@@ -195,27 +205,79 @@ pub fn read_column(
 
 /// Reads what there is of functions, from bytes that anybody may have written; `places` is how many there are.
 pub fn decode(bytes: &[u8], places: u32, mut take: impl FnMut(OfFunction<'static>)) -> Result<(), Damaged> {
-    let mut rest = bytes;
-    let all = decoded(&mut rest, places, &mut take);
-    if all.is_some() && rest.is_empty() { Ok(()) } else { Err(Damaged) }
+    decoded(bytes, places, unpack, |function, _| take(function)).ok_or(Damaged).map(drop)
 }
 
-fn decoded(rest: &mut &[u8], places: u32, take: &mut impl FnMut(OfFunction<'static>)) -> Option<()> {
-    let hz = float(rest)?;
-    let usual = Usual { hz, taken: get_signed(rest)?, inside: [float(rest)?, float(rest)?] };
+/// Looks through such bytes without making anything of histograms: where in them what there is of each function lies, by places.
+/// What lies before the first is not of functions.
+pub fn look_through(bytes: &[u8], places: u32, mut take: impl FnMut(PlaceId, Range<usize>)) -> Result<(), Damaged> {
+    let skip = |hz: f64, rest: &mut &[u8]| Some((Histogram::default(), Histogram::skip(hz, rest)?));
+    decoded(bytes, places, skip, |function, range| take(function.place, range)).ok_or(Damaged)
+}
+
+/// The same bytes, of places with other numbers: `functions` are those, in their order, and where each lies.
+pub fn renumbered(bytes: &[u8], functions: &[(PlaceId, Range<usize>)]) -> Option<Vec<u8>> {
+    let mut rest = bytes;
+    Usual::read(&mut rest)?;
+    let mut renumbered = Vec::with_capacity(bytes.len() + functions.len());
+    renumbered.extend(&bytes[..bytes.len() - rest.len()]);
+    put(&mut renumbered, functions.len() as u128);
     let mut next = 0i128;
-    for _ in 0..get(rest)? {
-        let place = next.checked_add(get_signed(rest)?)?;
+    for (place, range) in functions {
+        put_signed(&mut renumbered, i128::from(*place) - next);
+        next = i128::from(*place) + 1;
+        renumbered.extend(bytes.get(range.clone())?);
+    }
+    Some(renumbered)
+}
+
+/// What there is of one function: it lies there in the bytes.
+pub fn one(bytes: &[u8], place: PlaceId, range: Range<usize>) -> Option<OfFunction<'static>> {
+    let usual = Usual::read(&mut &bytes[..])?;
+    of_function(&mut bytes.get(range)?, place, &usual, unpack)
+}
+
+/// A histogram, and how many calls are in it.
+fn unpack(hz: f64, rest: &mut &[u8]) -> Option<(Histogram, u64)> {
+    let histogram = Histogram::unpack(hz, rest)?;
+    let returned = histogram.returned();
+    Some((histogram, returned))
+}
+
+fn decoded(
+    bytes: &[u8],
+    places: u32,
+    mut read: impl FnMut(f64, &mut &[u8]) -> Option<(Histogram, u64)>,
+    mut take: impl FnMut(OfFunction<'static>, Range<usize>),
+) -> Option<()> {
+    let mut rest = bytes;
+    let usual = Usual::read(&mut rest)?;
+    let mut next = 0i128;
+    for _ in 0..get(&mut rest)? {
+        let place = next.checked_add(get_signed(&mut rest)?)?;
         next = place.checked_add(1)?;
         let place = PlaceId::try_from(place).ok().filter(|place| *place < places)?;
-        let has = u16::try_from(get(rest)?).ok().filter(|has| has & !has::ALL == 0)?;
-        let mut of = Decoding { has, rest };
-        let times = if has & has::TIMES != 0 { Some(of.times(&usual)?) } else { None };
-        let returned = times.as_ref().map_or(0, |times| times.histogram.returned());
-        let filed = if has & has::FILED != 0 { Some(of.filed(returned, &usual)?) } else { None };
-        take(OfFunction { place, times: times.map(Cow::Owned), filed });
+        let start = bytes.len() - rest.len();
+        let function = of_function(&mut rest, place, &usual, &mut read)?;
+        take(function, start..bytes.len() - rest.len());
     }
-    Some(())
+    rest.is_empty().then_some(())
+}
+
+fn of_function(
+    rest: &mut &[u8],
+    place: PlaceId,
+    usual: &Usual,
+    read: impl FnMut(f64, &mut &[u8]) -> Option<(Histogram, u64)>,
+) -> Option<OfFunction<'static>> {
+    let has = u16::try_from(get(rest)?).ok().filter(|has| has & !has::ALL == 0)?;
+    let mut of = Decoding { has, rest };
+    let (times, returned) = match has & has::TIMES {
+        0 => (None, 0),
+        _ => of.times(usual, read).map(|(times, returned)| (Some(Cow::Owned(times)), returned))?,
+    };
+    let filed = if has & has::FILED != 0 { Some(of.filed(returned, usual)?) } else { None };
+    Some(OfFunction { place, times, filed })
 }
 
 fn float(rest: &mut &[u8]) -> Option<f64> {
@@ -235,17 +297,22 @@ impl Decoding<'_, '_> {
         if self.has & has == 0 { Some(expected) } else { Some(expected.wrapping_add(get_signed(self.rest)?)) }
     }
 
-    fn times(&mut self, usual: &Usual) -> Option<FunctionTimes> {
-        let mut times =
-            FunctionTimes { histogram: Histogram::unpack(usual.hz, self.rest)?, ..FunctionTimes::default() };
+    /// With how many calls are in the histogram.
+    fn times(
+        &mut self,
+        usual: &Usual,
+        mut read: impl FnMut(f64, &mut &[u8]) -> Option<(Histogram, u64)>,
+    ) -> Option<(FunctionTimes, u64)> {
+        let (histogram, returned) = read(usual.hz, self.rest)?;
+        let mut times = FunctionTimes { histogram, ..FunctionTimes::default() };
         if self.has & has::TIMELINES != 0 {
             let len = usize::try_from(get(self.rest)?).ok()?;
             times.timelines = postcard::from_bytes(self.rest.split_off(..len)?).ok()?;
         }
         times.processes = u64::try_from(self.number(has::PROCESSES, 1)?).ok()?;
         times.open_before = i64::try_from(self.number(has::OPEN_BEFORE, 0)?).ok()?;
-        times.returned = u64::try_from(self.number(has::RETURNED, times.histogram.returned().into())?).ok()?;
-        Some(times)
+        times.returned = u64::try_from(self.number(has::RETURNED, returned.into())?).ok()?;
+        Some((times, returned))
     }
 
     fn filed(&mut self, returned: u64, usual: &Usual) -> Option<Filed> {
@@ -277,6 +344,19 @@ mod tests {
         let mut read = Vec::new();
         decode(&bytes, u32::MAX, |function| read.push(function)).unwrap();
         assert_eq!(read, functions);
+        let mut lie = Vec::new();
+        look_through(&bytes, u32::MAX, |place, range| lie.push((place, range))).unwrap();
+        for (function, (place, range)) in functions.iter().zip(&lie) {
+            assert_eq!(one(&bytes, *place, range.clone()).as_ref(), Some(function));
+        }
+        // Under other numbers, in another order: as if it had been written so.
+        let mut others: Vec<(PlaceId, usize)> =
+            lie.iter().enumerate().map(|(at, (place, _))| (place.wrapping_mul(2_654_435_761) >> 1, at)).collect();
+        others.sort_unstable();
+        let written = encode_by(others.iter().map(|(place, at)| (*place, &functions[*at])), hz);
+        let others: Vec<(PlaceId, Range<usize>)> =
+            others.into_iter().map(|(place, at)| (place, lie[at].1.clone())).collect();
+        assert_eq!(renumbered(&bytes, &others).unwrap(), written);
     }
 
     #[test]
@@ -351,8 +431,11 @@ mod tests {
         #[test]
         fn damage_does_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let header = [&1e9f64.to_le_bytes()[..], &[0], &[0; 16]].concat();
-            let _ = decode(&bytes, 100, |_| ());
-            let _ = decode(&[header, bytes].concat(), 100, |function| assert!(function.place < 100));
+            let all = [header, bytes.clone()].concat();
+            for bytes in [bytes, all] {
+                let read = decode(&bytes, 100, |function| assert!(function.place < 100));
+                assert_eq!(look_through(&bytes, 100, |_, _| ()), read, "both find the same bytes to be damaged");
+            }
         }
     }
 }

@@ -66,6 +66,6 @@ pub use sampled::{Sampled, SampledFacts, TypeTotal, beyond_bytes};
 pub use select::open as open_selection;
 pub use verdict::{Compared, Verdict, VerdictFacts, VerdictKind, find_verdict, written_moment, written_range};
 pub use wire::{
-    CONTENT_TYPE, Incoming, Names, Outgoing, Turn, apart, are_together, decode, decode_names, encode, encode_names,
-    together,
+    CONTENT_TYPE, Incoming, Names, Outgoing, Received, Turn, apart, are_together, decode, decode_names, encode,
+    encode_names, is_told, is_top, together,
 };

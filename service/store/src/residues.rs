@@ -56,7 +56,7 @@ impl Residues {
         grow(&mut self.above, paths);
         self.frames += 1;
         let mut missing = 0u32;
-        codec::each(bytes, paths as u32, |path, mask, rest| {
+        codec::each(bytes, paths as u32, |path, _, mask, rest| {
             self.met[path as usize] = true;
             // Callers have lower numbers, so they come later.
             missing -= u32::from(self.above[path as usize] == self.frames);

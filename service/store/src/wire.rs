@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::incoming::Incoming;
 pub use self::outgoing::{Outgoing, Turn};
+pub use self::received::{Received, Told, is_told, is_top};
 pub use self::together::{apart, are_together, together};
 use crate::blob::LASTING;
 use crate::{Error, Frame, blob};
@@ -18,6 +19,7 @@ mod fuzz;
 mod incoming;
 mod numbering;
 mod outgoing;
+mod received;
 mod together;
 
 /// What HTTP calls them.
@@ -53,12 +55,16 @@ pub fn encode_names(names: &Names) -> Vec<u8> {
 
 /// A frame that is whole, from bytes that anybody may have sent: at most so many when they are inflated.
 pub fn decode(bytes: &[u8], most: u64) -> Result<Frame, Error> {
-    Incoming::default().decode(bytes, most)
+    Incoming::default().decode(bytes, most)?.frame()
 }
 
 /// Why bytes are no frame.
 fn wrong<T>(why: &'static str) -> Result<T, Error> {
     Err(Error::Frame { why })
+}
+
+fn cannot_be() -> Error {
+    Error::Frame { why: "its paths and places do not fit together" }
 }
 
 /// What is known of a module, from bytes that anybody may have sent.

@@ -221,8 +221,10 @@ fn slices_of_a_recording_add_up_to_it_whatever_is_sent_again(keeper: Keeper) {
             prop_assert_eq!(ordered(decode(&bytes, 1 << 20).unwrap()), ordered(frame.clone()));
             let next = incoming.decode(&outgoing.encode(frame), 1 << 20).unwrap();
             outgoing.acknowledged();
-            store.put(&next).unwrap();
-            prop_assert_eq!(ordered(next), ordered(frame.clone()));
+            let counted = next.frame().unwrap();
+            let (put, after) = store.put_received(&[next]).unwrap().remove(0).unwrap();
+            prop_assert_eq!((put, after), (Put::Added, number as u64 + 1));
+            prop_assert_eq!(ordered(counted), ordered(frame.clone()));
             let at = number * 7 % bytes.len();
             bytes[at] ^= 1;
             prop_assert!(decode(&bytes, 1 << 20).is_err() && decode(&encode(frame), 10).is_err());

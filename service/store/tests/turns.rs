@@ -159,7 +159,7 @@ impl Sender {
         let bytes = self.outgoing.turn(turn, addition).expect("all is known");
         let frame = self.incoming.decode_one(&bytes).unwrap();
         self.outgoing.acknowledged();
-        frame
+        frame.frame().unwrap()
     }
 
     fn swap(&mut self, changes: &mut Changes) {

@@ -80,36 +80,68 @@ impl Histogram {
 
     /// Takes one off the front of bytes that anybody may have written. `None` if there is none.
     pub fn unpack(hz: f64, rest: &mut &[u8]) -> Option<Self> {
+        let mut octaves: Vec<(u8, [u64; SUBS])> = Vec::new();
+        let mut take = |octave: u8, sub: usize, count: u64| {
+            if octaves.last().is_none_or(|(last, _)| *last != octave) {
+                octaves.push((octave, [0; SUBS]));
+            }
+            if let Some((_, counts)) = octaves.last_mut() {
+                counts[sub] = count;
+            }
+        };
+        let Walked { unbinned, calls, extremes } = match Self::walk(hz, rest, &mut take)? {
+            Walk::Otherwise(histogram) => return Some(histogram),
+            Walk::Usual(walked) => walked,
+        };
+        let mut histogram = Self { unbinned, extremes, ..Self::default() };
+        if calls > 0 {
+            let bins = Bins { rates: rates_of(calls, hz), calls, octaves: Ascending::of(octaves)? };
+            *histogram.clocks.at(clock_of(hz)) = bins;
+        }
+        Some(histogram)
+    }
+
+    /// The same, but only how many calls it has that returned: nothing is made of them.
+    pub fn skip(hz: f64, rest: &mut &[u8]) -> Option<u64> {
+        Some(match Self::walk(hz, rest, &mut |_, _, _| ())? {
+            Walk::Otherwise(histogram) => histogram.returned(),
+            Walk::Usual(Walked { unbinned, calls, .. }) => unbinned.saturating_add(calls),
+        })
+    }
+
+    /// Reads one, and hands its bins over.
+    fn walk(hz: f64, rest: &mut &[u8], take: &mut impl FnMut(u8, usize, u64)) -> Option<Walk> {
         let (&has, after) = rest.split_first()?;
         *rest = after;
         if has == has::OTHER {
             let len = usize::try_from(get(rest)?).ok()?;
             let all = rest.split_off(..len)?;
-            return postcard::from_bytes(all).ok().filter(Self::is_sound);
+            return postcard::from_bytes(all).ok().filter(Self::is_sound).map(Walk::Otherwise);
         }
         let is_known = has & !(has::BINS | has::UNBINNED | has::TICKS | has::TIMES) == 0;
-        let mut histogram = Self::default();
+        let mut walked = Walked::default();
         if has & has::UNBINNED != 0 {
-            histogram.unbinned = u64::try_from(get(rest)?).ok()?;
+            walked.unbinned = u64::try_from(get(rest)?).ok()?;
         }
         let mut ends = None;
         if has & has::BINS != 0 {
-            let bins = Bins::unpack(hz, rest)?;
-            ends = Some(bins.ends());
-            *histogram.clocks.at(clock_of(hz)) = bins;
+            let (calls, [first, last]) = Bins::walk(rest, take)?;
+            walked.calls = calls;
+            let [first, last] = [first, last].map(|at| range(at / SUBS, at % SUBS));
+            ends = Some((first.0, last.0 + (last.1 - 1)));
         }
         if has & has::TICKS != 0 {
             let (low, high) = ends?;
             let min = i128::from(low).checked_add(get_signed(rest)?)?;
             let max = i128::from(high).checked_sub(get_signed(rest)?)?;
             let time = |ticks: i128| u64::try_from(ticks).ok().map(|ticks| time_of(ticks, hz));
-            histogram.extremes = Some((time(min)?, time(max)?));
+            walked.extremes = Some((time(min)?, time(max)?));
         }
         if has & has::TIMES != 0 {
             let mut time = || get_signed(rest).map(Time::from_units);
-            histogram.extremes = Some((time()?, time()?));
+            walked.extremes = Some((time()?, time()?));
         }
-        is_known.then_some(histogram)
+        is_known.then_some(Walk::Usual(walked))
     }
 
     /// Whether its bins are some.
@@ -117,6 +149,21 @@ impl Histogram {
         let octaves = self.clocks.iter().flat_map(|(_, bins)| bins.octaves.iter());
         octaves.into_iter().all(|(octave, _)| usize::from(*octave) < OCTAVES)
     }
+}
+
+/// A histogram, as its bytes are read.
+enum Walk {
+    /// One that was written as postcard does.
+    Otherwise(Histogram),
+    Usual(Walked),
+}
+
+/// What it has beside bins.
+#[derive(Default)]
+struct Walked {
+    unbinned: u64,
+    calls: u64,
+    extremes: Option<(Time, Time)>,
 }
 
 /// As [`Histogram::add`] makes times of ticks.
@@ -165,10 +212,10 @@ impl Bins {
         bytes.extend([0, 0]);
     }
 
-    fn unpack(hz: f64, rest: &mut &[u8]) -> Option<Self> {
-        let mut bins = Self::default();
+    /// Hands over octave, part and calls of each bin that has any; how many calls there are, and the first and last bin.
+    fn walk(rest: &mut &[u8], take: &mut impl FnMut(u8, usize, u64)) -> Option<(u64, [usize; 2])> {
         let mut at = usize::try_from(get(rest)?).ok()?;
-        let mut octaves: Vec<(u8, [u64; SUBS])> = Vec::new();
+        let (mut calls, mut ends) = (0u64, None);
         loop {
             match u64::try_from(get(rest)?).ok()? {
                 0 => match usize::try_from(get(rest)?).ok()? {
@@ -177,18 +224,14 @@ impl Bins {
                 },
                 count => {
                     let octave = u8::try_from(at / SUBS).ok().filter(|octave| usize::from(*octave) < OCTAVES)?;
-                    if octaves.last().is_none_or(|(last, _)| *last != octave) {
-                        octaves.push((octave, [0; SUBS]));
-                    }
-                    octaves.last_mut()?.1[at % SUBS] = count;
-                    bins.calls = bins.calls.checked_add(count)?;
+                    take(octave, at % SUBS, count);
+                    calls = calls.checked_add(count)?;
+                    ends = Some([ends.map_or(at, |[first, _]: [usize; 2]| first), at]);
                     at += 1;
                 }
             }
         }
-        bins.octaves = Ascending::of(octaves)?;
-        bins.rates = rates_of(bins.calls, hz);
-        (bins.calls > 0).then_some(bins)
+        Some((calls, ends?))
     }
 }
 
@@ -240,6 +283,9 @@ mod tests {
                 let read = Histogram::unpack(hz, &mut rest);
                 prop_assert_eq!(read.as_ref(), Some(&histogram));
                 prop_assert!(rest.is_empty());
+                let mut rest = &bytes[..];
+                prop_assert_eq!(Histogram::skip(hz, &mut rest), Some(histogram.returned()));
+                prop_assert!(rest.is_empty());
             }
         }
 
@@ -252,7 +298,11 @@ mod tests {
             let mut bytes = packed(&histogram_of(&values, 1e9), 1e9);
             let at = at.index(bytes.len());
             bytes[at] = byte;
-            if let Some(histogram) = Histogram::unpack(1e9, &mut &bytes[..]) {
+            let (mut rest, mut skipped) = (&bytes[..], &bytes[..]);
+            let read = Histogram::unpack(1e9, &mut rest);
+            prop_assert_eq!(Histogram::skip(1e9, &mut skipped), read.as_ref().map(Histogram::returned));
+            if let Some(histogram) = read {
+                prop_assert_eq!(rest, skipped);
                 let _ = histogram.percentiles([0.5]);
             }
             prop_assert!(Histogram::unpack(1e9, &mut &bytes[..at.min(bytes.len() - 1)]).is_none());

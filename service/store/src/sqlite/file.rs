@@ -11,11 +11,15 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustc_hash::FxHashMap;
 
 use super::schema;
+use super::sessions::Sessions;
 use crate::Error;
 use crate::dictionary::Dictionary;
 
 /// How long a writer waits for another.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Statements that are prepared once: more than there are, so that none is prepared anew for each frame.
+const STATEMENTS: usize = 64;
 
 /// A store in a file.
 pub struct Sqlite {
@@ -23,6 +27,8 @@ pub struct Sqlite {
     pub connection: Connection,
     /// What was read of dictionaries, by their numbers: they only grow.
     pub dictionaries: FxHashMap<i64, Dictionary>,
+    /// What is known of recordings that are being sent.
+    pub sessions: Sessions,
 }
 
 impl Sqlite {
@@ -40,6 +46,7 @@ impl Sqlite {
         let mut connection =
             Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         // Statements are planned once, not for each value that they are asked with.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
         match schema::make(&mut connection, path, create) {
@@ -51,7 +58,7 @@ impl Sqlite {
             }
             made => made?,
         }
-        Ok(Self { path: path.to_owned(), connection, dictionaries: FxHashMap::default() })
+        Ok(Self { path: path.to_owned(), connection, dictionaries: FxHashMap::default(), sessions: Sessions::default() })
     }
 
     /// What SQLite says, of this store.

@@ -12,6 +12,7 @@ mod sampled;
 mod schema;
 mod select;
 mod series;
+mod sessions;
 mod sql;
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,7 @@ use diytrace_profile::symbolize::Portable;
 use crate::engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Tier};
 use crate::sampled::{Sampled, SampledFacts};
 use crate::verdict::{Verdict, VerdictFacts};
-use crate::{Error, Frame, GroupBy, Query, Range};
+use crate::{Error, Frame, GroupBy, Query, Range, Received};
 pub use file::Sqlite;
 
 impl Engine for Sqlite {
@@ -36,8 +37,13 @@ impl Engine for Sqlite {
         put::frames(self, frames)
     }
 
+    fn put_received(&mut self, frames: &[Received]) -> Result<Vec<Result<(Put, u64), Error>>, Error> {
+        put::received(self, frames)
+    }
+
     fn next_sequences(&self, sessions: &[&str]) -> Result<Vec<u64>, Error> {
-        sessions.iter().map(|session| put::next_sequence(self, session)).collect()
+        let next = |session: &&str| put::next_sequence(&self.connection, session);
+        sessions.iter().map(next).collect::<Result<_, _>>().map_err(|source| self.failed(source))
     }
 
     fn put_symbols(&mut self, module: &ModuleKey, symbols: Portable) -> Result<(), Error> {
@@ -62,14 +68,17 @@ impl Engine for Sqlite {
     }
 
     fn delete(&mut self, query: &Query) -> Result<Deleted, Error> {
+        self.sessions.forget();
         delete::delete(self, query)
     }
 
     fn shrink(&mut self, query: &Query, bytes: u64) -> Result<Deleted, Error> {
+        self.sessions.forget();
         delete::shrink(self, query, bytes)
     }
 
     fn compact(&mut self, tier: Tier, until: i64) -> Result<u64, Error> {
+        self.sessions.forget();
         compact::compact(self, tier, until)
     }
 

@@ -1,6 +1,7 @@
 //! Puts frames in: each whole, and once.
 
 use diytrace_profile::merge::{Key, PartKey};
+use diytrace_profile::module::ModuleKey;
 use diytrace_profile::time::Time;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use rustc_hash::FxHashMap;
@@ -11,13 +12,15 @@ use crate::blob::{LASTING, PASSING};
 use crate::dictionary::{Dictionary, Path};
 use crate::engine::Put;
 use crate::kept::{Head, Known, MOST_SERIES, Sums, TOO_MANY_SERIES, Totals, bytes_of, own, timing_name};
-use crate::{Error, Frame, blob, codec, function_sums};
+use crate::wire::Received;
+use crate::{Error, Frame, Labels, blob, codec, function_sums};
 
 /// Puts frames in, in this order, in one transaction. Of one that is refused nothing is in but what its paths stand for; those before
 /// it are.
 pub fn frames(store: &mut Sqlite, frames: &[Frame]) -> Result<Vec<Put>, Error> {
     let name = store.path.display().to_string();
-    let Sqlite { connection, dictionaries, .. } = store;
+    let Sqlite { connection, dictionaries, sessions, .. } = store;
+    sessions.forget(); // some of them may be these
     let failed = |source| Error::Sqlite { store: name.clone(), source };
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     let put: Result<Vec<Put>, Error> = frames.iter().map(|one| frame(&transaction, dictionaries, &name, one)).collect();
@@ -29,15 +32,41 @@ pub fn frames(store: &mut Sqlite, frames: &[Frame]) -> Result<Vec<Put>, Error> {
     put.and_then(|put| ended.map(|()| put).map_err(failed))
 }
 
-fn frame(
+/// The same of frames as they were sent: of each what became of it, and one more than the number of its recording's last frame. One
+/// that is refused keeps no other out.
+pub fn received(store: &mut Sqlite, frames: &[Received]) -> Result<Vec<Result<(Put, u64), Error>>, Error> {
+    let name = store.path.display().to_string();
+    let Sqlite { connection, dictionaries, sessions, .. } = store;
+    let failed = |source| Error::Sqlite { store: name.clone(), source };
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    sessions.are_of(&transaction).map_err(failed)?;
+    let mut put = Vec::with_capacity(frames.len());
+    for frame in frames {
+        match sessions.put(&transaction, dictionaries, &name, frame) {
+            one @ (Ok(_) | Err(Error::Overlap { .. } | Error::Full { .. })) => put.push(one),
+            Err(error) => {
+                (dictionaries.clear(), sessions.forget()); // what was numbered is not there
+                return Err(error);
+            }
+        }
+    }
+    transaction.commit().map_err(|source| {
+        (dictionaries.clear(), sessions.forget());
+        failed(source)
+    })?;
+    Ok(put)
+}
+
+/// Puts a frame in.
+pub fn frame(
     transaction: &Transaction,
     dictionaries: &mut FxHashMap<i64, Dictionary>,
     name: &str,
     frame: &Frame,
 ) -> Result<Put, Error> {
     let failed = |source| Error::Sqlite { store: name.to_owned(), source };
-    let build = build_of(transaction, frame).map_err(failed)?;
-    let series = match series_of(transaction, frame, build).map_err(failed)? {
+    let build = build_of(transaction, &frame.build()).map_err(failed)?;
+    let series = match series_of(transaction, &frame.labels, &frame.part, build).map_err(failed)? {
         Some(series) => series,
         None => {
             return Err(Error::Full { most: MOST_SERIES, what: "series", advice: TOO_MANY_SERIES });
@@ -52,15 +81,15 @@ fn frame(
 }
 
 /// One more than the number of a recording's last frame.
-pub fn next_sequence(store: &Sqlite, session: &str) -> Result<u64, Error> {
+pub fn next_sequence(connection: &Connection, session: &str) -> rusqlite::Result<u64> {
     let next =
         "SELECT coalesce(max(sequence) + 1, 0) FROM frame WHERE session = (SELECT id FROM session WHERE key = ?1)";
-    let next = store.connection.prepare_cached(next).and_then(|mut next| next.query_row([session], |row| row.get(0)));
-    next.map_err(|source| store.failed(source))
+    connection.prepare_cached(next)?.query_row([session], |row| row.get(0))
 }
 
-fn build_of(connection: &Connection, frame: &Frame) -> rusqlite::Result<i64> {
-    let key = bytes_of(&frame.build());
+/// A build's number; it gets one if it has none.
+pub fn build_of(connection: &Connection, build: &ModuleKey) -> rusqlite::Result<i64> {
+    let key = bytes_of(build);
     let known = "SELECT id FROM build WHERE key = ?1";
     if let Some(id) = connection.prepare_cached(known)?.query_row([&key], |row| row.get(0)).optional()? {
         return Ok(id);
@@ -69,10 +98,15 @@ fn build_of(connection: &Connection, frame: &Frame) -> rusqlite::Result<i64> {
     Ok(connection.last_insert_rowid())
 }
 
-/// The frame's series; `None` if there are too many to make it.
-fn series_of(connection: &Connection, frame: &Frame, build: i64) -> rusqlite::Result<Option<i64>> {
-    let PartKey { program, boot_id, timing } = &frame.part;
-    let facts = params![frame.labels.to_json(), program, boot_id, timing_name(*timing), build];
+/// A frame's series; `None` if there are too many to make it.
+pub fn series_of(
+    connection: &Connection,
+    labels: &Labels,
+    part: &PartKey,
+    build: i64,
+) -> rusqlite::Result<Option<i64>> {
+    let PartKey { program, boot_id, timing } = part;
+    let facts = params![labels.to_json(), program, boot_id, timing_name(*timing), build];
     let known = "SELECT id FROM series WHERE labels = ?1 AND program = ?2 AND boot = ?3 AND timing = ?4 AND build = ?5";
     if let Some(id) = connection.prepare_cached(known)?.query_row(facts, |row| row.get(0)).optional()? {
         return Ok(Some(id));
@@ -260,7 +294,8 @@ fn put_session(connection: &Connection, series: i64, frame: &Frame, head: &[u8])
     connection.prepare_cached(put)?.query_row(params![frame.session, series, head], |row| row.get(0))
 }
 
-fn write_more(
+/// Writes what a dictionary has beyond so many places and paths.
+pub fn write_more(
     connection: &Connection,
     build: i64,
     dictionary: &Dictionary,

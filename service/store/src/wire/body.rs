@@ -1,9 +1,12 @@
 //! A frame as it goes between programs. What both sides know already is not in it.
 
+use std::fmt;
+
 use diytrace_profile::load::Summary;
 use diytrace_profile::load::costs::Evidence;
 use diytrace_profile::merge::{Group, Key, Module, PartKey, PathId, PlaceId};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Labels;
 use crate::dictionary::{Entries, ModuleNumber, Path};
@@ -37,16 +40,32 @@ pub struct Body {
     pub evidence: Option<Evidence>,
     pub totals: Totals,
     /// As [`crate::codec`] writes them.
-    #[serde(serialize_with = "as_one")]
+    #[serde(serialize_with = "as_one", deserialize_with = "at_once")]
     pub rows: Vec<u8>,
     /// As [`crate::function_sums`] does.
-    #[serde(serialize_with = "as_one")]
+    #[serde(serialize_with = "as_one", deserialize_with = "at_once")]
     pub functions: Vec<u8>,
 }
 
 /// The same bytes as one by one, at once.
 fn as_one<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
     to.serialize_bytes(bytes)
+}
+
+fn at_once<'a, D: Deserializer<'a>>(from: D) -> Result<Vec<u8>, D::Error> {
+    struct Bytes;
+    impl Visitor<'_> for Bytes {
+        type Value = Vec<u8>;
+
+        fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
+            to.write_str("bytes")
+        }
+
+        fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+            Ok(bytes.to_vec())
+        }
+    }
+    from.deserialize_bytes(Bytes)
 }
 
 /// What the other side does not know yet.
@@ -101,6 +120,11 @@ impl News {
                 targets: paths.iter().map(|path| path.target).collect(),
             },
         }
+    }
+
+    /// Whether there are any entries.
+    pub fn has_entries(&self) -> bool {
+        !self.places.addresses.is_empty() || !self.paths.parents.is_empty() || !self.places.modules.is_empty()
     }
 
     /// Adds them to those before. `None` if they cannot be the next.

@@ -10,7 +10,7 @@ use diytrace_profile::testing::{Call, Mutations, arena, family, function_of, rec
 use super::*;
 use crate::dictionary::Dictionary;
 use crate::kept::Sums;
-use crate::{Labels, codec};
+use crate::{Address, GroupBy, Labels, Query, codec, open};
 
 /// Larger ones are refused.
 const MOST: u64 = 1 << 20;
@@ -79,6 +79,9 @@ fn bytes_that_are_nearly_a_frame_do_no_harm() {
     for seed in &seeds {
         assert!(decode(&envelope(FRAME, seed, LASTING)).is_ok(), "a seed is no frame");
     }
+    let folder = tempfile::tempdir().unwrap();
+    let store: Address = folder.path().join("store.db").display().to_string().parse().unwrap();
+    let mut store = open(&store, true).unwrap();
     let mut mutations = Mutations::new();
     let executions = Mutations::executions(3000);
     let mut taken = 0;
@@ -90,8 +93,13 @@ fn bytes_that_are_nearly_a_frame_do_no_harm() {
             0 => mutations.of(&envelope(FRAME, seed, LASTING), other),
             _ => envelope(FRAME, &changed, LASTING),
         };
-        if let Ok(frame) = decode(&bytes) {
+        if let Ok(received) = decode(&bytes) {
+            let frame = received.frame().unwrap_or_else(|error| panic!("it was taken, and cannot be: {error}"));
             digest(&frame);
+            assert!(store.put_received(&[received]).unwrap().iter().all(Result::is_ok));
+            // What was taken damages no store.
+            store.select(&Query::default(), &GroupBy::All).unwrap();
+            store.delete(&Query::default()).unwrap();
             taken += 1;
         }
     }

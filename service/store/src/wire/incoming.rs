@@ -1,11 +1,13 @@
 //! Frames of many recordings from bytes, with what is known of those by earlier ones.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use diytrace_profile::load::costs::Evidence;
 use diytrace_profile::merge::Merged;
 use rustc_hash::FxHashMap;
 
+<<<<<<< HEAD
 use super::body::{Body, Fixed};
 use super::{FRAME, MOST_NAME, parse, read, wrong};
 use crate::among::Among;
@@ -13,27 +15,76 @@ use crate::dictionary::Entries;
 use crate::kept::Head;
 use crate::sums::OfSeries;
 use crate::{Error, Frame, function_sums};
+=======
+use super::body::Body;
+use super::received::{Received, Told, are_usual};
+use super::{FRAME, MOST_NAME, cannot_be, parse, read, wrong};
+use crate::Error;
+use crate::dictionary::{Entries, ModuleNumber};
+>>>>>>> f347c8a (service: frames go into the store as they were sent, under its numbers, in place of being added up and written anew; one that is refused keeps no other out of the metrics)
 
 /// Most bytes of what is known of recordings. Of one that is forgotten all is asked for once more.
 const MOST_BYTES: usize = 192 << 20;
+
+/// Records take more memory than their bytes: a short text, for one, this many times as much at most.
+const RECORD_PER_BYTE: usize = 32;
+
+/// How many times somebody has begun to send; nobody has the first number.
+static LINEAGES: AtomicU64 = AtomicU64::new(1);
 
 /// What is known of a recording.
 #[derive(Default)]
 struct Known {
     checksum: u64,
-    entries: Entries,
-    /// A [`Fixed`], as it was sent: so that it takes the memory that it is said to.
+    entries: Arc<Entries>,
+    /// See [`Received::lineage`].
+    lineage: u64,
+    /// The bytes of what is told of it, and what they say.
     fixed: Vec<u8>,
+    told: Option<Arc<Told>>,
     /// What the latest whole frame told of what hooks cost.
-    evidence: Option<Evidence>,
+    evidence: Option<Arc<Evidence>>,
+    /// The highest number of a module.
+    most_module: Option<ModuleNumber>,
+    /// Whether any paths are other than recordings have them.
+    are_odd: bool,
     /// When it was asked for last, by the number of frames that had come.
     used: u64,
 }
 
 impl Known {
     fn bytes(&self) -> usize {
-        let evidence = self.evidence.as_ref().map_or(0, Evidence::bytes);
-        size_of::<Self>() + self.entries.bytes() + self.fixed.capacity() + evidence
+        let evidence = self.evidence.as_ref().map_or(0, |evidence| evidence.bytes());
+        size_of::<Self>() + self.entries.bytes() + self.fixed.capacity() * (1 + RECORD_PER_BYTE) + evidence
+    }
+
+    /// What is told of the recording as a whole.
+    fn told(&mut self, body: &mut Body, is_turn: bool) -> Result<Arc<Told>, Error> {
+        if !is_turn && self.evidence.as_deref() != body.evidence.as_ref() {
+            self.evidence = body.evidence.take().map(Arc::new);
+            self.told = None;
+        }
+        if let Some(fixed) = body.news.fixed.take_if(|fixed| *fixed != self.fixed) {
+            self.fixed = fixed;
+            self.told = None;
+        }
+        match &self.told {
+            Some(told) => Ok(told.clone()),
+            None => Ok(self.told.insert(Arc::new(Told::read(&self.fixed, self.evidence.clone())?)).clone()),
+        }
+    }
+
+    /// Its places and paths, with those that are new, and whether they are what recordings have.
+    fn entries(&mut self, body: &Body) -> Result<(Arc<Entries>, bool), Error> {
+        if body.news.has_entries() {
+            // Nobody else has them: whoever sends the next frame waits for what became of the one before.
+            let entries = Arc::make_mut(&mut self.entries);
+            let (places, paths) = (entries.places().len(), entries.paths().len());
+            body.news.add_to(entries).ok_or_else(cannot_be)?;
+            self.most_module = entries.places()[places..].iter().map(|(module, _)| *module).max().max(Some(self.most_module)).flatten();
+            self.are_odd |= !are_usual(entries, paths);
+        }
+        Ok((self.entries.clone(), !self.are_odd))
     }
 }
 
@@ -58,17 +109,17 @@ struct Sessions {
 
 impl Incoming {
     /// A frame from bytes that anybody may have sent: at most so many when they are inflated.
-    pub fn decode(&self, bytes: &[u8], most: u64) -> Result<Frame, Error> {
+    pub fn decode(&self, bytes: &[u8], most: u64) -> Result<Received, Error> {
         self.frame(read(FRAME, bytes, most)?, false)
     }
 
     /// The same of one that came with others: see [`super::apart`].
-    pub fn decode_one(&self, bytes: &[u8]) -> Result<Frame, Error> {
+    pub fn decode_one(&self, bytes: &[u8]) -> Result<Received, Error> {
         self.frame(parse(bytes)?, true)
     }
 
     /// `is_turn`: what tells what hooks cost is as it was, and not sent again.
-    fn frame(&self, body: Body, is_turn: bool) -> Result<Frame, Error> {
+    fn frame(&self, mut body: Body, is_turn: bool) -> Result<Received, Error> {
         match &body {
             _ if body.session.is_empty() || body.session.len() > MOST_NAME => {
                 return wrong("its recording has no name");
@@ -80,15 +131,14 @@ impl Incoming {
         }
         // Whoever sends the next of this recording waits for the answer to this one.
         let mut known = self.take(&body)?;
-        if !is_turn {
-            known.evidence.clone_from(&body.evidence);
-        }
-        let frame = frame(&body, &mut known);
-        if frame.is_ok() {
-            known.checksum = body.news.checksum(body.known);
-            self.keep(body.session, known);
-        }
-        frame
+        known.checksum = body.news.checksum(body.known);
+        let (entries, are_usual) = known.entries(&body)?;
+        let told = known.told(&mut body, is_turn)?;
+        let are_usual = are_usual && told.has_modules(known.most_module);
+        let session = body.session.clone();
+        let received = Received::of(body, told, (entries, known.lineage), are_usual)?;
+        self.keep(session, known);
+        Ok(received)
     }
 
     /// What is known of its recording.
@@ -97,7 +147,7 @@ impl Incoming {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let before = sessions.remove(session);
         if *known == 0 {
-            return Ok(Known::default());
+            return Ok(Known { lineage: LINEAGES.fetch_add(1, Relaxed), ..Known::default() });
         }
         let unknown = || Error::Unknown { session: session.clone() };
         before.filter(|before| before.checksum == *known).ok_or_else(unknown)
@@ -139,6 +189,7 @@ impl Sessions {
     }
 }
 
+<<<<<<< HEAD
 fn frame(body: &Body, known: &mut Known) -> Result<Frame, Error> {
     let cannot_be = || Error::Frame { why: "its paths and places do not fit together" };
     if let Some(fixed) = &body.news.fixed {
@@ -176,13 +227,15 @@ fn frame(body: &Body, known: &mut Known) -> Result<Frame, Error> {
     })
 }
 
+=======
+>>>>>>> f347c8a (service: frames go into the store as they were sent, under its numbers, in place of being added up and written anew; one that is refused keeps no other out of the metrics)
 #[cfg(test)]
 mod tests {
     use diytrace_profile::load::costs::Costs;
     use diytrace_profile::testing::{Call, arena, family, record};
 
     use super::*;
-    use crate::{Labelled, Outgoing};
+    use crate::{Frame, Labelled, Outgoing};
 
     const MOST: u64 = 1 << 20;
 
@@ -192,8 +245,8 @@ mod tests {
         Frame { session: session.to_owned(), ..crate::frame(None, &family, &Labelled::default()) }
     }
 
-    fn calls(decoded: Result<Frame, Error>) -> Option<u64> {
-        match decoded {
+    fn calls(decoded: Result<Received, Error>) -> Option<u64> {
+        match decoded.and_then(|received| received.frame()) {
             Ok(frame) => Some(frame.merged.groups[0].calls),
             Err(Error::Unknown { .. }) => None,
             Err(error) => panic!("{error}"),

@@ -1,0 +1,203 @@
+//! What is known of recordings that send frame after frame: so that of each nothing is asked that the one before has told.
+//!
+//! It holds for as long as nobody else writes into the store ([`Sessions::are_of`]), and whoever changes frames here forgets it.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rustc_hash::FxHashMap;
+
+use super::put::{Slice, build_of, insert, read_more, series_of, write_more};
+use super::{names, put};
+use crate::dictionary::{Dictionary, Numbers};
+use crate::engine::Put;
+use crate::wire::{Received, Told};
+use crate::{Error, blob, function_sums};
+
+/// Most numbers of paths and places that are remembered, over all recordings: 64 MB. Then all are looked up once more.
+const MOST_NUMBERS: usize = 16 << 20;
+
+/// A recording that is there.
+struct Session {
+    id: i64,
+    series: i64,
+    build: i64,
+    /// What its row tells of it, and whether it tells of costs.
+    told: Option<(Arc<Told>, bool)>,
+    /// What its own numbers are in the dictionary: those of this [`Received::lineage`].
+    lineage: u64,
+    numbers: Numbers,
+    /// One more than the number of its last frame, and when that ended.
+    next: u64,
+    ended: i64,
+}
+
+/// Recordings that are there.
+#[derive(Default)]
+pub struct Sessions {
+    known: FxHashMap<String, Session>,
+    numbers: usize,
+    version: i64,
+}
+
+/// Why a frame is not in: what a store says of it.
+type Failed<'a> = &'a dyn Fn(rusqlite::Error) -> Error;
+
+impl Sessions {
+    /// Whether they are of the store as it is: with this version of it. If not, they are forgotten.
+    pub fn are_of(&mut self, connection: &Connection) -> rusqlite::Result<bool> {
+        let version =
+            connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        let are_same = self.version == version;
+        if !are_same {
+            self.forget();
+            self.version = version;
+        }
+        Ok(are_same)
+    }
+
+    /// Forgets all.
+    pub fn forget(&mut self) {
+        self.known.clear();
+        self.numbers = 0;
+    }
+
+    fn forget_one(&mut self, session: &str) {
+        if let Some(session) = self.known.remove(session) {
+            self.numbers -= session.numbers.len();
+        }
+    }
+
+    /// Puts a frame in, and tells what became of it and which number its recording's next has.
+    pub fn put(
+        &mut self,
+        transaction: &Transaction,
+        dictionaries: &mut FxHashMap<i64, Dictionary>,
+        name: &str,
+        frame: &Received,
+    ) -> Result<(Put, u64), Error> {
+        let failed = |source| Error::Sqlite { store: name.to_owned(), source };
+        if let Some(next) = self.put_next(transaction, dictionaries, &failed, frame)? {
+            return Ok((Put::Added, next));
+        }
+        self.forget_one(&frame.session);
+        let put = put::frame(transaction, dictionaries, name, &frame.frame()?)?;
+        Ok((put, put::next_sequence(transaction, &frame.session).map_err(failed)?))
+    }
+
+    /// The usual: it is the next of its recording, and goes in as it is. `None`, and it is not in, if that is not so.
+    fn put_next(
+        &mut self,
+        transaction: &Transaction,
+        dictionaries: &mut FxHashMap<i64, Dictionary>,
+        failed: Failed,
+        frame: &Received,
+    ) -> Result<Option<u64>, Error> {
+        if frame.holds_later || !frame.is_usual() {
+            return Ok(None);
+        }
+        let is_of_series = |known: &Session| known.told.as_ref().is_some_and(|(told, _)| told.is_of_series(&frame.told));
+        if !self.known.get(&frame.session).is_some_and(is_of_series) {
+            self.forget_one(&frame.session);
+            let Some(session) = begun(transaction, dictionaries, failed, frame)? else { return Ok(None) };
+            self.known.insert(frame.session.clone(), session);
+        }
+        let Some(session) = self.known.get_mut(&frame.session) else { return Ok(None) };
+        if frame.sequence < session.next || frame.start < session.ended {
+            return Ok(None);
+        }
+        self.numbers -= session.numbers.len();
+        session.number(transaction, dictionaries.entry(session.build).or_default(), frame).map_err(failed)?;
+        self.numbers += session.numbers.len();
+        let Some([paths, functions]) = frame.renumbered(&session.numbers) else { return Ok(None) };
+        session.tell(transaction, frame).map_err(failed)?;
+        session.add(transaction, frame, [&paths, &functions]).map_err(failed)?;
+        let next = session.next;
+        if self.numbers > MOST_NUMBERS {
+            self.forget();
+        }
+        Ok(Some(next))
+    }
+}
+
+/// A recording of which something is there.
+fn begun(
+    transaction: &Transaction,
+    dictionaries: &mut FxHashMap<i64, Dictionary>,
+    failed: Failed,
+    frame: &Received,
+) -> Result<Option<Session>, Error> {
+    let latest = "SELECT session.id, sequence, ended FROM session JOIN frame ON session = session.id WHERE key = ?1 \
+                  ORDER BY sequence DESC LIMIT 1";
+    let latest = transaction.prepare_cached(latest).and_then(|mut latest| {
+        let row = latest.query_row([&frame.session], |row| Ok((row.get(0)?, row.get::<_, u64>(1)?, row.get(2)?)));
+        row.optional()
+    });
+    let Some((id, sequence, ended)) = latest.map_err(failed)? else { return Ok(None) };
+    let build = build_of(transaction, &frame.build()).map_err(failed)?;
+    let fixed = frame.fixed();
+    // Whether there is room for one more is said of a frame as a whole.
+    let Some(series) = series_of(transaction, &fixed.labels, &fixed.part, build).map_err(failed)? else {
+        return Ok(None);
+    };
+    let dictionary = dictionaries.entry(build).or_default();
+    if read_more(transaction, build, dictionary).map_err(failed)?.is_none() {
+        return Ok(None); // likewise
+    }
+    let (told, lineage, numbers) = Default::default();
+    Ok(Some(Session { id, series, build, told, lineage, numbers, next: sequence + 1, ended }))
+}
+
+impl Session {
+    /// Finds the numbers of what is new, which is written if nobody else has brought it.
+    fn number(
+        &mut self,
+        transaction: &Transaction,
+        dictionary: &mut Dictionary,
+        frame: &Received,
+    ) -> rusqlite::Result<()> {
+        let entries = &frame.entries;
+        if self.lineage != frame.lineage {
+            // Its sender was started anew, or we were.
+            self.numbers = Numbers::default();
+            self.lineage = frame.lineage;
+        }
+        if (self.numbers.places.len(), self.numbers.paths.len()) == (entries.places().len(), entries.paths().len()) {
+            return Ok(());
+        }
+        let mut modules = Vec::new();
+        for module in &frame.fixed().modules {
+            modules.push(match module.key() {
+                Some(key) => names::number_of(transaction, &key, module.path())?,
+                None => 0,
+            });
+        }
+        let before = (dictionary.places().len(), dictionary.paths().len());
+        dictionary.number_entries(entries, &modules, &mut self.numbers);
+        write_more(transaction, self.build, dictionary, before.0, before.1)
+    }
+
+    /// Writes what is told of the recording as a whole, if that is another.
+    fn tell(&mut self, transaction: &Transaction, frame: &Received) -> rusqlite::Result<()> {
+        let has_costs = frame.totals.part_calls.is_some();
+        if self.told.as_ref().is_some_and(|(told, had)| Arc::ptr_eq(told, &frame.told) && *had == has_costs) {
+            return Ok(());
+        }
+        let tell = "UPDATE session SET series = ?2, head = ?3 WHERE id = ?1";
+        transaction.prepare_cached(tell)?.execute(params![self.id, self.series, frame.head()])?;
+        self.told = Some((frame.told.clone(), has_costs));
+        Ok(())
+    }
+
+    fn add(&mut self, transaction: &Transaction, frame: &Received, sums: [&[u8]; 2]) -> rusqlite::Result<()> {
+        let [paths, functions] = sums;
+        let totals = postcard::to_stdvec(&frame.totals).unwrap_or_default(); // into memory: it cannot fail
+        let paths = blob::deflated(paths, frame.level());
+        let functions = function_sums::deflated(functions, frame.level());
+        let slice = Slice { session: self.id, number: frame.sequence, start: frame.start, end: frame.end };
+        insert(transaction, &slice, &frame.totals, frame.own, frame.paths(), [&totals, &paths, &functions])?;
+        self.next = frame.sequence + 1;
+        self.ended = frame.end;
+        Ok(())
+    }
+}
