@@ -4,6 +4,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use diytrace_store::{Engine, Error, Put, Received, Stored};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -17,6 +18,14 @@ const MOST_BYTES: usize = 64 << 20;
 
 /// Most that are put in together: nothing else is done with the store meanwhile.
 const MOST_TOGETHER: usize = 128;
+
+/// What is written for one frame, or many together, is much the same: so while frames come one after the other, each waits a few moments
+/// for others.
+const MOMENT: Duration = Duration::from_millis(5);
+const MOST_MOMENTS: usize = 5;
+
+/// When nothing has come for so long, the next is not one of many.
+const LULL: Duration = Duration::from_millis(20);
 
 /// A frame that is in.
 pub struct Taken {
@@ -66,19 +75,36 @@ impl Arriving {
 }
 
 fn put_all(mut arriving: Receiver<Arrived>, store: &Mutex<Stored>) {
+    let mut was_busy: Option<Instant> = None;
     while let Some(first) = arriving.blocking_recv() {
+        let mut gathered = vec![first];
+        let mut gather = |gathered: &mut Vec<Arrived>| {
+            let before = gathered.len();
+            while gathered.len() < MOST_TOGETHER
+                && let Ok(next) = arriving.try_recv()
+            {
+                gathered.push(next);
+            }
+            gathered.len() > before
+        };
+        // Where many send, some more are on their way; who sends alone does not wait.
+        let mut are_more = was_busy.is_some_and(|at| at.elapsed() < LULL);
+        for _ in 0..MOST_MOMENTS {
+            are_more |= gather(&mut gathered);
+            if !are_more || gathered.len() == MOST_TOGETHER {
+                break;
+            }
+            thread::sleep(MOMENT);
+            are_more = gather(&mut gathered);
+        }
         // What a writer that panicked had begun is undone by the store.
         let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut gathered = vec![first];
-        while gathered.len() < MOST_TOGETHER
-            && let Ok(next) = arriving.try_recv()
-        {
-            gathered.push(next);
-        }
+        gather(&mut gathered);
         let (frames, tellers): (Vec<Received>, Vec<Teller>) =
             gathered.into_iter().map(|Arrived { frame, teller }| (frame, teller)).unzip();
         let outcomes = together(&mut **store, &frames);
         drop(store);
+        was_busy = Some(Instant::now());
         for ((frame, teller), outcome) in frames.into_iter().zip(tellers).zip(outcomes) {
             drop(teller.room); // before somebody is told who has more
             // Who has hung up sends it again, and it is known.

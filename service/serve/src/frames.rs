@@ -49,11 +49,16 @@ pub async fn frames(State(service): State<Arc<Service>>, body: Bytes) -> Respons
 /// Frames of many recordings: each is answered for itself, by the status that it would have had alone.
 async fn together(service: &Arc<Service>, body: Bytes) -> Response {
     let incoming = service.incoming.clone();
+    let bytes = body.len();
     let decode = move || {
         let frames = apart(&body, MOST_INFLATED)?;
         Ok(frames.iter().map(|frame| (frame.len(), incoming.decode_one(frame))).collect::<Vec<_>>())
     };
-    let read = match service.busy(decode).await {
+    let read = match bytes <= SMALL {
+        true => Ok(decode()),
+        false => service.busy(decode).await,
+    };
+    let read = match read {
         Err(busy) => return busy,
         Ok(Err(error)) => return refused(service, &error),
         Ok(Ok(read)) => read,

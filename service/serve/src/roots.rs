@@ -9,11 +9,12 @@ use std::sync::{Mutex, PoisonError};
 
 use diytrace_profile::demangle::shown;
 use diytrace_profile::histogram::Histogram;
-use diytrace_profile::merge::{PlaceId, Row};
+use diytrace_profile::merge::PlaceId;
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 use diytrace_profile::time::Time;
-use diytrace_store::{Labels, Put, Received, is_told, is_top};
+use diytrace_store::{Labels, Put, Received};
+use rustc_hash::FxHashMap;
 
 /// Most roots that are told, over all series.
 const MOST_ROOTS: usize = 10_000;
@@ -207,22 +208,17 @@ impl Roots {
     }
 }
 
-/// Functions, whether each is a root, and what its paths tell. What a call costs is taken off as this frame tells it: of sums over a
-/// long time, views know it better.
-fn functions(frame: &Received) -> HashMap<PlaceId, (bool, Sum)> {
-    let costs = frame.costs();
-    let mut functions: HashMap<PlaceId, (bool, Sum)> = HashMap::new();
-    frame.each_path(|key, Row { counts, pairs }| {
-        if !is_told(key) {
-            return;
-        }
-        let (is_root, sum) = functions.entry(key.function).or_default();
-        sum.calls = sum.calls.saturating_add(counts.calls);
-        if is_top(key) {
+/// Functions, whether each is a root, and what its paths tell.
+fn functions(frame: &Received) -> FxHashMap<PlaceId, (bool, Sum)> {
+    let mut functions: FxHashMap<PlaceId, (bool, Sum)> = FxHashMap::default();
+    for path in frame.each_path() {
+        let (is_root, sum) = functions.entry(path.function).or_default();
+        sum.calls = sum.calls.saturating_add(path.calls);
+        if let Some(time) = path.time {
             *is_root = true;
-            sum.time += (counts.inclusive[0] - Time::from_ns(pairs.inclusive[0].cost(&costs))).at_least_zero();
+            sum.time += time.at_least_zero();
         }
-    });
+    }
     functions
 }
 

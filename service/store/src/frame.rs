@@ -41,7 +41,7 @@ impl Frame {
 pub fn build_of(modules: &[Module], part: &PartKey) -> ModuleKey {
     let programs = modules.iter().filter(|module| module.is_program);
     let program = programs.max_by_key(|module| module.files.iter().any(|file| file.path == part.program));
-    program.and_then(|module| module.key()).unwrap_or_else(|| {
-        ModuleKey::File(ModuleFile { path: part.program.clone(), size: 0, modified_unix_ns: 0 })
-    })
+    program
+        .and_then(|module| module.key())
+        .unwrap_or_else(|| ModuleKey::File(ModuleFile { path: part.program.clone(), size: 0, modified_unix_ns: 0 }))
 }

@@ -67,5 +67,5 @@ pub use select::open as open_selection;
 pub use verdict::{Compared, Verdict, VerdictFacts, VerdictKind, find_verdict, written_moment, written_range};
 pub use wire::{
     CONTENT_TYPE, Incoming, Names, Outgoing, Received, Turn, apart, are_together, decode, decode_names, encode,
-    encode_names, is_told, is_top, together,
+    encode_names, together,
 };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::incoming::Incoming;
 pub use self::outgoing::{Outgoing, Turn};
-pub use self::received::{Received, Told, is_told, is_top};
+pub use self::received::{Received, Told};
 pub use self::together::{apart, are_together, together};
 use crate::blob::LASTING;
 use crate::{Error, Frame, blob};

@@ -58,7 +58,12 @@ impl Sqlite {
             }
             made => made?,
         }
-        Ok(Self { path: path.to_owned(), connection, dictionaries: FxHashMap::default(), sessions: Sessions::default() })
+        Ok(Self {
+            path: path.to_owned(),
+            connection,
+            dictionaries: FxHashMap::default(),
+            sessions: Sessions::default(),
+        })
     }
 
     /// What SQLite says, of this store.

@@ -12,6 +12,9 @@ const APPLICATION: i64 = 0x6469_7974;
 /// Pages that whoever writes has in memory, in KiB.
 const CACHE_KIB: i64 = 64 << 10;
 
+/// Pages of the log, of 4 KiB, that are written to their places together.
+const LOG_PAGES: i64 = 4096;
+
 /// The version of the tables.
 pub const VERSION: i64 = 5;
 
@@ -179,6 +182,8 @@ pub fn make(connection: &mut Connection, path: &Path, create: bool) -> Result<()
     }
     // Each recording's latest rows lie elsewhere, and of a thousand that send they are all to be at hand.
     connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(failed)?;
+    // Many frames change the same pages one after the other.
+    connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES).map_err(failed)?;
     // A commit that a crash of the machine undoes is put in again: it is known by its number.
     connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
     Ok(())

@@ -46,8 +46,7 @@ type Failed<'a> = &'a dyn Fn(rusqlite::Error) -> Error;
 impl Sessions {
     /// Whether they are of the store as it is: with this version of it. If not, they are forgotten.
     pub fn are_of(&mut self, connection: &Connection) -> rusqlite::Result<bool> {
-        let version =
-            connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        let version = connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         let are_same = self.version == version;
         if !are_same {
             self.forget();
@@ -96,7 +95,8 @@ impl Sessions {
         if frame.holds_later || !frame.is_usual() {
             return Ok(None);
         }
-        let is_of_series = |known: &Session| known.told.as_ref().is_some_and(|(told, _)| told.is_of_series(&frame.told));
+        let is_of_series =
+            |known: &Session| known.told.as_ref().is_some_and(|(told, _)| told.is_of_series(&frame.told));
         if !self.known.get(&frame.session).is_some_and(is_of_series) {
             self.forget_one(&frame.session);
             let Some(session) = begun(transaction, dictionaries, failed, frame)? else { return Ok(None) };

@@ -81,7 +81,12 @@ impl Known {
             let entries = Arc::make_mut(&mut self.entries);
             let (places, paths) = (entries.places().len(), entries.paths().len());
             body.news.add_to(entries).ok_or_else(cannot_be)?;
-            self.most_module = entries.places()[places..].iter().map(|(module, _)| *module).max().max(Some(self.most_module)).flatten();
+            self.most_module = entries.places()[places..]
+                .iter()
+                .map(|(module, _)| *module)
+                .max()
+                .max(Some(self.most_module))
+                .flatten();
             self.are_odd |= !are_usual(entries, paths);
         }
         Ok((self.entries.clone(), !self.are_odd))

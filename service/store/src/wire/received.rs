@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use diytrace_format::node::flag;
 use diytrace_profile::histogram::Histogram;
 use diytrace_profile::load::costs::{Costs, Evidence};
-use diytrace_profile::merge::{Key, Part, PathId, PlaceId, Row};
+use diytrace_profile::merge::{Part, PathId, PlaceId, Row};
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::time::Time;
 
@@ -84,6 +84,16 @@ pub struct Parts {
     list: Vec<(u32, Range<usize>)>,
 }
 
+/// What a path counted, for who wants no more than that.
+pub struct Calls {
+    /// Which function's.
+    pub function: PlaceId,
+    /// Calls entered.
+    pub calls: u64,
+    /// If nothing recorded has made them: their time with what they called, less what is known at the time of what that costs.
+    pub time: Option<Time>,
+}
+
 /// A frame as it was sent.
 pub struct Received {
     /// Which recording it is of.
@@ -104,6 +114,7 @@ pub struct Received {
     pub(crate) lineage: u64,
     /// Self times of its paths, as measured.
     pub(crate) own: Time,
+    calls: Vec<Calls>,
     /// As [`crate::codec`] writes them, the last path first.
     rows: Parts,
     /// As [`crate::function_sums`] does.
@@ -121,15 +132,24 @@ impl Received {
         are_usual: bool,
     ) -> Result<Self, Error> {
         let cannot_be = |_| super::cannot_be();
+        let costs = told.costs();
         let (paths, places) = (entries.paths().len() as u32, entries.places().len() as u32);
         let (mut own, mut can_be) = (Time::ZERO, true);
         let mut rows: Vec<(PathId, Range<usize>)> = Vec::new();
-        let take = |path, numbers: &codec::Numbers, range| {
-            match codec::row(numbers) {
-                Some(row) => own += row.counts.own,
-                None => can_be = false,
-            }
+        let mut calls: Vec<Calls> = Vec::new();
+        let take = |path: PathId, numbers: &codec::Numbers, range| {
+            let Some(Row { counts, pairs }) = codec::row(numbers) else {
+                can_be = false;
+                return;
+            };
+            own += counts.own;
             rows.push((path, range));
+            let key = &entries.paths()[path as usize].key;
+            if key.flags & (flag::UNTIMED | flag::OTHERS) == 0 {
+                let time = (key.parent.is_none() && key.flags & flag::EDGE == 0)
+                    .then(|| counts.inclusive[0] - Time::from_ns(pairs.inclusive[0].cost(&costs)));
+                calls.push(Calls { function: key.function, calls: counts.calls, time });
+            }
         };
         let parent = |path| entries.parent(path);
         with_below(paths, |below| codec::look_through(&body.rows, parent, paths, below, take)).map_err(cannot_be)?;
@@ -151,6 +171,7 @@ impl Received {
             entries,
             lineage,
             own,
+            calls,
             rows: Parts { bytes: body.rows, list: rows },
             functions: Parts { bytes: body.functions, list: functions },
             is_usual,
@@ -181,17 +202,9 @@ impl Received {
         self.entries.places().get(place as usize).copied()
     }
 
-    /// Hands over what makes each path one, and its sums; by the numbers of this recording.
-    pub fn each_path(&self, mut take: impl FnMut(&Key, &Row)) {
-        let paths = self.entries.paths();
-        let take = |path: PathId, numbers: &codec::Numbers| {
-            if let (Some(path), Some(row)) = (paths.get(path as usize), codec::row(numbers)) {
-                take(&path.key, &row);
-            }
-        };
-        let (parent, len) = (|path| self.entries.parent(path), paths.len() as u32);
-        // It was looked through before.
-        let _ = with_below(len, |below| codec::decode(&self.rows.bytes, parent, len, below, take));
+    /// Calls of paths, one by one: not those that are only counted, nor others that stand for several.
+    pub fn each_path(&self) -> &[Calls] {
+        &self.calls
     }
 
     /// How long calls of a function took that returned, as far as it is known what their hooks cost.
@@ -204,15 +217,10 @@ impl Received {
         let refinement = self.totals.part_calls.zip(filed).map(|(calls, filed)| {
             let (paths, of_functions) = Default::default();
             let evidence = evidence.clone().unwrap_or_default();
-            let (key, costs) = (fixed.part.clone(), self.costs());
+            let (key, costs) = (fixed.part.clone(), self.told.costs());
             Part { key, calls, evidence, costs, paths, filed: of_functions }.refinement(&filed)
         });
         times.histogram.refined_by(refinement.unwrap_or_default())
-    }
-
-    /// What its hooks cost.
-    pub fn costs(&self) -> Costs {
-        self.told.costs()
     }
 
     /// What is told of its recording as a whole, as stores have it.
@@ -271,7 +279,10 @@ impl Received {
         let Fixed { labels, part, summary, modules, group } = fixed;
         let mut sums = OfSeries::to_keep();
         let evidence = evidence.as_deref().cloned();
-        sums.add_session(0, Head { summary: summary.clone(), modules: modules.clone(), group: group.clone(), evidence });
+        sums.add_session(
+            0,
+            Head { summary: summary.clone(), modules: modules.clone(), group: group.clone(), evidence },
+        );
         let only = Among::of(true, true, None, self.end);
         sums.add_totals(&self.totals);
         sums.add_paths(&self.rows.bytes, only, &self.entries).map_err(|_| cannot_be())?;
@@ -331,14 +342,4 @@ pub fn are_usual(entries: &Entries, first: usize) -> bool {
         }
         false
     })
-}
-
-/// Whether calls of a path are a function's own, told of a path of the tree: no sums of several.
-pub fn is_told(key: &Key) -> bool {
-    key.flags & (flag::UNTIMED | flag::OTHERS) == 0
-}
-
-/// Whether nothing recorded has called it there.
-pub fn is_top(key: &Key) -> bool {
-    key.parent.is_none() && key.flags & flag::EDGE == 0
 }
