@@ -10,6 +10,7 @@
 //! | varint | a bit for each number of it that is not as expected, in the order of [`ORDER`] |
 //! | for each of those: varint | by how much it is more, signs in the lowest bit |
 
+use std::cell::RefCell;
 use std::ops::Range;
 
 use diytrace_profile::merge::Row;
@@ -71,12 +72,22 @@ pub fn encode_by<'a>(
     rows: impl DoubleEndedIterator<Item = (u32, &'a Row)> + ExactSizeIterator,
     parent: impl Fn(u32) -> Option<u32>,
 ) -> Vec<u8> {
+    let mut rows = rows.rev().peekable();
+    let most = rows.peek().map_or(0, |(path, _)| *path);
+    with_below(most, |below| encode_all(rows, parent, below))
+}
+
+fn encode_all<'a>(
+    rows: impl ExactSizeIterator<Item = (u32, &'a Row)>,
+    parent: impl Fn(u32) -> Option<u32>,
+    below: &mut Below,
+) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(rows.len() * 10);
     put(&mut bytes, rows.len() as u128);
-    let mut below = Below::default();
+    below.clear();
     let mut before: Option<u32> = None;
     let mut rest = Vec::with_capacity(NUMBERS);
-    for (path, row) in rows.rev() {
+    for (path, row) in rows {
         put(&mut bytes, before.map_or(path, |before| before - path - 1).into());
         before = Some(path);
         let numbers = numbers(row);
@@ -250,6 +261,21 @@ pub fn of_callees(at: usize, known: &Numbers, below: &Sums) -> i128 {
         19 => known[13].wrapping_add(known[16]),
         21 => known[9],
         _ => 0,
+    }
+}
+
+/// Of so many paths, what is made ready for the next frame is not worth its memory: 8 MB.
+const MOST_READY: u32 = 1 << 16;
+
+thread_local! {
+    static READY: RefCell<Below> = RefCell::default();
+}
+
+/// Sums below paths of numbers up to this one, made ready: memory for them anew took a good part of the time of each small frame.
+pub fn with_below<T>(most: u32, act: impl FnOnce(&mut Below) -> T) -> T {
+    match most <= MOST_READY {
+        true => READY.with_borrow_mut(act),
+        false => act(&mut Below::default()),
     }
 }
 

@@ -409,6 +409,7 @@ impl Sum {
         let mut is_folded = vec![false; stay.len()];
         let mut counts = vec![false; stay.len()];
         let first = self.paths.len();
+        self.paths.reserve(stay.len());
         for (at, node) in arena.nodes.iter().enumerate() {
             let measured = measured(at);
             self.paths.push(((number, stay[at]), Row { counts: measured.counts, pairs: measured.pairs }));

@@ -253,15 +253,13 @@ pub fn extremes_since(
 
 /// Between which times the calls in bins lie.
 fn extremes(octaves: &[(u8, [u64; SUBS])]) -> Option<(u64, u64)> {
-    let filled = || {
-        octaves.iter().flat_map(|(octave, counts)| {
-            let filled = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-            filled.map(|(sub, _)| range((*octave).into(), sub))
-        })
-    };
-    let shortest = filled().map(|(low, _)| low).min()?;
-    let longest = filled().map(|(low, width)| low.saturating_add(width - 1)).max()?;
-    Some((shortest, longest))
+    let is_filled = |count: &u64| *count > 0;
+    let ends = octaves.iter().filter_map(|(octave, counts)| {
+        let first = range((*octave).into(), counts.iter().position(is_filled)?);
+        let last = range((*octave).into(), counts.iter().rposition(is_filled)?);
+        Some((first.0, last.0.saturating_add(last.1 - 1)))
+    });
+    ends.reduce(|(low, high), (other_low, other_high)| (low.min(other_low), high.max(other_high)))
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! A frame as it was sent: checked, and not made into anything else. A store that keeps the same bytes takes them as they are, under
 //! numbers of its own; what needs the sums has them made of it.
 
-use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -14,7 +13,6 @@ use diytrace_profile::time::Time;
 
 use super::body::{Body, Fixed};
 use super::wrong;
-use crate::codec::Below;
 use crate::dictionary::{Entries, ModuleNumber, Numbers};
 use crate::frame::build_of;
 use crate::kept::{Head, OfFunction, Totals};
@@ -59,22 +57,6 @@ impl Told {
     fn costs(&self) -> Costs {
         let costs = || self.evidence.as_ref().map_or_else(|| Evidence::default().costs(), |evidence| evidence.costs());
         *self.costs.get_or_init(costs)
-    }
-}
-
-/// Of so many paths, sums that are kept for the next frame are not worth their memory.
-const MOST_BELOW: usize = 1 << 16;
-
-thread_local! {
-    /// Sums below paths, while those are read.
-    static BELOW: RefCell<Below> = RefCell::default();
-}
-
-/// Has them at hand.
-fn with_below<T>(paths: u32, read: impl FnOnce(&mut Below) -> T) -> T {
-    match paths as usize <= MOST_BELOW {
-        true => BELOW.with_borrow_mut(read),
-        false => read(&mut Below::default()),
     }
 }
 
@@ -152,7 +134,7 @@ impl Received {
             }
         };
         let parent = |path| entries.parent(path);
-        with_below(paths, |below| codec::look_through(&body.rows, parent, paths, below, take)).map_err(cannot_be)?;
+        codec::with_below(paths, |below| codec::look_through(&body.rows, parent, paths, below, take)).map_err(cannot_be)?;
         let mut functions: Vec<(PlaceId, Range<usize>)> = Vec::with_capacity(rows.len());
         let take = |place, range| functions.push((place, range));
         function_sums::look_through(&body.functions, places, take).map_err(cannot_be)?;
