@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use diytrace_store::{Engine, Error, Query, Range, Tier, beyond_bytes};
 
@@ -90,23 +90,49 @@ impl FromStr for Keep {
 pub async fn keep(service: Arc<Service>, retention: Retention) {
     loop {
         tokio::time::sleep(EVERY).await;
-        let here = service.clone();
-        let done = service.busy(move || once(&mut **here.writer(), retention)).await;
-        if let Ok(Err(error)) = done {
+        if let Err(error) = once(&service, retention).await {
             tracing::warn!("old slices stay as they are: {error}");
         }
     }
 }
 
-fn once(store: &mut dyn Engine, retention: Retention) -> Result<(), Error> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let ago = |age: Duration| i64::try_from(now.saturating_sub(age).as_nanos()).unwrap_or(i64::MAX);
+async fn once(service: &Arc<Service>, retention: Retention) -> Result<(), Error> {
     for (tier, keep) in [(Tier::Minute, retention.fine), (Tier::Hour, retention.minute)] {
-        let beyond = keep.bytes.map(|bytes| store.beyond(tier, bytes)).transpose()?.flatten();
-        if let Some(until) = keep.age.map(ago).max(beyond) {
-            store.compact(tier, until)?;
+        let until = move |store: &mut dyn Engine| {
+            let beyond = keep.bytes.map(|bytes| store.beyond(tier, bytes)).transpose()?.flatten();
+            Ok(keep.age.map(ago).max(beyond))
+        };
+        let Some(until) = with_store(service, until).await? else { continue };
+        let mut after = None;
+        loop {
+            let began = Instant::now();
+            after = with_store(service, move |store| store.compact_next(tier, until, after)).await?;
+            if after.is_none() {
+                break;
+            }
+            // Frames that have come meanwhile go first.
+            tokio::time::sleep(began.elapsed()).await;
         }
     }
+    with_store(service, move |store| delete(store, retention)).await
+}
+
+/// Does something with the store in a thread for what takes long. When too many wait for one, it is done next time.
+async fn with_store<T: Default + Send + 'static>(
+    service: &Arc<Service>,
+    act: impl FnOnce(&mut dyn Engine) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let here = service.clone();
+    service.busy(move || act(&mut **here.writer())).await.unwrap_or_else(|_| Ok(T::default()))
+}
+
+/// The moment that is so long ago.
+fn ago(age: Duration) -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.saturating_sub(age).as_nanos()).unwrap_or(i64::MAX)
+}
+
+fn delete(store: &mut dyn Engine, retention: Retention) -> Result<(), Error> {
     let nothing = |error: Error| match error {
         Error::Nothing { .. } | Error::Empty { .. } => Ok(()),
         error => Err(error),

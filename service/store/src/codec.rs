@@ -365,7 +365,7 @@ mod tests {
             read.reverse();
             prop_assert_eq!(&read, &rows);
             // Of the same paths under other numbers, where each is still above those below it: as if they had been written so.
-            let other = |path: u32| if path % 2 == 0 { path * 3 } else { path * 3 + 100 };
+            let other = |path: u32| if path.is_multiple_of(2) { path * 3 } else { path * 3 + 100 };
             let is_above = |path: u32| parent(path).is_none_or(|above| other(above) < other(path));
             let rows: Vec<(u32, Row)> = rows.into_iter().filter(|(path, _)| is_above(*path)).collect();
             let parent = |path: u32| parent(path).filter(|_| is_above(path));

@@ -20,6 +20,9 @@ pub enum Put {
     Known,
 }
 
+/// What became of a frame, and one more than the number of its recording's last one; or why it alone is not in.
+pub type Taken = Result<(Put, u64), Error>;
+
 /// A series, and what is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesFacts {
@@ -135,9 +138,8 @@ pub trait Engine {
         frames.iter().map(|frame| self.put(frame)).collect()
     }
 
-    /// Puts frames in as they were sent. Of each what became of it, and one more than the number of its recording's last frame, or why
-    /// it alone is not in. After another error none is known to be in, and all can be put in again.
-    fn put_received(&mut self, frames: &[Received]) -> Result<Vec<Result<(Put, u64), Error>>, Error> {
+    /// Puts frames in as they were sent. After an error that is not of one of them none is known to be in, and all can be put in again.
+    fn put_received(&mut self, frames: &[Received]) -> Result<Vec<Taken>, Error> {
         let all = frames.iter().map(Received::frame).collect::<Result<Vec<Frame>, Error>>()?;
         match self.put_all(&all) {
             Ok(put) => {
@@ -186,6 +188,12 @@ pub trait Engine {
 
     /// Makes slices of a tier of what ended before a moment, in nanoseconds since 1970. How many slices there are less.
     fn compact(&mut self, tier: Tier, until: i64) -> Result<u64, Error>;
+
+    /// The same of some of them, so that others need not wait for all: of those after what `after` says, which is at first nothing, and
+    /// then what was returned last. `None`: these were the last.
+    fn compact_next(&mut self, tier: Tier, until: i64, _after: Option<i64>) -> Result<Option<i64>, Error> {
+        self.compact(tier, until).map(|_| None)
+    }
 
     /// Of slices shorter than those of a tier: until when they ended that are more than so many bytes, the latest not counted.
     fn beyond(&self, tier: Tier, bytes: u64) -> Result<Option<i64>, Error>;

@@ -51,7 +51,7 @@ mod wire;
 
 pub use address::Address;
 pub use certificates::certificates;
-pub use engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Stored, Tier};
+pub use engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Stored, Taken, Tier};
 pub use error::Error;
 pub use frame::Frame;
 pub use group_by::GroupBy;

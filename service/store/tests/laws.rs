@@ -262,8 +262,19 @@ fn coarser_slices_have_the_same_sums(keeper: Keeper) {
         let fine = store.select(&Query::default(), &GroupBy::All).unwrap().merged;
         let frames = |store: &Stored| store.frames(&Query::default()).unwrap().len() as u64;
         for tier in [Tier::Minute, Tier::Hour] {
+            // At once, or by portions.
             let before = frames(&store);
-            let less = store.compact(tier, i64::MAX).unwrap();
+            let less = match seconds % 2 {
+                0 => store.compact(tier, i64::MAX).unwrap(),
+                _ => {
+                    let mut after = None;
+                    while let Some(last) = store.compact_next(tier, i64::MAX, after).unwrap() {
+                        prop_assert!(after.is_none_or(|after| after < last));
+                        after = Some(last);
+                    }
+                    before - frames(&store)
+                }
+            };
             prop_assert_eq!(frames(&store), before - less);
             prop_assert_eq!(store.compact(tier, i64::MAX).unwrap(), 0);
             prop_assert_eq!(&store.select(&Query::default(), &GroupBy::All).unwrap().merged, &fine);
@@ -279,6 +290,80 @@ fn coarser_slices_have_the_same_sums(keeper: Keeper) {
         next.merged.groups.clear();
         let put = store.put(&Frame { start: at(next.end), end: at(next.end + 1), ..next }).unwrap();
         prop_assert_eq!(put, Put::Added);
+        Ok(())
+    });
+}
+
+/// A file's writer remembers recordings that send frame after frame: only as long as nobody changes what is there.
+#[test]
+fn frames_go_on_whatever_becomes_of_the_store_in_between() {
+    let keeper = Keeper::Sqlite;
+    let meanwhile = prop::collection::vec(0u8..9, 16);
+    keeper.ask(32, (prop::collection::vec(any_family(), 2), meanwhile), |(families, meanwhile)| {
+        let (place, mut store) = store(keeper);
+        const SECOND: i64 = 1_000_000_000;
+        let mut senders: Vec<(Outgoing, Incoming, u64, i64)> = families.iter().map(|_| Default::default()).collect();
+        let labels = [("service", "s")];
+        // Of each recording, what was sent and is not deleted.
+        let mut calls = vec![0u64; families.len()];
+        for (round, meanwhile) in (0i64..).zip(meanwhile) {
+            for (number, family) in families.iter().enumerate() {
+                let (outgoing, incoming, sequence, start) = &mut senders[number];
+                let end = (round + 1) * 20 * SECOND;
+                let frame = Frame {
+                    sequence: *sequence,
+                    holds_later: *sequence == 0,
+                    start: *start,
+                    ..frame(number, family, &labels, end)
+                };
+                if meanwhile == 1 {
+                    *incoming = Incoming::default(); // it was started anew
+                    outgoing.forgotten();
+                }
+                let received = incoming.decode(&outgoing.encode(&frame), 1 << 20).unwrap();
+                outgoing.acknowledged();
+                calls[number] += received.calls();
+                let put = store.put_received(&[received]).unwrap().remove(0).unwrap();
+                prop_assert_eq!(put, (Put::Added, *sequence + 1));
+                (*sequence, *start) = (*sequence + 1, end);
+            }
+            match meanwhile {
+                2 => drop(store.compact_next(Tier::Minute, i64::MAX, None).unwrap()),
+                3 => drop(store.compact(Tier::Hour, i64::MAX).unwrap()),
+                // Somebody else writes: paths that nobody has told of yet, before they are told of here.
+                4 => {
+                    let mut other = open(&place.address, true).unwrap();
+                    other.put(&frame(100 + round as usize, &families[1], &[("service", "other")], 10)).unwrap();
+                }
+                // All is deleted, by somebody else or here: recordings begin anew.
+                5 | 6 => {
+                    match meanwhile {
+                        5 => open(&place.address, true).unwrap().delete(&Query::default()).unwrap(),
+                        _ => store.delete(&Query::default()).unwrap(),
+                    };
+                    let start = (round + 1) * 20 * SECOND;
+                    senders = families.iter().map(|_| (Outgoing::default(), Incoming::default(), 0, start)).collect();
+                    calls.fill(0);
+                }
+                _ => {}
+            }
+            for (number, calls) in calls.iter().enumerate().filter(|(_, calls)| **calls > 0) {
+                let select = Query { session: Some(number.to_string()), ..Query::default() };
+                let found = store.select(&select, &GroupBy::All).unwrap().merged;
+                prop_assert_eq!(found.groups[0].calls, *calls);
+                let functions = |merged: &diytrace_profile::merge::Merged| -> Vec<(u64, u64)> {
+                    let functions = &merged.groups[0].functions;
+                    functions
+                        .iter()
+                        .map(|(place, times)| (merged.places[*place as usize].address, times.returned))
+                        .collect()
+                };
+                let (one, times) = (merge(&families[number..][..1], By::All, None), senders[number].2);
+                let expected: Vec<(u64, u64)> =
+                    functions(&one).into_iter().map(|(address, returned)| (address, returned * times)).collect();
+                prop_assert_eq!(functions(&found), expected);
+            }
+        }
         Ok(())
     });
 }

@@ -3,8 +3,8 @@
 use rusqlite::{TransactionBehavior, params};
 
 use super::file::Sqlite;
-use super::put::{Slice, insert, read_more};
 use super::read::read;
+use super::rows::{Slice, insert, read_more};
 use super::series::{Series, all_series};
 use crate::blob::LASTING;
 use crate::dictionary::Dictionary;
@@ -28,19 +28,46 @@ struct Run {
 pub fn compact(store: &mut Sqlite, tier: Tier, until: i64) -> Result<u64, Error> {
     let mut less = 0;
     for series in all_series(store)? {
-        let runs = runs(store, &series, tier, until)?;
-        if runs.is_empty() {
-            continue;
-        }
-        let mut dictionary = Dictionary::default();
-        read_more(&store.connection, series.build, &mut dictionary)
-            .map_err(|source| store.failed(source))?
-            .ok_or_else(|| store.damaged("a table of paths"))?;
-        for run in runs {
-            less += run.frames - 1;
-            join(store, &series, &dictionary, &run)?;
+        less += of_series(store, &series, tier, until)?;
+    }
+    Ok(less)
+}
+
+/// The same of the first series after one that has anything to be done, by their numbers; which that was, or `None` if there is none.
+pub fn next(store: &mut Sqlite, tier: Tier, until: i64, after: Option<i64>) -> Result<Option<i64>, Error> {
+    for series in all_series(store)?.into_iter().filter(|series| after.is_none_or(|after| series.id > after)) {
+        if of_series(store, &series, tier, until)? > 0 {
+            return Ok(Some(series.id));
         }
     }
+    Ok(None)
+}
+
+/// Whether nobody else has written since.
+fn of_now(store: &mut Sqlite) -> Result<bool, Error> {
+    let Sqlite { sessions, connection, .. } = store;
+    sessions.are_of(connection).map_err(|source| store.failed(source))
+}
+
+fn of_series(store: &mut Sqlite, series: &Series, tier: Tier, until: i64) -> Result<u64, Error> {
+    let runs = runs(store, series, tier, until)?;
+    if runs.is_empty() {
+        return Ok(0);
+    }
+    if !of_now(store)? {
+        store.dictionaries.clear(); // somebody may have deleted what they are of
+    }
+    // What is known of recordings that are being sent is of their latest slices, which stay.
+    let mut dictionary = store.dictionaries.remove(&series.build).unwrap_or_default();
+    read_more(&store.connection, series.build, &mut dictionary)
+        .map_err(|source| store.failed(source))?
+        .ok_or_else(|| store.damaged("a table of paths"))?;
+    let mut less = 0;
+    for run in runs {
+        less += run.frames - 1;
+        join(store, series, &dictionary, &run)?;
+    }
+    store.dictionaries.insert(series.build, dictionary);
     Ok(less)
 }
 

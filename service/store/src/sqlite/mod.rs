@@ -8,6 +8,7 @@ mod names;
 mod put;
 mod read;
 mod reading;
+mod rows;
 mod sampled;
 mod schema;
 mod select;
@@ -21,7 +22,7 @@ mod verdict;
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 
-use crate::engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Tier};
+use crate::engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Taken, Tier};
 use crate::sampled::{Sampled, SampledFacts};
 use crate::verdict::{Verdict, VerdictFacts};
 use crate::{Error, Frame, GroupBy, Query, Range, Received};
@@ -37,12 +38,12 @@ impl Engine for Sqlite {
         put::frames(self, frames)
     }
 
-    fn put_received(&mut self, frames: &[Received]) -> Result<Vec<Result<(Put, u64), Error>>, Error> {
+    fn put_received(&mut self, frames: &[Received]) -> Result<Vec<Taken>, Error> {
         put::received(self, frames)
     }
 
     fn next_sequences(&self, sessions: &[&str]) -> Result<Vec<u64>, Error> {
-        let next = |session: &&str| put::next_sequence(&self.connection, session);
+        let next = |session: &&str| rows::next_sequence(&self.connection, session);
         sessions.iter().map(next).collect::<Result<_, _>>().map_err(|source| self.failed(source))
     }
 
@@ -78,8 +79,11 @@ impl Engine for Sqlite {
     }
 
     fn compact(&mut self, tier: Tier, until: i64) -> Result<u64, Error> {
-        self.sessions.forget();
         compact::compact(self, tier, until)
+    }
+
+    fn compact_next(&mut self, tier: Tier, until: i64, after: Option<i64>) -> Result<Option<i64>, Error> {
+        compact::next(self, tier, until, after)
     }
 
     fn beyond(&self, tier: Tier, bytes: u64) -> Result<Option<i64>, Error> {

@@ -2,25 +2,12 @@
 
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{OptionalExtension, TransactionBehavior, params};
 
 use super::file::Sqlite;
-use crate::kept::{build_id_of, bytes_of, path_of};
+use super::rows::number_of;
+use crate::kept::{bytes_of, path_of};
 use crate::{Error, blob};
-
-/// A module's number; it gets one if it has none.
-pub fn number_of(connection: &Connection, key: &ModuleKey, path: &str) -> rusqlite::Result<i64> {
-    let bytes = bytes_of(key);
-    let known = "SELECT id FROM module WHERE key = ?1";
-    if let Some(number) = connection.prepare_cached(known)?.query_row([&bytes], |row| row.get(0)).optional()? {
-        return Ok(number);
-    }
-    let build_id = build_id_of(key);
-    connection
-        .prepare_cached("INSERT INTO module (key, build_id, path) VALUES (?1, ?2, ?3)")?
-        .execute(params![bytes, build_id, path])?;
-    Ok(connection.last_insert_rowid())
-}
 
 /// Adds what is known of a module to what is there.
 pub fn put(store: &mut Sqlite, key: &ModuleKey, symbols: Portable) -> Result<(), Error> {

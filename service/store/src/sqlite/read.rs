@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use super::file::Sqlite;
-use super::put::checksum;
+use super::rows::checksum;
 use super::series::Series;
 use crate::among::Among;
 use crate::dictionary::Dictionary;

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::add_up::{self, Build, Unit};
 use super::file::Sqlite;
-use super::put::read_more;
+use super::rows::read_more;
 use super::read::read;
 use super::series::Series;
 use crate::dictionary::Dictionary;

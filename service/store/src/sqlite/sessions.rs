@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use rustc_hash::FxHashMap;
 
-use super::put::{Slice, build_of, insert, read_more, series_of, write_more};
-use super::{names, put};
+use super::rows;
+use super::rows::{Slice, build_of, insert, read_more, series_of, write_more};
 use crate::dictionary::{Dictionary, Numbers};
 use crate::engine::Put;
 use crate::wire::{Received, Told};
@@ -80,8 +80,8 @@ impl Sessions {
             return Ok((Put::Added, next));
         }
         self.forget_one(&frame.session);
-        let put = put::frame(transaction, dictionaries, name, &frame.frame()?)?;
-        Ok((put, put::next_sequence(transaction, &frame.session).map_err(failed)?))
+        let put = rows::frame(transaction, dictionaries, name, &frame.frame()?)?;
+        Ok((put, rows::next_sequence(transaction, &frame.session).map_err(failed)?))
     }
 
     /// The usual: it is the next of its recording, and goes in as it is. `None`, and it is not in, if that is not so.
@@ -168,7 +168,7 @@ impl Session {
         let mut modules = Vec::new();
         for module in &frame.fixed().modules {
             modules.push(match module.key() {
-                Some(key) => names::number_of(transaction, &key, module.path())?,
+                Some(key) => rows::number_of(transaction, &key, module.path())?,
                 None => 0,
             });
         }

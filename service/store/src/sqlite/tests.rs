@@ -8,7 +8,7 @@ use diytrace_profile::merge::{By, PartKey, merge};
 use diytrace_profile::testing::{Call, arena, family, function_of, record};
 use rusqlite::params;
 
-use super::put::checksum;
+use super::rows::checksum;
 use super::{Sqlite, schema};
 use crate::engine::Engine;
 use crate::kept::OfFunction;

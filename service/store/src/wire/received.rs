@@ -134,7 +134,8 @@ impl Received {
             }
         };
         let parent = |path| entries.parent(path);
-        codec::with_below(paths, |below| codec::look_through(&body.rows, parent, paths, below, take)).map_err(cannot_be)?;
+        codec::with_below(paths, |below| codec::look_through(&body.rows, parent, paths, below, take))
+            .map_err(cannot_be)?;
         let mut functions: Vec<(PlaceId, Range<usize>)> = Vec::with_capacity(rows.len());
         let take = |place, range| functions.push((place, range));
         function_sums::look_through(&body.functions, places, take).map_err(cannot_be)?;
