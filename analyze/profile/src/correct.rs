@@ -85,7 +85,7 @@ impl Measured {
             let inclusive = [cost(&pairs.inclusive[0]), cost(&pairs.inclusive[1])];
             self.inclusive = [self.inclusive[0] - inclusive[0], self.inclusive[1] - inclusive[1]];
             // Nearly always the same: where no call is open.
-            let closed = if pairs.closed == pairs.inclusive[0] { inclusive[0] } else { cost(&pairs.closed) };
+            let closed = if pairs.closed.are(&pairs.inclusive[0]) { inclusive[0] } else { cost(&pairs.closed) };
             self.closed = self.closed - closed;
             let of_call = part.costs.error;
             self.error += Time::from_ns(pairs.calls as f64 * of_call);
@@ -230,9 +230,14 @@ fn fit_own(recursion: Range<usize>, times: &mut TimesList) {
 /// Fits what was measured inside folded recursions into the time of the path above.
 fn fit_inside(tree: &Tree, folds: &Folds, recursion: Range<usize>, times: &mut TimesList) {
     // Every path comes after the one above it, whose time is final by then.
+    let mut children: Vec<usize> = Vec::new();
     for id in recursion {
+        children.clear();
+        children.extend(tree.children(id as PathId).map(|child| child as usize));
+        if children.is_empty() {
+            continue;
+        }
         let above = times.get(id);
-        let children: Vec<usize> = tree.children(id as PathId).map(|child| child as usize).collect();
         shrink(times, &children, above.inclusive);
         let room = if folds.is_head[id] { above.inclusive + above.inside } else { above.inside };
         shrink_inside(times, &children, room);

@@ -34,6 +34,12 @@ const TIMES: usize = 6;
 /// What the list has of those.
 const LONG: [i64; TIMES] = [i64::MIN; TIMES];
 
+/// Whether that is it. The first says so of nearly all, and to compare all of them would be a call of `memcmp` for each of millions.
+#[inline(always)]
+fn is_long(times: &[i64; TIMES]) -> bool {
+    times[0] == LONG[0] && *times == LONG
+}
+
 impl PathTimes {
     fn times(&self) -> [Time; TIMES] {
         let Self { own, inclusive, inside, closed, error, own_error } = *self;
@@ -67,7 +73,11 @@ impl TimesList {
     #[inline(always)]
     pub fn get(&self, path: usize) -> PathTimes {
         let times = self.list[path];
-        if times == LONG { self.long[&path] } else { PathTimes::of(times.map(|units| Time::from_units(units.into()))) }
+        if is_long(&times) {
+            self.long[&path]
+        } else {
+            PathTimes::of(times.map(|units| Time::from_units(units.into())))
+        }
     }
 
     /// The inclusive time of one.
@@ -87,11 +97,12 @@ impl TimesList {
         let all = times.times();
         let short = all.map(|time| time.units() as i64);
         let is_short = (0..TIMES).all(|at| i128::from(short[at]) == all[at].units());
-        if self.list[path] == LONG {
+        if is_long(&self.list[path]) {
             self.long.remove(&path);
         }
-        self.list[path] = if is_short { short } else { LONG };
-        if self.list[path] == LONG {
+        let kept = if is_short { short } else { LONG };
+        self.list[path] = kept;
+        if is_long(&kept) {
             self.long.insert(path, *times);
         }
     }
