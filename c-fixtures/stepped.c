@@ -104,7 +104,7 @@ static void try(void)
     if (trial.stepper == PTRACE && (status = step_by_ptrace(pid, trial.at))) return judge(status);
     struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
     const char *patience = getenv("STEPPED_PATIENCE"); /* in seconds */
-    int is_over = poll(&end, 1, 1000 * (patience ? atoi(patience) : 60));
+    int is_over = poll(&end, 1, 1000 * (patience ? atoi(patience) : 300));
     close(end.fd);
     if (is_over != 1) {
         fail("hung", 0);

@@ -176,10 +176,7 @@ impl OfSeries {
             functions,
             ..group
         };
-<<<<<<< HEAD
         Some(Merged { modules, places, groups: vec![group] })
-=======
-        Ok(Merged { modules, places, groups: vec![group] })
     }
 }
 
@@ -193,72 +190,6 @@ pub fn as_a_whole(groups: &[Group]) -> Group {
         timing: sum.timing.union(&group.timing).copied().collect(),
         ..Group::default()
     })
-}
-
-/// Sums of paths, which there may be millions of.
-#[derive(Default)]
-struct Rows {
-    /// Where a path's sums are, and 1; 0: it has none.
-    places: Vec<u32>,
-    sums: Vec<(PathId, Numbers)>,
-}
-
-impl Rows {
-    fn add(&mut self, path: PathId, numbers: &Numbers) {
-        if self.places.len() <= path as usize {
-            self.places.resize(path as usize + 1, 0);
-        }
-        match &mut self.places[path as usize] {
-            0 => {
-                self.sums.push((path, *numbers));
-                self.places[path as usize] = self.sums.len() as u32;
-            }
-            place => codec::add(&mut self.sums[*place as usize - 1].1, numbers),
-        }
-    }
-
-    /// The tree of the paths, with those that they are below, and the hook pairs in their times.
-    /// `None` if they cannot be.
-    fn tree(mut self, entries: &Entries, places: &mut Places) -> Option<(Tree, PairList)> {
-        let mut at = 0;
-        while let Some((path, _)) = self.sums.get(at) {
-            let key = &entries.paths()[*path as usize].key;
-            for above in key.parent.into_iter().chain(key.folded_into) {
-                if self.places.get(above as usize) == Some(&0) {
-                    self.add(above, &[0; _]);
-                }
-            }
-            at += 1;
-        }
-        // A path's number is higher than that of the one above it: so its place below that is known when it comes.
-        let mut sums = std::mem::take(&mut self.sums);
-        sums.sort_unstable_by_key(|(path, _)| *path);
-        let order = preorder(&sums, entries);
-        // Where they have come, in place of where they were.
-        let mut numbers = self.places;
-        let (mut paths, mut pairs) = (Paths::default(), PairList::default());
-        for &at in &order {
-            let (path, numbers_of_path) = &sums[at as usize];
-            let row = codec::row(numbers_of_path)?;
-            let Path { key, target } = &entries.paths()[*path as usize];
-            let number = paths.len() as PathId;
-            numbers[*path as usize] = number;
-            let new = |path: PathId| numbers[path as usize];
-            let key = Key {
-                parent: key.parent.map(new),
-                folded_into: key.folded_into.map(new),
-                function: places.number(key.function),
-                site: places.number(key.site),
-                hook: places.number(key.hook),
-                flags: key.flags,
-            };
-            let target = target.map(|target| places.number(target));
-            paths.push(&CallPath { key, end: 0, target, counts: row.counts });
-            pairs.push(number, &row.pairs);
-        }
-        Some((Tree::of(paths), pairs))
->>>>>>> f347c8a (service: frames go into the store as they were sent, under its numbers, in place of being added up and written anew; one that is refused keeps no other out of the metrics)
-    }
 }
 
 /// Places that are in use, numbered as they come.

@@ -11,8 +11,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::add_up::{self, Build, Unit};
 use super::file::Sqlite;
-use super::rows::read_more;
 use super::read::read;
+use super::rows::read_more;
 use super::series::Series;
 use crate::dictionary::Dictionary;
 use crate::sums::OfSeries;

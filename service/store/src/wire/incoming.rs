@@ -4,24 +4,13 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use diytrace_profile::load::costs::Evidence;
-use diytrace_profile::merge::Merged;
 use rustc_hash::FxHashMap;
 
-<<<<<<< HEAD
-use super::body::{Body, Fixed};
-use super::{FRAME, MOST_NAME, parse, read, wrong};
-use crate::among::Among;
-use crate::dictionary::Entries;
-use crate::kept::Head;
-use crate::sums::OfSeries;
-use crate::{Error, Frame, function_sums};
-=======
 use super::body::Body;
 use super::received::{Received, Told, are_usual};
 use super::{FRAME, MOST_NAME, cannot_be, parse, read, wrong};
 use crate::Error;
 use crate::dictionary::{Entries, ModuleNumber};
->>>>>>> f347c8a (service: frames go into the store as they were sent, under its numbers, in place of being added up and written anew; one that is refused keeps no other out of the metrics)
 
 /// Most bytes of what is known of recordings. Of one that is forgotten all is asked for once more.
 const MOST_BYTES: usize = 192 << 20;
@@ -194,46 +183,6 @@ impl Sessions {
     }
 }
 
-<<<<<<< HEAD
-fn frame(body: &Body, known: &mut Known) -> Result<Frame, Error> {
-    let cannot_be = || Error::Frame { why: "its paths and places do not fit together" };
-    if let Some(fixed) = &body.news.fixed {
-        known.fixed.clone_from(fixed);
-    }
-    body.news.add_to(&mut known.entries).ok_or_else(cannot_be)?;
-    let Known { entries, fixed, evidence, .. } = &*known;
-    let Ok(Fixed { labels, part, summary, modules, group }) = postcard::from_bytes(fixed) else {
-        return wrong("nothing is told of its recording");
-    };
-    if !labels.are_sound() {
-        return wrong("its labels cannot be");
-    }
-    let mut sums = OfSeries::to_keep();
-    let keys: Vec<_> = modules.iter().map(|module| module.key()).collect();
-    sums.add_session(0, Head { summary: summary.clone(), modules, group, evidence: evidence.clone() });
-    let only = Among::of(true, true, None, body.end);
-    sums.add_totals(&body.totals);
-    sums.add_paths(&body.rows, only, entries).map_err(|_| cannot_be())?;
-    let places = entries.places().len() as u32;
-    function_sums::decode(&body.functions, places, |function| sums.add_function(function, only))
-        .map_err(|_| cannot_be())?;
-    let key = |number: i64| usize::try_from(number).ok().and_then(|number| keys.get(number)?.clone());
-    let merged = sums.merged(&part, entries, key).filter(Merged::is_sound).ok_or_else(cannot_be)?;
-    Ok(Frame {
-        labels,
-        session: body.session.clone(),
-        sequence: body.sequence,
-        holds_later: body.holds_later,
-        start: body.start,
-        end: body.end,
-        part,
-        summary,
-        merged,
-    })
-}
-
-=======
->>>>>>> f347c8a (service: frames go into the store as they were sent, under its numbers, in place of being added up and written anew; one that is refused keeps no other out of the metrics)
 #[cfg(test)]
 mod tests {
     use diytrace_profile::load::costs::Costs;

@@ -7,16 +7,17 @@ use std::sync::{Arc, OnceLock};
 use diytrace_format::node::flag;
 use diytrace_profile::histogram::Histogram;
 use diytrace_profile::load::costs::{Costs, Evidence};
-use diytrace_profile::merge::{Part, PathId, PlaceId, Row};
+use diytrace_profile::merge::{Merged, Part, PathId, PlaceId, Row};
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::time::Time;
 
 use super::body::{Body, Fixed};
 use super::wrong;
+use crate::among::Among;
 use crate::dictionary::{Entries, ModuleNumber, Numbers};
 use crate::frame::build_of;
 use crate::kept::{Head, OfFunction, Totals};
-use crate::sums::{Among, OfSeries, as_a_whole};
+use crate::sums::{OfSeries, as_a_whole};
 use crate::{Error, Frame, Labels, blob, codec, function_sums};
 
 /// What is told of a recording as a whole.
@@ -272,14 +273,8 @@ impl Received {
         let places = self.entries.places().len() as u32;
         function_sums::decode(&self.functions.bytes, places, |function| sums.add_function(function, only))
             .map_err(|_| cannot_be())?;
-        let key = |number: i64| {
-            let key = usize::try_from(number).ok().and_then(|number| keys.get(number)?.clone());
-            key.ok_or_else(cannot_be)
-        };
-        let merged = sums.merged(part, &self.entries, cannot_be, key)?;
-        if !merged.is_sound() {
-            return Err(cannot_be());
-        }
+        let key = |number: i64| usize::try_from(number).ok().and_then(|number| keys.get(number)?.clone());
+        let merged = sums.merged(part, &self.entries, key).filter(Merged::is_sound).ok_or_else(cannot_be)?;
         Ok(Frame {
             labels: labels.clone(),
             session: self.session.clone(),
