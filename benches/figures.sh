@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The figures that the documents show, from the raw results that are kept. tests/docs holds the documents against it.
 #
-#   benches/figures.sh machine speed|trust|moved|busy|driven  what was measured, on what and when, in one sentence
+#   benches/figures.sh machine speed|again|trust|moved|busy|driven  what was measured, on what and when, in one sentence
 #   benches/figures.sh speed WORKLOAD…                 tables
+#   benches/figures.sh cost-again                      of another processor; ns-again, x-floor-again WORKLOAD CONTENDER: numbers of it
 #   benches/figures.sh truth [CONTENDER]
 #   benches/figures.sh cost|aa|aa-again|layout|layout-claims|planted|planted-small|refactored|spread|looks|compared-postgres|series|threads
 #   benches/figures.sh calls WORKLOAD                  numbers, to stand in a sentence
@@ -22,6 +23,7 @@ kept=$benches/results/2026-11-23-amd-epyc # what the documents are about
 trust=$benches/results/2026-11-20-amd-epyc # but for verdicts
 moved=$benches/results/2026-11-24-intel-xeon # but for what was refactored, or is small, and stores on ClickHouse
 busy=$benches/results/2026-11-22-intel-xeon # and for these
+again=$benches/results/2026-11-25-intel-xeon # what recording costs on another processor
 driven=$benches/results/2026-11-24-amd-epyc # and for load
 
 usage() { sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p}' "$0" >&2; exit 2; }
@@ -69,9 +71,11 @@ machine() {
 what=${1:-}
 (($# == 0)) || shift
 case $what:$# in
-machine:1) case $1 in busy) kept=$busy machine busy-machine ;; driven) kept=$driven machine load-machine ;; speed) machine machine ;; trust) kept=$trust machine trust-machine ;; moved) kept=$moved machine trust-machine ;; *) usage ;; esac ;;
+machine:1) case $1 in busy) kept=$busy machine busy-machine ;; driven) kept=$driven machine load-machine ;; speed) machine machine ;; again) kept=$again machine machine ;; trust) kept=$trust machine trust-machine ;; moved) kept=$moved machine trust-machine ;; *) usage ;; esac ;;
 speed:[1-9]) for workload; do table speed speed -v brief=1 -v only="$workload"; done | without_first_line ;;
 cost:0) table speed speed -v summary=1 ;;
+cost-again:0) kept=$again table speed speed -v summary=1 ;;
+ns-again:2 | x-floor-again:2) kept=$again table speed speed -v figure="${what%-again}" -v only="$1" -v of_contender="$2" ;;
 truth:0) table truth truth -v brief=1 ;;
 truth:1) table truth truth -v brief=1 -v of_contender="$1" ;;
 aa:0) verdicts aa trust-aa ;;
