@@ -3,7 +3,7 @@
 #
 #   benches/figures.sh machine speed|again|trust|moved|busy|driven  what was measured, on what and when, in one sentence
 #   benches/figures.sh speed WORKLOAD…                 tables
-#   benches/figures.sh cost-again                      of another processor; ns-again, x-floor-again WORKLOAD CONTENDER: numbers of it
+#   benches/figures.sh cost-again                      of another processor; x-floor-again WORKLOAD CONTENDER: a number of it
 #   benches/figures.sh truth [CONTENDER]
 #   benches/figures.sh cost|aa|aa-again|layout|layout-claims|planted|planted-small|refactored|spread|looks|compared-postgres|series|threads
 #   benches/figures.sh calls WORKLOAD                  numbers, to stand in a sentence
@@ -75,7 +75,7 @@ machine:1) case $1 in busy) kept=$busy machine busy-machine ;; driven) kept=$dri
 speed:[1-9]) for workload; do table speed speed -v brief=1 -v only="$workload"; done | without_first_line ;;
 cost:0) table speed speed -v summary=1 ;;
 cost-again:0) kept=$again table speed speed -v summary=1 ;;
-ns-again:2 | x-floor-again:2) kept=$again table speed speed -v figure="${what%-again}" -v only="$1" -v of_contender="$2" ;;
+x-floor-again:2) kept=$again table speed speed -v figure=x-floor -v only="$1" -v of_contender="$2" ;;
 truth:0) table truth truth -v brief=1 ;;
 truth:1) table truth truth -v brief=1 -v of_contender="$1" ;;
 aa:0) verdicts aa trust-aa ;;
