@@ -6,8 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::addend::filed;
-use super::group::FunctionTimes;
+use super::group::{FunctionTimes, filed};
 use super::idle::{counts_anything, tells_anything};
 use super::latest::{Latest, latest};
 use super::measure::{Measured, Measures, entered};
