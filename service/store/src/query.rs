@@ -31,13 +31,8 @@ impl Query {
 
     /// Whether a series is asked for.
     pub fn selects(&self, labels: &Labels) -> bool {
-        select(&self.labels, labels)
+        self.labels.iter().all(|(name, pattern)| labels.get(name).is_some_and(|value| glob(pattern, value)))
     }
-}
-
-/// Whether patterns select a series: the value of each label matches.
-pub(crate) fn select(patterns: &[(String, String)], labels: &Labels) -> bool {
-    patterns.iter().all(|(name, pattern)| labels.get(name).is_some_and(|value| glob(pattern, value)))
 }
 
 impl Query {

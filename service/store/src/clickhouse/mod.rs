@@ -7,9 +7,9 @@ mod compact;
 mod delete;
 mod dictionary;
 mod failure;
-mod labels;
 mod literal;
 mod native;
+mod parallel;
 mod parts;
 mod paths;
 mod place;
@@ -30,10 +30,10 @@ mod write;
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 
-use crate::engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Taken, Tier};
+use crate::engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Tier};
 use crate::sampled::{Sampled, SampledFacts};
 use crate::verdict::{Verdict, VerdictFacts};
-use crate::{Error, Frame, GroupBy, Query, Range, Received};
+use crate::{Error, Frame, GroupBy, Query, Range};
 pub use place::Place;
 pub use store::ClickHouse;
 
@@ -45,10 +45,6 @@ impl Engine for ClickHouse {
 
     fn put_all(&mut self, frames: &[Frame]) -> Result<Vec<Put>, Error> {
         put::frames(self, frames)
-    }
-
-    fn put_received(&mut self, frames: &[Received]) -> Result<Vec<Taken>, Error> {
-        put::received(self, frames)
     }
 
     fn next_sequences(&self, sessions: &[&str]) -> Result<Vec<u64>, Error> {
@@ -69,10 +65,6 @@ impl Engine for ClickHouse {
 
     fn select(&self, query: &Query, by: &GroupBy) -> Result<Selected, Error> {
         select::select(self, query, by)
-    }
-
-    fn select_each(&self, queries: &[Query]) -> Result<Vec<Option<Selected>>, Error> {
-        select::each(self, queries)
     }
 
     fn delete(&mut self, query: &Query) -> Result<Deleted, Error> {
