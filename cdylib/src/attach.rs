@@ -65,7 +65,6 @@ pub fn new(family: &'static Family) -> sys::Result<*mut Thread> {
         state.pair.set(inner + outer);
         state.random.set(thread.addr() as u64 ^ clock::read(libc::CLOCK_MONOTONIC) << 16 | 1);
         state.directory.set(-1);
-        state.blocking.set(u64::MAX);
         ring::start_without(state);
         state.use_filter();
     }

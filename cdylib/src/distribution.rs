@@ -164,8 +164,8 @@ fn first_in_octave(thread: &Thread, record: Ref, value: u64) {
     let function: *mut Function = at(thread.base, record);
     // SAFETY: the record is the arena's.
     unsafe {
-        let mut spent = Spent::begin(thread);
-        let Some(_busy) = spent.busy(thread, Busy::begin) else {
+        let spent = Spent::begin(thread);
+        let Some(busy) = Busy::begin(thread) else {
             return arch::add(&raw mut (*function).unbinned, 1);
         };
         lower(&raw mut (*function).min, value);
@@ -175,7 +175,7 @@ fn first_in_octave(thread: &Thread, record: Ref, value: u64) {
         }
         let bins: *mut Bins = at(thread.base, bins(function, octave));
         arch::add_nth(bins.cast(), sub, 1);
-        spent.end(thread);
+        spent.end(thread, busy);
     }
 }
 

@@ -118,12 +118,12 @@ pub fn extend(thread: &Thread, node: Ref) -> bool {
     if thread.is_short_of_spare_room() {
         return false;
     }
-    let mut spent = Spent::begin(thread);
-    let Some(_busy) = spent.busy(thread, Busy::begin) else { return false };
+    let spent = Spent::begin(thread);
+    let Some(busy) = Busy::begin(thread) else { return false };
     // A hook that a signal handler has interrupted and forked in has a node of the parent process, which is not the thread's to change.
     // SAFETY: the node is the thread's, and complete.
     let is_made = is_own(thread, node) && unsafe { extension::ensure(thread, node) };
-    spent.end(thread);
+    spent.end(thread, busy);
     is_made
 }
 

@@ -156,7 +156,7 @@ unsafe fn new_path(
         unsafe { off_cpu::account(thread, frame) };
         spent = Spent::begin(thread); // what it was off may have been since then, and is told of the path
     }
-    let _busy = spent.busy(thread, Busy::begin_path)?;
+    let busy = Busy::begin_path(thread)?;
     if !path::is_own(thread, parent) {
         // A signal handler forked in the middle of the hook that opened this call: its node is the parent process's.
         fork::inherit(thread);
@@ -167,7 +167,7 @@ unsafe fn new_path(
         };
     }
     let node = recycle::child(thread, parent, function, site, hook);
-    spent.end(thread);
+    spent.end(thread, busy);
     node
 }
 

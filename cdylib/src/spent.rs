@@ -9,38 +9,31 @@ pub struct Spent {
     began: u64,
     /// What had been taken off the open calls by then.
     forgotten: u64,
-    /// What is still to come: signals are let in again when it is over.
-    unblocking: u64,
 }
 
 impl Spent {
     /// From now on.
     #[inline(always)]
     pub fn begin(thread: &Thread) -> Self {
-        Self { began: clock::now(thread.family.clock), forgotten: thread.forgotten.get(), unblocking: 0 }
+        Self { began: clock::now(thread.family.clock), forgotten: thread.forgotten.get() }
     }
 
-    /// Begins a change of the state, which may block signals: to let them in again takes about as long as to block them, and at least
-    /// as long as that took when nothing came in between.
-    pub fn busy<'a>(
-        &mut self,
-        thread: &'a Thread,
-        begin: impl FnOnce(&'a Thread) -> Option<Busy<'a>>,
-    ) -> Option<Busy<'a>> {
-        let before = clock::now(thread.family.clock);
-        let busy = begin(thread)?;
-        if busy.has_blocked() {
-            let took = clock::now(thread.family.clock).saturating_sub(before);
-            if took < thread.blocking.get() {
-                thread.blocking.set(took);
+    /// Takes it off all open calls, and ends the change of the state that it was spent on. What comes behind this is the program's, but
+    /// for what letting signals in again takes: at least as long as it took when nothing came in between.
+    pub fn end(self, thread: &Thread, busy: Busy) {
+        let has_blocked = busy.has_blocked();
+        let to_come = if has_blocked { thread.unblocking.get() } else { 0 };
+        let is_taken_off = thread.forget_time_but(self.began, self.forgotten, to_come);
+        let unblocked = clock::now(thread.family.clock);
+        drop(busy);
+        if has_blocked && is_taken_off {
+            let took = clock::now(thread.family.clock).saturating_sub(unblocked);
+            if to_come == 0 {
+                thread.unblocking.set(took);
+            } else if took < to_come {
+                thread.unblocking.set(took);
+                thread.give_back(to_come - took);
             }
-            self.unblocking = thread.blocking.get();
         }
-        Some(busy)
-    }
-
-    /// Takes it off all open calls. What comes behind this, but to let signals in again, is the program's.
-    pub fn end(self, thread: &Thread) {
-        thread.forget_time_but(self.began, self.forgotten, self.unblocking);
     }
 }

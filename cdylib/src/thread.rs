@@ -202,8 +202,8 @@ pub struct Thread {
     pub forgot_until: Field<u64>,
     /// By how much it has moved the beginnings of open calls since their paths were told of it, in ticks.
     pub untold: Field<u64>,
-    /// The least ticks that blocking its signals has taken.
-    pub blocking: Field<u64>,
+    /// The least ticks that letting signals in again has taken; 0 = not known yet.
+    pub unblocking: Field<u64>,
     /// Nodes whose paths gave way ([`crate::recycle`]): the first of those that are free, and how many there are.
     pub free: Field<Ref>,
     pub free_count: Field<u32>,
@@ -393,28 +393,46 @@ impl Thread {
     /// The same, where part of that time has been taken off already: what was, up to `began`, is given; and so many ticks more are
     /// about to be spent.
     ///
-    /// Not where the thread was switched out meanwhile: what it was off is told of the path that has that time.
-    pub fn forget_time_but(&self, began: u64, forgotten: u64, to_come: u64) {
+    /// Not where the thread was switched out meanwhile: what it was off is told of the path that has that time. Says whether it was
+    /// taken off.
+    pub fn forget_time_but(&self, began: u64, forgotten: u64, to_come: u64) -> bool {
         if self.is_switched() {
-            return;
+            return false;
         }
         let now = clock::now(self.family.clock);
         let before = self.forgotten.get();
         let spent = now.saturating_sub(began).saturating_sub(before.wrapping_sub(forgotten)) + to_come;
         self.forgotten.set(before.wrapping_add(spent));
         self.forgot_until.set(now + to_come);
-        let mut frame = self.top.get();
-        while frame > self.bottom.get() {
-            // SAFETY: frames between bottom and top are there.
-            unsafe {
-                arch::add(&raw mut (*frame).start, spent);
-                frame = frame.sub(1);
-            }
-        }
+        self.move_beginnings(spent);
         let untold = self.untold.get().wrapping_add(spent);
         self.untold.set(untold);
         if untold >= WORTH_TELLING {
             self.tell_beginnings();
+        }
+        true
+    }
+
+    /// Gives all open calls so many ticks back that were taken off and not spent: a call may have next to no time of its own, and would
+    /// end with less than nothing.
+    ///
+    /// A signal handler may come in between: each of its additions stands, as do these.
+    pub fn give_back(&self, ticks: u64) {
+        let back = ticks.wrapping_neg();
+        // SAFETY: the words are the thread's.
+        unsafe { arch::add(self.forgotten.as_ptr().cast_mut(), back) };
+        self.move_beginnings(back);
+    }
+
+    /// Lets all open calls begin so many ticks later.
+    fn move_beginnings(&self, ticks: u64) {
+        let mut frame = self.top.get();
+        while frame > self.bottom.get() {
+            // SAFETY: frames between bottom and top are there.
+            unsafe {
+                arch::add(&raw mut (*frame).start, ticks);
+                frame = frame.sub(1);
+            }
         }
     }
 
