@@ -6,8 +6,15 @@ mod common;
 use std::fs;
 
 use common::each_build;
+use diytrace_format::Calibration;
 use diytrace_format::header::clock::TSC;
 use diytrace_format::reader::File;
+
+/// What windows have found, of each arena that has had any.
+fn results<'a>(file: &'a File) -> impl Iterator<Item = Calibration> + 'a {
+    let records = file.blocks().filter_map(|block| Some(file.arena(&block)?.calibration)).filter(|record| *record != 0);
+    records.filter_map(|record| file.calibration(record))
+}
 
 #[test]
 fn calls_of_threads_and_forked_children_are_counted_with_their_callers() {
@@ -52,15 +59,31 @@ fn what_an_empty_call_takes_is_measured_between_windows() {
         if file.header().clock != TSC {
             return; // there are no windows
         }
-        let records =
-            file.blocks().filter_map(|block| Some(file.arena(&block)?.calibration)).filter(|record| *record != 0);
-        let results = records.filter_map(|record| file.calibration(record));
-        let measured: Vec<f64> = results.map(|results| f64::from(results.empty_call) / 1024.0).collect();
+        let measured: Vec<f64> = results(&file).map(|results| f64::from(results.empty_call) / 1024.0).collect();
         // Three calls and returns: a few ticks at least, and no more than hooks that record would take.
         let header = file.header();
         let pair = (header.inner_cost + header.outer_cost) as f64 / 1024.0;
         assert!(measured.iter().all(|ticks| (2.0..pair).contains(ticks)), "{measured:?} of {pair}");
         assert!(!measured.is_empty());
+    });
+}
+
+/// Where others had the processor for more than half of the time, the calls before a window were once taken for all that were timed
+/// since the one before: but windows are where nobody came between, and what calls cost after others have used the caches is
+/// in none of them. Here the calls before the first window are slow, and those in it are not.
+#[test]
+fn what_calls_take_between_windows_counts_however_often_others_had_the_processor() {
+    each_build("preempted.c", |program| {
+        let recorded = program.record().arg("20000").set("WINDOWS", "20000").run();
+        let bytes = fs::read(&recorded.profiles()[0]).unwrap();
+        let file = File::open(&bytes).unwrap();
+        if file.header().clock != TSC {
+            return; // there are no windows
+        }
+        let kept = results(&file).max_by_key(|results| results.made).unwrap();
+        let timed = |window: usize| f64::from(kept.differences[window]) + f64::from(kept.noted[window]);
+        let quick: f64 = (1..kept.made.min(8) as usize).map(timed).fold(f64::INFINITY, f64::min);
+        assert!(timed(0) > 1.5 * quick, "{} beside {quick} of {} windows", timed(0), kept.made);
     });
 }
 

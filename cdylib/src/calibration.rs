@@ -1,6 +1,7 @@
 //! Where a thread's window of what timing costs is ([`crate::calibration_steps`]).
 
 use crate::field::Field;
+use crate::processor::Off;
 
 /// Parts of a stretch that is noted. The first is warm-up: what the hooks that time have pushed out of the caches comes back. The
 /// second tells whether it still does in the third, of which the result is. In the last two each call is noted twice, first to
@@ -26,7 +27,9 @@ pub struct Window {
     pub began: Field<u64>,
     /// [`Thread::count`] then.
     pub count: Field<u64>,
-    /// What the stretch of timed calls took, and how many there were.
+    /// What the thread had been off the processor when the stretch of timed calls began, in nanoseconds.
+    pub off: Field<Off>,
+    /// What that stretch took on the processor, and how many calls there were.
     pub timed: Field<u64>,
     pub timed_calls: Field<u64>,
     /// The moment when all calls began to be timed again.
@@ -57,7 +60,7 @@ pub struct Moment {
     /// Time inside outermost calls.
     pub inside: u64,
     /// What the thread was off the processor, from some beginning.
-    pub off: u64,
+    pub off: Off,
 }
 
 /// What lies between two moments.
@@ -65,11 +68,19 @@ pub struct Moment {
 pub struct Between {
     pub calls: u64,
     pub ticks: u64,
-    pub off: u64,
+    pub off: Off,
 }
 
 impl Between {
-    pub const NOTHING: Self = Self { calls: 0, ticks: 0, off: 0 };
+    pub const NOTHING: Self = Self { calls: 0, ticks: 0, off: Off { wait: 0, preempted: 0 } };
+
+    /// What the calls have taken on the processor. `None` where the thread waited for longer than that: what a wait takes on
+    /// the processor at its beginning and its end is much beside so little, and is in no window. That others had the processor
+    /// is no reason, however long: it is known to the nanosecond, and a call costs what it costs between two turns as well.
+    pub fn on_processor(&self) -> Option<u64> {
+        let on = self.ticks.checked_sub(self.off.sum())?;
+        (self.off.wait < on).then_some(on)
+    }
 }
 
 impl Window {

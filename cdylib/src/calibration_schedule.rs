@@ -2,7 +2,7 @@
 
 use crate::calibration::{Between, Moment, Stage};
 use crate::clock::{Clock, Tsc};
-use crate::processor;
+use crate::processor::{self, Off};
 use crate::settings::Settings;
 use crate::switches;
 use crate::thread::Thread;
@@ -60,8 +60,12 @@ pub fn inside(thread: &Thread, now: u64) -> u64 {
 pub fn moment(thread: &Thread, now: u64) -> Moment {
     let off = match switches::has_page(thread) {
         // Not what a hypervisor has taken: that is in the calls' times, in the cost's share of them as in the program's.
-        true => thread.family.ticks(thread.off_ns.get()),
-        false => now.wrapping_sub(thread.family.ticks(processor::own_ns())),
+        true => {
+            let Off { wait, preempted } = thread.off.get();
+            Off { wait: thread.family.ticks(wait), preempted: thread.family.ticks(preempted) }
+        }
+        // Nobody knows which of both it was.
+        false => Off { wait: now.wrapping_sub(thread.family.ticks(processor::own_ns())), preempted: 0 },
     };
     Moment { count: thread.count.get(), inside: inside(thread, now), off }
 }
@@ -69,10 +73,9 @@ pub fn moment(thread: &Thread, now: u64) -> Moment {
 /// Adds what calls have taken since they began to be timed again.
 pub fn add_up(thread: &Thread, now: u64) {
     let (since, until, so_far) = (thread.window.since.get(), moment(thread, now), thread.window.between.get());
-    let off = until.off.wrapping_sub(since.off) as i64;
     thread.window.between.set(Between {
         calls: so_far.calls + until.count.saturating_sub(since.count),
         ticks: so_far.ticks + until.inside.saturating_sub(since.inside),
-        off: so_far.off + off.max(0) as u64,
+        off: so_far.off.plus(until.off.since(since.off)),
     });
 }

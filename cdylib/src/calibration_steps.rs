@@ -62,6 +62,7 @@ pub unsafe fn step_timed(thread: &Thread) {
             Stage::Waiting if !leaves_calls(thread) && is_outermost_timed(thread) && has_record(thread) => {
                 window.stage.set(Stage::Timed);
                 window.switches.set(sys::context_switches());
+                window.off.set(thread.off.get());
                 thread.next_window.set(thread.count.get() + timed_calls(thread));
             }
             Stage::Timed if is_outermost_timed(thread) => note_next(thread, now),
@@ -103,13 +104,17 @@ fn end_of(thread: &Thread, part: usize) -> usize {
 unsafe fn note_next(thread: &Thread, now: u64) {
     let window = &thread.window;
     let calls = thread.count.get().wrapping_sub(window.count.get());
-    window.timed.set(taken(thread, now));
+    let off = thread.family.ticks(thread.off.get().since(window.off.get()).sum());
+    window.timed.set(taken(thread, now).saturating_sub(off));
     window.timed_calls.set(calls);
     if window.timed.get() > most(thread, calls) {
         pause(thread);
         return thread.next_window.set(thread.next_window.get() + RARER * least_pause(thread));
     }
     add_up(thread, now);
+    if sys::context_switches() != window.switches.get() {
+        return pause(thread); // nothing would be kept, and what was timed is added up
+    }
     window.stage.set(Stage::Noted);
     thread.ring_began.set(now);
     window.part.set(0);
@@ -180,12 +185,12 @@ unsafe fn result(thread: &Thread, part: usize) -> Option<i32> {
 /// Keeps the result of a window.
 unsafe fn keep(thread: &Thread, before: i32, once: i32, twice: i32) {
     let window = &thread.window;
-    // All timed calls since the last result tell more than the latest of them. But what they were off the processor is in no window.
+    // All timed calls since the last result tell more than the latest of them.
     let between = window.between.get();
     window.between.set(Between::NOTHING);
-    let (ticks, calls) = match between.off < between.ticks / 2 {
-        true => (between.ticks - between.off, between.calls),
-        false => (window.timed.get(), window.timed_calls.get()),
+    let (ticks, calls) = match between.on_processor() {
+        Some(ticks) => (ticks, between.calls),
+        None => (window.timed.get(), window.timed_calls.get()),
     };
     let passed = thread.count.get().wrapping_sub(window.last_kept.get());
     window.last_kept.set(thread.count.get());
@@ -218,14 +223,13 @@ pub fn end(thread: &Thread) {
         }
         let now = Tsc::now();
         add_up(thread, now);
-        let Between { calls, ticks, off } = window.between.get();
+        let between = window.between.get();
         // A process may end in several ways, one after the other.
         window.between.set(Between::NOTHING);
         window.since.set(moment(thread, now));
-        if off < ticks / 2 && ticks - off <= most(thread, calls) {
-            let results: &mut Calibration = &mut *at(thread.base, (*thread.arena.get()).calibration);
-            results.extend(for_each((ticks - off) as i64, calls), thousands(calls));
-        }
+        let Some(ticks) = between.on_processor().filter(|&ticks| ticks <= most(thread, between.calls)) else { return };
+        let results: &mut Calibration = &mut *at(thread.base, (*thread.arena.get()).calibration);
+        results.extend(for_each(ticks as i64, between.calls), thousands(between.calls));
     }
 }
 

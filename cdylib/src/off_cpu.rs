@@ -94,9 +94,7 @@ pub fn take(thread: &Thread) -> Off {
     tell(thread, now.away_ns());
     // SAFETY: the word is the thread's.
     let logged = unsafe { switches::read_log(thread.switches.get()) };
-    let off = logged.map_or_else(|| by_counts(thread, off), |[wait, preempted]| Off { wait, preempted });
-    thread.off_ns.set(thread.off_ns.get().wrapping_add(off.sum()));
-    off
+    logged.map_or_else(|| by_counts(thread, off), |[wait, preempted]| Off { wait, preempted })
 }
 
 /// Time off the processor, shared out by how many switches of both kinds there were.
@@ -140,6 +138,7 @@ pub unsafe fn charge(thread: &Thread, frame: *const Frame, off: Off) {
         if off.sum() == 0 || node <= ROOT || !path::is_own(thread, node) {
             return;
         }
+        thread.off.set(thread.off.get().plus(off));
         let Some(record) = find_or_make(thread, node) else { return give_up(thread) };
         let record: *mut OffCpu = at(thread.base, record);
         arch::add(&raw mut (*record).wait_ns, off.wait);

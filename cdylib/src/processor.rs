@@ -51,4 +51,15 @@ impl Off {
     pub fn sum(self) -> u64 {
         self.wait + self.preempted
     }
+
+    /// Both, and as much again.
+    pub fn plus(self, other: Self) -> Self {
+        Self { wait: self.wait.wrapping_add(other.wait), preempted: self.preempted.wrapping_add(other.preempted) }
+    }
+
+    /// What has come since an earlier sum; nothing where a clock went back.
+    pub fn since(self, before: Self) -> Self {
+        let since = |now: u64, before: u64| (now.wrapping_sub(before) as i64).max(0) as u64;
+        Self { wait: since(self.wait, before.wait), preempted: since(self.preempted, before.preempted) }
+    }
 }

@@ -178,8 +178,8 @@ pub struct Thread {
     /// Paths that it has made, and whether the program had no signal handler when it was last asked after ([`crate::busy`]).
     pub new_paths: Field<u32>,
     pub has_no_handlers: Field<bool>,
-    /// How long it was off in all, as far as that was asked after, in nanoseconds.
-    pub off_ns: Field<u64>,
+    /// How long it was off in calls that are recorded, as far as that was asked after, in nanoseconds.
+    pub off: Field<Off>,
     /// Switches of both kinds when they were last counted.
     pub context_switches: Field<[u64; 2]>,
     /// Records of time off the processor, by node.
