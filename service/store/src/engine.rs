@@ -138,26 +138,9 @@ pub trait Engine {
         frames.iter().map(|frame| self.put(frame)).collect()
     }
 
-    /// Puts frames in as they were sent. After an error that is not of one of them none is known to be in, and all can be put in again.
-    fn put_received(&mut self, frames: &[Received]) -> Result<Vec<Taken>, Error> {
-        let all = frames.iter().map(Received::frame).collect::<Result<Vec<Frame>, Error>>()?;
-        match self.put_all(&all) {
-            Ok(put) => {
-                let sessions: Vec<&str> = frames.iter().map(|frame| frame.session.as_str()).collect();
-                Ok(put.into_iter().zip(self.next_sequences(&sessions)?).map(Ok).collect())
-            }
-            // One of them is at fault; which, each shows by itself. Those before it are in, and known.
-            Err(Error::Overlap { .. } | Error::Full { .. }) if frames.len() > 1 => {
-                let mut put = Vec::with_capacity(frames.len());
-                for frame in frames {
-                    put.extend(self.put_received(std::slice::from_ref(frame))?);
-                }
-                Ok(put)
-            }
-            Err(error @ (Error::Overlap { .. } | Error::Full { .. })) => Ok(vec![Err(error)]),
-            Err(error) => Err(error),
-        }
-    }
+    /// Puts frames in as they were sent: one that is refused keeps no other out. After an error that is not of one of them none is known
+    /// to be in, and all can be put in again.
+    fn put_received(&mut self, frames: &[Received]) -> Result<Vec<Taken>, Error>;
 
     /// Of each of these recordings one more than the number of its last frame.
     fn next_sequences(&self, sessions: &[&str]) -> Result<Vec<u64>, Error>;

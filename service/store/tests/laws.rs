@@ -479,6 +479,46 @@ fn after_a_frame_that_is_refused_those_before_it_are_in(keeper: Keeper) {
     assert_eq!(store.put(&frames[2]).unwrap(), Put::Added);
 }
 
+/// In a ClickHouse, those before it were known when all came one by one, so who counts what is new left them out.
+fn a_frame_that_is_refused_keeps_no_other_out(keeper: Keeper) {
+    let (_folder, mut store) = store(keeper);
+    let calls = |calls: u64| {
+        let call = || diytrace_profile::testing::Call { function: 0x1000, own: 10, callees: Vec::new() };
+        let calls: Vec<_> = (0..calls).map(|_| call()).collect();
+        family(vec![arena(record(&calls, Costs::default(), 3))])
+    };
+    let labels: [_; 1] = [("service", "s")];
+    store.put(&frame(7, &calls(2), &labels, 25)).unwrap();
+    let late = Frame { sequence: 3, start: 20, holds_later: false, ..frame(7, &calls(3), &labels, 30) };
+    let frames = [frame(1, &calls(5), &labels, 10), late, frame(2, &calls(7), &labels, 10)];
+    let frames = frames.map(|frame| Incoming::default().decode(&encode(&frame), 1 << 20).unwrap());
+    let taken = store.put_received(&frames).unwrap();
+    assert!(matches!(taken[..], [Ok((Put::Added, 1)), Err(Error::Overlap { .. }), Ok((Put::Added, 1))]), "{taken:?}");
+    assert_eq!(store.select(&Query::default(), &GroupBy::All).unwrap().merged.groups[0].calls, 2 + 5 + 7);
+}
+
+/// The same of one that would be of a series too many.
+#[needs(clickhouse)]
+#[test]
+fn where_there_is_no_room_for_a_series_frames_of_others_go_in() {
+    let (place, mut store) = store(Keeper::ClickHouse);
+    let family = family(vec![arena(Vec::new())]);
+    let frame = |number: usize, service: &str| {
+        let frame = frame(number, &family, &[("service", service)], 10);
+        Incoming::default().decode(&encode(&frame), 1 << 20).unwrap()
+    };
+    assert!(matches!(store.put_received(&[frame(0, "old")]).unwrap()[..], [Ok((Put::Added, 1))]));
+    let database = place.address.to_string();
+    let database = database.rsplit('/').next().unwrap();
+    let others = "INSERT INTO series (id, labels) SELECT number + 1, '{}' FROM numbers(1048576 - 2)";
+    shared().run(database, others);
+    let taken = store.put_received(&[frame(1, "one"), frame(2, "two"), frame(3, "old"), frame(4, "one")]).unwrap();
+    let expected = [Some(Put::Added), None, Some(Put::Added), Some(Put::Added)];
+    let is_full = |taken: &Result<_, Error>| matches!(taken, Ok(_) | Err(Error::Full { .. }));
+    assert!(taken.iter().all(is_full), "{taken:?}");
+    assert_eq!(taken.iter().map(|taken| taken.as_ref().ok().map(|(put, _)| *put)).collect::<Vec<_>>(), expected);
+}
+
 fn numbers_of_any_size_add_up(keeper: Keeper) {
     // Times of thousands of years, and some that are larger together than one number of a database.
     let times = [1i128 << 80, (1 << 62) + 5, (1 << 62) + 7, 1 << 62, -(1 << 62), 3];
@@ -593,6 +633,7 @@ laws! {
     paths_are_numbered_once_whoever_puts_them_in
     many_frames_together_are_as_one_after_the_other
     after_a_frame_that_is_refused_those_before_it_are_in
+    a_frame_that_is_refused_keeps_no_other_out
     numbers_of_any_size_add_up
     a_recording_that_has_counted_nothing_is_nothing
     verdicts_count_once_and_go_by_the_time_of_their_coming

@@ -30,10 +30,10 @@ mod write;
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::symbolize::Portable;
 
-use crate::engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Tier};
+use crate::engine::{Cell, Deleted, Engine, FrameFacts, Put, Selected, SeriesFacts, Taken, Tier};
 use crate::sampled::{Sampled, SampledFacts};
 use crate::verdict::{Verdict, VerdictFacts};
-use crate::{Error, Frame, GroupBy, Query, Range};
+use crate::{Error, Frame, GroupBy, Query, Range, Received};
 pub use place::Place;
 pub use store::ClickHouse;
 
@@ -45,6 +45,10 @@ impl Engine for ClickHouse {
 
     fn put_all(&mut self, frames: &[Frame]) -> Result<Vec<Put>, Error> {
         put::frames(self, frames)
+    }
+
+    fn put_received(&mut self, frames: &[Received]) -> Result<Vec<Taken>, Error> {
+        put::received(self, frames)
     }
 
     fn next_sequences(&self, sessions: &[&str]) -> Result<Vec<u64>, Error> {

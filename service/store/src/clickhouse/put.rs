@@ -13,30 +13,55 @@ use super::store::{ClickHouse, TRUST};
 use super::there::{self, There};
 use super::write::{AT_ONCE, Data, Slice, bytes_of_head, write};
 use crate::dictionary as local;
-use crate::engine::Put;
+use crate::engine::{Put, Taken};
 use crate::id::Id;
 use crate::kept::{Head, MOST_SERIES, Sums, TOO_MANY_SERIES, bytes_of, timing_name};
 use crate::moment::now_ns;
-use crate::{Error, Frame};
+use crate::{Error, Frame, Received};
 
 /// Most frames that are put in together.
 const MOST_FRAMES: usize = 1000;
 
-/// Puts frames in. After an error some of them are in.
+/// Puts frames in. One that is refused ends it, and those before it are in; after another error some are.
 pub fn frames(store: &mut ClickHouse, frames: &[Frame]) -> Result<Vec<Put>, Error> {
     let mut puts = Vec::with_capacity(frames.len());
     let mut rest = frames;
     while !rest.is_empty() {
         let (some, others) = rest.split_at(together(rest));
-        let put = once(store, some);
-        if put.is_err() {
-            store.forget(); // what was numbered may not be there
+        for put in tried(store, some, true)? {
+            puts.push(put?);
         }
-        puts.extend(put?);
         rest = others;
     }
     Ok(puts)
 }
+
+/// The same of frames as they were sent: of each what became of it, and one more than the number of its recording's last frame. One
+/// that is refused keeps no other out.
+pub fn received(store: &mut ClickHouse, frames: &[Received]) -> Result<Vec<Taken>, Error> {
+    let all = frames.iter().map(Received::frame).collect::<Result<Vec<Frame>, Error>>()?;
+    let mut puts = Vec::with_capacity(all.len());
+    let mut rest = &all[..];
+    while !rest.is_empty() {
+        let (some, others) = rest.split_at(together(rest));
+        puts.extend(tried(store, some, false)?);
+        rest = others;
+    }
+    let sessions: Vec<&str> = frames.iter().map(|frame| frame.session.as_str()).collect();
+    let next = there::next_sequences(store, &sessions)?;
+    Ok(puts.into_iter().zip(next).map(|(put, next)| put.map(|put| (put, next))).collect())
+}
+
+fn tried(store: &mut ClickHouse, frames: &[Frame], ends_with_refused: bool) -> Result<Vec<Refusable>, Error> {
+    let put = once(store, frames, ends_with_refused);
+    if put.is_err() {
+        store.forget(); // what was numbered may not be there
+    }
+    put
+}
+
+/// What became of a frame, or why it alone is not in.
+type Refusable = Result<Put, Error>;
 
 /// How many of the first frames can be put in together: of each recording one, for the next may depend on it.
 fn together(frames: &[Frame]) -> usize {
@@ -48,27 +73,36 @@ fn together(frames: &[Frame]) -> usize {
     fits.count()
 }
 
-fn once(store: &mut ClickHouse, frames: &[Frame]) -> Result<Vec<Put>, Error> {
+/// Puts frames in, each of another recording. Where one that is refused ends it (`ends_with_refused`), the others after it have no answer.
+fn once(store: &mut ClickHouse, frames: &[Frame], ends_with_refused: bool) -> Result<Vec<Refusable>, Error> {
     let ids: Vec<(u64, u64)> = frames.iter().map(ids_of).collect();
-    begin(store, frames, &ids)?;
+    let without_room = begin(store, frames, &ids)?;
     let mut there = there::all(store, frames)?;
     let (mut puts, mut numbered, mut news) = (Vec::with_capacity(frames.len()), Vec::new(), News::default());
-    let mut overlap = None;
     for (frame, (series, build)) in frames.iter().zip(&ids) {
         let there = there.remove(&frame.session).unwrap_or_default();
-        if there.known.is_newer_than(frame, calls(frame)) {
-            puts.push(Put::Known);
+        let refused = match () {
+            () if without_room.contains(series) => {
+                Some(Error::Full { most: MOST_SERIES, what: "series", advice: TOO_MANY_SERIES })
+            }
+            () if there.known.is_newer_than(frame, calls(frame)) => {
+                puts.push(Ok(Put::Known));
+                continue;
+            }
+            () => there.known.overlap(frame).then(|| Error::Overlap { session: frame.session.clone() }),
+        };
+        if let Some(error) = refused {
+            puts.push(Err(error));
+            if ends_with_refused {
+                break;
+            }
             continue;
-        }
-        if there.known.overlap(frame) {
-            overlap = Some(Error::Overlap { session: frame.session.clone() });
-            break;
         }
         let Some(known) = store.known.get_mut(build) else {
             return Err(store.damaged("what was read of its paths")); // it was made above
         };
         numbered.push((puts.len(), frame, *series, there, dictionary::number(&frame.merged, *build, known, &mut news)));
-        puts.push(Put::Known); // what becomes of it is known when its sums are
+        puts.push(Ok(Put::Known)); // what becomes of it is known when its sums are
     }
     let made = parallel::each(numbered, |(at, frame, series, there, numbers)| {
         let data = data(frame, &numbers);
@@ -77,12 +111,12 @@ fn once(store: &mut ClickHouse, frames: &[Frame]) -> Result<Vec<Put>, Error> {
     });
     let mut written = Vec::new();
     for (at, put, data) in made.ok_or_else(|| store.damaged("a frame that is put in"))? {
-        puts[at] = put;
+        puts[at] = Ok(put);
         written.extend(data);
     }
     news.put(store)?;
     write(store, &written)?;
-    overlap.map_or(Ok(puts), Err)
+    Ok(puts)
 }
 
 fn calls(frame: &Frame) -> u64 {
@@ -142,8 +176,8 @@ fn ids_of(frame: &Frame) -> (u64, u64) {
 }
 
 /// Makes the series that there are not yet. They are said to be in use before anything refers to them, and now and then after
-/// that: so whoever sweeps leaves them and their dictionaries alone, even if they have no frame yet.
-fn begin(store: &mut ClickHouse, frames: &[Frame], ids: &[(u64, u64)]) -> Result<(), Error> {
+/// that: so whoever sweeps leaves them and their dictionaries alone, even if they have no frame yet. Those that there is no room for.
+fn begin(store: &mut ClickHouse, frames: &[Frame], ids: &[(u64, u64)]) -> Result<FxHashSet<u64>, Error> {
     let is_trusted = |since: Option<&Instant>| since.is_some_and(|since| since.elapsed() < TRUST);
     // In the order in which they come: so they are made in it.
     let (mut asked, mut is_asked) = (Vec::new(), FxHashSet::default());
@@ -152,6 +186,7 @@ fn begin(store: &mut ClickHouse, frames: &[Frame], ids: &[(u64, u64)]) -> Result
             asked.push((*series, frame));
         }
     }
+    let mut without_room = FxHashSet::default();
     if !asked.is_empty() {
         let now = Instant::now();
         let rows = store.client.rows("SELECT toUInt64(uniqExact(id)) FROM series", &[])?;
@@ -162,9 +197,10 @@ fn begin(store: &mut ClickHouse, frames: &[Frame], ids: &[(u64, u64)]) -> Result
         while !rows.is_at_end() {
             there.insert(rows.u64().ok_or_else(|| store.damaged("its series"))?);
         }
-        if count + (asked.len() - there.len()) as u64 > MOST_SERIES && there.len() < asked.len() {
-            return Err(Error::Full { most: MOST_SERIES, what: "series", advice: TOO_MANY_SERIES });
-        }
+        let room = MOST_SERIES.saturating_sub(count) as usize;
+        let new = asked.iter().map(|(id, _)| *id).filter(|id| !there.contains(id));
+        without_room = new.skip(room).collect();
+        asked.retain(|(id, _)| !without_room.contains(id));
         let (mut used, mut made) = (Writer::default(), Writer::default());
         for (number, (id, frame)) in (0..).zip(&asked) {
             used.u64(*id);
@@ -183,7 +219,7 @@ fn begin(store: &mut ClickHouse, frames: &[Frame], ids: &[(u64, u64)]) -> Result
             store.known.insert(*build, known);
         }
     }
-    Ok(())
+    Ok(without_room)
 }
 
 fn series_row(row: &mut Writer, id: u64, frame: &Frame, made: i64) {
