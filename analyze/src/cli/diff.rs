@@ -223,9 +223,7 @@ impl Arguments {
     /// The command that they ask for.
     pub fn command(self) -> Result<Command, Error> {
         let Self { left, right, sides, stored, since, confirm, output, how, .. } = self;
-        let [left, right] = sides.of(left, right)?;
-        let since = since.as_deref();
-        let (left, right) = (stored.set(left, since)?, stored.set(right, since)?);
+        let [left, right] = stored.sets(sides.of(left, right)?, since.as_deref())?;
         let pair = |sets: Vec<PathBuf>| <[PathBuf; 2]>::try_from(sets).ok().map(|[left, right]| (left, right));
         Ok(Command { left, right, confirm: confirm.and_then(pair), output, how: how.into() })
     }

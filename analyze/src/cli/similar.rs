@@ -177,8 +177,9 @@ impl Arguments {
             }
             (true, true) => {
                 let since = since.as_ref().map(|since| since.text.as_str());
-                let side = |labels: Option<PathBuf>| stored.runs(&labels.unwrap_or_default(), since).map(Source::Of);
-                (side(a)?, side(b)?)
+                let [a, b] = [a, b].map(Option::unwrap_or_default);
+                let [left, right] = stored.runs([&a, &b], since)?;
+                (Source::Of(left), Source::Of(right))
             }
         };
         let since = match since {

@@ -74,18 +74,23 @@ impl Compared {
         self.store.is_some()
     }
 
-    /// A side that is a selection of the store.
-    pub fn runs(&self, labels: &Path, since: Option<&str>) -> Result<Runs, Error> {
-        from_store::runs(&self.selection(labels.to_str().unwrap_or_default(), since), self.replicate)
+    /// Sides that are selections of the store.
+    pub fn runs(&self, sides: [&Path; 2], since: Option<&str>) -> Result<[Runs; 2], Error> {
+        let [left, right] = sides.map(|labels| self.selection(labels.to_str().unwrap_or_default(), since));
+        from_store::runs([&left, &right], self.replicate)
     }
 
-    /// A side: a selection of the store, or if none is asked, where its set is.
-    pub fn set(&self, (side, run): Side, since: Option<&str>) -> Result<Set, Error> {
-        match run {
-            _ if self.is_asked() => self.runs(&side, since).map(Set::Of),
+    /// Sides: selections of the store, or if none is asked, where their sets are.
+    pub fn sets(&self, sides: [Side; 2], since: Option<&str>) -> Result<[Set; 2], Error> {
+        if self.is_asked() {
+            return Ok(self.runs(sides.each_ref().map(|(labels, _)| labels.as_path()), since)?.map(Set::Of));
+        }
+        let set = |(side, run): Side| match run {
             None => Ok(Set::At(side)),
             Some(wanted) => Runs::chosen(&side, &wanted).map(Set::Of).map_err(|error| Error::Elsewhere(error.into())),
-        }
+        };
+        let [left, right] = sides.map(set);
+        Ok([left?, right?])
     }
 
     /// Keeps what both sides were compared to, if that is asked for.

@@ -72,7 +72,7 @@ pub fn opened(_: &Selection, _: Option<&str>) -> Result<Opened, Error> {
 }
 
 /// The same of one to compare.
-pub fn runs(_: &Selection, _: Replicate) -> Result<Runs, Error> {
+pub fn runs(_: [&Selection; 2], _: Replicate) -> Result<[Runs; 2], Error> {
     Err(not_built("--store"))
 }
 

@@ -163,6 +163,9 @@ pub trait Engine {
     /// The sums of what is asked for, in groups.
     fn select(&self, query: &Query, by: &GroupBy) -> Result<Selected, Error>;
 
+    /// The sums of each of these by itself, as [`Self::select`] gives them; `None` where nothing was counted.
+    fn select_each(&self, queries: &[Query]) -> Result<Vec<Option<Selected>>, Error>;
+
     /// Deletes what is asked for, and what nothing needs then.
     fn delete(&mut self, query: &Query) -> Result<Deleted, Error>;
 

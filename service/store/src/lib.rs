@@ -37,6 +37,7 @@ mod label;
 mod moment;
 mod open;
 mod over;
+mod parallel;
 mod query;
 mod recording;
 mod replicate;
@@ -44,6 +45,7 @@ mod residues;
 mod rows;
 mod sampled;
 mod select;
+mod several;
 mod sqlite;
 mod sums;
 mod verdict;
@@ -64,6 +66,7 @@ pub use recording::{Labelled, Pushed, Sink, frame, host_name, push, session};
 pub use replicate::{Replicate, replicates};
 pub use sampled::{Sampled, SampledFacts, TypeTotal, beyond_bytes};
 pub use select::open as open_selection;
+pub use several::Several;
 pub use verdict::{Compared, Verdict, VerdictFacts, VerdictKind, find_verdict, written_moment, written_range};
 pub use wire::{
     CONTENT_TYPE, Incoming, Names, Outgoing, Received, Turn, apart, are_together, decode, decode_names, encode,

@@ -31,8 +31,13 @@ impl Query {
 
     /// Whether a series is asked for.
     pub fn selects(&self, labels: &Labels) -> bool {
-        self.labels.iter().all(|(name, pattern)| labels.get(name).is_some_and(|value| glob(pattern, value)))
+        select(&self.labels, labels)
     }
+}
+
+/// Whether patterns select a series: the value of each label matches.
+pub(crate) fn select(patterns: &[(String, String)], labels: &Labels) -> bool {
+    patterns.iter().all(|(name, pattern)| labels.get(name).is_some_and(|value| glob(pattern, value)))
 }
 
 impl Query {

@@ -7,12 +7,13 @@ mod query;
 mod sampled;
 mod save;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use diytrace_compare::runs::{Elsewhere, Run, Runs};
 use diytrace_profile::error::Error;
 use diytrace_profile::opened::Opened;
-use diytrace_store::{self as store, Address, GroupBy, Query};
+use diytrace_store::{self as store, Address, GroupBy, Several};
 
 use super::wanted::{Replicate, Selection};
 pub use keep::keeper;
@@ -31,26 +32,34 @@ pub fn opened(selection: &Selection, by: Option<&str>) -> Result<Opened, Error> 
     open().map_err(|error: store::Error| Error::Elsewhere(error.into()))
 }
 
-/// Its runs, as a side of a comparison.
-pub fn runs(selection: &Selection, replicate: Replicate) -> Result<Runs, Error> {
-    replicates(selection, replicate.into()).map_err(|error| Error::Elsewhere(error.into()))
+/// The runs of two selections of a store, each as a side of a comparison.
+pub fn runs(sides: [&Selection; 2], replicate: Replicate) -> Result<[Runs; 2], Error> {
+    replicates(sides, replicate.into()).map_err(|error| Error::Elsewhere(error.into()))
 }
 
-fn replicates(selection: &Selection, replicate: store::Replicate) -> Result<Runs, store::Error> {
-    let (query, address) = (query(selection)?, selection.store.parse::<Address>()?);
-    let runs = store::replicates(&*store::open(&address, false)?, &query, replicate)?;
-    let run = |(number, (started, query)): (u32, (i64, Query))| {
-        let address = address.clone();
-        let read = move || {
-            let opened = store::open(&address, false);
-            let opened = opened.and_then(|store| store::open_selection(store, &query, &GroupBy::All));
-            opened.map_err(|error| Error::Elsewhere(error.into()))
-        };
+fn replicates(sides: [&Selection; 2], replicate: store::Replicate) -> Result<[Runs; 2], store::Error> {
+    let address = sides[0].store.parse::<Address>()?;
+    let stored = store::open(&address, false)?;
+    let mut queries = Vec::new();
+    let mut started = [Vec::new(), Vec::new()];
+    for (side, started) in sides.iter().zip(&mut started) {
+        for (at, query) in store::replicates(&*stored, &query(side)?, replicate)? {
+            started.push((queries.len(), at));
+            queries.push(query);
+        }
+    }
+    let several = Arc::new(Several::of(stored, queries));
+    let run = |(number, (place, started)): (u32, (usize, i64))| {
+        let several = several.clone();
+        let read = move || several.open(place).map_err(|error| Error::Elsewhere(error.into()));
         let elsewhere = Some(Elsewhere(Arc::new(read)));
         Run { number, started_unix_ns: u64::try_from(started).ok(), elsewhere, ..Run::default() }
     };
-    let runs = (1..).zip(runs).map(run).collect();
-    Ok(Runs { name: selection.labels.to_owned(), runs, folder: address.to_string().into(), ..Runs::default() })
+    let [left, right] = started.map(|started| (1..).zip(started).map(run).collect());
+    let folder: PathBuf = address.to_string().into();
+    let side =
+        |side: &Selection, runs| Runs { name: side.labels.to_owned(), runs, folder: folder.clone(), ..Runs::default() };
+    Ok([side(sides[0], left), side(sides[1], right)])
 }
 
 impl From<Replicate> for store::Replicate {

@@ -76,7 +76,7 @@ fn run(row: &mut Reader) -> Option<Run> {
 /// Puts one frame in place of several: it says that it holds the others, so all is done by its row. Whether it is.
 fn join(store: &ClickHouse, series: &Series, build: &Build, run: &Run) -> Result<bool, Error> {
     let range = Range { since: run.first_end - 1, until: run.end };
-    let rows = series::rows(store, &[series], range, Some(&run.session))?;
+    let rows = series::rows(store, std::slice::from_ref(series), range, Some(&[&run.session]))?;
     // Somebody may have put in more, or deleted some.
     let ([first, .., last], true) = (&rows[..], rows.len() as u64 == run.frames) else { return Ok(false) };
     let Some(head) = sums::head(store, first)? else { return Ok(false) };

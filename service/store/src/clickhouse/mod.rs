@@ -7,9 +7,9 @@ mod compact;
 mod delete;
 mod dictionary;
 mod failure;
+mod labels;
 mod literal;
 mod native;
-mod parallel;
 mod parts;
 mod paths;
 mod place;
@@ -69,6 +69,10 @@ impl Engine for ClickHouse {
 
     fn select(&self, query: &Query, by: &GroupBy) -> Result<Selected, Error> {
         select::select(self, query, by)
+    }
+
+    fn select_each(&self, queries: &[Query]) -> Result<Vec<Option<Selected>>, Error> {
+        select::each(self, queries)
     }
 
     fn delete(&mut self, query: &Query) -> Result<Deleted, Error> {

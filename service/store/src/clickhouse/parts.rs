@@ -2,39 +2,73 @@
 
 use rustc_hash::FxHashMap;
 
+use super::labels::Patterns;
 use super::series::{Row, Series};
+use crate::query::select;
 use crate::{Query, Range};
 
-/// Frames of a series, and which group they are in.
+/// Of how many recordings frames are asked for by name: more are found by their series.
+const MOST_SESSIONS: usize = 1000;
+
+/// A part: which sum it goes to, and which group of that.
+#[derive(Clone, Copy)]
+pub struct Part<'a> {
+    pub sum: usize,
+    pub label: Option<&'a str>,
+    pub query: &'a Query,
+}
+
+/// Frames of a series, and where they go.
 pub struct Chosen<'a> {
+    pub sum: usize,
     pub label: Option<String>,
     pub series: &'a Series,
     pub rows: Vec<Row>,
 }
 
-/// All that parts are of: nothing if they are not of the same series.
-pub fn together(parts: &[(String, Query)]) -> Option<Query> {
-    let (_, first) = parts.first()?;
-    let ranges = || parts.iter().map(|(_, query)| query.range);
+/// All that parts are of.
+pub struct Together<'a> {
+    /// Each pattern once.
+    pub labels: Vec<&'a Patterns>,
+    pub range: Range,
+    /// Recordings, if all parts are of some.
+    pub sessions: Option<Vec<&'a str>>,
+    /// Of each part which of `labels` it has.
+    of: Vec<usize>,
+}
+
+/// All that parts are of; nothing if there are none.
+pub fn together<'a>(parts: &[Part<'a>]) -> Option<Together<'a>> {
+    let ranges = || parts.iter().map(|part| part.query.range);
     let range =
         Range { since: ranges().map(|range| range.since).min()?, until: ranges().map(|range| range.until).max()? };
-    let are_alike = parts.iter().all(|(_, query)| query.labels == first.labels);
-    are_alike.then(|| Query { labels: first.labels.clone(), range, session: None })
+    let (mut labels, mut numbers): (Vec<&Patterns>, FxHashMap<&Patterns, usize>) = Default::default();
+    let number = |part: &Part<'a>| {
+        *numbers.entry(&part.query.labels).or_insert_with(|| {
+            labels.push(&part.query.labels);
+            labels.len() - 1
+        })
+    };
+    let of = parts.iter().map(number).collect();
+    let sessions: Option<Vec<&str>> = parts.iter().map(|part| part.query.session.as_deref()).collect();
+    let sessions = sessions.filter(|sessions| sessions.len() <= MOST_SESSIONS);
+    Some(Together { labels, range, sessions, of })
 }
 
 /// Frames by the parts that they are in; nothing if one is in several.
-pub fn apart<'a>(parts: &[(String, Query)], found: Vec<(&'a Series, Vec<Row>)>) -> Option<Vec<Chosen<'a>>> {
+pub fn apart<'a>(parts: &[Part], together: &Together, found: Vec<(&'a Series, Vec<Row>)>) -> Option<Vec<Chosen<'a>>> {
     let mut of_session: FxHashMap<Option<&str>, Vec<usize>> = FxHashMap::default();
-    for (number, (_, query)) in parts.iter().enumerate() {
-        of_session.entry(query.session.as_deref()).or_default().push(number);
+    for (number, part) in parts.iter().enumerate() {
+        of_session.entry(part.query.session.as_deref()).or_default().push(number);
     }
     let mut of_parts: Vec<Vec<Chosen>> = parts.iter().map(|_| Vec::new()).collect();
     for (series, rows) in found {
+        let are_of: Vec<bool> = together.labels.iter().map(|patterns| select(patterns, &series.labels)).collect();
         for row in rows {
             let candidates = [None, Some(&*row.session)].into_iter().filter_map(|session| of_session.get(&session));
             let has = |number: &&usize| {
-                let Range { since, until } = parts[**number].1.range;
-                row.ended > since && row.ended <= until
+                let Range { since, until } = parts[**number].query.range;
+                row.ended > since && row.ended <= until && are_of[together.of[**number]]
             };
             let numbers: Vec<usize> = candidates.flatten().filter(has).copied().collect();
             let number = match numbers[..] {
@@ -44,7 +78,10 @@ pub fn apart<'a>(parts: &[(String, Query)], found: Vec<(&'a Series, Vec<Row>)>) 
             };
             match of_parts[number].last_mut() {
                 Some(chosen) if chosen.series.id == series.id => chosen.rows.push(row),
-                _ => of_parts[number].push(Chosen { label: Some(parts[number].0.clone()), series, rows: vec![row] }),
+                _ => {
+                    let Part { sum, label, .. } = parts[number];
+                    of_parts[number].push(Chosen { sum, label: label.map(str::to_owned), series, rows: vec![row] });
+                }
             }
         }
     }
@@ -55,17 +92,25 @@ pub fn apart<'a>(parts: &[(String, Query)], found: Vec<(&'a Series, Vec<Row>)>) 
 mod tests {
     use super::*;
 
-    fn part(name: &str, since: i64, until: i64, session: Option<&str>) -> (String, Query) {
-        let query = Query { range: Range { since, until }, session: session.map(str::to_owned), ..Query::default() };
-        (name.to_owned(), query)
+    fn query(host: &str, range: (i64, i64), session: Option<&str>) -> Query {
+        let labels = vec![("host".to_owned(), host.to_owned())];
+        Query { labels, range: Range { since: range.0, until: range.1 }, session: session.map(str::to_owned) }
+    }
+
+    fn parts(queries: &[Query]) -> Vec<Part<'_>> {
+        queries.iter().enumerate().map(|(sum, query)| Part { sum, label: None, query }).collect()
     }
 
     #[test]
-    fn what_is_asked_of_parts_is_asked_once_if_they_are_of_the_same_series() {
-        let mut parts = vec![part("a", 0, 10, None), part("b", 10, 30, None)];
-        assert_eq!(together(&parts).unwrap().range, Range { since: 0, until: 30 });
-        parts[1].1.labels.push(("service".to_owned(), "pg".to_owned()));
-        assert_eq!(together(&parts), None);
-        assert_eq!(together(&[]), None);
+    fn what_is_asked_of_parts_is_asked_once() {
+        let mut queries =
+            [query("a", (0, 10), Some("1")), query("b", (10, 30), Some("2")), query("a", (5, 6), Some("3"))];
+        let all = parts(&queries);
+        let all = together(&all).unwrap();
+        assert_eq!((all.range, all.sessions), (Range { since: 0, until: 30 }, Some(vec!["1", "2", "3"])));
+        assert_eq!((all.labels, all.of), (vec![&queries[0].labels[..], &queries[1].labels], vec![0, 1, 0]));
+        queries[1].session = None;
+        assert_eq!(together(&parts(&queries)).unwrap().sessions, None);
+        assert!(together(&[]).is_none());
     }
 }

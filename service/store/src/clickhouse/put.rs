@@ -8,7 +8,6 @@ use rustc_hash::FxHashSet;
 use super::binary::{Reader, Writer};
 use super::dictionary::{self, News};
 use super::literal::listed;
-use super::parallel;
 use super::store::{ClickHouse, TRUST};
 use super::there::{self, There};
 use super::write::{AT_ONCE, Data, Slice, bytes_of_head, write};
@@ -17,7 +16,7 @@ use crate::engine::{Put, Taken};
 use crate::id::Id;
 use crate::kept::{Head, MOST_SERIES, Sums, TOO_MANY_SERIES, bytes_of, timing_name};
 use crate::moment::now_ns;
-use crate::{Error, Frame, Received};
+use crate::{Error, Frame, Received, parallel};
 
 /// Most frames that are put in together.
 const MOST_FRAMES: usize = 1000;

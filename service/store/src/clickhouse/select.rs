@@ -9,14 +9,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dictionary::{self, Build};
 use super::failure::Failure;
-use super::parts::{Chosen, apart, together};
+use super::parts::{Chosen, Part, apart, together};
 use super::series::{self, Row, Series};
 use super::store::ClickHouse;
 use super::sums::{self, Unit};
-use super::{parallel, paths, told};
+use super::{paths, told};
 use crate::engine::Selected;
 use crate::sums::OfSeries;
-use crate::{Error, GroupBy, Labels, Query};
+use crate::{Error, GroupBy, Labels, Query, Range, parallel};
 
 /// How often frames are listed again that others replace or throw away while they are read.
 const MOST_TRIES: usize = 5;
@@ -29,44 +29,47 @@ const FEW_BUILDS: usize = 2;
 
 /// The sums of what is asked for.
 pub fn select(store: &ClickHouse, query: &Query, by: &GroupBy) -> Result<Selected, Error> {
+    settled(store, || {
+        let mut selecting = Selecting::new(store, 1, by.label());
+        match by {
+            GroupBy::All => selecting.add(query, 0, |_| None)?,
+            GroupBy::Label(name) => {
+                selecting.add(query, 0, |labels| Some(format!("{name}={}", labels.get(name).unwrap_or_default())))?
+            }
+            GroupBy::Parts(parts) => {
+                let parts = parts.iter().map(|(name, query)| Part { sum: 0, label: Some(name), query });
+                selecting.add_parts(&parts.collect::<Vec<_>>())?
+            }
+        }
+        let Selecting { sums, is_labelled, .. } = selecting;
+        let selected = sums.into_iter().next().and_then(Sum::selected);
+        if selected.is_none() || by.label().is_some() && !is_labelled {
+            series::check(store, query, by.label())?;
+        }
+        selected.ok_or_else(|| Error::Nothing { why: query.why_nothing() }.into())
+    })
+}
+
+/// The sums of each of these by itself, if there is anything.
+pub fn each(store: &ClickHouse, queries: &[Query]) -> Result<Vec<Option<Selected>>, Error> {
+    settled(store, || {
+        let mut selecting = Selecting::new(store, queries.len(), None);
+        let parts = queries.iter().enumerate().map(|(sum, query)| Part { sum, label: None, query });
+        selecting.add_parts(&parts.collect::<Vec<_>>())?;
+        Ok(selecting.sums.into_iter().map(Sum::selected).collect())
+    })
+}
+
+/// What is answered when nobody replaces frames or throws them away meanwhile.
+fn settled<T>(store: &ClickHouse, answer: impl Fn() -> Result<T, Failure>) -> Result<T, Error> {
     for _ in 0..MOST_TRIES {
-        match once(store, query, by) {
-            Ok(selected) => return Ok(selected),
+        match answer() {
+            Ok(answered) => return Ok(answered),
             Err(Failure::Error(error)) => return Err(error),
             Err(Failure::Moved) => {}
         }
     }
     Err(store.damaged("a frame"))
-}
-
-fn once(store: &ClickHouse, query: &Query, by: &GroupBy) -> Result<Selected, Failure> {
-    let all = series::all(store)?;
-    let mut selecting = Selecting {
-        store,
-        merging: Merging::new(By::All, None),
-        loaded: Loaded::default(),
-        told: FxHashSet::default(),
-        sessions: FxHashMap::default(),
-        builds: FxHashMap::default(),
-        by: by.label(),
-        is_labelled: false,
-    };
-    match by {
-        GroupBy::All => selecting.add(&all, query, |_| None)?,
-        GroupBy::Label(name) => {
-            selecting.add(&all, query, |labels| Some(format!("{name}={}", labels.get(name).unwrap_or_default())))?
-        }
-        GroupBy::Parts(parts) => selecting.add_parts(&all, parts)?,
-    }
-    let Selecting { merging, mut loaded, is_labelled, .. } = selecting;
-    if loaded.profiles.is_empty() || by.label().is_some() && !is_labelled {
-        series::check(store, &all, query, by.label())?;
-    }
-    if loaded.profiles.is_empty() {
-        return Err(Error::Nothing { why: query.why_nothing() }.into());
-    }
-    loaded.profiles.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(Selected { loaded, merged: merging.finish() })
 }
 
 /// Reads the names of builds that are not there yet.
@@ -79,14 +82,32 @@ fn read_builds(store: &ClickHouse, builds: &mut FxHashMap<u64, Build>, wanted: F
     Ok(())
 }
 
-/// A selection, as it is read.
-struct Selecting<'a> {
-    store: &'a ClickHouse,
+/// What was asked for, as it is added up.
+struct Sum {
     merging: Merging,
     loaded: Loaded,
     /// Recordings that are told of.
     told: FxHashSet<i64>,
-    /// Their numbers.
+}
+
+impl Sum {
+    fn new() -> Self {
+        Self { merging: Merging::new(By::All, None), loaded: Loaded::default(), told: FxHashSet::default() }
+    }
+
+    /// All of it, if there is anything.
+    fn selected(self) -> Option<Selected> {
+        let Self { merging, mut loaded, .. } = self;
+        loaded.profiles.sort_by(|a, b| a.path.cmp(&b.path));
+        (!loaded.profiles.is_empty()).then(|| Selected { loaded, merged: merging.finish() })
+    }
+}
+
+/// Selections, as they are read.
+struct Selecting<'a> {
+    store: &'a ClickHouse,
+    sums: Vec<Sum>,
+    /// Numbers of recordings.
     sessions: FxHashMap<String, i64>,
     builds: FxHashMap<u64, Build>,
     /// A label, and whether any series that has frames has it.
@@ -94,20 +115,29 @@ struct Selecting<'a> {
     is_labelled: bool,
 }
 
-impl Selecting<'_> {
-    /// Adds what is asked for, of each series to the group of this label.
-    fn add(&mut self, all: &[Series], query: &Query, label: impl Fn(&Labels) -> Option<String>) -> Result<(), Failure> {
-        let found = self.rows(all, query)?;
-        let found = found.into_iter();
-        self.add_rows(found.map(|(series, rows)| Chosen { label: label(&series.labels), series, rows }).collect())
+impl<'a> Selecting<'a> {
+    /// So many, of which there is nothing yet.
+    fn new(store: &'a ClickHouse, sums: usize, by: Option<&'a str>) -> Self {
+        let (sessions, builds) = (FxHashMap::default(), FxHashMap::default());
+        Self { store, sums: (0..sums).map(|_| Sum::new()).collect(), sessions, builds, by, is_labelled: false }
     }
 
-    /// Adds parts of a selection, each to a group of its own: as many at once as are quick to answer, for each question takes a while.
-    fn add_parts(&mut self, all: &[Series], parts: &[(String, Query)]) -> Result<(), Failure> {
-        let together = together(parts);
-        let found = together.as_ref().map_or(Ok(Vec::new()), |query| self.rows(all, query))?;
-        let Some(mut apart) = together.and_then(|_| apart(parts, found)) else {
-            return parts.iter().try_for_each(|(name, query)| self.add(all, query, |_| Some(name.clone())));
+    /// Adds what is asked for, of each series to the group of this label.
+    fn add(&mut self, query: &Query, sum: usize, label: impl Fn(&Labels) -> Option<String>) -> Result<(), Failure> {
+        let series = series::chosen(self.store, &[&query.labels])?;
+        let session = query.session.as_deref();
+        let found = self.rows(&series, query.range, session.as_ref().map(std::slice::from_ref))?.into_iter();
+        self.add_rows(found.map(|(series, rows)| Chosen { sum, label: label(&series.labels), series, rows }).collect())
+    }
+
+    /// Adds parts, each to its group: as many at once as are quick to answer, for each question takes a while.
+    fn add_parts(&mut self, parts: &[Part]) -> Result<(), Failure> {
+        let Some(together) = together(parts) else { return Ok(()) };
+        let series = series::chosen(self.store, &together.labels)?;
+        let found = self.rows(&series, together.range, together.sessions.as_deref())?;
+        let Some(mut apart) = apart(parts, &together, found) else {
+            let add = |Part { sum, label, query }: &Part| self.add(query, *sum, |_| label.map(str::to_owned));
+            return parts.iter().try_for_each(add);
         };
         while !apart.is_empty() {
             let mut paths = 0;
@@ -124,15 +154,19 @@ impl Selecting<'_> {
     }
 
     /// The frames of what is asked for, by series.
-    fn rows<'a>(&mut self, all: &'a [Series], query: &Query) -> Result<Vec<(&'a Series, Vec<Row>)>, Failure> {
+    fn rows<'b>(
+        &mut self,
+        chosen: &'b [Series],
+        range: Range,
+        sessions: Option<&[&str]>,
+    ) -> Result<Vec<(&'b Series, Vec<Row>)>, Failure> {
         let Self { store, builds, .. } = self;
-        let chosen: Vec<&Series> = all.iter().filter(|series| query.selects(&series.labels)).collect();
         let mut rows: FxHashMap<u64, Vec<Row>> = FxHashMap::default();
         // Names take as long to be asked for as frames: both at once, where names are not many more than will be needed.
         let likely: FxHashSet<u64> = chosen.iter().map(|series| series.build).collect();
         let found = thread::scope(|scope| {
             let reading = (likely.len() <= FEW_BUILDS).then(|| scope.spawn(|| read_builds(store, builds, likely)));
-            let found = series::rows(store, &chosen, query.range, query.session.as_deref());
+            let found = series::rows(store, chosen, range, sessions);
             reading
                 .map_or(Ok(()), |reading| reading.join().unwrap_or_else(|_| Err(store.damaged("a table of paths"))))?;
             found
@@ -140,19 +174,19 @@ impl Selecting<'_> {
         for row in found {
             rows.entry(row.series).or_default().push(row);
         }
-        Ok(chosen.into_iter().filter_map(|series| Some((series, rows.remove(&series.id)?))).collect())
+        Ok(chosen.iter().filter_map(|series| Some((series, rows.remove(&series.id)?))).collect())
     }
 
     /// Adds frames up: what is of one group, and whose hooks cost the same, at once.
     fn add_rows(&mut self, chosen: Vec<Chosen>) -> Result<(), Failure> {
-        let Self { store, merging, loaded, told, sessions, builds, by, is_labelled } = self;
-        type Key<'a> = (Option<String>, &'a PartKey, u64);
+        let Self { store, sums: of, sessions, builds, by, is_labelled } = self;
+        type Key<'a> = (usize, Option<String>, &'a PartKey, u64);
         let mut keys: Vec<Key> = Vec::new();
         let mut numbers: FxHashMap<Key, usize> = FxHashMap::default();
         let mut rows_of: Vec<Vec<Row>> = Vec::new();
-        for Chosen { label, series, rows } in chosen {
+        for Chosen { sum, label, series, rows } in chosen {
             *is_labelled |= by.is_some_and(|name| series.labels.get(name).is_some());
-            let key = (label, &series.part, series.build);
+            let key = (sum, label, &series.part, series.build);
             let at = *numbers.entry(key.clone()).or_insert_with(|| {
                 keys.push(key);
                 rows_of.push(Vec::new());
@@ -164,18 +198,18 @@ impl Selecting<'_> {
             return Ok(());
         }
         let ([sums, open], mut units) = paths::ask(store, &rows_of, || {
-            read_builds(store, builds, keys.iter().map(|(_, _, build)| *build).collect())?;
+            read_builds(store, builds, keys.iter().map(|(.., build)| *build).collect())?;
             let builds = &*builds;
             let found = told::read(store, rows_of.iter().flatten())?;
             let each = keys.iter().zip(&rows_of);
             let mut units: Vec<Unit> =
-                each.map(|((_, _, build), rows)| Unit::new(OfSeries::default(), &builds[build], rows)).collect();
+                each.map(|((.., build), rows)| Unit::new(OfSeries::default(), &builds[build], rows)).collect();
             units.iter_mut().try_for_each(|unit| unit.add_told(store, &found, sessions))?;
             Ok(units)
         })?;
         sums::add(store, &mut units, &sums, &open)?;
         // ClickHouse has nothing to do now.
-        let finished = parallel::each(keys.iter().zip(units).collect(), |((_, part, _), unit)| {
+        let finished = parallel::each(keys.iter().zip(units).collect(), |((_, _, part, _), unit)| {
             let build = unit.build;
             let mut sums = unit.finish(store)?;
             if sums.groups.is_empty() {
@@ -187,8 +221,9 @@ impl Selecting<'_> {
             let merged = sums.merged(part, build.dictionary.entries(), key).filter(Merged::is_sound);
             Ok(Some((profiles, merged.ok_or_else(damaged)?)))
         });
-        for ((label, ..), finished) in keys.iter().zip(finished.ok_or_else(|| store.damaged("a frame"))?) {
+        for ((sum, label, ..), finished) in keys.iter().zip(finished.ok_or_else(|| store.damaged("a frame"))?) {
             let Some((profiles, merged)) = finished? else { continue };
+            let Sum { merging, loaded, told } = &mut of[*sum];
             let new = profiles.into_iter().filter(|(session, _)| told.insert(*session));
             loaded.profiles.extend(new.map(|(_, profile)| profile));
             merging.add_merged(&merged, label.as_deref());

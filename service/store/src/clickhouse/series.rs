@@ -5,11 +5,13 @@ use diytrace_profile::merge::PartKey;
 use rustc_hash::FxHashSet;
 
 use super::binary::Reader;
-use super::literal::listed;
+use super::labels::{Patterns, narrowed};
+use super::literal::{listed, quoted};
 use super::schema;
 use super::store::ClickHouse;
 use crate::engine::{FrameFacts, SeriesFacts};
 use crate::kept::timing_name;
+use crate::query::select;
 use crate::{Error, Labels, Query, Range};
 
 /// A series.
@@ -60,15 +62,26 @@ pub fn filed<'a>(rows: impl Iterator<Item = &'a Row> + Clone, ids: impl IntoIter
 
 /// All series, the first ones first: also those that have no frame any more, or not yet.
 pub fn all(store: &ClickHouse) -> Result<Vec<Series>, Error> {
-    let query = "SELECT id, any(labels), any(program), any(boot), toString(any(timing)), any(build) FROM series \
-                 GROUP BY id ORDER BY min(made), id";
-    let rows = store.client.rows(query, &[])?;
+    chosen(store, &[&[]])
+}
+
+/// Those that any of these labels select.
+pub fn chosen(store: &ClickHouse, any: &[&Patterns]) -> Result<Vec<Series>, Error> {
+    let query = format!(
+        "SELECT id, any(labels), any(program), any(boot), toString(any(timing)), any(build) FROM series \
+         WHERE {} GROUP BY id ORDER BY min(made), id",
+        narrowed(any)
+    );
+    let rows = store.client.rows(&query, &[])?;
     let mut rows = Reader::of(&rows);
-    let mut all = Vec::new();
+    let mut chosen = Vec::new();
     while !rows.is_at_end() {
-        all.push(series_row(&mut rows).ok_or_else(|| store.damaged("a series"))?);
+        let series = series_row(&mut rows).ok_or_else(|| store.damaged("a series"))?;
+        if any.iter().any(|patterns| select(patterns, &series.labels)) {
+            chosen.push(series);
+        }
     }
-    Ok(all)
+    Ok(chosen)
 }
 
 fn series_row(row: &mut Reader) -> Option<Series> {
@@ -104,16 +117,19 @@ pub fn facts(store: &ClickHouse) -> Result<Vec<SeriesFacts>, Error> {
     Ok(facts.collect())
 }
 
-/// The frames of some series that ended in a range, recording by recording in the order in which these came.
-pub fn rows(store: &ClickHouse, series: &[&Series], range: Range, session: Option<&str>) -> Result<Vec<Row>, Error> {
+/// The frames of some series that ended in a range, recording by recording in the order in which these came. `sessions`: only of these.
+pub fn rows(store: &ClickHouse, series: &[Series], range: Range, sessions: Option<&[&str]>) -> Result<Vec<Row>, Error> {
     if series.is_empty() {
         return Ok(Vec::new());
     }
     let chosen = listed(series.iter().map(|series| series.id));
-    let (inner, parameters) = match session {
-        Some(session) => ("session = {session:String}".to_owned(), vec![("session", session)]),
+    let inner = match sessions {
+        Some(sessions) => {
+            let sessions: Vec<String> = sessions.iter().map(|session| quoted(session)).collect();
+            format!("session IN ({})", sessions.join(","))
+        }
         // All recordings that have anything there: what counts of them is found out among these.
-        None => (format!("session GLOBAL IN (SELECT session FROM frame WHERE series IN {chosen})"), Vec::new()),
+        None => format!("session GLOBAL IN (SELECT session FROM frame WHERE series IN {chosen})"),
     };
     let Range { since, until } = range;
     let query = format!(
@@ -122,7 +138,7 @@ pub fn rows(store: &ClickHouse, series: &[&Series], range: Range, session: Optio
          WHERE of_series IN {chosen} AND ended > {since} AND ended <= {until} ORDER BY came, session, sequence",
         schema::frames(&inner)
     );
-    let rows = store.client.rows(&query, &parameters)?;
+    let rows = store.client.rows(&query, &[])?;
     let mut rows = Reader::of(&rows);
     let mut all = Vec::new();
     while !rows.is_at_end() {
@@ -152,23 +168,23 @@ fn row(row: &mut Reader) -> Option<Row> {
     })
 }
 
-/// The frames of what is asked for, with all series; an error if there are none.
+/// The frames of what is asked for, with their series; an error if there are none.
 pub fn asked(store: &ClickHouse, query: &Query) -> Result<(Vec<Series>, Vec<Row>), Error> {
-    let all = all(store)?;
-    let chosen: Vec<&Series> = all.iter().filter(|series| query.selects(&series.labels)).collect();
+    let chosen = chosen(store, &[&query.labels])?;
     let rows = rows(store, &chosen, query.range, None)?;
     match rows.is_empty() {
         true => {
-            check(store, &all, query, None)?;
+            check(store, query, None)?;
             Err(Error::Nothing { why: query.why_nothing() })
         }
-        false => Ok((all, rows)),
+        false => Ok((chosen, rows)),
     }
 }
 
 /// Whether there is anything like what is asked for among series that have frames: which these are takes a while to find out, so
 /// it is asked only where there is nothing.
-pub fn check(store: &ClickHouse, all: &[Series], query: &Query, by: Option<&str>) -> Result<(), Error> {
+pub fn check(store: &ClickHouse, query: &Query, by: Option<&str>) -> Result<(), Error> {
+    let all = all(store)?;
     let used = format!("SELECT DISTINCT of_series FROM {}", schema::frames("1"));
     let rows = store.client.rows(&used, &[])?;
     let mut rows = Reader::of(&rows);
@@ -183,11 +199,11 @@ pub fn check(store: &ClickHouse, all: &[Series], query: &Query, by: Option<&str>
 
 /// The frames of what is asked for, series by series, by the moments at which they ended.
 pub fn frames(store: &ClickHouse, query: &Query) -> Result<Vec<FrameFacts>, Error> {
-    let (all, mut rows) = asked(store, query)?;
-    let place: rustc_hash::FxHashMap<u64, usize> = (0..).zip(&all).map(|(at, series)| (series.id, at)).collect();
+    let (chosen, mut rows) = asked(store, query)?;
+    let place: rustc_hash::FxHashMap<u64, usize> = (0..).zip(&chosen).map(|(at, series)| (series.id, at)).collect();
     rows.sort_by(|a, b| (place[&a.series], a.ended, &a.session).cmp(&(place[&b.series], b.ended, &b.session)));
     let facts = rows.into_iter().map(|row| {
-        let labels = all[place[&row.series]].labels.clone();
+        let labels = chosen[place[&row.series]].labels.clone();
         let Row { session, started, ended, calls, raw_ns, .. } = row;
         FrameFacts { labels, session, started, ended, calls, raw_ns }
     });

@@ -68,6 +68,10 @@ impl Engine for Sqlite {
         select::select(self, query, by)
     }
 
+    fn select_each(&self, queries: &[Query]) -> Result<Vec<Option<Selected>>, Error> {
+        select::each(self, queries)
+    }
+
     fn delete(&mut self, query: &Query) -> Result<Deleted, Error> {
         self.sessions.forget();
         delete::delete(self, query)

@@ -10,7 +10,7 @@ use super::file::Sqlite;
 use super::reading::Reading;
 use super::series::all_series;
 use crate::engine::{FrameFacts, Selected, SeriesFacts};
-use crate::{Error, GroupBy, Labels, Query};
+use crate::{Error, GroupBy, Labels, Query, parallel};
 
 /// All series, and what is in each.
 pub fn series(store: &Sqlite) -> Result<Vec<SeriesFacts>, Error> {
@@ -81,4 +81,15 @@ pub fn select(store: &Sqlite, query: &Query, by: &GroupBy) -> Result<Selected, E
         true => Err(Error::Nothing { why: query.why_nothing() }),
         false => Ok(Selected { loaded, merged }),
     }
+}
+
+/// The sums of each of these by itself, if there is anything: several at once, each by a connection of its own.
+pub fn each(store: &Sqlite, queries: &[Query]) -> Result<Vec<Option<Selected>>, Error> {
+    let path = &store.path;
+    let one = |query: &Query| match select(&Sqlite::open(path, false)?, query, &GroupBy::All) {
+        Err(error) if error.is_missing() => Ok(None),
+        selected => selected.map(Some),
+    };
+    let found = parallel::each(queries.iter().collect(), one).ok_or_else(|| store.damaged("a frame"))?;
+    found.into_iter().collect()
 }
