@@ -40,10 +40,18 @@ impl<'a> Unit<'a> {
         let Self { mut sums, build, answered, large, .. } = self;
         let damaged = || store.damaged("a frame");
         let parent = |path: u32| build.dictionary.parent(path);
-        let mut beyond = Vec::with_capacity(answered.len());
+        let mut sorted = Vec::with_capacity(answered.len());
         for row in answered {
-            let ([_, path, _], numbers) = row.read::<SUM_KEYS>().ok_or_else(damaged)?;
-            beyond.push((*build.paths.get(&path).ok_or_else(damaged)?, numbers));
+            let [_, path, _] = row.keys::<SUM_KEYS>().ok_or_else(damaged)?;
+            sorted.push((*build.paths.get(&path).ok_or_else(damaged)?, row));
+        }
+        // Numbers are large, and so are put in order before they are read.
+        sorted.sort_unstable_by_key(|(path, _)| *path);
+        let mut beyond: Vec<(u32, codec::Numbers)> = Vec::with_capacity(sorted.len());
+        for (path, row) in sorted {
+            beyond.push((path, [0; codec::NUMBERS]));
+            let numbers = beyond.last_mut().map(|(_, numbers)| numbers);
+            numbers.and_then(|numbers| row.read_to::<SUM_KEYS>(numbers)).ok_or_else(damaged)?;
         }
         with_parents(&mut beyond, parent);
         // Each answer may have the same path.
