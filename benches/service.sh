@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # What a service and an agent take of a processor: for each frame, for each path, and whether that stays so.
 #
-#   benches/service.sh [scale|agent]… [--short] [--series N] [--seconds N] [--out FOLDER]
+#   benches/service.sh [scale|agent]… [--short] [--series N] [--processes N] [--seconds N] [--out FOLDER]
 #
 #   scale         simulated agents send frames of a real recording, varied, one a second each, to a service
 #   agent         an agent reads 20 processes of 2000 paths each, four times a second
+#   --processes N how many in place of 20
 #   --short       a minute of each, in place of an hour of scale and five minutes of each case of agent
 #   --series N    how many simulated agents (default 1000)
 #   --seconds N   how long each takes
@@ -15,12 +16,13 @@
 set -euo pipefail
 export LC_ALL=C
 benches=$(cd "$(dirname "$0")" && pwd)
-what=() seconds='' short='' series=1000 results=''
+what=() seconds='' short='' series=1000 processes=20 results=''
 while (($#)); do
     case $1 in
         scale | agent) what+=("$1"); shift; continue ;;
         --short) short=1; shift; continue ;;
         --series) series=$2 ;;
+        --processes) processes=$2 ;;
         --seconds) seconds=$2 ;;
         --out) results=$2 ;;
         *) sed -n '2,/^set -/{/^set -/d; s/^# \{0,1\}//; p}' "$0"; exit 2 ;;
@@ -99,9 +101,10 @@ cpu_ticks() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat"; }
 
 agent() {
     printf 'what\tpart\tvalue\n'
-    local active before after length=${seconds:-$([[ -n $short ]] && echo 60 || echo 300)}
+    local active before after of='' length=${seconds:-$([[ -n $short ]] && echo 60 || echo 300)}
+    ((processes == 20)) || of="$processes processes of "
     for active in 2 18; do
-        start_programs 20 18 "$active"
+        start_programs "$processes" 18 "$active"
         start_service
         "$diytrace" agent --to "http://$address" --dir "$work/out" --every 250ms --spool "$work/spool-$active" 2>"$work/said.agent" &
         local sender=$!
@@ -109,12 +112,14 @@ agent() {
         before=$(cpu_ticks "$sender")
         sleep "$length"
         after=$(cpu_ticks "$sender")
-        awk -v ticks="$((after - before))" -v length_s="$length" -v active="$active" \
-            'BEGIN { printf "agent_cpu_share\t%d paths\t%.4f\n", 111 * active + 1, ticks / 100 / length_s }'
-        awk -v active="$active" '/^VmHWM:/ { printf "agent_peak_rss_mb\t%d paths\t%.0f\n", 111 * active + 1, $2 / 1024 }' "/proc/$sender/status"
+        awk -v ticks="$((after - before))" -v length_s="$length" -v active="$active" -v of="$of" \
+            'BEGIN { printf "agent_cpu_share\t%s%d paths\t%.4f\n", of, 111 * active + 1, ticks / 100 / length_s }'
+        awk -v active="$active" -v of="$of" \
+            '/^VmHWM:/ { printf "agent_peak_rss_mb\t%s%d paths\t%.0f\n", of, 111 * active + 1, $2 / 1024 }' "/proc/$sender/status"
         "$diytrace" sql --store "$work/store.db" \
-            "SELECT count(*) * 1.0 / (max(ended) - min(ended)) * 1e9 / 20 FROM frame WHERE sequence > 0" 2>/dev/null |
-            awk -v active="$active" 'NR == 2 { printf "frames_per_second_and_process\t%d paths\t%.2f\n", 111 * active + 1, $1 }'
+            "SELECT count(*) * 1.0 / (max(ended) - min(ended)) * 1e9 / $processes FROM frame WHERE sequence > 0" 2>/dev/null |
+            awk -v active="$active" -v of="$of" \
+                'NR == 2 { printf "frames_per_second_and_process\t%s%d paths\t%.2f\n", of, 111 * active + 1, $1 }'
         kill "$sender"
         wait "$sender" 2>/dev/null || true
         kill "$service"
@@ -125,7 +130,7 @@ agent() {
 
 if [[ -n $results ]]; then
     mkdir -p "$results"
-    describe_machine "${what[@]}" ${short:+--short} ${seconds:+--seconds "$seconds"} --series "$series" >"$results/service-machine.txt"
+    describe_machine "${what[@]}" ${short:+--short} ${seconds:+--seconds "$seconds"} --series "$series" --processes "$processes" >"$results/service-machine.txt"
 fi
 for one in "${what[@]}"; do
     echo "== $one"
