@@ -110,6 +110,7 @@ impl Random {
 fn history(seed: u64) {
     let mut random = Random(seed | 1);
     let what = format!("DIYTRACE_SEED={seed}");
+    eprintln!("── {what}"); // shown if the story ends badly, and to who counts them
     let mut program = Endless::start();
     let folder = program.here.path().to_owned();
     let mut service = Service::start(&folder, &[]);
