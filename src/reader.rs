@@ -98,17 +98,28 @@ impl<'a> File<'a> {
 
     /// The nodes in a block of an arena, each with the name that others have for it. Those without a parent are not complete.
     pub fn nodes(&self, at: &Located) -> impl Iterator<Item = (Ref, Node)> + use<'a> {
+        let (bytes, is_older) = (self.bytes, self.has_older_nodes());
+        let names = self.names(at);
+        names.map_while(move |name| Some((name, node_of(bytes, name, is_older)?)))
+    }
+
+    /// The same as they lie there: `None` of [`OlderRecord`]s. What a record leaves out is told by [`Self::node`].
+    pub fn records(&self, at: &Located) -> Option<impl Iterator<Item = (Ref, NodeRecord)> + use<'a>> {
         let bytes = self.bytes;
+        let names = (!self.has_older_nodes()).then(|| self.names(at))?;
+        Some(names.map_while(move |name| Some((name, by_reference(bytes, name)?))))
+    }
+
+    fn names(&self, at: &Located) -> impl Iterator<Item = Ref> + use<'a> {
         let first = match at.block.kind {
             kind::ARENA => ARENA_NODES,
             kind::CHUNK => CHUNK_NODES,
             _ => at.block.size as usize,
         };
-        let (size, is_older) = (self.node_size(), self.has_older_nodes());
+        let size = self.node_size();
         let room = (at.block.size as usize).saturating_sub(first) / size;
         let start = (at.offset + first) / UNIT;
-        let names = (0..room.min(at.block.nodes as usize)).map(move |index| (start + index * (size / UNIT)) as Ref);
-        names.map_while(move |name| Some((name, node_of(bytes, name, is_older)?)))
+        (0..room.min(at.block.nodes as usize)).map(move |index| (start + index * (size / UNIT)) as Ref)
     }
 
     /// What an arena says of its paths that gave way to others.

@@ -1,10 +1,13 @@
 //! Reads the arenas of a profile: call paths, with checked references to each other.
 
+use std::cell::Cell;
+
 use diytrace_format::node::{edge_kind, flag};
 use diytrace_format::reader::{File, Located};
-use diytrace_format::{Pending, Ref, UNIT, kind, node};
+use diytrace_format::{NodeRecord, Pending, Ref, Slot, UNIT, kind, node};
 use rustc_hash::FxHashMap;
 
+use super::alike::Alike;
 use super::damage::Damage;
 use super::family::Arena;
 use super::histograms::Records;
@@ -27,6 +30,9 @@ struct Reading {
     /// The name of the first node of each block, and its place.
     blocks: Vec<(Ref, usize)>,
     records: FxHashMap<Ref, Option<u32>>,
+    /// The block that a path was found in last: nearly always the next one is there, too.
+    latest_block: Cell<usize>,
+    alike: Alike,
     /// If paths gave way to others: their nodes, which are read last,
     recycled: Option<Recycled>,
     /// and the place of each.
@@ -52,6 +58,8 @@ pub fn read_arenas(file: &File, bytes: usize, timing: Timing, blocks: &[Located]
             node_units: file.node_size() / UNIT,
             blocks: Vec::new(),
             records: FxHashMap::default(),
+            latest_block: Cell::new(0),
+            alike: Alike::default(),
             recycled,
             places: FxHashMap::default(),
         });
@@ -80,12 +88,40 @@ impl Reading {
         self.arena.names.reserve(most);
         self.arena.nodes.reserve(most);
         let mut is_first = true;
-        for (reference, raw) in nodes.filter(|(_, raw)| raw.parent != 0) {
+        let mut begin = |reading: &mut Self, reference| {
             if std::mem::take(&mut is_first) {
-                self.blocks.push((reference, self.arena.names.len()));
+                reading.blocks.push((reference, reading.arena.names.len()));
             }
+        };
+        let Some(raw) = file.records(block) else {
+            for (reference, raw) in nodes.filter(|(_, raw)| raw.parent != 0) {
+                begin(self, reference);
+                self.add(reference, &raw, timing, records, damage);
+            }
+            return;
+        };
+        for (reference, record) in raw.filter(|(_, record)| record.parent != 0) {
+            begin(self, reference);
+            if let Some(end) = self.alike.end(&record) {
+                self.add_alike(reference, &record, end, timing, damage);
+                continue;
+            }
+            let Some(raw) = file.node(reference) else { return };
+            let damaged = records.damaged;
             self.add(reference, &raw, timing, records, damage);
+            if records.damaged == damaged && file.extension(record.more).is_none() {
+                self.alike.add(&record, self.arena.nodes.end(self.arena.nodes.len() - 1));
+            }
         }
+    }
+
+    /// Reads a node that leads to what another did, in the same way: nearly all do, and what they share is looked up once.
+    fn add_alike(&mut self, reference: Ref, record: &NodeRecord, end: u32, timing: Timing, damage: &mut Damage) {
+        let parent = self.position(record.parent, &mut damage.parents);
+        let (_, [slot, _]) = damage.sound(0, [record.slot, Slot::default()]);
+        let untimed = if timing == Timing::All { record.noted } else { 0 };
+        self.arena.names.push(reference);
+        self.arena.nodes.push_alike(end, parent, untimed, slot);
     }
 
     /// Reads the nodes of an arena whose paths gave way to others: a path may lie anywhere there, also before the one above it.
@@ -185,7 +221,13 @@ impl Reading {
             return self.places.get(&name).copied();
         }
         let names = &self.arena.names;
-        let block = self.blocks.partition_point(|(first, _)| *first <= name).checked_sub(1)?;
+        let begins = |block: usize| self.blocks.get(block).is_some_and(|(first, _)| *first <= name);
+        let latest = self.latest_block.get();
+        let block = match begins(latest) && !begins(latest + 1) {
+            true => latest,
+            false => self.blocks.partition_point(|(first, _)| *first <= name).checked_sub(1)?,
+        };
+        self.latest_block.set(block);
         let (first, place) = self.blocks[block];
         let place = place + (name - first) as usize / self.node_units;
         if names.get(place) == Some(&name) { Some(place) } else { names.binary_search(&name).ok() }
@@ -197,6 +239,9 @@ impl Reading {
             return None;
         }
         let mut found = self.find(reference);
+        if let Some(usual) = found.filter(|found| self.arena.nodes.is_above_others(*found)) {
+            return Some(usual as u32);
+        }
         *damaged += usize::from(found.is_none());
         // Nothing is counted under calls that are not recorded or whose recursion is folded; where a damaged file
         // says so, the next above that can have calls takes them. Each step leads to an earlier node.

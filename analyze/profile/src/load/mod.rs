@@ -8,6 +8,7 @@
 //! A folder may have a file for each process of months: there are never more of them in memory than cores.
 //! Files are read whole, not mapped: one that is cut short meanwhile would end a reader of the map.
 
+mod alike;
 mod arenas;
 mod bytes;
 mod changes;

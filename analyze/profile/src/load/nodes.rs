@@ -3,6 +3,7 @@
 use std::fmt;
 
 use diytrace_format::Slot;
+use diytrace_format::node::{flag, mark};
 use rustc_hash::FxHashMap;
 
 use super::node::{Node, Off};
@@ -14,6 +15,8 @@ pub struct Nodes {
     list: Vec<Packed>,
     /// What paths lead to, each once: far fewer than paths.
     ends: Vec<End>,
+    /// Of each of those, whether its calls are timed and are no other than its own: in a few kilobytes, which every path asks for.
+    are_usual: Vec<bool>,
     numbers: FxHashMap<End, u32>,
     /// The latest number of those that have a place here, which their call sites tell: nearly always the one that is asked for.
     latest: Vec<u32>,
@@ -118,6 +121,48 @@ impl Nodes {
         self.list[at].end
     }
 
+    /// The counters of a path that has nothing but these to tell, as nearly all have: whose calls have all been timed and have ended, none
+    /// of them inside a folded recursion.
+    #[inline(always)]
+    pub fn usual(&self, at: usize) -> Option<&Slot> {
+        let packed = &self.list[at];
+        let has_more = (packed.more | packed.untimed) != 0 || packed.slot.mark & mark::OPEN != 0;
+        (!has_more && self.are_usual[packed.end as usize]).then_some(&packed.slot)
+    }
+
+    /// The path above one, by its place.
+    #[inline(always)]
+    pub fn parent(&self, at: usize) -> Option<u32> {
+        Some(self.list[at].parent).filter(|parent| *parent != NONE)
+    }
+
+    /// Of a folded recursion: the path that its calls are counted under.
+    #[inline(always)]
+    pub fn folded_into(&self, at: usize) -> Option<u32> {
+        match self.list[at].more {
+            0 => None,
+            place => self.more[place as usize - 1].folded_into,
+        }
+    }
+
+    /// The flags of one.
+    #[inline(always)]
+    pub fn flags(&self, at: usize) -> u32 {
+        self.ends[self.list[at].end as usize].flags
+    }
+
+    /// Whether calls can be counted under one: whether it is recorded, and its recursion not folded.
+    #[inline(always)]
+    pub fn is_above_others(&self, at: usize) -> bool {
+        let packed = &self.list[at];
+        packed.more == 0 && self.are_usual[packed.end as usize]
+    }
+
+    /// Whether the calls of any may be counted only for what their hooks cost.
+    pub fn may_any_be_untimed(&self) -> bool {
+        self.ends.iter().any(|end| end.flags & flag::UNTIMED != 0)
+    }
+
     /// How many such numbers there may be.
     pub fn ends(&self) -> usize {
         self.ends.len()
@@ -132,6 +177,12 @@ impl Nodes {
     pub fn push(&mut self, node: Node) {
         let packed = self.pack(&node, None);
         self.list.push(packed);
+    }
+
+    /// Adds one that leads to what another does, in the same way, and has no more to tell.
+    #[inline(always)]
+    pub fn push_alike(&mut self, end: u32, parent: Option<u32>, untimed: u32, slot: Slot) {
+        self.list.push(Packed { parent: parent.unwrap_or(NONE), end, untimed, more: 0, slot });
     }
 
     /// Changes one.
@@ -203,6 +254,7 @@ impl Nodes {
         let number = *self.numbers.entry(end).or_insert(next);
         if number == next {
             self.ends.push(end);
+            self.are_usual.push(!end.is_timeless && end.flags & (flag::UNTIMED | flag::OTHERS) == 0);
         }
         *latest = number;
         number
@@ -334,6 +386,41 @@ mod tests {
         }
         nodes.change_each(|at, node| *node = all[at]);
         assert!(nodes.iter().eq(all.iter().copied()));
+        for (at, node) in all.iter().enumerate() {
+            assert_eq!(
+                (nodes.parent(at), nodes.folded_into(at), nodes.flags(at)),
+                (node.parent, node.folded_into, node.flags)
+            );
+        }
         assert_eq!(format!("{nodes:?}"), format!("{all:?}"));
+        nodes.push_alike(nodes.end(2), Some(7), 3, usual.slots[0]);
+        assert_eq!(nodes.get(all.len()), all[2]);
+    }
+
+    #[test]
+    fn usual_is_what_has_nothing_but_counters_to_tell() {
+        let usual = node(0x1100, Some(7), slot(3, 40, 5));
+        let open = |bits: u64| Slot { mark: 8 | bits, ..usual.slots[0] };
+        let unusual = [
+            Node { timed: Timed::AllBut(1), ..usual },
+            Node { timed: Timed::AllBut(0), ..usual },
+            Node { timed: Timed::None, ..usual },
+            Node { folded_into: Some(0), ..usual },
+            Node { flags: flag::UNTIMED, ..usual },
+            Node { flags: flag::OTHERS, ..usual },
+            Node { is_open_since_reset: true, ..usual },
+            Node { unwound: 1, ..usual },
+            Node { slots: [open(mark::OPEN), Slot::default()], ..usual },
+            Node { slots: [open(mark::OPEN | mark::INHERITED), Slot::default()], ..usual },
+            Node { slots: [usual.slots[0]; 2], ..usual },
+            Node { off: Off { wait_ns: 1, preempted_ns: 0 }, ..usual },
+        ];
+        let nodes: Nodes = [usual, Node { has_histogram: true, is_root: true, parent: None, ..usual }]
+            .into_iter()
+            .chain(unusual)
+            .collect();
+        assert!((0..2).all(|at| nodes.usual(at) == Some(&usual.slots[0]) && nodes.is_above_others(at)));
+        assert!((2..nodes.len()).all(|at| nodes.usual(at).is_none()));
+        assert!(nodes.may_any_be_untimed());
     }
 }
