@@ -6,7 +6,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::group::{FunctionTimes, filed};
+use super::addend::filed;
+use super::group::FunctionTimes;
 use super::idle::{counts_anything, tells_anything};
 use super::latest::{Latest, latest};
 use super::measure::{Measured, Measures, entered};

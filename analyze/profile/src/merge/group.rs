@@ -8,20 +8,17 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::By;
+use super::addend::{Added, Addends};
 use super::call_path::{Key, PathId};
-use super::measure::Measured;
 use super::modules::{PlaceId, Resolver};
 use super::pair_list::PackedPairs;
 use super::part::{Calibrated, Calibration, Filed, GrowingPart, Overhead, Part, PartKey};
-use super::paths::Sums;
 use super::since::Counted;
 use super::tree::{Growing, Tree};
 use crate::histogram::{Histogram, Refinement};
-use crate::load::costs::Costs;
 use crate::load::timed::Timing;
 use crate::load::{Arena, Family, Node};
 use crate::process::State;
-use crate::time::Time;
 use crate::timeline::{Origin, Timelines};
 
 /// What is reported together.
@@ -177,26 +174,17 @@ pub(super) enum GroupKey {
 /// Paths of an arena that are measured before they are added.
 const PART: usize = 1 << 12; // what a core's cache holds
 
-/// The calls of a path that are in a histogram.
-pub(super) fn filed(family: &Family, of_loop: &Costs, measured: &Measured) -> Filed {
-    let Measured { counts, pairs } = measured;
-    let time = |ticks: f64| Time::from_ns(ticks * family.clock.ns_per_tick());
-    let taken = time(of_loop.inner).times(counts.closed);
-    Filed {
-        calls: counts.closed,
-        time: counts.closed_time,
-        taken,
-        taken_inside: time(pairs.closed.cost(of_loop)) - taken,
-        pairs: pairs.closed,
-    }
-}
-
 /// What follows from what nodes lead to, and how: many do so alike, and it is found once.
 struct End {
     /// Its number in the tree.
     call: u32,
     function: PlaceId,
     target: Option<PlaceId>,
+    has_histogram: bool,
+    /// Whether a path stands for several.
+    stands_for_many: bool,
+    /// Whether calls are those of a function, and not told elsewhere, too.
+    counts: bool,
     is_called: bool,
     /// Calls of them that are in the histogram of their function.
     filed: Option<Filed>,
@@ -214,16 +202,17 @@ impl End {
             folded_into: None,
         };
         let target = (node.target != 0).then(|| place(node.target, node.site_module));
-        Self { call: tree.number(&key), function: key.function, target, is_called: false, filed: None }
+        Self {
+            call: tree.number(&key),
+            function: key.function,
+            target,
+            has_histogram: node.has_histogram,
+            stands_for_many: node.flags & (node::flag::FOLDED | node::flag::EDGE) == node::flag::FOLDED,
+            counts: !node.is_untimed() && !node.is_others(),
+            is_called: false,
+            filed: None,
+        }
     }
-}
-
-/// What a path of an arena adds to one of the tree.
-struct Addend {
-    calls: u64,
-    sums: Sums,
-    pairs: PackedPairs,
-    filed: Option<Filed>,
 }
 
 /// A group that grows.
@@ -314,42 +303,34 @@ impl Growth {
         let (mut calls, mut folded_calls) = (0u64, 0u64);
         let mut is_folded: Vec<bool> = Vec::with_capacity(arena.nodes.len());
         let part = self.parts.entry(PartKey::of(family)).or_default();
-        let of_loop = family.evidence.of_loop();
+        let addends = Addends::of(family, arena);
         self.tree.expect(arena.nodes.len());
         part.expect(arena.nodes.len());
         for first in (0..arena.nodes.len()).step_by(PART) {
             let part_of = first..arena.nodes.len().min(first + PART);
             // All that needs nothing of what is added is done by all cores, of as many paths as a cache holds.
-            let some = counted.paths.each_of(part_of.clone(), |index, measured| {
-                let node = arena.nodes.get(index);
-                Addend {
-                    calls: measured.counts.calls,
-                    sums: Sums::of(&measured.counts),
-                    pairs: PackedPairs::of(&measured.pairs),
-                    filed: (node.has_histogram && !node.is_untimed()).then(|| filed(family, &of_loop, measured)),
-                }
-            });
+            let some = counted.paths.each_of(part_of.clone(), |index, sums| addends.of_path(index, sums));
             for (index, path) in part_of.zip(some) {
-                let node = arena.nodes.get(index);
                 let end = &mut ends[arena.nodes.end(index) as usize];
-                let end = end.get_or_insert_with(|| End::of(&node, resolver, &mut self.tree));
+                let end = end.get_or_insert_with(|| End::of(&arena.nodes.get(index), resolver, &mut self.tree));
+                let Added { calls: calls_of_path, sums, pairs, filed } = addends.added(path, end.has_histogram);
                 let merged = |index: u32| ids[index as usize];
-                let (parent, folded_into) = (node.parent.map(merged), node.folded_into.map(merged));
-                let id = self.tree.add_numbered(parent, end.call, folded_into, end.target, path.sums);
-                part.add_path(id, path.pairs);
+                let parent = arena.nodes.parent(index);
+                let folded_into = arena.nodes.folded_into(index).map(merged);
+                let id = self.tree.add_numbered(parent.map(merged), end.call, folded_into, end.target, sums);
+                part.add_path(id, pairs);
                 ids.push(id);
                 // A path that stands for several, or is below one.
-                let is_above = node.parent.is_some_and(|parent| is_folded[parent as usize]);
-                let stands_for_many = node.flags & (node::flag::FOLDED | node::flag::EDGE) == node::flag::FOLDED;
-                is_folded.push(stands_for_many || is_above);
-                if !node.is_untimed() && !node.is_others() {
-                    calls = calls.saturating_add(path.calls);
+                let is_below = parent.is_some_and(|parent| is_folded[parent as usize]);
+                is_folded.push(end.stands_for_many || is_below);
+                if end.counts {
+                    calls = calls.saturating_add(calls_of_path);
                     if is_folded[ids.len() - 1] {
-                        folded_calls = folded_calls.saturating_add(path.calls);
+                        folded_calls = folded_calls.saturating_add(calls_of_path);
                     }
-                    end.is_called |= path.calls > 0;
+                    end.is_called |= calls_of_path > 0;
                 }
-                if let Some(filed) = path.filed {
+                if let Some(filed) = filed {
                     end.filed.get_or_insert_default().add(&filed);
                 }
             }

@@ -32,6 +32,26 @@ impl Measured {
     }
 }
 
+/// What a path's sums follow from, if they are the usual ones: all its calls were timed and have ended, none of them inside a folded
+/// recursion, and all that they made are recorded.
+#[derive(Clone, Copy)]
+pub struct UsualSums {
+    pub calls: u64,
+    /// Calls that its own code has made.
+    pub made: i64,
+    /// Calls inside its own, at any depth.
+    pub inside: i64,
+    /// Its times, in the unit that sums are exact in.
+    pub own: i64,
+    pub inclusive: i64,
+}
+
+/// The sums of a path, in as few words as they have.
+pub enum Sum<'a> {
+    Usual(UsualSums),
+    Other(&'a Measured),
+}
+
 /// The paths of an arena whose open calls last until `latest`.
 pub struct Measures<'a> {
     family: &'a Family,
@@ -49,16 +69,46 @@ impl<'a> Measures<'a> {
 
     /// Sums of all paths. Those of a large arena take more memory than the file: see [`Self::each_of`].
     pub fn all(&self) -> Vec<Measured> {
-        self.each_of(0..self.arena.nodes.len(), |_, measured| *measured)
-    }
-
-    /// What is made of the sums of some paths.
-    pub fn each_of<T: Send>(&self, paths: Range<usize>, make: impl Fn(usize, &Measured) -> T + Sync) -> Vec<T> {
-        let make = |index: usize| make(index, &self.of_path(index));
+        let make = |index: usize| self.of_path(index);
+        let paths = 0..self.arena.nodes.len();
         match paths.len() < WORTH_ANOTHER_CORE {
             true => paths.map(make).collect(),
             false => paths.into_par_iter().map(make).collect(),
         }
+    }
+
+    /// What is made of the sums of some paths.
+    pub fn each_of<T: Send>(&self, paths: Range<usize>, make: impl Fn(usize, Sum) -> T + Sync) -> Vec<T> {
+        let make = |index: usize| match self.usual(index) {
+            Some(sums) => make(index, Sum::Usual(sums)),
+            None => make(index, Sum::Other(&self.of_path(index))),
+        };
+        match paths.len() < WORTH_ANOTHER_CORE {
+            true => paths.map(make).collect(),
+            false => paths.into_par_iter().map(make).collect(),
+        }
+    }
+
+    /// The sums of a path that has the usual ones, as nearly all have: what [`Self::of_path`] tells, in a fraction of the time.
+    #[inline]
+    fn usual(&self, index: usize) -> Option<UsualSums> {
+        let Self { family, arena, below, .. } = self;
+        let slot = arena.nodes.usual(index)?;
+        let own = &below.own[index];
+        // Of a head of a folded recursion, calls that are counted elsewhere are among its own.
+        let has_others = own.pairs != slot.calls || at(&below.untimed, index) != 0 || arena.is_by_function();
+        if has_others {
+            return None;
+        }
+        let ns_per_tick = family.clock.ns_per_tick();
+        let units = |ticks: i64| i64::try_from(Time::from_ns(ticks as f64 * ns_per_tick).units()).ok();
+        Some(UsualSums {
+            calls: slot.calls,
+            made: signed(own.child_pairs),
+            inside: signed(slot.descendants),
+            own: units(i64::try_from(own.ticks).ok()?)?,
+            inclusive: units(i64::try_from(slot.ticks).ok()?)?,
+        })
     }
 
     /// What a path has beyond an earlier reading, in which it has the same place.
@@ -296,7 +346,7 @@ struct Below {
 fn add_up(nodes: &Nodes, list: &mut [u64]) {
     // A path comes before those below it: by now all of this one's are in.
     for index in (0..list.len()).rev() {
-        if let Some(parent) = nodes.get(index).parent.map(|parent| parent as usize) {
+        if let Some(parent) = nodes.parent(index).map(|parent| parent as usize) {
             list[parent] = list[parent].saturating_add(list[index]);
         }
     }
@@ -312,15 +362,28 @@ impl Below {
         let nodes = &arena.nodes;
         let mut own = vec![Own::default(); nodes.len()];
         let list_if = |is_one: bool| vec![0u64; if is_one { nodes.len() } else { 0 }];
-        let mut own_untimed = list_if(nodes.iter().any(|node| node.is_untimed()));
+        let mut own_untimed = list_if(nodes.may_any_be_untimed());
+        let mut is_any_open = false;
         let off_ns = |node: Node| node.off.wait_ns.saturating_add(node.off.preempted_ns);
         let mut off: Vec<u64> = match nodes.is_any_off() {
             true => nodes.iter().map(|node| (off_ns(node) as f64 / ns_per_tick) as u64).collect(),
             false => Vec::new(),
         };
         add_up(nodes, &mut off);
-        for (index, node) in nodes.iter().enumerate() {
-            let parent = node.parent.map(|parent| parent as usize);
+        for index in 0..nodes.len() {
+            let parent = nodes.parent(index).map(|parent| parent as usize);
+            if let Some(slot) = nodes.usual(index) {
+                let position = &mut own[index];
+                position.ticks += i128::from(slot.ticks);
+                position.pairs = position.pairs.saturating_add(slot.calls);
+                if let Some(parent) = parent {
+                    own[parent].ticks -= i128::from(slot.ticks);
+                    own[parent].child_pairs = own[parent].child_pairs.saturating_add(slot.calls);
+                }
+                continue;
+            }
+            let node = nodes.get(index);
+            is_any_open |= node.slots.iter().any(|slot| slot.mark & mark::OPEN != 0);
             if node.is_untimed() {
                 if let Some(parent) = parent {
                     own_untimed[parent] = own_untimed[parent].saturating_add(node.calls());
@@ -338,8 +401,7 @@ impl Below {
                 own[parent].child_pairs = own[parent].child_pairs.saturating_add(pairs);
             }
         }
-        let is_open = |node: Node| node.slots.iter().any(|slot| slot.mark & mark::OPEN != 0);
-        let mut pairs = list_if(nodes.iter().any(is_open));
+        let mut pairs = list_if(is_any_open);
         pairs.iter_mut().zip(&own).for_each(|(pairs, own)| *pairs = own.child_pairs);
         let mut untimed = own_untimed.clone();
         add_up(nodes, &mut pairs);

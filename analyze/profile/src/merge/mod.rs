@@ -9,6 +9,7 @@
 //! The result is the same in whatever order the profiles come. What a family has counted between two readings of it is
 //! merged likewise ([`Merging::add_since`]): all that is summed up is first taken off path by path (`since`).
 
+mod addend;
 mod call_path;
 mod changed;
 mod followed;

@@ -67,6 +67,7 @@ impl Packed {
 }
 
 /// The hook pairs of a path as they are kept.
+#[derive(Debug, PartialEq)]
 pub enum PackedPairs {
     /// They follow from its calls, and those made by its own code and at any depth.
     Usual(Form, [i64; 3]),
@@ -74,6 +75,13 @@ pub enum PackedPairs {
 }
 
 impl PackedPairs {
+    /// Of calls that have ended, none of them inside a folded recursion: these, those that their own code made, and those inside them at
+    /// any depth.
+    #[inline]
+    pub fn ended(calls: u64, made: i64, inside: i64) -> Self {
+        Self::Usual(Form::Usual, [i64::try_from(calls).unwrap_or(i64::MAX), made, inside])
+    }
+
     pub fn of(pairs: &PathPairs) -> Self {
         Packed::of(0, pairs).map_or_else(
             || Self::Other(Box::new(*pairs)),

@@ -166,7 +166,7 @@ impl Calibration {
 pub(super) struct GrowingPart {
     calls: u64,
     paths: PairList,
-    /// Where a path's pairs are in the list, and 1; 0: nowhere.
+    /// Where a path's pairs are in the list, and 1; 0: nowhere. Nothing, as long as each is at its path's own place.
     places: Vec<u32>,
 }
 
@@ -179,12 +179,17 @@ impl GrowingPart {
     pub fn expect(&mut self, paths: usize) {
         if self.paths.is_empty() {
             self.paths.reserve(paths);
-            self.places.reserve_exact(paths);
         }
     }
 
     pub fn add_path(&mut self, path: PathId, pairs: PackedPairs) {
         let path_place = path as usize;
+        if self.places.is_empty() {
+            if path_place == self.paths.len() {
+                return self.paths.push_packed(path, pairs);
+            }
+            self.places = (1..=self.paths.len() as u32).collect();
+        }
         if self.places.len() <= path_place {
             self.places.resize(path_place + 1, 0);
         }

@@ -50,12 +50,14 @@ struct Packed {
 }
 
 /// Sums as they are kept: the usual ones, or others.
+#[derive(Debug, PartialEq)]
 pub enum Sums {
     Usual(Usual),
     Other(Box<Counts>),
 }
 
 /// What the usual sums of a path follow from.
+#[derive(Debug, PartialEq)]
 pub struct Usual {
     form: u32,
     calls: u64,
@@ -143,6 +145,15 @@ impl Packed {
 }
 
 impl Usual {
+    /// Of calls that were all timed and have ended, none of them inside a folded recursion, with their times: `is_unseen` if nothing is
+    /// known of time off the processor, and `is_binned` if a histogram has them.
+    #[inline]
+    pub fn of_ended(calls: u64, own: i64, inclusive: i64, is_unseen: bool, is_binned: bool) -> Self {
+        let unseen = if is_unseen && own != 0 { form::UNSEEN } else { 0 };
+        let unbinned = if !is_binned && calls != 0 { form::UNBINNED } else { 0 };
+        Self { form: unseen | unbinned, calls, own, inclusive }
+    }
+
     /// If these are usual: if nothing more can be told of them than that a path has had calls, which have ended, and times.
     fn of(counts: &Counts) -> Option<Self> {
         let units = |time: Time| i64::try_from(time.units()).ok();

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::gone::{self, Gone};
 use super::latest::{self, Latest};
-use super::measure::{Measured, Measures};
+use super::measure::{Measured, Measures, Sum};
 use crate::load::{Arena, Family, Function};
 use crate::time::Time;
 use crate::timeline::Slices;
@@ -68,10 +68,10 @@ pub enum Paths<'a> {
 
 impl Paths<'_> {
     /// What is made of the sums of some paths.
-    pub fn each_of<T: Send>(&self, paths: Range<usize>, make: impl Fn(usize, &Measured) -> T + Sync) -> Vec<T> {
+    pub fn each_of<T: Send>(&self, paths: Range<usize>, make: impl Fn(usize, Sum) -> T + Sync) -> Vec<T> {
         match self {
             Self::Whole(measures) => measures.each_of(paths, make),
-            Self::Since(measured) => paths.map(|index| make(index, &measured[index])).collect(),
+            Self::Since(measured) => paths.map(|index| make(index, Sum::Other(&measured[index]))).collect(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The merged tree of call paths.
 
+use std::sync::OnceLock;
+
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -177,7 +179,7 @@ const WORTH_ANOTHER_CORE: usize = 1 << 14;
 
 /// Does something with each of the lists that lie one after the other in one, by where they start and the last ends: with those of
 /// more than one path. Whether it said so of any.
-fn each_below(list: &mut [PathId], starts: &[u32], of: &(impl Fn(&mut [PathId]) -> bool + Sync)) -> bool {
+fn each_below(list: &mut [u64], starts: &[u32], of: &(impl Fn(&mut [u64]) -> bool + Sync)) -> bool {
     let (lists, first) = (starts.len() - 1, starts[0]);
     if list.len() > WORTH_ANOTHER_CORE && lists > 1 {
         let (some, others) = list.split_at_mut((starts[lists / 2] - first) as usize);
@@ -187,6 +189,31 @@ fn each_below(list: &mut [PathId], starts: &[u32], of: &(impl Fn(&mut [PathId]) 
     }
     let below = starts.windows(2).map(|ends| (ends[0] - first) as usize..(ends[1] - first) as usize);
     below.filter(|below| below.len() > 1).fold(false, |any, below| of(&mut list[below]) | any)
+}
+
+/// Puts paths that are below one in order, by their ranks, which they have before them. Whether any have the same key.
+fn sort_below(paths: &Paths, depths: &OnceLock<Vec<u32>>, below: &mut [u64]) -> bool {
+    below.sort_unstable();
+    if below.windows(2).all(|two| two[0] >> 32 != two[1] >> 32) {
+        return false;
+    }
+    // Paths that a recursion folds into lie above each other, so their depths tell them apart.
+    let depths = depths.get_or_init(|| depths_of(paths));
+    let folded = |ranked: u64| paths.folded_into(ranked as PathId);
+    let depth = |ranked: u64| folded(ranked).map_or(0, |position| depths[position as usize] + 1);
+    let key = |ranked: &u64| (ranked >> 32, depth(*ranked), folded(*ranked));
+    // In a damaged file they may not, and then others may lie between two that are the same.
+    below.sort_by_cached_key(key);
+    below.windows(2).any(|two| (two[0] >> 32, folded(two[0])) == (two[1] >> 32, folded(two[1])))
+}
+
+/// How many paths are above each.
+fn depths_of(paths: &Paths) -> Vec<u32> {
+    let mut depths: Vec<u32> = Vec::with_capacity(paths.len());
+    for id in 0..paths.len() as PathId {
+        depths.push(paths.parent(id).map_or(0, |parent| depths[parent as usize] + 1));
+    }
+    depths
 }
 
 /// The paths below each, in a few long lists: there may be millions of paths.
@@ -203,37 +230,26 @@ impl Children {
     fn sorted(paths: &Paths) -> Self {
         let ids = 0..paths.len() as PathId;
         let parent = |id: PathId| paths.parent(id).map_or(0, |parent| parent as usize + 1);
-        let mut depths = vec![0u32; paths.len()];
         let mut starts = vec![0u32; paths.len() + 2];
         for id in ids.clone() {
-            depths[id as usize] = paths.parent(id).map_or(0, |parent| depths[parent as usize] + 1);
             starts[parent(id) + 1] += 1;
         }
         for index in 1..starts.len() {
             starts[index] += starts[index - 1];
         }
+        // Each with the rank of what it leads to before it: that tells nearly all apart, without a look at any other list.
         let mut next = starts.clone();
-        let mut list = vec![0; paths.len()];
-        for id in ids.clone() {
+        let mut ranked = vec![0u64; paths.len()];
+        for (id, rank) in ids.zip(paths.ranks()) {
             let next = &mut next[parent(id)];
-            list[*next as usize] = id;
+            ranked[*next as usize] = u64::from(rank) << 32 | u64::from(id);
             *next += 1;
         }
-        // Paths that a recursion folds into lie above each other, so their depths tell them apart.
-        let folded = |id: PathId| paths.folded_into(id).map_or(0, |position| depths[position as usize] + 1);
-        let keys: Vec<(u32, u32)> = paths.ranks().zip(ids).map(|(rank, id)| (rank, folded(id))).collect();
-        let key = |id: PathId| keys[id as usize];
-        let is_twin =
-            |one: PathId, other: PathId| key(one) == key(other) && paths.folded_into(one) == paths.folded_into(other);
-        // In a damaged file they may not, and then others may lie between two that are the same.
-        let order = |one: &PathId, other: &PathId| {
-            let folded = || paths.folded_into(*one).cmp(&paths.folded_into(*other));
-            key(*one).cmp(&key(*other)).then_with(folded)
-        };
-        let has_twins = each_below(&mut list, &starts[..=paths.len() + 1], &|below| {
-            below.sort_unstable_by(order);
-            below.windows(2).any(|two| is_twin(two[0], two[1]))
-        });
+        drop(next);
+        let depths = OnceLock::new(); // asked for by few trees
+        let sort = |below: &mut [u64]| sort_below(paths, &depths, below);
+        let has_twins = each_below(&mut ranked, &starts[..=paths.len() + 1], &sort);
+        let list = ranked.into_iter().map(|ranked| ranked as PathId).collect();
         Self { list, starts, has_twins }
     }
 
