@@ -102,6 +102,8 @@ impl Measured {
 /// Times of all paths, from what was measured. `is_estimate`: it may not fit into the time of the path above.
 fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId) -> Measured) -> TimesList {
     let mut times = TimesList::of(tree.paths.len());
+    // What those directly below each path take, if they are to be fitted to it.
+    let mut all_below = vec![i64::MAX; if is_estimate { tree.paths.len() } else { 0 }];
     // Every path comes directly before those below it: in reverse, all below a path are done before it, and their sums are
     // the last that were begun.
     let mut sums: Vec<(PathId, Below)> = Vec::new();
@@ -111,6 +113,9 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         let below = sums.pop_if(|(of, _)| *of == path).map_or_else(Below::default, |(_, below)| below);
         if paths.is_untimed(path) {
             continue;
+        }
+        if let Some(all_below) = all_below.get_mut(id) {
+            *all_below = i64::try_from(below.inclusive.units()).unwrap_or(i64::MAX);
         }
         let Measured { own: self_measured, inclusive: inclusive_measured, closed, error, own_error } = measured(path);
         let is_elsewhere = paths.folded_into(path).is_some(); // it is counted at the path that it is folded into
@@ -150,6 +155,13 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
             fit_inside(tree, folds, recursion, &mut times);
         } else if is_estimate && !paths.is_untimed(path) {
             // What is no estimate fits: its inclusive times were added up of own ones.
+            let room = times.inclusive(id);
+            let taken =
+                all_below.get(id).filter(|taken| **taken != i64::MAX).map(|taken| Time::from_units((*taken).into()));
+            if let Some(taken) = taken.filter(|taken| *taken <= room) {
+                times.change(id, |times| set_own(times, room - taken)); // nearly always
+                continue;
+            }
             children.clear();
             children.extend(tree.children(path).map(|child| child as usize));
             fit_below(&children, id, &mut times);
@@ -277,6 +289,10 @@ impl Folds {
         let ids = 0..paths.len();
         let parent = |id: usize| paths.parent(id as PathId).map(|parent| parent as usize);
         let folded_into = |id: usize| paths.folded_into(id as PathId).map(|head| head as usize);
+        if !ids.clone().any(|id| folded_into(id).is_some() || paths.is_edge(id as PathId)) {
+            let none = || vec![false; paths.len()];
+            return Self { is_head: none(), is_inside: none(), is_on_cycle: none() };
+        }
         let mut is_head = vec![false; paths.len()];
         ids.clone().filter_map(folded_into).for_each(|head| is_head[head] = true);
         let mut is_inside = vec![false; paths.len()];
