@@ -7,13 +7,17 @@ import { chromium } from "playwright-core";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+/** Longer than anything takes, however busy the machine is. */
+const timeout = 120_000;
+
 /** Opens pages of the service, one story after the other, in a window of this width and these colours. */
 export async function inBrowser({ width = 1280, colorScheme = "light" }, story) {
   // As root, which gates often are, it has no sandbox.
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"], timeout });
   try {
     // The axe that is put into the page is no script of the service's, which alone may run there.
     const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true });
+    context.setDefaultTimeout(timeout);
     const page = await context.newPage();
     const complaints = [];
     page.on("pageerror", (error) => complaints.push(error.message));

@@ -35,10 +35,10 @@ for (const width of [1280, 390]) {
     await page.waitForFunction(() => Number(document.querySelector("[aria-label='functions'] tbody tr").getAttribute("aria-rowindex")) > 100);
     assert.deepEqual(await widths(), before, "columns stay as wide");
 
-    // From row to row by the keyboard; what comes into sight is drawn.
+    // From row to row by the keyboard; what comes into sight is drawn, however fast the keys come.
     await page.evaluate(() => scrollTo(0, 0));
     await page.locator("[aria-label='functions'] tr[aria-rowindex='2'] button").focus();
-    for (let row = 3; row < 90; row++) await page.keyboard.press("Tab");
+    await Promise.all(Array.from({ length: 87 }, () => page.keyboard.press("Tab")));
     await page.waitForFunction(() => document.activeElement?.closest("tr")?.getAttribute("aria-rowindex") === "89");
   });
 }

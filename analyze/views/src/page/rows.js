@@ -17,6 +17,8 @@ export class Rows {
     this.body = body;
     this.above = document.createElement("div");
     this.below = document.createElement("div");
+    // What is drawn and forgotten moves nothing: there is room for it. Browsers would scroll by its height.
+    for (const part of this.parts) part.style.setProperty("overflow-anchor", "none");
     this.count = 0;
     this.height = height;
     this.first = 0;
@@ -24,6 +26,7 @@ export class Rows {
     this.row = /** @type {(index: number) => HTMLElement} */ (() => document.createElement("div"));
     // Before it is in the page, nothing has a height.
     new ResizeObserver(() => (this.height ? this.follow() : this.show(this.count, this.row))).observe(box);
+    body.addEventListener("focusin", () => this.follow()); // keys may come faster than what is scrolled is told
   }
 
   /** What is put into the page. */
