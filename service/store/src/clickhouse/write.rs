@@ -14,7 +14,7 @@ use crate::id::Id;
 use crate::kept::{Head, Sums, own};
 
 /// How many rows are put into the table of paths at once: few large parts are less to merge, and must be in memory.
-pub const AT_ONCE: usize = 1 << 19;
+pub const AT_ONCE: usize = 3 << 18;
 
 /// Which frame of which recording, of what time.
 pub struct Slice {
