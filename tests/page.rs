@@ -535,7 +535,9 @@ fn nothing_keeps_anybody_out() {
     {
         assert!(run_to_end(diytrace(folder.path()).args(words)).status.success(), "{words:?}");
     }
-    browser::tell("axe.mjs", &service, &addresses);
+    for some in addresses.chunks(6) {
+        browser::tell("axe.mjs", &service, some); // all of them would take a busy machine too long
+    }
     drop(service);
     browser::tell("axe.mjs", &Service::start(folder.path(), &["--token-file", "tokens"]), &["/explore"]);
     let folder = tempfile::tempdir().unwrap();

@@ -100,17 +100,15 @@ pub fn making_one(table: &str, cluster: &str) -> String {
     )
 }
 
+/// An expression for the cluster that a store is over; empty if it is of one ClickHouse.
+pub const FOUND: &str = "ifNull((SELECT extract(engine_full, '^Distributed\\\\(''([^'']*)''') FROM system.tables \
+                         WHERE database = currentDatabase() AND name = 'store'), '')";
+
 /// Refuses a store that is not as it is asked for: over this cluster, or over none.
-pub fn check(client: &Client) -> Result<(), Error> {
-    let rows = client.rows(
-        "SELECT extract(engine_full, '^Distributed\\\\(''([^'']*)''') FROM system.tables \
-         WHERE database = currentDatabase() AND name = 'store'",
-        &[],
-    )?;
-    let found = Reader::of(&rows).text().unwrap_or_default();
+pub fn check(client: &Client, found: &str) -> Result<(), Error> {
     let why = match &client.place.cluster {
         None if found.is_empty() => return Ok(()),
-        Some(cluster) if *cluster == found => return Ok(()),
+        Some(cluster) if cluster == found => return Ok(()),
         Some(_) if found.is_empty() => "this store is of one ClickHouse; leave out ?cluster=".to_owned(),
         _ => format!("this store is over the cluster {found}; write ?cluster={found}"),
     };

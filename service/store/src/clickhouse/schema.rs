@@ -208,19 +208,19 @@ pub fn make(client: &Client, create: bool) -> Result<(), Error> {
         client.run(&format!("INSERT INTO store SELECT {VERSION} WHERE (SELECT count() FROM store) = 0"))?;
         version = self::version(client)?;
     }
-    if let Version::Is(_) = version {
-        cluster::check(client)?;
+    if let Version::Is(_, cluster) = &version {
+        cluster::check(client, cluster)?;
     }
-    if let (true, Version::Is(older @ (WITHOUT_SAMPLED | LARGE_FUNCTIONS))) = (create, &version) {
+    if let (true, Version::Is(older @ (WITHOUT_SAMPLED | LARGE_FUNCTIONS), _)) = (create, &version) {
         if *older == WITHOUT_SAMPLED {
             client.run(SAMPLED)?;
         }
         client.run(&format!("INSERT INTO store SELECT {VERSION}"))?;
-        version = Version::Is(VERSION);
+        version = Version::Is(VERSION, String::new());
     }
     match version {
-        Version::Is(WITHOUT_SAMPLED..=VERSION) => Ok(()),
-        Version::Is(version) => Err(Error::OtherVersion { store: store(), version, known: VERSION }),
+        Version::Is(WITHOUT_SAMPLED..=VERSION, _) => Ok(()),
+        Version::Is(version, _) => Err(Error::OtherVersion { store: store(), version, known: VERSION }),
         Version::NoDatabase | Version::NoStore { is_empty: true } => Err(Error::NoDatabase { store: store() }),
         Version::NoStore { is_empty: false } => Err(foreign()),
     }
@@ -272,16 +272,22 @@ fn make_later(client: &Client, table: &str, statement: &str) -> Result<(), Error
 }
 
 enum Version {
-    Is(u32),
+    /// And the cluster that it is over; empty if it is of one ClickHouse.
+    Is(u32, String),
     NoDatabase,
-    NoStore { is_empty: bool },
+    NoStore {
+        is_empty: bool,
+    },
 }
 
 fn version(client: &Client) -> Result<Version, Error> {
     let options = [("default_format", "RowBinary")];
-    let found = match client.ask(true, &options, b"SELECT max(version) FROM store HAVING count() > 0") {
+    let query = format!("SELECT max(version), {} FROM store HAVING count() > 0", cluster::FOUND);
+    let found = match client.ask(true, &options, query.as_bytes()) {
         Ok(rows) if !rows.is_empty() => {
-            return Reader::of(&rows).u32().map(Version::Is).ok_or_else(|| client.damaged("its version"));
+            let mut row = Reader::of(&rows);
+            let version = row.u32().zip(row.text()).map(|(version, cluster)| Version::Is(version, cluster));
+            return version.ok_or_else(|| client.damaged("its version"));
         }
         Ok(_) => return Ok(Version::NoStore { is_empty: true }), // somebody is making it, or was killed then
         Err(Failure::Said { reason: reason::UNKNOWN_DATABASE, .. }) => return Ok(Version::NoDatabase),
