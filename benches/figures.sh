@@ -21,7 +21,8 @@ export LC_ALL=C # the same figures everywhere: no decimal commas
 benches=$(cd "$(dirname "$0")" && pwd)
 kept=$benches/results/2026-11-23-amd-epyc # what the documents are about
 trust=$benches/results/2026-11-20-amd-epyc # but for verdicts
-moved=$benches/results/2026-11-24-intel-xeon # but for what was refactored, or is small, and stores on ClickHouse
+moved=$benches/results/2026-11-24-intel-xeon # but for what was refactored, or is small,
+stores=$benches/results/2026-11-25-amd-epyc # and stores
 busy=$benches/results/2026-11-22-intel-xeon # and for these
 again=$benches/results/2026-11-25-intel-xeon # what recording costs on another processor
 driven=$benches/results/2026-11-24-amd-epyc # and for load
@@ -44,7 +45,7 @@ verdicts() {
 stored() {
     local files=() options=()
     [[ $1 != -v ]] || { options=("$1" "$2"); shift 2; }
-    for file; do files+=("$moved/$file.tsv"); done
+    for file; do files+=("$stores/$file.tsv"); done
     awk -F'\t' "${options[@]}" -f "$benches/tables/store.awk" "${files[@]}"
 }
 without_first_line() { sed '1{/^$/d}'; }

@@ -184,6 +184,23 @@ fn outsiders_to_their_own_profile() {
     });
 }
 
+/// What letting signals in again takes was taken off callers as what blocking them had taken, which is more on some kernels: those with
+/// next to no time of their own had less than nothing, which is cut off in each process, and more in all of them than in the whole.
+#[test]
+fn new_paths_leave_no_caller_less_than_nothing() {
+    each_build("outsider.c", |program| {
+        let recorded = program.record().arg("environment").run();
+        let (whole, parts) = (recorded.report(), recorded.reports_by_process());
+        assert_eq!(parts.len(), 2);
+        for level in 0..12 {
+            let name = format!("level_{level}");
+            let sum: f64 = parts.iter().map(|part| part.function(&name).self_raw_ns).sum();
+            let of_whole = whole.function(&name).self_raw_ns;
+            assert!(sum - of_whole < 1.0, "{name}: {sum} ns in both, {of_whole} ns in the whole");
+        }
+    });
+}
+
 fn assert_all_levels(report: &common::Report, times: u64, how: &str) {
     for level in 0..=12 {
         assert_eq!(report.function(&format!("level_{level}")).calls, times << level, "{how}: level {level}");

@@ -7,8 +7,8 @@ use super::{Callee, Document, Function, Report};
 /// Sums of numbers that were rounded to a part of a nanosecond may be off by this part, and by a nanosecond.
 const ROUNDING: f64 = 1e-6;
 
-/// By how much a function's self time may fall below nothing in one process, where it is cut off: letting signals in again
-/// after a new path was made is taken off its callers by an estimate, which was up to 31 ns too much in 50 runs of `forks`.
+/// By how much a function's self time may fall below nothing in one process, where it is cut off: what the recorder spends is taken off
+/// callers as other readings of the clock tell it than theirs.
 const CUT_OFF_NS: f64 = 100.0;
 
 /// Checks a document. It is complete if no functions were selected.
