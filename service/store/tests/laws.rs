@@ -573,8 +573,8 @@ fn many_frames_together_are_as_one_after_the_other(keeper: Keeper) {
     );
 }
 
-fn after_a_frame_that_is_refused_those_before_it_are_in(keeper: Keeper) {
-    let (_folder, mut store) = store(keeper);
+/// Frames of 5, 3 and 7 calls, of which the second overlaps one of 2 calls that is put in here.
+fn with_one_refused(store: &mut Stored) -> [Frame; 3] {
     let calls = |calls: u64| {
         let call = || diytrace_profile::testing::Call { function: 0x1000, own: 10, callees: Vec::new() };
         let calls: Vec<_> = (0..calls).map(|_| call()).collect();
@@ -583,7 +583,12 @@ fn after_a_frame_that_is_refused_those_before_it_are_in(keeper: Keeper) {
     let labels: [_; 1] = [("service", "s")];
     store.put(&frame(7, &calls(2), &labels, 25)).unwrap();
     let late = Frame { sequence: 3, start: 20, holds_later: false, ..frame(7, &calls(3), &labels, 30) };
-    let frames = [frame(1, &calls(5), &labels, 10), late, frame(2, &calls(7), &labels, 10)];
+    [frame(1, &calls(5), &labels, 10), late, frame(2, &calls(7), &labels, 10)]
+}
+
+fn after_a_frame_that_is_refused_those_before_it_are_in(keeper: Keeper) {
+    let (_folder, mut store) = store(keeper);
+    let frames = with_one_refused(&mut store);
     assert!(matches!(store.put_all(&frames), Err(Error::Overlap { .. })));
     assert_eq!(store.select(&Query::default(), &GroupBy::All).unwrap().merged.groups[0].calls, 2 + 5);
     assert_eq!(store.put(&frames[0]).unwrap(), Put::Known);
@@ -593,15 +598,7 @@ fn after_a_frame_that_is_refused_those_before_it_are_in(keeper: Keeper) {
 /// In a ClickHouse, those before it were known when all came one by one, so who counts what is new left them out.
 fn a_frame_that_is_refused_keeps_no_other_out(keeper: Keeper) {
     let (_folder, mut store) = store(keeper);
-    let calls = |calls: u64| {
-        let call = || diytrace_profile::testing::Call { function: 0x1000, own: 10, callees: Vec::new() };
-        let calls: Vec<_> = (0..calls).map(|_| call()).collect();
-        family(vec![arena(record(&calls, Costs::default(), 3))])
-    };
-    let labels: [_; 1] = [("service", "s")];
-    store.put(&frame(7, &calls(2), &labels, 25)).unwrap();
-    let late = Frame { sequence: 3, start: 20, holds_later: false, ..frame(7, &calls(3), &labels, 30) };
-    let frames = [frame(1, &calls(5), &labels, 10), late, frame(2, &calls(7), &labels, 10)];
+    let frames = with_one_refused(&mut store);
     let frames = frames.map(|frame| Incoming::default().decode(&encode(&frame), 1 << 20).unwrap());
     let taken = store.put_received(&frames).unwrap();
     assert!(matches!(taken[..], [Ok((Put::Added, 1)), Err(Error::Overlap { .. }), Ok((Put::Added, 1))]), "{taken:?}");

@@ -5,6 +5,7 @@ use diytrace_profile::module::ModuleKey;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::binary::{Reader, Writer};
+use super::literal::listed;
 use super::store::{ClickHouse, Known};
 use crate::dictionary::{Dictionary, Path};
 use crate::id::Id;
@@ -138,97 +139,49 @@ pub struct Build {
 
 /// Reads it.
 pub fn read(store: &ClickHouse, build: u64) -> Result<Build, Error> {
-    for _ in 0..MOST_TRIES {
-        let rows = store.client.rows(&question(build), &[])?;
-        if let Some(all) = Found::read(&rows).and_then(Found::build) {
-            return Ok(all);
+    read_rows(store, build)?.ok_or_else(|| store.damaged("a table of paths"))
+}
+
+fn read_rows(store: &ClickHouse, build: u64) -> Result<Option<Build>, Error> {
+    let mut all = Build::default();
+    let rows = store.client.rows(
+        &format!("SELECT id, any(module), any(address) FROM place WHERE build = {build} GROUP BY id ORDER BY id"),
+        &[],
+    )?;
+    let mut places = Vec::new();
+    let mut rows = Reader::of(&rows);
+    while !rows.is_at_end() {
+        let (Some(id), Some(module), Some(address)) = (rows.u64(), rows.u64(), rows.u64()) else { return Ok(None) };
+        places.push((id, module, address));
+    }
+    let Some(numbers) = modules(store, &mut all, &places)? else { return Ok(None) };
+    for (id, module, address) in places {
+        all.places.insert(id, all.place_ids.len() as u32);
+        all.place_ids.push(id);
+        all.dictionary.push_place((numbers.get(&module).copied(), address));
+    }
+    // A path is deeper than those that it refers to.
+    let query = format!(
+        "SELECT id, any(parent), any(function), any(site), any(hook), any(flags), any(folded_into), min(target) FROM path \
+         WHERE build = {build} GROUP BY id ORDER BY any(depth), id"
+    );
+    let rows = store.client.rows(&query, &[])?;
+    let mut rows = Reader::of(&rows);
+    while !rows.is_at_end() {
+        let Some((id, path)) = path(&mut rows, &all) else { return Ok(None) };
+        all.paths.insert(id, all.path_ids.len() as u32);
+        all.path_ids.push(id);
+        if !all.dictionary.push_path(path) {
+            return Ok(None);
         }
     }
-    Err(store.damaged("a table of paths"))
+    Ok(Some(all))
 }
 
-/// How often it is read where somebody who puts new paths in meanwhile may have let it see them, but not all that they refer to.
-const MOST_TRIES: usize = 3;
-
-/// What asks for all that there is of a build, in one answer, as each question takes a while: rows of a kind, nine numbers and a
-/// text. Who puts new ones in begins with what others refer to, so those that refer to others are looked at first.
-fn question(build: u64) -> String {
-    let zeros = |count: usize| vec!["0::UInt64"; count].join(", ");
-    format!(
-        "SELECT {PATH}::UInt64, id, any(depth)::UInt64, any(parent), any(function), any(site), any(hook), any(flags)::UInt64, \
-         any(folded_into), min(target), '' FROM path WHERE build = {build} GROUP BY id \
-         UNION ALL SELECT {PLACE}::UInt64, id, any(module), any(address), {}, '' FROM place WHERE build = {build} GROUP BY id \
-         UNION ALL SELECT {MODULE}::UInt64, id, {}, any(key) FROM module \
-         WHERE id GLOBAL IN (SELECT module FROM place WHERE build = {build}) GROUP BY id",
-        zeros(6),
-        zeros(8),
-    )
-}
-
-const PATH: u64 = 0;
-const PLACE: u64 = 1;
-const MODULE: u64 = 2;
-
-/// What was found of a build.
-#[derive(Default)]
-struct Found<'a> {
-    /// How deep paths are, their numbers, and all else.
-    paths: Vec<(u64, u64, [u64; 7])>,
-    /// Numbers of places, their modules, and addresses there.
-    places: Vec<(u64, u64, u64)>,
-    modules: Vec<(u64, &'a [u8])>,
-}
-
-impl<'a> Found<'a> {
-    fn read(rows: &'a [u8]) -> Option<Self> {
-        let (mut all, mut rows) = (Self::default(), Reader::of(rows));
-        while !rows.is_at_end() {
-            let (kind, id, mut numbers) = (rows.u64()?, rows.u64()?, [0; 8]);
-            for number in &mut numbers {
-                *number = rows.u64()?;
-            }
-            let (text, [first, rest @ ..]) = (rows.bytes()?, numbers);
-            match kind {
-                PATH => all.paths.push((first, id, rest)),
-                PLACE => all.places.push((id, first, rest[0])),
-                MODULE => all.modules.push((id, text)),
-                _ => return None,
-            }
-        }
-        // They come in any order. A path is deeper than those that it refers to.
-        all.paths.sort_unstable();
-        all.places.sort_unstable();
-        all.modules.sort_unstable();
-        Some(all)
-    }
-
-    /// As a dictionary, if all that something refers to is there.
-    fn build(self) -> Option<Build> {
-        let mut all = Build::default();
-        let mut numbers: FxHashMap<u64, i64> = FxHashMap::default();
-        for (id, key) in self.modules {
-            numbers.insert(id, all.modules.len() as i64);
-            all.modules.push(postcard::from_bytes(key).ok()?);
-        }
-        for (id, module, address) in self.places {
-            let module = if module == 0 { None } else { Some(*numbers.get(&module)?) };
-            all.places.insert(id, all.place_ids.len() as u32);
-            all.place_ids.push(id);
-            all.dictionary.push_place((module, address));
-        }
-        for (_, id, numbers) in self.paths {
-            let path = path(numbers, &all)?;
-            all.paths.insert(id, all.path_ids.len() as u32);
-            all.path_ids.push(id);
-            if !all.dictionary.push_path(path) {
-                return None;
-            }
-        }
-        Some(all)
-    }
-}
-
-fn path([parent, function, site, hook, flags, folded_into, target]: [u64; 7], all: &Build) -> Option<Path> {
+fn path(row: &mut Reader, all: &Build) -> Option<(u64, Path)> {
+    let (id, parent) = (row.u64()?, row.u64()?);
+    let [function, site, hook] = [row.u64()?, row.u64()?, row.u64()?];
+    let (flags, folded_into, target) = (row.u32()?, row.u64()?, row.u64()?);
     // 0 is none; what is some must be there.
     let some = |numbers: &FxHashMap<u64, u32>, id: u64| match id {
         0 => Some(None),
@@ -239,10 +192,30 @@ fn path([parent, function, site, hook, flags, folded_into, target]: [u64; 7], al
         function: *all.places.get(&function)?,
         site: *all.places.get(&site)?,
         hook: *all.places.get(&hook)?,
-        flags: u32::try_from(flags).ok()?,
+        flags,
         folded_into: some(&all.paths, folded_into)?,
     };
-    Some(Path { key, target: some(&all.places, target)? })
+    Some((id, Path { key, target: some(&all.places, target)? }))
+}
+
+/// The modules that places are in: their numbers in the dictionary.
+fn modules(
+    store: &ClickHouse,
+    all: &mut Build,
+    places: &[(u64, u64, u64)],
+) -> Result<Option<FxHashMap<u64, i64>>, Error> {
+    let wanted: FxHashSet<u64> = places.iter().map(|(_, module, _)| *module).filter(|module| *module != 0).collect();
+    let mut numbers = FxHashMap::default();
+    let query = format!("SELECT id, any(key) FROM module WHERE id IN {} GROUP BY id", listed(wanted.iter().copied()));
+    let rows = store.client.rows(&query, &[])?;
+    let mut rows = Reader::of(&rows);
+    while !rows.is_at_end() {
+        let (Some(id), Some(key)) = (rows.u64(), rows.bytes()) else { return Ok(None) };
+        let Ok(key) = postcard::from_bytes(key) else { return Ok(None) };
+        numbers.insert(id, all.modules.len() as i64);
+        all.modules.push(key);
+    }
+    Ok((numbers.len() == wanted.len()).then_some(numbers))
 }
 
 /// What is known of modules.
