@@ -50,11 +50,59 @@ pub unsafe fn open<M: Mode>(
                 _ => open_folded::<M>(thread, node_ref, inside, function, site, hook, sp),
             };
         }
-        arch::count_at::<{ offset_of!(NodeRecord, slot) + offset_of!(Slot, calls) }, _>(node);
+        let counters = &raw mut (*node).slot;
+        if M::BITS & bits::COUNTED != 0 {
+            push::<M>(thread, node_ref, function, site, hook, sp, 0);
+            return counted::start(counters);
+        }
+        if thread.count.get() + 1 >= thread.next_window.get() {
+            return open_at_window::<M>(thread, node_ref, function, site, hook, sp);
+        }
+        // The processor takes so long to read its clock that it does all that follows meanwhile.
+        let now = M::Clock::now();
+        let frame = push::<M>(thread, node_ref, function, site, hook, sp, now);
+        arch::count_at::<{ offset_of!(Thread, count) }, _>(ptr::from_ref(thread).cast_mut());
+        (*frame).count = thread.count.get();
+        begin::<M>(thread, frame, counters);
+    }
+}
+
+/// Counts a plain call, which begins at that moment, and gives it a frame.
+#[inline(always)]
+unsafe fn push<M: Mode>(
+    thread: &Thread,
+    node_ref: Ref,
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+    now: u64,
+) -> *mut Frame {
+    // SAFETY: the caller's node, and room for the frame.
+    unsafe {
+        arch::count_at::<{ offset_of!(NodeRecord, slot) + offset_of!(Slot, calls) }, _>(thread.node(node_ref));
         let frame = reserve(thread, node_ref, function, site, hook, sp);
-        ((*frame).bits, (*frame).inside) = (M::BITS, 0);
+        ((*frame).bits, (*frame).inside, (*frame).start) = (M::BITS, 0, now);
         fill(thread, frame, node_ref); // the position of a node without flags
-        start::<M>(thread, frame, &raw mut (*node).slot);
+        frame
+    }
+}
+
+/// Opens a plain call where something is to be done about windows.
+#[cold]
+#[inline(never)]
+unsafe fn open_at_window<M: Mode>(
+    thread: &Thread,
+    node_ref: Ref,
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+) {
+    // SAFETY: the caller's node, and room for the frame.
+    unsafe {
+        let frame = push::<M>(thread, node_ref, function, site, hook, sp, M::Clock::now());
+        start::<M>(thread, frame, &raw mut (*thread.node(node_ref)).slot);
     }
 }
 
@@ -164,7 +212,7 @@ pub unsafe fn open_by_function(thread: &Thread, function: usize, site: usize, ho
     }
 }
 
-/// Starts the clock of a call whose frame is filled in otherwise.
+/// Starts the clock of a call whose frame has everything else.
 #[inline(always)]
 unsafe fn start<M: Mode>(thread: &Thread, frame: *mut Frame, counters: *mut Slot) {
     // SAFETY: the caller's counters.
@@ -175,10 +223,11 @@ unsafe fn start<M: Mode>(thread: &Thread, frame: *mut Frame, counters: *mut Slot
         arch::count_at::<{ offset_of!(Thread, count) }, _>(ptr::from_ref(thread).cast_mut());
         let count = thread.count.get();
         (*frame).count = count;
-        if count == thread.next_window.get() {
+        if count >= thread.next_window.get() {
             return start_after_step::<M>(thread, frame, counters);
         }
-        start_now::<M>(thread, frame, counters);
+        (*frame).start = M::Clock::now();
+        begin::<M>(thread, frame, counters);
     }
 }
 
@@ -189,21 +238,31 @@ unsafe fn start_after_step<M: Mode>(thread: &Thread, frame: *mut Frame, counters
     // SAFETY: the caller's counters.
     unsafe {
         calibration_steps::step_timed(thread);
-        start_now::<M>(thread, frame, counters);
+        (*frame).start = M::Clock::now();
+        begin::<M>(thread, frame, counters);
     }
 }
 
+/// Says in the file when a call has begun; which is now, if the thread was switched out before: that was its caller's time.
 #[inline(always)]
-unsafe fn start_now<M: Mode>(thread: &Thread, frame: *mut Frame, counters: *mut Slot) {
-    // SAFETY: the caller's counters.
+unsafe fn begin<M: Mode>(thread: &Thread, frame: *mut Frame, counters: *mut Slot) {
+    // SAFETY: the caller's frame and counters.
     unsafe {
-        let start = M::Clock::now();
-        (*frame).start = start;
-        (*counters).mark = start & !mark::BITS | mark::OPEN;
-        // After the clock: until then it was the caller's time.
+        (*counters).mark = (*frame).start & !mark::BITS | mark::OPEN;
         if thread.is_switched() {
-            off_cpu::before_entry(thread, frame);
+            begin_anew::<M>(thread, frame, counters);
         }
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn begin_anew<M: Mode>(thread: &Thread, frame: *mut Frame, counters: *mut Slot) {
+    // SAFETY: the caller's frame and counters.
+    unsafe {
+        off_cpu::before_entry(thread, frame);
+        (*frame).start = M::Clock::now();
+        (*counters).mark = (*frame).start & !mark::BITS | mark::OPEN;
     }
 }
 

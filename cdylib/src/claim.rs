@@ -56,7 +56,6 @@ pub fn claim(thread: &Thread) -> bool {
     thread.nodes.clear();
     thread.functions.clear();
     thread.call_sites.clear();
-    thread.path_cache.clear();
     thread.children.set(family.children.load(Ordering::Relaxed));
     children::forget(thread);
     thread.directory.set(-1);

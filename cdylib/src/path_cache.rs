@@ -1,7 +1,8 @@
 //! Nodes found lately: where the hooks look for a call's path first.
 //!
-//! The children of one parent lie side by side, in one cache line, which begins with the parent's own name: of a line that is
-//! another parent's no node is worth looking at, and in a program of millions of paths each look would be a cache miss.
+//! The children of one parent lie side by side, in a line, which begins with the parent's own name: of a line that is
+//! another parent's no node is worth looking at, and in a program of millions of paths each look would be a cache miss. A line is
+//! two of the processor's, as an interpreter's main loop calls from a hundred places.
 
 use crate::field::Field;
 use core::ptr;
@@ -9,14 +10,14 @@ use profile::Ref;
 
 /// Words of a line: the parent's name, and children. Each child has a place in the second half; where another is put there it goes
 /// to its place in the first half, unless that is the name's.
-const LINE: usize = 16;
+const LINE: usize = 32;
 
 /// Places of children.
 const PLACES: usize = LINE / 2;
 
-const LINES: usize = 128;
+const LINES: usize = 256;
 
-/// The cache. What is found in it is looked at before it is believed.
+/// The cache. What is found in it is looked at before it is believed. All zeros, it is empty.
 #[repr(C, align(64))]
 pub struct PathCache([[Field<Ref>; LINE]; LINES]);
 
@@ -57,7 +58,7 @@ impl PathCache {
 
     /// Forgets all.
     pub fn clear(&self) {
-        self.0.as_flattened().iter().for_each(|word| word.set(0));
+        self.0.iter().for_each(|line| line[0].set(0));
     }
 }
 
