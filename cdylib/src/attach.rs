@@ -13,9 +13,10 @@ use crate::ring;
 use crate::switches;
 use crate::sys::{self, SignalsBlocked};
 use crate::table::Table;
-use crate::thread::{Thread, WIPED, live};
+use crate::thread::{Thread, live};
 use core::ptr;
 use core::sync::atomic::Ordering;
+use profile::GRANULE;
 use profile::header::clock::TSC;
 use profile::header::timing;
 
@@ -41,7 +42,7 @@ pub fn new(family: &'static Family) -> sys::Result<*mut Thread> {
     let thread = memory.cast::<Thread>();
     // SAFETY: the mapping is new and has room for all of them, zeros are valid for each, and each begins a page.
     unsafe {
-        let is_ready = frame::commit(frames, FIRST_FRAMES).and_then(|()| sys::wipe_on_fork(thread.cast(), WIPED));
+        let is_ready = frame::commit(frames, FIRST_FRAMES).and_then(|()| sys::wipe_on_fork(thread.cast(), GRANULE));
         if let Err(errno) = is_ready {
             sys::unmap(frames.cast(), reserved * size_of::<Frame>());
             return Err(give_back(errno));
@@ -78,6 +79,7 @@ pub fn settle(thread: &Thread) {
     thread.live.store(live::LOST, Ordering::Relaxed);
     if was_forked {
         switches::leave_parents(thread);
+        thread.path_cache.leave_parents();
     } else {
         thread.path_cache.clear();
     }
@@ -160,7 +162,7 @@ pub fn abandon(thread: &Thread) {
         }
     }
     thread.busy.set(0);
-    thread.path_cache.clear(); // as in a child's state
+    thread.path_cache.clear(); // as in a child's state, which has nothing that could be found
     ring::forget_unfinished(thread);
     thread.stacks.iter().for_each(|stack| stack.set((0, 0)));
     forget_addresses(thread);

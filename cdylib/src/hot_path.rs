@@ -1,6 +1,6 @@
 //! The hot path: what happens on every call that is recorded, in a thread that has an arena.
 //!
-//! Entry finds the call's node, counts it, pushes a frame and reads the clock last. Exit reads the clock first, adds
+//! Entry finds the call's node, reads the clock, counts the call and pushes a frame. Exit reads the clock first, adds
 //! the time to the node and to the function's histogram, and pops the frame. What happens rarely is a call into
 //! `slow_path`.
 

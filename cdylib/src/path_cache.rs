@@ -7,6 +7,7 @@
 use crate::field::Field;
 use core::ptr;
 use profile::Ref;
+use profile::node::{ROOT, SKIPPED};
 
 /// Words of a line: the parent's name, and children. Each child has a place in the second half; where another is put there it goes
 /// to its place in the first half, unless that is the name's.
@@ -54,6 +55,14 @@ impl PathCache {
             line[0].set(parent);
         }
         line[place].set(node);
+    }
+
+    /// Forgets what a forked child would find of its parent process': who is called from nowhere. All else belongs to nodes that a
+    /// child's calls are not made from, and to clear it would be to copy it.
+    pub fn leave_parents(&self) {
+        for parent in [ROOT, SKIPPED] {
+            self.0[index(parent)][0].set(0);
+        }
     }
 
     /// Forgets all.

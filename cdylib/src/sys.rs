@@ -368,12 +368,13 @@ pub unsafe fn commit_memory(address: *mut u8, size: usize) -> Result<()> {
     call!(SYS_mprotect, address, size, libc::PROT_READ | libc::PROT_WRITE).map(drop)
 }
 
-/// Gives the memory of private pages back; they read as zeros from now on.
+/// Gives the memory of private pages back; they read as zeros from now on. False if the kernel refuses (they are locked), or must
+/// not be asked.
 ///
 /// # Safety
 /// The range must be private memory of the recorder's whose contents nobody needs.
-pub unsafe fn forget_pages(address: *mut u8, size: usize) {
-    let _ = call!(SYS_madvise, address, size, libc::MADV_DONTNEED);
+pub unsafe fn forget_pages(address: *mut u8, size: usize) -> bool {
+    call!(SYS_madvise, address, size, libc::MADV_DONTNEED).is_ok()
 }
 
 /// Gives a mapping back.

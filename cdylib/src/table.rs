@@ -63,6 +63,21 @@ impl Slots {
         (self.mask() + 1) * size_of::<u64>()
     }
 
+    /// Empties them. Where they are many, in no more time than where they are few: a forked child would copy its parent's, page by
+    /// page, if it wrote to them.
+    ///
+    /// # Safety
+    /// They must be the index's; who looks something up in them meanwhile finds nothing.
+    unsafe fn empty(self) {
+        // SAFETY: the caller's slots.
+        unsafe {
+            let is_small = self.size() <= Table::FIRST_SIZE;
+            if is_small || !sys::forget_pages(self.first.cast(), self.size()) {
+                ptr::write_bytes(self.first, 0, self.mask() + 1);
+            }
+        }
+    }
+
     #[inline(always)]
     fn first_of(self, hash: u64) -> usize {
         (hash >> self.shift) as usize
@@ -143,7 +158,7 @@ impl Table {
         self.other.set(0);
         if other != 0 {
             // SAFETY: as in `move_to`; no lookup began in these since they were in use.
-            unsafe { sys::forget_pages(Slots::of(other).first.cast(), old.size()) };
+            unsafe { Slots::of(other).empty() };
         }
         self.move_to(Slots::new(larger.cast(), (old.mask() + 1) * 2), key_of);
         true
@@ -180,7 +195,7 @@ impl Table {
         self.gone.set(0);
         // SAFETY: a lookup that a signal handler has interrupted may go on in the old slots, and finds nothing there, or what is
         // put there later: it asks again, or is right.
-        unsafe { sys::forget_pages(old.first.cast(), old.size()) };
+        unsafe { old.empty() };
     }
 
     /// Adds a record that is not in it, after [`Self::make_room`].
@@ -217,7 +232,7 @@ impl Table {
         }
         let slots = Slots::of(self.root.get());
         // SAFETY: the slots are ours.
-        unsafe { ptr::write_bytes(slots.first, 0, slots.mask() + 1) };
+        unsafe { slots.empty() };
         self.used.set(0);
         self.gone.set(0);
     }

@@ -72,8 +72,6 @@ pub struct Thread {
     /// See [`live`]. Alone on its page, which a fork wipes.
     pub live: AtomicU64,
     rest_of_page: [u64; 511],
-    /// Nodes found lately. A fork wipes them, too: a child has others, and need not copy these.
-    pub path_cache: PathCache,
     /// The latest open call.
     pub top: Field<*mut Frame>,
     /// Where the family's file is mapped.
@@ -236,6 +234,8 @@ pub struct Thread {
     pub pthread: Field<usize>,
     /// Whether a thread has it.
     pub in_use: AtomicBool,
+    /// Nodes found lately.
+    pub path_cache: PathCache,
     /// See [`OUTSIDERS`].
     pub outsiders: [Field<usize>; OUTSIDERS],
     /// See [`KNOWN_PAGES`].
@@ -245,9 +245,6 @@ pub struct Thread {
     /// See [`DISTANCES`].
     pub distances: [Field<Distance>; DISTANCES],
 }
-
-/// How many bytes of a state a fork wipes.
-pub const WIPED: usize = offset_of!(Thread, top);
 
 /// Levels of paths that may give way, by how many bits their numbers of calls have.
 pub const LEVELS: usize = 48;
