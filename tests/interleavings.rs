@@ -76,6 +76,21 @@ fn a_node_has_one_owner() {
     });
 }
 
+/// What a node's words say of the next free one, they say to its owner alone.
+#[test]
+fn a_free_node_leads_its_owner_to_the_next_one() {
+    const NEXT: u64 = 8;
+    loom::model(|| {
+        let node = Arc::new([AtomicU64::new(0), AtomicU64::new(NEXT)]);
+        let take =
+            |node: Arc<[AtomicU64; 2]>, key| thread::spawn(move || room::take_free([&node[0], &node[1]], [key, key]));
+        let takers = [0x1000, 0x2000].map(|key| take(node.clone(), key));
+        let mut found = takers.map(|taker| taker.join().unwrap());
+        found.sort_unstable();
+        assert_eq!(found, [None, Some(NEXT)]);
+    });
+}
+
 /// An arena's words, and who writes to it at the moment.
 struct Arena {
     entry: AtomicU64,

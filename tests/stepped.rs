@@ -70,6 +70,16 @@ fn a_reset_that_a_handler_has_taken_up_is_not_taken_up_again() {
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
 
+/// Where paths give way, a child that a handler forks in the middle of a hook does the rest of it as well, with a list of free nodes
+/// that is its parent's: whatever it takes, the parent goes on.
+#[test]
+fn a_child_forked_in_the_middle_takes_no_free_node_from_its_parent() {
+    let mut forking = cases(&fixture("stepped.c", *builds().last().unwrap()));
+    forking.retain(|case| case.scenario.name == "recycled-in-a-ring" && case.action.name == "fork-on");
+    let failures = each(forking, |case| take_all(case, "signal", 2, 11));
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
 /// A parent steps and sends a signal: the kernel alone decides when it comes.
 #[test]
 fn signals_that_a_parent_sends() {

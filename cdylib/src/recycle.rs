@@ -214,7 +214,6 @@ unsafe fn give_way(thread: &Thread, node_ref: Ref) -> Option<Ref> {
 ///
 /// The state must not yet be seen by its hooks.
 pub fn begin(thread: &Thread) {
-    free_nodes::clear(thread);
     coldness::begin(thread);
     thread.hand.set((0, 0));
     thread.most_recycled.set((0, 0));
@@ -230,16 +229,12 @@ pub fn begin(thread: &Thread) {
         while block_ref != 0 {
             let block: *mut Block = at(thread.base, block_ref);
             for node_ref in (0..(*block).nodes).map(|index| arena::nth(block_ref, block, index)) {
-                let node = thread.node(node_ref);
-                (*node).flags &= !(flag::HELD as u16);
-                // Also one for which room was taken, and nothing else done before the process ended.
-                if (*node).parent == 0 && (*node).key[0] == 0 && (*node).slot.calls == 0 {
-                    free_nodes::add(thread, node_ref);
-                }
+                (*thread.node(node_ref)).flags &= !(flag::HELD as u16);
                 paths += 1;
             }
             block_ref = (*block).next;
         }
+        free_nodes::list(thread);
     }
     thread.path_count.set(paths);
 }

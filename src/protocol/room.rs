@@ -49,3 +49,14 @@ fn exchange(counts: &AtomicU64, take: impl Fn(u32, u32) -> Option<(u32, u32)>) -
 pub fn claim(word: &AtomicU64, key: u64) -> bool {
     word.compare_exchange(0, key, Ordering::AcqRel, Ordering::Acquire).is_ok()
 }
+
+/// Makes the first node of a list of free ones this call's, by its key's words, of which the second leads to the next: that is the
+/// answer. `None` if the other process of a fork has taken it: its second word means something else by now, and nobody here knows
+/// what comes next.
+pub fn take_free(words: [&AtomicU64; 2], key: [u64; 2]) -> Option<u64> {
+    claim(words[0], key[0]).then(|| {
+        let next = words[1].load(Ordering::Relaxed);
+        words[1].store(key[1], Ordering::Relaxed);
+        next
+    })
+}
