@@ -44,12 +44,17 @@ UNSEEN static pid_t begin_rival(void)
     return rival;
 }
 
-int main(int argc, char **argv)
+/* What is recorded begins here: to be moved to that processor is to wait for it. */
+APART static void serve(int n)
 {
-    int n = argc > 1 ? atoi(argv[1]) : 1000;
-    pid_t rival = begin_rival();
     for (int i = 0; i < n; i++) slow();
     for (int i = 0; i < 8 * n; i++) quick();
+}
+
+UNSEEN int main(int argc, char **argv)
+{
+    pid_t rival = begin_rival();
+    serve(argc > 1 ? atoi(argv[1]) : 1000);
     kill(rival, SIGKILL);
     waitpid(rival, NULL, 0);
     return 0;
