@@ -50,59 +50,13 @@ pub unsafe fn open<M: Mode>(
                 _ => open_folded::<M>(thread, node_ref, inside, function, site, hook, sp),
             };
         }
-        let counters = &raw mut (*node).slot;
-        if M::BITS & bits::COUNTED != 0 {
-            push::<M>(thread, node_ref, function, site, hook, sp, 0);
-            return counted::start(counters);
-        }
-        if thread.count.get() + 1 >= thread.next_window.get() {
-            return open_at_window::<M>(thread, node_ref, function, site, hook, sp);
-        }
         // The processor takes so long to read its clock that it does all that follows meanwhile.
-        let now = M::Clock::now();
-        let frame = push::<M>(thread, node_ref, function, site, hook, sp, now);
-        arch::count_at::<{ offset_of!(Thread, count) }, _>(ptr::from_ref(thread).cast_mut());
-        (*frame).count = thread.count.get();
-        begin::<M>(thread, frame, counters);
-    }
-}
-
-/// Counts a plain call, which begins at that moment, and gives it a frame.
-#[inline(always)]
-unsafe fn push<M: Mode>(
-    thread: &Thread,
-    node_ref: Ref,
-    function: usize,
-    site: usize,
-    hook: usize,
-    sp: usize,
-    now: u64,
-) -> *mut Frame {
-    // SAFETY: the caller's node, and room for the frame.
-    unsafe {
-        arch::count_at::<{ offset_of!(NodeRecord, slot) + offset_of!(Slot, calls) }, _>(thread.node(node_ref));
+        let now = if M::BITS & bits::COUNTED != 0 { 0 } else { M::Clock::now() };
+        arch::count_at::<{ offset_of!(NodeRecord, slot) + offset_of!(Slot, calls) }, _>(node);
         let frame = reserve(thread, node_ref, function, site, hook, sp);
         ((*frame).bits, (*frame).inside, (*frame).start) = (M::BITS, 0, now);
         fill(thread, frame, node_ref); // the position of a node without flags
-        frame
-    }
-}
-
-/// Opens a plain call where something is to be done about windows.
-#[cold]
-#[inline(never)]
-unsafe fn open_at_window<M: Mode>(
-    thread: &Thread,
-    node_ref: Ref,
-    function: usize,
-    site: usize,
-    hook: usize,
-    sp: usize,
-) {
-    // SAFETY: the caller's node, and room for the frame.
-    unsafe {
-        let frame = push::<M>(thread, node_ref, function, site, hook, sp, M::Clock::now());
-        start::<M>(thread, frame, &raw mut (*thread.node(node_ref)).slot);
+        start::<M>(thread, frame, &raw mut (*node).slot);
     }
 }
 
@@ -182,6 +136,9 @@ unsafe fn open_folded<M: Mode>(
         (*frame).bits = bits;
         fill(thread, frame, position(thread.base, node_ref, node));
         if bits & bits::UNTIMED == 0 {
+            if M::BITS & bits::COUNTED == 0 {
+                (*frame).start = M::Clock::now();
+            }
             start::<M>(thread, frame, counters);
         }
     }
@@ -212,7 +169,7 @@ pub unsafe fn open_by_function(thread: &Thread, function: usize, site: usize, ho
     }
 }
 
-/// Starts the clock of a call whose frame has everything else.
+/// Has a call begin whose frame has everything, also when that is.
 #[inline(always)]
 unsafe fn start<M: Mode>(thread: &Thread, frame: *mut Frame, counters: *mut Slot) {
     // SAFETY: the caller's counters.
@@ -226,7 +183,6 @@ unsafe fn start<M: Mode>(thread: &Thread, frame: *mut Frame, counters: *mut Slot
         if count >= thread.next_window.get() {
             return start_after_step::<M>(thread, frame, counters);
         }
-        (*frame).start = M::Clock::now();
         begin::<M>(thread, frame, counters);
     }
 }

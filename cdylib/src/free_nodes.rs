@@ -2,14 +2,12 @@
 //!
 //! **Forks.** A signal handler may fork in the middle of a hook, whose rest is then done in both processes. The list is the parent's: a
 //! child takes nothing from it. If it has got further than that when it is forked, either may be the first to take a node; the other
-//! then knows nothing of the list any more, and it is made anew of what no path has ([`list`]).
+//! then knows nothing of the list any more, which is forgotten, and found again when a node is looked for next ([`crate::recycle`]).
 
-use crate::arena;
-use crate::family::at;
 use crate::thread::{Thread, live};
 use core::sync::atomic::{AtomicU64, Ordering};
 use profile::protocol::room;
-use profile::{Block, NodeRecord, Ref};
+use profile::{NodeRecord, Ref};
 
 /// Free nodes that are kept for sums of paths that give way: without them none could.
 pub const KEPT: u32 = 8;
@@ -21,25 +19,20 @@ pub fn take(thread: &Thread, key: [u64; 2]) -> Option<(Ref, *mut NodeRecord)> {
 
 /// The same, and be it the last: for sums of paths that give way.
 pub fn take_any(thread: &Thread, key: [u64; 2]) -> Option<(Ref, *mut NodeRecord)> {
-    for is_known in [true, false] {
-        if !is_known {
-            // SAFETY: the arena is the thread's.
-            unsafe { list(thread) };
-        }
-        let free = thread.free.get();
-        if free == 0 || is_forked(thread) {
-            return None;
-        }
-        let place = thread.node(free);
-        // SAFETY: free nodes are the arena's, and lead to each other.
-        let words = unsafe { [0, 1].map(|word: usize| AtomicU64::from_ptr(&raw mut (*place).key[word])) };
-        if let Some(next) = room::take_free(words, key) {
-            thread.free.set(next as Ref);
-            thread.free_count.set(thread.free_count.get().saturating_sub(1));
-            return Some((free, place));
-        }
+    let free = thread.free.get();
+    if free == 0 || is_forked(thread) {
+        return None;
     }
-    None
+    let place = thread.node(free);
+    // SAFETY: free nodes are the arena's, and lead to each other.
+    let words = unsafe { [0, 1].map(|word: usize| AtomicU64::from_ptr(&raw mut (*place).key[word])) };
+    let Some(next) = room::take_free(words, key) else {
+        clear(thread);
+        return None;
+    };
+    thread.free.set(next as Ref);
+    thread.free_count.set(thread.free_count.get().saturating_sub(1));
+    Some((free, place))
 }
 
 /// Whether there is one for another path.
@@ -66,29 +59,8 @@ pub unsafe fn add(thread: &Thread, node_ref: Ref) {
     thread.free_count.set(thread.free_count.get() + 1);
 }
 
-/// Finds those of the thread's arena, unless that is a forked child's parent's.
-///
-/// # Safety
-/// The arena must be the thread's.
-pub unsafe fn list(thread: &Thread) {
+/// Forgets all.
+pub fn clear(thread: &Thread) {
     thread.free.set(0);
     thread.free_count.set(0);
-    let mut block_ref = thread.arena_ref.get();
-    while block_ref != 0 {
-        let block: *mut Block = at(thread.base, block_ref);
-        // SAFETY: blocks of the arena lead to each other.
-        unsafe {
-            for node_ref in (0..(*block).nodes).map(|index| arena::nth(block_ref, block, index)) {
-                if is_forked(thread) {
-                    return;
-                }
-                let node = thread.node(node_ref);
-                // Also one for which room was taken, and nothing else done before the process ended.
-                if (*node).parent == 0 && (*node).key[0] == 0 && (*node).slot.calls == 0 {
-                    add(thread, node_ref);
-                }
-            }
-            block_ref = (*block).next;
-        }
-    }
 }

@@ -27,7 +27,7 @@ use crate::node;
 use crate::path;
 use crate::stand_in;
 use crate::stretch::Stage;
-use crate::thread::Thread;
+use crate::thread::{Thread, live};
 use core::sync::atomic::{AtomicU64, Ordering};
 use profile::node::{HAS_OTHERS, MANY, flag};
 use profile::{Block, Ref};
@@ -105,6 +105,9 @@ fn make_room_for(thread: &Thread, wanted: u32) {
     journal::undo(thread);
     if journal::record(thread).is_none() {
         return;
+    }
+    if thread.free.get() == 0 {
+        find_free(thread); // there are some where the list was forgotten
     }
     let header = thread.family.header();
     // SAFETY: the header is mapped, and the words are only changed by atomic operations.
@@ -234,7 +237,30 @@ pub fn begin(thread: &Thread) {
             }
             block_ref = (*block).next;
         }
-        free_nodes::list(thread);
     }
+    find_free(thread);
     thread.path_count.set(paths);
+}
+
+/// Lists the nodes of the arena that are free, unless it is a forked child's parent's.
+fn find_free(thread: &Thread) {
+    free_nodes::clear(thread);
+    let mut block_ref = thread.arena_ref.get();
+    while block_ref != 0 {
+        let block: *mut Block = at(thread.base, block_ref);
+        // SAFETY: the arena is the thread's; blocks lead to each other.
+        unsafe {
+            for node_ref in (0..(*block).nodes).map(|index| arena::nth(block_ref, block, index)) {
+                if thread.is(live::FORKED) {
+                    return;
+                }
+                let node = thread.node(node_ref);
+                // Also one for which room was taken, and nothing else done before the process ended.
+                if (*node).parent == 0 && (*node).key[0] == 0 && (*node).slot.calls == 0 {
+                    free_nodes::add(thread, node_ref);
+                }
+            }
+            block_ref = (*block).next;
+        }
+    }
 }
