@@ -2,7 +2,8 @@
  *
  *   cc -g -finstrument-functions -o preempted preempted.c
  *
- *   preempted N        N calls of `slow`, then eight times as many of `quick`
+ *   preempted N            N calls of `slow`, then eight times as many of `quick`
+ *   preempted N often      the child has the processor in short turns, thousands in a second
  *
  * Most of the time that passes, the child has. `slow` takes several times what `quick` does, and both the same in all of
  * their calls. */
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define APART __attribute__((noinline))
@@ -26,7 +28,17 @@ APART static void slow(void)
 
 APART static void quick(void) { sink++; }
 
-UNSEEN static pid_t begin_rival(void)
+/* Wakes, takes the processor from whoever has it, and sleeps. */
+UNSEEN static void take_turns(void)
+{
+    struct timespec pause = {0, 60000};
+    for (;;) {
+        for (int i = 0; i < 100000; i++) sink++;
+        nanosleep(&pause, NULL);
+    }
+}
+
+UNSEEN static pid_t begin_rival(int often)
 {
     cpu_set_t first;
     CPU_ZERO(&first);
@@ -38,6 +50,7 @@ UNSEEN static pid_t begin_rival(void)
     if (rival == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) _exit(0);
+        if (often) take_turns();
         for (;;) sink++;
     }
     if (nice(5) < 0) exit(3);
@@ -53,7 +66,7 @@ APART static void serve(int n)
 
 UNSEEN int main(int argc, char **argv)
 {
-    pid_t rival = begin_rival();
+    pid_t rival = begin_rival(argc > 2);
     serve(argc > 1 ? atoi(argv[1]) : 1000);
     kill(rival, SIGKILL);
     waitpid(rival, NULL, 0);

@@ -87,6 +87,26 @@ fn what_calls_take_between_windows_counts_however_often_others_had_the_processor
     });
 }
 
+/// Where others took the processor from a thread in a window, what they had it for was once taken off the calls after the window,
+/// which then seemed to have taken nothing.
+#[test]
+fn what_a_thread_was_off_the_processor_in_a_window_is_not_taken_off_the_calls_after_it() {
+    each_build("preempted.c", |program| {
+        let recorded = program.record().args(&["20000", "often"]).set("WINDOWS", "700").run();
+        let bytes = fs::read(&recorded.profiles()[0]).unwrap();
+        let file = File::open(&bytes).unwrap();
+        if file.header().clock != TSC {
+            return; // there are no windows
+        }
+        let kept = results(&file).max_by_key(|results| results.made).unwrap();
+        let timed = |window: usize| f64::from(kept.differences[window]) + f64::from(kept.noted[window]);
+        // As much as hooks take in a loop, or nearly: less is no call that was recorded.
+        let least = (file.header().inner_cost + file.header().outer_cost) as f64 / 2.0;
+        let all: Vec<f64> = (0..kept.count as usize).map(timed).collect();
+        assert!(all.iter().all(|ticks| *ticks > least), "{all:?} beside {least}");
+    });
+}
+
 /// The parent goes on, and its window may be over when the child looks into the ring.
 #[test]
 fn a_child_that_fork_knows_nothing_of_finds_the_calls_that_were_open() {

@@ -34,6 +34,8 @@ pub struct Window {
     pub timed_calls: Field<u64>,
     /// The moment when all calls began to be timed again.
     pub since: Field<Moment>,
+    /// Whether the thread was off the processor before that for a time of which it has not been told.
+    pub is_off_due: Field<bool>,
     /// What calls have taken between that and noted stretches, since the latest result was kept.
     pub between: Field<Between>,
     /// How often the thread had been switched out when that began.

@@ -2,6 +2,7 @@
 
 use crate::calibration::{Between, Moment, Stage};
 use crate::clock::{Clock, Tsc};
+use crate::off_cpu;
 use crate::processor::{self, Off};
 use crate::settings::Settings;
 use crate::switches;
@@ -19,7 +20,7 @@ pub fn schedule(thread: &Thread) {
     thread.next_window.set(if is_tried { thread.count.get() + first } else { u64::MAX });
     if is_tried {
         // Calls that are open now begin anew.
-        thread.window.since.set(Moment { inside: thread.window.inside.get(), ..moment(thread, Tsc::now()) });
+        begin_anew(thread, Moment { inside: thread.window.inside.get(), ..moment(thread, Tsc::now()) });
     }
 }
 
@@ -34,8 +35,15 @@ pub fn pause(thread: &Thread) {
         let usual = least_pause(thread).max(so_far / part);
         so_far + usual / 2 + u64::from(thread.random_below(usual.min(u32::MAX.into()) as u32 + 1))
     };
-    thread.window.since.set(moment(thread, Tsc::now()));
+    begin_anew(thread, moment(thread, Tsc::now()));
     thread.next_window.set(wait(thread.count.get()));
+}
+
+/// All calls are timed again from that moment on.
+fn begin_anew(thread: &Thread, since: Moment) {
+    // The kernel may have been asked before the thread was switched out for the last time.
+    thread.window.is_off_due.set(thread.is_switched());
+    thread.window.since.set(since);
 }
 
 /// Calls between windows, at first.
@@ -59,11 +67,7 @@ pub fn inside(thread: &Thread, now: u64) -> u64 {
 
 pub fn moment(thread: &Thread, now: u64) -> Moment {
     let off = match switches::has_page(thread) {
-        // Not what a hypervisor has taken: that is in the calls' times, in the cost's share of them as in the program's.
-        true => {
-            let Off { wait, preempted } = thread.off.get();
-            Off { wait: thread.family.ticks(wait), preempted: thread.family.ticks(preempted) }
-        }
+        true => off_cpu::so_far(thread),
         // Nobody knows which of both it was.
         false => Off { wait: now.wrapping_sub(thread.family.ticks(processor::own_ns())), preempted: 0 },
     };

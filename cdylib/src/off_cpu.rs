@@ -21,6 +21,7 @@
 use crate::arch;
 use crate::arena;
 use crate::busy::Busy;
+use crate::calibration::Moment;
 use crate::clock;
 use crate::family::at;
 use crate::frame::{Frame, NOTED};
@@ -132,18 +133,32 @@ fn tell(thread: &Thread, away_ns: u64) {
 ///
 /// The state must be [`crate::busy`].
 pub unsafe fn charge(thread: &Thread, frame: *const Frame, off: Off) {
+    if !thread.is_empty() {
+        thread.off.set(thread.off.get().plus(off));
+    }
+    if thread.window.is_off_due.get() {
+        // All of it was before the calls that are timed now.
+        thread.window.is_off_due.set(false);
+        thread.window.since.set(Moment { off: so_far(thread), ..thread.window.since.get() });
+    }
     // SAFETY: the caller's frame, and those below it; a node's record is the arena's.
     unsafe {
         let node = node_of(thread, frame);
         if off.sum() == 0 || node <= ROOT || !path::is_own(thread, node) {
             return;
         }
-        thread.off.set(thread.off.get().plus(off));
         let Some(record) = find_or_make(thread, node) else { return give_up(thread) };
         let record: *mut OffCpu = at(thread.base, record);
         arch::add(&raw mut (*record).wait_ns, off.wait);
         arch::add(&raw mut (*record).preempted_ns, off.preempted);
     }
+}
+
+/// What the thread was off the processor while calls were open, in ticks. Not what a hypervisor has taken: that is in the calls'
+/// times, in the cost's share of them as in the program's.
+pub fn so_far(thread: &Thread) -> Off {
+    let Off { wait, preempted } = thread.off.get();
+    Off { wait: thread.family.ticks(wait), preempted: thread.family.ticks(preempted) }
 }
 
 /// The node whose own time goes on while a call is the latest: where its calls are made from.

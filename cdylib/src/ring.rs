@@ -191,7 +191,6 @@ pub unsafe fn finish(thread: &Thread) {
         // First: from now on nobody notes anything.
         thread.ring_limit.set(0);
         compiler_fence(Ordering::SeqCst);
-        calibration_schedule::disturb(thread);
         if thread.ring_stage.get() == Stage::Open {
             take_stock(thread);
             thread.ring_reopened.set(0);
@@ -208,6 +207,8 @@ pub unsafe fn finish(thread: &Thread) {
         let off = thread.ring_off.get();
         thread.ring_off.set(Off::default());
         off_cpu::charge(thread, thread.top.get(), off);
+        // Not before: what the thread was off in the stretch is in no timed call.
+        calibration_schedule::disturb(thread);
         empty(thread);
         thread.ring_stage.set(Stage::Empty);
         compiler_fence(Ordering::SeqCst);
