@@ -1,7 +1,7 @@
 // A range of time that is drawn over a selection's timeline, by the mouse and by the keyboard.
 
 import assert from "node:assert/strict";
-import { calls, inBrowser, open, place } from "./common.mjs";
+import { calls, inBrowser, open, place, whole } from "./common.mjs";
 
 const bars = "svg.chart";
 const [from, to] = ["Beginning of the range", "End of the range"];
@@ -12,10 +12,12 @@ async function answered({ since, until }) {
   return (await answer.json()).reports[0].calls;
 }
 
-/** Waits until the page shows a range, or all time. */
+/** Waits until the page shows a range, or all time, and its own numbers: those of the address before stay until they come. */
 async function shown(page, isRange) {
   await page.waitForURL((url) => url.hash.includes("since=") === isRange);
-  await page.waitForSelector(`main${isRange ? ":has" : ":not(:has"}(button:text-is('All time'))${isRange ? "" : ")"}`);
+  await page.waitForFunction((isRange) => document.querySelector("main:not([aria-busy]) pre")?.textContent.includes("--since") === isRange, isRange);
+  await whole(page);
+  assert.equal(await page.getByRole("button", { name: "All time" }).count(), isRange ? 1 : 0);
 }
 
 await inBrowser({}, async (page) => {

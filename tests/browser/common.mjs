@@ -39,7 +39,7 @@ export async function open(page, address) {
 
 /** Waits until all parts of what is shown have come. */
 export async function whole(page) {
-  await page.waitForFunction(() => !document.querySelector("main [aria-busy=true]"));
+  await page.waitForFunction(() => !document.querySelector("main[aria-busy=true], main [aria-busy=true]"));
 }
 
 /** The page that is open, and what it has chosen. */

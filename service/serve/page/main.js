@@ -35,6 +35,7 @@ async function draw(isLive = false) {
   const { path, words } = place();
   if (isLive && (!isFree(path) || document.hidden)) return;
   const [mine, start] = [++drawn, performance.now()];
+  if (!isLive) main.setAttribute("aria-busy", "true"); // what is there is of another address
   drawing++;
   began = start;
   try {
@@ -57,6 +58,7 @@ async function drawNow({ isLive, mine, path, words }) {
   if (mine !== drawn || (isLive && !isFree(path))) return; // somebody has gone on
   const [held, scrolled] = [document.activeElement && main.contains(document.activeElement) ? nameOf(document.activeElement) : null, scrollY];
   main.replaceChildren(...parts);
+  main.removeAttribute("aria-busy");
   document.title = `${main.querySelector("h1")?.textContent ?? "diytrace"} · diytrace`;
   for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("header nav a"))) {
     if (link.hash === `#${path}`) link.setAttribute("aria-current", "page");
