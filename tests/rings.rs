@@ -107,6 +107,18 @@ fn what_a_thread_was_off_the_processor_in_a_window_is_not_taken_off_the_calls_af
     });
 }
 
+/// A window that begins may be the first to look for the thread's stack, where an arena of another process has all paths. What that
+/// took was once taken off the calls twice, and they ended before they had begun.
+#[test]
+fn what_is_spent_within_other_work_of_the_recorder_is_taken_off_once() {
+    each_build("last-calls.c", |program| {
+        let recorded = program.record().arg("100").set("KEEP", "0").set("WINDOWS", "1").run();
+        let document = recorded.document(&[]);
+        assert!(!document.warns_of(&["the clock stepped back in"]), "{:?}", document.warnings);
+        recorded.report().assert_calls("1 main\n100 main → request\n100 request\n300 request → step\n300 step");
+    });
+}
+
 /// The parent goes on, and its window may be over when the child looks into the ring.
 #[test]
 fn a_child_that_fork_knows_nothing_of_finds_the_calls_that_were_open() {

@@ -10,6 +10,7 @@ use crate::fork;
 use crate::frame::{self, Frame};
 use crate::off_cpu;
 use crate::ring;
+use crate::spent::Spent;
 use crate::switches;
 use crate::sys::{self, SignalsBlocked};
 use crate::table::Table;
@@ -102,10 +103,11 @@ pub fn settle(thread: &Thread) {
     thread.no_spare_until.set(0);
     calibration_schedule::schedule(thread);
     let now = clock::now(thread.family.clock);
+    let spent = Spent::since(thread, now);
     thread.last.set(now);
     fork::inherit(thread);
     off_cpu::begin(thread);
-    thread.forget_time_since(now);
+    spent.end(thread);
     record(thread);
 }
 

@@ -13,6 +13,8 @@
 //! after any instruction: what is new is complete before anything leads to it.
 
 use crate::arch;
+use crate::clock;
+use crate::spent::Spent;
 use crate::stack;
 use crate::sys::{self, SignalsBlocked};
 use crate::thread::Thread;
@@ -34,9 +36,23 @@ impl<'a> Busy<'a> {
         Self::begin_with(thread, || (!does_without_blocking(thread)).then(SignalsBlocked::new))
     }
 
-    /// Whether signals are blocked meanwhile.
-    pub fn has_blocked(&self) -> bool {
-        self.signals.is_some()
+    /// Ends a change, and takes what was spent on it off all open calls. What comes behind this is the program's, but for what
+    /// letting signals in again takes: at least as long as it took when nothing came in between.
+    pub fn end(self, spent: Spent) {
+        let (thread, has_blocked) = (self.thread, self.signals.is_some());
+        let to_come = if has_blocked { thread.unblocking.get() } else { 0 };
+        let is_taken_off = spent.end_before(thread, to_come);
+        let unblocked = clock::now(thread.family.clock);
+        drop(self);
+        if has_blocked && is_taken_off {
+            let took = clock::now(thread.family.clock).saturating_sub(unblocked);
+            if to_come == 0 {
+                thread.unblocking.set(took);
+            } else if took < to_come {
+                thread.unblocking.set(took);
+                thread.give_back(to_come - took);
+            }
+        }
     }
 
     fn begin_with(thread: &'a Thread, block: impl FnOnce() -> Option<SignalsBlocked>) -> Option<Self> {

@@ -15,6 +15,7 @@ use crate::family::at;
 use crate::frame::bits;
 use crate::off_cpu;
 use crate::ring;
+use crate::spent::Spent;
 use crate::sys;
 use crate::thread::{Thread, live};
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -51,6 +52,7 @@ pub unsafe fn step_timed(thread: &Thread) {
         unsafe { off_cpu::before_entry(thread, thread.top.get()) };
     }
     let now = Tsc::now();
+    let spent = Spent::since(thread, now);
     let window = &thread.window;
     // SAFETY: the thread has an arena.
     unsafe {
@@ -68,7 +70,7 @@ pub unsafe fn step_timed(thread: &Thread) {
             Stage::Timed if is_outermost_timed(thread) => note_next(thread, now),
             _ => pause(thread),
         }
-        thread.forget_time_since(now);
+        spent.end(thread);
     }
     begin_stretch(thread);
 }
@@ -137,6 +139,7 @@ fn most(thread: &Thread, calls: u64) -> u64 {
 #[inline(never)]
 pub unsafe fn step_noted(thread: &Thread) -> bool {
     let now = Tsc::now();
+    let spent = Spent::since(thread, now);
     let window = &thread.window;
     // SAFETY: the thread has an arena.
     unsafe {
@@ -150,7 +153,7 @@ pub unsafe fn step_noted(thread: &Thread) -> bool {
         if is_noted && part + 1 < PARTS && slot < end_of(thread, part + 1) {
             window.part.set(part + 1);
             ring::go_on(thread, end_of(thread, part + 1), part + 1 >= WARM_UP_TWICE);
-            thread.forget_time_since(now);
+            spent.end(thread);
             begin_stretch(thread);
             return true;
         }
@@ -160,13 +163,13 @@ pub unsafe fn step_noted(thread: &Thread) -> bool {
             && is_outermost_timed(thread)
             && sys::context_switches() == window.switches.get();
         ring::finish(thread);
-        let since = Tsc::now();
+        let spent = Spent::begin(thread); // what came before, the end of the stretch has taken off
         // The ring still has what was noted.
         let found = [BEFORE, ONCE, TWICE].map(|part| is_complete.then(|| result(thread, part)).flatten());
         if let [Some(before), Some(once), Some(twice)] = found {
             keep(thread, before, once, twice);
         }
-        thread.forget_time_since(since);
+        spent.end(thread);
         pause(thread);
     }
     true

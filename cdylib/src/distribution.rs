@@ -175,7 +175,7 @@ fn first_in_octave(thread: &Thread, record: Ref, value: u64) {
         }
         let bins: *mut Bins = at(thread.base, bins(function, octave));
         arch::add_nth(bins.cast(), sub, 1);
-        spent.end(thread, busy);
+        busy.end(spent);
     }
 }
 

@@ -12,7 +12,7 @@
 //! off on the path whose time has it, but for an instruction or two.
 //!
 //! While the recorder does something rare for itself, which is no part of any call's time, it may be switched out, too. Then that
-//! stays part of the call's time (`Thread::forget_time_but`), and what it was off is told of it. A stretch of calls that are only noted ([`crate::ring`]) ends where the thread was switched out: where it has come
+//! stays part of the call's time ([`crate::spent`]), and what it was off is told of it. A stretch of calls that are only noted ([`crate::ring`]) ends where the thread was switched out: where it has come
 //! to is known then.
 //!
 //! Where the kernel cannot be asked, or not any more, the arena says so, and the reader tells no times on the processor at all.
@@ -27,6 +27,7 @@ use crate::family::at;
 use crate::frame::{Frame, NOTED};
 use crate::path;
 use crate::processor::{self, Off, OnProcessor};
+use crate::spent::Spent;
 use crate::states;
 use crate::switches;
 use crate::sys;
@@ -63,12 +64,12 @@ pub unsafe fn account(thread: &Thread, frame: *const Frame) {
         return;
     }
     let Some(_busy) = Busy::begin(thread) else { return };
-    let began = clock::now(thread.family.clock);
+    let spent = Spent::begin(thread);
     // SAFETY: the caller's frame.
     unsafe { charge(thread, frame, take(thread)) };
     // Where very many are open, to move all their beginnings would take longer than the thread may run at once, and so for ever.
     if thread.depth() < FEW {
-        thread.forget_time_since(began);
+        spent.end(thread);
     }
 }
 

@@ -123,7 +123,7 @@ pub fn extend(thread: &Thread, node: Ref) -> bool {
     // A hook that a signal handler has interrupted and forked in has a node of the parent process, which is not the thread's to change.
     // SAFETY: the node is the thread's, and complete.
     let is_made = is_own(thread, node) && unsafe { extension::ensure(thread, node) };
-    spent.end(thread, busy);
+    busy.end(spent);
     is_made
 }
 

@@ -13,6 +13,7 @@ use crate::node::{self, slot};
 use crate::path;
 use crate::recycle;
 use crate::shadow_stack;
+use crate::spent::Spent;
 use crate::stale_frames;
 use crate::stretch::{self, Open, Scratch, Stage};
 use crate::thread::{Thread, live};
@@ -56,7 +57,7 @@ struct Replay<'a> {
 pub unsafe fn run(thread: &Thread, now: u64) {
     // SAFETY: the ring is the thread's, and nothing is noted in it now.
     unsafe {
-        let forgotten = thread.forgotten.get();
+        let spent = Spent::since(thread, now);
         thread.replayed.set(0);
         let slots = (&raw const (*thread.scratch.get()).slots).cast();
         // What the thread was off came after all that is noted: the next hook ends the stretch.
@@ -76,7 +77,7 @@ pub unsafe fn run(thread: &Thread, now: u64) {
         compiler_fence(Ordering::SeqCst);
         replay.reopen(|replay, frame, call| replay.fill(frame, call));
         thread.last.set(thread.last.get().max(now));
-        thread.forget_time_but(now, forgotten, 0);
+        spent.end(thread);
     }
 }
 

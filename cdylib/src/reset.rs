@@ -6,6 +6,7 @@ use crate::claim;
 use crate::clock;
 use crate::fork;
 use crate::off_cpu;
+use crate::spent::Spent;
 use crate::thread::Thread;
 
 /// Clears what the thread has counted. The calls that are open stay so, as those that a forked child inherits do: they
@@ -15,6 +16,7 @@ use crate::thread::Thread;
 pub fn start_anew(thread: &Thread) -> bool {
     let Some(_busy) = Busy::begin(thread) else { return false };
     let began = clock::now(thread.family.clock);
+    let spent = Spent::since(thread, began);
     let epoch = thread.family.epoch();
     if thread.epoch() == epoch {
         return true; // a signal handler has come since the caller looked, and its calls are there already
@@ -25,7 +27,7 @@ pub fn start_anew(thread: &Thread) -> bool {
     thread.last.set(began);
     fork::begin_anew(thread);
     calibration_schedule::schedule(thread);
-    thread.forget_time_since(began);
+    spent.end(thread);
     thread.join(epoch); // last: until then a signal handler's calls come here, and are counted by their functions
     true
 }

@@ -167,7 +167,7 @@ unsafe fn new_path(
         };
     }
     let node = recycle::child(thread, parent, function, site, hook);
-    spent.end(thread, busy);
+    busy.end(spent);
     node
 }
 

@@ -2,10 +2,10 @@
 //! nothing about calls that are open elsewhere.
 
 use crate::arch;
-use crate::clock;
 use crate::field::Field;
 use crate::initial_stack;
 use crate::maps;
+use crate::spent::Spent;
 use crate::sys::{self, SignalsBlocked};
 use crate::thread::Thread;
 
@@ -61,7 +61,7 @@ pub fn find(thread: &Thread, sp: usize) -> Option<(usize, usize)> {
 #[cold]
 fn look(thread: &Thread, low: usize, high: usize) {
     let _blocked = SignalsBlocked::new();
-    let began = clock::now(thread.family.clock);
+    let spent = Spent::begin(thread);
     let mut found = [(0, 0); 2];
     maps::each_now_and_then(thread.family.clock, thread.family.pause(), |mapping| {
         for (sp, stack) in [low, high].into_iter().zip(&mut found) {
@@ -79,7 +79,7 @@ fn look(thread: &Thread, low: usize, high: usize) {
             thread.next_stack.set((thread.next_stack.get() + 1) % thread.stacks.len());
         }
     }
-    thread.forget_time_since(began);
+    spent.end(thread);
 }
 
 /// Whether a mapping is the stack that the thread was started on. A thread made by libc has its control block there.

@@ -5,7 +5,6 @@
 
 use crate::arch;
 use crate::busy::Busy;
-use crate::clock;
 use crate::code;
 use crate::counted;
 use crate::extension;
@@ -14,6 +13,7 @@ use crate::modules;
 use crate::node::{self, slot};
 use crate::path;
 use crate::shadow_stack;
+use crate::spent::Spent;
 use crate::stack;
 use crate::sys;
 use crate::thread::{DISTANCES, Distance, Thread};
@@ -66,14 +66,14 @@ pub unsafe fn is_gone_from(thread: &Thread, top: &Frame, call: Event, sp: usize)
         if site != top.site {
             return true;
         }
-        let began = clock::now(thread.family.clock);
+        let spent = Spent::begin(thread);
         let family = thread.family;
         let starts = |hook| code::is_of(family, hook, function);
         let is_gone = match starts(hook) {
             Some(is_own) => is_own && starts(full_hook(thread, top)) == Some(false),
             None => hook >= function && (function >= top.function || top.function > hook),
         };
-        thread.forget_time_since(began);
+        spent.end(thread);
         is_gone
     }
 }
@@ -91,7 +91,7 @@ pub unsafe fn is_gone_by_code(
 ) -> bool {
     /// Calls further out that are looked at.
     const LOOKED_AT: usize = 32;
-    let began = clock::now(thread.family.clock);
+    let spent = Spent::begin(thread);
     // SAFETY: the caller's promise; what has no table there is not looked at.
     unsafe {
         let table = modules::unwind_table(thread.family, full_hook(thread, caller));
@@ -107,7 +107,7 @@ pub unsafe fn is_gone_by_code(
         } else {
             further_out.take(LOOKED_AT).any(|hook| start(hook) == from)
         };
-        thread.forget_time_since(began);
+        spent.end(thread);
         is_gone
     }
 }

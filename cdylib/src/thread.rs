@@ -385,13 +385,9 @@ impl Thread {
         (((random >> 32) * u64::from(end)) >> 32) as u32
     }
 
-    /// Takes the time since `began`, which the recorder spent on something rare, off all open calls.
-    pub fn forget_time_since(&self, began: u64) {
-        self.forget_time_but(began, self.forgotten.get(), 0);
-    }
-
-    /// The same, where part of that time has been taken off already: what was, up to `began`, is given; and so many ticks more are
-    /// about to be spent.
+    /// Takes the time since `began`, which the recorder spent on something rare, off all open calls (see [`crate::spent`]). What
+    /// had been taken off up to `began` is given, as part of the time since may have been already; and so many ticks more are about
+    /// to be spent.
     ///
     /// Not where the thread was switched out meanwhile: what it was off is told of the path that has that time. Says whether it was
     /// taken off.

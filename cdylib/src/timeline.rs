@@ -3,10 +3,10 @@
 use crate::arch;
 use crate::arena;
 use crate::busy::Busy;
-use crate::clock;
 use crate::family::at;
 use crate::frame::bits;
 use crate::node;
+use crate::spent::Spent;
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::timeline::{FIRST_WIDTH, SLICES, Slice, parts, width_for};
@@ -101,11 +101,11 @@ unsafe fn timeline_of(thread: &Thread, record: Ref) -> Option<*mut Timeline> {
         }
         if (*function).timeline == 0 {
             let _busy = Busy::begin(thread)?;
-            let began = clock::now(thread.family.clock);
+            let spent = Spent::begin(thread);
             make(thread, function)?;
             // The latest call's time is over already.
             let start = (*thread.top.get()).start;
-            thread.forget_time_since(began);
+            spent.end(thread);
             (*thread.top.get()).start = start;
         }
         Some(at(thread.base, (*function).timeline))
