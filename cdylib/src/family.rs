@@ -76,8 +76,10 @@ pub struct File {
 /// Most bytes that are set aside for calls by function: room for 16,000 functions.
 const MOST_COUNTS: usize = 256 << 10;
 
-/// What a program that gives up its privileges can still fill.
-const HOLE: usize = 32 << 20;
+/// What a program that gives up its privileges can still fill: all of a file of the usual size. A server's workers may have hundreds
+/// of threads, of which none may make the file longer. Where files may not be so long, the second is tried.
+const HOLE: usize = 256 << 20;
+const SMALLER_HOLE: usize = 32 << 20;
 
 impl File {
     /// An open file, whose path stays valid.
@@ -106,9 +108,13 @@ impl File {
     pub fn extend_open(&self, fd: Fd, offset: usize, end: usize, most: usize) -> sys::Result<usize> {
         // Beyond the last byte before the end there is a hole: reserving the last byte makes the file that long, and
         // never shorter than another process has made it.
-        let far = (end + self.hole).min(most).max(end);
-        if self.hole > 0 && fd.reserve(far - 1, 1).is_ok() {
-            return Ok(far);
+        if self.hole > 0 {
+            for hole in [self.hole, SMALLER_HOLE] {
+                let far = (end + hole).min(most).max(end);
+                if fd.reserve(far - 1, 1).is_ok() {
+                    return Ok(far);
+                }
+            }
         }
         fd.reserve(offset, end - offset).map(|()| end)
     }
