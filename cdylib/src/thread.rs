@@ -392,10 +392,11 @@ impl Thread {
     /// Not where the thread was switched out meanwhile: what it was off is told of the path that has that time. Says whether it was
     /// taken off.
     pub fn forget_time_but(&self, began: u64, forgotten: u64, to_come: u64) -> bool {
+        let now = clock::now(self.family.clock);
+        // After the clock: what the thread is off from now on is in nothing that is taken off.
         if self.is_switched() {
             return false;
         }
-        let now = clock::now(self.family.clock);
         let before = self.forgotten.get();
         let spent = now.saturating_sub(began).saturating_sub(before.wrapping_sub(forgotten)) + to_come;
         self.forgotten.set(before.wrapping_add(spent));
