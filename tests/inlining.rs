@@ -113,3 +113,34 @@ fn bodies_inlined_into_each_other() {
         recorded.assert_agrees_with_the_event_log();
     });
 }
+
+/// gcc takes arguments off the stack later: what is inlined behind such a call was entered below its frame's stack pointer, and seemed
+/// to be left for good by whatever came next in that frame.
+#[test]
+fn bodies_behind_calls_whose_arguments_are_still_on_the_stack() {
+    each_build("deferred-pops.c", |program| {
+        for windows in ["0", "20", "300"] {
+            let recorded = program.record().arg("1000").set("WINDOWS", windows).logged().run();
+            recorded.assert_agrees_with_the_event_log();
+            let report = recorded.report();
+            report.assert_calls(
+                "1 main
+                 1_000 main → work
+                 1_000 work
+                 2_000 work → eight
+                 2_000 eight
+                 2_000 work → fourteen
+                 2_000 fourteen
+                 2_000 work → body
+                 2_000 body
+                 2_000 work → outer
+                 2_000 outer
+                 4_000 outer → inner
+                 4_000 inner
+                 2_000 outer → leaf
+                 2_000 leaf",
+            );
+            assert_eq!(report.unwound, 0, "none was left without a return");
+        }
+    });
+}

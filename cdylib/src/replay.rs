@@ -38,7 +38,7 @@ struct Replay<'a> {
     base_frame: *mut Frame,
     /// Where the calls are made from that none in the ring makes, that call's stack pointer, and the slot that says so.
     base: Place,
-    base_sp: u64,
+    base_call: Event,
     base_at: usize,
     /// The slot of the last such call.
     last_base: usize,
@@ -127,7 +127,7 @@ impl<'a> Replay<'a> {
             has_frames: false,
             base_frame: thread.ring_base.get(),
             base: Place { node: 0, position: ROOT, inside: 0 },
-            base_sp: u64::MAX,
+            base_call: Event { function: 0, site: 0, hook: 0, sp: u64::MAX },
             base_at: 0,
             last_base: 0,
             depth: 0,
@@ -171,13 +171,15 @@ impl<'a> Replay<'a> {
         unsafe {
             for at in 0..self.used {
                 match self.note(at) {
-                    Note::Base(_, sp) => (self.base_sp, self.last_base, self.depth) = (sp, at, 0),
+                    Note::Base(place, sp) => {
+                        (self.base_call, self.last_base, self.depth) = (self.call_of(&place, sp), at, 0);
+                    }
                     Note::Enter(entry) => {
                         *self.is_closed(at) = false;
-                        self.depth = noted::staying(self.all_open(), &entry);
+                        self.depth = noted::staying(self.all_open(), &self.base_call, &entry);
                         self.push(Open { entry, node: 0, position: 0, at: at as u16, own: 0, inside: 0 });
                     }
-                    Note::Exit(exit) => match noted::returning(self.all_open(), self.base_sp, &exit) {
+                    Note::Exit(exit) => match noted::returning(self.all_open(), &self.base_call, &exit) {
                         Left::Returns(index) => {
                             *self.is_closed((*self.open(index)).at.into()) = true;
                             self.depth = index;
@@ -190,6 +192,13 @@ impl<'a> Replay<'a> {
         }
     }
 
+    /// How a call that others are made from was entered, as far as its node tells.
+    fn call_of(&self, place: &Place, sp: u64) -> Event {
+        // SAFETY: its node is in the mapping.
+        let who = if place.node > ROOT { unsafe { node::who(self.thread.node(place.node)) } } else { (0, 0, 0) };
+        Event { function: who.0 as u64, site: who.1 as u64, hook: who.2 as u64, sp }
+    }
+
     unsafe fn take(&mut self, at: usize) {
         // SAFETY: the slot is one of the ring's.
         unsafe {
@@ -199,10 +208,10 @@ impl<'a> Replay<'a> {
             match self.note(at) {
                 Note::Base(place, sp) => {
                     self.leave_down_to(0, at);
-                    (self.base, self.base_sp, self.base_at) = (place, sp, at);
+                    (self.base, self.base_call, self.base_at) = (place, self.call_of(&place, sp), at);
                 }
                 Note::Enter(entry) => {
-                    let staying = noted::staying(self.all_open(), &entry);
+                    let staying = noted::staying(self.all_open(), &self.base_call, &entry);
                     self.leave_down_to(staying, at);
                     self.enter(at, entry);
                 }
@@ -341,7 +350,7 @@ impl<'a> Replay<'a> {
     unsafe fn exit(&mut self, at: usize, exit: &Event) {
         // SAFETY: the open calls' nodes and the base's frame are there.
         unsafe {
-            match noted::returning(self.all_open(), self.base_sp, exit) {
+            match noted::returning(self.all_open(), &self.base_call, exit) {
                 Left::Returns(index) => {
                     self.leave_down_to(index + 1, at);
                     self.lay(at, &*self.open(index));
@@ -462,9 +471,10 @@ impl<'a> Replay<'a> {
             }
             let Frame { node, position, inside, sp, .. } = *frame;
             self.base_frame = frame;
-            (self.base, self.base_sp) = (Place { node, position, inside }, sp as u64);
+            self.base = Place { node, position, inside };
+            self.base_call = self.call_of(&self.base, sp as u64);
             for slot in [stretch::slots(self.ring), self.slots.cast_mut()] {
-                slot.add(self.base_at).write_volatile(RingSlot::base(self.base, self.base_sp));
+                slot.add(self.base_at).write_volatile(RingSlot::base(self.base, self.base_call.sp));
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::path;
 use crate::recycle;
 use crate::shadow_stack::{self, fill, filled, is_inlined, pop, reserve};
 use crate::spent::Spent;
-use crate::stale_frames::{is_elsewhere, is_gone, switch_stack, unwind};
+use crate::stale_frames::{is_elsewhere, is_gone, raise_bodies, switch_stack, unwind};
 use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread};
 use profile::Ref;
 use profile::node::{ROOT, SKIPPED};
@@ -237,6 +237,11 @@ pub unsafe fn enter_after_unwinding<M: Mode>(thread: &Thread, function: usize, s
     unsafe {
         switch_stack(thread, sp);
         if !is_elsewhere(thread, thread.top.get(), sp) {
+            raise_bodies(thread, thread.top.get(), sp);
+        }
+        let top = &*thread.top.get();
+        let is_inside = top.sp > sp || is_inlined(top, site, hook, sp);
+        if !is_inside && !is_elsewhere(thread, top, sp) {
             while (*thread.top.get()).sp < sp && !is_elsewhere(thread, thread.top.get(), sp) {
                 unwind(thread);
             }
@@ -290,14 +295,21 @@ pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: 
             return stray(thread);
         }
         let tail = hook == site;
-        let mut found = None;
+        let (mut found, mut raised) = (None, None);
         let mut frame = top;
-        // Left or exited: this stack's frames below the stack pointer. A tail exit's own frame is the outermost of them.
+        // Left or exited: this stack's frames below the stack pointer. A tail exit's own frame is the outermost of them. A body that
+        // is inlined behind a call is entered below, where that one's arguments are still on the stack.
         while (*frame).sp < sp && !is_elsewhere(thread, frame, sp) {
             let below = frame.sub(1);
+            if tail && (*frame).function == function {
+                raise_bodies(thread, below, sp);
+            }
             let is_outermost = (*below).sp >= sp || is_elsewhere(thread, below, sp);
             if tail && is_outermost && (*frame).function == function {
                 found = Some(frame);
+            }
+            if !tail && raised.is_none() && (*frame).function == function && (*frame).site == site {
+                raised = Some(frame);
             }
             frame = below;
         }
@@ -308,6 +320,7 @@ pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: 
             }
             frame = frame.sub(1);
         }
+        found = found.or(raised);
         // A function that moves its stack pointer (`alloca`) exits below where it entered. So does a call for which there
         // was no room for a frame.
         let is_full = thread.top.get().add(1) == thread.limit.get();

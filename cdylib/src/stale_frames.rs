@@ -19,6 +19,7 @@ use crate::sys;
 use crate::thread::{DISTANCES, Distance, Thread};
 use crate::timeline;
 use core::mem::offset_of;
+use profile::node::ROOT;
 use profile::node::mark;
 use profile::ring::Event;
 use profile::{Arena, Ref, Slot};
@@ -110,6 +111,44 @@ pub unsafe fn is_gone_by_code(
         spent.end(thread);
         is_gone
     }
+}
+
+/// Gives bodies that are inlined into one frame, and open, the stack pointer that this had when it was entered, where something
+/// else comes at one above theirs, and not above that: arguments of the call before them were still on the stack as they were entered,
+/// and are not any more.
+///
+/// # Safety
+/// The latest of them must be the frame's.
+pub unsafe fn raise_bodies(thread: &Thread, latest: *mut Frame, sp: usize) {
+    // SAFETY: frames between bottom and top are there.
+    unsafe {
+        let bottom = thread.bottom.get();
+        let mut owner = latest;
+        while owner > bottom && owner.sub(1) > bottom && may_be_body_of(&*owner, &*owner.sub(1)) {
+            owner = owner.sub(1);
+        }
+        let frame_sp = (*owner).sp;
+        if (*latest).sp >= frame_sp || frame_sp < sp || frame_sp == usize::MAX {
+            return;
+        }
+        let spent = Spent::begin(thread);
+        let mut body = latest;
+        // Not what was called from where its caller was called from, itself or by a pointer.
+        let is_body = |frame: &Frame| {
+            frame.node > ROOT && code::is_of(thread.family, full_hook(thread, frame), frame.function) != Some(true)
+        };
+        while body > owner && is_body(&*body) {
+            (*body).sp = (*body).sp.max(frame_sp);
+            body = body.sub(1);
+        }
+        spent.end(thread);
+    }
+}
+
+/// Whether a call may be a body that is inlined into the same frame as that below it.
+fn may_be_body_of(frame: &Frame, below: &Frame) -> bool {
+    let is_there = frame.position != 0 && below.position != 0;
+    is_there && frame.site == below.site && frame.hook != below.hook && frame.function != below.function
 }
 
 /// The return address of the enter hook of an open call that has a node.

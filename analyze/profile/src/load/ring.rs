@@ -37,7 +37,8 @@ pub fn count(file: &File, arena: &mut Arena, modules: &[Module]) {
     let paths = arena.nodes.iter().zip(0..).map(|(node, index)| (key(node), index)).collect();
     let base = From { path: None, position: None, inside: 0, is_skipped: false };
     let done = done(&ring, arena);
-    let mut replay = Replay { file, arena, modules, paths, base, base_sp: u64::MAX, open: Vec::new(), done };
+    let base_call = Event { function: 0, site: 0, hook: 0, sp: u64::MAX };
+    let mut replay = Replay { file, arena, modules, paths, base, base_call, open: Vec::new(), done };
     for (at, note) in notes.iter().enumerate() {
         replay.take(at as u64, note);
     }
@@ -81,7 +82,8 @@ struct Replay<'a> {
     modules: &'a [Module],
     paths: FxHashMap<Key, u32>,
     base: From,
-    base_sp: u64,
+    /// How that call was entered.
+    base_call: Event,
     open: Vec<Open>,
     /// How many slots are counted already.
     done: u64,
@@ -91,14 +93,15 @@ impl Replay<'_> {
     fn take(&mut self, at: u64, note: &Note) {
         match note {
             Note::Base(place, sp) => {
-                (self.base, self.base_sp) = (self.place(place), *sp);
+                self.base = self.place(place);
+                self.base_call = self.call_of(&self.base, *sp);
                 self.leave_down_to(0, at < self.done);
             }
             Note::Enter(entry) => {
-                self.leave_down_to(noted::staying(&self.open, entry), at < self.done);
+                self.leave_down_to(noted::staying(&self.open, &self.base_call, entry), at < self.done);
                 self.enter(entry, at < self.done);
             }
-            Note::Exit(exit) => match noted::returning(&self.open, self.base_sp, exit) {
+            Note::Exit(exit) => match noted::returning(&self.open, &self.base_call, exit) {
                 Left::Returns(index) => {
                     self.leave_down_to(index + 1, at < self.done);
                     self.open.truncate(index);
@@ -129,6 +132,12 @@ impl Replay<'_> {
             inside: place.inside,
             is_skipped: place.position == SKIPPED,
         }
+    }
+
+    fn call_of(&self, base: &From, sp: u64) -> Event {
+        let node = base.path.map(|path| self.arena.nodes.get(path as usize));
+        let of = |part: fn(&Node) -> u64| node.as_ref().map_or(0, part);
+        Event { function: of(|node| node.function), site: of(|node| node.site), hook: of(|node| node.hook), sp }
     }
 
     fn latest(&self) -> From {
