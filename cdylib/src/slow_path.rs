@@ -237,7 +237,7 @@ pub unsafe fn enter_after_unwinding<M: Mode>(thread: &Thread, function: usize, s
     unsafe {
         switch_stack(thread, sp);
         if !is_elsewhere(thread, thread.top.get(), sp) {
-            raise_bodies(thread, thread.top.get(), sp);
+            raise_bodies(thread, thread.top.get(), site, hook, sp);
         }
         let top = &*thread.top.get();
         let is_inside = top.sp > sp || is_inlined(top, site, hook, sp);
@@ -302,7 +302,7 @@ pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: 
         while (*frame).sp < sp && !is_elsewhere(thread, frame, sp) {
             let below = frame.sub(1);
             if tail && (*frame).function == function {
-                raise_bodies(thread, below, sp);
+                raise_bodies(thread, below, site, hook, sp);
             }
             let is_outermost = (*below).sp >= sp || is_elsewhere(thread, below, sp);
             if tail && is_outermost && (*frame).function == function {

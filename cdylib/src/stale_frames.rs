@@ -119,7 +119,7 @@ pub unsafe fn is_gone_by_code(
 ///
 /// # Safety
 /// The latest of them must be the frame's.
-pub unsafe fn raise_bodies(thread: &Thread, latest: *mut Frame, sp: usize) {
+pub unsafe fn raise_bodies(thread: &Thread, latest: *mut Frame, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames between bottom and top are there.
     unsafe {
         let bottom = thread.bottom.get();
@@ -133,9 +133,13 @@ pub unsafe fn raise_bodies(thread: &Thread, latest: *mut Frame, sp: usize) {
         }
         let spent = Spent::begin(thread);
         let mut body = latest;
-        // Not what was called from where its caller was called from, itself or by a pointer.
+        // Not what was called from where its caller was called from, itself or by a pointer; and nothing of a module that may have
+        // been unloaded since that was left: a body lies in code that is running.
+        let table = |address| modules::unwind_table(thread.family, address);
+        let running = [hook, site].map(table);
         let is_body = |frame: &Frame| {
-            frame.node > ROOT && code::is_of(thread.family, full_hook(thread, frame), frame.function) != Some(true)
+            let hook = if frame.node > ROOT { full_hook(thread, frame) } else { return false };
+            running.contains(&table(hook)) && code::is_of(thread.family, hook, frame.function) != Some(true)
         };
         while body > owner && is_body(&*body) {
             (*body).sp = (*body).sp.max(frame_sp);
