@@ -512,21 +512,25 @@ fn a_leak_of_connections_is_named() {
     assert_names("leak", "take_connection", "cost");
 }
 
-/// A second's first fifth is slept away in the function that has each request: who waits then, waits in there.
+/// A second's first fifth is slept away in the function that has each request: who waits then, waits in there. What other programs
+/// do may make so many moments slow that chance could have done it, and nothing is named: then it is looked at again.
 #[test]
 fn spikes_go_with_the_function_that_was_busy_meanwhile() {
     let server = Faults::recorded("stall");
     let arguments = ["--rate", "60", "--duration", "6s", "--warm-up", "0", "--profile", "out"];
-    let loaded = server.load("/", &arguments);
-    let spikes = &loaded.json["response"]["spikes"][0];
-    assert_eq!(
-        (&spikes["step"], &spikes["correlated"][0]["name"]),
-        (&0.into(), &"handle_request".into()),
-        "{spikes:#}"
-    );
-    let number = |name: &str| spikes["correlated"][0][name].as_f64().unwrap();
-    assert!(number("share") > number("share_else") && number("p") <= 0.05, "{spikes:#}");
-    assert!(spikes["highest_ns"].as_f64().unwrap() > 1e8, "{spikes:#}");
+    let is_named = |spikes: &Value| !spikes["correlated"][0].is_null();
+    let mut looks: Vec<Value> = Vec::new();
+    while looks.len() < 5 && !looks.iter().any(is_named) {
+        looks.push(server.load("/", &arguments).json["response"]["spikes"][0].clone());
+    }
+    for spikes in looks.iter().filter(|spikes| is_named(spikes)) {
+        let first = &spikes["correlated"][0];
+        assert_eq!((&spikes["step"], &first["name"]), (&0.into(), &"handle_request".into()), "{spikes:#}");
+        let number = |name: &str| first[name].as_f64().unwrap();
+        assert!(number("share") > number("share_else") && number("p") <= 0.05, "{spikes:#}");
+        assert!(spikes["highest_ns"].as_f64().unwrap() > 1e8, "{spikes:#}");
+    }
+    assert!(looks.iter().any(is_named), "{looks:#?}");
 }
 
 #[test]
