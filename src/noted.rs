@@ -48,14 +48,9 @@ fn owner<T: Open>(open: &[T], base: &Event) -> (Event, usize) {
 /// Whether a function is entered from such a body, or as another one in it.
 fn is_in_raised_body<T: Open>(open: &[T], base: &Event, entry: &Event) -> bool {
     let (owner, bodies) = owner(open, base);
-    if bodies == 0 || owner.sp <= entry.sp {
-        let is_body = |call: Event| call.site == entry.site && !is_same_hook(&call, entry);
-        return bodies > 0
-            && owner.sp == entry.sp
-            && is_body(owner)
-            && open.iter().rev().take(bodies).all(|call| is_body(call.entry()));
-    }
-    true
+    let is_beside = |call: Event| call.site == entry.site && !is_same_hook(&call, entry);
+    let is_another = || is_beside(owner) && open.iter().rev().take(bodies).all(|call| is_beside(call.entry()));
+    bodies > 0 && (owner.sp > entry.sp || owner.sp == entry.sp && is_another())
 }
 
 fn is_same_hook(one: &Event, other: &Event) -> bool {

@@ -5,15 +5,36 @@ mod common;
 
 use std::fs;
 
-use common::each_build;
+use common::{Recorded, each_build};
 use diytrace_format::Calibration;
 use diytrace_format::header::clock::TSC;
 use diytrace_format::reader::File;
 
-/// What windows have found, of each arena that has had any.
-fn results<'a>(file: &'a File) -> impl Iterator<Item = Calibration> + 'a {
+/// The windows of a recording, in 1/1024 ticks.
+struct Windows {
+    /// What a call and its exit take to record in a loop.
+    pair: f64,
+    /// What each arena that has had any has found.
+    results: Vec<Calibration>,
+}
+
+impl Windows {
+    /// What timed calls took, window by window, of the arena that has had the most.
+    fn timed(&self) -> Vec<f64> {
+        let most = self.results.iter().max_by_key(|results| results.made).unwrap();
+        let timed = |window: usize| f64::from(most.differences[window]) + f64::from(most.noted[window]);
+        (0..most.count as usize).map(timed).collect()
+    }
+}
+
+/// `None` where the processor has no clock that they could go by.
+fn windows(recorded: &Recorded) -> Option<Windows> {
+    let bytes = fs::read(&recorded.profiles()[0]).unwrap();
+    let file = File::open(&bytes).unwrap();
     let records = file.blocks().filter_map(|block| Some(file.arena(&block)?.calibration)).filter(|record| *record != 0);
-    records.filter_map(|record| file.calibration(record))
+    let results = records.filter_map(|record| file.calibration(record)).collect();
+    let pair = (file.header().inner_cost + file.header().outer_cost) as f64;
+    (file.header().clock == TSC).then_some(Windows { pair, results })
 }
 
 #[test]
@@ -54,16 +75,11 @@ fn bodies_in_one_frame_are_told_from_the_call_whose_frame_it_is() {
 fn what_an_empty_call_takes_is_measured_between_windows() {
     each_build("recursion.c", |program| {
         let recorded = program.record().args(&["fib", "24"]).set("WINDOWS", "300").run();
-        let bytes = fs::read(&recorded.profiles()[0]).unwrap();
-        let file = File::open(&bytes).unwrap();
-        if file.header().clock != TSC {
-            return; // there are no windows
-        }
-        let measured: Vec<f64> = results(&file).map(|results| f64::from(results.empty_call) / 1024.0).collect();
+        let Some(windows) = windows(&recorded) else { return };
+        let measured: Vec<f64> = windows.results.iter().map(|results| f64::from(results.empty_call)).collect();
         // Three calls and returns: a few ticks at least, and no more than hooks that record would take.
-        let header = file.header();
-        let pair = (header.inner_cost + header.outer_cost) as f64 / 1024.0;
-        assert!(measured.iter().all(|ticks| (2.0..pair).contains(ticks)), "{measured:?} of {pair}");
+        let possible = 2.0 * 1024.0..windows.pair;
+        assert!(measured.iter().all(|ticks| possible.contains(ticks)), "{measured:?} of {possible:?}");
         assert!(!measured.is_empty());
     });
 }
@@ -75,15 +91,10 @@ fn what_an_empty_call_takes_is_measured_between_windows() {
 fn what_calls_take_between_windows_counts_however_often_others_had_the_processor() {
     each_build("preempted.c", |program| {
         let recorded = program.record().arg("20000").set("WINDOWS", "20000").run();
-        let bytes = fs::read(&recorded.profiles()[0]).unwrap();
-        let file = File::open(&bytes).unwrap();
-        if file.header().clock != TSC {
-            return; // there are no windows
-        }
-        let kept = results(&file).max_by_key(|results| results.made).unwrap();
-        let timed = |window: usize| f64::from(kept.differences[window]) + f64::from(kept.noted[window]);
-        let quick: f64 = (1..kept.made.min(8) as usize).map(timed).fold(f64::INFINITY, f64::min);
-        assert!(timed(0) > 1.5 * quick, "{} beside {quick} of {} windows", timed(0), kept.made);
+        let Some(windows) = windows(&recorded) else { return };
+        let timed = windows.timed();
+        let quick = timed.iter().skip(1).take(7).copied().fold(f64::INFINITY, f64::min);
+        assert!(timed[0] > 1.5 * quick, "{timed:?}");
     });
 }
 
@@ -93,17 +104,10 @@ fn what_calls_take_between_windows_counts_however_often_others_had_the_processor
 fn what_a_thread_was_off_the_processor_in_a_window_is_not_taken_off_the_calls_after_it() {
     each_build("preempted.c", |program| {
         let recorded = program.record().args(&["20000", "often"]).set("WINDOWS", "700").run();
-        let bytes = fs::read(&recorded.profiles()[0]).unwrap();
-        let file = File::open(&bytes).unwrap();
-        if file.header().clock != TSC {
-            return; // there are no windows
-        }
-        let kept = results(&file).max_by_key(|results| results.made).unwrap();
-        let timed = |window: usize| f64::from(kept.differences[window]) + f64::from(kept.noted[window]);
+        let Some(windows) = windows(&recorded) else { return };
         // As much as hooks take in a loop, or nearly: less is no call that was recorded.
-        let least = (file.header().inner_cost + file.header().outer_cost) as f64 / 2.0;
-        let all: Vec<f64> = (0..kept.count as usize).map(timed).collect();
-        assert!(all.iter().all(|ticks| *ticks > least), "{all:?} beside {least}");
+        let (timed, least) = (windows.timed(), windows.pair / 2.0);
+        assert!(!timed.is_empty() && timed.iter().all(|ticks| *ticks > least), "{timed:?} beside {least}");
     });
 }
 
