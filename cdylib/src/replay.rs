@@ -36,7 +36,7 @@ struct Replay<'a> {
     has_frames: bool,
     /// The frame of the base.
     base_frame: *mut Frame,
-    /// Where the calls are made from that none in the ring makes, that call's stack pointer, and the slot that says so.
+    /// Where the calls are made from that none in the ring makes, how that call was entered, and the slot that says so.
     base: Place,
     base_call: Event,
     base_at: usize,
