@@ -99,7 +99,7 @@ impl Cell {
 }
 
 /// How long slices are that were made of others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
     /// A minute.
     Minute,
@@ -108,12 +108,20 @@ pub enum Tier {
 }
 
 impl Tier {
+    /// All there are.
+    pub const ALL: [Self; 2] = [Self::Minute, Self::Hour];
+
     /// Its slices' length, in nanoseconds.
     pub fn span_ns(self) -> i64 {
         match self {
             Self::Minute => 60_000_000_000,
             Self::Hour => 3_600_000_000_000,
         }
+    }
+
+    /// When the last of its spans ended that a moment does not cut: what it cuts is left for later, so that each slice is made once.
+    pub fn last_end(self, moment: i64) -> i64 {
+        moment.saturating_sub(moment.rem_euclid(self.span_ns()))
     }
 }
 

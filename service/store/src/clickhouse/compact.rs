@@ -29,7 +29,7 @@ struct Run {
 
 /// Makes one slice of all that ended in the same span of a tier, if it ended before `until`. How many slices there are less.
 pub fn compact(store: &ClickHouse, tier: Tier, until: i64) -> Result<u64, Error> {
-    let runs = runs(store, tier, until)?;
+    let runs = runs(store, tier, tier.last_end(until))?;
     if runs.is_empty() {
         return Ok(0);
     }

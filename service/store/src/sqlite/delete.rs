@@ -1,6 +1,7 @@
 //! Deletes frames, and what nothing needs then; the file gets smaller by it.
 
 use rusqlite::{Connection, TransactionBehavior, params};
+use rustc_hash::FxHashSet;
 
 use super::file::Sqlite;
 use super::select;
@@ -48,7 +49,9 @@ pub fn shrink(store: &mut Sqlite, query: &Query, bytes: u64) -> Result<Deleted, 
 fn remove(store: &mut Sqlite, frames: Vec<(String, i64)>) -> Result<Deleted, Error> {
     let name = store.path.display().to_string();
     let failed = |source| Error::Sqlite { store: name.clone(), source };
-    store.dictionaries.clear(); // builds may go, and come again with other numbers
+    // Builds and recordings may go, and others come that have their numbers.
+    store.dictionaries.clear();
+    store.sessions.forget();
     let connection = &mut store.connection;
     let size = size_of(connection).map_err(failed)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
@@ -67,6 +70,10 @@ fn remove(store: &mut Sqlite, frames: Vec<(String, i64)>) -> Result<Deleted, Err
     transaction.execute_batch(LEFT_OVER).map_err(failed)?;
     deleted.sessions = sessions - count(&transaction, "session").map_err(failed)?;
     transaction.commit().map_err(failed)?;
+    if deleted.sessions > 0 {
+        let there = numbers_of_sessions(connection).map_err(failed)?;
+        store.sessions.compacted.keep(|session| there.contains(&session));
+    }
     give_back(connection).map_err(failed)?;
     deleted.bytes = size.saturating_sub(size_of(connection).map_err(failed)?);
     Ok(deleted)
@@ -78,6 +85,10 @@ pub fn give_back(connection: &Connection) -> rusqlite::Result<()> {
     let mut pages = vacuum.query([])?;
     while pages.next()?.is_some() {} // each step gives one back
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+}
+
+fn numbers_of_sessions(connection: &Connection) -> rusqlite::Result<FxHashSet<i64>> {
+    connection.prepare("SELECT id FROM session")?.query_map([], |row| row.get(0))?.collect()
 }
 
 fn count(connection: &Connection, table: &str) -> rusqlite::Result<u64> {

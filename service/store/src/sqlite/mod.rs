@@ -2,6 +2,7 @@
 
 mod add_up;
 mod compact;
+mod compacted;
 mod delete;
 mod file;
 mod names;
@@ -14,6 +15,7 @@ mod schema;
 mod select;
 mod series;
 mod sessions;
+mod slices;
 mod sql;
 #[cfg(test)]
 mod tests;
@@ -73,12 +75,10 @@ impl Engine for Sqlite {
     }
 
     fn delete(&mut self, query: &Query) -> Result<Deleted, Error> {
-        self.sessions.forget();
         delete::delete(self, query)
     }
 
     fn shrink(&mut self, query: &Query, bytes: u64) -> Result<Deleted, Error> {
-        self.sessions.forget();
         delete::shrink(self, query, bytes)
     }
 

@@ -3,7 +3,6 @@
 use rusqlite::TransactionBehavior;
 
 use super::file::Sqlite;
-use super::rows::frame;
 use crate::engine::{Put, Taken};
 use crate::{Error, Frame, Received};
 
@@ -12,17 +11,18 @@ use crate::{Error, Frame, Received};
 pub fn frames(store: &mut Sqlite, frames: &[Frame]) -> Result<Vec<Put>, Error> {
     let name = store.path.display().to_string();
     let Sqlite { connection, dictionaries, sessions, .. } = store;
-    sessions.forget(); // some of them may be these
     let failed = |source| Error::Sqlite { store: name.clone(), source };
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     if !sessions.are_of(&transaction).map_err(failed)? {
         dictionaries.clear(); // somebody may have deleted what they are of
     }
-    let put: Result<Vec<Put>, Error> = frames.iter().map(|one| frame(&transaction, dictionaries, &name, one)).collect();
+    let put: Result<Vec<Put>, Error> =
+        frames.iter().map(|one| sessions.put_any(&transaction, dictionaries, &name, one)).collect();
     let stays = matches!(put, Ok(_) | Err(Error::Overlap { .. } | Error::Full { .. }));
     let ended = if stays { transaction.commit() } else { transaction.rollback() };
     if !stays || ended.is_err() {
         dictionaries.clear(); // what was numbered is not there
+        sessions.forget();
     }
     put.and_then(|put| ended.map(|()| put).map_err(failed))
 }

@@ -42,6 +42,12 @@ pub fn next_sequence(connection: &Connection, session: &str) -> rusqlite::Result
     connection.prepare_cached(next)?.query_row([session], |row| row.get(0))
 }
 
+/// A recording's number, if it is there.
+pub fn session_number(connection: &Connection, session: &str) -> rusqlite::Result<Option<i64>> {
+    let number = "SELECT id FROM session WHERE key = ?1";
+    connection.prepare_cached(number)?.query_row([session], |row| row.get(0)).optional()
+}
+
 /// A module's number; it gets one if it has none.
 pub fn number_of(connection: &Connection, key: &ModuleKey, path: &str) -> rusqlite::Result<i64> {
     let bytes = bytes_of(key);
@@ -230,10 +236,7 @@ pub fn insert(
 /// What there is of a frame's recording. Slices end in the order of their numbers, so three of them are looked at, however many
 /// there are.
 fn known(connection: &Connection, frame: &Frame) -> rusqlite::Result<Known> {
-    let session = "SELECT id FROM session WHERE key = ?1";
-    let session =
-        connection.prepare_cached(session)?.query_row([&frame.session], |row| row.get::<_, i64>(0)).optional()?;
-    let Some(session) = session else { return Ok(Known::default()) };
+    let Some(session) = session_number(connection, &frame.session)? else { return Ok(Known::default()) };
     let which = params![session, frame.sequence];
     let ended = |query: &str| {
         let mut query = connection.prepare_cached(query)?;

@@ -7,8 +7,10 @@ use rusqlite::params;
 
 use super::add_up::{AHEAD, add_up};
 use super::file::Sqlite;
+use super::read::sessions;
 use super::reading::Reading;
 use super::series::all_series;
+use super::slices::within;
 use crate::engine::{FrameFacts, Selected, SeriesFacts};
 use crate::{Error, GroupBy, Labels, Query, parallel};
 
@@ -42,17 +44,28 @@ pub fn frames(store: &Sqlite, query: &Query) -> Result<Vec<FrameFacts>, Error> {
     let all = all_series(store)?;
     let labels: Vec<&Labels> = all.iter().map(|series| &series.labels).collect();
     query.check(&labels, None, &store.path.display().to_string())?;
-    let frames = "SELECT key, started, ended, calls, raw_ns FROM frame JOIN session ON session.id = session \
-                  WHERE series = ?1 AND ended > ?2 AND ended <= ?3 ORDER BY ended, key";
+    let key = "SELECT key FROM session WHERE id = ?1";
+    let mut key = store.connection.prepare_cached(key).map_err(failed)?;
+    let frames = "SELECT started, ended, calls, raw_ns FROM frame WHERE session = ?1 AND sequence BETWEEN ?2 AND ?3";
     let mut frames = store.connection.prepare_cached(frames).map_err(failed)?;
     let mut found = Vec::new();
     for series in all.iter().filter(|series| query.selects(&series.labels)) {
-        let facts = frames.query_map(params![series.id, query.range.since, query.range.until], |row| {
-            let (session, started, ended, calls, raw_ns) =
-                (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
-            Ok(FrameFacts { labels: series.labels.clone(), session, started, ended, calls, raw_ns })
-        });
-        found.extend(facts.map_err(failed)?.collect::<Result<Vec<_>, _>>().map_err(failed)?);
+        let mut of_series = Vec::new();
+        for session in sessions(store, series.id, query.session.as_deref()).map_err(failed)? {
+            let Some([first, last]) = within(&store.connection, session, query.range).map_err(failed)? else {
+                continue;
+            };
+            let key: String = key.query_row([session], |row| row.get(0)).map_err(failed)?;
+            let facts = frames.query_map(params![session, first, last], |row| {
+                let (started, ended, calls, raw_ns) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+                Ok(FrameFacts { labels: series.labels.clone(), session: key.clone(), started, ended, calls, raw_ns })
+            });
+            for facts in facts.map_err(failed)? {
+                of_series.push(facts.map_err(failed)?);
+            }
+        }
+        of_series.sort_by(|a, b| (a.ended, &a.session).cmp(&(b.ended, &b.session)));
+        found.append(&mut of_series);
     }
     match found.is_empty() {
         true => Err(Error::Nothing { why: query.why_nothing() }),

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use rustc_hash::FxHashMap;
 
+use super::compacted::Compacted;
 use super::rows;
 use super::rows::{Slice, build_of, insert, read_more, series_of, write_more};
 use crate::dictionary::{Dictionary, Numbers};
 use crate::engine::Put;
 use crate::wire::{Received, Told};
-use crate::{Error, blob, function_sums};
+use crate::{Error, Frame, blob, function_sums};
 
 /// Most numbers of paths and places that are remembered, over all recordings: 64 MB. Then all are looked up once more.
 const MOST_NUMBERS: usize = 16 << 20;
@@ -38,6 +39,8 @@ pub struct Sessions {
     known: FxHashMap<String, Session>,
     numbers: usize,
     version: i64,
+    /// How far they have been made coarser.
+    pub compacted: Compacted,
 }
 
 /// Why a frame is not in: what a store says of it.
@@ -50,12 +53,13 @@ impl Sessions {
         let are_same = self.version == version;
         if !are_same {
             self.forget();
+            self.compacted.forget();
             self.version = version;
         }
         Ok(are_same)
     }
 
-    /// Forgets all.
+    /// Forgets what is known of those that send.
     pub fn forget(&mut self) {
         self.known.clear();
         self.numbers = 0;
@@ -79,9 +83,24 @@ impl Sessions {
         if let Some(next) = self.put_next(transaction, dictionaries, &failed, frame)? {
             return Ok((Put::Added, next));
         }
-        self.forget_one(&frame.session);
-        let put = rows::frame(transaction, dictionaries, name, &frame.frame()?)?;
+        let put = self.put_any(transaction, dictionaries, name, &frame.frame()?)?;
         Ok((put, rows::next_sequence(transaction, &frame.session).map_err(failed)?))
+    }
+
+    /// Puts any frame in, and tells what became of it.
+    pub fn put_any(
+        &mut self,
+        transaction: &Transaction,
+        dictionaries: &mut FxHashMap<i64, Dictionary>,
+        name: &str,
+        frame: &Frame,
+    ) -> Result<Put, Error> {
+        self.forget_one(&frame.session);
+        let put = rows::frame(transaction, dictionaries, name, frame)?;
+        let number = rows::session_number(transaction, &frame.session);
+        let number = number.map_err(|source| Error::Sqlite { store: name.to_owned(), source })?;
+        number.inspect(|session| self.compacted.has_changed(*session, frame.sequence));
+        Ok(put)
     }
 
     /// The usual: it is the next of its recording, and goes in as it is. `None`, and it is not in, if that is not so.
@@ -113,6 +132,7 @@ impl Sessions {
         session.tell(transaction, frame).map_err(failed)?;
         session.add(transaction, frame, [&paths, &functions]).map_err(failed)?;
         let next = session.next;
+        self.compacted.has_changed(session.id, frame.sequence);
         if self.numbers > MOST_NUMBERS {
             self.forget();
         }
