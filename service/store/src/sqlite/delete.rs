@@ -5,18 +5,22 @@ use rustc_hash::FxHashSet;
 
 use super::file::Sqlite;
 use super::select;
+use super::series::all_series;
 use crate::engine::Deleted;
 use crate::{Error, Query};
 
 /// What nothing refers to any more, in the order in which it goes.
 const LEFT_OVER: &str = "
-DELETE FROM session WHERE id NOT IN (SELECT session FROM frame);
-DELETE FROM series WHERE id NOT IN (SELECT series FROM session);
+DELETE FROM session WHERE NOT EXISTS (SELECT 1 FROM frame WHERE frame.session = session.id);
+DELETE FROM series WHERE NOT EXISTS (SELECT 1 FROM session WHERE session.series = series.id);
 DELETE FROM build WHERE id NOT IN (SELECT build FROM series);
 DELETE FROM path WHERE build NOT IN (SELECT id FROM build);
 DELETE FROM place WHERE build NOT IN (SELECT id FROM build);
 DELETE FROM module WHERE id NOT IN (SELECT module FROM place WHERE module IS NOT NULL);
 ";
+
+/// Most frames that are deleted in one transaction: nothing is put in meanwhile, and a list of them is in memory.
+const MOST_AT_ONCE: usize = 1 << 16;
 
 /// Deletes what is asked for.
 pub fn delete(store: &mut Sqlite, query: &Query) -> Result<Deleted, Error> {
@@ -26,24 +30,48 @@ pub fn delete(store: &mut Sqlite, query: &Query) -> Result<Deleted, Error> {
 
 /// Deletes the oldest of what is asked for until the store takes no more than so many bytes.
 pub fn shrink(store: &mut Sqlite, query: &Query, bytes: u64) -> Result<Deleted, Error> {
-    let mut frames = select::frames(store, query)?;
-    frames.sort_by_key(|frame| frame.ended);
+    let series = all_series(store)?;
+    query.check(
+        &series.iter().map(|series| &series.labels).collect::<Vec<_>>(),
+        None,
+        &store.path.display().to_string(),
+    )?;
+    let of = series.into_iter().filter(|series| query.selects(&series.labels)).map(|series| series.id).collect();
     let mut all = Deleted::default();
-    let mut rest = &frames[..];
     // What names and dictionaries take is known when they are gone: so by parts, of what is still too much.
-    while !rest.is_empty() {
-        let size = size_of(&store.connection).map_err(|source| store.failed(source))?;
+    loop {
+        let (size, there) = size_of(&store.connection)
+            .and_then(|size| Ok((size, count(&store.connection, "frame")?)))
+            .map_err(|source| store.failed(source))?;
         if size <= bytes {
-            break;
+            return Ok(all);
         }
-        let part = ((size - bytes) as f64 / size as f64 * rest.len() as f64).ceil() as usize;
-        let (oldest, others) = rest.split_at(part.clamp(1, rest.len()));
-        let Deleted { sessions, frames, bytes } =
-            remove(store, oldest.iter().map(|frame| (frame.session.clone(), frame.ended)).collect())?;
+        let part = (size - bytes) as f64 / size as f64 * there as f64;
+        let doomed = oldest(store, &of, query, (part.ceil() as usize).clamp(1, MOST_AT_ONCE))?;
+        if doomed.is_empty() {
+            return Ok(all);
+        }
+        let Deleted { sessions, frames, bytes } = remove(store, doomed)?;
         (all.sessions, all.frames, all.bytes) = (all.sessions + sessions, all.frames + frames, all.bytes + bytes);
-        rest = others;
     }
-    Ok(all)
+}
+
+/// The recordings of the oldest frames of some series, so many at most, and when those ended.
+fn oldest(store: &Sqlite, of: &FxHashSet<i64>, query: &Query, most: usize) -> Result<Vec<(String, i64)>, Error> {
+    let failed = |source| store.failed(source);
+    let all = "SELECT series, key, ended FROM frame INDEXED BY frame_by_end JOIN session ON session.id = frame.session \
+               WHERE ended > ?1 AND ended <= ?2 AND (?3 IS NULL OR key = ?3) ORDER BY ended, frame.session";
+    let mut all = store.connection.prepare_cached(all).map_err(failed)?;
+    let mut all = all.query(params![query.range.since, query.range.until, query.session]).map_err(failed)?;
+    let mut oldest = Vec::new();
+    while oldest.len() < most
+        && let Some(frame) = all.next().map_err(failed)?
+    {
+        if of.contains(&frame.get(0).map_err(failed)?) {
+            oldest.push((frame.get(1).map_err(failed)?, frame.get(2).map_err(failed)?));
+        }
+    }
+    Ok(oldest)
 }
 
 fn remove(store: &mut Sqlite, frames: Vec<(String, i64)>) -> Result<Deleted, Error> {
