@@ -88,6 +88,10 @@ fn every_function_has_the_time_that_it_measured() {
             let (report, measured) = (recorded.report(), measured(&recorded.stdout));
             assert_eq!(measured.len(), 10);
             measured.iter().for_each(|(name, measured)| check(&report, name, measured));
+            // Of each function it is cut to what its corrected time leaves.
+            let of_functions: f64 = report.functions.iter().map(|function| known(function.spent)[5]).sum();
+            let of_all = report.all_self_preempted_ns.unwrap();
+            assert!((-2.0..SLACK).contains(&(of_all - of_functions)), "preempted: {of_all}, {of_functions} by functions");
             // Waiting is nobody else's.
             let least = |name: &str| known(report.function(name).spent)[4];
             for (name, ms) in [("sleeps", 25.0), ("writes", 30.0), ("does_both", 15.0)] {
@@ -247,7 +251,7 @@ fn assert_unknown(document: &Document, report: &Report) {
         let Spent { cpu_ns, wait_ns, preempted_ns, .. } = report.function(name).spent;
         assert_eq!([cpu_ns, wait_ns, preempted_ns], [None; 3], "{name}");
     }
-    assert_eq!(report.function("works").spent.self_cpu_ns, None);
+    assert_eq!((report.function("works").spent.self_cpu_ns, report.all_self_preempted_ns), (None, None));
 }
 
 fn unknown(program: &Program, arguments: &[&str]) {

@@ -7,10 +7,10 @@ use serde::Serialize;
 use diytrace_profile::load::Loaded;
 use diytrace_profile::load::clock::Source;
 use diytrace_profile::load::timed::Timing;
-use diytrace_profile::merge::{self, Bound, Group};
+use diytrace_profile::merge::{self, Bound, Group, PathId};
 use diytrace_profile::process::State;
 use diytrace_profile::time::Time;
-use diytrace_profile::units::nanoseconds;
+use diytrace_profile::units::{nanoseconds, optional_nanoseconds};
 
 /// The recorder's clock.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -52,6 +52,12 @@ pub struct Subject {
     pub open_bounds: BTreeSet<Bound>,
     /// Of one call.
     pub overhead: Overhead,
+    /// What of all calls' time others had the processor for; `None` where nobody knows.
+    #[serde(rename = "all_self_preempted_ns", serialize_with = "optional_nanoseconds")]
+    pub preempted_ns: Option<f64>,
+    /// As a share of that time, less the overhead.
+    #[serde(skip)]
+    pub preempted_share: f64,
 }
 
 /// A process.
@@ -118,6 +124,7 @@ pub fn clock(loaded: &Loaded) -> Clock {
 pub fn subject(group: &Group) -> Subject {
     let mean = |sum: Time| if group.calls == 0 { 0.0 } else { sum.ns() / group.calls as f64 };
     let overhead = group.overhead();
+    let (preempted, preempted_share) = preempted(group).unzip();
     Subject {
         label: group.label.clone(),
         process: group.process.as_ref().map(process),
@@ -137,7 +144,28 @@ pub fn subject(group: &Group) -> Subject {
             error_ns: mean(overhead.error),
             windows: overhead.windows,
         },
+        preempted_ns: preempted.map(Time::ns),
+        preempted_share: preempted_share.unwrap_or(0.0),
     }
+}
+
+/// What of all calls' time others had the processor for, and how much of what that time is without the overhead; `None` where it is
+/// not known of all of it.
+fn preempted(group: &Group) -> Option<(Time, f64)> {
+    let paths = &group.tree.paths;
+    let (mut all, mut preempted) = (Time::ZERO, Time::ZERO);
+    // Edges are sums of what other paths have, too.
+    for id in (0..paths.len() as PathId).filter(|id| !paths.is_edge(*id)) {
+        let (own, off) = (paths.times(id).0, paths.off(id));
+        if off.unseen != Time::ZERO {
+            return None;
+        }
+        all += own;
+        preempted += off.preempted;
+    }
+    let overhead = group.overhead();
+    let all = all - overhead.inner - overhead.outer;
+    Some((preempted, if all > preempted { preempted.ns() / all.ns() } else { f64::from(preempted > Time::ZERO) }))
 }
 
 /// Which calls were timed.

@@ -12,6 +12,8 @@ import { nameOf } from "./tree.js";
 export const LISTED = "1000";
 /** Waiting of less than that share of all self time is nothing to look at. */
 const LEAST_WAITING = 0.01;
+/** A share of the time for which others had the processor that is told with it: on a quiet machine it is less. */
+const DISTURBED = 0.05;
 
 /**
  * @typedef {import("./types.d.ts").Words} Words
@@ -36,7 +38,16 @@ export function functionsPart(report, words, search) {
   ];
   const isCut = !words.all && !search && report.functions.length >= Number(LISTED) && report.unlisted;
   const all = isCut ? [element("p", { class: "actions" }, `The ${count(report.functions.length)} functions with the most self time. `, element("button", { type: "button", onclick: () => go("/explore", { ...words, all: "1" }) }, `List all ${count(report.functions.length + report.unlisted)}`))] : [];
-  return [element("h2", {}, "Functions"), ...all, ...sumOf(found, report.all_self_ns, search), table("functions", columns, found, [4, true])];
+  return [element("h2", {}, "Functions"), ...disturbed(report), ...all, ...sumOf(found, report.all_self_ns, search), table("functions", columns, found, [4, true])];
+}
+
+/**
+ * Where others had the processor for so much of the time that it decides what is on top: that they did.
+ * @param {import("./types.d.ts").Listed} report
+ */
+function disturbed({ all_self_ns, all_self_preempted_ns: preempted }) {
+  if ((preempted ?? 0) < all_self_ns * DISTURBED || !preempted) return [];
+  return [element("p", {}, `Others had the processor for ${time(preempted)} (${share(preempted, all_self_ns)}) of this time.`)];
 }
 
 /**

@@ -218,6 +218,8 @@ export interface ReportFacts {
   unlisted: number;
   unlisted_self_ns: number;
   all_self_ns: number;
+  /** What of all time others had the processor for; null where nobody knows. */
+  all_self_preempted_ns: number | null;
   overhead: { inner_ns: number; outer_ns: number; error_ns: number };
 }
 

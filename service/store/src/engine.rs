@@ -185,9 +185,7 @@ pub trait Engine {
 
     /// The same of some of them, so that others need not wait for all: of those after what `after` says, which is at first nothing, and
     /// then what was returned last. `None`: these were the last.
-    fn compact_next(&mut self, tier: Tier, until: i64, _after: Option<i64>) -> Result<Option<i64>, Error> {
-        self.compact(tier, until).map(|_| None)
-    }
+    fn compact_next(&mut self, tier: Tier, until: i64, after: Option<i64>) -> Result<Option<i64>, Error>;
 
     /// Of slices shorter than those of a tier: until when they ended that are more than so many bytes, the latest not counted.
     fn beyond(&self, tier: Tier, bytes: u64) -> Result<Option<i64>, Error>;

@@ -37,12 +37,13 @@ pub enum Column {
     Source,
 }
 
-/// What a table without a choice shows; waiting where there was any.
-pub const USUAL: [Column; 9] = [
+/// What a table without a choice shows; where it is worth telling, what of the self time was off the processor.
+pub const USUAL: [Column; 10] = [
     Column::Calls,
     Column::Total,
     Column::Self_,
     Column::SelfWait,
+    Column::SelfPreempted,
     Column::SelfShare,
     Column::Mean,
     Column::P50,

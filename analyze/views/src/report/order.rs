@@ -28,7 +28,9 @@ fn order(sort: Sort, a: &Function, b: &Function) -> Ordering {
 /// The columns of a table that nobody has chosen any for: the usual ones, and few of them beside one that it is sorted by and
 /// that is not among those. Empty where the usual ones do.
 pub fn columns_beside(sort: Option<Sort>) -> Vec<Column> {
-    match sort.and_then(column).filter(|column| !USUAL.contains(column) || *column == Column::SelfWait) {
+    let is_always_there =
+        |column: &Column| USUAL.contains(column) && ![Column::SelfWait, Column::SelfPreempted].contains(column);
+    match sort.and_then(column).filter(|column| !is_always_there(column)) {
         Some(column) => vec![Column::Calls, Column::Total, column, Column::Self_, Column::SelfShare],
         None => Vec::new(),
     }

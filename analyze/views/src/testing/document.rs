@@ -49,6 +49,8 @@ pub fn document(roots: &[&str]) -> Document {
         timing: "all",
         open_bounds: BTreeSet::new(),
         overhead: Overhead { inner_ns: 8.25, outer_ns: 13.0, error_ns: 0.5, windows: 40 },
+        preempted_ns: Some(0.0),
+        preempted_share: 0.0,
     };
     Document {
         schema: "diytrace-report/1",

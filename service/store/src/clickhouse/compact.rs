@@ -1,5 +1,8 @@
 //! Makes coarser slices of old ones: they add up, so nothing but the moments in between is lost.
 
+use std::collections::hash_map::Entry;
+use std::time::{Duration, Instant};
+
 use rustc_hash::FxHashMap;
 
 use super::binary::Reader;
@@ -27,35 +30,71 @@ struct Run {
     frames: u64,
 }
 
+/// How long slices are joined before frames that have come meanwhile go first.
+const PORTION: Duration = Duration::from_millis(200);
+
 /// Makes one slice of all that ended in the same span of a tier, if it ended before `until`. How many slices there are less.
 pub fn compact(store: &ClickHouse, tier: Tier, until: i64) -> Result<u64, Error> {
-    let runs = runs(store, tier, tier.last_end(until))?;
+    let (less, _) = join_all(store, runs(store, tier, tier.last_end(until), None)?, || false)?;
+    if less > 0 {
+        sweep(store)?;
+    }
+    Ok(less)
+}
+
+/// The same of some series after one, by their numbers; which was the last, or `None` if there is none left.
+pub fn next(store: &ClickHouse, tier: Tier, until: i64, after: Option<i64>) -> Result<Option<i64>, Error> {
+    let began = Instant::now();
+    let runs = runs(store, tier, tier.last_end(until), after.map(series_at))?;
+    let (_, last) = join_all(store, runs, || began.elapsed() > PORTION)?;
+    if last.is_none() && after.is_some() {
+        sweep(store)?;
+    }
+    Ok(last.map(place_of))
+}
+
+/// Where a series lies in the order of their numbers: as a number that has a sign.
+fn place_of(series: u64) -> i64 {
+    (series ^ 1 << 63) as i64
+}
+
+fn series_at(place: i64) -> u64 {
+    place as u64 ^ 1 << 63
+}
+
+/// How many slices there are less, and which series was the last; it is whole, and others are not begun when it is time.
+fn join_all(store: &ClickHouse, runs: Vec<Run>, is_time: impl Fn() -> bool) -> Result<(u64, Option<u64>), Error> {
     if runs.is_empty() {
-        return Ok(0);
+        return Ok((0, None));
     }
     let all = series::all(store)?;
+    let all: FxHashMap<u64, &Series> = all.iter().map(|series| (series.id, series)).collect();
     let mut builds: FxHashMap<u64, Build> = FxHashMap::default();
-    let mut less = 0;
+    let (mut less, mut last) = (0, None);
     for run in runs {
-        let Some(series) = all.iter().find(|series| series.id == run.series) else { continue };
+        if last.is_some_and(|last| last != run.series) && is_time() {
+            break;
+        }
+        last = Some(run.series);
+        let Some(series) = all.get(&run.series) else { continue };
         let build = match builds.entry(series.build) {
-            std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
-            std::collections::hash_map::Entry::Vacant(place) => place.insert(dictionary::read(store, series.build)?),
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(dictionary::read(store, series.build)?),
         };
         if join(store, series, build, &run)? {
             less += run.frames - 1;
         }
     }
-    sweep(store)?;
-    Ok(less)
+    Ok((less, last))
 }
 
-/// What is more than one frame in a span of the tier.
-fn runs(store: &ClickHouse, tier: Tier, until: i64) -> Result<Vec<Run>, Error> {
+/// What is more than one frame in a span of the tier, in series behind one, in their order.
+fn runs(store: &ClickHouse, tier: Tier, until: i64, after: Option<u64>) -> Result<Vec<Run>, Error> {
+    let behind = after.map_or_else(String::new, |after| format!("AND of_series > {after} "));
     let query = format!(
         "SELECT of_series, session, min(ended), max(ended), toUInt64(count()) \
          FROM (SELECT of_series, session, ended, max(ended) OVER (PARTITION BY session) AS last FROM {}) \
-         WHERE ended <= {until} AND ended <= last - {LATEST_NS} \
+         WHERE ended <= {until} AND ended <= last - {LATEST_NS} {behind}\
          GROUP BY of_series, session, intDiv(ended - 1, {}) HAVING count() > 1 ORDER BY 1, 2, 3",
         schema::frames("1"),
         tier.span_ns()

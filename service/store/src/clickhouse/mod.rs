@@ -87,6 +87,10 @@ impl Engine for ClickHouse {
         compact::compact(self, tier, until)
     }
 
+    fn compact_next(&mut self, tier: Tier, until: i64, after: Option<i64>) -> Result<Option<i64>, Error> {
+        compact::next(self, tier, until, after)
+    }
+
     fn beyond(&self, tier: Tier, bytes: u64) -> Result<Option<i64>, Error> {
         compact::beyond(self, tier, bytes)
     }

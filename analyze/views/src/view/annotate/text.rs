@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::annotate::{Call, Document, Function, Report};
 use crate::view::Screen;
-use crate::view::table::{dim, footer, resolved, short, strong, sums, title, together, wrapped};
+use crate::view::table::{dim, disturbed, footer, resolved, short, strong, sums, title, together, wrapped};
 use diytrace_profile::functions::CallKind;
 use diytrace_profile::human::{count, resolved_self, share, time};
 
@@ -28,7 +28,7 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         for line in lines(document, report, screen) {
             writeln!(out, "{line}")?;
         }
-        for line in footer(&report.subject, document.raw) {
+        for line in footer(&report.subject, document.raw).into_iter().chain(disturbed(&report.subject)) {
             writeln!(out, "{}", dim(&line, screen))?;
         }
     }

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::grid::{self, Grid, LEAST_NAME, Row, Style};
 use super::histogram::Axis;
-use super::{error_of_call, of_build, open, resolved, short};
+use super::{disturbed, error_of_call, of_build, open, resolved, short};
 use crate::report::columns::{Column, USUAL, Value};
 use crate::report::{Document, Function, Report};
 use crate::view::Screen;
@@ -29,15 +29,17 @@ pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &S
     let shown = &called[..called.len().min(limit)];
     let axis = Axis::of(shown.iter().filter_map(|function| function.histogram.as_deref()));
     let title = axis.as_ref().map(Axis::title);
-    let usual: Vec<Column> =
-        USUAL.into_iter().filter(|column| *column != Column::SelfWait || is_worth_telling(&called)).collect();
+    let is_worth_telling = |column: &Column| match column {
+        Column::SelfWait => have_waited(&called),
+        Column::SelfPreempted => disturbed(&report.subject).is_some(),
+        _ => true,
+    };
+    let usual: Vec<Column> = USUAL.into_iter().filter(is_worth_telling).collect();
     let columns = if chosen.is_empty() { &usual[..] } else { chosen };
     let has_module = |function: &Function| !columns.contains(&Column::Module) && is_elsewhere(report, function);
     let number = |function: &Function, column: Column| match text(document, report, function, column) {
-        // Most functions never wait.
-        _ if chosen.is_empty() && column == Column::SelfWait && function.spent.self_wait_ns == Some(0.0) => {
-            String::new()
-        }
+        // Most functions never were off the processor.
+        _ if chosen.is_empty() && is_off(column) && column.value(function) == Value::Time(Some(0.0)) => String::new(),
         // Of what somebody has asked for, nothing is an answer.
         text if text.is_empty() && !chosen.is_empty() && !column.is_text() => none(column.value(function)).to_owned(),
         text => text,
@@ -85,8 +87,12 @@ pub fn lines(document: &Document, report: &Report, chosen: &[Column], screen: &S
     lines
 }
 
+fn is_off(column: Column) -> bool {
+    matches!(column, Column::SelfWait | Column::SelfPreempted)
+}
+
 /// Whether functions have waited long enough for a column of it: a hundredth of their time.
-fn is_worth_telling(functions: &[&Function]) -> bool {
+fn have_waited(functions: &[&Function]) -> bool {
     let all: f64 = functions.iter().map(|function| function.self_ns.max(0.0)).sum();
     functions.iter().filter_map(|function| function.spent.self_wait_ns).sum::<f64>() >= all / 100.0 && all > 0.0
 }
@@ -106,7 +112,7 @@ fn grid_column(column: Column, is_chosen: bool) -> grid::Column<'static> {
     let dispensable = match column {
         _ if is_chosen => 0,
         Column::SelfShare => 2,
-        Column::SelfWait => 1,
+        Column::SelfWait | Column::SelfPreempted => 1,
         Column::Mean => 3,
         Column::P50 => 5,
         Column::P99 => 1,

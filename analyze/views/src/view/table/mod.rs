@@ -16,9 +16,12 @@ use super::Screen;
 use crate::report::{Document, Layout, Report};
 use crate::subject::{Overhead, Subject};
 pub(super) use diytrace_profile::human::resolved;
-use diytrace_profile::human::{counted, time};
+use diytrace_profile::human::{counted, share, time};
 use diytrace_profile::merge::Bound;
 pub(super) use roots::wrapped;
+
+/// A share of the time for which others had the processor that is told with it: on a quiet machine it is less.
+const DISTURBED: f64 = 0.05;
 
 /// Writes a document as tables.
 pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
@@ -36,7 +39,8 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         for line in lines {
             writeln!(out, "{line}")?;
         }
-        for line in footer(&report.subject, document.raw) {
+        let preempted = disturbed(&report.subject).map(|what| format!("{what}: --sort self-cpu goes by the rest"));
+        for line in footer(&report.subject, document.raw).into_iter().chain(preempted) {
             writeln!(out, "{}", dim(&line, screen))?;
         }
     }
@@ -120,6 +124,13 @@ pub(super) fn footer(subject: &Subject, raw: bool) -> Vec<String> {
     lines
 }
 
+/// Where others had the processor for so much of the time that it decides what is on top: that they did.
+pub(super) fn disturbed(subject: &Subject) -> Option<String> {
+    let preempted_ns = subject.preempted_ns.filter(|_| subject.preempted_share >= DISTURBED)?;
+    let percent = share(subject.preempted_share, 1.0);
+    Some(format!("others had the processor for {} ({percent}) of all time", time(preempted_ns)))
+}
+
 /// A module by its file's name, and which of several builds.
 pub fn of_build(build: Option<&str>, file: &str) -> String {
     match build {
@@ -167,6 +178,21 @@ mod tests {
             assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
             golden(&format!("functions-{width}.txt"), &text);
         }
+    }
+
+    /// A run beside others, whose largest self times were where the kernel had switched it out, told nothing of that.
+    #[test]
+    fn what_others_had_the_processor_for_is_told_where_it_decides_what_is_on_top() {
+        let mut document = document(&[]);
+        assert!(!written(&document, 120).contains("preempted"));
+        let report = &mut document.reports[0];
+        (report.subject.preempted_ns, report.subject.preempted_share) = (Some(1_500_000.0), 0.5);
+        for (function, ns) in report.functions.iter_mut().zip([1_250_000.0, 250_000.0]) {
+            function.spent.self_preempted_ns = Some(ns);
+        }
+        golden("functions-disturbed.txt", &written(&document, 120));
+        document.layout = Layout::Roots;
+        assert!(written(&document, 120).contains("others had the processor for 1.50 ms (50.0%) of all time"));
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
             writeln!(out, "  it was not called")?;
         }
         let folded = tree.has_folded_recursion.then(|| FOLDED.to_owned());
-        let notes = kind_of_time(document, "mean is").into_iter().chain(folded);
+        let notes = kind_of_time(document, tree, "mean is").into_iter().chain(folded);
         for line in footer(&tree.subject, document.raw).into_iter().chain(notes) {
             writeln!(out, "{}", dim(&line, screen))?;
         }

@@ -6,7 +6,7 @@ use super::guides::{Guides, has_row};
 use crate::tree::{Document, Hidden, Node, Site, Tree};
 use crate::view::Screen;
 use crate::view::table::grid::{Column, Grid, Row, Style};
-use crate::view::table::{dim, footer, of_build, open, resolved, short, strong, title, together};
+use crate::view::table::{dim, disturbed, footer, of_build, open, resolved, short, strong, title, together};
 use diytrace_profile::functions::{CallKind, OTHER_CALLS};
 use diytrace_profile::human::{count, counted, percent, resolved_self, time};
 
@@ -181,18 +181,19 @@ pub(super) fn place(site: &Site) -> String {
     line.map_or(site.address.to_string(), |(file, line)| format!("{}:{line}", short(file)))
 }
 
-/// Which time is told, if it is not all that passed; what is known of calls only is.
-pub(super) fn kind_of_time(document: &Document, of_calls: &str) -> Option<String> {
+/// Which time is told, if it is not all that passed; what is known of calls only is. If it is, whether others had the processor for much
+/// of it.
+pub(super) fn kind_of_time(document: &Document, tree: &Tree, of_calls: &str) -> Option<String> {
     let kind = match document.time {
         "cpu" => "times on the processor",
         "wait" => "times spent waiting",
-        _ => return None,
+        _ => return disturbed(&tree.subject).map(|what| format!("{what}: --time cpu leaves that out")),
     };
     Some(format!("total and self are {kind}; {of_calls} of all that passed"))
 }
 
 fn notes(document: &Document, tree: &Tree, has_p99: bool) -> Vec<String> {
-    let mut notes: Vec<String> = kind_of_time(document, "mean and p99 are").into_iter().collect();
+    let mut notes: Vec<String> = kind_of_time(document, tree, "mean and p99 are").into_iter().collect();
     if has_p99 && tree.nodes.iter().any(|node| node.p99_ns.is_none() && node.function_p99_ns.is_some()) {
         notes.push("p99 is kept by function: it is shown where all calls of one are on one branch".to_owned());
     }
