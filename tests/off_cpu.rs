@@ -91,7 +91,10 @@ fn every_function_has_the_time_that_it_measured() {
             // Of each function it is cut to what its corrected time leaves.
             let of_functions: f64 = report.functions.iter().map(|function| known(function.spent)[5]).sum();
             let of_all = report.all_self_preempted_ns.unwrap();
-            assert!((-2.0..SLACK).contains(&(of_all - of_functions)), "preempted: {of_all}, {of_functions} by functions");
+            assert!(
+                (-2.0..SLACK).contains(&(of_all - of_functions)),
+                "preempted: {of_all}, {of_functions} by functions"
+            );
             // Waiting is nobody else's.
             let least = |name: &str| known(report.function(name).spent)[4];
             for (name, ms) in [("sleeps", 25.0), ("writes", 30.0), ("does_both", 15.0)] {

@@ -76,13 +76,19 @@ fn of_series(store: &mut Sqlite, series: &Series, tier: Tier, until: i64) -> Res
 
 /// Until when slices shorter than those of a tier ended that are more than so many bytes, the latest not counted.
 pub fn beyond(store: &Sqlite, tier: Tier, bytes: u64) -> Result<Option<i64>, Error> {
-    let beyond = "SELECT max(ended) FROM (SELECT ended, sum(bytes) OVER (ORDER BY ended DESC ROWS UNBOUNDED PRECEDING) \
-                  AS taken FROM frame WHERE ended - started < ?1) WHERE taken > ?2";
-    let beyond = store.connection.prepare_cached(beyond);
-    let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-    beyond
-        .and_then(|mut beyond| beyond.query_row(params![tier.span_ns(), bytes], |row| row.get(0)))
-        .map_err(|source| store.failed(source))
+    let failed = |source| store.failed(source);
+    let latest =
+        "SELECT ended, bytes FROM frame INDEXED BY frame_by_end WHERE ended - started < ?1 ORDER BY ended DESC";
+    let mut latest = store.connection.prepare_cached(latest).map_err(failed)?;
+    let mut slices = latest.query([tier.span_ns()]).map_err(failed)?;
+    let mut taken: u64 = 0;
+    while let Some(slice) = slices.next().map_err(failed)? {
+        taken = taken.saturating_add(slice.get(1).map_err(failed)?);
+        if taken > bytes {
+            return slice.get(0).map(Some).map_err(failed);
+        }
+    }
+    Ok(None)
 }
 
 /// What is more than one frame in a span of the tier, from a slice of a recording on; and where to go on next time. `None`: it has no
