@@ -417,6 +417,30 @@ pub fn read_memory(process: u32, address: usize, buffer: &mut [u8]) -> bool {
     call!(SYS_process_vm_readv, process, &raw const local, 1, &raw const remote, 1, 0) == Ok(buffer.len())
 }
 
+/// How far below an address the memory of this process can be read without a gap, by whole pages: the lowest such address, or
+/// the one that is asked for at most.
+pub fn readable_from(address: usize, least: usize) -> usize {
+    const AT_ONCE: usize = 32;
+    let process = getpid();
+    let mut start = address;
+    while start > least {
+        let mut bytes = [0u8; AT_ONCE];
+        let count = AT_ONCE.min((start - least) / profile::GRANULE);
+        let remote: [libc::iovec; AT_ONCE] = core::array::from_fn(|page| libc::iovec {
+            iov_base: ptr::without_provenance_mut(start.wrapping_sub((page + 1) * profile::GRANULE)),
+            iov_len: 1,
+        });
+        let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: count };
+        // It reads as many as it can, in this order.
+        let read = call!(SYS_process_vm_readv, process, &raw const local, 1, remote.as_ptr(), count, 0).unwrap_or(0);
+        start -= read * profile::GRANULE;
+        if read < count || count == 0 {
+            break;
+        }
+    }
+    start
+}
+
 /// The stack that the calling thread's signal handlers may run on: first address and end. Empty if it has none.
 pub fn alternate_stack() -> (usize, usize) {
     // SAFETY: a plain structure of integers.
