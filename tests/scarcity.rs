@@ -116,6 +116,19 @@ fn a_limited_address_space_is_the_programs() {
     });
 }
 
+/// What the recorder has mapped was taken off a limit that the program sets while it runs: vsftpd could not map anything any
+/// more, and ended each session with `500 OOPS: mmap`.
+#[test]
+fn a_limit_that_the_program_sets_is_its_own() {
+    each_build("limits-itself.c", |program| {
+        for how in ["setrlimit", "both", "low"] {
+            let document = program.record().arg(how).run().document(&["--run", "1"]);
+            let report = document.into_only_report();
+            assert_eq!((report.function("step").calls, report.function("steps").calls), (3000, 3), "{how}");
+        }
+    });
+}
+
 #[test]
 fn little_address_space_from_the_start() {
     let program = fixture("paths.c", Build::GCC_O2);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::each_build;
+use common::{Build, each_build, fixture};
 
 #[test]
 fn what_has_room_is_counted() {
@@ -39,4 +39,17 @@ fn what_has_none_is_counted_by_function() {
         assert_eq!(report.function("down").calls, 100_000);
         assert_eq!(report.function("leaf").calls, 1_001);
     });
+}
+
+/// Room is made before a filter is set, which takes the recorder milliseconds: they were counted as the caller's.
+#[test]
+fn what_is_done_before_a_filter_is_no_time_of_the_program() {
+    let program = fixture("sealing.c", Build::GCC_O2);
+    // Where others take the processor meanwhile, it is not taken off; so once is enough.
+    let is_taken_off = || {
+        let recorded = program.record().with_output_of_its_own().run();
+        let all_ns: f64 = recorded.stdout.trim().parse().unwrap();
+        recorded.report().function("seal").total_ns < all_ns / 2.0
+    };
+    assert!((0..20).any(|_| is_taken_off()));
 }

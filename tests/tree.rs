@@ -147,6 +147,23 @@ fn callers_are_told_with_their_lines() {
     });
 }
 
+/// A caller that was called as often as it called had its own mean and p99 there.
+#[test]
+fn the_mean_beside_a_caller_is_of_the_calls_that_it_makes() {
+    each_build("roots.c", |program| {
+        let recorded = program.record().run();
+        let output = recorded.diytrace(&["callers", "helper", "--format", "json"]);
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let nodes = document["trees"][0]["nodes"].as_array().unwrap();
+        let callers = nodes.iter().filter(|node| node["parent"].is_u64());
+        assert!(callers.clone().any(|node| node["name"] == "setup"), "{document:#}");
+        for node in callers {
+            let [mean, total, calls] = ["mean_ns", "total_ns", "calls"].map(|name| node[name].as_f64().unwrap());
+            assert!((mean - total / calls).abs() < 0.01 && node["p99_ns"].is_null(), "{node:#}");
+        }
+    });
+}
+
 #[test]
 fn callers_without_hooks_are_told_too() {
     each_build("callback.c", |program| {

@@ -1,6 +1,7 @@
 //! A process that becomes another program, or ends where nobody can see it: what was counted stays, and the profile says when it
 //! left. Whoever reads believes it if nothing was noted later: a call that fails comes back.
 
+use crate::address_limit;
 use crate::arch;
 use crate::clock;
 use crate::family;
@@ -29,6 +30,9 @@ pub fn find_next() {
 pub extern "C" fn before<const NAME: usize>() -> usize {
     if arch::is_relocated() {
         say_when();
+        if NAMES[NAME] != c"daemon" {
+            address_limit::before_exec();
+        }
     }
     sys::next(&NEXT[NAME], NAMES[NAME])
 }

@@ -37,6 +37,7 @@
 
 extern crate alloc;
 
+mod address_limit;
 mod arch;
 mod arena;
 mod attach;

@@ -1,5 +1,6 @@
 //! Where the recorder comes and goes: the library's load, the end of a thread, the end of a process.
 
+use crate::address_limit;
 use crate::arch;
 use crate::calibration_steps;
 use crate::claim;
@@ -47,6 +48,7 @@ static NEXT_EXIT: AtomicUsize = AtomicUsize::new(0);
 fn prepare() {
     clock::find_libcs();
     departure::find_next();
+    address_limit::find_next();
     switches::watch_forks();
     // SAFETY: all are called as their manuals say; the key's destructor and the handler have the right types.
     unsafe {

@@ -11,6 +11,7 @@ use crate::hooks;
 use crate::off_cpu;
 use crate::path;
 use crate::shadow_stack;
+use crate::spent::Spent;
 use crate::stack;
 use crate::sys;
 use crate::thread_registry;
@@ -81,9 +82,16 @@ fn prepare() {
     if sys::is_restricted() {
         return;
     }
+    // SAFETY: the state is valid while its word leads to it.
+    let thread = unsafe { thread_registry::current(&hooks::OWN).as_ref() }.filter(|thread| thread.has_arena());
+    // Milliseconds, none of which is the program's.
+    let spent = thread.map(Spent::begin);
     make_room_ahead();
     off_cpu::give_up_all();
     family.warn(&[profile::text::SEALED.as_bytes()]);
+    if let (Some(thread), Some(spent)) = (thread, spent) {
+        spent.end(thread);
+    }
     // A filter that is refused leaves the recorder sealed; that costs new paths, not the program.
     sys::restrict();
 }

@@ -8,6 +8,7 @@ use crate::maps;
 use crate::spent::Spent;
 use crate::sys::{self, SignalsBlocked};
 use crate::thread::Thread;
+use profile::GRANULE;
 
 /// Whether a call entered at `before` is gone as code runs at `now`, which is on another stack: a signal handler on the
 /// alternate stack that was left by `siglongjmp`. A coroutine's call is not: it may go on.
@@ -33,6 +34,8 @@ pub fn is_same(thread: &Thread, one: usize, other: usize) -> bool {
     }
     match (find(thread, low), find(thread, high)) {
         (Some(of_low), Some(of_high)) => of_low == of_high && (high - low <= NEAR || is_own(of_high)),
+        // A coroutine's, where mappings cannot be looked up.
+        (None, None) => high - low <= NEAR,
         _ => false,
     }
 }
@@ -70,16 +73,54 @@ fn look(thread: &Thread, low: usize, high: usize) {
             }
         }
     });
-    for stack in found {
-        let is_known = thread.stacks.iter().any(|known| known.get() == stack);
-        if stack.1 != 0 && !is_known {
-            // The same stack, grown, takes its own place.
-            let own = thread.stacks.iter().position(|known| known.get().1 == stack.1);
-            thread.stacks[own.unwrap_or(thread.next_stack.get())].set(stack);
-            thread.next_stack.set((thread.next_stack.get() + 1) % thread.stacks.len());
-        }
+    for (sp, stack) in [low, high].into_iter().zip(found) {
+        keep(thread, if stack.1 != 0 { stack } else { own_by_reading(thread, sp) });
     }
     spent.end(thread);
+}
+
+/// Remembers a stack's mapping, in the place of what was known of the same memory: the same stack before it grew, or one
+/// that is not there any more.
+fn keep(thread: &Thread, stack: (usize, usize)) {
+    if stack.1 == 0 || thread.stacks.iter().any(|known| known.get() == stack) {
+        return;
+    }
+    let mut place = None;
+    for (index, known) in thread.stacks.iter().enumerate() {
+        let (start, end) = known.get();
+        if start < stack.1 && stack.0 < end {
+            known.set((0, 0));
+            place = place.or(Some(index));
+        }
+    }
+    let place = place.unwrap_or_else(|| {
+        let next = thread.next_stack.get();
+        thread.next_stack.set((next + 1) % thread.stacks.len());
+        next
+    });
+    thread.stacks[place].set(stack);
+}
+
+/// How much deeper than asked for a stack is looked at that is known by reading: it will grow, and soon nobody may be asked
+/// any more (seccomp).
+const AHEAD: usize = 1 << 20;
+
+/// The stack that the thread was started on, if a stack pointer lies there, as far as memory can be read on from what surely
+/// does (its control block, or the program's arguments). For programs that have changed their root, or have no descriptor
+/// left: nobody may tell them their mappings, and if no stack were known, every call that is open would seem to lie on
+/// another one for good.
+fn own_by_reading(thread: &Thread, sp: usize) -> (usize, usize) {
+    let surely = [arch::thread_pointer(), initial_stack::program_stack()];
+    let Some(anchor) = surely.into_iter().filter(|&anchor| (sp..sp.saturating_add(GROWTH)).contains(&anchor)).min()
+    else {
+        return (0, 0);
+    };
+    let end = (anchor | (GRANULE - 1)) + 1;
+    let known = thread.stacks.iter().map(Field::get).find(|&(start, end)| (start..end).contains(&anchor));
+    let (start, end) = known.unwrap_or((end, end));
+    let start = sys::readable_from(start, sp.saturating_sub(AHEAD) & !(GRANULE - 1));
+    // What is known is kept as far as it goes, or each call on another stack below would have it read again.
+    if start <= sp || known.is_some() { (start, end) } else { (0, 0) }
 }
 
 /// Whether a mapping is the stack that the thread was started on. A thread made by libc has its control block there.

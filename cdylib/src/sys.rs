@@ -85,7 +85,7 @@ pub fn map_switches(log: usize) -> Result<*mut u8> {
     let protection = if log == 0 { libc::PROT_READ } else { libc::PROT_READ | libc::PROT_WRITE };
     let page = call!(SYS_mmap, 0, profile::GRANULE + log, protection, libc::MAP_SHARED, fd, 0);
     Fd(fd as i32).close();
-    page.map(|address| address as *mut u8)
+    count_mapped(page, profile::GRANULE + log)
 }
 
 /// Maps zeros where nothing is mapped.
@@ -277,7 +277,7 @@ impl Fd {
         } else {
             (libc::PROT_READ, libc::MAP_PRIVATE)
         };
-        call!(SYS_mmap, 0, size, protection, flags, self.0, 0).map(|address| address as *mut u8)
+        count_mapped(call!(SYS_mmap, 0, size, protection, flags, self.0, 0), size)
     }
 }
 
@@ -327,11 +327,40 @@ pub fn read_file<'a>(path: &CStr, buffer: &'a mut [u8]) -> Result<&'a mut [u8]> 
     Ok(&mut buffer[..len?])
 }
 
+/// Bytes of address space that the recorder has in this process, with its own library's.
+static MAPPED: AtomicUsize = AtomicUsize::new(0);
+
+/// That of the library, or some more.
+const OF_LIBRARY: usize = 2 << 20;
+
+/// A mapping of so many bytes is the recorder's from now on.
+fn count_mapped(mapped: Result<usize>, size: usize) -> Result<*mut u8> {
+    let address = mapped?;
+    MAPPED.fetch_add(size.next_multiple_of(profile::GRANULE), Ordering::Relaxed);
+    Ok(address as *mut u8)
+}
+
+/// How much of the process's address space is the recorder's; 0 as long as it has done nothing here.
+pub fn mapped_bytes() -> usize {
+    match MAPPED.load(Ordering::Relaxed) {
+        0 => 0,
+        mapped => mapped + OF_LIBRARY,
+    }
+}
+
+/// The soft and the hard limit of the process's address space, as they are or were before they are set.
+pub fn address_limits(new: Option<&[u64; 2]>) -> Result<[u64; 2]> {
+    let mut old = [u64::MAX; 2];
+    let new = new.map_or(ptr::null(), |new| new.as_ptr());
+    call!(SYS_prlimit64, 0, libc::RLIMIT_AS, new, old.as_mut_ptr())?;
+    Ok(old)
+}
+
 /// Bytes of address space that the process may still map: without end, as a rule.
 pub fn spare_address_space() -> usize {
-    let (mut limit, mut sizes) = ([u64::MAX; 2], [0; 100]);
-    let asked = call!(SYS_prlimit64, 0, libc::RLIMIT_AS, 0, limit.as_mut_ptr());
-    if asked.is_err() || limit[0] == u64::MAX {
+    let mut sizes = [0; 100];
+    let limit = address_limits(None).unwrap_or([u64::MAX; 2]);
+    if limit[0] == u64::MAX {
         return usize::MAX;
     }
     // Its first number is that of all pages.
@@ -351,13 +380,13 @@ pub fn read_clock(clock: libc::clockid_t) -> Result<u64> {
 /// Private memory, zeroed.
 pub fn map_memory(size: usize) -> Result<*mut u8> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    call!(SYS_mmap, 0, size, libc::PROT_READ | libc::PROT_WRITE, flags, -1isize, 0).map(|address| address as *mut u8)
+    count_mapped(call!(SYS_mmap, 0, size, libc::PROT_READ | libc::PROT_WRITE, flags, -1isize, 0), size)
 }
 
 /// Address space, with no memory behind it yet.
 pub fn reserve_memory(size: usize) -> Result<*mut u8> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    call!(SYS_mmap, 0, size, libc::PROT_NONE, flags, -1isize, 0).map(|address| address as *mut u8)
+    count_mapped(call!(SYS_mmap, 0, size, libc::PROT_NONE, flags, -1isize, 0), size)
 }
 
 /// Puts zeroed memory behind a part of reserved address space.
@@ -382,7 +411,9 @@ pub unsafe fn forget_pages(address: *mut u8, size: usize) -> bool {
 /// # Safety
 /// Nothing may use it any longer.
 pub unsafe fn unmap(address: *mut u8, size: usize) {
-    let _ = call!(SYS_munmap, address, size);
+    if call!(SYS_munmap, address, size).is_ok() {
+        MAPPED.fetch_sub(size.next_multiple_of(profile::GRANULE), Ordering::Relaxed);
+    }
 }
 
 /// Makes a page read as zeros in the child of every fork.
@@ -415,6 +446,30 @@ pub fn read_memory(process: u32, address: usize, buffer: &mut [u8]) -> bool {
     let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     let remote = libc::iovec { iov_base: ptr::without_provenance_mut(address), iov_len: buffer.len() };
     call!(SYS_process_vm_readv, process, &raw const local, 1, &raw const remote, 1, 0) == Ok(buffer.len())
+}
+
+/// How far below an address the memory of this process can be read without a gap, by whole pages: the lowest such address, or
+/// the one that is asked for at most.
+pub fn readable_from(address: usize, least: usize) -> usize {
+    const AT_ONCE: usize = 32;
+    let process = getpid();
+    let mut start = address;
+    while start > least {
+        let mut bytes = [0u8; AT_ONCE];
+        let count = AT_ONCE.min((start - least) / profile::GRANULE);
+        let remote: [libc::iovec; AT_ONCE] = core::array::from_fn(|page| libc::iovec {
+            iov_base: ptr::without_provenance_mut(start.wrapping_sub((page + 1) * profile::GRANULE)),
+            iov_len: 1,
+        });
+        let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: count };
+        // It reads as many as it can, in this order.
+        let read = call!(SYS_process_vm_readv, process, &raw const local, 1, remote.as_ptr(), count, 0).unwrap_or(0);
+        start -= read * profile::GRANULE;
+        if read < count || count == 0 {
+            break;
+        }
+    }
+    start
 }
 
 /// The stack that the calling thread's signal handlers may run on: first address and end. Empty if it has none.

@@ -118,7 +118,7 @@ impl Function {
         }
         let mean = Time::from_ns(sums.closed.ns() / with_times as f64);
         match (self.histogram.min(), self.histogram.max()) {
-            (Some(min), Some(max)) if !(min..=max).contains(&mean) => from_bins.or(Some(mean)),
+            (Some(min), Some(max)) if !(min..=max).contains(&mean) => from_bins.or(Some(mean.max(min).min(max))),
             _ => Some(mean.at_least_zero()),
         }
     }
@@ -394,6 +394,17 @@ mod tests {
     use crate::load::costs::{Costs, Evidence};
     use crate::merge::{By, Merged, Merging, merge};
     use crate::testing::{Call, Truth, arena, calls, family, function_of, give_way, record};
+
+    /// What was subtracted is an average, and few calls in no bin may leave less than nothing of their sum: their mean was below zero.
+    #[test]
+    fn the_mean_of_calls_in_no_bin_lies_between_the_shortest_and_the_longest() {
+        let mut histogram = Histogram::default();
+        histogram.add_calls(2, Some((0, 5)), &[], 1e9);
+        let function = Function { calls: 2, returned: 2, histogram, ..Function::default() };
+        let mean =
+            |closed_ns| function.mean(&Sums { closed: Time::from_ns(closed_ns), ..Sums::default() }).unwrap().ns();
+        assert_eq!([-6.0, 6.0, 60.0].map(mean), [0.0, 3.0, 5.0]);
+    }
 
     fn summed(merged: &Merged) -> BTreeMap<u64, Function> {
         let group = &merged.groups[0];

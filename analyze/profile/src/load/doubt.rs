@@ -111,8 +111,8 @@ impl Display for Doubt {
                 write!(
                     out,
                     "times of {whose} wall time: how much of it they were on a processor was not seen, as the kernel \
-                     refuses perf_event_open, the process runs under a filter of system calls (seccomp), or DIYTRACE_WAITS \
-                     is 0"
+                     refuses perf_event_open, the process runs under a filter of system calls (seccomp), the profile had no \
+                     room for it (DIYTRACE_MEMORY), or DIYTRACE_WAITS is 0"
                 )
             }
             Self::Truncated { bytes } => write!(out, "the file is truncated: its last {bytes} bytes are missing"),

@@ -167,15 +167,21 @@ pub struct Site {
     pub via: Option<String>,
 }
 
-/// A tree as data.
-pub(super) fn tree(trees: &CallTrees, tree: &CallTree, branches: &Branches, thresholds: &Thresholds) -> Tree {
+/// A tree as data; of callers, if it leads to these.
+pub(super) fn tree(
+    trees: &CallTrees,
+    tree: &CallTree,
+    branches: &Branches,
+    thresholds: &Thresholds,
+    callers: bool,
+) -> Tree {
     let shown = thresholds.select(trees, tree, branches);
     let p99 = |(id, function): (&FunctionId, &functions::Function)| {
         function.histogram.percentiles([0.99]).map(|[p99]| (*id, p99.ns()))
     };
     let p99s = tree.functions.iter().filter_map(p99).collect();
     let builds = builds(&trees.modules);
-    let builder = Builder { trees, tree, branches, thresholds, shown: &shown, builds: &builds, p99s };
+    let builder = Builder { trees, tree, branches, thresholds, callers, shown: &shown, builds: &builds, p99s };
     let mut places = vec![None; branches.list.len()];
     let mut nodes = Vec::with_capacity(shown.branches.len());
     for &(id, depth) in &shown.branches {
@@ -196,6 +202,7 @@ struct Builder<'a> {
     tree: &'a CallTree,
     branches: &'a Branches,
     thresholds: &'a Thresholds,
+    callers: bool,
     shown: &'a Shown,
     /// Of each module.
     builds: &'a [Option<String>],
@@ -209,7 +216,10 @@ impl Builder<'_> {
         let function = branch.what.function().map(|id| &self.trees.functions[&id]);
         let of_function = branch.what.function().and_then(|id| self.tree.functions.get(&id));
         let p99 = branch.what.function().and_then(|id| self.p99s.get(&id).copied());
+        // A caller's numbers are those of the calls that it makes, however many it has itself.
+        let is_caller = self.callers && branch.above.is_some();
         let has_all = matches!(branch.what, What::Function(_))
+            && !is_caller
             && of_function.is_some_and(|function| function.calls == branch.calls);
         let times = branch.times(raw);
         let most = self.most(branch);

@@ -136,7 +136,11 @@ pub fn of_trees(options: &Options, trees: &CallTrees) -> Document {
             ),
         }
     };
-    let shown = trees.trees.iter().map(|tree| document::tree(trees, tree, &branches(tree), &thresholds)).collect();
+    let shown = trees
+        .trees
+        .iter()
+        .map(|tree| document::tree(trees, tree, &branches(tree), &thresholds, options.callers))
+        .collect();
     Document {
         schema: document::SCHEMA,
         clock: trees.clock,
