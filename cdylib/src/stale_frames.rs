@@ -181,6 +181,7 @@ pub unsafe fn full_hook(thread: &Thread, frame: &Frame) -> usize {
 /// there; else at the first place that holds it. (That could be in a variable that has no value yet, left there by an
 /// earlier and deeper call.) It is looked for until behind `end`.
 unsafe fn find_return_address(thread: &Thread, site: usize, hook: usize, sp: usize, end: usize) -> Option<usize> {
+    stack::know(thread, end);
     let (_, stack_end) = stack::find(thread, end)?;
     let end = stack_end.min(end.saturating_add(BEHIND));
     let place = &thread.distances[(hook ^ hook >> 8) % DISTANCES];
