@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::each_build;
+use common::{assert_same_counts, each_build, parse_counts};
 
 #[test]
 fn bodies_that_are_always_inlined() {
@@ -142,5 +142,39 @@ fn bodies_behind_calls_whose_arguments_are_still_on_the_stack() {
             );
             assert_eq!(report.unwound, 0, "none was left without a return");
         }
+    });
+}
+
+/// The call site that such a body gives is that of whoever began the coroutine, which is not on the stack any more, so nothing
+/// that is open has been left.
+#[test]
+fn bodies_in_coroutines_that_somebody_else_resumes() {
+    each_build("resumed.cc", |program| {
+        let report = program.record().run().report();
+        let expected = parse_counts(
+            "1 main
+             100 main → begin(int)
+             100 begin(int)
+             100 main → turn(Work)
+             200 turn(Work)
+             200 turn(Work) → next(Work)
+             200 next(Work)
+             200 next(Work) → after()
+             200 after()
+             200 step(int)
+             200 step(int) → inner(int)
+             200 inner(int)
+             200 inner(int) → apart(int)
+             200 apart(int)",
+        );
+        let mut counts = report.counts();
+        counts.retain(|who, _| expected.contains_key(who)); // the others are the library's, and who calls `step`
+        assert_same_counts(&counts, &expected);
+        assert_eq!((report.unwound, report.open()), (0, [].into()));
+        // gcc has the body as a function of its own.
+        let resumed = report.functions.iter().filter(|f| f.callees.iter().any(|callee| callee.name == "step(int)"));
+        let resumed: Vec<_> = resumed.map(|function| function.name.as_str()).collect();
+        assert_eq!(resumed.len(), 1, "{resumed:?}");
+        assert!(program.build.compiler != "clang" || resumed == ["next(Work)"], "{resumed:?}");
     });
 }

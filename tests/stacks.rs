@@ -45,6 +45,34 @@ fn small_ones_side_by_side_in_one_block() {
     });
 }
 
+/// Each switch asks of all open calls whether they are on that stack, and each answer was a reading of all mappings: this took minutes.
+/// The processor time that the shell allows is a hundred times what it takes.
+#[test]
+fn more_of_them_than_are_remembered() {
+    each_build("many-stacks.c", |program| {
+        let report = program.wrapped("ulimit -t 20; exec \"$PROGRAM\"").record().run().report();
+        let mut counts = report.counts();
+        counts.retain(|who, _| !who.ends_with("→ fiber")); // whoever switched there: a matter of taste
+        assert_same_counts(
+            &counts,
+            &parse_counts(
+                "1 main
+                 2_000 main → resume
+                 2_000 resume
+                 100 fiber
+                 100 fiber → deep
+                 1_100 deep
+                 1_000 deep → deep
+                 2_000 deep → pause_here
+                 2_000 pause_here
+                 3_900 pause_here → leaf
+                 3_900 leaf",
+            ),
+        );
+        assert_eq!(report.unwound, 0);
+    });
+}
+
 /// Libraries and mappings then lie elsewhere, and the first stack has no end below.
 #[test]
 fn with_a_first_stack_without_limit() {

@@ -167,6 +167,7 @@ pub fn abandon(thread: &Thread) {
     thread.path_cache.clear(); // as in a child's state, which has nothing that could be found
     ring::forget_unfinished(thread);
     thread.stacks.iter().for_each(|stack| stack.set((0, 0)));
+    thread.own_stack.set((0, 0));
     forget_addresses(thread);
     thread.in_use.store(false, Ordering::Release);
 }

@@ -27,22 +27,50 @@ const NEAR: usize = 4 << 10;
 const GROWTH: usize = 64 << 20;
 
 /// Whether two stack pointers lie on one stack.
+///
+/// This is asked of every open call whenever code runs on another stack, and a program may have thousands of stacks: so mappings
+/// are looked up only where they decide. Far apart, two can only be on the stack that the thread was started on.
 pub fn is_same(thread: &Thread, one: usize, other: usize) -> bool {
     let (low, high) = (one.min(other), one.max(other));
+    if high - low <= NEAR || holds_both(thread.own_stack.get(), low, high) {
+        return true;
+    }
+    if !may_be_own(thread, low, high) {
+        return false;
+    }
     if find(thread, low).is_none() || find(thread, high).is_none() {
         look(thread, low, high);
     }
     match (find(thread, low), find(thread, high)) {
-        (Some(of_low), Some(of_high)) => of_low == of_high && (high - low <= NEAR || is_own(of_high)),
-        // A coroutine's, where mappings cannot be looked up.
-        (None, None) => high - low <= NEAR,
+        (Some(of_low), Some(of_high)) => of_low == of_high && is_own(of_high),
         _ => false,
+    }
+}
+
+/// Whether two stack pointers may lie on the stack that the thread was started on, or on the program's first: false if that is
+/// known without looking mappings up.
+fn may_be_own(thread: &Thread, low: usize, high: usize) -> bool {
+    let program_stack = initial_stack::program_stack();
+    // It may have grown since, also further than is taken for granted.
+    let lowest = find(thread, program_stack).map_or(program_stack, first).min(program_stack);
+    let is_own_known = thread.own_stack.get() != (0, 0);
+    low >= lowest.saturating_sub(2 * GROWTH) || !is_own_known || holds_both(thread.own_stack.get(), low, high)
+}
+
+fn holds_both((start, end): (usize, usize), low: usize, high: usize) -> bool {
+    start <= low && high < end
+}
+
+/// Has the mapping of a stack pointer looked up, unless it is known.
+pub fn know(thread: &Thread, sp: usize) {
+    if find(thread, sp).is_none() {
+        look(thread, sp, sp);
     }
 }
 
 /// The lowest stack pointer that is surely on the same stack as one that is known.
 pub fn reach(thread: &Thread, sp: usize) -> usize {
-    is_same(thread, sp, sp);
+    know(thread, sp);
     match find(thread, sp) {
         Some(stack) if is_own(stack) => first(stack),
         Some((start, _)) => start.max(sp.saturating_sub(NEAR)),
@@ -66,13 +94,20 @@ fn look(thread: &Thread, low: usize, high: usize) {
     let _blocked = SignalsBlocked::new();
     let spent = Spent::begin(thread);
     let mut found = [(0, 0); 2];
+    let mut own = (0, 0);
     maps::each_now_and_then(thread.family.clock, thread.family.pause(), |mapping| {
         for (sp, stack) in [low, high].into_iter().zip(&mut found) {
             if (mapping.start..mapping.end).contains(&sp) {
                 *stack = (mapping.start, mapping.end);
             }
         }
+        if (mapping.start..mapping.end).contains(&arch::thread_pointer()) {
+            own = (mapping.start, mapping.end);
+        }
     });
+    if own.1 != 0 {
+        thread.own_stack.set(own);
+    }
     for (sp, stack) in [low, high].into_iter().zip(found) {
         keep(thread, if stack.1 != 0 { stack } else { own_by_reading(thread, sp) });
     }
@@ -131,6 +166,5 @@ fn is_own((start, end): (usize, usize)) -> bool {
 
 /// Looks the present stack up, while the kernel may still be asked.
 pub fn know_this_one(thread: &Thread) {
-    let here = arch::stack_pointer();
-    is_same(thread, here, here);
+    know(thread, arch::stack_pointer());
 }

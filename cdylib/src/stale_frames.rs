@@ -34,8 +34,9 @@ const BEHIND: usize = 64 << 10;
 /// stack pointer: a call that took its place may have as large a frame, or a larger one.
 ///
 /// A call made by an open one has its return address below that one's stack pointer; if it does not lie there, the open
-/// one is gone, or the new one is part of its body. This is asked once for each path. On a path that is known the parent
-/// cannot be wrong, but for recursion: a call from this site was once seen to come from that function.
+/// one is gone, or the new one is part of its body. (A body may give one that lies nowhere: [`is_inlined_elsewhere`].) This is
+/// asked once for each path. On a path that is known the parent cannot be wrong, but for recursion: a call from this site was
+/// once seen to come from that function.
 pub unsafe fn is_gone(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
     let call = Event { function: function as u64, site: site as u64, hook: hook as u64, sp: sp as u64 };
     // SAFETY: the top frame is there.
@@ -58,10 +59,12 @@ pub unsafe fn is_gone_from(thread: &Thread, top: &Frame, call: Event, sp: usize)
             if !sp.is_multiple_of(size_of::<usize>()) || !stack::is_same(thread, sp, top.sp) {
                 return false;
             }
+            stack::know(thread, top.sp);
             if stack::find(thread, top.sp).is_none() {
                 return false; // nobody may tell where a coroutine's stack ends: what lies behind may not be read
             }
-            if find_return_address(thread, site, hook, sp, top.sp).is_some_and(|at| at <= top.sp) {
+            let found = find_return_address(thread, site, hook, sp, top.sp);
+            if found.is_some_and(|at| at <= top.sp) || found.is_none() && is_inlined_elsewhere(thread, function, hook) {
                 return false;
             }
         }
@@ -82,8 +85,18 @@ pub unsafe fn is_gone_from(thread: &Thread, top: &Frame, call: Event, sp: usize)
     }
 }
 
-/// The same, asked of a call that has returned by now, when its place on the stack tells nothing any more: whether the code
-/// that it was made from is that of a call further out. What code without hooks in between has called stays where it is.
+/// Whether a hook lies in a body that was inlined into another function. The call site that it gives may be of long ago: clang
+/// keeps a coroutine's return address in the coroutine's memory, so bodies in there go on giving that of whoever began it.
+unsafe fn is_inlined_elsewhere(thread: &Thread, function: usize, hook: usize) -> bool {
+    let spent = Spent::begin(thread);
+    // SAFETY: the hook runs, so its module is there.
+    let is_own = unsafe { code::is_of(thread.family, hook, function) };
+    spent.end(thread);
+    is_own == Some(false)
+}
+
+/// Whether the latest open call has been left, asked of a call that has returned by now, when its place on the stack tells
+/// nothing any more: whether the code that it was made from is that of a call further out. What code without hooks in between has called stays where it is.
 ///
 /// # Safety
 /// Their hooks lie in code that was running a moment ago, the caller's and those of the calls further out.
@@ -172,6 +185,7 @@ pub unsafe fn full_hook(thread: &Thread, frame: &Frame) -> usize {
 /// there; else at the first place that holds it. (That could be in a variable that has no value yet, left there by an
 /// earlier and deeper call.) It is looked for until behind `end`.
 unsafe fn find_return_address(thread: &Thread, site: usize, hook: usize, sp: usize, end: usize) -> Option<usize> {
+    stack::know(thread, end);
     let (_, stack_end) = stack::find(thread, end)?;
     let end = stack_end.min(end.saturating_add(BEHIND));
     let place = &thread.distances[(hook ^ hook >> 8) % DISTANCES];

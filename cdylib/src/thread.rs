@@ -188,6 +188,9 @@ pub struct Thread {
     pub window: Window,
     /// Where the sequence of random numbers is.
     pub random: Field<u64>,
+    /// The mapping that libc's control block of the thread lies in: the stack that it was started on, unless it is the first
+    /// thread. (0, 0) = not looked up yet.
+    pub own_stack: Field<(usize, usize)>,
     /// Stacks that it has been seen on: first address and end.
     pub stacks: [Field<(usize, usize)>; 4],
     /// Which of them to forget next.
