@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -103,7 +104,8 @@ static void leave(const char *how)
     if (!strcmp(how, "environment") && (clearenv() || fork() < 0)) exit(2);
     if (!strncmp(how, "memory", 6)) {
         size_t now = address_space();
-        setrlimit(RLIMIT_AS, &(struct rlimit){now, now});
+        // Not by setrlimit: what the recorder has mapped would be added to it.
+        syscall(SYS_prlimit64, 0, RLIMIT_AS, &(struct rlimit){now, now}, NULL);
     }
     if (!strcmp(how, "replaced")) replace_profiles();
 }
