@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What a service and an agent take of a processor: for each frame, for each path, and whether that stays so.
 #
-#   benches/service.sh [scale|agent]… [--short] [--series N] [--processes N] [--seconds N] [--out FOLDER]
+#   benches/service.sh [scale|agent]… [--short] [--series N] [--processes N] [--seconds N] [--retention TIER=AGE] [--out FOLDER]
 #
 #   scale         simulated agents send frames of a real recording, varied, one a second each, to a service
 #   agent         an agent reads 20 processes of 2000 paths each, four times a second
@@ -9,6 +9,7 @@
 #   --short       a minute of each, in place of an hour of scale and five minutes of each case of agent
 #   --series N    how many simulated agents (default 1000)
 #   --seconds N   how long each takes
+#   --retention T what `serve` is told: `fine=2m` has it make minutes of slices, as it does after an hour, after two minutes
 #   --out FOLDER  where service-*.tsv and service-machine.txt go (default: nothing is kept)
 #
 # The recordings are of programs/handlers.c: a tenth of its paths are called in every slice, and for agent also all of them. All traffic
@@ -16,7 +17,7 @@
 set -euo pipefail
 export LC_ALL=C
 benches=$(cd "$(dirname "$0")" && pwd)
-what=() seconds='' short='' series=1000 processes=20 results=''
+what=() seconds='' short='' series=1000 processes=20 retention=() results=''
 while (($#)); do
     case $1 in
         scale | agent) what+=("$1"); shift; continue ;;
@@ -24,6 +25,7 @@ while (($#)); do
         --series) series=$2 ;;
         --processes) processes=$2 ;;
         --seconds) seconds=$2 ;;
+        --retention) retention+=(--retention "$2") ;;
         --out) results=$2 ;;
         *) sed -n '2,/^set -/{/^set -/d; s/^# \{0,1\}//; p}' "$0"; exit 2 ;;
     esac
@@ -72,7 +74,7 @@ stop() {
 # start_service: its process in $service, its address in $address.
 start_service() {
     rm -f "$work/store.db"*
-    "$diytrace" serve --listen 127.0.0.1:0 --store "$work/store.db" 2>"$work/said" &
+    "$diytrace" serve --listen 127.0.0.1:0 --store "$work/store.db" "${retention[@]}" 2>"$work/said" &
     service=$!
     local tries
     for tries in {1..200}; do
@@ -130,7 +132,7 @@ agent() {
 
 if [[ -n $results ]]; then
     mkdir -p "$results"
-    describe_machine "${what[@]}" ${short:+--short} ${seconds:+--seconds "$seconds"} --series "$series" --processes "$processes" >"$results/service-machine.txt"
+    describe_machine "${what[@]}" ${short:+--short} ${seconds:+--seconds "$seconds"} --series "$series" --processes "$processes" "${retention[@]}" >"$results/service-machine.txt"
 fi
 for one in "${what[@]}"; do
     echo "== $one"
