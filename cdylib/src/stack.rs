@@ -35,7 +35,7 @@ pub fn is_same(thread: &Thread, one: usize, other: usize) -> bool {
     if high - low <= NEAR || holds_both(thread.own_stack.get(), low, high) {
         return true;
     }
-    if !may_be_own(thread, low, high) {
+    if !may_be_own(thread, low) {
         return false;
     }
     if find(thread, low).is_none() || find(thread, high).is_none() {
@@ -47,14 +47,14 @@ pub fn is_same(thread: &Thread, one: usize, other: usize) -> bool {
     }
 }
 
-/// Whether two stack pointers may lie on the stack that the thread was started on, or on the program's first: false if that is
-/// known without looking mappings up.
-fn may_be_own(thread: &Thread, low: usize, high: usize) -> bool {
+/// Whether a stack pointer and a higher one, of which that is not known yet, may lie on the stack that the thread was started on, or on
+/// the program's first: false if they do not, as is known without looking mappings up.
+fn may_be_own(thread: &Thread, low: usize) -> bool {
     let program_stack = initial_stack::program_stack();
     // It may have grown since, also further than is taken for granted.
     let lowest = find(thread, program_stack).map_or(program_stack, first).min(program_stack);
     let is_own_known = thread.own_stack.get() != (0, 0);
-    low >= lowest.saturating_sub(2 * GROWTH) || !is_own_known || holds_both(thread.own_stack.get(), low, high)
+    low >= lowest.saturating_sub(2 * GROWTH) || !is_own_known
 }
 
 fn holds_both((start, end): (usize, usize), low: usize, high: usize) -> bool {
