@@ -39,7 +39,7 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         for line in lines {
             writeln!(out, "{line}")?;
         }
-        let preempted = disturbed(&report.subject).map(|what| format!("{what}: --sort self-cpu goes by the rest"));
+        let preempted = disturbed(&report.subject).map(|what| format!("{what}: see --sort self-cpu"));
         for line in footer(&report.subject, document.raw).into_iter().chain(preempted) {
             writeln!(out, "{}", dim(&line, screen))?;
         }
@@ -191,6 +191,8 @@ mod tests {
             function.spent.self_preempted_ns = Some(ns);
         }
         golden("functions-disturbed.txt", &written(&document, 120));
+        let narrow = written(&document, 80);
+        assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
         document.layout = Layout::Roots;
         assert!(written(&document, 120).contains("others had the processor for 1.50 ms (50.0%) of all time"));
     }
