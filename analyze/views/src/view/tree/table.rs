@@ -187,7 +187,7 @@ pub(super) fn kind_of_time(document: &Document, tree: &Tree, of_calls: &str) -> 
     let kind = match document.time {
         "cpu" => "times on the processor",
         "wait" => "times spent waiting",
-        _ => return disturbed(&tree.subject).map(|what| format!("{what}: --time cpu leaves that out")),
+        _ => return disturbed(&tree.subject).map(|what| format!("{what}: see --time cpu")),
     };
     Some(format!("total and self are {kind}; {of_calls} of all that passed"))
 }
