@@ -106,6 +106,22 @@ fn a_program_that_removes_its_own_file() {
     });
 }
 
+/// The recorder asked for it as it started, by a hook of which it asked again, until there was no stack left.
+#[test]
+fn a_program_with_a_function_of_libcs_that_the_recorder_might_call() {
+    each_build("own-auxiliary.c", |program| {
+        let recorded = program.record().run();
+        assert_eq!(recorded.status.code(), Some(0));
+        recorded.report().assert_calls(
+            "1 main
+             1 main → getauxval
+             1 getauxval
+             1 getauxval → next_one
+             1 next_one",
+        );
+    });
+}
+
 #[test]
 fn hooks_before_the_recorders_constructor_and_after_its_destructor() {
     each_build("early.c", |program| {

@@ -53,3 +53,16 @@ fn what_is_done_before_a_filter_is_no_time_of_the_program() {
     };
     assert!((0..20).any(|_| is_taken_off()));
 }
+
+/// The recorder's own system calls were delivered to the program's handler.
+#[test]
+fn a_program_that_has_system_calls_delivered_to_itself() {
+    each_build("dispatched.c", |program| {
+        let recorded = program.record().run();
+        assert_eq!(recorded.status.code(), Some(0), "Linux before 5.11 cannot do this");
+        let document = recorded.document(&[]);
+        assert!(document.warns_of(&["restricted its system calls"]), "{:?}", document.warnings);
+        let report = document.into_only_report();
+        report.assert_calls("1 main\n 1 main → work\n 1 work\n 1_000 work → leaf\n 1_000 leaf");
+    });
+}

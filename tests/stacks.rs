@@ -73,6 +73,37 @@ fn more_of_them_than_are_remembered() {
     });
 }
 
+/// Whoever goes on may be anywhere among the suspended, and its calls too: further apart than one sees at once.
+#[test]
+fn that_resume_each_other_at_random() {
+    each_build("random-stacks.c", |program| {
+        for seed in 1..=5 {
+            let recorded = program.record().arg(&seed.to_string()).run();
+            let report = recorded.report();
+            let mut counts = report.counts();
+            counts.retain(|who, _| !who.ends_with("→ fiber")); // whoever switched there: a matter of taste
+            assert_same_counts(&counts, &parse_counts(&recorded.stdout));
+            assert_eq!(report.unwound, 0, "seed {seed}");
+        }
+    });
+}
+
+/// What the compiler had made of the recorder relied on that: the program ended by SIGSEGV.
+#[test]
+fn that_are_not_aligned_as_is_agreed_on() {
+    each_build("misaligned.c", |program| {
+        let recorded = program.record().run();
+        assert_eq!(recorded.status.code(), Some(0));
+        recorded.report().assert_calls(
+            "1 main
+             100 main → callback
+             100 callback
+             200 callback → leaf
+             200 leaf",
+        );
+    });
+}
+
 /// Libraries and mappings then lie elsewhere, and the first stack has no end below.
 #[test]
 fn with_a_first_stack_without_limit() {

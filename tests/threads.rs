@@ -23,6 +23,21 @@ fn at_once() {
     });
 }
 
+/// A thread's first hook took 13 KB of its stack, and its second new path had all mappings read: 1,000 threads took 8 s of processor time.
+#[test]
+fn hundreds_at_once_on_the_smallest_stacks() {
+    each_build("small-stacks.c", |program| {
+        let recorded = program.wrapped("ulimit -t 5; exec \"$PROGRAM\" \"$@\"").record().arg("1000").run();
+        assert_eq!(recorded.status.code(), Some(0));
+        recorded.report().assert_calls(
+            "1 main
+             2_000 work
+             200_000 work → leaf
+             200_000 leaf",
+        );
+    });
+}
+
 #[test]
 fn each_has_its_own_report() {
     each_build("threads.c", |program| {

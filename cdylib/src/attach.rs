@@ -14,7 +14,7 @@ use crate::spent::Spent;
 use crate::switches;
 use crate::sys::{self, SignalsBlocked};
 use crate::table::Table;
-use crate::thread::{Thread, live};
+use crate::thread::{ANYWHERE, Thread, live};
 use core::ptr;
 use core::sync::atomic::Ordering;
 use profile::GRANULE;
@@ -66,6 +66,7 @@ pub fn new(family: &'static Family) -> sys::Result<*mut Thread> {
         state.pair.set(inner + outer);
         state.random.set(thread.addr() as u64 ^ clock::read(libc::CLOCK_MONOTONIC) << 16 | 1);
         state.directory.set(-1);
+        state.reach.set(ANYWHERE);
         ring::start_without(state);
         state.use_filter();
     }
@@ -168,6 +169,8 @@ pub fn abandon(thread: &Thread) {
     ring::forget_unfinished(thread);
     thread.stacks.iter().for_each(|stack| stack.set((0, 0)));
     thread.own_stack.set((0, 0));
+    thread.reach.set(ANYWHERE);
+    thread.suspended.clear();
     forget_addresses(thread);
     thread.in_use.store(false, Ordering::Release);
 }

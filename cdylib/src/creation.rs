@@ -24,8 +24,7 @@ const LEAST: usize = 1 << 20;
 
 /// Whether the program runs with more rights than its caller has: it is left alone.
 pub fn is_secure_execution() -> bool {
-    // SAFETY: reads the vector that the kernel gave the program.
-    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+    initial_stack::auxiliary(libc::AT_SECURE).is_some_and(|is_secure| is_secure != 0)
 }
 
 /// Makes a family. `None` if there is no place for its file, which is said once, on standard error.
@@ -125,8 +124,7 @@ fn describe(family: &Family) {
         let _ = write!(line, "{}", Complaint(bad));
         family.warn(&[line.bytes()]);
     }
-    // SAFETY: reads the vector that the kernel gave the program.
-    let program = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
+    let program = initial_stack::auxiliary(libc::AT_PHDR).unwrap_or(0);
     modules::scan(family, program, Some(program));
 }
 
@@ -311,9 +309,13 @@ impl Family {
 
 /// The family of this program; made if there is none. `None` if there can be none.
 pub fn family(hooks: &Hooks) -> Option<&'static Family> {
-    if let Some(family) = family::get() {
-        return Some(family);
-    }
+    family::get().or_else(|| make(hooks))
+}
+
+/// Apart, as it takes 13 KB of stack: a thread that finds the family may have no more than that.
+#[cold]
+#[inline(never)]
+fn make(hooks: &Hooks) -> Option<&'static Family> {
     if family::is_off() {
         return None;
     }

@@ -20,11 +20,14 @@ pub mod bits {
 /// [`Frame::position`] of a call that is noted ([`crate::ring`]), and whose node is not known yet. No node has that name.
 pub const NOTED: Ref = Ref::MAX;
 
+/// [`Frame::sp`] of what is on no stack. Above all that are, also where how far is a signed number.
+pub const NOWHERE: usize = isize::MAX as usize;
+
 /// A call that is open. One cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Frame {
-    /// Stack pointer at its enter hook. `usize::MAX` in the frame at the bottom, in those above the top, and for an
+    /// Stack pointer at its enter hook. [`NOWHERE`] in the frame at the bottom, in those above the top, and for an
     /// instruction or two in one that has just been reserved.
     pub sp: usize,
     /// The function.
@@ -59,7 +62,7 @@ const _: () = assert!(size_of::<Frame>() == 64);
 impl Frame {
     /// A frame that stands for no call.
     pub const EMPTY: Frame = Frame {
-        sp: usize::MAX,
+        sp: NOWHERE,
         function: 0,
         site: 0,
         start: 0,

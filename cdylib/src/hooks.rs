@@ -187,7 +187,8 @@ unsafe fn exit_counted(thread: &Thread, function: usize, site: usize, hook: usiz
     // SAFETY: a call is open.
     unsafe {
         let top = &*thread.top.get();
-        let is_its = top.function == function && (top.sp == sp || is_tail_exit(top, site, hook, sp));
+        let is_its =
+            top.function == function && (top.sp == sp || is_tail_exit(top, thread.reach.get(), site, hook, sp));
         if is_its && top.bits & !bits::SLOT == bits::COUNTED {
             return counted::close(thread);
         }

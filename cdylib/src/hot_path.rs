@@ -23,9 +23,10 @@ pub unsafe fn enter<M: Mode>(thread: &Thread, function: usize, site: usize, hook
     unsafe {
         let top = &*thread.top.get();
         // The stack grows down: a frame whose pointer is not above this one has been left, unless the function was
-        // inlined into the one that has it.
-        if top.sp <= sp && !is_inlined(top, site, hook, sp) {
-            return slow_path::enter_after_unwinding::<M>(thread, function, site, hook, sp);
+        // inlined into the one that has it. One whose pointer is far above it may lie on another stack.
+        let below = top.sp.wrapping_sub(sp);
+        if below.wrapping_sub(1) >= thread.reach.get() && !(below == 0 && is_inlined(top, site, hook, sp)) {
+            return slow_path::enter_apart::<M>(thread, function, site, hook, sp);
         }
         let parent = top.position;
         if parent < ROOT {
@@ -49,7 +50,7 @@ pub unsafe fn exit(thread: &Thread, now: u64, function: usize, site: usize, hook
     unsafe {
         let latest = thread.top.get();
         let top = &*latest;
-        if top.function != function || (top.sp != sp && !is_tail_exit(top, site, hook, sp)) {
+        if top.function != function || (top.sp != sp && !is_tail_exit(top, thread.reach.get(), site, hook, sp)) {
             return slow_path::exit_of_another(thread, now, function, site, hook, sp);
         }
         if top.bits & !bits::SLOT != 0 {

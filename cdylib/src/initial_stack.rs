@@ -14,6 +14,26 @@ pub fn program_stack() -> usize {
     unsafe { __libc_stack_end.addr() }
 }
 
+/// What the kernel told the program of this kind (`AT_…`). Asked of the stack, as `getauxval` may be the program's own.
+pub fn auxiliary(kind: u64) -> Option<usize> {
+    // SAFETY: the kernel's words, which end with a null and with an entry of kind 0: a program that writes a title over its arguments
+    // and environment writes over what these words lead to.
+    unsafe {
+        let mut word = environment().cast::<usize>();
+        while *word != 0 {
+            word = word.add(1);
+        }
+        let mut entry = word.add(1);
+        while *entry != 0 {
+            if *entry as u64 == kind {
+                return Some(*entry.add(1));
+            }
+            entry = entry.add(2);
+        }
+        None
+    }
+}
+
 /// The environment as the kernel laid it out.
 ///
 /// # Safety

@@ -106,6 +106,7 @@ mod stale_frames;
 mod stand_in;
 mod states;
 mod stretch;
+mod suspended;
 mod switches;
 mod symbols;
 mod sys;

@@ -76,7 +76,7 @@ pub unsafe fn exit_unusual(thread: &Thread, function: usize, site: usize, hook: 
                 }
                 return begins_anew::<false>(thread, function, site, hook, sp);
             }
-            if base.function == function && (base.sp == sp || is_tail_exit(base, site, hook, sp)) {
+            if base.function == function && (base.sp == sp || is_tail_exit(base, thread.reach.get(), site, hook, sp)) {
                 let now = Tsc::now();
                 apart(thread, || hot_path::exit(thread, now, function, site, hook, sp));
                 return false;

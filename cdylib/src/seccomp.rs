@@ -18,6 +18,9 @@ use crate::thread_registry;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 const PR_SET_SECCOMP: i32 = libc::PR_SET_SECCOMP;
+/// Has the program's own handler asked before system calls, the recorder's too.
+const PR_SET_SYSCALL_USER_DISPATCH: i32 = 59;
+const PR_SYS_DISPATCH_ON: usize = 1;
 const SYS_SECCOMP: i64 = libc::SYS_seccomp;
 const SECCOMP_MODE_STRICT: usize = libc::SECCOMP_MODE_STRICT as usize;
 const PR_TSC_SIGSEGV: usize = libc::PR_TSC_SIGSEGV as usize;
@@ -31,7 +34,7 @@ pub extern "C" fn on_prctl(option: i32, argument: usize) -> usize {
     if matches!((option, argument), (PR_SET_SECCOMP, SECCOMP_MODE_STRICT) | (libc::PR_SET_TSC, PR_TSC_SIGSEGV)) {
         stop_the_clock();
     }
-    if option == PR_SET_SECCOMP {
+    if option == PR_SET_SECCOMP || (option, argument) == (PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON) {
         prepare();
     }
     if option == libc::PR_SET_NAME {

@@ -4,7 +4,7 @@
 //! before it is filled, and one that is not filled says so (its position is 0).
 
 use crate::busy::Busy;
-use crate::frame::{self, Frame};
+use crate::frame::{self, Frame, NOWHERE};
 use crate::path_cache;
 use crate::thread::Thread;
 use core::sync::atomic::{Ordering, compiler_fence};
@@ -66,7 +66,7 @@ pub(crate) unsafe fn pop_at(thread: &Thread, frame: *mut Frame) {
         thread.line.set(path_cache::offset((*frame.sub(1)).position));
         (*frame).position = 0;
         compiler_fence(Ordering::SeqCst);
-        (*frame).sp = usize::MAX;
+        (*frame).sp = NOWHERE;
         compiler_fence(Ordering::SeqCst);
         thread.top.set(frame.sub(1));
     }
@@ -92,11 +92,13 @@ pub unsafe fn is_inlined(top: &Frame, site: usize, hook: usize, sp: usize) -> bo
 }
 
 /// Whether an exit hook that the function jumped to, having left its frame already, is that of the latest open call.
-/// Then the hook returns to the call site, and the frame below lies above the stack pointer.
+/// Then the hook returns to the call site, and the frame below lies above the stack pointer. (What lies further than `reach` from it
+/// may be another stack's.)
 #[inline(always)]
-pub unsafe fn is_tail_exit(top: &Frame, site: usize, hook: usize, sp: usize) -> bool {
+pub unsafe fn is_tail_exit(top: &Frame, reach: usize, site: usize, hook: usize, sp: usize) -> bool {
+    let is_here = top.sp < sp && sp - top.sp <= reach;
     // SAFETY: a frame of a function has one below it.
-    hook == site && top.site == site && top.sp < sp && unsafe { (*(&raw const *top).sub(1)).sp >= sp }
+    hook == site && top.site == site && is_here && unsafe { (*(&raw const *top).sub(1)).sp >= sp }
 }
 
 /// The latest frame that is filled in.

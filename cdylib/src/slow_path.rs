@@ -15,7 +15,7 @@ use crate::path;
 use crate::recycle;
 use crate::shadow_stack::{self, fill, filled, is_inlined, pop, reserve};
 use crate::spent::Spent;
-use crate::stale_frames::{is_elsewhere, is_gone, raise_bodies, switch_stack, unwind};
+use crate::stale_frames::{find_caller, find_large_frame, is_elsewhere, is_gone, raise_bodies, switch_stack, unwind};
 use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread};
 use profile::Ref;
 use profile::node::{ROOT, SKIPPED};
@@ -45,6 +45,23 @@ pub unsafe fn exit_while_busy(thread: &Thread, function: usize, sp: usize) {
         let top = &*thread.top.get();
         if top.position == 0 && top.function == function && top.sp == sp {
             pop(thread);
+        }
+    }
+}
+
+/// Entry of a call that is not plainly made by the latest open one, as their stack pointers are.
+#[inline(never)]
+pub unsafe fn enter_apart<M: Mode>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the top frame is there.
+    unsafe {
+        find_caller(thread, site, hook, sp);
+        let top = &*thread.top.get();
+        if top.sp <= sp {
+            return enter_after_unwinding::<M>(thread, function, site, hook, sp);
+        }
+        match top.position < ROOT {
+            true => enter_without_caller::<M>(thread, function, site, hook, sp),
+            false => enter_beside::<M>(thread, function, site, hook, sp),
         }
     }
 }
@@ -284,6 +301,10 @@ pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: 
     // SAFETY: frames between bottom and top are there; the bottom frame ends every search.
     unsafe {
         let forgotten = thread.forgotten.get();
+        let tail = hook == site;
+        if tail && find_large_frame(thread, function, site, sp) {
+            return close_unusual(thread, now + thread.forgotten.get().wrapping_sub(forgotten));
+        }
         switch_stack(thread, sp);
         let latest = &*thread.top.get();
         if latest.position == 0 && latest.bits == bits::UNTIMED && latest.function == function && latest.sp == sp {
@@ -294,7 +315,6 @@ pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: 
         if is_elsewhere(thread, top, sp) {
             return stray(thread);
         }
-        let tail = hook == site;
         let (mut found, mut raised) = (None, None);
         let mut frame = top;
         // Left or exited: this stack's frames below the stack pointer. A tail exit's own frame is the outermost of them. A body that

@@ -8,6 +8,7 @@ use crate::maps;
 use crate::spent::Spent;
 use crate::sys::{self, SignalsBlocked};
 use crate::thread::Thread;
+use core::ops::Range;
 use profile::GRANULE;
 
 /// Whether a call entered at `before` is gone as code runs at `now`, which is on another stack: a signal handler on the
@@ -20,11 +21,14 @@ pub fn was_left(before: usize, now: usize) -> bool {
 
 /// How far apart two open calls on one coroutine's stack may be. Several such stacks may be carved out of one block of
 /// memory, which the mapping does not tell; they are larger than this.
-const NEAR: usize = 4 << 10;
+pub const NEAR: usize = 4 << 10;
 
 /// As far as the program's first stack is taken to have grown since its mapping was looked at. The kernel keeps other
 /// mappings further away than that.
 const GROWTH: usize = 64 << 20;
+
+/// What can be read or not as a whole.
+const PAGE: usize = 4 << 10;
 
 /// Whether two stack pointers lie on one stack.
 ///
@@ -32,10 +36,10 @@ const GROWTH: usize = 64 << 20;
 /// are looked up only where they decide. Far apart, two can only be on the stack that the thread was started on.
 pub fn is_same(thread: &Thread, one: usize, other: usize) -> bool {
     let (low, high) = (one.min(other), one.max(other));
-    if high - low <= NEAR || holds_both(thread.own_stack.get(), low, high) {
+    if are_near(low, high) || holds_both(thread.own_stack.get(), low, high) {
         return true;
     }
-    if !may_be_own(thread, low) {
+    if low < below_own(thread) {
         return false;
     }
     if find(thread, low).is_none() || find(thread, high).is_none() {
@@ -47,18 +51,87 @@ pub fn is_same(thread: &Thread, one: usize, other: usize) -> bool {
     }
 }
 
-/// Whether a stack pointer and a higher one, of which that is not known yet, may lie on the stack that the thread was started on, or on
-/// the program's first: false if they do not, as is known without looking mappings up.
-fn may_be_own(thread: &Thread, low: usize) -> bool {
+/// Whether two stack pointers lie so near to each other that they are taken for those of one stack.
+pub fn are_near(one: usize, other: usize) -> bool {
+    one.abs_diff(other) <= NEAR
+}
+
+/// What tells of nearly all stack pointers at once whether they lie on the stack of this one. For who asks of thousands.
+pub struct Surroundings {
+    sp: usize,
+    own: (usize, usize),
+    anothers: usize,
+}
+
+impl Surroundings {
+    /// Those of a stack pointer.
+    pub fn of(thread: &Thread, sp: usize) -> Self {
+        let own = thread.own_stack.get();
+        Self { sp, own: if holds_both(own, sp, sp) { own } else { (0, 0) }, anothers: below_own(thread) }
+    }
+
+    /// What [`is_same`] says.
+    pub fn is_same(&self, thread: &Thread, other: usize) -> bool {
+        if are_near(self.sp, other) || holds_both(self.own, other, other) {
+            return true;
+        }
+        self.sp.min(other) >= self.anothers && is_same(thread, self.sp, other)
+    }
+}
+
+/// What lies below this, and not on the stack that the thread was started on as far as that is known, lies on none that it or the
+/// program was started on: that takes no mappings to tell. 0 if nobody knows.
+fn below_own(thread: &Thread) -> usize {
+    if thread.own_stack.get() == (0, 0) {
+        return 0;
+    }
     let program_stack = initial_stack::program_stack();
     // It may have grown since, also further than is taken for granted.
     let lowest = find(thread, program_stack).map_or(program_stack, first).min(program_stack);
-    let is_own_known = thread.own_stack.get() != (0, 0);
-    low >= lowest.saturating_sub(2 * GROWTH) || !is_own_known
+    lowest.saturating_sub(2 * GROWTH)
 }
 
 fn holds_both((start, end): (usize, usize), low: usize, high: usize) -> bool {
     start <= low && high < end
+}
+
+/// Where a word lies on the stack that code runs on, and what is asked of it holds: looked for from the first address to the second, as
+/// far as there is memory.
+///
+/// # Safety
+/// The first address must lie on that stack, not below its stack pointer.
+pub unsafe fn find_word(
+    thread: &Thread,
+    addresses: Range<usize>,
+    is_it: impl Fn(usize, usize) -> bool,
+) -> Option<usize> {
+    let mut known_until = end_of_readable(thread, addresses.start);
+    addresses.step_by(size_of::<usize>()).find_map(|at| {
+        if at < known_until || sys::is_readable(at) {
+            known_until = known_until.max(at - at % PAGE + PAGE);
+            // SAFETY: it can be read; whole words do not lie across pages.
+            return is_it(at, unsafe { *core::ptr::with_exposed_provenance::<usize>(at) }).then_some(Some(at));
+        }
+        Some(None)
+    })?
+}
+
+/// The word at an address on the stack that code runs on, if that can be read.
+///
+/// # Safety
+/// The stack pointer must be that of the code.
+pub unsafe fn word_at(thread: &Thread, sp: usize, address: usize) -> Option<usize> {
+    let is_there = address.is_multiple_of(size_of::<usize>())
+        && (address < end_of_readable(thread, sp) || sys::is_readable(address));
+    // SAFETY: it can be read; whole words do not lie across pages.
+    is_there.then(|| unsafe { *core::ptr::with_exposed_provenance::<usize>(address) })
+}
+
+/// Up to where a stack that code runs on can be read, as is known without asking: its mapping where that is known and stays; of others,
+/// which the program may have made smaller, the page that code runs on.
+fn end_of_readable(thread: &Thread, sp: usize) -> usize {
+    let page = sp - sp % PAGE + PAGE;
+    find(thread, sp).filter(|&stack| is_own(stack)).map_or(page, |(_, end)| end)
 }
 
 /// Has the mapping of a stack pointer looked up, unless it is known.
@@ -156,6 +229,18 @@ fn own_by_reading(thread: &Thread, sp: usize) -> (usize, usize) {
     let start = sys::readable_from(start, sp.saturating_sub(AHEAD) & !(GRANULE - 1));
     // What is known is kept as far as it goes, or each call on another stack below would have it read again.
     if start <= sp || known.is_some() { (start, end) } else { (0, 0) }
+}
+
+/// Whether a stack pointer is surely on the stack that the thread was started on.
+pub fn is_on_own(thread: &Thread, sp: usize) -> bool {
+    if holds_both(thread.own_stack.get(), sp, sp) {
+        return true;
+    }
+    if sp < below_own(thread) {
+        return false;
+    }
+    know(thread, sp);
+    find(thread, sp).is_some_and(is_own)
 }
 
 /// Whether a mapping is the stack that the thread was started on. A thread made by libc has its control block there.

@@ -8,15 +8,16 @@ use crate::busy::Busy;
 use crate::code;
 use crate::counted;
 use crate::extension;
-use crate::frame::{Frame, NOTED, bits};
+use crate::field::Field;
+use crate::frame::{Frame, NOTED, NOWHERE, bits};
 use crate::modules;
 use crate::node::{self, slot};
 use crate::path;
 use crate::shadow_stack;
 use crate::spent::Spent;
-use crate::stack;
+use crate::stack::{self, Surroundings};
 use crate::sys;
-use crate::thread::{DISTANCES, Distance, Thread};
+use crate::thread::{DISTANCES, Distance, FRAME_ENDS, FrameEnd, Thread};
 use crate::timeline;
 use core::mem::offset_of;
 use profile::node::ROOT;
@@ -58,10 +59,6 @@ pub unsafe fn is_gone_from(thread: &Thread, top: &Frame, call: Event, sp: usize)
         if reach != 0 {
             if !sp.is_multiple_of(size_of::<usize>()) || !stack::is_same(thread, sp, top.sp) {
                 return false;
-            }
-            stack::know(thread, top.sp);
-            if stack::find(thread, top.sp).is_none() {
-                return false; // nobody may tell where a coroutine's stack ends: what lies behind may not be read
             }
             let found = find_return_address(thread, site, hook, sp, top.sp);
             if found.is_some_and(|at| at <= top.sp) || found.is_none() && is_inlined_elsewhere(thread, function, hook) {
@@ -144,7 +141,7 @@ pub unsafe fn raise_bodies(thread: &Thread, latest: *mut Frame, site: usize, hoo
             owner = owner.sub(1);
         }
         let frame_sp = (*owner).sp;
-        if (*latest).sp >= frame_sp || frame_sp < sp || frame_sp == usize::MAX {
+        if (*latest).sp >= frame_sp || frame_sp < sp || frame_sp == NOWHERE {
             return;
         }
         let spent = Spent::begin(thread);
@@ -185,19 +182,17 @@ pub unsafe fn full_hook(thread: &Thread, frame: &Frame) -> usize {
 /// there; else at the first place that holds it. (That could be in a variable that has no value yet, left there by an
 /// earlier and deeper call.) It is looked for until behind `end`.
 unsafe fn find_return_address(thread: &Thread, site: usize, hook: usize, sp: usize, end: usize) -> Option<usize> {
-    stack::know(thread, end);
-    let (_, stack_end) = stack::find(thread, end)?;
-    let end = stack_end.min(end.saturating_add(BEHIND));
     let place = &thread.distances[(hook ^ hook >> 8) % DISTANCES];
     let known = place.get();
-    // SAFETY: the words read lie between a stack pointer and the end of its stack's mapping.
-    let holds_it = |at: &usize| unsafe { *core::ptr::with_exposed_provenance::<usize>(*at) == site };
-    let last = sp.saturating_add(known.bytes);
-    if known.hook == hook && last < end && holds_it(&last) {
+    let (last, end) = (sp.saturating_add(known.bytes), end.saturating_add(BEHIND));
+    // SAFETY: the hook's stack pointer.
+    if known.hook == hook && last < end && unsafe { stack::word_at(thread, sp, last) } == Some(site) {
         return Some(last);
     }
     // Behind the hook's own return address.
-    let found = (sp + size_of::<usize>()..end).step_by(size_of::<usize>()).find(holds_it)?;
+    let words = sp + size_of::<usize>()..end;
+    // SAFETY: the hook's stack pointer.
+    let found = unsafe { stack::find_word(thread, words, |_, word| word == site) }?;
     place.set(Distance { hook, bytes: found - sp });
     Some(found)
 }
@@ -216,6 +211,7 @@ pub unsafe fn switch_stack(thread: &Thread, sp: usize) -> bool {
         }
         if is_elsewhere(thread, thread.top.get(), sp) {
             thread.window.notice_other_stack();
+            thread.reach.set(stack::NEAR);
         }
         let mut changed = false;
         while is_elsewhere(thread, thread.top.get(), sp) && stack::was_left((*thread.top.get()).sp, sp) {
@@ -226,27 +222,53 @@ pub unsafe fn switch_stack(thread: &Thread, sp: usize) -> bool {
             return changed;
         }
         let Some(_busy) = Busy::begin(thread) else { return changed };
-        let (top, bottom) = (thread.top.get(), thread.bottom.get());
-        let mut place = top; // of the next one to bring up
-        let mut frame = top;
+        changed | bring_up(thread, sp)
+    }
+}
+
+/// Moves the calls that are open on a stack to the top, and leaves the order among these and among the others as it is. What lies next
+/// to each other moves at once: there may be thousands of stacks. True if there were any.
+///
+/// The state must be [`crate::busy`].
+unsafe fn bring_up(thread: &Thread, sp: usize) -> bool {
+    let (top, bottom) = (thread.top.get(), thread.bottom.get());
+    let here = Surroundings::of(thread, sp);
+    // SAFETY: frames between bottom and top are there, and nobody else's.
+    unsafe {
+        let is_here = |frame: *const Frame| (*frame).sp == NOWHERE || here.is_same(thread, (*frame).sp);
+        let (mut lowest, mut frame, mut above, mut may_move) = (top, top, NOWHERE, true);
+        thread.suspended.clear();
         while frame > bottom {
-            if (*frame).position == 0 {
-                return changed; // an interrupted hook will fill this very frame
+            may_move &= (*frame).position != 0; // or an interrupted hook will fill this very frame
+            if is_here(frame) {
+                (lowest, above) = (frame, NOWHERE);
+            } else {
+                if !stack::are_near(above, (*frame).sp) {
+                    thread.suspended.add((*frame).sp);
+                }
+                above = (*frame).sp;
             }
             frame = frame.sub(1);
         }
-        frame = top;
-        while frame > bottom {
-            if !is_elsewhere(thread, frame, sp) {
-                let brought = *frame;
-                core::ptr::copy(frame.add(1), frame, place.offset_from(frame) as usize);
-                *place = brought;
-                place = place.sub(1);
-                changed = true;
-            }
-            frame = frame.sub(1);
+        if !may_move {
+            return false;
         }
-        changed
+        let (mut place, mut frame) = (top, top); // place: of the next to bring up
+        while frame >= lowest {
+            let last = frame;
+            while frame >= lowest && is_here(frame) {
+                frame = frame.sub(1);
+            }
+            let found = last.offset_from(frame) as usize;
+            if found > 0 {
+                let all = place.offset_from(frame) as usize;
+                core::slice::from_raw_parts_mut(frame.add(1), all).rotate_left(found);
+                place = place.sub(found);
+            } else {
+                frame = frame.sub(1);
+            }
+        }
+        place != top
     }
 }
 
@@ -281,11 +303,108 @@ unsafe fn give_up(thread: &Thread) {
         from then on its calls and those of the thread that made it are counted by function only"]);
 }
 
+/// Brings the calls that are open on a stack to the top where one of them makes a call, and not the latest open one. On a new stack, and
+/// behind a large frame of a call that the latest makes, nothing changes.
+///
+/// # Safety
+/// A call must be open, and a hook with this stack pointer run.
+pub unsafe fn find_caller(thread: &Thread, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the top frame is there.
+    unsafe {
+        let latest = &*thread.top.get();
+        if !is_elsewhere(thread, latest, sp) {
+            return;
+        }
+        if stack::is_on_own(thread, sp) {
+            switch_stack(thread, sp);
+            return;
+        }
+        match find_frame_end(thread, latest, site, hook, sp) {
+            Some(end) if stack::are_near(end, latest.sp) => {}
+            Some(end) => _ = switch_stack(thread, end),
+            None => thread.suspended.add(latest.sp),
+        }
+    }
+}
+
+/// Brings the calls that are open on a stack to the top where one of them exits by a jump to its hook, and has had a large frame: where
+/// its stack pointer was may be too far from there to be taken for the same stack's. True if it is the latest open call now.
+///
+/// # Safety
+/// Frames between bottom and top must be there.
+pub unsafe fn find_large_frame(thread: &Thread, function: usize, site: usize, sp: usize) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !is_elsewhere(thread, thread.top.get(), sp) || stack::is_on_own(thread, sp) {
+            return false;
+        }
+        let is_it = |frame: &Frame| {
+            let is_one = frame.function == function && frame.site == site && frame.node > ROOT && frame.position != 0;
+            is_one && frame.sp < sp && known_frame_end(thread, frame) == Some(sp)
+        };
+        let mut frame = thread.top.get();
+        while frame > thread.bottom.get() && !is_it(&*frame) {
+            frame = frame.sub(1);
+        }
+        if frame == thread.bottom.get() {
+            return false;
+        }
+        let own = (*frame).sp;
+        switch_stack(thread, own);
+        while (*thread.top.get()).sp < own && !is_elsewhere(thread, thread.top.get(), own) {
+            unwind(thread);
+        }
+        is_it(&*thread.top.get())
+    }
+}
+
+/// Where an open call's frame begins, if that was found at its hook before.
+unsafe fn known_frame_end(thread: &Thread, frame: &Frame) -> Option<usize> {
+    // SAFETY: the caller's frame, which has a node.
+    let hook = unsafe { full_hook(thread, frame) };
+    let known = frame_end(thread, hook).get();
+    (known.hook == hook && known.bytes != 0).then(|| frame.sp + known.bytes)
+}
+
+/// Where is kept how large the frame of a hook's call was.
+fn frame_end(thread: &Thread, hook: usize) -> &Field<FrameEnd> {
+    &thread.frame_ends[(hook ^ hook >> 8) % FRAME_ENDS]
+}
+
+/// Where a call's frame begins, as its caller's ends there: that is the latest open call, or one of those on stacks that are not run on.
+fn find_frame_end(thread: &Thread, latest: &Frame, site: usize, hook: usize, sp: usize) -> Option<usize> {
+    /// To find nothing takes a system call for each page; so that often it is believed without.
+    const BELIEVED: usize = 16;
+    let is_one = |end: &usize| stack::are_near(*end, latest.sp) || thread.suspended.may_be_near(*end);
+    let place = frame_end(thread, hook);
+    let FrameEnd { bytes, in_vain, .. } = match place.get() {
+        known if known.hook == hook => known,
+        _ => FrameEnd { hook, bytes: 0, in_vain: 0 },
+    };
+    let end = sp.saturating_add(bytes);
+    if is_one(&end) {
+        return Some(end);
+    }
+    if in_vain % BELIEVED != 0 {
+        place.set(FrameEnd { hook, bytes, in_vain: in_vain + 1 });
+        return None;
+    }
+    // Its return address lies there. In the midst of the frame it may lie, too, in a variable that has no value yet.
+    let words = sp + size_of::<usize>()..sp.saturating_add(BEHIND);
+    // SAFETY: the caller's stack pointer.
+    let found = unsafe { stack::find_word(thread, words, |at, word| word == site && is_one(&at)) };
+    place.set(match found {
+        Some(end) => FrameEnd { hook, bytes: end - sp, in_vain: 0 },
+        None => FrameEnd { hook, bytes, in_vain: in_vain + 1 },
+    });
+    found
+}
+
 /// Whether a frame is that of a call on another stack.
 pub unsafe fn is_elsewhere(thread: &Thread, frame: *const Frame, sp: usize) -> bool {
     // SAFETY: the caller's frame.
     let frame_sp = unsafe { (*frame).sp };
-    frame_sp != usize::MAX && !stack::is_same(thread, frame_sp, sp)
+    frame_sp != NOWHERE && !stack::is_same(thread, frame_sp, sp)
 }
 
 /// Counts a call that was left without an exit.

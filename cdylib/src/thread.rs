@@ -11,6 +11,7 @@ use crate::node::slot;
 use crate::path_cache::PathCache;
 use crate::processor::{Off, OnProcessor};
 use crate::stretch::{BODIES, Scratch, Stage};
+use crate::suspended::Suspended;
 use crate::table::Table;
 use core::mem::offset_of;
 use core::ptr;
@@ -65,6 +66,21 @@ pub struct Distance {
     pub bytes: usize,
 }
 
+/// Hooks whose frames were asked after on stacks that have no end known to all.
+pub const FRAME_ENDS: usize = 64;
+
+/// How large the frame of a hook's call was where its caller was found behind it; and how often since then none was.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct FrameEnd {
+    /// The hook's own return address.
+    pub hook: usize,
+    /// Bytes from its stack pointer to where its return address lay.
+    pub bytes: usize,
+    /// How often none was found.
+    pub in_vain: usize,
+}
+
 /// A thread's state. Its signal handlers use it too, in the middle of whatever is being done to it: nothing but the thread's own
 /// word leads to it, and nobody has it to themselves (`&mut`).
 #[repr(C, align(4096))]
@@ -93,10 +109,13 @@ pub struct Thread {
     pub switches: Field<*const u32>,
     /// What it was when the thread was last asked after.
     pub seen: Field<u32>,
-    /// The latest moment, in ticks.
-    pub last: Field<u64>,
     /// Where in the path cache the line of the latest call's position begins, as a rule: see [`crate::path_cache::offset`].
     pub line: Field<u32>,
+    /// The latest moment, in ticks.
+    pub last: Field<u64>,
+    /// A call entered less far below the latest open one is taken for one made by it, without a question: [`ANYWHERE`] as long as
+    /// the thread has been seen on one stack only.
+    pub reach: Field<usize>,
     /// One past the last frame there is memory for.
     pub limit: Field<*mut Frame>,
     /// Addresses of roots; a power of two of them, 0 = empty. Null if everything is recorded.
@@ -195,6 +214,8 @@ pub struct Thread {
     pub stacks: [Field<(usize, usize)>; 4],
     /// Which of them to forget next.
     pub next_stack: Field<usize>,
+    /// Where on stacks that are not run on calls are open.
+    pub suspended: Suspended,
     /// The next of all states of this process.
     pub next: Field<*mut Thread>,
     /// Where the stack was as the state began to be changed ([`crate::busy`]); 0 = it is as it should be.
@@ -247,7 +268,12 @@ pub struct Thread {
     pub readable_pages: [Field<usize>; READABLE_PAGES],
     /// See [`DISTANCES`].
     pub distances: [Field<Distance>; DISTANCES],
+    /// See [`FRAME_ENDS`].
+    pub frame_ends: [Field<FrameEnd>; FRAME_ENDS],
 }
+
+/// [`Thread::reach`] where a lower stack pointer is enough.
+pub const ANYWHERE: usize = 1 << 63;
 
 /// Levels of paths that may give way, by how many bits their numbers of calls have.
 pub const LEVELS: usize = 48;

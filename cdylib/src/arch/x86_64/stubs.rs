@@ -2,9 +2,9 @@
 //! functions of libc's that are passed on.
 
 /// A hook that instrumented code calls. It passes on what a compiler's function could not see: its own return address and
-/// the stack pointer.
+/// the stack pointer. Where the stack is not aligned as is agreed on (by a thunk, a JIT, `-mpreferred-stack-boundary=3`), it is made so.
 ///
-/// What follows the jump never runs: it makes the section, and so the hook, begin on a cache line of its own.
+/// What follows never runs: it makes the section, and so the hook, begin on a cache line of its own.
 macro_rules! entry_hook {
     ($name:ident, $section:literal, $to:path, $doc:literal) => {
         #[doc = $doc]
@@ -12,7 +12,23 @@ macro_rules! entry_hook {
         #[unsafe(no_mangle)]
         #[unsafe(link_section = $section)]
         pub unsafe extern "C" fn $name(_function: usize, _site: usize) {
-            core::arch::naked_asm!("mov rdx, [rsp]", "mov rcx, rsp", "jmp {}", ".p2align 6", sym $to)
+            core::arch::naked_asm!(
+                "mov rdx, [rsp]",
+                "mov rcx, rsp",
+                "test cl, 8",
+                "jz 2f",
+                "jmp {to}",
+                "2:",
+                "push rbp",
+                "mov rbp, rsp",
+                "and rsp, -16",
+                "call {to}",
+                "mov rsp, rbp",
+                "pop rbp",
+                "ret",
+                ".p2align 6",
+                to = sym $to
+            )
         }
     };
 }
