@@ -28,9 +28,10 @@ pub fn demangle(symbol: &str) -> Option<String> {
     .or_else(|| demangled(symbol))
 }
 
-/// The name to show for a symbol.
+/// The name to show for a symbol. An assembler takes any bytes for one: a terminal's commands, or what no XML may hold, are not passed on.
 pub fn shown(symbol: &str) -> Cow<'_, str> {
-    demangle(symbol).map_or(Cow::Borrowed(symbol), Cow::Owned)
+    let name = demangle(symbol).map_or(Cow::Borrowed(symbol), Cow::Owned);
+    if name.contains(char::is_control) { Cow::Owned(name.replace(char::is_control, "·")) } else { name }
 }
 
 /// Whether a pattern means the function of this symbol, as the recorder sees it.
@@ -65,5 +66,11 @@ mod tests {
         ] {
             assert_eq!(demangle(symbol).as_deref(), expected, "{symbol}");
         }
+    }
+
+    #[test]
+    fn a_terminals_commands_are_no_part_of_a_name() {
+        assert_eq!(shown("\x1b[31mred\ttext"), "·[31mred·text");
+        assert_eq!(shown("main"), "main");
     }
 }
