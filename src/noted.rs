@@ -45,6 +45,11 @@ fn owner<T: Open>(open: &[T], base: &Event) -> (Event, usize) {
     (calls().nth(bodies).unwrap_or(*base), bodies)
 }
 
+/// The stack pointer of the frame that the latest open call, or the base, has.
+pub fn frame_sp<T: Open>(open: &[T], base: &Event) -> u64 {
+    owner(open, base).0.sp
+}
+
 /// Whether a function is entered from such a body, or as another one in it.
 fn is_in_raised_body<T: Open>(open: &[T], base: &Event, entry: &Event) -> bool {
     let (owner, bodies) = owner(open, base);

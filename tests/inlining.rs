@@ -145,6 +145,31 @@ fn bodies_behind_calls_whose_arguments_are_still_on_the_stack() {
     });
 }
 
+/// What such a body calls first has its return address above the body's hook: the body seemed to be gone, and the call was its frame's.
+#[test]
+fn what_bodies_behind_such_calls_call() {
+    each_build("alloca-pops.c", |program| {
+        for windows in ["0", "20", "300"] {
+            let recorded = program.record().set("WINDOWS", windows).logged().run();
+            let report = recorded.report();
+            report.assert_calls(
+                "1 main
+                 1 main → outer
+                 1 outer
+                 100 outer → emit
+                 100 emit
+                 100 outer → step
+                 100 outer → each
+                 100 each
+                 300 each → step
+                 400 step",
+            );
+            assert_eq!(report.unwound, 0, "none was left without a return");
+            recorded.assert_agrees_with_the_event_log();
+        }
+    });
+}
+
 /// The call site that such a body gives is that of whoever began the coroutine, which is not on the stack any more, so nothing
 /// that is open has been left.
 #[test]

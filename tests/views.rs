@@ -14,12 +14,12 @@ const ROOTS: [&str; 4] = ["--root", "outer", "--root", "hidden_step"];
 
 #[test]
 fn a_table_of_functions() {
-    golden("functions.txt", &shape_of_table(&report(&recorded(), &[])));
+    golden("functions.txt", &shape_of_table(&report(&without_waits(), &[])));
 }
 
 #[test]
 fn a_table_of_roots() {
-    golden("roots.txt", &shape_of_table(&report(&recorded(), &ROOTS)));
+    golden("roots.txt", &shape_of_table(&report(&without_waits(), &ROOTS)));
 }
 
 #[test]
@@ -53,13 +53,19 @@ fn recorded() -> Recorded {
     fixture("roots.c", Build::GCC_O0).record().run()
 }
 
+/// On a busy machine there is a column more, and a line, where the recorder knows when others had the processor.
+fn without_waits() -> Recorded {
+    fixture("roots.c", Build::GCC_O0).record().set("WAITS", "0").run()
+}
+
 /// The report in an order that does not depend on times.
 fn report(recorded: &Recorded, options: &[&str]) -> String {
     let mut command = diytrace(recorded.folder());
     command.args(["report", "--sort", "name"]).args(options).arg(recorded.out()).env_remove("COLUMNS");
     let output = run_to_end(&mut command);
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && stderr.is_empty(), "{}: {stderr}", output.status);
+    let is_expected = |line: &str| line.contains("DIYTRACE_WAITS is 0");
+    assert!(output.status.success() && stderr.lines().all(is_expected), "{}: {stderr}", output.status);
     String::from_utf8(output.stdout).unwrap()
 }
 

@@ -102,6 +102,7 @@ mod shadow_stack;
 mod slow_path;
 mod spent;
 mod stack;
+mod stack_switch;
 mod stale_frames;
 mod stand_in;
 mod states;

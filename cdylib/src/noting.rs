@@ -9,7 +9,7 @@ use crate::mode::TimedByTsc;
 use crate::ring::{give_back, is_at_base, is_at_limit, is_open, leave, note, set_base};
 use crate::shadow_stack::{is_inlined, is_tail_exit};
 use crate::slow_path;
-use crate::stale_frames;
+use crate::stack_switch;
 use crate::stretch::BODIES;
 use crate::thread::{Thread, live};
 use core::sync::atomic::Ordering;
@@ -28,7 +28,7 @@ pub unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook:
     // SAFETY: the thread has an arena.
     unsafe {
         // Before anything else: two tasks must not count what is noted at the same time.
-        if stale_frames::is_given_up(thread, sp) {
+        if stack_switch::is_given_up(thread, sp) {
             thread.family.count_by_function(function);
             return false;
         }
@@ -59,7 +59,7 @@ pub unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook:
 pub unsafe fn exit_unusual(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) -> bool {
     // SAFETY: the thread has an arena.
     unsafe {
-        if stale_frames::is_given_up(thread, sp) {
+        if stack_switch::is_given_up(thread, sp) {
             return false;
         }
         if is_at_base(thread) && !thread.is_switched() {

@@ -420,7 +420,10 @@ impl<'a> Replay<'a> {
             };
             // What is open is found on the stack.
             if !*self.is_closed(at) && self.is_open_in_the_end(at) {
-                return stale_frames::is_gone_from(self.thread, &caller, *entry, entry.sp as usize);
+                let base =
+                    Event { sp: (*stale_frames::owner(self.thread, self.base_frame)).sp as u64, ..self.base_call };
+                let frame_sp = noted::frame_sp(self.all_open(), &base) as usize;
+                return stale_frames::is_gone_from(self.thread, &caller, frame_sp, *entry, entry.sp as usize);
             }
             let noted = self.all_open().iter().rev().skip(1).map(|call| call.entry.hook as usize);
             let mut frame = if self.depth == 0 { self.base_frame.sub(1) } else { self.base_frame };

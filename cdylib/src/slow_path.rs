@@ -15,7 +15,8 @@ use crate::path;
 use crate::recycle;
 use crate::shadow_stack::{self, fill, filled, is_inlined, pop, reserve};
 use crate::spent::Spent;
-use crate::stale_frames::{find_caller, find_large_frame, is_elsewhere, is_gone, raise_bodies, switch_stack, unwind};
+use crate::stack_switch::{find_caller, find_large_frame, is_elsewhere, switch_stack};
+use crate::stale_frames::{is_gone, raise_bodies, unwind};
 use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread};
 use profile::Ref;
 use profile::node::{ROOT, SKIPPED};
@@ -345,7 +346,14 @@ pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: 
         // was no room for a frame.
         let is_full = thread.top.get().add(1) == thread.limit.get();
         let may_have_moved = found.is_none() && !tail && (*frame).sp > sp && frame > thread.bottom.get() && !is_full;
-        if may_have_moved && (*frame).function == function && (*frame).site == site && thread.top.get() == frame {
+        let is_latest = || {
+            let mut latest = thread.top.get();
+            while latest > frame && (*latest).position == 0 && (*latest).node == 0 {
+                latest = latest.sub(1); // stands for no call any more
+            }
+            latest == frame
+        };
+        if may_have_moved && (*frame).function == function && (*frame).site == site && is_latest() {
             found = Some(frame);
         }
         let keep = found.unwrap_or(gone);

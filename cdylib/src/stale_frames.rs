@@ -1,23 +1,20 @@
-//! Calls that were left without an exit: by `longjmp`, an exception, a stack that is no longer run on.
+//! Calls that were left without an exit: by `longjmp`, an exception.
 //!
 //! The stack pointer tells most of them. Where it cannot, the return address does: where on the stack it lies, and in
 //! whose code.
 
 use crate::arch;
-use crate::busy::Busy;
 use crate::code;
 use crate::counted;
 use crate::extension;
-use crate::field::Field;
 use crate::frame::{Frame, NOTED, NOWHERE, bits};
 use crate::modules;
 use crate::node::{self, slot};
 use crate::path;
 use crate::shadow_stack;
 use crate::spent::Spent;
-use crate::stack::{self, Surroundings};
-use crate::sys;
-use crate::thread::{DISTANCES, Distance, FRAME_ENDS, FrameEnd, Thread};
+use crate::stack;
+use crate::thread::{DISTANCES, Distance, Thread};
 use crate::timeline;
 use core::mem::offset_of;
 use profile::node::ROOT;
@@ -29,7 +26,7 @@ use profile::{Arena, Ref, Slot};
 const SEARCHED: usize = 16 << 20;
 
 /// How far behind an open call's stack pointer the return address of one that took its place may lie.
-const BEHIND: usize = 64 << 10;
+pub const BEHIND: usize = 64 << 10;
 
 /// Whether the latest open call has been left (`longjmp`, an exception) though its frame does not lie below the new one's
 /// stack pointer: a call that took its place may have as large a frame, or a larger one.
@@ -42,26 +39,29 @@ pub unsafe fn is_gone(thread: &Thread, function: usize, site: usize, hook: usize
     let call = Event { function: function as u64, site: site as u64, hook: hook as u64, sp: sp as u64 };
     // SAFETY: the top frame is there.
     unsafe {
-        let is_none = thread.top.get() == thread.bottom.get();
-        !is_none && is_gone_from(thread, &*thread.top.get(), call, sp)
+        let top = thread.top.get();
+        let is_none = top == thread.bottom.get();
+        !is_none && is_gone_from(thread, &*top, (*owner(thread, top)).sp, call, sp)
     }
 }
 
-/// The same of another open call.
-pub unsafe fn is_gone_from(thread: &Thread, top: &Frame, call: Event, sp: usize) -> bool {
+/// The same of another open call. Its frame's stack pointer may be above its own: it is a body that was entered with arguments of the call
+/// before it still on the stack.
+pub unsafe fn is_gone_from(thread: &Thread, top: &Frame, frame_sp: usize, call: Event, sp: usize) -> bool {
     let (function, site, hook) = (call.function as usize, call.site as usize, call.hook as usize);
     // SAFETY: the caller's frame; the words searched lie in one mapping of the stack.
     unsafe {
-        let reach = top.sp.wrapping_sub(sp);
+        let top_sp = if frame_sp > top.sp && is_body(thread, top) { frame_sp } else { top.sp };
+        let reach = top_sp.wrapping_sub(sp);
         if top.position == 0 || reach > SEARCHED {
             return false;
         }
         if reach != 0 {
-            if !sp.is_multiple_of(size_of::<usize>()) || !stack::is_same(thread, sp, top.sp) {
+            if !sp.is_multiple_of(size_of::<usize>()) || !stack::is_same(thread, sp, top_sp) {
                 return false;
             }
-            let found = find_return_address(thread, site, hook, sp, top.sp);
-            if found.is_some_and(|at| at <= top.sp) || found.is_none() && is_inlined_elsewhere(thread, function, hook) {
+            let found = find_return_address(thread, site, hook, sp, top_sp);
+            if found.is_some_and(|at| at <= top_sp) || found.is_none() && is_inlined_elsewhere(thread, function, hook) {
                 return false;
             }
         }
@@ -90,6 +90,18 @@ unsafe fn is_inlined_elsewhere(thread: &Thread, function: usize, hook: usize) ->
     let is_own = unsafe { code::is_of(thread.family, hook, function) };
     spent.end(thread);
     is_own == Some(false)
+}
+
+/// Whether an open call may be a body that was inlined: not what was called from where its caller was called from, by a pointer.
+unsafe fn is_body(thread: &Thread, frame: &Frame) -> bool {
+    if frame.node <= ROOT && frame.position != NOTED {
+        return false;
+    }
+    let spent = Spent::begin(thread);
+    // SAFETY: the caller's frame, which has a node or is noted; its call is open, and so its module is there.
+    let is_own = unsafe { code::is_of(thread.family, full_hook(thread, frame), frame.function) };
+    spent.end(thread);
+    is_own != Some(true)
 }
 
 /// Whether the latest open call has been left, asked of a call that has returned by now, when its place on the stack tells
@@ -135,11 +147,7 @@ pub unsafe fn is_gone_by_code(
 pub unsafe fn raise_bodies(thread: &Thread, latest: *mut Frame, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames between bottom and top are there.
     unsafe {
-        let bottom = thread.bottom.get();
-        let mut owner = latest;
-        while owner > bottom && owner.sub(1) > bottom && may_be_body_of(&*owner, &*owner.sub(1)) {
-            owner = owner.sub(1);
-        }
+        let owner = owner(thread, latest);
         let frame_sp = (*owner).sp;
         if (*latest).sp >= frame_sp || frame_sp < sp || frame_sp == NOWHERE {
             return;
@@ -154,11 +162,36 @@ pub unsafe fn raise_bodies(thread: &Thread, latest: *mut Frame, site: usize, hoo
             let hook = if frame.node > ROOT { full_hook(thread, frame) } else { return false };
             running.contains(&table(hook)) && code::is_of(thread.family, hook, frame.function) != Some(true)
         };
-        while body > owner && is_body(&*body) {
-            (*body).sp = (*body).sp.max(frame_sp);
+        while body > owner && ((*body).position == 0 || is_body(&*body)) {
+            if (*body).position != 0 {
+                (*body).sp = (*body).sp.max(frame_sp);
+            }
             body = body.sub(1);
         }
         spent.end(thread);
+    }
+}
+
+/// The call in whose frame an open one is a body; itself, if it is none.
+///
+/// # Safety
+/// Frames from there to the bottom must be there.
+pub unsafe fn owner(thread: &Thread, latest: *mut Frame) -> *mut Frame {
+    let bottom = thread.bottom.get();
+    let mut owner = latest;
+    loop {
+        let mut below = owner.wrapping_sub(1);
+        // SAFETY: frames between bottom and top are there.
+        unsafe {
+            // What stands for no call any more, or is counted by its function only.
+            while below > bottom && (*below).position == 0 {
+                below = below.wrapping_sub(1);
+            }
+            if owner <= bottom || below <= bottom || !may_be_body_of(&*owner, &*below) {
+                return owner;
+            }
+        }
+        owner = below;
     }
 }
 
@@ -195,216 +228,6 @@ unsafe fn find_return_address(thread: &Thread, site: usize, hook: usize, sp: usi
     let found = unsafe { stack::find_word(thread, words, |_, word| word == site) }?;
     place.set(Distance { hook, bytes: found - sp });
     Some(found)
-}
-
-/// Code now runs on another stack than the latest open call did: brings the calls that are open on this one to the top.
-/// True if that changed anything.
-///
-/// What a signal handler has left open on the alternate stack is closed; a coroutine's calls stay, below, until it goes
-/// on. A call that is the first on its stack changes nothing: whoever switched to it counts as its caller.
-pub unsafe fn switch_stack(thread: &Thread, sp: usize) -> bool {
-    // SAFETY: frames between bottom and top are there.
-    unsafe {
-        if is_elsewhere(thread, thread.top.get(), sp) && is_anothers(thread) {
-            give_up(thread);
-            return false;
-        }
-        if is_elsewhere(thread, thread.top.get(), sp) {
-            thread.window.notice_other_stack();
-            thread.reach.set(stack::NEAR);
-        }
-        let mut changed = false;
-        while is_elsewhere(thread, thread.top.get(), sp) && stack::was_left((*thread.top.get()).sp, sp) {
-            unwind(thread);
-            changed = true;
-        }
-        if !is_elsewhere(thread, thread.top.get(), sp) {
-            return changed;
-        }
-        let Some(_busy) = Busy::begin(thread) else { return changed };
-        changed | bring_up(thread, sp)
-    }
-}
-
-/// Moves the calls that are open on a stack to the top, and leaves the order among these and among the others as it is. What lies next
-/// to each other moves at once: there may be thousands of stacks. True if there were any.
-///
-/// The state must be [`crate::busy`].
-unsafe fn bring_up(thread: &Thread, sp: usize) -> bool {
-    let (top, bottom) = (thread.top.get(), thread.bottom.get());
-    let here = Surroundings::of(thread, sp);
-    // SAFETY: frames between bottom and top are there, and nobody else's.
-    unsafe {
-        let is_here = |frame: *const Frame| (*frame).sp == NOWHERE || here.is_same(thread, (*frame).sp);
-        let (mut lowest, mut frame, mut above, mut may_move) = (top, top, NOWHERE, true);
-        thread.suspended.clear();
-        while frame > bottom {
-            may_move &= (*frame).position != 0; // or an interrupted hook will fill this very frame
-            if is_here(frame) {
-                (lowest, above) = (frame, NOWHERE);
-            } else {
-                if !stack::are_near(above, (*frame).sp) {
-                    thread.suspended.add((*frame).sp);
-                }
-                above = (*frame).sp;
-            }
-            frame = frame.sub(1);
-        }
-        if !may_move {
-            return false;
-        }
-        let (mut place, mut frame) = (top, top); // place: of the next to bring up
-        while frame >= lowest {
-            let last = frame;
-            while frame >= lowest && is_here(frame) {
-                frame = frame.sub(1);
-            }
-            let found = last.offset_from(frame) as usize;
-            if found > 0 {
-                let all = place.offset_from(frame) as usize;
-                core::slice::from_raw_parts_mut(frame.add(1), all).rotate_left(found);
-                place = place.sub(found);
-            } else {
-                frame = frame.sub(1);
-            }
-        }
-        place != top
-    }
-}
-
-/// Whether the state is in the hands of a task that it does not belong to: one made by `clone` with the memory of its parent
-/// and without thread-local storage of its own, at the same time as the parent runs. (A child of `vfork` is on its
-/// parent's stack, or on the alternate one.)
-unsafe fn is_anothers(thread: &Thread) -> bool {
-    // SAFETY: the thread has an arena.
-    let owner = unsafe { (*thread.arena.get()).tid };
-    let has_no_alternate = || sys::alternate_stack() == (0, 0);
-    ![0, owner].contains(&sys::gettid()) && has_no_alternate()
-}
-
-/// Whether another task than the state's own runs here; that ends recording by it.
-pub unsafe fn is_given_up(thread: &Thread, sp: usize) -> bool {
-    // SAFETY: frames between bottom and top are there; the thread has an arena.
-    unsafe {
-        let is_anothers = is_elsewhere(thread, thread.top.get(), sp) && is_anothers(thread);
-        if is_anothers {
-            give_up(thread);
-        }
-        is_anothers
-    }
-}
-
-/// Ends recording by a state that two tasks share: their calls cannot be told apart, and each would break the other's.
-unsafe fn give_up(thread: &Thread) {
-    thread.give_up();
-    thread
-        .family
-        .warn(&[b"a task made by clone without thread-local storage of its own called instrumented functions: \
-        from then on its calls and those of the thread that made it are counted by function only"]);
-}
-
-/// Brings the calls that are open on a stack to the top where one of them makes a call, and not the latest open one. On a new stack, and
-/// behind a large frame of a call that the latest makes, nothing changes.
-///
-/// # Safety
-/// A call must be open, and a hook with this stack pointer run.
-pub unsafe fn find_caller(thread: &Thread, site: usize, hook: usize, sp: usize) {
-    // SAFETY: the top frame is there.
-    unsafe {
-        let latest = &*thread.top.get();
-        if !is_elsewhere(thread, latest, sp) {
-            return;
-        }
-        if stack::is_on_own(thread, sp) {
-            switch_stack(thread, sp);
-            return;
-        }
-        match find_frame_end(thread, latest, site, hook, sp) {
-            Some(end) if stack::are_near(end, latest.sp) => {}
-            Some(end) => _ = switch_stack(thread, end),
-            None => thread.suspended.add(latest.sp),
-        }
-    }
-}
-
-/// Brings the calls that are open on a stack to the top where one of them exits by a jump to its hook, and has had a large frame: where
-/// its stack pointer was may be too far from there to be taken for the same stack's. True if it is the latest open call now.
-///
-/// # Safety
-/// Frames between bottom and top must be there.
-pub unsafe fn find_large_frame(thread: &Thread, function: usize, site: usize, sp: usize) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if !is_elsewhere(thread, thread.top.get(), sp) || stack::is_on_own(thread, sp) {
-            return false;
-        }
-        let is_it = |frame: &Frame| {
-            let is_one = frame.function == function && frame.site == site && frame.node > ROOT && frame.position != 0;
-            is_one && frame.sp < sp && known_frame_end(thread, frame) == Some(sp)
-        };
-        let mut frame = thread.top.get();
-        while frame > thread.bottom.get() && !is_it(&*frame) {
-            frame = frame.sub(1);
-        }
-        if frame == thread.bottom.get() {
-            return false;
-        }
-        let own = (*frame).sp;
-        switch_stack(thread, own);
-        while (*thread.top.get()).sp < own && !is_elsewhere(thread, thread.top.get(), own) {
-            unwind(thread);
-        }
-        is_it(&*thread.top.get())
-    }
-}
-
-/// Where an open call's frame begins, if that was found at its hook before.
-unsafe fn known_frame_end(thread: &Thread, frame: &Frame) -> Option<usize> {
-    // SAFETY: the caller's frame, which has a node.
-    let hook = unsafe { full_hook(thread, frame) };
-    let known = frame_end(thread, hook).get();
-    (known.hook == hook && known.bytes != 0).then(|| frame.sp + known.bytes)
-}
-
-/// Where is kept how large the frame of a hook's call was.
-fn frame_end(thread: &Thread, hook: usize) -> &Field<FrameEnd> {
-    &thread.frame_ends[(hook ^ hook >> 8) % FRAME_ENDS]
-}
-
-/// Where a call's frame begins, as its caller's ends there: that is the latest open call, or one of those on stacks that are not run on.
-fn find_frame_end(thread: &Thread, latest: &Frame, site: usize, hook: usize, sp: usize) -> Option<usize> {
-    /// To find nothing takes a system call for each page; so that often it is believed without.
-    const BELIEVED: usize = 16;
-    let is_one = |end: &usize| stack::are_near(*end, latest.sp) || thread.suspended.may_be_near(*end);
-    let place = frame_end(thread, hook);
-    let FrameEnd { bytes, in_vain, .. } = match place.get() {
-        known if known.hook == hook => known,
-        _ => FrameEnd { hook, bytes: 0, in_vain: 0 },
-    };
-    let end = sp.saturating_add(bytes);
-    if is_one(&end) {
-        return Some(end);
-    }
-    if in_vain % BELIEVED != 0 {
-        place.set(FrameEnd { hook, bytes, in_vain: in_vain + 1 });
-        return None;
-    }
-    // Its return address lies there. In the midst of the frame it may lie, too, in a variable that has no value yet.
-    let words = sp + size_of::<usize>()..sp.saturating_add(BEHIND);
-    // SAFETY: the caller's stack pointer.
-    let found = unsafe { stack::find_word(thread, words, |at, word| word == site && is_one(&at)) };
-    place.set(match found {
-        Some(end) => FrameEnd { hook, bytes: end - sp, in_vain: 0 },
-        None => FrameEnd { hook, bytes, in_vain: in_vain + 1 },
-    });
-    found
-}
-
-/// Whether a frame is that of a call on another stack.
-pub unsafe fn is_elsewhere(thread: &Thread, frame: *const Frame, sp: usize) -> bool {
-    // SAFETY: the caller's frame.
-    let frame_sp = unsafe { (*frame).sp };
-    frame_sp != NOWHERE && !stack::is_same(thread, frame_sp, sp)
 }
 
 /// Counts a call that was left without an exit.

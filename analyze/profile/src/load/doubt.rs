@@ -98,7 +98,7 @@ impl Display for Doubt {
             Self::GaveWay { paths, calls, most_calls, most_ns } => write!(
                 out,
                 "{paths} call paths with {calls} calls gave way to others, as DIYTRACE_MEMORY had no room for all: functions and \
-                 the calls between them are exact, and trees have those calls as [other calls] of where they were made; a \
+                 the calls between them still have those calls, and trees have them as [other calls] of where they were made; a \
                  path that is there may have had up to {most_calls} more calls and {:.3} ms more before",
                 most_ns / 1e6
             ),

@@ -1,0 +1,222 @@
+//! Where code goes on, on another stack than the latest open call's: which of the open calls it is part of.
+//!
+//! The calls of the stack that is run on lie on top of the others: the shadow stack has them next to each other, in their order.
+
+use crate::busy::Busy;
+use crate::field::Field;
+use crate::frame::{Frame, NOWHERE};
+use crate::stack::{self, Surroundings};
+use crate::stale_frames::{BEHIND, full_hook, unwind};
+use crate::sys;
+use crate::thread::{FRAME_ENDS, FrameEnd, Thread};
+use profile::node::ROOT;
+
+/// Code now runs on another stack than the latest open call did: brings the calls that are open on this one to the top.
+/// True if that changed anything.
+///
+/// What a signal handler has left open on the alternate stack is closed; a coroutine's calls stay, below, until it goes
+/// on. A call that is the first on its stack changes nothing: whoever switched to it counts as its caller.
+pub unsafe fn switch_stack(thread: &Thread, sp: usize) -> bool {
+    // SAFETY: frames between bottom and top are there.
+    unsafe {
+        if is_elsewhere(thread, thread.top.get(), sp) && is_anothers(thread) {
+            give_up(thread);
+            return false;
+        }
+        if is_elsewhere(thread, thread.top.get(), sp) {
+            thread.window.notice_other_stack();
+            thread.reach.set(stack::NEAR);
+        }
+        let mut changed = false;
+        while is_elsewhere(thread, thread.top.get(), sp) && stack::was_left((*thread.top.get()).sp, sp) {
+            unwind(thread);
+            changed = true;
+        }
+        if !is_elsewhere(thread, thread.top.get(), sp) {
+            return changed;
+        }
+        let Some(_busy) = Busy::begin(thread) else { return changed };
+        changed | bring_up(thread, sp)
+    }
+}
+
+/// Moves the calls that are open on a stack to the top, and leaves the order among these and among the others as it is. What lies next
+/// to each other moves at once: there may be thousands of stacks. True if there were any.
+///
+/// The state must be [`crate::busy`].
+unsafe fn bring_up(thread: &Thread, sp: usize) -> bool {
+    let (top, bottom) = (thread.top.get(), thread.bottom.get());
+    let here = Surroundings::of(thread, sp);
+    // SAFETY: frames between bottom and top are there, and nobody else's.
+    unsafe {
+        let is_here = |frame: *const Frame| (*frame).sp == NOWHERE || here.is_same(thread, (*frame).sp);
+        let (mut lowest, mut frame, mut above, mut may_move) = (top, top, NOWHERE, true);
+        thread.suspended.clear();
+        while frame > bottom {
+            may_move &= (*frame).position != 0; // or an interrupted hook will fill this very frame
+            if is_here(frame) {
+                (lowest, above) = (frame, NOWHERE);
+            } else {
+                if !stack::are_near(above, (*frame).sp) {
+                    thread.suspended.add((*frame).sp);
+                }
+                above = (*frame).sp;
+            }
+            frame = frame.sub(1);
+        }
+        if !may_move {
+            return false;
+        }
+        let (mut place, mut frame) = (top, top); // place: of the next to bring up
+        while frame >= lowest {
+            let last = frame;
+            while frame >= lowest && is_here(frame) {
+                frame = frame.sub(1);
+            }
+            let found = last.offset_from(frame) as usize;
+            if found > 0 {
+                let all = place.offset_from(frame) as usize;
+                core::slice::from_raw_parts_mut(frame.add(1), all).rotate_left(found);
+                place = place.sub(found);
+            } else {
+                frame = frame.sub(1);
+            }
+        }
+        place != top
+    }
+}
+
+/// Brings the calls that are open on a stack to the top where one of them makes a call, and not the latest open one. On a new stack, and
+/// behind a large frame of a call that the latest makes, nothing changes.
+///
+/// # Safety
+/// A call must be open, and a hook with this stack pointer run.
+pub unsafe fn find_caller(thread: &Thread, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the top frame is there.
+    unsafe {
+        let latest = &*thread.top.get();
+        if !is_elsewhere(thread, latest, sp) {
+            return;
+        }
+        if stack::is_on_own(thread, sp) {
+            switch_stack(thread, sp);
+            return;
+        }
+        match find_frame_end(thread, latest, site, hook, sp) {
+            Some(end) if stack::are_near(end, latest.sp) => {}
+            Some(end) => _ = switch_stack(thread, end),
+            None => thread.suspended.add(latest.sp),
+        }
+    }
+}
+
+/// Where a call's frame begins, as its caller's ends there: that is the latest open call, or one of those on stacks that are not run on.
+fn find_frame_end(thread: &Thread, latest: &Frame, site: usize, hook: usize, sp: usize) -> Option<usize> {
+    /// To find nothing takes a system call for each page; so that often it is believed without.
+    const BELIEVED: usize = 16;
+    let is_one = |end: &usize| stack::are_near(*end, latest.sp) || thread.suspended.may_be_near(*end);
+    let place = frame_end(thread, hook);
+    let FrameEnd { bytes, in_vain, .. } = match place.get() {
+        known if known.hook == hook => known,
+        _ => FrameEnd { hook, bytes: 0, in_vain: 0 },
+    };
+    let end = sp.saturating_add(bytes);
+    if is_one(&end) {
+        return Some(end);
+    }
+    if in_vain % BELIEVED != 0 {
+        place.set(FrameEnd { hook, bytes, in_vain: in_vain + 1 });
+        return None;
+    }
+    // Its return address lies there. In the midst of the frame it may lie, too, in a variable that has no value yet.
+    let words = sp + size_of::<usize>()..sp.saturating_add(BEHIND);
+    // SAFETY: the caller's stack pointer.
+    let found = unsafe { stack::find_word(thread, words, |at, word| word == site && is_one(&at)) };
+    place.set(match found {
+        Some(end) => FrameEnd { hook, bytes: end - sp, in_vain: 0 },
+        None => FrameEnd { hook, bytes, in_vain: in_vain + 1 },
+    });
+    found
+}
+
+/// Brings the calls that are open on a stack to the top where one of them exits by a jump to its hook, and has had a large frame: where
+/// its stack pointer was may be too far from there to be taken for the same stack's. True if it is the latest open call now.
+///
+/// # Safety
+/// Frames between bottom and top must be there.
+pub unsafe fn find_large_frame(thread: &Thread, function: usize, site: usize, sp: usize) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !is_elsewhere(thread, thread.top.get(), sp) || stack::is_on_own(thread, sp) {
+            return false;
+        }
+        let is_it = |frame: &Frame| {
+            let is_one = frame.function == function && frame.site == site && frame.node > ROOT && frame.position != 0;
+            is_one && frame.sp < sp && known_frame_end(thread, frame) == Some(sp)
+        };
+        let mut frame = thread.top.get();
+        while frame > thread.bottom.get() && !is_it(&*frame) {
+            frame = frame.sub(1);
+        }
+        if frame == thread.bottom.get() {
+            return false;
+        }
+        let own = (*frame).sp;
+        switch_stack(thread, own);
+        while (*thread.top.get()).sp < own && !is_elsewhere(thread, thread.top.get(), own) {
+            unwind(thread);
+        }
+        is_it(&*thread.top.get())
+    }
+}
+
+/// Where an open call's frame begins, if that was found at its hook before.
+unsafe fn known_frame_end(thread: &Thread, frame: &Frame) -> Option<usize> {
+    // SAFETY: the caller's frame, which has a node.
+    let hook = unsafe { full_hook(thread, frame) };
+    let known = frame_end(thread, hook).get();
+    (known.hook == hook && known.bytes != 0).then(|| frame.sp + known.bytes)
+}
+
+/// Where is kept how large the frame of a hook's call was.
+fn frame_end(thread: &Thread, hook: usize) -> &Field<FrameEnd> {
+    &thread.frame_ends[(hook ^ hook >> 8) % FRAME_ENDS]
+}
+
+/// Whether a frame is that of a call on another stack.
+pub unsafe fn is_elsewhere(thread: &Thread, frame: *const Frame, sp: usize) -> bool {
+    // SAFETY: the caller's frame.
+    let frame_sp = unsafe { (*frame).sp };
+    frame_sp != NOWHERE && !stack::is_same(thread, frame_sp, sp)
+}
+
+/// Whether the state is in the hands of a task that it does not belong to: one made by `clone` with the memory of its parent
+/// and without thread-local storage of its own, at the same time as the parent runs. (A child of `vfork` is on its
+/// parent's stack, or on the alternate one.)
+unsafe fn is_anothers(thread: &Thread) -> bool {
+    // SAFETY: the thread has an arena.
+    let owner = unsafe { (*thread.arena.get()).tid };
+    let has_no_alternate = || sys::alternate_stack() == (0, 0);
+    ![0, owner].contains(&sys::gettid()) && has_no_alternate()
+}
+
+/// Whether another task than the state's own runs here; that ends recording by it.
+pub unsafe fn is_given_up(thread: &Thread, sp: usize) -> bool {
+    // SAFETY: frames between bottom and top are there; the thread has an arena.
+    unsafe {
+        let is_anothers = is_elsewhere(thread, thread.top.get(), sp) && is_anothers(thread);
+        if is_anothers {
+            give_up(thread);
+        }
+        is_anothers
+    }
+}
+
+/// Ends recording by a state that two tasks share: their calls cannot be told apart, and each would break the other's.
+unsafe fn give_up(thread: &Thread) {
+    thread.give_up();
+    thread
+        .family
+        .warn(&[b"a task made by clone without thread-local storage of its own called instrumented functions: \
+        from then on its calls and those of the thread that made it are counted by function only"]);
+}
