@@ -78,7 +78,7 @@ fn more_of_them_than_are_remembered() {
 fn that_resume_each_other_at_random() {
     each_build("random-stacks.c", |program| {
         for seed in 1..=5 {
-            let recorded = program.record().arg(&seed.to_string()).run();
+            let recorded = program.record().arg(seed.to_string()).run();
             let report = recorded.report();
             let mut counts = report.counts();
             counts.retain(|who, _| !who.ends_with("→ fiber")); // whoever switched there: a matter of taste
