@@ -124,7 +124,7 @@ fn find_frame_end(thread: &Thread, latest: &Frame, site: usize, hook: usize, sp:
     if is_one(&end) {
         return Some(end);
     }
-    if in_vain % BELIEVED != 0 {
+    if in_vain % BELIEVED != 0 || !sp.is_multiple_of(size_of::<usize>()) {
         place.set(FrameEnd { hook, bytes, in_vain: in_vain + 1 });
         return None;
     }

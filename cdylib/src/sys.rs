@@ -473,25 +473,26 @@ pub fn readable_from(address: usize, least: usize) -> usize {
 }
 
 /// Whether eight bytes at an address can be read. False where nobody may tell.
-///
-/// The kernel is asked to change the signal mask in a way that there is none of, to what lies there: it reads that first, and allows this
-/// wherever signals may be blocked. (What stands in for a kernel may look at the way first: it says that all can be read.)
 pub fn is_readable(address: usize) -> bool {
+    /// Whether a filter of system calls was there when this was first asked; 0 = not asked yet.
+    static IS_FILTERED: AtomicU8 = AtomicU8::new(0);
+    if IS_FILTERED.load(Ordering::Relaxed) == 0 {
+        IS_FILTERED.store(1 + u8::from(is_filtered()), Ordering::Relaxed);
+    }
+    match IS_FILTERED.load(Ordering::Relaxed) {
+        1 => read_memory(getpid(), address, &mut [0; 8]),
+        _ => is_readable_by_mask(address),
+    }
+}
+
+/// The same in a way that every filter allows which lets signals be blocked: the kernel is asked to change the signal mask in a way that
+/// there is none of, to what lies there. It reads that first. (What stands in for a kernel may look at the way first, and so say that
+/// all can be read.)
+fn is_readable_by_mask(address: usize) -> bool {
     const NO_WAY: usize = 0xff;
     const UNREADABLE: usize = 8;
-    let reads = |address: usize| match call!(SYS_rt_sigprocmask, NO_WAY, address, 0, 8) {
-        Err(Errno(libc::EINVAL)) => Some(true),
-        Err(Errno(libc::EFAULT)) => Some(false),
-        _ => None,
-    };
-    /// 0 = not asked yet.
-    static TELLS: AtomicU8 = AtomicU8::new(0);
-    if TELLS.load(Ordering::Relaxed) == 0
-        && let Some(is_there) = reads(UNREADABLE)
-    {
-        TELLS.store(1 + u8::from(!is_there), Ordering::Relaxed);
-    }
-    TELLS.load(Ordering::Relaxed) == 2 && reads(address) == Some(true)
+    let is_read = |address: usize| call!(SYS_rt_sigprocmask, NO_WAY, address, 0, 8) == Err(Errno(libc::EINVAL));
+    is_read(address) && !is_read(UNREADABLE)
 }
 
 /// The stack that the calling thread's signal handlers may run on: first address and end. Empty if it has none.
