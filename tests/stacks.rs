@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Program, assert_same_counts, each_build, parse_counts, warn};
+use common::{Program, Recording, assert_same_counts, each_build, parse_counts, warn};
 
 const CARVED: &str = "
     1 main
@@ -122,6 +122,16 @@ fn handlers_that_interrupt_hooks_and_set_errno() {
     });
 }
 
+/// A handler that came as a window began ended it and began one of its own, and that was wiped: all that its caller called was lost.
+#[test]
+fn handlers_that_interrupt_the_beginning_of_windows() {
+    each_build("ticks.c", |program| {
+        for windows in ["30", "300"] {
+            assert_all_ticks(program.record().set("WINDOWS", windows), "own", "2000");
+        }
+    });
+}
+
 #[test]
 #[ignore = "takes eight minutes: cargo test --release --test stacks -- --ignored"]
 fn handlers_that_interrupt_hooks_for_a_minute() {
@@ -139,7 +149,11 @@ fn handlers_that_interrupt_hooks_for_a_minute() {
 
 /// Every handler and every call was counted, and each call is its caller's.
 fn assert_ticks(program: &Program, stack: &str, length: &str) -> (u64, u64) {
-    let recorded = program.record().args(&[stack, length]).with_output_of_its_own().run();
+    assert_all_ticks(program.record(), stack, length)
+}
+
+fn assert_all_ticks(recording: Recording<'_>, stack: &str, length: &str) -> (u64, u64) {
+    let recorded = recording.args(&[stack, length]).with_output_of_its_own().run();
     let (ticks, rounds) = recorded.stdout.trim().split_once(' ').unwrap();
     let (ticks, rounds): (u64, u64) = (ticks.parse().unwrap(), rounds.parse().unwrap());
     let report = recorded.report();

@@ -27,7 +27,8 @@ fn at_once() {
 #[test]
 fn hundreds_at_once_on_the_smallest_stacks() {
     each_build("small-stacks.c", |program| {
-        let recorded = program.wrapped("ulimit -t 5; exec \"$PROGRAM\" \"$@\"").record().arg("1000").set("WINDOWS", "0").run();
+        let recorded =
+            program.wrapped("ulimit -t 5; exec \"$PROGRAM\" \"$@\"").record().arg("1000").set("WINDOWS", "0").run();
         assert_eq!(recorded.status.code(), Some(0));
         recorded.report().assert_calls(
             "1 main

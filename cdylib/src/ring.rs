@@ -21,7 +21,7 @@
 
 use crate::arch;
 use crate::arena;
-use crate::busy::{Busy, is_busy};
+use crate::busy::Busy;
 use crate::calibration_schedule;
 use crate::clock::{Clock, Tsc};
 use crate::family::at;
@@ -330,11 +330,17 @@ pub fn is_pending(thread: &Thread) -> bool {
 }
 
 /// Begins a stretch, whose first part has so many slots. False if none can be now.
+///
+/// Nobody may come in between: a handler's hooks could end what is half begun, and begin, and note, what would be wiped.
 pub unsafe fn begin(thread: &Thread, first_part: usize) -> bool {
     // SAFETY: the thread has an arena; frames between bottom and top are there.
     unsafe {
-        if is_busy(thread) || !leave(thread) || has_unfinished(thread) || thread.ring_is_retired.get() {
+        if !leave(thread) {
             return false;
+        }
+        let Some(_busy) = Busy::begin(thread) else { return false };
+        if is_pending(thread) || has_unfinished(thread) || thread.ring_is_retired.get() {
+            return false; // a handler has begun one meanwhile, or was left in the middle of one
         }
         if [0, NOTED].contains(&(*thread.top.get()).position) || !has_ring(thread) {
             return false; // a signal handler in the middle of a hook
@@ -356,7 +362,7 @@ pub unsafe fn begin(thread: &Thread, first_part: usize) -> bool {
         set_limit(thread, first_part);
         let found = thread.live.compare_exchange(live::TSC, live::RING, Ordering::Relaxed, Ordering::Relaxed);
         if found.is_err() {
-            leave(thread);
+            finish(thread);
         }
         found.is_ok()
     }
@@ -399,12 +405,13 @@ pub fn taken(thread: &Thread) -> usize {
 }
 
 /// Whether the arena has a ring; makes it one.
+///
+/// The state must be [`crate::busy`].
 unsafe fn has_ring(thread: &Thread) -> bool {
     // SAFETY: the arena is the thread's.
     unsafe {
         let arena = thread.arena.get();
         if (*arena).ring == 0 || thread.scratch.get().is_null() {
-            let Some(_busy) = Busy::begin(thread) else { return false };
             if !has_scratch(thread) {
                 return false;
             }
