@@ -6,6 +6,7 @@ use crate::field::Field;
 use crate::initial_stack;
 use crate::maps;
 use crate::spent::Spent;
+use crate::suspended::NEAR;
 use crate::sys::{self, SignalsBlocked};
 use crate::thread::Thread;
 use core::ops::Range;
@@ -18,10 +19,6 @@ pub fn was_left(before: usize, now: usize) -> bool {
     let holds = |sp: usize| start <= sp && sp < end;
     holds(before) && !holds(now)
 }
-
-/// How far apart two open calls on one coroutine's stack may be. Several such stacks may be carved out of one block of
-/// memory, which the mapping does not tell; they are larger than this.
-pub const NEAR: usize = 4 << 10;
 
 /// As far as the program's first stack is taken to have grown since its mapping was looked at. The kernel keeps other
 /// mappings further away than that.

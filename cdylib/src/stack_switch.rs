@@ -7,6 +7,7 @@ use crate::field::Field;
 use crate::frame::{Frame, NOWHERE};
 use crate::stack::{self, Surroundings};
 use crate::stale_frames::{BEHIND, full_hook, unwind};
+use crate::suspended::NEAR;
 use crate::sys;
 use crate::thread::{FRAME_ENDS, FrameEnd, Thread};
 use profile::node::ROOT;
@@ -25,7 +26,7 @@ pub unsafe fn switch_stack(thread: &Thread, sp: usize) -> bool {
         }
         if is_elsewhere(thread, thread.top.get(), sp) {
             thread.window.notice_other_stack();
-            thread.reach.set(stack::NEAR);
+            thread.reach.set(NEAR);
         }
         let mut changed = false;
         while is_elsewhere(thread, thread.top.get(), sp) && stack::was_left((*thread.top.get()).sp, sp) {

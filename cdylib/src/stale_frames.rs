@@ -158,11 +158,10 @@ pub unsafe fn raise_bodies(thread: &Thread, latest: *mut Frame, site: usize, hoo
         // been unloaded since that was left: a body lies in code that is running.
         let table = |address| modules::unwind_table(thread.family, address);
         let running = [hook, site].map(table);
-        let is_body = |frame: &Frame| {
-            let hook = if frame.node > ROOT { full_hook(thread, frame) } else { return false };
-            running.contains(&table(hook)) && code::is_of(thread.family, hook, frame.function) != Some(true)
+        let is_raised = |frame: &Frame| {
+            frame.node > ROOT && running.contains(&table(full_hook(thread, frame))) && is_body(thread, frame)
         };
-        while body > owner && ((*body).position == 0 || is_body(&*body)) {
+        while body > owner && ((*body).position == 0 || is_raised(&*body)) {
             if (*body).position != 0 {
                 (*body).sp = (*body).sp.max(frame_sp);
             }

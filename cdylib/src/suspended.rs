@@ -4,8 +4,11 @@
 //! A call that is made there, once that stack is run on again, must not count as one of the latest open call: to look all open
 //! calls through whenever a stack pointer is far from the last one would take too long for a function with a large frame.
 
-use crate::stack::NEAR;
 use core::sync::atomic::{AtomicU64, Ordering};
+
+/// How far apart two open calls on one coroutine's stack may be. Several such stacks may be carved out of one block of
+/// memory, which the mapping does not tell; they are larger than this.
+pub const NEAR: usize = 4 << 10;
 
 const WORDS: usize = 64;
 
