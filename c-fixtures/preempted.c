@@ -3,7 +3,7 @@
  *   cc -g -finstrument-functions -o preempted preempted.c
  *
  *   preempted N            N calls of `slow`, then eight times as many of `quick`
- *   preempted N often      the child has the processor in short turns, thousands in a second
+ *   preempted N often      the child has the processor in short turns, five in a row
  *
  * Most of the time that passes, the child has. `slow` takes several times what `quick` does, and both the same in all of
  * their calls. */
@@ -28,13 +28,14 @@ APART static void slow(void)
 
 APART static void quick(void) { sink++; }
 
-/* Wakes, takes the processor from whoever has it, and sleeps. */
+/* Wakes, takes the processor from whoever has it, and sleeps; after every fifth time for long enough to let a thousand calls
+ * pass. */
 UNSEEN static void take_turns(void)
 {
-    struct timespec pause = {0, 60000};
-    for (;;) {
+    struct timespec pause = {0, 60000}, long_pause = {0, 2000000};
+    for (int turn = 0;; turn++) {
         for (int i = 0; i < 100000; i++) sink++;
-        nanosleep(&pause, NULL);
+        nanosleep(turn % 5 == 4 ? &long_pause : &pause, NULL);
     }
 }
 

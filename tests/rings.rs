@@ -105,8 +105,9 @@ fn what_a_thread_was_off_the_processor_in_a_window_is_not_taken_off_the_calls_af
     each_build("preempted.c", |program| {
         let recorded = program.record().args(&["20000", "often"]).set("WINDOWS", "700").run();
         let Some(windows) = windows(&recorded) else { return };
-        // As much as hooks take in a loop, or nearly: less is no call that was recorded.
-        let (timed, least) = (windows.timed(), windows.pair / 2.0);
+        // As much as hooks take in a loop, or nearly: less is no call that was recorded. A third of it, as a processor may
+        // be faster after it was measured.
+        let (timed, least) = (windows.timed(), windows.pair / 3.0);
         assert!(!timed.is_empty() && timed.iter().all(|ticks| *ticks > least), "{timed:?} beside {least}");
     });
 }
