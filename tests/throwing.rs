@@ -125,6 +125,17 @@ fn through_a_library_of_another_compiler() {
     }
 }
 
+/// What the process had noted as it ended is counted by the reader, which once said nothing of calls without an exit in it.
+#[test]
+fn among_the_last_calls_of_a_process() {
+    each_build("throws.cc", |program| {
+        for rounds in 60..80 {
+            let recorded = program.record().args(&["across", &rounds.to_string()]).set("WINDOWS", "30").run();
+            assert_unwound_by_clang_only(program, &recorded.report(), u64::div_ceil(rounds, 3) * 2);
+        }
+    });
+}
+
 #[test]
 fn so_many_that_what_they_leave_must_not_pile_up() {
     each_build("throws.cc", |program| {

@@ -117,6 +117,8 @@ impl Replay<'_> {
         for left in self.open.drain(depth.min(self.open.len())..) {
             if let Some((path, _)) = left.slot.filter(|_| !is_done) {
                 self.arena.nodes.change(path as usize, |node| node.unwound = node.unwound.saturating_add(1));
+                let unwound = &mut self.arena.facts.unwound;
+                *unwound = unwound.saturating_add(1);
             }
         }
     }
