@@ -61,6 +61,8 @@ fn check_report(report: &Report, gave_way: bool) {
     }
     let open: u64 = report.functions.iter().map(|function| function.open).sum();
     assert!(open <= report.calls);
+    let unwound: u64 = report.functions.iter().map(|function| function.unwound).sum();
+    assert!(unwound <= report.unwound, "{unwound} calls of functions were left, {} of all", report.unwound);
     for cost in [report.overhead.inner_ns, report.overhead.outer_ns, report.overhead.error_ns] {
         assert!(cost >= 0.0 && cost.is_finite(), "{:?}", report.overhead);
     }
