@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::os::unix::fs::MetadataExt;
+
 use common::{Program, each_build, write_script};
 
 #[test]
@@ -68,6 +70,31 @@ fn libraries_at_one_address_stay_apart() {
         let mut runs: Vec<_> = runs.map(|run| (run.module.rsplit('/').next().unwrap(), run.calls)).collect();
         runs.sort();
         assert_eq!(runs, [("green.so", 1), ("red.so", 2)]);
+    });
+}
+
+/// Each time such a library came, all its paths were once new, and what was known of all libraries was written down anew, in the
+/// program's memory.
+#[test]
+fn libraries_that_come_and_go_for_as_long_as_the_program_runs() {
+    each_build("plugins.c", |program| {
+        let [red, green] = ["red.so", "green.so"].map(|name| program.folder.join(name));
+        for root in ["", "plugin_run"] {
+            let run = |how: &str, rounds: u64| {
+                let record = program.record().arg("3").arg(how).arg(&rounds.to_string()).arg(&red).arg(&green);
+                let recorded = record.roots(root).set("KEEP", "0").run();
+                assert_eq!(recorded.stdout, "no more\n", "{how} {rounds}");
+                let report = recorded.report();
+                assert_eq!(report.function("red_step").calls, 3 * rounds, "{how}");
+                assert_eq!(report.function("green_step").calls, 3 * rounds, "{how}");
+                let [profile] = &recorded.profiles()[..] else { panic!("one profile") };
+                profile.metadata().unwrap().blocks() * 512
+            };
+            for how in ["-n", "-f"] {
+                let (few, many) = (run(how, 20), run(how, 200));
+                assert!(many <= few + (64 << 10), "{how}: {few} bytes for 20 rounds, {many} for 200");
+            }
+        }
     });
 }
 

@@ -9,6 +9,7 @@ use crate::family::Family;
 use crate::fork;
 use crate::frame::{self, Frame};
 use crate::off_cpu;
+use crate::path;
 use crate::ring;
 use crate::spent::Spent;
 use crate::switches;
@@ -132,7 +133,7 @@ pub fn forget_unloaded_code(thread: &Thread) {
     forget_addresses(thread);
     thread.readable_pages.iter().for_each(|page| page.set(0));
     thread.use_filter();
-    claim::index_what_is_there(thread);
+    path::index_what_is_there(thread);
 }
 
 /// Ends the thread's recording: its counts stay, its arena and its state are free for another thread.

@@ -1,7 +1,6 @@
 //! Whose an arena is: how a thread comes by one, takes over what an ended thread has left, and leaves it.
 
 use crate::arena::{FIRST_SIZE, each_node, set_flag};
-use crate::call_site::{self, is_there};
 use crate::children;
 use crate::distribution;
 use crate::family::{Family, at};
@@ -54,6 +53,7 @@ pub fn claim(thread: &Thread) -> bool {
     let nth_thread = unsafe { &(*family.process).threads }.fetch_add(1, Ordering::Relaxed);
     let keep = keep(family);
     thread.nodes.clear();
+    thread.leaves_out.set(false);
     thread.functions.clear();
     thread.call_sites.clear();
     thread.children.set(family.children.load(Ordering::Relaxed));
@@ -194,7 +194,7 @@ unsafe fn take_over(thread: &Thread, arena_ref: Ref, merge: bool) {
         thread.arena_ref.set(arena_ref);
         thread.arena.set(arena);
         recycle::begin(thread);
-        index_what_is_there(thread);
+        path::index_what_is_there(thread);
         if (*arena).epoch != thread.epoch() {
             clear(thread, thread.epoch());
             (*arena).owners = 0; // the thread is counted with what introduces it
@@ -250,24 +250,6 @@ unsafe fn clear_function(base: *mut u8, function: &mut Function) {
         if function.timeline != 0 {
             (*at::<Timeline>(base, function.timeline)).slices.fill(Slice::default());
         }
-    }
-}
-
-/// Fills the thread's indices with the nodes of its arena whose code is still where it was.
-pub fn index_what_is_there(thread: &Thread) {
-    thread.nodes.clear();
-    thread.path_cache.clear();
-    children::forget(thread);
-    call_site::index_what_is_there(thread);
-    // SAFETY: the arena is the thread's.
-    unsafe {
-        each_node(thread.base, thread.arena_ref.get(), |reference, node| {
-            let (function, site, _) = node::who(node);
-            let facts = &*node::facts(thread.base, node);
-            if is_there(thread, function, facts.module) && is_there(thread, site, facts.site_module) {
-                path::index(thread, reference, node);
-            }
-        });
     }
 }
 

@@ -75,6 +75,7 @@ fn rehearse(which: u32, timing: u32, since: Anchor, hooks: &Hooks) -> Option<Cos
         children: AtomicPtr::new(ptr::null_mut()),
         modules: AtomicPtr::new(ptr::null_mut()),
         filter: AtomicPtr::new(ptr::null_mut()),
+        filters: AtomicPtr::new(ptr::null_mut()),
     })?;
     let before = arch::thread();
     // SAFETY: the rehearsal's memory is this function's; the hooks find it by the thread's word until that is reset.

@@ -66,6 +66,7 @@ fn create(hooks: &Hooks) -> Option<&'static Family> {
         children: AtomicPtr::new(line::reserve(place.mapped)),
         modules: AtomicPtr::new(ptr::null_mut()),
         filter: AtomicPtr::new(ptr::from_ref(filter).cast_mut()),
+        filters: AtomicPtr::new(ptr::from_ref(filter).cast_mut()),
     })?;
     // SAFETY: the file's first pages are reserved, mapped and nobody else's yet.
     unsafe { fill_header(family, extent, first, started_unix_ns, hooks) };

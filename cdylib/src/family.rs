@@ -7,6 +7,7 @@ use crate::line::Line;
 use crate::settings::Settings;
 use crate::sys::{self, Errno, Fd};
 use core::ffi::CStr;
+use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use profile::block::BLOCK_MAGIC;
 use profile::header::{ANCHORS, CheckedAnchor};
@@ -33,7 +34,7 @@ pub struct Family {
     pub clock: u32,
     /// A page that a fork wipes.
     pub process: *mut Process,
-    /// The modules seen by this process.
+    /// The modules seen by this process: [`Family::known`].
     pub modules: AtomicPtr<Known>,
     /// Whoever has forked last, as it sees itself, and its PID namespace: [`Family::pass_on_namespace`].
     pub forking: AtomicU64,
@@ -41,6 +42,8 @@ pub struct Family {
     pub children: AtomicPtr<Line>,
     /// Addresses of roots and excluded functions.
     pub filter: AtomicPtr<Filter>,
+    /// The latest of all that were in use: [`Filter::earlier`].
+    pub filters: AtomicPtr<Filter>,
 }
 
 // SAFETY: what the pointers lead to is changed by atomic operations, or by the one thread that owns it.
@@ -310,6 +313,20 @@ impl Family {
     pub fn known(&self) -> Option<&Known> {
         // SAFETY: what was published stays.
         unsafe { self.modules.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// The same; the table is made if there is none. `None` if there is no memory for it.
+    pub fn known_or_new(&self) -> Option<&Known> {
+        if self.known().is_none() {
+            let size = size_of::<Known>();
+            let memory: *mut Known = sys::map_memory(size).ok()?.cast();
+            let publish = self.modules.compare_exchange(ptr::null_mut(), memory, Ordering::AcqRel, Ordering::Acquire);
+            if publish.is_err() {
+                // SAFETY: another thread was faster, and nobody has seen this.
+                unsafe { sys::unmap(memory.cast(), size) };
+            }
+        }
+        self.known()
     }
 
     /// Notes this moment on both clocks.

@@ -2,19 +2,20 @@
 
 use crate::settings::Settings;
 use crate::sys;
+use core::sync::atomic::AtomicPtr;
 use profile::pattern;
 
 /// The addresses; replaced as a whole, never changed.
-#[derive(Clone, Copy)]
 pub struct Filter {
     /// Roots, if not everything is recorded.
     pub roots: Option<Set>,
     /// Functions that are not recorded.
     pub excluded: Option<Set>,
+    /// Another that was in use before: all of them stay.
+    pub earlier: AtomicPtr<Filter>,
 }
 
 /// A set of addresses.
-#[derive(Clone, Copy)]
 pub struct Set {
     /// A power of two of them, 0 = empty.
     pub slots: *mut usize,
@@ -60,7 +61,8 @@ impl Set {
     pub fn insert(&mut self, address: usize) -> sys::Result<()> {
         // At most a quarter full: almost every question is answered by the first slot.
         if (self.used + 1) * 4 > self.mask + 1 {
-            *self = self.copied((self.mask + 1) * 2)?;
+            let larger = self.copied_where((self.mask + 1) * 2, |_| true)?;
+            core::mem::replace(self, larger).give_back();
         }
         // SAFETY: the slots are as many as the mask says, and three quarters are empty.
         unsafe {
@@ -76,38 +78,39 @@ impl Set {
         Ok(())
     }
 
-    /// The addresses of both.
-    pub fn with(&self, others: &Self) -> sys::Result<Self> {
-        let mut both = self.copied(self.mask + 1)?;
-        for slot in 0..=others.mask {
-            // SAFETY: the table has `mask` + 1 slots.
-            match unsafe { *others.slots.add(slot) } {
-                0 => {}
-                address => both.insert(address)?,
-            }
+    /// Those of its addresses that are to be kept, and all of another.
+    pub fn kept_with(&self, keep: impl Fn(usize) -> bool, others: Option<&Self>) -> sys::Result<Self> {
+        let mut both = self.copied_where(self.mask + 1, keep)?;
+        for address in others.into_iter().flat_map(Self::addresses) {
+            both.insert(address)?;
         }
         Ok(both)
     }
 
-    fn copied(&self, slots: usize) -> sys::Result<Self> {
-        self.copied_where(slots, |_| true)
-    }
-
-    /// Those of them that are to be kept.
-    pub fn kept(&self, keep: impl Fn(usize) -> bool) -> sys::Result<Self> {
-        self.copied_where(self.mask + 1, keep)
-    }
-
     fn copied_where(&self, slots: usize, keep: impl Fn(usize) -> bool) -> sys::Result<Self> {
         let mut copy = Self::with_slots(slots)?;
-        for slot in 0..=self.mask {
-            // SAFETY: the table has `mask` + 1 slots.
-            let address = unsafe { *self.slots.add(slot) };
-            if address != 0 && keep(address) {
-                copy.insert(address)?;
-            }
+        for address in self.addresses().filter(|&address| keep(address)) {
+            copy.insert(address)?;
         }
         Ok(copy)
+    }
+
+    /// All of them.
+    pub fn addresses(&self) -> impl Iterator<Item = usize> {
+        // SAFETY: the table has `mask` + 1 slots.
+        let slots = (0..=self.mask).map(|slot| unsafe { *self.slots.add(slot) });
+        slots.filter(|&address| address != 0)
+    }
+
+    /// Whether another has the same addresses.
+    fn is_same(&self, other: &Self) -> bool {
+        self.used == other.used && self.addresses().all(|address| other.has(address))
+    }
+
+    /// Gives its memory back. Nobody else may have it.
+    fn give_back(self) {
+        // SAFETY: the table has `mask` + 1 slots, and is mapped for this alone.
+        unsafe { sys::unmap(self.slots.cast(), (self.mask + 1) * size_of::<usize>()) };
     }
 
     /// Whether it has an address.
@@ -121,6 +124,31 @@ impl Filter {
     /// The filter that the settings ask for, with no address in it yet.
     pub fn new(settings: &Settings) -> sys::Result<Self> {
         let set = |patterns: &str| pattern::split(patterns).next().map(|_| Set::with_slots(512)).transpose();
-        Ok(Self { roots: set(settings.root)?, excluded: set(settings.exclude)? })
+        Ok(Self { roots: set(settings.root)?, excluded: set(settings.exclude)?, earlier: AtomicPtr::default() })
+    }
+
+    /// Those of its addresses that are to be kept, and all of another.
+    pub fn kept_with(&self, keep: impl Fn(usize) -> bool, others: Option<&Self>) -> sys::Result<Self> {
+        let both = |set: &Option<Set>, others: Option<&Option<Set>>| {
+            let others = others.and_then(Option::as_ref);
+            set.as_ref().map(|set| set.kept_with(&keep, others)).transpose()
+        };
+        let roots = both(&self.roots, others.map(|others| &others.roots))?;
+        let excluded = both(&self.excluded, others.map(|others| &others.excluded))?;
+        Ok(Self { roots, excluded, earlier: AtomicPtr::default() })
+    }
+
+    /// Whether another has the same addresses.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let are_same = |one: &Option<Set>, other: &Option<Set>| match (one, other) {
+            (Some(one), Some(other)) => one.is_same(other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        are_same(&self.roots, &other.roots) && are_same(&self.excluded, &other.excluded)
+    }
+
+    /// Gives its memory back. Nobody else may have it.
+    pub fn give_back(self) {
+        [self.roots, self.excluded].into_iter().flatten().for_each(Set::give_back);
     }
 }

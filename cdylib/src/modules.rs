@@ -42,29 +42,19 @@ pub fn register(family: &Family, address: usize) -> bool {
     family.known().is_some_and(|known| known.holds(address) || known.is_full()) || scan(family, address, None)
 }
 
+/// How often a module has been added to what is known.
+pub fn additions(family: &Family) -> u64 {
+    family.known().map_or(0, Known::additions)
+}
+
 /// Forgets modules that are no longer mapped. True if there are any.
 pub fn forget_what_is_gone(family: &Family) -> bool {
-    let before = family.modules.load(Ordering::Acquire);
-    // SAFETY: what was published stays.
-    let Some(old) = (unsafe { before.as_ref() }) else { return false };
-    let Ok(memory) = sys::map_memory(size_of::<Known>()) else { return false };
-    // SAFETY: the mapping is new, zeroed and large enough; zeros are valid.
-    let known = unsafe { &mut *memory.cast::<Known>() };
-    let read = maps::each(|mapping| {
-        if let Some(range) = old.find(mapping.start)
-            && (range.start, range.inode) == (mapping.start, mapping.inode)
-        {
-            known.push(*range);
-        }
-    });
-    let gone = read && known.ranges().len() < old.ranges().len();
-    if !gone || family.modules.compare_exchange(before, known, Ordering::AcqRel, Ordering::Acquire).is_err() {
-        // SAFETY: nobody has seen the memory.
-        unsafe { sys::unmap(memory, size_of::<Known>()) };
-    } else {
+    let Some(known) = family.known() else { return false };
+    let any = known.forget_what_is_gone(|visit| maps::each(|mapping| visit(mapping.start, mapping.inode)));
+    if any {
         roots::forget(family, |address| known.holds(address));
     }
-    gone
+    any
 }
 
 /// Where the `.eh_frame_hdr` of the module at an address lies, if that is known and has one.
@@ -87,16 +77,10 @@ pub fn any_instrumented() -> bool {
 /// Records all modules that are loaded and not known yet. An address that lies in none of them will not be asked
 /// about again. False if nothing could be read just now.
 pub fn scan(family: &Family, address: usize, program: Option<usize>) -> bool {
-    let before = family.modules.load(Ordering::Acquire);
-    let Ok(memory) = sys::map_memory(size_of::<Known>() + size_of::<Found>()) else { return false };
-    // SAFETY: the mapping is new, zeroed and large enough for both; zeros are valid for both.
-    let (known, found) = unsafe {
-        let known = memory.cast::<Known>();
-        if let Some(before) = before.as_ref() {
-            (*known).copy(before);
-        }
-        (&mut *known, &mut *memory.add(size_of::<Known>()).cast::<Found>())
-    };
+    let Some(known) = family.known_or_new() else { return false };
+    let Ok(memory) = sys::map_memory(size_of::<Found>()) else { return false };
+    // SAFETY: the mapping is new, zeroed and large enough; zeros are valid.
+    let found = unsafe { &mut *memory.cast::<Found>() };
     let mut around = Range::of_none(address & !(GRANULE - 1), (address | (GRANULE - 1)) + 1);
     let is_read = maps::each_now_and_then(family.clock, family.pause(), |mapping| {
         if (mapping.start..mapping.end).contains(&address) {
@@ -112,26 +96,16 @@ pub fn scan(family: &Family, address: usize, program: Option<usize>) -> bool {
     });
     take(known, family, found, program);
     if is_read && !known.holds(address) {
-        known.push(around);
+        known.add(&around);
     }
-    // SAFETY: what was published stays.
-    let is_news = unsafe { before.as_ref() }.is_none_or(|before| before.ranges() != known.ranges());
-    let known = ptr::from_mut(known);
-    let publish = || family.modules.compare_exchange(before, known, Ordering::AcqRel, Ordering::Acquire);
-    if !is_news || publish().is_err() {
-        // Or another thread was faster. What it found is enough; what was written twice is one module to the reader.
-        // SAFETY: nobody has seen the memory.
-        unsafe { sys::unmap(memory, size_of::<Known>() + size_of::<Found>()) };
-    }
+    // SAFETY: nothing refers to it any more.
+    unsafe { sys::unmap(memory, size_of::<Found>()) };
     is_read
 }
 
 /// Takes up what a walk has found, if it is a module that is not known yet.
-fn take(known: &mut Known, family: &Family, found: &mut Found, program: Option<usize>) {
-    let same = |range: &Range| {
-        (range.start, range.end, range.inode) == (found.range.start, found.range.end, found.range.inode)
-    };
-    if !found.executable || known.ranges().iter().any(same) {
+fn take(known: &Known, family: &Family, found: &mut Found, program: Option<usize>) {
+    if !found.executable || known.has(&found.range) {
         return;
     }
     let Some(image) = Image::read(found.range.start, &mut found.memory) else { return };
@@ -140,7 +114,10 @@ fn take(known: &mut Known, family: &Family, found: &mut Found, program: Option<u
     if image.instrumented {
         roots::resolve(family, path, &image);
     }
-    known.push(Range { number, unwind_table: image.unwind_table, ..found.range });
+    // Another thread may have found it, too: what is written twice is one module to the reader.
+    if !known.has(&found.range) {
+        known.add(&Range { number, unwind_table: image.unwind_table, ..found.range });
+    }
 }
 
 impl Found {

@@ -9,6 +9,7 @@ use crate::family::at;
 use crate::frame::Frame;
 use crate::free_nodes;
 use crate::function;
+use crate::modules;
 use crate::node;
 use crate::roots;
 use crate::spent::Spent;
@@ -70,7 +71,9 @@ pub fn child(thread: &Thread, parent: Ref, function: usize, site: usize, hook: u
 ///
 /// The state must be [`crate::busy`], or not yet be seen by its hooks.
 pub fn find_or_make(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
-    find(thread, parent, function, site, hook).or_else(|| make(thread, parent, function, site, hook))
+    let find = || find(thread, parent, function, site, hook);
+    let find_again = || index_what_came_back(thread, function, site).then(find).flatten();
+    find().or_else(find_again).or_else(|| make(thread, parent, function, site, hook))
 }
 
 fn make(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize) -> Option<Ref> {
@@ -108,6 +111,47 @@ fn make(thread: &Thread, parent: Ref, function: usize, site: usize, hook: usize)
         index(thread, reference, node);
     }
     Some(reference)
+}
+
+/// Fills the thread's indices with the nodes of its arena whose code is still where it was.
+pub fn index_what_is_there(thread: &Thread) {
+    thread.indexed_at.set(modules::additions(thread.family)); // first: what comes meanwhile is looked for again
+    let is_there = |address, module| call_site::is_there(thread, address, module);
+    let mut leaves_out = false;
+    thread.nodes.clear();
+    thread.path_cache.clear();
+    children::forget(thread);
+    call_site::index_what_is_there(thread);
+    // SAFETY: the arena is the thread's.
+    unsafe {
+        arena::each_node(thread.base, thread.arena_ref.get(), |reference, node| {
+            let (function, site, _) = node::who(node);
+            let facts = &*node::facts(thread.base, node);
+            if is_there(function, facts.module) && is_there(site, facts.site_module) {
+                index(thread, reference, node);
+            } else {
+                leaves_out = true;
+            }
+        });
+    }
+    thread.leaves_out.set(leaves_out);
+}
+
+/// The same where nodes were left out, and a module has been loaded since that may be theirs: a library that was unloaded, or that a process before
+/// this one had loaded. Otherwise each of its paths would have another node each time. Whether the indices were filled anew.
+///
+/// The state must be [`crate::busy`], or not yet be seen by its hooks.
+pub fn index_what_came_back(thread: &Thread, function: usize, site: usize) -> bool {
+    if !thread.leaves_out.get() {
+        return false;
+    }
+    modules::register(thread.family, function);
+    modules::register(thread.family, site);
+    let is_news = thread.indexed_at.get() != modules::additions(thread.family);
+    if is_news {
+        index_what_is_there(thread);
+    }
+    is_news
 }
 
 /// Gives a node an extension, as something happens to it that few paths meet. False if there is no room.

@@ -5,6 +5,7 @@ use crate::filter::{Filter, Set};
 use crate::image::Image;
 use crate::memory;
 use crate::symbols::{self, Beginnings, Name, Pattern};
+use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::header::ROOT_PATTERNS;
 
@@ -36,10 +37,11 @@ pub fn resolve(family: &Family, path: &[u8], image: &Image) {
 
 /// Forgets what was found in modules that are gone.
 pub fn forget(family: &Family, is_there: impl Fn(usize) -> bool) {
-    replace(family, |before| {
-        let kept = |set: Option<Set>| set.map(|set| set.kept(&is_there)).transpose().ok();
-        Some(Filter { roots: kept(before.roots)?, excluded: kept(before.excluded)? })
-    });
+    let Some(before) = current(family) else { return };
+    let addresses = [&before.roots, &before.excluded].into_iter().flatten().flat_map(Set::addresses);
+    if !{ addresses }.all(&is_there) {
+        replace(family, &is_there, None);
+    }
 }
 
 fn extend(family: &Family, path: &[u8], image: &Image) -> Option<()> {
@@ -47,7 +49,7 @@ fn extend(family: &Family, path: &[u8], image: &Image) -> Option<()> {
     let settings = &family.settings;
     let beginnings = Beginnings::of(&[settings.root, settings.exclude]);
     let (named_roots, named_excluded) = (Pattern::all(settings.root), Pattern::all(settings.exclude));
-    symbols::each_function(path, image, &beginnings, |symbol, address| {
+    let are_read = symbols::each_function(path, image, &beginnings, |symbol, address| {
         let Some(name) = Name::of(symbol) else { return };
         if let Some(roots) = &mut found.roots {
             for (index, one) in named_roots.iter().enumerate() {
@@ -62,25 +64,54 @@ fn extend(family: &Family, path: &[u8], image: &Image) -> Option<()> {
         {
             let _ = excluded.insert(address);
         }
-    })?;
-    replace(family, |before| {
-        let both = |set: Option<Set>, found: Option<Set>| match set.zip(found) {
-            Some((set, found)) => set.with(&found).map(Some).ok(),
-            None => Some(set),
-        };
-        Some(Filter { roots: both(before.roots, found.roots)?, excluded: both(before.excluded, found.excluded)? })
-    })
+    });
+    let is_replaced = are_read.and_then(|()| replace(family, |_| true, Some(&found)));
+    found.give_back();
+    is_replaced
 }
 
-/// Puts another filter in the place of the present one, from what that is: other threads may do so at the same time.
-fn replace(family: &Family, change: impl Fn(&Filter) -> Option<Filter>) -> Option<()> {
+/// Puts another filter in the place of the present one, with those of its addresses that are to be kept, and those of `others`. Other threads
+/// may do so at the same time. One that was in use before and has the same addresses is used again: a library that comes and
+/// goes for as long as the program runs takes no more memory.
+fn replace(family: &Family, keep: impl Fn(usize) -> bool, others: Option<&Filter>) -> Option<()> {
     loop {
         let before = family.filter.load(Ordering::Acquire);
         // SAFETY: what was published stays.
-        let after = memory::keep_value(change(unsafe { before.as_ref() }?)?)?;
-        let after = core::ptr::from_ref(after).cast_mut();
+        let after = unsafe { before.as_ref() }?.kept_with(&keep, others).ok()?;
+        let known = known(family).find(|known| known.is_same(&after));
+        let after = match known {
+            Some(known) => {
+                after.give_back();
+                known
+            }
+            None => publish(family, after)?,
+        };
+        let after = ptr::from_ref(after).cast_mut();
         if family.filter.compare_exchange(before, after, Ordering::AcqRel, Ordering::Acquire).is_ok() {
             return Some(());
+        }
+    }
+}
+
+/// All filters that are or were in use.
+fn known(family: &Family) -> impl Iterator<Item = &'static Filter> {
+    // SAFETY: what was published stays.
+    let filter = |filter: *const Filter| unsafe { filter.as_ref() };
+    core::iter::successors(filter(family.filters.load(Ordering::Acquire)), move |known| {
+        filter(known.earlier.load(Ordering::Acquire))
+    })
+}
+
+/// Puts a filter among those that stay.
+fn publish(family: &Family, filter: Filter) -> Option<&'static Filter> {
+    let kept = memory::keep_value(filter)?;
+    let mut latest = family.filters.load(Ordering::Acquire);
+    loop {
+        kept.earlier.store(latest, Ordering::Relaxed);
+        let new = ptr::from_ref(kept).cast_mut();
+        match family.filters.compare_exchange(latest, new, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => return Some(kept),
+            Err(now) => latest = now,
         }
     }
 }

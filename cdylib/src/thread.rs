@@ -132,6 +132,10 @@ pub struct Thread {
     pub family: &'static Family,
     /// Nodes by parent, function, call site and hook.
     pub nodes: Table,
+    /// Whether nodes of the arena are not in there, as their code was not where it had been.
+    pub leaves_out: Field<bool>,
+    /// How often a module had been added ([`crate::known`]) when that was found.
+    pub indexed_at: Field<u64>,
     /// [`Family::children`], if there is memory for those of its arena's nodes.
     pub children: Field<*mut Line>,
     /// The number of those that it has made since it has its arena and knows the code.
