@@ -285,3 +285,17 @@ fn killed_in_the_middle() {
         assert_eq!(report.process.as_ref().unwrap().state, "killed");
     });
 }
+
+/// The thread's calls are not followed any more then, and its children once began inside those that had been open when that ended.
+#[test]
+fn of_a_thread_whose_calls_are_counted_by_function_only() {
+    each_build("fork-after-clone.c", |program| {
+        let recorded = program.record().complaining().run();
+        let report = recorded.report();
+        assert_eq!((report.function("work").calls, report.function("leaf").calls), (11, 1112));
+        assert_eq!(report.function("work").callee("leaf").calls, 1000);
+        let of_work =
+            report.functions.iter().flat_map(|function| &function.callees).filter(|callee| callee.name == "work");
+        assert_eq!(of_work.map(|callee| callee.calls).sum::<u64>(), 0);
+    });
+}

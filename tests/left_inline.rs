@@ -44,3 +44,14 @@ fn what_is_called_after_an_exception_left_an_inlined_body_is_its_callers() {
         assert!((own - total).abs() < 1.0, "{own} of {total}");
     });
 }
+
+/// In a calibration window the code that a body lies in was asked for the call that it is in, which seemed to have been left.
+#[test]
+fn bodies_in_a_part_of_a_function_that_was_split_off() {
+    each_build("cold-bodies.c", |program| {
+        for windows in ["3", "5", "20", "100"] {
+            let report = program.record().set("WINDOWS", windows).run().report();
+            assert_eq!((report.function("operate").callee("body").calls, report.unwound), (99, 0), "{windows}");
+        }
+    });
+}

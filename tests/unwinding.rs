@@ -49,6 +49,19 @@ fn longjmp_where_mappings_cannot_be_looked_up() {
     });
 }
 
+/// In a calibration window nobody can look at the stack any more when the calls are counted, and the code that calls tells what was left: where
+/// the ring had gone on to calls further out meanwhile, not that of the one that had made the call.
+#[test]
+fn a_call_in_the_place_of_one_that_was_left_in_a_window() {
+    each_build("jump-windows.c", |program| {
+        for windows in ["3", "8", "20", "28"] {
+            let report = program.record().set("WINDOWS", windows).run().report();
+            assert_eq!(report.function("attempt").callee("split").calls, 900, "{windows}");
+            assert_eq!(report.function("split").calls, 900);
+        }
+    });
+}
+
 #[test]
 fn a_larger_frame_in_the_place_of_one_that_was_left() {
     each_build("larger-frame.c", |program| {

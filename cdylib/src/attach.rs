@@ -86,8 +86,13 @@ pub fn settle(thread: &Thread) {
     } else {
         thread.path_cache.clear();
     }
-    // SAFETY: the state is busy, or new.
-    unsafe { ring::reopen_in_child(thread) };
+    if thread.is_given_up.get() {
+        thread.is_given_up.set(false);
+        forget_calls(thread); // which of them its parent had open as it forked, nobody knows
+    } else {
+        // SAFETY: the state is busy, or new.
+        unsafe { ring::reopen_in_child(thread) };
+    }
     // What a forked child finds there is its parent's.
     ring::start_without(thread);
     thread.no_arena_until.set(u64::MAX);
@@ -158,13 +163,8 @@ pub fn abandon(thread: &Thread) {
         claim::release(thread);
     }
     thread.live.store(live::FORKED, Ordering::Relaxed);
-    while thread.top.get() > thread.bottom.get() {
-        // SAFETY: frames between bottom and top are there.
-        unsafe {
-            thread.top.get().write(Frame::EMPTY);
-            thread.top.set(thread.top.get().sub(1));
-        }
-    }
+    forget_calls(thread);
+    thread.is_given_up.set(false);
     thread.busy.set(0);
     thread.path_cache.clear(); // as in a child's state, which has nothing that could be found
     ring::forget_unfinished(thread);
@@ -174,6 +174,17 @@ pub fn abandon(thread: &Thread) {
     thread.suspended.clear();
     forget_addresses(thread);
     thread.in_use.store(false, Ordering::Release);
+}
+
+/// No call is open any more.
+fn forget_calls(thread: &Thread) {
+    while thread.top.get() > thread.bottom.get() {
+        // SAFETY: frames between bottom and top are there.
+        unsafe {
+            thread.top.get().write(Frame::EMPTY);
+            thread.top.set(thread.top.get().sub(1));
+        }
+    }
 }
 
 /// Gives the memory back.

@@ -426,6 +426,7 @@ impl<'a> Replay<'a> {
                 return stale_frames::is_gone_from(self.thread, &caller, frame_sp, *entry, entry.sp as usize);
             }
             let noted = self.all_open().iter().rev().skip(1).map(|call| call.entry.hook as usize);
+            let noted = noted.chain(self.bases_further_out(at));
             let mut frame = if self.depth == 0 { self.base_frame.sub(1) } else { self.base_frame };
             let usual = core::iter::from_fn(|| {
                 let this = frame;
@@ -436,6 +437,19 @@ impl<'a> Replay<'a> {
                 usual.filter(|&frame| (*frame).node != 0).map(|frame| stale_frames::full_hook(self.thread, &*frame));
             stale_frames::is_gone_by_code(self.thread, &caller, noted.chain(usual), entry)
         }
+    }
+
+    /// Hooks of the calls that the rest was made from and that have returned by now, from the call that a slot's is made from outwards.
+    unsafe fn bases_further_out(&self, at: usize) -> impl Iterator<Item = usize> {
+        let own = (self.base_at < self.last_base && self.depth > 0).then_some(self.base);
+        // SAFETY: the slots are the ring's.
+        let later = (at + 1..self.last_base).filter_map(move |later| match unsafe { self.note(later) } {
+            Note::Base(place, sp) if sp > self.base_call.sp => Some(place),
+            _ => None,
+        });
+        let called = own.into_iter().chain(later).filter(|place| place.node > ROOT);
+        // SAFETY: their nodes are in the mapping.
+        called.map(|place| unsafe { node::full_hook(self.thread.base, self.thread.node(place.node)) })
     }
 
     /// Whether nothing that comes later says that the call in a slot is over: it has not returned, and none further out was made.

@@ -129,7 +129,9 @@ pub unsafe fn is_gone_by_code(
         let is_gone = if from.is_none() || of_caller.is_none() || from == of_caller {
             false
         } else if caller.site == call.site as usize {
-            start(call.hook as usize) != of_caller // not a body in the same frame
+            // Not a body in the same frame, which may lie in a part of the caller's code that the compiler has split off.
+            let of_call = Some(call.function as usize);
+            start(call.hook as usize) == of_call && of_caller != of_call
         } else {
             further_out.take(LOOKED_AT).any(|hook| start(hook) == from)
         };
@@ -206,8 +208,7 @@ pub unsafe fn full_hook(thread: &Thread, frame: &Frame) -> usize {
         return frame.whole_hook as usize;
     }
     // SAFETY: the caller's frame; its node is in the mapping.
-    let high = unsafe { (*node::facts(thread.base, thread.node(frame.node))).hook_high };
-    (u64::from(high) << 32 | u64::from(frame.hook)) as usize
+    unsafe { node::full_hook(thread.base, thread.node(frame.node)) }
 }
 
 /// Where a call's return address lies: as far above its hook's stack pointer as the last time at this hook, if it is

@@ -256,6 +256,8 @@ pub struct Thread {
     pub no_spare_until: Field<u64>,
     /// When an arena is looked for again, where there was none; `u64::MAX` = never.
     pub no_arena_until: Field<u64>,
+    /// Whether recording has ended for good, and with it what is known of open calls: also in a child.
+    pub is_given_up: Field<bool>,
     /// One past the last frame that address space is reserved for.
     pub reserved: Field<*mut Frame>,
     /// libc's name of the thread: where its record of it is.
@@ -500,6 +502,7 @@ impl Thread {
 
     /// Ends the thread's recording for good: its calls are counted by function from now on.
     pub fn give_up(&self) {
+        self.is_given_up.set(true);
         self.no_arena_until.set(u64::MAX);
         self.live.store(live::LOST, Ordering::Relaxed);
     }

@@ -1,0 +1,44 @@
+/* A call of its own takes the place of one that a longjmp has left, and is new there when nobody can look at the stack any more.
+ *
+ *   cc -g -pg -finstrument-functions -o jump-windows jump-windows.c
+ *
+ * `attempt` calls `deep`, which leaves itself and all its calls, and then `split`: 900 times. `deep` never calls `split`. */
+#include <setjmp.h>
+#include <stdio.h>
+
+#define APART __attribute__((noinline))
+
+static volatile long sum;
+static jmp_buf back;
+
+APART static long leaf(long x) { return x + 1; }
+
+APART static long split(long x) { return leaf(x) + leaf(x); }
+
+APART static void deep(int levels)
+{
+    char some[levels * 10 + 1];
+    some[0] = (char)levels;
+    if (levels) deep(levels - 1);
+    else longjmp(back, 1 + (int)leaf(some[0]));
+}
+
+APART static long attempt(int levels)
+{
+    volatile long result = 0;
+    for (volatile int i = 0; i < 3; i++) {
+        if (!setjmp(back)) deep(levels);
+        else result += split(levels);
+    }
+    return result;
+}
+
+int main(void)
+{
+    for (int i = 0; i < 300; i++) {
+        for (int k = 0; k < 20; k++) sum += leaf(k);
+        sum += attempt(i % 12);
+    }
+    printf("%ld\n", sum);
+    return 0;
+}
