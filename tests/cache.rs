@@ -146,6 +146,25 @@ fn where_it_cannot_be_kept_nobody_hears_of_it() {
     }
 }
 
+/// What writes archives complained by itself of one that it could not end.
+#[test]
+fn where_nothing_can_be_written_nobody_hears_of_it() {
+    let story = Story::of("roots.c", Build::GCC_O0);
+    let right = story.report_without();
+    for entry in fs::read_dir(story.recorded.out()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            fs::remove_dir(path).unwrap(); // it may be saved beside the profile, too
+        }
+    }
+    let report = story.command(&story.cache());
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\""]).arg(report.get_program());
+    limited.args(report.get_args()).current_dir(report.get_current_dir().unwrap());
+    limited.envs(report.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    assert_eq!(told(&limited.stdin(Stdio::null()).output().unwrap()), right); // into pipes
+}
+
 #[test]
 fn what_lies_in_its_place_is_left_alone() {
     let story = Story::of("roots.c", Build::GCC_O0);

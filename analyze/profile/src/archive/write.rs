@@ -1,7 +1,7 @@
 //! Writes archives: whole or not at all, and for their owner's eyes only.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use serde::Serialize;
@@ -15,7 +15,7 @@ use crate::new_file::NewFile;
 
 /// An archive that grows beside the place where it will be.
 pub struct Writer {
-    zip: ZipWriter<BufWriter<File>>,
+    zip: ZipWriter<Output>,
     file: NewFile,
     index: Index,
 }
@@ -24,7 +24,7 @@ impl Writer {
     /// Begins an archive that will be at a path.
     pub fn beside(path: &Path) -> io::Result<Self> {
         let (new, file) = NewFile::beside(path)?;
-        let mut writer = Self { zip: ZipWriter::new(BufWriter::new(file)), file: new, index: Index::default() };
+        let mut writer = Self { zip: ZipWriter::new(Output::to(file)), file: new, index: Index::default() };
         writer.entry(MARK, CompressionMethod::Stored, format!("version {VERSION}\n").as_bytes())?;
         Ok(writer)
     }
@@ -73,7 +73,57 @@ impl Writer {
     fn whole(mut self) -> io::Result<(File, NewFile)> {
         let index = postcard::to_stdvec(&self.index).map_err(io::Error::other)?;
         self.entry(INDEX, CompressionMethod::Deflated, &index)?;
-        let file = self.zip.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let file = self.zip.finish()?.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         Ok((file, self.file))
+    }
+}
+
+/// A file that is written until that fails. Then it takes all that comes, as the archive's writer would complain on standard error when it is
+/// dropped, and whoever writes has been told already.
+struct Output {
+    file: BufWriter<File>,
+    has_failed: bool,
+    /// Where the next byte goes, and where the last one went.
+    position: u64,
+    end: u64,
+}
+
+impl Output {
+    fn to(file: File) -> Self {
+        Self { file: BufWriter::new(file), has_failed: false, position: 0, end: 0 }
+    }
+
+    fn unless_failed(&mut self, act: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+        match self.has_failed {
+            true => Ok(()),
+            false => act(&mut self.file).inspect_err(|_| self.has_failed = true),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.unless_failed(|file| file.write_all(bytes))?;
+        self.position += bytes.len() as u64;
+        self.end = self.end.max(self.position);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.unless_failed(BufWriter::flush)
+    }
+}
+
+impl Seek for Output {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let place = match to {
+            SeekFrom::Start(place) => Some(place),
+            SeekFrom::Current(far) => self.position.checked_add_signed(far),
+            SeekFrom::End(far) => self.end.checked_add_signed(far),
+        };
+        let place = place.ok_or(io::ErrorKind::InvalidInput)?;
+        self.unless_failed(|file| file.seek(SeekFrom::Start(place)).map(drop))?;
+        self.position = place;
+        Ok(place)
     }
 }
