@@ -62,6 +62,19 @@ fn a_call_in_the_place_of_one_that_was_left_in_a_window() {
     });
 }
 
+/// The last call that a window had noted seemed to be open where it had jumped out: what lay in its place on the stack by then told that its caller was
+/// gone, and the one before, down to `main`.
+#[test]
+fn a_jump_out_of_the_last_call_of_a_window() {
+    each_build("jump-to-main.c", |program| {
+        for windows in ["3", "3", "5", "5", "13", "30"] {
+            let report = program.record().set("WINDOWS", windows).run().report();
+            let main = report.function("main");
+            assert_eq!((main.callee("begin").calls, main.callee("leaf").calls), (60, 285), "{windows}");
+        }
+    });
+}
+
 #[test]
 fn a_larger_frame_in_the_place_of_one_that_was_left() {
     each_build("larger-frame.c", |program| {

@@ -38,7 +38,7 @@ pub unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook:
             }
             // The program's time is measured from the outermost call on.
             if thread.is_empty() {
-                apart(thread, || hot_path::enter::<TimedByTsc>(thread, function, site, hook, sp));
+                apart(thread, sp, || hot_path::enter::<TimedByTsc>(thread, function, site, hook, sp));
                 return false;
             }
             let bodies = thread.ring_bodies.get();
@@ -78,7 +78,7 @@ pub unsafe fn exit_unusual(thread: &Thread, function: usize, site: usize, hook: 
             }
             if base.function == function && (base.sp == sp || is_tail_exit(base, thread.reach.get(), site, hook, sp)) {
                 let now = Tsc::now();
-                apart(thread, || hot_path::exit(thread, now, function, site, hook, sp));
+                apart(thread, sp, || hot_path::exit(thread, now, function, site, hook, sp));
                 return false;
             }
         }
@@ -97,7 +97,10 @@ unsafe fn begins_anew<const IS_ENTRY: bool>(
 ) -> bool {
     // SAFETY: the thread has an arena.
     unsafe {
+        // An exit's own call is open still.
+        thread.ring_end_sp.set(if IS_ENTRY { sp } else { sp - 1 });
         let begins_anew = goes_on(thread) || leave(thread);
+        thread.ring_end_sp.set(0);
         match begins_anew {
             true => {}
             false if IS_ENTRY => slow_path::enter_while_busy(thread, function, site, hook, sp),
@@ -142,11 +145,19 @@ pub unsafe fn full<const IS_ENTRY: bool>(
 ///
 /// Hooks of a signal handler that comes meanwhile go the usual way, too. Whoever leaves this for good leaves the stretch to
 /// [`calibration_steps::step_timed`].
-unsafe fn apart(thread: &Thread, usual: impl FnOnce()) {
+unsafe fn apart(thread: &Thread, sp: usize, usual: impl FnOnce()) {
     thread.next_window.set(thread.count.get() + SLOTS as u64);
     let state = thread.state();
     let _ = thread.live.compare_exchange(state, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
     usual();
+    thread.ring_end_sp.set(sp);
+    // SAFETY: the thread has an arena.
+    unsafe { go_on_from_new_base(thread, state) };
+    thread.ring_end_sp.set(0);
+}
+
+/// The rest of [`apart`].
+unsafe fn go_on_from_new_base(thread: &Thread, state: u64) {
     // SAFETY: the thread has an arena; the top frame is there.
     unsafe {
         let is_same = thread.is(live::TSC) && is_open(thread) && !is_busy(thread);

@@ -14,6 +14,7 @@ use crate::path;
 use crate::recycle;
 use crate::shadow_stack;
 use crate::spent::Spent;
+use crate::stack;
 use crate::stale_frames;
 use crate::stretch::{self, Open, Scratch, Stage};
 use crate::thread::{Thread, live};
@@ -423,9 +424,12 @@ impl<'a> Replay<'a> {
                 let base =
                     Event { sp: (*stale_frames::owner(self.thread, self.base_frame)).sp as u64, ..self.base_call };
                 let frame_sp = noted::frame_sp(self.all_open(), &base) as usize;
-                return stale_frames::is_gone_from(self.thread, &caller, frame_sp, *entry, entry.sp as usize);
+                if stale_frames::is_on_stack(self.thread, entry, frame_sp) {
+                    return stale_frames::is_gone_from(self.thread, &caller, frame_sp, *entry, entry.sp as usize);
+                }
             }
-            let noted = self.all_open().iter().rev().skip(1).map(|call| call.entry.hook as usize);
+            let who = |call: &Event| (call.function as usize, call.site as usize);
+            let noted = self.all_open().iter().rev().skip(1).map(|call| who(&call.entry));
             let noted = noted.chain(self.bases_further_out(at));
             let mut frame = if self.depth == 0 { self.base_frame.sub(1) } else { self.base_frame };
             let usual = core::iter::from_fn(|| {
@@ -433,14 +437,14 @@ impl<'a> Replay<'a> {
                 frame = frame.wrapping_sub(1);
                 (this > self.thread.bottom.get()).then_some(this)
             });
-            let usual =
-                usual.filter(|&frame| (*frame).node != 0).map(|frame| stale_frames::full_hook(self.thread, &*frame));
+            let usual = usual.filter(|&frame| (*frame).node != 0).map(|frame| ((*frame).function, (*frame).site));
             stale_frames::is_gone_by_code(self.thread, &caller, noted.chain(usual), entry)
         }
     }
 
-    /// Hooks of the calls that the rest was made from and that have returned by now, from the call that a slot's is made from outwards.
-    unsafe fn bases_further_out(&self, at: usize) -> impl Iterator<Item = usize> {
+    /// Functions and call sites of the calls that the rest was made from and that have returned by now, from the call that a slot's is made from
+    /// outwards.
+    unsafe fn bases_further_out(&self, at: usize) -> impl Iterator<Item = (usize, usize)> {
         let own = (self.base_at < self.last_base && self.depth > 0).then_some(self.base);
         // SAFETY: the slots are the ring's.
         let later = (at + 1..self.last_base).filter_map(move |later| match unsafe { self.note(later) } {
@@ -449,14 +453,25 @@ impl<'a> Replay<'a> {
         });
         let called = own.into_iter().chain(later).filter(|place| place.node > ROOT);
         // SAFETY: their nodes are in the mapping.
-        called.map(|place| unsafe { node::full_hook(self.thread.base, self.thread.node(place.node)) })
+        called
+            .map(|place| unsafe { node::who(self.thread.node(place.node)) })
+            .map(|(function, site, _)| (function, site))
     }
 
-    /// Whether nothing that comes later says that the call in a slot is over: it has not returned, and none further out was made.
+    /// Whether nothing that comes later says that the call in a slot is over: it has not returned, and none further out was made, nor does the
+    /// program run further out now.
     unsafe fn is_open_in_the_end(&self, at: usize) -> bool {
         // SAFETY: the slots are the ring's.
         unsafe {
             let Note::Enter(entry) = self.note(at) else { return false };
+            let end_sp = match self.thread.ring_end_sp.get() {
+                0 => arch::stack_pointer(),
+                sp => sp,
+            };
+            // What lies on another stack may be on none any more.
+            if entry.sp <= end_sp as u64 || !stack::is_same(self.thread, entry.sp as usize, end_sp) {
+                return false;
+            }
             (at + 1..self.used).all(|later| match self.note(later) {
                 Note::Base(..) => false,
                 Note::Enter(event) | Note::Exit(event) => event.sp < entry.sp,

@@ -7,6 +7,7 @@ use crate::arch;
 use crate::code;
 use crate::counted;
 use crate::extension;
+use crate::field::Field;
 use crate::frame::{Frame, NOTED, NOWHERE, bits};
 use crate::modules;
 use crate::node::{self, slot};
@@ -105,18 +106,18 @@ unsafe fn is_body(thread: &Thread, frame: &Frame) -> bool {
 }
 
 /// Whether the latest open call has been left, asked of a call that has returned by now, when its place on the stack tells
-/// nothing any more: whether the code that it was made from is that of a call further out. What code without hooks in between has called stays where it is.
+/// nothing any more: whether the code that it was made from is that of a call further out, of each of which this is told the function and the
+/// call site. What code without hooks in between has called stays where it is, as does what a part of a function has called that the compiler
+/// has split off.
 ///
 /// # Safety
-/// Their hooks lie in code that was running a moment ago, the caller's and those of the calls further out.
+/// The hooks of the call and of its caller lie in code that was running a moment ago.
 pub unsafe fn is_gone_by_code(
     thread: &Thread,
     caller: &Frame,
-    further_out: impl Iterator<Item = usize>,
+    further_out: impl Iterator<Item = (usize, usize)>,
     call: &Event,
 ) -> bool {
-    /// Calls further out that are looked at.
-    const LOOKED_AT: usize = 32;
     let spent = Spent::begin(thread);
     // SAFETY: the caller's promise; what has no table there is not looked at.
     unsafe {
@@ -126,14 +127,20 @@ pub unsafe fn is_gone_by_code(
             is_there.then(|| code::start_of(thread.family, address)).flatten()
         };
         let (from, of_caller) = (start(call.site as usize), start(full_hook(thread, caller)));
-        let is_gone = if from.is_none() || of_caller.is_none() || from == of_caller {
-            false
-        } else if caller.site == call.site as usize {
-            // Not a body in the same frame, which may lie in a part of the caller's code that the compiler has split off.
-            let of_call = Some(call.function as usize);
-            start(call.hook as usize) == of_call && of_caller != of_call
-        } else {
-            further_out.take(LOOKED_AT).any(|hook| start(hook) == from)
+        let is_gone = match from.zip(of_caller) {
+            None => false,
+            Some((from, of_caller)) if from == of_caller => false,
+            Some((_, of_caller)) if caller.site == call.site as usize => {
+                // Not a body in the same frame, which may lie in a part of its code that was split off.
+                let function = call.function as usize;
+                start(call.hook as usize) == Some(function) && of_caller != function
+            }
+            Some((from, of_caller)) => {
+                // Those in whose frame the caller is a body have its call site.
+                let is_body = of_caller != caller.function;
+                let mut others = further_out.skip_while(|(_, site)| is_body && *site == caller.site);
+                others.any(|(function, _)| function == from)
+            }
         };
         spent.end(thread);
         is_gone
@@ -208,14 +215,32 @@ pub unsafe fn full_hook(thread: &Thread, frame: &Frame) -> usize {
         return frame.whole_hook as usize;
     }
     // SAFETY: the caller's frame; its node is in the mapping.
-    unsafe { node::full_hook(thread.base, thread.node(frame.node)) }
+    let high = unsafe { (*node::facts(thread.base, thread.node(frame.node))).hook_high };
+    (u64::from(high) << 32 | u64::from(frame.hook)) as usize
+}
+
+/// Whether a call's return address is known to lie where it does as a rule: otherwise the call may have been left, and something else may lie
+/// there.
+pub unsafe fn is_on_stack(thread: &Thread, call: &Event, caller_sp: usize) -> bool {
+    let (site, hook, sp) = (call.site as usize, call.hook as usize, call.sp as usize);
+    let known = distance(thread, hook).get();
+    let may_be_read = sp.is_multiple_of(size_of::<usize>()) && stack::is_same(thread, sp, caller_sp);
+    // SAFETY: both lie on one stack.
+    known.hook == hook
+        && may_be_read
+        && unsafe { stack::word_at(thread, sp, sp.saturating_add(known.bytes)) } == Some(site)
+}
+
+/// How far above the stack pointer of a hook its call's return address was the last time.
+fn distance(thread: &Thread, hook: usize) -> &Field<Distance> {
+    &thread.distances[(hook ^ hook >> 8) % DISTANCES]
 }
 
 /// Where a call's return address lies: as far above its hook's stack pointer as the last time at this hook, if it is
 /// there; else at the first place that holds it. (That could be in a variable that has no value yet, left there by an
 /// earlier and deeper call.) It is looked for until behind `end`.
 unsafe fn find_return_address(thread: &Thread, site: usize, hook: usize, sp: usize, end: usize) -> Option<usize> {
-    let place = &thread.distances[(hook ^ hook >> 8) % DISTANCES];
+    let place = distance(thread, hook);
     let known = place.get();
     let (last, end) = (sp.saturating_add(known.bytes), end.saturating_add(BEHIND));
     // SAFETY: the hook's stack pointer.

@@ -190,6 +190,8 @@ pub struct Thread {
     pub scratch: Field<*mut Scratch>,
     /// When the present stretch began, in ticks.
     pub ring_began: Field<u64>,
+    /// The stack pointer of the hook that ends the stretch, below which nothing of the program's stack is as it was; 0: as of who does.
+    pub ring_end_sp: Field<usize>,
     /// What the thread was off the processor in the latest stretch, as long as that is on no path.
     pub ring_off: Field<Off>,
     /// Whether there is a page of ours where the parent's page of that word was.
