@@ -138,10 +138,11 @@ impl<'a, 'f> Calls<'a, 'f> {
         // the compiler inlined into itself has several enter hooks. Its own comes first in its code.
         let mut own_hooks: FxHashMap<PlaceId, u64> = FxHashMap::default();
         for &(function, hook) in &bodies {
-            let address = calls.place(hook).address;
             let own = own_hooks.entry(function).or_insert(u64::MAX);
-            if address < *own && calls.is_in_own_code(function, hook) {
-                *own = address;
+            // Of calls that are counted by function only no hook is known.
+            let place = calls.place(hook);
+            if place.address < *own && symbols.enclosing(place).is_some() && calls.is_in_own_code(function, hook) {
+                *own = place.address;
             }
         }
         let is_inlined = |body: (PlaceId, PlaceId)| (body, calls.is_body_inlined(body, own_hooks[&body.0]));
