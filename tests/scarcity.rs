@@ -201,6 +201,22 @@ fn a_disk_that_becomes_full() {
     });
 }
 
+/// What is set aside for counts by function once took all that some disks had left, and names had no room.
+#[needs(mounts)]
+#[test]
+fn small_disks_have_names_too() {
+    let program = fixture("plain.c", Build::GCC_O0);
+    for size in ["64k", "80k", "100k", "200k", "300k", "400k"] {
+        let (_, document) = on_a_disk_of(size, &program);
+        let calls = |name: &str| document.reports.iter().map(|report| report.function(name).calls).sum::<u64>();
+        assert_eq!((calls("leaf"), calls("thrice"), lost(&document)), (7, 3, 0), "{size}");
+    }
+    // Where there is no room for any count, calls are lost, and were made all the same.
+    let (_, document) = on_a_disk_of("36k", &program);
+    assert_eq!(lost(&document), 12);
+    assert!(!document.warns_of(&["nothing was recorded"]), "{:?}", document.warnings);
+}
+
 #[needs(mounts)]
 #[test]
 fn a_disk_that_is_full_at_the_start() {

@@ -368,9 +368,11 @@ impl Family {
         }
     }
 
-    /// Sets room aside for [`Self::count_by_function`], while there is some.
+    /// Sets room aside for [`Self::count_by_function`], while there is some: no more than a part of what the disk has left.
     pub fn set_counts_aside(&self) {
-        let mut size = (self.mapped / 256).clamp(GRANULE, MOST_COUNTS) / GRANULE * GRANULE;
+        let left = self.file.as_ref().and_then(|file| sys::free_space(file.path).ok());
+        let most = left.map_or(MOST_COUNTS, |left| MOST_COUNTS.min((left / 4) as usize));
+        let mut size = (self.mapped / 256).min(most).max(GRANULE) / GRANULE * GRANULE;
         let (reference, block) = loop {
             match self.block(size, false) {
                 Some(found) => break found,

@@ -303,6 +303,14 @@ pub fn stat(path: &CStr) -> Result<Stat> {
     stat
 }
 
+/// Bytes that the file system with this file has left for programs without privileges.
+pub fn free_space(path: &CStr) -> Result<u64> {
+    // SAFETY: a plain structure of integers.
+    let mut found: libc::statfs = unsafe { core::mem::zeroed() };
+    call!(SYS_statfs, path.as_ptr(), &raw mut found)?;
+    Ok(found.f_bavail.saturating_mul(found.f_bsize as u64))
+}
+
 /// Removes a file.
 pub fn remove(path: &CStr) {
     let _ = call!(SYS_unlinkat, libc::AT_FDCWD, path.as_ptr(), 0);

@@ -40,7 +40,7 @@ impl Summary {
         Self {
             pids,
             is_instrumented: family.modules.iter().any(|module| module.is_instrumented),
-            has_calls: family.arenas.iter().any(|arena| !arena.nodes.is_empty()),
+            has_calls: family.lost_calls > 0 || family.arenas.iter().any(|arena| !arena.nodes.is_empty()),
             path: family.path.clone(),
             clock: family.clock,
             timing: family.timing,
