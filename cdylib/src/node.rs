@@ -27,6 +27,16 @@ pub unsafe fn who(node: *const NodeRecord) -> (usize, usize, usize) {
     (function as usize, site as usize, hook as usize)
 }
 
+/// The return address of a node's enter hook.
+///
+/// # Safety
+/// The node must be in the mapping, and complete.
+pub unsafe fn full_hook(base: *mut u8, node: *const NodeRecord) -> usize {
+    // SAFETY: the caller's promise.
+    let (low, high) = unsafe { (who(node).2 as u64, u64::from((*facts(base, node)).hook_high)) };
+    (high << 32 | low) as usize
+}
+
 /// The function of a node.
 ///
 /// # Safety

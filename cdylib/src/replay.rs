@@ -15,7 +15,7 @@ use crate::recycle;
 use crate::shadow_stack;
 use crate::spent::Spent;
 use crate::stack;
-use crate::stale_frames;
+use crate::stale_frames::{self, Outer};
 use crate::stretch::{self, Open, Scratch, Stage};
 use crate::thread::{Thread, live};
 use crate::timeline;
@@ -428,8 +428,7 @@ impl<'a> Replay<'a> {
                     return stale_frames::is_gone_from(self.thread, &caller, frame_sp, *entry, entry.sp as usize);
                 }
             }
-            let who = |call: &Event| (call.function as usize, call.site as usize);
-            let noted = self.all_open().iter().rev().skip(1).map(|call| who(&call.entry));
+            let noted = self.all_open().iter().rev().skip(1).map(|call| outer(&call.entry));
             let noted = noted.chain(self.bases_further_out(at));
             let mut frame = if self.depth == 0 { self.base_frame.sub(1) } else { self.base_frame };
             let usual = core::iter::from_fn(|| {
@@ -437,14 +436,17 @@ impl<'a> Replay<'a> {
                 frame = frame.wrapping_sub(1);
                 (this > self.thread.bottom.get()).then_some(this)
             });
-            let usual = usual.filter(|&frame| (*frame).node != 0).map(|frame| ((*frame).function, (*frame).site));
+            let usual = usual.filter(|&frame| (*frame).node != 0).map(|frame| Outer {
+                function: (*frame).function,
+                site: (*frame).site,
+                hook: stale_frames::full_hook(self.thread, &*frame),
+            });
             stale_frames::is_gone_by_code(self.thread, &caller, noted.chain(usual), entry)
         }
     }
 
-    /// Functions and call sites of the calls that the rest was made from and that have returned by now, from the call that a slot's is made from
-    /// outwards.
-    unsafe fn bases_further_out(&self, at: usize) -> impl Iterator<Item = (usize, usize)> {
+    /// The calls that the rest was made from and that have returned by now, from the one that a slot's is made from outwards.
+    unsafe fn bases_further_out(&self, at: usize) -> impl Iterator<Item = Outer> {
         let own = (self.base_at < self.last_base && self.depth > 0).then_some(self.base);
         // SAFETY: the slots are the ring's.
         let later = (at + 1..self.last_base).filter_map(move |later| match unsafe { self.note(later) } {
@@ -452,10 +454,12 @@ impl<'a> Replay<'a> {
             _ => None,
         });
         let called = own.into_iter().chain(later).filter(|place| place.node > ROOT);
-        // SAFETY: their nodes are in the mapping.
-        called
-            .map(|place| unsafe { node::who(self.thread.node(place.node)) })
-            .map(|(function, site, _)| (function, site))
+        called.map(|place| {
+            let node = self.thread.node(place.node);
+            // SAFETY: the base's node is in the mapping, and complete.
+            let ((function, site, _), hook) = unsafe { (node::who(node), node::full_hook(self.thread.base, node)) };
+            Outer { function, site, hook }
+        })
     }
 
     /// Whether nothing that comes later says that the call in a slot is over: it has not returned, and none further out was made, nor does the
@@ -563,6 +567,10 @@ impl<'a> Replay<'a> {
             shadow_stack::fill(self.thread, frame, call.position);
         }
     }
+}
+
+fn outer(call: &Event) -> Outer {
+    Outer { function: call.function as usize, site: call.site as usize, hook: call.hook as usize }
 }
 
 /// The node of a path, if there is one: most have been met lately.

@@ -105,17 +105,26 @@ unsafe fn is_body(thread: &Thread, frame: &Frame) -> bool {
     is_own != Some(true)
 }
 
+/// A call further out than another.
+pub struct Outer {
+    /// Its function.
+    pub function: usize,
+    /// Its call site.
+    pub site: usize,
+    /// The return address of its enter hook.
+    pub hook: usize,
+}
+
 /// Whether the latest open call has been left, asked of a call that has returned by now, when its place on the stack tells
-/// nothing any more: whether the code that it was made from is that of a call further out, of each of which this is told the function and the
-/// call site. What code without hooks in between has called stays where it is, as does what a part of a function has called that the compiler
-/// has split off.
+/// nothing any more: whether the code that it was made from is that of a call further out. What code without hooks in between has called
+/// stays where it is, as does what a part of a function has called that the compiler has split off.
 ///
 /// # Safety
-/// The hooks of the call and of its caller lie in code that was running a moment ago.
+/// Their hooks lie in code that was running a moment ago, the caller's and those of the calls further out.
 pub unsafe fn is_gone_by_code(
     thread: &Thread,
     caller: &Frame,
-    further_out: impl Iterator<Item = (usize, usize)>,
+    further_out: impl Iterator<Item = Outer>,
     call: &Event,
 ) -> bool {
     let spent = Spent::begin(thread);
@@ -138,8 +147,15 @@ pub unsafe fn is_gone_by_code(
             Some((from, of_caller)) => {
                 // Those in whose frame the caller is a body have its call site.
                 let is_body = of_caller != caller.function;
-                let mut others = further_out.skip_while(|(_, site)| is_body && *site == caller.site);
-                others.any(|(function, _)| function == from)
+                let mut others = further_out.skip_while(|outer| is_body && outer.site == caller.site).peekable();
+                let mut is_found = false;
+                while let Some(outer) = others.next().filter(|_| !is_found) {
+                    // A copy that the compiler made of a function is called by the name of that. The hook of a body, which has the call site of
+                    // the next one, may lie in a part that was split off.
+                    let is_body = others.peek().is_some_and(|next| next.site == outer.site);
+                    is_found = outer.function == from || !is_body && start(outer.hook) == Some(from);
+                }
+                is_found
             }
         };
         spent.end(thread);
@@ -215,8 +231,7 @@ pub unsafe fn full_hook(thread: &Thread, frame: &Frame) -> usize {
         return frame.whole_hook as usize;
     }
     // SAFETY: the caller's frame; its node is in the mapping.
-    let high = unsafe { (*node::facts(thread.base, thread.node(frame.node))).hook_high };
-    (u64::from(high) << 32 | u64::from(frame.hook)) as usize
+    unsafe { node::full_hook(thread.base, thread.node(frame.node)) }
 }
 
 /// Whether a call's return address is known to lie where it does as a rule: otherwise the call may have been left, and something else may lie
