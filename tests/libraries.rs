@@ -81,7 +81,7 @@ fn libraries_that_come_and_go_for_as_long_as_the_program_runs() {
         let [red, green] = ["red.so", "green.so"].map(|name| program.folder.join(name));
         for root in ["", "plugin_run"] {
             let run = |how: &str, rounds: u64| {
-                let record = program.record().arg("3").arg(how).arg(&rounds.to_string()).arg(&red).arg(&green);
+                let record = program.record().arg("3").arg(how).arg(rounds.to_string()).arg(&red).arg(&green);
                 let recorded = record.roots(root).set("KEEP", "0").run();
                 assert_eq!(recorded.stdout, "no more\n", "{how} {rounds}");
                 let report = recorded.report();
