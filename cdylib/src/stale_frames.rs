@@ -127,6 +127,8 @@ pub unsafe fn is_gone_by_code(
     further_out: impl Iterator<Item = Outer>,
     call: &Event,
 ) -> bool {
+    /// Calls further out that are looked at: a recursion may be a million deep.
+    const LOOKED_AT: usize = 1024;
     let spent = Spent::begin(thread);
     // SAFETY: the caller's promise; what has no table there is not looked at.
     unsafe {
@@ -147,7 +149,8 @@ pub unsafe fn is_gone_by_code(
             Some((from, of_caller)) => {
                 // Those in whose frame the caller is a body have its call site.
                 let is_body = of_caller != caller.function;
-                let mut others = further_out.skip_while(|outer| is_body && outer.site == caller.site).peekable();
+                let others = further_out.take(LOOKED_AT).skip_while(|outer| is_body && outer.site == caller.site);
+                let mut others = others.peekable();
                 let mut is_found = false;
                 while let Some(outer) = others.next().filter(|_| !is_found) {
                     // A copy that the compiler made of a function is called by the name of that. The hook of a body, which has the call site of
