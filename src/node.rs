@@ -130,7 +130,7 @@ pub const fn of_key(key: [u64; 2]) -> (u64, u64, u32) {
 
 /// The bytes of a [`Node`]: one cache line. What paths of one call site share is in its [`CallSite`], and what few paths have in an
 /// [`Extension`].
-#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct NodeRecord {
     /// [`key`] of its function, call site and hook.

@@ -153,13 +153,13 @@ impl Agent {
 
     /// Sends what has changed in recordings, many together; those of which a whole frame is needed.
     fn turn(&mut self, told: &mut Told) -> Result<Vec<PathBuf>, Error> {
-        let Self { tails, client, bytes, .. } = self;
+        let Self { tails, client, .. } = self;
         let mut whole = Vec::new();
         let mut together: Vec<(&PathBuf, &mut Tail, Vec<u8>)> = Vec::new();
         let mut size = 0;
         let mut rest = tails.iter_mut().filter(|(_, tail)| !tail.is_done()).peekable();
         while let Some((path, tail)) = rest.next() {
-            match tail.turn(bytes) {
+            match tail.turn() {
                 Turned::Nothing => {}
                 Turned::Whole => whole.push(path.clone()),
                 Turned::Frame(frame) => {

@@ -95,7 +95,7 @@ impl Tail {
     }
 
     /// What has changed since the last time, as far as a look at that is enough.
-    pub fn turn(&mut self, bytes: &mut Vec<u8>) -> Turned {
+    pub fn turn(&mut self) -> Turned {
         self.take_back();
         let Self { reader, session, outgoing, acknowledged, followed, .. } = self;
         // Now and then all is read: what is to be remembered, and what nobody looks at in between.
@@ -104,7 +104,7 @@ impl Tail {
         else {
             return Turned::Whole;
         };
-        let Some(mut changes) = lent(reader, bytes, |reader| reader.look(watched, family)) else {
+        let Some(mut changes) = reader.look(watched, family) else {
             return Turned::Whole;
         };
         let addition = followed.since(family, &changes);

@@ -249,6 +249,7 @@ fn what_is_not_the_usual_course_is_left_to_who_reads_all() {
             let record = running.nodes[1].1.record;
             let function: Function = running.read(record as usize * UNIT);
             running.write(function.octaves[8] as usize * UNIT, 3);
+            running.add(running.nodes[1].0 as usize * UNIT + offset_of!(NodeRecord, slot) + offset_of!(Slot, calls), 1);
         }),
         ("counters that were reset", |running| {
             running.file.write_all_at(&1u32.to_le_bytes(), offset_of!(Header, epoch) as u64).unwrap();

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use diytrace_format::histogram::SUBS;
 use diytrace_format::node::mark;
-use diytrace_format::{Ref, Slot};
+use diytrace_format::{NodeRecord, Ref, Slot};
 
 use super::clock::Clock;
 use super::family::{Family, Function};
@@ -36,8 +36,8 @@ pub struct ArenaChanges {
     pub facts: diytrace_format::Arena,
     /// Paths, by their places, ascending.
     pub nodes: Vec<(u32, Node)>,
-    /// The bytes of those.
-    pub(super) raw: Vec<u8>,
+    /// Those in the file.
+    pub(super) raw: Vec<NodeRecord>,
     /// Functions, by their places, ascending.
     pub functions: Vec<(u32, FunctionChanges)>,
     /// How many calls have come to each bin, of octaves that have more.

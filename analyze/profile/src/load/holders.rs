@@ -138,11 +138,13 @@ fn lines(maps: &[u8]) -> impl Iterator<Item = &[u8]> {
     maps.split(|&byte| byte == b'\n').filter(|line| line.ends_with(b".diyt"))
 }
 
-/// `7f00-7f01 rw-s 00000000 fd:00 1234   /path`
+/// `7f00-7f01 rw-s 00000000 fd:00 1234   /path`: a recorder's is shared; who only looks at a file has its own.
 fn parse(line: &[u8]) -> Option<Mapped> {
     let start = line.iter().position(|&byte| byte == b'/')?;
     let facts = std::str::from_utf8(&line[..start]).ok()?;
-    let mut facts = facts.split_whitespace().skip(3);
+    let mut facts = facts.split_whitespace().skip(1);
+    facts.next().filter(|protection| protection.ends_with('s'))?;
+    let mut facts = facts.skip(1);
     let (major, minor) = facts.next()?.split_once(':')?;
     let number = |digits| u32::from_str_radix(digits, 16).ok();
     let device = libc::makedev(number(major)?, number(minor)?);
@@ -172,6 +174,7 @@ mod tests {
         assert_eq!((mapped.path.as_path(), mapped.inode), (Path::new("/a b/c.diyt"), 46842));
         assert_eq!(mapped.device, libc::makedev(0xfd, 0x0a));
         assert_eq!(parse(b"7ffc40000000-7ffc40020000 rw-p 00000000 00:00 0 [stack]"), None);
+        assert_eq!(parse(b"7f71036fa000-7f71036fb000 r--p 00000000 fd:0a 46842 /a.diyt"), None);
     }
 
     #[test]

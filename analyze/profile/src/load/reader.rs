@@ -60,8 +60,8 @@ impl Reader {
     }
 
     /// What has changed since a reading that is watched. `None`: it is to be read as a whole.
-    pub fn look(&mut self, watched: &Watched, since: &Family) -> Option<Changes> {
-        watched.look(since, &self.seen, &mut self.buffer)
+    pub fn look(&self, watched: &Watched, since: &Family) -> Option<Changes> {
+        watched.look(since, &self.seen)
     }
 
     /// The file of a snapshot of the latest reading.

@@ -283,6 +283,8 @@ impl Standing {
         }
         let mut changed = changes.nodes.iter().peekable();
         let (mut names, mut then, mut later) = (Vec::with_capacity(stay.len()), Nodes::default(), Nodes::default());
+        then.reserve(stay.len());
+        later.reserve(stay.len());
         for at in stay {
             let number = |above: u32| self.numbers[above as usize];
             let numbered = |node: &Node| Node {

@@ -1,0 +1,182 @@
+//! A file's bytes as programs write them, mapped for one look at a few of them.
+//!
+//! Reading a page takes the kernel longer than looking at the records that are wanted of it. But whoever reads a map of a file that is
+//! cut short in that moment is ended by SIGBUS. So while there is a [`Mapping`], that signal puts a page of zeros where its thread's
+//! read failed, and [`Mapping::is_whole`] says so afterwards.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+use std::ptr;
+use std::sync::OnceLock;
+
+use diytrace_format::reader::Record;
+
+/// Bytes of a page.
+const PAGE: usize = 4096;
+
+/// Some bytes of a file, from its first. One of a thread at a time.
+pub struct Mapping {
+    start: *const u8,
+    len: usize,
+    /// Its thread's alone: see [`LOOKED_AT`].
+    of_thread: PhantomData<*const ()>,
+}
+
+/// What this thread's mapping has come to.
+#[derive(Clone, Copy)]
+struct LookedAt {
+    start: usize,
+    end: usize,
+    is_whole: bool,
+}
+
+const NOTHING: LookedAt = LookedAt { start: 0, end: 0, is_whole: true };
+
+thread_local! {
+    /// Read by a signal's handler, in the thread whose read has failed: it has no destructor and takes no memory.
+    static LOOKED_AT: Cell<LookedAt> = const { Cell::new(NOTHING) };
+}
+
+/// What was to be done at SIGBUS before.
+static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+
+impl Mapping {
+    /// So many bytes of a file. `None`: it is shorter, or cannot be mapped, or the thread looks at another already.
+    pub fn of(file: &File, len: usize) -> Option<Self> {
+        let is_there = file.metadata().is_ok_and(|facts| facts.len() >= len as u64);
+        if !is_there || len == 0 || LOOKED_AT.get().end != 0 || !is_guarded() {
+            return None;
+        }
+        // SAFETY: a new mapping, wherever the kernel likes, of a file that is open.
+        let start =
+            unsafe { libc::mmap(ptr::null_mut(), len, libc::PROT_READ, libc::MAP_PRIVATE, file.as_raw_fd(), 0) };
+        if start == libc::MAP_FAILED {
+            return None;
+        }
+        let at = start as usize;
+        LOOKED_AT.set(LookedAt { start: at, end: at + len, is_whole: true });
+        Some(Self { start: start.cast(), len, of_thread: PhantomData })
+    }
+
+    /// The record at a place, a multiple of eight, as it is now. `None`: it does not lie there.
+    #[inline]
+    pub fn get<T: Record>(&self, start: usize) -> Option<T> {
+        const { assert!(size_of::<T>().is_multiple_of(8)) };
+        let end = start.checked_add(size_of::<T>())?;
+        if end > self.len || !start.is_multiple_of(8) {
+            return None;
+        }
+        let mut record = MaybeUninit::<T>::uninit();
+        let to: *mut u64 = record.as_mut_ptr().cast();
+        for word in 0..size_of::<T>() / 8 {
+            // SAFETY: both lie in their memory, by the checks above. Others write what is read here: so each word is read once, and
+            // as it is. `T` may be aligned less than a word.
+            unsafe { to.add(word).write_unaligned(self.start.add(start).cast::<u64>().add(word).read_volatile()) };
+        }
+        // SAFETY: all of it was written, and any bytes are a record.
+        Some(unsafe { record.assume_init() })
+    }
+
+    /// Whether all that was read was the file's.
+    pub fn is_whole(&self) -> bool {
+        LOOKED_AT.get().is_whole
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        LOOKED_AT.set(NOTHING);
+        // SAFETY: it is ours, and nobody has a reference to its bytes.
+        unsafe { libc::munmap(self.start as *mut _, self.len) };
+    }
+}
+
+/// Makes SIGBUS harmless to whoever reads a mapping; whether that could be done.
+fn is_guarded() -> bool {
+    static IS_GUARDED: OnceLock<bool> = OnceLock::new();
+    *IS_GUARDED.get_or_init(|| {
+        // SAFETY: structures of numbers, and the handler only does what a handler may.
+        unsafe {
+            let mut before = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
+            if libc::sigaction(libc::SIGBUS, ptr::null(), &mut before) != 0 || BEFORE.set(before).is_err() {
+                return false;
+            }
+            let mut action = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
+            action.sa_sigaction = put_zeros as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            libc::sigaction(libc::SIGBUS, &action, ptr::null_mut()) == 0
+        }
+    })
+}
+
+/// The handler.
+extern "C" fn put_zeros(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the kernel hands the handler what it knows of the signal.
+    let at = unsafe { (*info).si_addr() } as usize;
+    let looked_at = LOOKED_AT.get();
+    if (looked_at.start..looked_at.end).contains(&at) {
+        let page = (at & !(PAGE - 1)) as *mut libc::c_void;
+        let (protection, flags) = (libc::PROT_READ, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED);
+        // SAFETY: the page is a part of the mapping, whose bytes nobody refers to.
+        if unsafe { libc::mmap(page, PAGE, protection, flags, -1, 0) } != libc::MAP_FAILED {
+            LOOKED_AT.set(LookedAt { is_whole: false, ..looked_at });
+            return; // and it reads again
+        }
+    }
+    // Somebody else's: what was to be done before is done, when this has returned.
+    if let Some(before) = BEFORE.get() {
+        // SAFETY: as the kernel has told it.
+        unsafe {
+            libc::sigaction(signal, before, ptr::null_mut());
+            libc::raise(signal);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+
+    fn file_of(words: u64) -> File {
+        let mut file = tempfile::tempfile().unwrap();
+        (0..words).for_each(|word| file.write_all(&word.to_le_bytes()).unwrap());
+        file
+    }
+
+    #[test]
+    fn what_is_asked_for_is_the_files_as_it_is_now() {
+        let file = file_of(2000);
+        let mapping = Mapping::of(&file, 15_996).unwrap();
+        assert_eq!(mapping.get::<[u64; 2]>(8 * 1997), Some([1997, 1998]));
+        assert_eq!(mapping.get::<[u32; 2]>(8 * 3), Some([3, 0]));
+        assert_eq!(mapping.get::<u64>(8 * 1999), None, "behind its end");
+        assert_eq!(mapping.get::<u64>(usize::MAX - 7), None);
+        assert_eq!(mapping.get::<u64>(4), None);
+        file.write_all_at(&7u64.to_le_bytes(), 8 * 5).unwrap();
+        assert_eq!((mapping.get(8 * 5), mapping.is_whole()), (Some(7u64), true));
+        assert!(Mapping::of(&file, 8).is_none(), "one at a time");
+        drop(mapping);
+        assert!(Mapping::of(&file, 16_001).is_none(), "there are not so many");
+        assert!(Mapping::of(&file, 8).is_some());
+    }
+
+    #[test]
+    fn a_file_that_is_cut_short_meanwhile_does_no_harm() {
+        for _ in 0..2 {
+            let file = file_of(2000);
+            let mapping = Mapping::of(&file, 16_000).unwrap();
+            file.set_len(100).unwrap();
+            assert_eq!((mapping.get(8 * 1999), mapping.get(8 * 600)), (Some(0u64), Some(0u64)));
+            assert_eq!((mapping.get(8 * 4), mapping.is_whole()), (Some(4u64), false));
+        }
+        let file = file_of(1);
+        let mapping = Mapping::of(&file, 8).unwrap();
+        assert_eq!((mapping.get(0), mapping.is_whole()), (Some(0u64), true));
+    }
+}
