@@ -73,6 +73,38 @@ fn more_of_them_than_are_remembered() {
     });
 }
 
+/// What the thread's own stack calls meanwhile is none of the coroutine's: neither where nothing is open there, nor in a forked child.
+#[test]
+fn that_are_suspended_while_the_threads_own_goes_on() {
+    each_build("suspended.c", |program| {
+        let recorded = program.record().arg("100").run();
+        let report = recorded.report();
+        let mut counts = report.counts();
+        counts.retain(|who, _| !who.ends_with("→ coroutine")); // whoever switched there: a matter of taste
+        assert_same_counts(
+            &counts,
+            &parse_counts(
+                "1 at_the_end
+                 1 server
+                 11 server → resume
+                 101 server → work
+                 201 work
+                 201 work → leaf
+                 222 leaf
+                 21 coroutine → leaf
+                 21 resume
+                 1 coroutine
+                 21 coroutine → give_way
+                 21 give_way",
+            ),
+        );
+        assert_eq!(report.unwound, 0);
+        // In the tree, too.
+        let stacks = String::from_utf8(recorded.diytrace(&["export", "folded"]).stdout).unwrap();
+        assert!(!stacks.contains("give_way;") && !stacks.contains(";server"), "{stacks}");
+    });
+}
+
 /// Whoever goes on may be anywhere among the suspended, and its calls too: further apart than one sees at once.
 #[test]
 fn that_resume_each_other_at_random() {

@@ -4,6 +4,8 @@ use crate::extension;
 use crate::frame::{Frame, NOTED, bits};
 use crate::node;
 use crate::path;
+use crate::stack;
+use crate::stack_switch::is_elsewhere;
 use crate::stale_frames::full_hook;
 use crate::thread::Thread;
 use core::ptr;
@@ -36,14 +38,31 @@ fn each_frame(thread: &Thread, mut each: impl FnMut(*mut Frame)) {
     }
 }
 
-unsafe fn inherit_frame(thread: &Thread, frame: *mut Frame) {
-    // SAFETY: the caller's frame, and the one below it.
+/// The frame of the call that has made one. Where calls on other stacks lie between, as coroutines are suspended there, it is the next one
+/// on its own stack; and the first on another than the thread's own was made by whoever switched to it.
+unsafe fn caller_of(thread: &Thread, frame: *const Frame) -> *const Frame {
+    // SAFETY: frames from the bottom up to the caller's are there.
     unsafe {
-        let mut below = &*frame.sub(1);
-        let frame = &mut *frame;
-        if frame.position == 0 {
+        let (sp, below, bottom) = ((*frame).sp, frame.sub(1), thread.bottom.get().cast_const());
+        let mut caller = below;
+        while caller > bottom && is_elsewhere(thread, caller, sp) {
+            caller = caller.sub(1);
+        }
+        match caller == bottom && !stack::is_on_own(thread, sp) {
+            true => below,
+            false => caller,
+        }
+    }
+}
+
+unsafe fn inherit_frame(thread: &Thread, frame: *mut Frame) {
+    // SAFETY: the caller's frame, and those below it.
+    unsafe {
+        if (*frame).position == 0 {
             return; // its enter hook was interrupted by the signal handler that forked, and goes on by itself
         }
+        let mut below = &*caller_of(thread, frame);
+        let frame = &mut *frame;
         while below.position == 0 && ptr::from_ref(below) > thread.bottom.get() {
             below = &*ptr::from_ref(below).sub(1);
         }

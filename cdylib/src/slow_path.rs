@@ -15,7 +15,7 @@ use crate::path;
 use crate::recycle;
 use crate::shadow_stack::{self, fill, filled, is_inlined, pop, reserve};
 use crate::spent::Spent;
-use crate::stack_switch::{find_caller, find_large_frame, is_elsewhere, switch_stack};
+use crate::stack_switch::{find_caller, find_large_frame, has_no_caller, is_elsewhere, switch_stack};
 use crate::stale_frames::{is_gone, raise_bodies, unwind};
 use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread};
 use profile::Ref;
@@ -57,7 +57,7 @@ pub unsafe fn enter_apart<M: Mode>(thread: &Thread, function: usize, site: usize
     unsafe {
         find_caller(thread, site, hook, sp);
         let top = &*thread.top.get();
-        if top.sp <= sp {
+        if top.sp <= sp || has_no_caller(thread, sp) {
             return enter_after_unwinding::<M>(thread, function, site, hook, sp);
         }
         match top.position < ROOT {
@@ -276,7 +276,34 @@ pub unsafe fn enter_after_unwinding<M: Mode>(thread: &Thread, function: usize, s
                 unwind(thread);
             }
         }
-        enter_anywhere::<M>(thread, function, site, hook, sp);
+        match has_no_caller(thread, sp) {
+            true => enter_outermost::<M>(thread, function, site, hook, sp),
+            false => enter_anywhere::<M>(thread, function, site, hook, sp),
+        }
+    }
+}
+
+/// Entry of a call that none of those that are open has made: they are all on other stacks.
+#[cold]
+#[inline(never)]
+unsafe fn enter_outermost<M: Mode>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    if is_busy(thread) {
+        // SAFETY: the caller's promise.
+        return unsafe { enter_while_busy(thread, function, site, hook, sp) };
+    }
+    // SAFETY: the bottom frame is there.
+    unsafe {
+        let bottom = &*thread.bottom.get();
+        if bottom.position == SKIPPED && !is_root(thread, function) {
+            if thread.knows(function) {
+                thread.outsiders[(function >> 4) % OUTSIDERS].set(function);
+            }
+            return;
+        }
+        match path::find(thread, ROOT, function, site, hook) {
+            Some(node) => call::open::<M>(thread, node, bottom.inside, function, site, hook, sp),
+            None => enter_from::<M>(thread, bottom, Spent::begin(thread), function, site, hook, sp),
+        }
     }
 }
 

@@ -191,6 +191,17 @@ pub unsafe fn is_elsewhere(thread: &Thread, frame: *const Frame, sp: usize) -> b
     frame_sp != NOWHERE && !stack::is_same(thread, frame_sp, sp)
 }
 
+/// Whether a call has no caller that is recorded: it is made on the stack that the thread was started on, where every place is known, and
+/// all calls that are open are on others.
+///
+/// # Safety
+/// Calls that are open on the call's stack must be on top, as [`switch_stack`] leaves them.
+pub unsafe fn has_no_caller(thread: &Thread, sp: usize) -> bool {
+    let top = thread.top.get();
+    // SAFETY: the top frame is there.
+    top != thread.bottom.get() && unsafe { is_elsewhere(thread, top, sp) } && stack::is_on_own(thread, sp)
+}
+
 /// Whether the state is in the hands of a task that it does not belong to: one made by `clone` with the memory of its parent
 /// and without thread-local storage of its own, at the same time as the parent runs. (A child of `vfork` is on its
 /// parent's stack, or on the alternate one.)
