@@ -105,6 +105,38 @@ fn that_are_suspended_while_the_threads_own_goes_on() {
     });
 }
 
+/// In a calibration window the frame of a call that was left stays below that of the call in its place. Nothing that lay further out was found
+/// any more when that one's stack was switched: the coroutine's calls, and then those of `main`, were other calls' for good.
+#[test]
+fn that_are_switched_to_where_a_call_was_left() {
+    each_build("jump-to-coroutine.c", |program| {
+        for windows in ["3", "5", "8", "131072"] {
+            let recorded = program.record().set("WINDOWS", windows).arg("700").run();
+            let mut counts = recorded.report().counts();
+            counts.retain(|who, _| !who.ends_with("→ coroutine")); // whoever switched there: a matter of taste
+            assert_same_counts(
+                &counts,
+                &parse_counts(
+                    "1 main
+                     700 main → shallow
+                     700 main → resume
+                     700 main → work
+                     700 shallow
+                     2_800 shallow → leaf
+                     700 resume
+                     700 work
+                     700 work → leaf
+                     1 coroutine
+                     700 coroutine → leaf
+                     700 coroutine → give_way
+                     700 give_way
+                     4_200 leaf",
+                ),
+            );
+        }
+    });
+}
+
 /// Whoever goes on may be anywhere among the suspended, and its calls too: further apart than one sees at once.
 #[test]
 fn that_resume_each_other_at_random() {

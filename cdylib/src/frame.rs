@@ -20,6 +20,10 @@ pub mod bits {
 /// [`Frame::position`] of a call that is noted ([`crate::ring`]), and whose node is not known yet. No node has that name.
 pub const NOTED: Ref = Ref::MAX;
 
+/// [`Frame::function`] of a call that is over, whose frame stays as long as others lie above it. One that has just been reserved, and says
+/// nothing of its own yet, never has it: [`crate::shadow_stack::pop`] takes it away.
+pub const NO_CALL: usize = usize::MAX;
+
 /// [`Frame::sp`] of what is on no stack. Above all that are, also where how far is a signed number.
 pub const NOWHERE: usize = isize::MAX as usize;
 
@@ -30,7 +34,7 @@ pub struct Frame {
     /// Stack pointer at its enter hook. [`NOWHERE`] in the frame at the bottom, in those above the top, and for an
     /// instruction or two in one that has just been reserved.
     pub sp: usize,
-    /// The function.
+    /// The function, or [`NO_CALL`].
     pub function: usize,
     /// The call site.
     pub site: usize,

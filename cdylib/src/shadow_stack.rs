@@ -54,7 +54,12 @@ pub unsafe fn fill(thread: &Thread, frame: *mut Frame, position: Ref) {
 #[inline(always)]
 pub unsafe fn pop(thread: &Thread) {
     // SAFETY: the caller's promise.
-    unsafe { pop_at(thread, thread.top.get()) };
+    unsafe {
+        let frame = thread.top.get();
+        (*frame).function = 0; // and not that of a call that is over
+        compiler_fence(Ordering::SeqCst);
+        pop_at(thread, frame);
+    }
 }
 
 /// The same, where the frame is known already, and is not to be looked up again. What a signal handler has left above it goes

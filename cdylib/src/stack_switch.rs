@@ -4,7 +4,7 @@
 
 use crate::busy::Busy;
 use crate::field::Field;
-use crate::frame::{Frame, NOWHERE};
+use crate::frame::{Frame, NO_CALL, NOWHERE};
 use crate::stack::{self, Surroundings};
 use crate::stale_frames::{BEHIND, full_hook, unwind};
 use crate::suspended::NEAR;
@@ -54,7 +54,8 @@ unsafe fn bring_up(thread: &Thread, sp: usize) -> bool {
         let (mut lowest, mut frame, mut above, mut may_move) = (top, top, NOWHERE, true);
         thread.suspended.clear();
         while frame > bottom {
-            may_move &= (*frame).position != 0; // or an interrupted hook will fill this very frame
+            // Or an interrupted hook will fill this very frame.
+            may_move &= (*frame).position != 0 || (*frame).function == NO_CALL;
             if is_here(frame) {
                 (lowest, above) = (frame, NOWHERE);
             } else {

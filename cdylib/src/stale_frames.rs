@@ -8,7 +8,7 @@ use crate::code;
 use crate::counted;
 use crate::extension;
 use crate::field::Field;
-use crate::frame::{Frame, NOTED, NOWHERE, bits};
+use crate::frame::{Frame, NO_CALL, NOTED, NOWHERE, bits};
 use crate::modules;
 use crate::node::{self, slot};
 use crate::path;
@@ -319,7 +319,7 @@ pub unsafe fn leave_in_place(thread: &Thread, frame: *mut Frame, was_left: bool)
             (*counters).mark = last & !mark::BITS;
         }
         ((*frame).node, (*frame).bits) = (0, bits::UNTIMED);
-        (*frame).position = 0;
+        ((*frame).position, (*frame).function) = (0, NO_CALL);
     }
 }
 
