@@ -149,3 +149,24 @@ fn so_many_that_what_they_leave_must_not_pile_up() {
         }
     });
 }
+
+/// Where the function that caught it returned in the very moment in which a calibration window had to end, the body that was left went on as an
+/// open call of its caller, and what that called next was the body's.
+#[test]
+fn bodies_that_are_left_in_a_window_are_over_when_their_function_is() {
+    each_build("caught-around.cc", |program| {
+        for windows in ["3", "5"].repeat(3) {
+            let report = program.record().set("WINDOWS", windows).run().report();
+            report.assert_calls(
+                "1 main
+                 8_000 main → handle(int)
+                 8_000 handle(int)
+                 8_000 handle(int) → body(int)
+                 8_000 body(int)
+                 8_000 body(int) → leaf()
+                 203_000 handle(int) → leaf()
+                 211_000 leaf()",
+            );
+        }
+    });
+}

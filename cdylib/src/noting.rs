@@ -149,6 +149,7 @@ unsafe fn apart(thread: &Thread, sp: usize, usual: impl FnOnce()) {
     thread.next_window.set(thread.count.get() + SLOTS as u64);
     let state = thread.state();
     let _ = thread.live.compare_exchange(state, live::TSC, Ordering::Relaxed, Ordering::Relaxed);
+    thread.ring_is_over.set(true);
     usual();
     thread.ring_end_sp.set(sp);
     // SAFETY: the thread has an arena.

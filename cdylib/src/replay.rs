@@ -73,6 +73,10 @@ pub unsafe fn run(thread: &Thread, now: u64) {
                 return;
             }
         }
+        if thread.ring_is_over.get() {
+            replay.leave_down_to(0, replay.used);
+            replay.done(replay.used + 1);
+        }
         compiler_fence(Ordering::SeqCst);
         thread.ring_stage.set(Stage::Reopened);
         compiler_fence(Ordering::SeqCst);
@@ -106,6 +110,9 @@ pub unsafe fn reopen_noted(thread: &Thread) {
         let slots = (&raw const (*thread.scratch.get()).slots).cast();
         let mut replay = Replay::new(thread, slots, thread.ring_used.get(), 0);
         replay.pair();
+        if thread.ring_is_over.get() {
+            replay.depth = 0;
+        }
         replay.reopen(|_, frame, call| {
             (*frame).whole_hook = call.entry.hook;
             shadow_stack::fill(thread, frame, NOTED);

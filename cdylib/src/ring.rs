@@ -159,6 +159,9 @@ pub unsafe fn set_base(thread: &Thread) -> bool {
         thread.ring_hook.set((*base).hook);
         thread.ring_bodies.set(0);
         thread.ring_span.set(span);
+        if is_noted {
+            thread.ring_is_over.set(false);
+        }
         is_noted
     }
 }

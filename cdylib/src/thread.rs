@@ -192,6 +192,8 @@ pub struct Thread {
     pub ring_began: Field<u64>,
     /// The stack pointer of the hook that ends the stretch, below which nothing of the program's stack is as it was; 0: as of who does.
     pub ring_end_sp: Field<usize>,
+    /// Whether nothing that was noted is open any more: a call has begun or ended the usual way where all those were made from.
+    pub ring_is_over: Field<bool>,
     /// What the thread was off the processor in the latest stretch, as long as that is on no path.
     pub ring_off: Field<Off>,
     /// Whether there is a page of ours where the parent's page of that word was.
