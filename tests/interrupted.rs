@@ -73,3 +73,14 @@ fn a_handler_that_comes_after_many_paths_were_made() {
         assert_eq!(report.lost_calls, 0);
     });
 }
+
+/// Where the stack ended while the recorder had signals blocked, and the handler went on by `longjmp`, no signal came any more.
+#[test]
+fn signals_come_in_after_a_stack_has_ended_in_the_recorder() {
+    each_build("end-of-stack.c", |program| {
+        for windows in ["131072", "5"] {
+            let recorded = program.record().set("WINDOWS", windows).run();
+            assert_eq!((recorded.stdout.as_str(), recorded.status.code()), ("0\n", Some(0)), "windows of {windows}");
+        }
+    });
+}

@@ -10,13 +10,14 @@
 //! handlers, they are left alone: if it gets one after it was asked, that handler's calls are counted as above.
 //!
 //! A handler may also leave what it interrupted for good (`siglongjmp`). Everything done here is done so that it may stop
-//! after any instruction: what is new is complete before anything leads to it.
+//! after any instruction: what is new is complete before anything leads to it. Signals that were blocked there are let in when the next
+//! path is met, if the program has not done so.
 
 use crate::arch;
 use crate::clock;
 use crate::spent::Spent;
 use crate::stack;
-use crate::sys::{self, SignalsBlocked};
+use crate::sys::{self, NO_MASK, SignalsBlocked};
 use crate::thread::Thread;
 
 /// The thread's state is being changed, until this is dropped.
@@ -61,6 +62,7 @@ impl<'a> Busy<'a> {
         }
         let signals = block();
         // A handler that came before they were blocked has ended its own change, or left it.
+        thread.signals_before.set(signals.as_ref().map_or(NO_MASK, SignalsBlocked::before));
         thread.busy.set(arch::stack_pointer());
         Some(Self { thread, signals })
     }
@@ -99,6 +101,11 @@ pub fn is_busy(thread: &Thread) -> bool {
     let was_left = changing < here && stack::is_same(thread, changing, here);
     if was_left {
         thread.busy.set(0);
+        // `longjmp` keeps no mask.
+        let before = thread.signals_before.get();
+        if before != NO_MASK {
+            sys::let_signals_in(before);
+        }
     }
     !was_left
 }

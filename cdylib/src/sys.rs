@@ -1,6 +1,6 @@
 //! The kernel, called directly: libc's wrappers set the program's `errno` and may be interposed.
 
-use crate::arch::kernel;
+use crate::arch::{self, kernel};
 use core::ffi::CStr;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
@@ -167,12 +167,41 @@ pub struct SignalsBlocked {
 
 impl SignalsBlocked {
     /// Blocks.
+    #[inline]
     pub fn new() -> Self {
-        let asynchronous = SYNCHRONOUS.iter().fold(u64::MAX, |set, signal| set & !(1 << (signal - 1)));
+        /// What a new path takes of the stack while they are blocked, and somewhat more. A stack that ends then has them stay blocked if the
+        /// program goes on by `longjmp`, which keeps no mask.
+        const STACK: i32 = 1024;
+        arch::need_stack::<STACK>();
+        let asynchronous = asynchronous();
         let mut before = 0u64;
         let answer = call!(SYS_rt_sigprocmask, libc::SIG_BLOCK, &raw const asynchronous, &raw mut before, 8);
         Self { before: answer.is_ok().then_some(before) }
     }
+
+    /// The mask as it was; [`NO_MASK`] if the kernel was not asked.
+    pub fn before(&self) -> u64 {
+        self.before.unwrap_or(NO_MASK)
+    }
+}
+
+/// No mask of signals.
+pub const NO_MASK: u64 = u64::MAX;
+
+/// Lets signals in again that a [`SignalsBlocked`] has blocked which was left before it was dropped, by the mask as it was before; unless the
+/// program has done so.
+pub fn let_signals_in(before: u64) {
+    let (asynchronous, mut now) = (asynchronous(), 0u64);
+    let answer = call!(SYS_rt_sigprocmask, libc::SIG_BLOCK, 0, &raw mut now, 8);
+    if answer.is_ok() && now & asynchronous == asynchronous {
+        drop(SignalsBlocked { before: Some(now & !asynchronous | before & asynchronous) });
+    }
+}
+
+/// The set of asynchronous signals, as far as they can be blocked.
+fn asynchronous() -> u64 {
+    let never = SYNCHRONOUS.iter().chain(&[libc::SIGKILL, libc::SIGSTOP]);
+    never.fold(u64::MAX, |set, signal| set & !(1 << (signal - 1)))
 }
 
 impl Drop for SignalsBlocked {

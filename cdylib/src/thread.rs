@@ -228,6 +228,8 @@ pub struct Thread {
     pub next: Field<*mut Thread>,
     /// Where the stack was as the state began to be changed ([`crate::busy`]); 0 = it is as it should be.
     pub busy: Field<usize>,
+    /// The mask of signals before they were blocked for that; [`crate::sys::NO_MASK`] if they were not.
+    pub signals_before: Field<u64>,
     /// How far it has moved the beginnings of open calls in all, in ticks.
     pub forgotten: Field<u64>,
     /// When [`Self::forget_time_since`] last moved the beginnings of open calls, in ticks.

@@ -143,6 +143,15 @@ pub fn stack_pointer() -> usize {
     sp
 }
 
+/// Has the stack end here, if it has not so many bytes left, and not later, where something would be left half done.
+#[inline(always)]
+pub fn need_stack<const BYTES: i32>() {
+    // SAFETY: reads what lies below the stack pointer, which the program's handler answers for if there is nothing.
+    unsafe {
+        asm!("mov {}, qword ptr [rsp - {bytes}]", out(reg) _, bytes = const BYTES, options(nostack, preserves_flags, readonly))
+    };
+}
+
 /// Where libc keeps its own record of the calling thread.
 pub fn thread_pointer() -> usize {
     let pointer: usize;
