@@ -5,6 +5,7 @@
 //! calls is timed as always, then one is only noted ([`crate::ring`]), and the difference is kept in the file. How many calls
 //! were not timed for this is known for each path.
 
+use crate::arch;
 use crate::arena;
 use crate::busy::Busy;
 use crate::calibration::{Between, PARTS, Stage};
@@ -157,6 +158,7 @@ pub unsafe fn step_noted(thread: &Thread) -> bool {
             begin_stretch(thread);
             return true;
         }
+        arch::need_stack::<{ ring::FINISH }>();
         let Some(_busy) = Busy::begin(thread) else { return false };
         let is_complete = is_noted
             && part + 1 == PARTS

@@ -166,6 +166,9 @@ pub unsafe fn set_base(thread: &Thread) -> bool {
     }
 }
 
+/// What [`finish`] takes of the stack where it makes new paths.
+pub const FINISH: i32 = 2048;
+
 /// Ends a stretch before its time: what it would have told is lost, its calls are not. False if that cannot be now: in a signal
 /// handler that has interrupted a change of the state.
 #[cold]
@@ -174,6 +177,7 @@ pub unsafe fn leave(thread: &Thread) -> bool {
     // SAFETY: the state is busy.
     unsafe {
         if is_pending(thread) {
+            arch::need_stack::<{ FINISH }>();
             let Some(_busy) = Busy::begin(thread) else { return false };
             finish(thread);
         }

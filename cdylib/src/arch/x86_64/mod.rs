@@ -146,10 +146,16 @@ pub fn stack_pointer() -> usize {
 /// Has the stack end here, if it has not so many bytes left, and not later, where something would be left half done.
 #[inline(always)]
 pub fn need_stack<const BYTES: i32>() {
-    // SAFETY: reads what lies below the stack pointer, which the program's handler answers for if there is nothing.
+    // SAFETY: the stack pointer is as it was; where there is no more, the program's own handler is called, as in any other place.
     unsafe {
-        asm!("mov {}, qword ptr [rsp - {bytes}]", out(reg) _, bytes = const BYTES, options(nostack, preserves_flags, readonly))
-    };
+        asm!(
+            "sub rsp, {bytes}", // as a call does: nothing may read below it
+            "mov {word}, qword ptr [rsp]",
+            "add rsp, {bytes}",
+            bytes = const BYTES,
+            word = out(reg) _,
+        );
+    }
 }
 
 /// Where libc keeps its own record of the calling thread.
