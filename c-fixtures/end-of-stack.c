@@ -3,7 +3,8 @@
  *
  *   cc -D_GNU_SOURCE -g -pthread -finstrument-functions -o end-of-stack end-of-stack.c
  *
- * Prints how often the thread had signals blocked afterwards. */
+ *   end-of-stack           prints how often the thread had signals blocked afterwards
+ *   end-of-stack ROUNDS    so many recursions to the end of the stack, instead; the handler keeps the mask */
 #include <alloca.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -17,6 +18,8 @@
 
 static volatile long sum;
 static jmp_buf before;
+static sigjmp_buf before_round;
+static int rounds;
 static char *lowest;
 
 #define ONE(n) APART static void function_##n(void) { sum++; }
@@ -30,7 +33,19 @@ static void (*const functions[TURNS])(void) = {HUNDRED(NAME, 1) HUNDRED(NAME, 2)
 static void leave(int signal)
 {
     (void)signal;
+    if (rounds > 0)
+        siglongjmp(before_round, 1);
     longjmp(before, 1);
+}
+
+APART static void leaf(void) { sum++; }
+
+APART static long descend(long depth)
+{
+    volatile char taken[256];
+    taken[depth & 255] = (char)depth;
+    leaf();
+    return descend(depth + 1) + taken[depth & 255];
 }
 
 /* Calls a function where so much of the stack is left. */
@@ -54,6 +69,11 @@ static void *thread(void *none)
     pthread_attr_getstack(&attributes, &start, &size);
     lowest = start;
     sigaltstack(&own, NULL);
+    for (turn = 0; turn < rounds; turn++)
+        if (sigsetjmp(before_round, 1) == 0)
+            descend(0);
+    if (rounds > 0)
+        return none;
     for (turn = 0; turn < TURNS; turn++) {
         if (setjmp(before) == 0)
             call_with_room(200 + turn * STEP, turn);
@@ -66,11 +86,13 @@ static void *thread(void *none)
     return none;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
-    struct sigaction action = {.sa_handler = leave, .sa_flags = SA_ONSTACK | SA_NODEFER};
+    rounds = count > 1 ? (int)strtol(arguments[1], NULL, 10) : 0;
+    struct sigaction action = {.sa_handler = leave};
     pthread_attr_t attributes;
     pthread_t one;
+    action.sa_flags = rounds > 0 ? SA_ONSTACK : SA_ONSTACK | SA_NODEFER;
     sigaction(SIGSEGV, &action, NULL);
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 256 << 10);

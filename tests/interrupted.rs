@@ -84,3 +84,17 @@ fn signals_come_in_after_a_stack_has_ended_in_the_recorder() {
         }
     });
 }
+
+/// Nor was it noticed that what the stack's end had interrupted was left: for long, calls were counted by function only, for want of room, the
+/// report said.
+#[test]
+fn calls_have_callers_after_a_stack_has_ended_in_the_recorder() {
+    each_build("end-of-stack.c", |program| {
+        for windows in ["3", "5", "10"] {
+            let report = program.record().arg("12").set("WINDOWS", windows).run().report();
+            let counts = report.counts();
+            assert_eq!((report.folded_calls, report.lost_calls), (0, 0), "windows of {windows}");
+            assert_eq!(counts["leaf"], counts["descend → leaf"], "windows of {windows}");
+        }
+    });
+}
