@@ -4,7 +4,7 @@
 #   benches/service.sh [scale|agent]… [--short] [--series N] [--processes N] [--seconds N] [--retention TIER=AGE] [--out FOLDER]
 #
 #   scale         simulated agents send frames of a real recording, varied, one a second each, to a service
-#   agent         an agent reads 20 processes of 2000 paths each, four times a second
+#   agent         an agent reads 20 processes of 2000 paths each, four times a second: of few functions, and of 2000
 #   --processes N how many in place of 20
 #   --short       a minute of each, in place of an hour of scale and five minutes of each case of agent
 #   --series N    how many simulated agents (default 1000)
@@ -12,8 +12,8 @@
 #   --retention T what `serve` is told: `fine=2m` has it make minutes of slices, as it does after an hour, after two minutes
 #   --out FOLDER  where service-*.tsv and service-machine.txt go (default: nothing is kept)
 #
-# The recordings are of programs/handlers.c: a tenth of its paths are called in every slice, and for agent also all of them. All traffic
-# goes to 127.0.0.1. Where others use the machine, processor time is the figure: user's and system's, as /proc tells it.
+# The recordings are of programs/handlers.c: a tenth of its paths are called in every slice, and for agent also all of them; and for agent of
+# programs/functions.c, a hundredth and a tenth of whose functions are called. All traffic goes to 127.0.0.1. Where others use the machine, processor time is the figure: user's and system's, as /proc tells it.
 set -euo pipefail
 export LC_ALL=C
 benches=$(cd "$(dirname "$0")" && pwd)
@@ -38,7 +38,9 @@ target=${CARGO_TARGET_DIR:-$benches/../target}
 cargo build --release --quiet --manifest-path "$benches/../Cargo.toml"
 diytrace=$target/release/diytrace
 work=$(mktemp -d)
-cc -O2 -g -finstrument-functions "$benches/programs/handlers.c" -o "$work/handlers"
+for program in handlers functions; do
+    cc -O2 -g -finstrument-functions "$benches/programs/$program.c" -o "$work/$program"
+done
 running=()
 clean_up() {
     local one
@@ -49,13 +51,14 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# start_programs COUNT HANDLERS ACTIVE: recorded into $work/out, until stop_programs.
+# start_programs COUNT PROGRAM ARGUMENT…: recorded into $work/out, until stop_programs.
 start_programs() {
-    local one
+    local one count=$1 program=$2
+    shift 2
     rm -rf "$work/out" "$work/input"
     mkfifo "$work/input"
-    for ((one = 0; one < $1; one++)); do
-        DIYTRACE_OUT=$work/out LD_PRELOAD=$target/release/libdiytrace.so "$work/handlers" "$2" "$3" <"$work/input" &
+    for ((one = 0; one < count; one++)); do
+        DIYTRACE_OUT=$work/out LD_PRELOAD=$target/release/libdiytrace.so "$work/$program" "$@" <"$work/input" &
         running+=($!)
     done
     exec 7>"$work/input"
@@ -88,7 +91,7 @@ start_service() {
 
 scale() {
     cargo build --release --quiet --manifest-path "$benches/../Cargo.toml" -p diytrace-store --example agents
-    start_programs 1 18 2
+    start_programs 1 handlers 18 2
     start_service
     local files=("$work"/out/*.diyt)
     "$target/release/examples/agents" "$address" "$service" "$series" "${seconds:-$([[ -n $short ]] && echo 60 || echo 3600)}" "${files[0]}"
@@ -101,32 +104,40 @@ scale() {
 # cpu_ticks PROCESS: hundredths of a second that it has had.
 cpu_ticks() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat"; }
 
+# agent_reads WHAT PROGRAM ARGUMENT…: what an agent takes that follows so many of a program.
+agent_reads() {
+    local what=$1 before after length=${seconds:-$([[ -n $short ]] && echo 60 || echo 300)}
+    ((processes == 20)) || what="$processes processes of $what"
+    start_programs "$processes" "${@:2}"
+    start_service
+    rm -rf "$work/spool"
+    "$diytrace" agent --to "http://$address" --dir "$work/out" --every 250ms --spool "$work/spool" 2>"$work/said.agent" &
+    local sender=$!
+    sleep 10 # names have been sent
+    before=$(cpu_ticks "$sender")
+    sleep "$length"
+    after=$(cpu_ticks "$sender")
+    awk -v ticks="$((after - before))" -v length_s="$length" -v what="$what" \
+        'BEGIN { printf "agent_cpu_share\t%s\t%.4f\n", what, ticks / 100 / length_s }'
+    awk -v what="$what" '/^VmHWM:/ { printf "agent_peak_rss_mb\t%s\t%.0f\n", what, $2 / 1024 }' "/proc/$sender/status"
+    "$diytrace" sql --store "$work/store.db" \
+        "SELECT count(*) * 1.0 / (max(ended) - min(ended)) * 1e9 / $processes FROM frame WHERE sequence > 0" 2>/dev/null |
+        awk -v what="$what" 'NR == 2 { printf "frames_per_second_and_process\t%s\t%.2f\n", what, $1 }'
+    kill "$sender"
+    wait "$sender" 2>/dev/null || true
+    kill "$service"
+    wait "$service" 2>/dev/null || true
+    stop_programs
+}
+
 agent() {
+    local active
     printf 'what\tpart\tvalue\n'
-    local active before after of='' length=${seconds:-$([[ -n $short ]] && echo 60 || echo 300)}
-    ((processes == 20)) || of="$processes processes of "
     for active in 2 18; do
-        start_programs "$processes" 18 "$active"
-        start_service
-        "$diytrace" agent --to "http://$address" --dir "$work/out" --every 250ms --spool "$work/spool-$active" 2>"$work/said.agent" &
-        local sender=$!
-        sleep 10 # names have been sent
-        before=$(cpu_ticks "$sender")
-        sleep "$length"
-        after=$(cpu_ticks "$sender")
-        awk -v ticks="$((after - before))" -v length_s="$length" -v active="$active" -v of="$of" \
-            'BEGIN { printf "agent_cpu_share\t%s%d paths\t%.4f\n", of, 111 * active + 1, ticks / 100 / length_s }'
-        awk -v active="$active" -v of="$of" \
-            '/^VmHWM:/ { printf "agent_peak_rss_mb\t%s%d paths\t%.0f\n", of, 111 * active + 1, $2 / 1024 }' "/proc/$sender/status"
-        "$diytrace" sql --store "$work/store.db" \
-            "SELECT count(*) * 1.0 / (max(ended) - min(ended)) * 1e9 / $processes FROM frame WHERE sequence > 0" 2>/dev/null |
-            awk -v active="$active" -v of="$of" \
-                'NR == 2 { printf "frames_per_second_and_process\t%s%d paths\t%.2f\n", of, 111 * active + 1, $1 }'
-        kill "$sender"
-        wait "$sender" 2>/dev/null || true
-        kill "$service"
-        wait "$service" 2>/dev/null || true
-        stop_programs
+        agent_reads "$((111 * active + 1)) paths" handlers 18 "$active"
+    done
+    for active in 20 200; do
+        agent_reads "$active of 2000 functions" functions "$active"
     done
 }
 
