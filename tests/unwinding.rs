@@ -62,6 +62,19 @@ fn a_call_in_the_place_of_one_that_was_left_in_a_window() {
     });
 }
 
+/// What the recorder had left on the stack as it counted what was noted in a window, return addresses among it, lay where a call had room for its
+/// variables later: it seemed to have been called by the one that was left.
+#[test]
+fn a_call_with_a_large_frame_in_the_place_of_one_that_was_left_after_a_window() {
+    each_build("jump-large.c", |program| {
+        for windows in ["3", "8", "20"] {
+            let report = program.record().set("WINDOWS", windows).run().report();
+            let attempt = report.function("attempt");
+            assert_eq!((attempt.callee("rare").calls, attempt.callee("split").calls), (900, 900), "{windows}");
+        }
+    });
+}
+
 /// The last call that a window had noted seemed to be open where it had jumped out: what lay in its place on the stack by then told that its caller was
 /// gone, and the one before, down to `main`.
 #[test]

@@ -165,6 +165,7 @@ pub unsafe fn step_noted(thread: &Thread) -> bool {
             && is_outermost_timed(thread)
             && sys::context_switches() == window.switches.get();
         ring::finish(thread);
+        arch::clear_stack::<{ ring::FINISH }>();
         let spent = Spent::begin(thread); // what came before, the end of the stretch has taken off
         // The ring still has what was noted.
         let found = [BEFORE, ONCE, TWICE].map(|part| is_complete.then(|| result(thread, part)).flatten());

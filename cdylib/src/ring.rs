@@ -180,6 +180,7 @@ pub unsafe fn leave(thread: &Thread) -> bool {
             arch::need_stack::<{ FINISH }>();
             let Some(_busy) = Busy::begin(thread) else { return false };
             finish(thread);
+            arch::clear_stack::<{ FINISH }>();
         }
     }
     true

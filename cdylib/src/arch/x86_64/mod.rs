@@ -158,6 +158,25 @@ pub fn need_stack<const BYTES: i32>() {
     }
 }
 
+/// Takes what calls that are over have left below the stack pointer away: return addresses of the program's, which would be found where a call
+/// of its own has that place later, and no value there yet. So much of the stack there must be: see [`need_stack`].
+#[inline(always)]
+pub fn clear_stack<const BYTES: i32>() {
+    // SAFETY: the stack pointer is as it was, and nothing below it is anybody's.
+    unsafe {
+        asm!(
+            "sub rsp, {bytes}",
+            "mov rdi, rsp",
+            "rep stosq",
+            "add rsp, {bytes}",
+            bytes = const BYTES,
+            inout("rcx") BYTES as usize / size_of::<u64>() => _,
+            in("rax") 0,
+            out("rdi") _,
+        );
+    }
+}
+
 /// Where libc keeps its own record of the calling thread.
 pub fn thread_pointer() -> usize {
     let pointer: usize;
