@@ -205,15 +205,31 @@ pub unsafe fn enter_without_caller<M: Mode>(thread: &Thread, function: usize, si
             }
             return enter_after_unwinding::<M>(thread, function, site, hook, sp);
         }
-        if (*below).position == SKIPPED && !is_root(thread, function) {
-            if below != thread.bottom.get() {
-                skip(thread, &*below, function, site, hook, sp);
-            } else if thread.knows(function) {
-                thread.outsiders[(function >> 4) % OUTSIDERS].set(function);
-            }
-            return;
+        if is_recorded(thread, below, function, site, hook, sp) {
+            enter_from::<M>(thread, below, Spent::begin(thread), function, site, hook, sp);
         }
-        enter_from::<M>(thread, below, Spent::begin(thread), function, site, hook, sp);
+    }
+}
+
+/// Whether a call that is made from the call of a frame is recorded. One below `DIYTRACE_DEPTH` is not, but has a frame of its own then; nor is
+/// one outside of every root, which is remembered.
+unsafe fn is_recorded(
+    thread: &Thread,
+    below: *mut Frame,
+    function: usize,
+    site: usize,
+    hook: usize,
+    sp: usize,
+) -> bool {
+    // SAFETY: the caller's frame.
+    unsafe {
+        let is_recorded = (*below).position != SKIPPED || is_root(thread, function);
+        if !is_recorded && below != thread.bottom.get() {
+            skip(thread, &*below, function, site, hook, sp);
+        } else if !is_recorded && thread.knows(function) {
+            thread.outsiders[(function >> 4) % OUTSIDERS].set(function);
+        }
+        is_recorded
     }
 }
 
@@ -287,21 +303,14 @@ pub unsafe fn enter_after_unwinding<M: Mode>(thread: &Thread, function: usize, s
 #[cold]
 #[inline(never)]
 unsafe fn enter_outermost<M: Mode>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
-    if is_busy(thread) {
-        // SAFETY: the caller's promise.
-        return unsafe { enter_while_busy(thread, function, site, hook, sp) };
-    }
     // SAFETY: the bottom frame is there.
     unsafe {
-        let bottom = &*thread.bottom.get();
-        if bottom.position == SKIPPED && !is_root(thread, function) {
-            if thread.knows(function) {
-                thread.outsiders[(function >> 4) % OUTSIDERS].set(function);
-            }
+        let bottom = thread.bottom.get();
+        if !is_recorded(thread, bottom, function, site, hook, sp) {
             return;
         }
         match path::find(thread, ROOT, function, site, hook) {
-            Some(node) => call::open::<M>(thread, node, bottom.inside, function, site, hook, sp),
+            Some(node) => call::open::<M>(thread, node, (*bottom).inside, function, site, hook, sp),
             None => enter_from::<M>(thread, bottom, Spent::begin(thread), function, site, hook, sp),
         }
     }

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! A folder may have a file for each process of months: there are never more of them in memory than cores.
-//! Files are read whole, not mapped: one that is cut short meanwhile would end a reader of the map.
+//! Files are read whole, not mapped: one that is cut short meanwhile would end a reader of the map. Who looks again and again at what has
+//! changed maps them for each look, and is prepared for that (`mapping`).
 
 mod alike;
 mod arenas;

@@ -245,7 +245,8 @@ impl Lying {
     }
 
     /// Functions of which calls have returned, and what the arena's head tells then. A function's record changes only when a call
-    /// returns, which is told by its path; and the last time that was noted comes into its bin later.
+    /// returns, which is told by its path; and the last time that was noted comes into its bin later. (A look between the two writes of one return
+    /// may miss it; the function's next call, or the next reading of the whole, has it.)
     fn changed_functions(
         &self,
         mapping: &Mapping,
