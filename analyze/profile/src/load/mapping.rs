@@ -1,8 +1,8 @@
-//! A file's bytes as programs write them, mapped for one look at a few of them.
+//! A file's bytes as programs write them, mapped to look at a few of them again and again.
 //!
 //! Reading a page takes the kernel longer than looking at the records that are wanted of it. But whoever reads a map of a file that is
-//! cut short in that moment is ended by SIGBUS. So while there is a [`Mapping`], that signal puts a page of zeros where its thread's
-//! read failed, and [`Mapping::is_whole`] says so afterwards.
+//! cut short in that moment is ended by SIGBUS. So during a [`Look`] that signal puts a page of zeros where its thread's
+//! read failed, [`Look::is_whole`] says so afterwards, and there is no other look at that mapping.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -17,15 +17,25 @@ use diytrace_format::reader::Record;
 /// Bytes of a page.
 const PAGE: usize = 4096;
 
-/// Some bytes of a file, from its first. One of a thread at a time.
+/// Some bytes of a file, from its first.
 pub struct Mapping {
     start: *const u8,
     len: usize,
+    /// Whether zeros lie where the file's bytes were.
+    is_spoiled: Cell<bool>,
+}
+
+// SAFETY: what it maps is there for all threads, and nobody has a reference to it.
+unsafe impl Send for Mapping {}
+
+/// A look at a mapping. One of a thread at a time.
+pub struct Look<'a> {
+    mapping: &'a Mapping,
     /// Its thread's alone: see [`LOOKED_AT`].
     of_thread: PhantomData<*const ()>,
 }
 
-/// What this thread's mapping has come to.
+/// What this thread's look has come to.
 #[derive(Clone, Copy)]
 struct LookedAt {
     start: usize,
@@ -44,29 +54,48 @@ thread_local! {
 static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
 impl Mapping {
-    /// So many bytes of a file. `None`: it is shorter, or cannot be mapped, or the thread looks at another already.
+    /// So many bytes of a file. `None`: it is shorter, or cannot be mapped.
     pub fn of(file: &File, len: usize) -> Option<Self> {
-        let is_there = file.metadata().is_ok_and(|facts| facts.len() >= len as u64);
-        if !is_there || len == 0 || LOOKED_AT.get().end != 0 || !is_guarded() {
+        if !has(file, len) || len == 0 || !is_guarded() {
             return None;
         }
         // SAFETY: a new mapping, wherever the kernel likes, of a file that is open.
         let start =
             unsafe { libc::mmap(ptr::null_mut(), len, libc::PROT_READ, libc::MAP_PRIVATE, file.as_raw_fd(), 0) };
-        if start == libc::MAP_FAILED {
-            return None;
-        }
-        let at = start as usize;
-        LOOKED_AT.set(LookedAt { start: at, end: at + len, is_whole: true });
-        Some(Self { start: start.cast(), len, of_thread: PhantomData })
+        (start != libc::MAP_FAILED).then(|| Self { start: start.cast(), len, is_spoiled: Cell::new(false) })
     }
 
+    /// Looks at it. `None`: the file, which it is of, is shorter now, or was during a look before; or the thread looks at another already.
+    pub fn look(&self, file: &File) -> Option<Look<'_>> {
+        if !has(file, self.len) || self.is_spoiled.get() || LOOKED_AT.get().end != 0 {
+            return None;
+        }
+        let start = self.start as usize;
+        LOOKED_AT.set(LookedAt { start, end: start + self.len, is_whole: true });
+        Some(Look { mapping: self, of_thread: PhantomData })
+    }
+}
+
+/// Whether a file has so many bytes.
+fn has(file: &File, len: usize) -> bool {
+    file.metadata().is_ok_and(|facts| facts.len() >= len as u64)
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: it is ours, and nobody has a reference to its bytes.
+        unsafe { libc::munmap(self.start as *mut _, self.len) };
+    }
+}
+
+impl Look<'_> {
     /// The record at a place, a multiple of eight, as it is now. `None`: it does not lie there.
     #[inline]
     pub fn get<T: Record>(&self, start: usize) -> Option<T> {
         const { assert!(size_of::<T>().is_multiple_of(8)) };
         let end = start.checked_add(size_of::<T>())?;
-        if end > self.len || !start.is_multiple_of(8) {
+        let Mapping { start: first, len, .. } = *self.mapping;
+        if end > len || !start.is_multiple_of(8) {
             return None;
         }
         let mut record = MaybeUninit::<T>::uninit();
@@ -74,7 +103,7 @@ impl Mapping {
         for word in 0..size_of::<T>() / 8 {
             // SAFETY: both lie in their memory, by the checks above. Others write what is read here: so each word is read once, and
             // as it is. `T` may be aligned less than a word.
-            unsafe { to.add(word).write_unaligned(self.start.add(start).cast::<u64>().add(word).read_volatile()) };
+            unsafe { to.add(word).write_unaligned(first.add(start).cast::<u64>().add(word).read_volatile()) };
         }
         // SAFETY: all of it was written, and any bytes are a record.
         Some(unsafe { record.assume_init() })
@@ -86,15 +115,14 @@ impl Mapping {
     }
 }
 
-impl Drop for Mapping {
+impl Drop for Look<'_> {
     fn drop(&mut self) {
+        self.mapping.is_spoiled.set(!self.is_whole());
         LOOKED_AT.set(NOTHING);
-        // SAFETY: it is ours, and nobody has a reference to its bytes.
-        unsafe { libc::munmap(self.start as *mut _, self.len) };
     }
 }
 
-/// Makes SIGBUS harmless to whoever reads a mapping; whether that could be done.
+/// Makes SIGBUS harmless to whoever looks at a mapping; whether that could be done.
 fn is_guarded() -> bool {
     static IS_GUARDED: OnceLock<bool> = OnceLock::new();
     *IS_GUARDED.get_or_init(|| {
@@ -153,17 +181,19 @@ mod tests {
     fn what_is_asked_for_is_the_files_as_it_is_now() {
         let file = file_of(2000);
         let mapping = Mapping::of(&file, 15_996).unwrap();
-        assert_eq!(mapping.get::<[u64; 2]>(8 * 1997), Some([1997, 1998]));
-        assert_eq!(mapping.get::<[u32; 2]>(8 * 3), Some([3, 0]));
-        assert_eq!(mapping.get::<u64>(8 * 1999), None, "behind its end");
-        assert_eq!(mapping.get::<u64>(usize::MAX - 7), None);
-        assert_eq!(mapping.get::<u64>(4), None);
+        let look = mapping.look(&file).unwrap();
+        assert_eq!(look.get::<[u64; 2]>(8 * 1997), Some([1997, 1998]));
+        assert_eq!(look.get::<[u32; 2]>(8 * 3), Some([3, 0]));
+        assert_eq!(look.get::<u64>(8 * 1999), None, "behind its end");
+        assert_eq!(look.get::<u64>(usize::MAX - 7), None);
+        assert_eq!(look.get::<u64>(4), None);
         file.write_all_at(&7u64.to_le_bytes(), 8 * 5).unwrap();
-        assert_eq!((mapping.get(8 * 5), mapping.is_whole()), (Some(7u64), true));
-        assert!(Mapping::of(&file, 8).is_none(), "one at a time");
-        drop(mapping);
+        assert_eq!((look.get(8 * 5), look.is_whole()), (Some(7u64), true));
+        assert!(mapping.look(&file).is_none(), "one at a time");
+        drop(look);
+        file.write_all_at(&8u64.to_le_bytes(), 8 * 5).unwrap();
+        assert_eq!(mapping.look(&file).unwrap().get(8 * 5), Some(8u64));
         assert!(Mapping::of(&file, 16_001).is_none(), "there are not so many");
-        assert!(Mapping::of(&file, 8).is_some());
     }
 
     #[test]
@@ -171,12 +201,18 @@ mod tests {
         for _ in 0..2 {
             let file = file_of(2000);
             let mapping = Mapping::of(&file, 16_000).unwrap();
+            let look = mapping.look(&file).unwrap();
             file.set_len(100).unwrap();
-            assert_eq!((mapping.get(8 * 1999), mapping.get(8 * 600)), (Some(0u64), Some(0u64)));
-            assert_eq!((mapping.get(8 * 4), mapping.is_whole()), (Some(4u64), false));
+            assert_eq!((look.get(8 * 1999), look.get(8 * 600)), (Some(0u64), Some(0u64)));
+            assert_eq!((look.get(8 * 4), look.is_whole()), (Some(4u64), false));
+            drop(look);
+            assert!(mapping.look(&file).is_none(), "it is shorter");
+            file.set_len(16_000).unwrap();
+            assert!(mapping.look(&file).is_none(), "there are zeros in it that are nobody's");
         }
         let file = file_of(1);
         let mapping = Mapping::of(&file, 8).unwrap();
-        assert_eq!((mapping.get(0), mapping.is_whole()), (Some(0u64), true));
+        let look = mapping.look(&file).unwrap();
+        assert_eq!((look.get(0), look.is_whole()), (Some(0u64), true));
     }
 }

@@ -27,7 +27,7 @@ use crate::process::State;
 pub struct Seen(RefCell<HashMap<u32, Instant>>);
 
 /// The kernel uses a number again much later than this; one that was killed may seem to run so much longer.
-const STILL_THE_SAME: Duration = Duration::from_secs(1);
+const STILL_THE_SAME: Duration = Duration::from_secs(3);
 
 impl Seen {
     /// Whether a process has a profile mapped, or had a moment ago and is still there.

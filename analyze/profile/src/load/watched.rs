@@ -34,6 +34,7 @@ const SILENT: f64 = 100e6;
 /// What is known of a file that is watched.
 pub struct Watched {
     file: fs::File,
+    mapping: Mapping,
     identity: Identity,
     own_namespace: u64,
     header: Header,
@@ -98,7 +99,8 @@ impl Watched {
             return None;
         }
         let file = fs::File::open(path).ok()?;
-        Some(Self { file, identity: Identity::of(path), own_namespace, header, arenas, running })
+        let mapping = Mapping::of(&file, usize::try_from(header.used).ok()?)?;
+        Some(Self { file, mapping, identity: Identity::of(path), own_namespace, header, arenas, running })
     }
 
     /// What has changed since. `None`: more than can be told so.
@@ -107,21 +109,20 @@ impl Watched {
         if !self.all_run(seen) {
             return None;
         }
-        let used = usize::try_from(self.header.used).ok()?;
-        let mapping = Mapping::of(&self.file, used)?;
-        let header: Header = mapping.get(0)?;
+        let file = self.mapping.look(&self.file)?;
+        let header: Header = file.get(0)?;
         let clock = Clock::of(&header)?;
         if !self.is_same(&header) {
             return None;
         }
         let read_ticks = clock.ticks_at(at_ns);
         // No more bins than the file has room for, whatever its records say.
-        let mut most_bins = used / size_of::<Bins>();
+        let mut most_bins = usize::try_from(header.used).ok()? / size_of::<Bins>();
         let mut arenas = Vec::with_capacity(self.arenas.len());
         for (lying, arena) in self.arenas.iter().zip(&family.arenas) {
             let mut changes = match arena.is_by_function() {
                 true => ArenaChanges::none(arena.facts),
-                false => lying.changes(&mapping, arena, family, &mut most_bins)?,
+                false => lying.changes(&file, arena, family, &mut most_bins)?,
             };
             if arena.state == State::Running && !arena.is_unseen() {
                 let known = changes.last_mark().max(lying.last_mark).max(changes.facts.away_until);
@@ -132,14 +133,7 @@ impl Watched {
             arenas.push(changes);
         }
         let (last_anchor_ticks, lost_calls) = (header.last_anchor().ticks, header.lost_calls);
-        mapping.is_whole().then_some(Changes {
-            clock,
-            read_ticks,
-            last_anchor_ticks,
-            lost_calls,
-            arenas,
-            are_made: false,
-        })
+        file.is_whole().then_some(Changes { clock, read_ticks, last_anchor_ticks, lost_calls, arenas, are_made: false })
     }
 
     /// Makes changes, in what is held against the file from now on, too; or takes them back, if they were made.

@@ -15,7 +15,7 @@ use crate::load::arenas::LONGEST;
 use crate::load::changes::{ArenaChanges, FunctionChanges, Octave};
 use crate::load::damage::Damage;
 use crate::load::family::{Arena, Family};
-use crate::load::mapping::Mapping;
+use crate::load::mapping::Look;
 use crate::load::node::{Node, Off};
 use crate::load::timed::{Timed, Timing};
 use crate::timeline::Slices;
@@ -130,31 +130,25 @@ impl Lying {
     }
 
     /// What has changed since. `None`: more than can be told so. `most_bins`: how many may be looked at.
-    pub fn changes(
-        &self,
-        mapping: &Mapping,
-        arena: &Arena,
-        family: &Family,
-        most_bins: &mut usize,
-    ) -> Option<ArenaChanges> {
+    pub fn changes(&self, file: &Look, arena: &Arena, family: &Family, most_bins: &mut usize) -> Option<ArenaChanges> {
         for span in &self.blocks {
-            let now: Block = mapping.get(span.offset)?;
+            let now: Block = file.get(span.offset)?;
             if (now.size as usize, now.kind, now.nodes) != (span.size, span.kind, span.nodes) {
                 return None;
             }
         }
         for name in &self.unfinished {
-            if mapping.get::<NodeRecord>(*name as usize * UNIT)?.parent != 0 {
+            if file.get::<NodeRecord>(*name as usize * UNIT)?.parent != 0 {
                 return None;
             }
         }
         let mut changes = ArenaChanges::none(arena.facts);
-        self.changed_nodes(mapping, arena, family, &mut changes)?;
-        self.changed_functions(mapping, arena, &mut changes, most_bins)?;
+        self.changed_nodes(file, arena, family, &mut changes)?;
+        self.changed_functions(file, arena, &mut changes, most_bins)?;
         if !is_same_owner(&changes.facts, &arena.facts) {
             return None;
         }
-        self.changed_off(mapping, arena, &mut changes)?;
+        self.changed_off(file, arena, &mut changes)?;
         Some(changes)
     }
 
@@ -170,13 +164,7 @@ impl Lying {
 
     /// Paths that have counted anything. None does inside of a call that has neither ended since nor is open: so below most paths
     /// nothing is looked at.
-    fn changed_nodes(
-        &self,
-        mapping: &Mapping,
-        arena: &Arena,
-        family: &Family,
-        changes: &mut ArenaChanges,
-    ) -> Option<()> {
+    fn changed_nodes(&self, file: &Look, arena: &Arena, family: &Family, changes: &mut ArenaChanges) -> Option<()> {
         // Without moments nothing tells that a call has ended.
         let all = family.timing == Timing::Off;
         let mut is_busy = vec![false; self.above.len()];
@@ -188,13 +176,13 @@ impl Lying {
             let known = || arena.nodes.get(at);
             let extension = match self.extensions[at] {
                 0 => None,
-                extension => Some(self.record::<Extension>(mapping, extension)?),
+                extension => Some(self.record::<Extension>(file, extension)?),
             };
             let has_more = extension.is_some_and(|now| {
                 let known = known();
                 (now.slot, now.unwound) != (known.slots[1], known.unwound)
             });
-            let now: NodeRecord = mapping.get(arena.names[at] as usize * UNIT)?;
+            let now: NodeRecord = file.get(arena.names[at] as usize * UNIT)?;
             is_busy[at] = self.goes_on[at];
             if has_more || *before != now {
                 let node = changed_node(&now, before, extension.as_ref(), &known(), family)?;
@@ -207,12 +195,12 @@ impl Lying {
     }
 
     /// Paths that were off the processor for longer than they had been.
-    fn changed_off(&self, mapping: &Mapping, arena: &Arena, changes: &mut ArenaChanges) -> Option<()> {
+    fn changed_off(&self, file: &Look, arena: &Arena, changes: &mut ArenaChanges) -> Option<()> {
         let mut of_node: Vec<(u32, Off)> = Vec::new();
         let (mut next, mut left) = (changes.facts.off_cpu, arena.nodes.len());
         while next != 0 {
             left = left.checked_sub(1)?;
-            let record: OffCpu = self.record(mapping, next)?;
+            let record: OffCpu = self.record(file, next)?;
             let at = match self.off.get(&next) {
                 Some(at) => *at,
                 None => {
@@ -249,7 +237,7 @@ impl Lying {
     /// may miss it; the function's next call, or the next reading of the whole, has it.)
     fn changed_functions(
         &self,
-        mapping: &Mapping,
+        file: &Look,
         arena: &Arena,
         changes: &mut ArenaChanges,
         most_bins: &mut usize,
@@ -264,19 +252,19 @@ impl Lying {
         let mut differences = Vec::new();
         for at in &functions {
             let (record, known) = (self.records[*at as usize], &arena.functions[*at as usize]);
-            let function: diytrace_format::Function = self.record(mapping, record)?;
+            let function: diytrace_format::Function = self.record(file, record)?;
             if function.address != known.address {
                 return None;
             }
             let timeline = match function.timeline {
                 0 => None,
-                timeline => Some(Slices::of(&self.record::<Timeline>(mapping, timeline)?)?),
+                timeline => Some(Slices::of(&self.record::<Timeline>(file, timeline)?)?),
             };
-            let bins = self.bins_since(mapping, &function.octaves, &known.octaves, &mut differences, most_bins)?;
+            let bins = self.bins_since(file, &function.octaves, &known.octaves, &mut differences, most_bins)?;
             read.push((record, function, timeline, bins));
         }
         // Behind the bins: a time that is noted here may be in its bin a moment later, and would count twice the other way round.
-        changes.facts = mapping.get(self.blocks.first()?.offset + UNIT)?;
+        changes.facts = file.get(self.blocks.first()?.offset + UNIT)?;
         let noted = Pending::of(changes.facts.pending);
         changes.octaves.reserve(differences.len() + 1);
         for (at, (record, function, timeline, bins)) in functions.into_iter().zip(read) {
@@ -299,7 +287,7 @@ impl Lying {
     /// By how much a function's bins have more calls than they had, which may be one less where that one is noted still.
     fn bins_since(
         &self,
-        mapping: &Mapping,
+        file: &Look,
         octaves: &[Ref; OCTAVES],
         known: &[Octave],
         differences: &mut Vec<Octave>,
@@ -315,7 +303,7 @@ impl Lying {
             let mut counts = [0; SUBS];
             if bins != 0 {
                 *most_bins = most_bins.checked_sub(1)?;
-                counts = self.record::<Bins>(mapping, bins)?.counts;
+                counts = self.record::<Bins>(file, bins)?.counts;
             }
             let before = before.unwrap_or(&[0; SUBS]);
             if counts != *before {
@@ -326,10 +314,10 @@ impl Lying {
         known.next().is_none().then_some(first..differences.len())
     }
     /// A record of the arena; `None` if it does not lie there.
-    fn record<T: Record>(&self, mapping: &Mapping, record: Ref) -> Option<T> {
+    fn record<T: Record>(&self, file: &Look, record: Ref) -> Option<T> {
         let (start, len) = (record as usize * UNIT, size_of::<T>());
         let lies_in = |span: &Span| start >= span.offset && start + len <= span.offset + span.size;
-        self.blocks.iter().any(lies_in).then(|| mapping.get(start))?
+        self.blocks.iter().any(lies_in).then(|| file.get(start))?
     }
 }
 
