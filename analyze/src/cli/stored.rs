@@ -20,7 +20,7 @@ pub struct Stored {
     #[arg(long, value_name = "URL", conflicts_with = "profiles")]
     store: Option<String>,
 
-    /// Labels of the series, with * and ?: service=pg,build=ab* [default: all]
+    /// Labels of the series, with * and ?, a|b for either and !a for others: service=pg,build=ab* [default: all]
     #[arg(long, value_name = "LABELS", requires = "store", default_value = "", hide_default_value = true)]
     select: String,
 

@@ -40,7 +40,7 @@ pub struct Arguments {
     #[arg(long, value_name = "URL", conflicts_with_all = ["target", "run", "by"], help_heading = "From a profile store")]
     store: Option<String>,
 
-    /// Labels of the series, with * and ?: service=pg,host=db* [default: all]
+    /// Labels of the series, with * and ?, a|b for either and !a for others: service=pg,host=db* [default: all]
     #[arg(
         long,
         value_name = "LABELS",

@@ -23,7 +23,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// From `k=v,k2=a*`.
+    /// From `k=v,k2=a*|b,k3=!c`.
     pub fn parse(select: &str, range: Range) -> Result<Self, Error> {
         let labels = select.split(',').map(str::trim).filter(|one| !one.is_empty()).map(Labels::parse);
         Ok(Self { labels: labels.collect::<Result<_, _>>()?, range, session: None })
@@ -35,9 +35,19 @@ impl Query {
     }
 }
 
-/// Whether patterns select a series: the value of each label matches.
+/// Whether patterns select a series: the value of each label is meant.
 pub(crate) fn select(patterns: &[(String, String)], labels: &Labels) -> bool {
-    patterns.iter().all(|(name, pattern)| labels.get(name).is_some_and(|value| glob(pattern, value)))
+    patterns.iter().all(|(name, pattern)| means(pattern, labels.get(name)))
+}
+
+/// Whether a pattern means the value of a label, or that there is none: with `*` and `?`, `a|b` for either, `!a|b` for neither.
+fn means(pattern: &str, value: Option<&str>) -> bool {
+    let is_any = |patterns: &str, value| patterns.split('|').any(|one| glob(one, value));
+    match (pattern.strip_prefix('!'), value) {
+        (_, Some(value)) if value == pattern => true,
+        (Some(others), value) => value.is_none_or(|value| !is_any(others, value)),
+        (None, value) => value.is_some_and(|value| is_any(pattern, value)),
+    }
 }
 
 impl Query {
@@ -55,7 +65,7 @@ impl Query {
         }
         for (name, pattern) in &self.labels {
             let values: BTreeSet<&str> = series.iter().filter_map(|labels| labels.get(name)).collect();
-            if !values.iter().any(|value| glob(pattern, value)) {
+            if !values.iter().any(|value| means(pattern, Some(value))) {
                 return Err(Error::UnknownValue {
                     name: name.clone(),
                     pattern: pattern.clone(),
@@ -103,5 +113,13 @@ mod tests {
         assert!(selects("") && selects("service=pg") && selects("service=p*, build=a?12"));
         assert!(!selects("service=p") && !selects("service=pg,host=a") && !selects("service=pg,build=b*"));
         assert!(Query::parse("service", Range::default()).is_err());
+        assert!(
+            selects("service=a|p*") && selects("service=!a|b") && selects("host=!a") && selects("build=!b*,service=pg")
+        );
+        assert!(
+            !selects("service=a|b") && !selects("service=!p?") && !selects("service=!a|pg") && !selects("host=a|b")
+        );
+        labels.set("service", "!a|b".to_owned());
+        assert!(Query::parse("service=!a|b", Range::default()).unwrap().selects(&labels), "its very name");
     }
 }

@@ -27,7 +27,7 @@ pub struct Arguments {
     #[arg(long, value_name = "URL")]
     store: String,
 
-    /// Labels of the series, with * and ?: service=pg,build=ab*
+    /// Labels of the series, with * and ?, a|b for either and !a for others: service=pg,build=ab*
     #[arg(long, value_name = "LABELS")]
     select: Option<String>,
 

@@ -60,7 +60,7 @@ pub struct Arguments {
     #[arg(long, value_name = "URL", conflicts_with = "files")]
     store: Option<String>,
 
-    /// Labels of the series, with * and ?: service=api,profile=heap [default: all]
+    /// Labels of the series, with * and ?, a|b for either and !a for others: service=api,profile=heap [default: all]
     #[arg(long, value_name = "LABELS", default_value = "", hide_default_value = true, requires = "store")]
     select: String,
 

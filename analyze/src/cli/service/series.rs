@@ -25,7 +25,7 @@ pub struct Arguments {
     #[arg(long, value_name = "URL")]
     store: String,
 
-    /// Labels of the series, with * and ?: service=pg,build=ab* [default: all]
+    /// Labels of the series, with * and ?, a|b for either and !a for others: service=pg,build=ab* [default: all]
     #[arg(long, value_name = "LABELS", default_value = "", hide_default_value = true)]
     select: String,
 

@@ -13,7 +13,7 @@ pub fn name_there(name: &str) -> &str {
     if name == "service" { SERVICE_NAME } else { name }
 }
 
-/// As `--select` has it: labels and patterns with `*` and `?`. Labels of Pyroscope's own (`__profile_type__`) choose nothing here.
+/// As `--select` has it: labels and patterns with `*`, `?`, `|` and `!`. Labels of Pyroscope's own (`__profile_type__`) choose nothing here.
 pub fn select(text: &str) -> Result<String, String> {
     let wrong = || format!("`{text}` is no selector: write {{service_name=\"api\", host=~\"db.*\"}}");
     let inside = text.trim();
@@ -24,18 +24,14 @@ pub fn select(text: &str) -> Result<String, String> {
     while !rest.is_empty() {
         let end = rest.find(['=', '!']).ok_or_else(wrong)?;
         let (name, after) = rest.split_at(end);
-        let (is_regex, after) = match after.strip_prefix("=~") {
-            Some(after) => (true, after),
-            None => match after.strip_prefix('=') {
-                Some(after) => (false, after),
-                None => return Err(format!("`{}`: only = and =~ are understood", name.trim())),
-            },
-        };
+        let operators = [("=~", true, ""), ("!~", true, "!"), ("!=", false, "!"), ("=", false, "")];
+        let found = operators.iter().find_map(|(sign, is_regex, not)| Some((after.strip_prefix(sign)?, is_regex, not)));
+        let (after, is_regex, not) = found.ok_or_else(wrong)?;
         let (value, after) = quoted(after.trim_start()).ok_or_else(wrong)?;
-        let value = if is_regex { glob_of(&value)? } else { value };
+        let value = if *is_regex { glob_of(&value)? } else { value };
         let name = name.trim();
         if !name.starts_with("__") {
-            all.push(format!("{}={value}", name_here(name)));
+            all.push(format!("{}={not}{value}", name_here(name)));
         }
         rest = after.trim_start();
         rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
@@ -63,14 +59,19 @@ fn glob_of(regex: &str) -> Result<String, String> {
     let mut glob = String::new();
     let mut rest = regex.strip_prefix('^').unwrap_or(regex);
     rest = rest.strip_suffix('$').unwrap_or(rest);
+    rest = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(rest); // as variables of several values are written
     while let Some(first) = rest.chars().next() {
         let (written, length) = match rest {
             _ if rest.starts_with(".*") => ("*", 2),
             _ if rest.starts_with(".+") => ("?*", 2),
-            _ if rest.starts_with("\\.") => (".", 2),
+            _ if first == '\\'
+                && rest[1..].starts_with(|next: char| next.is_ascii_punctuation() && !"*?|".contains(next)) =>
+            {
+                (&rest[1..2], 2)
+            }
             _ if first == '.' => ("?", 1),
-            _ if "\\|()[]{}*+?^$".contains(first) => {
-                return Err(format!("`{regex}`: of regular expressions only . .* and .+ are understood"));
+            _ if "\\()[]{}*+?^$".contains(first) => {
+                return Err(format!("`{regex}`: of regular expressions only . .* .+ and | are understood"));
             }
             _ => (&rest[..first.len_utf8()], first.len_utf8()),
         };
@@ -92,10 +93,15 @@ mod tests {
             ("{service_name=\"api\"}", "service=api"),
             ("{service_name=\"a\\\"b\", host=~\"db.*\",}", "service=a\"b,host=db*"),
             ("{ build =~ \"^1\\\\.2.+$\" , __profile_type__=\"x\" }", "build=1.2?*"),
+            (
+                "{host=~\"(db\\\\-1|db.*)\", build!=\"b\", service_name!~\"a|b.+\"}",
+                "host=db-1|db*,build=!b,service=!a|b?*",
+            ),
         ] {
             assert_eq!(select(text).as_deref(), Ok(wanted), "{text}");
         }
-        for text in ["{", "service=\"a\"", "{a}", "{a=b}", "{a=\"b}", "{a!=\"b\"}", "{a=~\"b|c\"}"] {
+        for text in ["{", "service=\"a\"", "{a}", "{a=b}", "{a=\"b}", "{a<\"b\"}", "{a=~\"b(c|d)\"}", "{a=~\"b\\\\*\"}"]
+        {
             assert!(select(text).is_err(), "{text}");
         }
     }

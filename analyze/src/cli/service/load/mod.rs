@@ -143,7 +143,7 @@ pub struct Arguments {
     #[arg(long, value_name = "URL", conflicts_with = "profile")]
     store: Option<String>,
 
-    /// Labels of the server's series there, with * and ?: service=pg,build=ab* [default: all]
+    /// Labels of the server's series there, with * and ?, a|b for either and !a for others: service=pg,build=ab* [default: all]
     #[arg(long, value_name = "LABELS", requires = "store", default_value = "", hide_default_value = true)]
     select: String,
 
