@@ -4,7 +4,7 @@ import { WantsToken, view, wordsOf } from "./ask.js";
 import { filterButtons } from "./filters.js";
 import { heatmap } from "./heatmap.js";
 import { address, clock, go, moment, pattern, selection } from "./place.js";
-import { series, withGaps } from "./series.js";
+import { lateMarks, series, withGaps } from "./series.js";
 import { breakable, table } from "./table.js";
 import { count, element, resolved, time } from "./text.js";
 
@@ -48,17 +48,18 @@ export async function functionPart(words) {
  * The heat map of a function, where its time is told in slices: what was pushed as a whole is one.
  * @param {import("./types.d.ts").Course} course @param {import("./types.d.ts").HistoryDocument} document @param {import("./types.d.ts").Words} words
  */
-function whenItRan({ name, module, points }, { slice_ns, functions }, words) {
+function whenItRan({ name, module, points }, document, words) {
+  const { slice_ns, functions, warnings } = document;
   if (points.filter((point) => point.calls).length < FEWEST_SLICES) return [];
   const title = `How long its calls took${functions.length > 1 ? `: ${name} of ${module}` : ""}`;
   const sliceNs = slice_ns ?? 1;
   const onRange = (/** @type {number} */ from, /** @type {number} */ to) => go("/explore", { ...words, since: moment(from), until: moment(to) });
   const rate = points.map((point) => /** @type {[number, number]} */ ([point.started_unix_ns / 1e9, (point.calls * 1e9) / sliceNs]));
   return [
-    element("h3", {}, title), heatmap(points, sliceNs, onRange),
+    element("h3", {}, title), ...warnings.map((warning) => element("p", { class: "soft" }, warning)), heatmap(points, sliceNs, onRange),
     element("h3", {}, "Calls a second"),
     series([{ name: "calls a second", kind: "rate", points: withGaps(rate, sliceNs / 1e9) }], {
-      title: "Calls a second", height: RATE_HEIGHT, write: (calls) => count(Math.round(calls)), when: (second) => clock(second * 1e9, sliceNs),
+      title: "Calls a second", height: RATE_HEIGHT, marks: lateMarks(document), write: (calls) => count(Math.round(calls)), when: (second) => clock(second * 1e9, sliceNs),
       onRange: (from, to) => onRange(from * 1e9, to * 1e9),
     }),
   ];

@@ -5,7 +5,7 @@ import { lines } from "./chart.js";
 import { choice, kinds, labels } from "./choice.js";
 import { address, clock, day, go, moment, selection, shownTime, within } from "./place.js";
 import { sampledHistory } from "./sampled_history.js";
-import { series, withGaps } from "./series.js";
+import { lateMarks, series, withGaps } from "./series.js";
 import { table } from "./table.js";
 import { count, counted, element, share, time } from "./text.js";
 
@@ -115,10 +115,11 @@ function courseParts(document, course, words) {
  * @param {import("./types.d.ts").HistoryDocument} document @param {(value: number) => string} write @param {[at: number, text: string][]} marks
  * @param {import("./types.d.ts").Words} words
  */
-function overTime(points, lines, { slice_ns }, write, marks, words) {
+function overTime(points, lines, document, write, marks, words) {
+  const { slice_ns } = document;
   const of = (/** @type {(point: import("./types.d.ts").Point) => number | null} */ value) => withGaps(points.map((point) => [point.started_unix_ns / 1e9, value(point)]), (slice_ns ?? 0) / 1e9);
   return series(lines.map(({ name, kind, of: value }) => ({ name, kind, points: of(value) })), {
-    title: "Over time", write, marks: marks.map(([at, text]) => [points[at].started_unix_ns / 1e9, text]), when: (second, step) => (step * points.length > A_DAY ? (shownTime(moment(second * 1e9)) ?? "") : clock(second * 1e9, slice_ns ?? undefined)),
+    title: "Over time", write, marks: [...lateMarks(document), ...marks.map(([at, text]) => /** @type {[number, string]} */ ([points[at].started_unix_ns / 1e9, text]))], when: (second, step) => (step * points.length > A_DAY ? (shownTime(moment(second * 1e9)) ?? "") : clock(second * 1e9, slice_ns ?? undefined)),
     onRange: (from, to) => go("/explore", { ...selection(words), function: words.function, since: moment(from * 1e9), until: moment(to * 1e9) }),
   });
 }

@@ -1,5 +1,6 @@
 // Lines over time, drawn by uPlot, which comes with the first of them.
 
+import { clock } from "./place.js";
 import { element } from "./text.js";
 
 /**
@@ -107,6 +108,13 @@ function mark({ bbox, ctx }, x, text, color) {
   ctx.fillText(text, x + (isRight ? -6 : 6) * devicePixelRatio, bbox.top + 12 * devicePixelRatio);
   ctx.restore();
 }
+
+/**
+ * Marks where what came late is told: all of it is in the slice in which it ended.
+ * @param {import("./types.d.ts").HistoryDocument} document
+ * @returns {[second: number, text: string][]}
+ */
+export const lateMarks = ({ coarse }) => coarse.map(({ started_unix_ns, ended_unix_ns }) => [ended_unix_ns / 1e9, `all since ${clock(started_unix_ns)}`]);
 
 /**
  * Points of slices of time, with a gap where there are none for longer than a slice.

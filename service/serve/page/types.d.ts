@@ -288,6 +288,8 @@ export interface HistoryDocument {
   over: string;
   /** Of time alone. */
   slice_ns: number | null;
+  /** What came late: all of it is in the slice in which it ended. */
+  coarse: { started_unix_ns: number; ended_unix_ns: number }[];
   warnings: string[];
   tested: number;
   functions: Course[];

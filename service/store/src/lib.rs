@@ -60,7 +60,7 @@ pub use group_by::GroupBy;
 pub use label::Labels;
 pub use moment::Range;
 pub use open::open;
-pub use over::{Over, Part, over, sampled_over};
+pub use over::{Apart, Over, Part, over, sampled_over};
 pub use query::Query;
 pub use recording::{Labelled, Pushed, Sink, frame, host_name, push, session};
 pub use replicate::{Replicate, replicates};

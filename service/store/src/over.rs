@@ -36,13 +36,24 @@ pub struct Part {
     pub query: Query,
 }
 
-/// The parts of a selection, by time; of a label, its values by when they came first. The slice's length, if it is by time.
-pub fn over(store: &dyn Engine, query: &Query, over: &Over) -> Result<(Vec<Part>, Option<i64>), Error> {
+/// A selection, taken apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Apart {
+    /// By time; of a label, its values by when they came first.
+    pub parts: Vec<Part>,
+    /// How long a slice of time is.
+    pub slice: Option<i64>,
+    /// Where frames are longer than two slices, as they came late: all that they counted is in the slice in which they end.
+    pub coarse: Vec<Range>,
+}
+
+/// The parts of a selection.
+pub fn over(store: &dyn Engine, query: &Query, over: &Over) -> Result<Apart, Error> {
     apart(store.frames(query)?, query, over)
 }
 
 /// The same of sampled profiles: of a label, each is a part of its own, whose query names it as the recording.
-pub fn sampled_over(profiles: &[SampledFacts], query: &Query, over: &Over) -> Result<(Vec<Part>, Option<i64>), Error> {
+pub fn sampled_over(profiles: &[SampledFacts], query: &Query, over: &Over) -> Result<Apart, Error> {
     let frame = |facts: &SampledFacts| FrameFacts {
         labels: facts.labels.clone(),
         session: facts.id.clone(),
@@ -54,14 +65,30 @@ pub fn sampled_over(profiles: &[SampledFacts], query: &Query, over: &Over) -> Re
     apart(profiles.iter().map(frame).collect(), query, over)
 }
 
-fn apart(frames: Vec<FrameFacts>, query: &Query, over: &Over) -> Result<(Vec<Part>, Option<i64>), Error> {
+fn apart(frames: Vec<FrameFacts>, query: &Query, over: &Over) -> Result<Apart, Error> {
     Ok(match over {
-        Over::Label(name) => (by_label(frames, query, name)?, None),
+        Over::Label(name) => Apart { parts: by_label(frames, query, name)?, ..Apart::default() },
         Over::Time { most } => {
             let (parts, slice) = by_time(&frames, query, (*most).max(1));
-            (parts, Some(slice))
+            Apart { parts, slice: Some(slice), coarse: coarse(&frames, slice) }
         }
     })
+}
+
+/// The time of frames that are longer than two slices, the earlier first.
+fn coarse(frames: &[FrameFacts], slice: i64) -> Vec<Range> {
+    let is_coarse = |frame: &&FrameFacts| frame.ended.saturating_sub(frame.started) > slice.saturating_mul(2);
+    let mut ranges: Vec<Range> =
+        frames.iter().filter(is_coarse).map(|frame| Range { since: frame.started, until: frame.ended }).collect();
+    ranges.sort_unstable_by_key(|range| (range.since, range.until));
+    ranges.dedup_by(|next, before| {
+        let is_one = next.since < before.until;
+        if is_one {
+            before.until = before.until.max(next.until);
+        }
+        is_one
+    });
+    ranges
 }
 
 fn by_label(frames: Vec<FrameFacts>, query: &Query, name: &str) -> Result<Vec<Part>, Error> {
@@ -158,5 +185,17 @@ mod tests {
         assert_eq!((slice, parts.len()), (128 * second, 1));
         let all: i64 = parts.iter().map(|part| part.query.range.until - part.query.range.since).sum();
         assert_eq!(all, 128 * second, "each frame ends in one slice");
+    }
+
+    #[test]
+    fn what_came_late_is_told() {
+        let second = 1_000_000_000;
+        let usual = (0..2000).map(|at| frame("a", "x", at * second, (at + 1) * second));
+        let late = [(300, 400), (390, 480), (700, 760)].map(|(from, to)| frame("b", "x", from * second, to * second));
+        let frames: Vec<_> = usual.chain(late).collect();
+        let Apart { slice, coarse, .. } = apart(frames.clone(), &Query::default(), &Over::Time { most: 100 }).unwrap();
+        let ranges: Vec<_> = coarse.iter().map(|range| (range.since / second, range.until / second)).collect();
+        assert_eq!((slice, &ranges[..]), (Some(32 * second), &[(300, 480)][..]), "60 s are not much more than a slice");
+        assert_eq!(apart(frames, &Query::default(), &Over::Label("build".to_owned())).unwrap().coarse, []);
     }
 }

@@ -6,6 +6,7 @@ use diytrace_profile::error::Error;
 use diytrace_profile::opened::Opened;
 use diytrace_profile::warnings::sentences;
 
+use super::coarse::Coarse;
 use super::document::{Course, Document, Measure, SCHEMA};
 use super::found::Found;
 use super::part::Part;
@@ -24,6 +25,8 @@ pub struct Options {
     pub over: String,
     /// Of `time`: how long a slice is.
     pub slice_ns: Option<i64>,
+    /// And what came late.
+    pub coarse: Vec<Coarse>,
     /// Whether distributions are told.
     pub histogram: bool,
 }
@@ -38,6 +41,7 @@ pub fn history(opened: &Opened, parts: &[Part], options: &Options) -> Result<Doc
     if !is_timed {
         warnings.insert("some of these recordings have no times: only calls are looked at for steps".to_owned());
     }
+    warnings.extend(Coarse::told(&options.coarse));
     let numbers = numbers(&parts, options.slice_ns.is_some());
     let keys = keys(&identities);
     let calls: BTreeSet<(usize, usize)> = said.iter().flat_map(|said| said.calls.iter().copied()).collect();
@@ -70,6 +74,7 @@ pub fn history(opened: &Opened, parts: &[Part], options: &Options) -> Result<Doc
         schema: SCHEMA,
         over: options.over.clone(),
         slice_ns: options.slice_ns,
+        coarse: options.coarse.clone(),
         warnings: warnings.into_iter().collect(),
         tested,
         functions,

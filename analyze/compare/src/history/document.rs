@@ -4,6 +4,7 @@ use diytrace_profile::units::{nanoseconds, optional_nanoseconds};
 use diytrace_views::report::Bar;
 use serde::Serialize;
 
+use super::coarse::Coarse;
 use super::found::Found;
 
 /// The name of the shape.
@@ -18,6 +19,8 @@ pub struct Document {
     pub over: String,
     /// Of `time`: how long a point is, but for the first and last.
     pub slice_ns: Option<i64>,
+    /// Of `time`: what came late, so that all of it is in the slice in which it ended; the earlier first.
+    pub coarse: Vec<Coarse>,
     /// What the reader should know.
     pub warnings: Vec<String>,
     /// Functions whose values have been looked at for steps.

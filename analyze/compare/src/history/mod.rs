@@ -5,6 +5,7 @@
 //! ```
 
 mod build;
+mod coarse;
 mod document;
 mod found;
 mod part;
@@ -14,6 +15,7 @@ mod steps;
 pub mod view;
 
 pub use build::{Options, history};
+pub use coarse::Coarse;
 pub use document::{Course, Document, Measure, Point};
 pub use found::Found;
 pub use part::Part;

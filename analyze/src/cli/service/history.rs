@@ -43,7 +43,7 @@ pub struct Arguments {
     #[arg(long, value_name = "URL")]
     store: String,
 
-    /// Labels of the series, with * and ?: service=pg,host=db* [default: all]
+    /// Labels of the series, with * and ?, a|b for either and !a for others: service=pg,host=db* [default: all]
     #[arg(long, value_name = "LABELS", default_value = "", hide_default_value = true)]
     select: String,
 
@@ -137,7 +137,7 @@ impl Arguments {
         let are_samples_meant = self.of.is_some() || self.shares;
         let counted = if are_samples_meant { None } else { Some(store::over(&*stored, &query, &apart)) };
         match counted {
-            Some(Ok(parts)) => self.counted(stored, &query, parts).map(Told::Counted),
+            Some(Ok(apart)) => self.counted(stored, &query, apart).map(Told::Counted),
             Some(Err(error)) if !error.is_missing() => Err(failed(error)),
             missing => {
                 let profiles = stored.sampled(&query, &address.to_string()).map_err(|none| match missing {
@@ -165,7 +165,7 @@ impl Arguments {
         &self,
         stored: Stored,
         query: &Query,
-        (parts, slice_ns): (Vec<store::Part>, Option<i64>),
+        store::Apart { parts, slice: slice_ns, coarse }: store::Apart,
     ) -> Result<Document, Error> {
         // Groups come in the order of their names.
         let name = |number: usize| format!("{number:010}");
@@ -180,10 +180,12 @@ impl Arguments {
             ended: part.ended,
         };
         let parts: Vec<over::Part> = parts.into_iter().enumerate().map(part).collect();
+        let late = |range: Range| over::Coarse { started_unix_ns: range.since, ended_unix_ns: range.until };
         let options = Options {
             functions: patterns(&self.functions),
             over: self.over.clone(),
             slice_ns,
+            coarse: coarse.into_iter().map(late).collect(),
             histogram: self.histogram,
         };
         over::history(&opened, &parts, &options)

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use diytrace_compare::history::{Found, Part, keep_significant, numbers, smallest_p};
 use diytrace_format::pattern::matches_demangled;
 use diytrace_profile::nearest::{nearest_names, nearest_sentence};
-use diytrace_store::{Engine, Over, Query, SampledFacts, sampled_over};
+use diytrace_store::{Apart, Engine, Over, Query, SampledFacts, sampled_over};
 
 pub use document::History;
 use document::{Course, Measure, SCHEMA};
@@ -48,7 +48,7 @@ pub fn history(
     let kind = Kind::of_all(&[("the selection", &profiles)], asked.of.as_deref())?;
     let profiles = kind.keep(profiles);
     let per = Per::of(&kind, &profiles, asked.are_shares);
-    let (parts, slice_ns) = sampled_over(&profiles, query, &asked.apart)?;
+    let Apart { parts, slice: slice_ns, .. } = sampled_over(&profiles, query, &asked.apart)?;
     let mut known = Known::default();
     let mut runs = vec![Measured::default(); parts.len()];
     for facts in &profiles {
