@@ -48,6 +48,7 @@ mkdir -p "$tree"/share/{bash-completion/completions,zsh/site-functions,fish/vend
 install -D --mode=644 -t "$tree/lib/systemd/system" "$packaging"/diytrace-*.service
 install -D --mode=644 -t "$doc" "$repo"/{README,CHANGELOG}.md "$repo"/LICENSE-{APACHE,MIT}
 install -D --mode=644 -t "$doc/packaging" "$packaging/README.md"
+install -D --mode=644 -t "$doc/examples" "$packaging/compose.yaml"
 install -D --mode=644 -t "$doc/docs" "$repo"/docs/*.md
 install -D --mode=644 -t "$doc/docs/tour" "$repo"/docs/tour/{README.md,*.png}
 install -D --mode=644 -t "$doc/examples" "$repo"/examples/*.c

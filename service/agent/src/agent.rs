@@ -19,6 +19,9 @@ const USUAL: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_secs(1);
 const LOOK_AT_MOST: Duration = Duration::from_millis(250);
 
+/// A service that is away, or asks to come again, is asked no sooner: it says so itself (`Retry-After`).
+const AGAIN: Duration = Duration::from_secs(1);
+
 /// Frames of so many bytes go together: what they were made of is in memory until they are acknowledged.
 const TOGETHER: usize = 128 << 10;
 
@@ -27,6 +30,8 @@ const TOGETHER: usize = 128 << 10;
 struct Told {
     every: Option<Duration>,
     trouble: Option<String>,
+    /// It is away, or has asked to come again, with some frames at least.
+    is_busy: bool,
 }
 
 impl Told {
@@ -37,6 +42,7 @@ impl Told {
     }
 
     fn is_away(&mut self, error: &Error) {
+        self.is_busy = true;
         self.trouble = Some(format!("{error}; what is counted meanwhile will be sent later"));
     }
 }
@@ -74,6 +80,8 @@ pub struct Agent {
     bytes: Vec<u8>,
     /// What it has said last of what goes wrong.
     trouble: Option<String>,
+    /// Whether the service was away in the last round, or busy.
+    is_to_wait: bool,
 }
 
 impl Agent {
@@ -83,7 +91,7 @@ impl Agent {
         let memory = Memory::open(&options.spool, options.spool_bytes)?;
         let every = options.every.unwrap_or(USUAL);
         let (tails, names, bytes, looked) = Default::default();
-        Ok(Self { options, client, memory, tails, names, every, looked, bytes, trouble: None })
+        Ok(Self { options, client, memory, tails, names, every, looked, bytes, trouble: None, is_to_wait: false })
     }
 
     /// Sends until `wait` says that it is to end, then what there is; fails if the service says no, and would again.
@@ -91,7 +99,7 @@ impl Agent {
         loop {
             let began = Instant::now();
             self.round(false)?;
-            let next = began + self.every;
+            let next = began + if self.is_to_wait { self.every.max(AGAIN) } else { self.every };
             while Instant::now() < next {
                 if wait(next.min(Instant::now() + LOOK)) {
                     return self.round(true);
@@ -137,7 +145,8 @@ impl Agent {
                 Ok(()) => {}
             }
         }
-        let Told { every, trouble } = told;
+        let Told { every, trouble, is_busy } = told;
+        self.is_to_wait = is_busy;
         if trouble != self.trouble {
             match &trouble {
                 Some(trouble) => tracing::warn!("{trouble}"),
@@ -177,6 +186,7 @@ impl Agent {
                 Ok((answers, every_ms)) => {
                     told.wants(every_ms);
                     for ((path, tail, _), answer) in together.drain(..).zip(answers) {
+                        told.is_busy |= matches!(answer.status, 408 | 429 | 500..=599);
                         if tail.taken(answer) {
                             whole.push(path.clone());
                         }

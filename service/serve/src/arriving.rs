@@ -13,9 +13,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 /// Most frames that wait, before others are asked to come again.
 const MOST: usize = 4096;
 
-/// Most bytes that those had as they came.
-const MOST_BYTES: usize = 64 << 20;
-
 /// Most that are put in together: nothing else is done with the store meanwhile.
 const MOST_TOGETHER: usize = 128;
 
@@ -54,19 +51,26 @@ struct Teller {
 pub struct Arriving {
     arrived: Sender<Arrived>,
     room: Arc<Semaphore>,
+    most_bytes: usize,
 }
 
 impl Arriving {
-    /// With the thread that puts them in; it ends with this.
-    pub fn into_store(store: Arc<Mutex<Stored>>) -> io::Result<Self> {
+    /// With the thread that puts them in; it ends with this. `most_bytes`: of those that wait, as they came.
+    pub fn into_store(store: Arc<Mutex<Stored>>, most_bytes: usize) -> io::Result<Self> {
         let (arrived, arriving) = channel(MOST);
         thread::Builder::new().name("writer".to_owned()).spawn(move || put_all(arriving, &store))?;
-        Ok(Self { arrived, room: Arc::new(Semaphore::new(MOST_BYTES)) })
+        Ok(Self { arrived, room: Arc::new(Semaphore::new(most_bytes)), most_bytes })
+    }
+
+    /// Whether there is who puts them in.
+    pub fn is_alive(&self) -> bool {
+        !self.arrived.is_closed()
     }
 
     /// What becomes of a frame, which came as so many bytes. `None`: there are too many.
     pub async fn put(&self, frame: Received, bytes: usize) -> Option<Outcome> {
-        let bytes = u32::try_from(bytes).ok()?;
+        // One that is larger than all the room comes alone.
+        let bytes = u32::try_from(bytes.min(self.most_bytes)).ok()?;
         let room = self.room.clone().try_acquire_many_owned(bytes).ok()?;
         let (tell, told) = oneshot::channel();
         self.arrived.try_send(Arrived { frame, teller: Teller { tell, room } }).ok()?;
@@ -133,6 +137,8 @@ mod tests {
 
     use super::*;
 
+    const MOST_BYTES: usize = 1 << 20;
+
     fn frame(session: &str, calls: usize) -> Frame {
         let call = || Call { function: 0x1000, own: 10, callees: Vec::new() };
         let calls: Vec<Call> = (0..calls).map(|_| call()).collect();
@@ -162,7 +168,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let address: Address = folder.path().join("store.db").display().to_string().parse().unwrap();
         let store = Arc::new(Mutex::new(open(&address, true).unwrap()));
-        let arriving = Arriving::into_store(store.clone()).unwrap();
+        let arriving = Arriving::into_store(store.clone(), MOST_BYTES).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let put = |frame: Frame| arriving.put(received(&frame), 1);
         runtime.block_on(async {
@@ -194,14 +200,23 @@ mod tests {
     }
 
     #[test]
-    fn more_than_there_is_room_for_is_refused() {
+    fn what_there_is_no_room_for_is_to_come_again() {
         let folder = tempfile::tempdir().unwrap();
         let address: Address = folder.path().join("store.db").display().to_string().parse().unwrap();
-        let arriving = Arriving::into_store(Arc::new(Mutex::new(open(&address, true).unwrap()))).unwrap();
+        let store = Arc::new(Mutex::new(open(&address, true).unwrap()));
+        let arriving = Arriving::into_store(store.clone(), MOST_BYTES).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let put = |bytes: usize| runtime.block_on(arriving.put(received(&frame("a", 1)), bytes));
-        assert!(put(MOST_BYTES + 1).is_none());
+        let put = |bytes: usize| arriving.put(received(&frame("a", 1)), bytes);
+        // One that is larger than all the room is alone there while it waits for the store.
+        let held = store.lock().unwrap();
+        let second = async {
+            let second = put(1).await;
+            drop(held);
+            second
+        };
+        let (first, second) = runtime.block_on(futures_util::future::join(put(MOST_BYTES + 1), second));
+        assert!(first.is_some() && second.is_none());
         // What is in has given its room back.
-        assert!((0..3).all(|_| put(MOST_BYTES).is_some()));
+        assert!((0..3).all(|_| runtime.block_on(put(MOST_BYTES)).is_some()));
     }
 }

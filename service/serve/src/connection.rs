@@ -34,7 +34,7 @@ pub async fn serve<L: Listener>(mut listener: L, routes: Router, ending: Ending)
 }
 
 /// A connection and what it asks.
-fn connection<S>(stream: S, routes: Router) -> http1::Connection<TokioIo<S>, TowerToHyperService<Router>>
+pub fn connection<S>(stream: S, routes: Router) -> http1::Connection<TokioIo<S>, TowerToHyperService<Router>>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {

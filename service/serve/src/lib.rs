@@ -11,7 +11,7 @@
 //! GET / ──[page]──▶ a browser
 //! ```
 //!
-//! What a request may do is decided in `access`. An agent answers `/debug/pprof/diytrace` by itself, too (`alone`). A view runs in a thread of its own, as many at once as there are processors;
+//! What a request may do is decided in `access`, and how large and slow it may be in `bodies`. An agent answers `/debug/pprof/diytrace` by itself, too (`alone`). A view runs in a thread of its own, as many at once as there are processors;
 //! frames gather in `arriving`, whose thread puts them into the store. Who comes while too much waits is asked to come again.
 
 mod access;
@@ -19,6 +19,7 @@ mod alone;
 mod answer;
 mod arriving;
 mod asked;
+mod bodies;
 mod connection;
 mod desk;
 mod error;
@@ -44,7 +45,7 @@ mod views;
 pub use alone::{Counted, Readings, answer_alone};
 pub use error::Error;
 pub use retention::Retention;
-pub use service::{Options, run};
+pub use service::{LEAST_MEMORY, Options, run};
 pub use tls::Tls;
 pub use tokens::Tokens;
 pub use views::{Answer, Refusal, Views};

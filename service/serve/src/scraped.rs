@@ -21,6 +21,7 @@ const SETTLED: Duration = Duration::from_millis(600);
 /// `GET /debug/pprof/diytrace?seconds=N`: what is counted in the seconds from now on.
 pub async fn pprof(State(service): State<Arc<Service>>, Query(asked): Query<HashMap<String, String>>) -> Response {
     let Some(seconds) = profile_seconds(&asked) else { return wrong_seconds() };
+    let Ok(_place) = service.profiles.try_acquire() else { return answer::busy() };
     // Agents send often while somebody watches.
     let watcher = Watcher::of(service.live.clone());
     let since = SystemTime::now();

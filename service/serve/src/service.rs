@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{get, post};
@@ -17,15 +17,16 @@ use tokio::sync::watch;
 use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::access::Guard;
+use crate::bodies::Bodies;
 use crate::shared::{Ending, Service};
 use crate::tls::Secure;
 use crate::{
-    Error, Retention, Tls, Tokens, Views, access, answer, asked, connection, events, frames, load, page, querier,
-    retention, sampled, scraped,
+    Error, Retention, Tls, Tokens, Views, access, answer, asked, bodies, connection, events, frames, load, page,
+    querier, retention, sampled, scraped,
 };
 
-/// Most bytes of a request.
-const MOST_BODY: usize = 64 << 20;
+/// The least that it can do with.
+pub const LEAST_MEMORY: usize = 256 << 20;
 
 /// How long open requests have when it ends.
 const GRACE: Duration = Duration::from_secs(5);
@@ -40,13 +41,15 @@ pub struct Options {
     pub tokens: Option<Tokens>,
     /// How long slices stay.
     pub retention: Retention,
+    /// Most bytes of what it remembers, and of what waits: at least [`LEAST_MEMORY`].
+    pub memory: usize,
     /// The certificate that it shows; `None`: it speaks plain HTTP.
     pub tls: Option<Tls>,
 }
 
 /// Runs a service until SIGTERM or SIGINT; `ready` is told where it listens once it answers.
 pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAddr)) -> Result<(), Error> {
-    let Options { listen, store, tokens, retention, tls } = options;
+    let Options { listen, store, tokens, retention, memory, tls } = options;
     if tokens.is_none() && !listen.ip().is_loopback() {
         return Err(Error::Open { address: listen, option: "--token-file" });
     }
@@ -54,7 +57,9 @@ pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAdd
     let store = diytrace_store::open(&store, true)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Error::System)?;
     let (end, ending) = watch::channel(false);
-    let service = Arc::new(Service::new(store, views, Ending(ending)).map_err(Error::System)?);
+    let memory = memory.max(LEAST_MEMORY);
+    let service = Arc::new(Service::new(store, views, memory, Ending(ending)).map_err(Error::System)?);
+    let bodies = Bodies::with_room(memory / 4);
     let guard = Arc::new(Guard { tokens });
     let served = runtime.block_on(async move {
         let failed = |source| Error::Listen { address: listen, source };
@@ -65,10 +70,10 @@ pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAdd
         let ending = service.ending.clone();
         tokio::spawn(retention::keep(service.clone(), retention));
         let served = match acceptor {
-            None => connection::serve(listener, routes(service, guard), ending).boxed(),
+            None => connection::serve(listener, routes(service, guard, bodies), ending).boxed(),
             Some(acceptor) => {
                 let secure = Secure::new(listener, acceptor).map_err(failed)?;
-                connection::serve(secure, routes(service, guard), ending).boxed()
+                connection::serve(secure, routes(service, guard, bodies), ending).boxed()
             }
         };
         let mut server = std::pin::pin!(served);
@@ -87,7 +92,18 @@ pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAdd
     served
 }
 
-fn routes(service: Arc<Service>, guard: Arc<Guard>) -> Router {
+/// Whether what agents send can be put into the store.
+async fn healthz(State(service): State<Arc<Service>>) -> Response {
+    match service.arriving.is_alive() {
+        true => answer::of(StatusCode::OK, "text/plain; charset=utf-8", "ok\n"),
+        false => answer::error(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "nothing is put into the store any more: see the log, and start the service again",
+        ),
+    }
+}
+
+fn routes(service: Arc<Service>, guard: Arc<Guard>, bodies: Bodies) -> Router {
     let always = |name: HeaderName, value: &'static str| {
         SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value))
     };
@@ -117,12 +133,13 @@ fn routes(service: Arc<Service>, guard: Arc<Guard>) -> Router {
         .route("/v1/export/{format}", get(asked::export))
         .route("/debug/pprof/diytrace", get(scraped::pprof))
         .route("/metrics", get(scraped::metrics))
-        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/healthz", get(healthz))
         .route("/", get(page::index))
         .route("/page/{file}", get(page::file))
         .fallback(|| async { answer::error(StatusCode::NOT_FOUND, "there is nothing of this name") })
+        .layer(DefaultBodyLimit::disable()) // they are bounded here:
+        .layer(middleware::from_fn_with_state(bodies, bodies::read))
         .layer(middleware::from_fn_with_state(guard, access::check))
-        .layer(DefaultBodyLimit::max(MOST_BODY))
         .layer(SetResponseHeaderLayer::if_not_present(header::CONTENT_SECURITY_POLICY, policy))
         .layer(always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(always(header::REFERRER_POLICY, "no-referrer"))

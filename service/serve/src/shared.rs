@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -17,8 +18,14 @@ use crate::roots::Roots;
 use crate::runs::Runs;
 use crate::views::Views;
 
+/// How long anybody waits for what takes long.
+const LONGEST: Duration = Duration::from_secs(120);
+
 /// How many wait for a thread before others are asked to come again.
 const MOST_WAITING: usize = 64;
+
+/// Most profiles of the next seconds that are waited for at once.
+const MOST_PROFILES: usize = 64;
 
 /// What has happened so far.
 #[derive(Default)]
@@ -56,14 +63,18 @@ pub struct Service {
     pub ending: Ending,
     pub incoming: Arc<Incoming>,
     pub arriving: Arriving,
+    /// For whoever waits for a profile of the next seconds.
+    pub profiles: Semaphore,
     store: Arc<Mutex<Stored>>,
     threads: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
 }
 
 impl Service {
-    /// With as many threads for what takes long as there are processors.
-    pub fn new(store: Stored, views: Arc<dyn Views>, ending: Ending) -> io::Result<Self> {
+    /// With as many threads for what takes long as there are processors. Of so many bytes of memory it takes nine sixteenths for what it knows
+    /// of recordings and builds, and for frames that wait.
+    pub fn new(mut store: Stored, views: Arc<dyn Views>, memory: usize, ending: Ending) -> io::Result<Self> {
+        store.bound_memory(memory / 16 * 5);
         let threads = std::thread::available_parallelism().map_or(2, usize::from);
         let store = Arc::new(Mutex::new(store));
         Ok(Self {
@@ -74,8 +85,9 @@ impl Service {
             counters: Counters::default(),
             roots: Roots::default(),
             ending,
-            incoming: Arc::default(),
-            arriving: Arriving::into_store(store.clone())?,
+            incoming: Arc::new(Incoming::bounded(memory / 16 * 3)),
+            arriving: Arriving::into_store(store.clone(), memory / 16)?,
+            profiles: Semaphore::new(MOST_PROFILES),
             store,
             threads: Arc::new(Semaphore::new(threads)),
             waiting: Arc::new(Semaphore::new(MOST_WAITING)),
@@ -96,8 +108,17 @@ impl Service {
             let _held = (place, thread);
             work()
         });
-        done.await.map_err(|_| {
-            answer::error(StatusCode::INTERNAL_SERVER_ERROR, "the service has failed in this: see its log")
-        })
+        match tokio::time::timeout(LONGEST, done).await {
+            Ok(Ok(done)) => Ok(done),
+            Ok(Err(_)) => {
+                let failed = "the service has failed in this: see its log";
+                Err(answer::error(StatusCode::INTERNAL_SERVER_ERROR, failed))
+            }
+            // Its thread goes on to its end, and is none for others until then.
+            Err(_) => {
+                let late = "this takes longer than two minutes: ask for less, by select, since and until";
+                Err(answer::error(StatusCode::SERVICE_UNAVAILABLE, late))
+            }
+        }
     }
 }

@@ -136,6 +136,10 @@ pub struct Selected {
 
 /// A store.
 pub trait Engine {
+    /// Remembers at most so many bytes, or a little more while all of it is asked for, of what it knows of builds and recordings that are sent
+    /// to it: beyond that it is read once more.
+    fn bound_memory(&mut self, bytes: usize);
+
     /// Puts a frame in; one that is there already counts once. What comes late, after something newer of the same recording,
     /// changes nothing.
     fn put(&mut self, frame: &Frame) -> Result<Put, Error>;

@@ -11,6 +11,9 @@ use crate::Error;
 pub struct Labels(BTreeMap<String, String>);
 
 impl Labels {
+    /// Most labels of a series.
+    pub const MOST: usize = 64;
+
     /// How long a label's name or value may be, in bytes.
     pub const MOST_BYTES: usize = 256;
 
@@ -27,9 +30,9 @@ impl Labels {
         (is_name(name) && fits(name) && fits(value)).then(|| (name.to_owned(), value.to_owned())).ok_or_else(wrong)
     }
 
-    /// Whether all of them could have been written as `NAME=VALUE`.
+    /// Whether all of them could have been written as `NAME=VALUE`, and they are not too many.
     pub fn are_sound(&self) -> bool {
-        self.iter().all(|(name, value)| Self::parse(&format!("{name}={value}")).is_ok())
+        self.0.len() <= Self::MOST && self.iter().all(|(name, value)| Self::parse(&format!("{name}={value}")).is_ok())
     }
 
     /// Sets one.
@@ -77,5 +80,7 @@ mod tests {
             assert!(Labels::parse(text).is_err(), "{text}");
         }
         assert!(Labels::parse(&format!("a={}", "x".repeat(257))).is_err());
+        let so_many = |most: usize| Labels((0..most).map(|number| (format!("a{number}"), "b".to_owned())).collect());
+        assert_eq!([Labels::MOST, Labels::MOST + 1].map(|most| so_many(most).are_sound()), [true, false]);
     }
 }

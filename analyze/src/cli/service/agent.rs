@@ -16,7 +16,7 @@ use diytrace_store::{Labelled, Labels};
 
 use super::access::Access;
 use super::agent_pprof::Folders;
-use super::log;
+use super::{log, supervisor};
 use crate::cli::size::size;
 use crate::signals::Signals;
 
@@ -67,7 +67,7 @@ pub struct Arguments {
     load_targets: Vec<String>,
 
     /// Answer /debug/pprof/diytrace?seconds=N here, too: what is recorded on this host in the next N seconds, as pprof
-    #[arg(long, value_name = "ADDRESS", conflicts_with = "load_worker")]
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "load_worker", value_parser = super::serve::address)]
     listen: Option<SocketAddr>,
 
     /// A file of lines `read TOKEN`, one of which each request there must show; other addresses than this machine's own need it
@@ -106,6 +106,7 @@ impl Arguments {
             tracing::info!("answers http://{address}/debug/pprof/diytrace");
         }
         tracing::info!("sends to {to}");
+        supervisor::is_ready();
         let ended = agent.run(|until: Instant| signals.wait_until(Some(until)).is_some_and(is_to_end));
         ended.map_err(|error: Error| Whole::Elsewhere(error.into()))
     }
@@ -118,6 +119,7 @@ impl Arguments {
         let name = format!("{}/{}", host.trim(), process::id());
         let worker = LoadWorker::new(&self.to, &access, Allowed::these(self.load_targets), name);
         let worker = worker.map_err(|error| elsewhere(error.into()))?;
+        supervisor::is_ready();
         let is_over = || signals.wait_until(Some(Instant::now() + LOOK)).is_some_and(is_to_end);
         worker.run(is_over).map_err(|error| elsewhere(error.into()))
     }

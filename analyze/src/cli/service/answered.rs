@@ -5,9 +5,6 @@ use std::sync::{Mutex, PoisonError};
 
 use diytrace_store::{self as store, Address, Stored};
 
-/// Most bytes of all answers.
-const MOST_BYTES: usize = 64 << 20;
-
 /// Views that tell of the store alone, and of no other file.
 const VIEWS: [&str; 7] = ["report", "tree", "callers", "timeline", "heatmap", "history", "series"];
 
@@ -15,7 +12,6 @@ const VIEWS: [&str; 7] = ["report", "tree", "callers", "timeline", "heatmap", "h
 type Key = (String, Vec<(String, String)>);
 
 /// Answers of a store, the latest last.
-#[derive(Default)]
 pub struct Answered(Mutex<Kept>);
 
 #[derive(Default)]
@@ -25,9 +21,15 @@ struct Kept {
     version: Option<u64>,
     answers: VecDeque<(Key, Vec<u8>)>,
     bytes: usize,
+    most_bytes: usize,
 }
 
 impl Answered {
+    /// None yet; at most so many bytes of them.
+    pub fn bounded(most_bytes: usize) -> Self {
+        Self(Mutex::new(Kept { most_bytes, ..Kept::default() }))
+    }
+
     /// What this was answered before, or what `answer` says now.
     pub fn of<E>(
         &self,
@@ -69,12 +71,12 @@ impl Kept {
     }
 
     fn keep(&mut self, version: u64, key: Key, body: &[u8]) {
-        if self.version != Some(version) || body.len() > MOST_BYTES / 4 {
+        if self.version != Some(version) || body.len() > self.most_bytes / 4 {
             return;
         }
         self.bytes += body.len();
         self.answers.push_back((key, body.to_owned()));
-        while self.bytes > MOST_BYTES {
+        while self.bytes > self.most_bytes {
             self.bytes -= self.answers.pop_front().map_or(self.bytes, |(_, body)| body.len());
         }
     }
@@ -122,7 +124,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let address = folder.path().join("s.db").display().to_string();
         let mut writer = store::open(&address.parse().unwrap(), true).unwrap();
-        let (answered, mut asked) = (Answered::default(), 0);
+        let (answered, mut asked) = (Answered::bounded(64 << 20), 0);
         let mut ask = |view: &str, parameters: &[(String, String)]| {
             let before = asked;
             let body = answered.of(&address, (view, parameters), || {

@@ -74,9 +74,9 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Of this one.
-    pub fn new(store: String) -> Self {
-        Self { store, answered: Answered::default() }
+    /// Of this one; at most so many bytes of answers are kept for who asks the same.
+    pub fn new(store: String, most_bytes: usize) -> Self {
+        Self { store, answered: Answered::bounded(most_bytes) }
     }
 }
 

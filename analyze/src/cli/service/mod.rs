@@ -21,6 +21,7 @@ mod scrape;
 mod series;
 mod serve;
 mod sql;
+mod supervisor;
 mod told;
 mod verdicts;
 

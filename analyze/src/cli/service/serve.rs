@@ -2,16 +2,17 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use diytrace_profile::error::Error;
-use diytrace_serve::{Options, Retention, Tls, Tokens};
+use diytrace_serve::{LEAST_MEMORY, Options, Retention, Tls, Tokens};
 use diytrace_store::Address;
 
 use super::answers::Answers;
-use super::{home, log};
+use super::{home, log, supervisor};
+use crate::cli::size::size;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,7 +31,7 @@ what there is at the service's address.";
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Where to listen; other addresses than this machine's own need --token-file
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070", value_parser = address)]
     listen: SocketAddr,
 
     /// The store, a file or a database, which is made if there is none [default: diytrace/store.db in $XDG_DATA_HOME or ~/.local/share]
@@ -57,6 +58,21 @@ pub struct Arguments {
     /// hour=90d|20G, and sampled profiles of others, sampled=14d (repeatable) [default: fine=1h, minute=2d, the others for ever]
     #[arg(long, value_name = "TIER=AGE|BYTES")]
     retention: Vec<String>,
+
+    /// Most memory for what it remembers and for what waits, at least 256M; what a view reads comes on top
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = memory)]
+    memory: usize,
+}
+
+/// Where to listen, by name or number.
+pub fn address(text: &str) -> Result<SocketAddr, String> {
+    let found = text.to_socket_addrs().ok().and_then(|mut found| found.next());
+    found.ok_or_else(|| "it must be a host and a port, such as 127.0.0.1:7070 or localhost:7070".to_owned())
+}
+
+fn memory(text: &str) -> Result<usize, String> {
+    let bytes = size(text).and_then(|bytes| usize::try_from(bytes).ok()).filter(|bytes| *bytes >= LEAST_MEMORY);
+    bytes.ok_or_else(|| format!("it must be a size of {}M at least, such as 512M or 2G", LEAST_MEMORY >> 20))
 }
 
 impl Arguments {
@@ -72,6 +88,7 @@ impl Arguments {
         let options = Options {
             retention: retention.map_err(Error::Usage)?,
             listen: self.listen,
+            memory: self.memory,
             tls: self.tls_cert.zip(self.tls_key).map(|(certificate, key)| Tls {
                 certificate,
                 key,
@@ -85,12 +102,15 @@ impl Arguments {
                 .transpose()
                 .map_err(|error| elsewhere(error.into()))?,
         };
+        let answers = options.memory / 16;
         let scheme = if options.tls.is_some() { "https" } else { "http" };
         let ready = |address: SocketAddr| {
             // Whoever has started it may wait for this line, or not listen.
             let _ = writeln!(io::stderr(), "listening on {scheme}://{address}");
+            supervisor::is_ready();
         };
-        diytrace_serve::run(options, Arc::new(Answers::new(store)), ready).map_err(|error| elsewhere(error.into()))
+        diytrace_serve::run(options, Arc::new(Answers::new(store, answers)), ready)
+            .map_err(|error| elsewhere(error.into()))
     }
 }
 

@@ -38,6 +38,10 @@ pub use place::Place;
 pub use store::ClickHouse;
 
 impl Engine for ClickHouse {
+    fn bound_memory(&mut self, bytes: usize) {
+        self.most_bytes = bytes;
+    }
+
     fn put(&mut self, frame: &Frame) -> Result<Put, Error> {
         let put = put::frames(self, std::slice::from_ref(frame))?;
         put.first().copied().ok_or_else(|| self.damaged("a frame"))

@@ -56,6 +56,7 @@ fn tried(store: &mut ClickHouse, frames: &[Frame], ends_with_refused: bool) -> R
     if put.is_err() {
         store.forget(); // what was numbered may not be there
     }
+    store.make_room();
     put
 }
 

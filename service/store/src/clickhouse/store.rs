@@ -25,7 +25,12 @@ pub struct ClickHouse {
     pub in_use: FxHashMap<u64, Instant>,
     /// By build: what a writer knows to be there.
     pub known: FxHashMap<u64, Known>,
+    /// Most bytes of that.
+    pub most_bytes: usize,
 }
+
+/// Most bytes of what a writer knows, unless told.
+const MOST_BYTES: usize = 320 << 20;
 
 /// What is there of a build.
 pub struct Known {
@@ -40,12 +45,27 @@ pub struct Known {
     pub depths: Vec<u32>,
 }
 
+impl Known {
+    /// The memory that it takes.
+    fn bytes(&self) -> usize {
+        let ids = self.modules.capacity() + self.places.capacity() + self.paths.capacity();
+        let numbers = self.place_ids.capacity() + self.path_ids.capacity();
+        self.dictionary.bytes() + (ids + numbers) * (size_of::<u64>() + 1) + self.depths.capacity() * size_of::<u32>()
+    }
+}
+
 impl ClickHouse {
     /// Opens a store; makes it if there is none and `create` is asked for.
     pub fn open(place: &Place, create: bool) -> Result<Self, Error> {
         let client = Client::new(place)?;
         schema::make(&client, create)?;
-        Ok(Self { client, shards: OnceLock::new(), in_use: FxHashMap::default(), known: FxHashMap::default() })
+        Ok(Self {
+            client,
+            shards: OnceLock::new(),
+            in_use: FxHashMap::default(),
+            known: FxHashMap::default(),
+            most_bytes: MOST_BYTES,
+        })
     }
 
     /// The ClickHouses that have a part of the store.
@@ -62,6 +82,14 @@ impl ClickHouse {
     /// What a table is called that has the rows of one shard.
     pub fn on_shard(&self, table: &str) -> String {
         if self.client.place.cluster.is_some() { cluster::on_shard(table) } else { table.to_owned() }
+    }
+
+    /// Forgets what is known of builds if that is too much: what is there is asked for once more.
+    pub fn make_room(&mut self) {
+        let bytes: usize = self.known.values().map(Known::bytes).sum();
+        if bytes > self.most_bytes {
+            self.known.clear();
+        }
     }
 
     /// Nothing is known to be there any more.

@@ -59,7 +59,7 @@ fn of_series(store: &mut Sqlite, series: &Series, tier: Tier, until: i64) -> Res
         let Some((runs, next)) = runs(store, session, tier, until, from)? else { continue };
         if !runs.is_empty() {
             // What is known of recordings that are being sent is of their latest slices, which stay.
-            let mut dictionary = store.dictionaries.remove(&series.build).unwrap_or_default();
+            let mut dictionary = std::mem::take(store.dictionaries.of(series.build));
             read_more(&store.connection, series.build, &mut dictionary)
                 .map_err(|source| store.failed(source))?
                 .ok_or_else(|| store.damaged("a table of paths"))?;
@@ -67,7 +67,7 @@ fn of_series(store: &mut Sqlite, series: &Series, tier: Tier, until: i64) -> Res
                 less += run.frames - 1;
                 join(store, &dictionary, &run)?;
             }
-            store.dictionaries.insert(series.build, dictionary);
+            *store.dictionaries.of(series.build) = dictionary;
         }
         store.sessions.compacted.go_on(session, tier, next);
     }

@@ -8,12 +8,11 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use rustc_hash::FxHashMap;
 
+use super::dictionaries::Dictionaries;
 use super::schema;
 use super::sessions::Sessions;
 use crate::Error;
-use crate::dictionary::Dictionary;
 
 /// How long a writer waits for another.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -25,8 +24,8 @@ const STATEMENTS: usize = 64;
 pub struct Sqlite {
     pub path: PathBuf,
     pub connection: Connection,
-    /// What was read of dictionaries, by their numbers: they only grow.
-    pub dictionaries: FxHashMap<i64, Dictionary>,
+    /// What was read of dictionaries: they only grow.
+    pub dictionaries: Dictionaries,
     /// What is known of recordings that are being sent.
     pub sessions: Sessions,
 }
@@ -61,7 +60,7 @@ impl Sqlite {
         Ok(Self {
             path: path.to_owned(),
             connection,
-            dictionaries: FxHashMap::default(),
+            dictionaries: Dictionaries::default(),
             sessions: Sessions::default(),
         })
     }

@@ -4,6 +4,7 @@ mod add_up;
 mod compact;
 mod compacted;
 mod delete;
+mod dictionaries;
 mod file;
 mod names;
 mod put;
@@ -31,6 +32,10 @@ use crate::{Error, Frame, GroupBy, Query, Range, Received};
 pub use file::Sqlite;
 
 impl Engine for Sqlite {
+    fn bound_memory(&mut self, bytes: usize) {
+        (self.dictionaries.most, self.sessions.most_numbers) = (bytes / 5 * 4, bytes / 5 / size_of::<u32>());
+    }
+
     fn put(&mut self, frame: &Frame) -> Result<Put, Error> {
         let put = put::frames(self, std::slice::from_ref(frame))?;
         Ok(put.into_iter().next().unwrap_or(Put::Known)) // one for each

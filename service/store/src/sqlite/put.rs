@@ -16,6 +16,7 @@ pub fn frames(store: &mut Sqlite, frames: &[Frame]) -> Result<Vec<Put>, Error> {
     if !sessions.are_of(&transaction).map_err(failed)? {
         dictionaries.clear(); // somebody may have deleted what they are of
     }
+    dictionaries.begin();
     let put: Result<Vec<Put>, Error> =
         frames.iter().map(|one| sessions.put_any(&transaction, dictionaries, &name, one)).collect();
     let stays = matches!(put, Ok(_) | Err(Error::Overlap { .. } | Error::Full { .. }));
@@ -24,6 +25,7 @@ pub fn frames(store: &mut Sqlite, frames: &[Frame]) -> Result<Vec<Put>, Error> {
         dictionaries.clear(); // what was numbered is not there
         sessions.forget();
     }
+    sessions.forget_builds(&dictionaries.make_room());
     put.and_then(|put| ended.map(|()| put).map_err(failed))
 }
 
@@ -37,6 +39,7 @@ pub fn received(store: &mut Sqlite, frames: &[Received]) -> Result<Vec<Taken>, E
     if !sessions.are_of(&transaction).map_err(failed)? {
         dictionaries.clear(); // somebody may have deleted what they are of
     }
+    dictionaries.begin();
     let mut put = Vec::with_capacity(frames.len());
     for frame in frames {
         match sessions.put(&transaction, dictionaries, &name, frame) {
@@ -53,5 +56,6 @@ pub fn received(store: &mut Sqlite, frames: &[Received]) -> Result<Vec<Taken>, E
         sessions.forget();
         failed(source)
     })?;
+    sessions.forget_builds(&dictionaries.make_room());
     Ok(put)
 }

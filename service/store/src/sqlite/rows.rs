@@ -4,8 +4,8 @@ use diytrace_profile::merge::{Key, PartKey};
 use diytrace_profile::module::ModuleKey;
 use diytrace_profile::time::Time;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use rustc_hash::FxHashMap;
 
+use super::dictionaries::Dictionaries;
 use crate::blob::{LASTING, PASSING};
 use crate::dictionary::{Dictionary, Path};
 use crate::engine::Put;
@@ -15,7 +15,7 @@ use crate::{Error, Frame, Labels, blob, codec, function_sums};
 /// Puts a frame in.
 pub fn frame(
     transaction: &Transaction,
-    dictionaries: &mut FxHashMap<i64, Dictionary>,
+    dictionaries: &mut Dictionaries,
     name: &str,
     frame: &Frame,
 ) -> Result<Put, Error> {
@@ -27,7 +27,7 @@ pub fn frame(
             return Err(Error::Full { most: MOST_SERIES, what: "series", advice: TOO_MANY_SERIES });
         }
     };
-    let dictionary = dictionaries.entry(build).or_default();
+    let dictionary = dictionaries.of(build);
     read_more(transaction, build, dictionary)
         .map_err(failed)?
         .ok_or_else(|| Error::Damaged { store: name.to_owned(), what: "a table of paths".to_owned() })?;

@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use rustc_hash::FxHashMap;
 
 use super::compacted::Compacted;
+use super::dictionaries::Dictionaries;
 use super::rows;
 use super::rows::{Slice, build_of, insert, read_more, series_of, write_more};
 use crate::dictionary::{Dictionary, Numbers};
@@ -15,7 +16,7 @@ use crate::engine::Put;
 use crate::wire::{Received, Told};
 use crate::{Error, Frame, blob, function_sums};
 
-/// Most numbers of paths and places that are remembered, over all recordings: 64 MB. Then all are looked up once more.
+/// Most numbers of paths and places that are remembered, over all recordings, unless told: 64 MB. Then all are looked up once more.
 const MOST_NUMBERS: usize = 16 << 20;
 
 /// A recording that is there.
@@ -34,13 +35,21 @@ struct Session {
 }
 
 /// Recordings that are there.
-#[derive(Default)]
 pub struct Sessions {
     known: FxHashMap<String, Session>,
     numbers: usize,
     version: i64,
     /// How far they have been made coarser.
     pub compacted: Compacted,
+    /// See [`MOST_NUMBERS`].
+    pub most_numbers: usize,
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        let (known, numbers, version, compacted) = Default::default();
+        Self { known, numbers, version, compacted, most_numbers: MOST_NUMBERS }
+    }
 }
 
 /// Why a frame is not in: what a store says of it.
@@ -65,6 +74,14 @@ impl Sessions {
         self.numbers = 0;
     }
 
+    /// Forgets those of builds whose dictionaries are not at hand any more.
+    pub fn forget_builds(&mut self, builds: &[i64]) {
+        if !builds.is_empty() {
+            self.known.retain(|_, session| !builds.contains(&session.build));
+            self.numbers = self.known.values().map(|session| session.numbers.len()).sum();
+        }
+    }
+
     fn forget_one(&mut self, session: &str) {
         if let Some(session) = self.known.remove(session) {
             self.numbers -= session.numbers.len();
@@ -75,7 +92,7 @@ impl Sessions {
     pub fn put(
         &mut self,
         transaction: &Transaction,
-        dictionaries: &mut FxHashMap<i64, Dictionary>,
+        dictionaries: &mut Dictionaries,
         name: &str,
         frame: &Received,
     ) -> Result<(Put, u64), Error> {
@@ -91,7 +108,7 @@ impl Sessions {
     pub fn put_any(
         &mut self,
         transaction: &Transaction,
-        dictionaries: &mut FxHashMap<i64, Dictionary>,
+        dictionaries: &mut Dictionaries,
         name: &str,
         frame: &Frame,
     ) -> Result<Put, Error> {
@@ -107,7 +124,7 @@ impl Sessions {
     fn put_next(
         &mut self,
         transaction: &Transaction,
-        dictionaries: &mut FxHashMap<i64, Dictionary>,
+        dictionaries: &mut Dictionaries,
         failed: Failed,
         frame: &Received,
     ) -> Result<Option<u64>, Error> {
@@ -126,14 +143,14 @@ impl Sessions {
             return Ok(None);
         }
         self.numbers -= session.numbers.len();
-        session.number(transaction, dictionaries.entry(session.build).or_default(), frame).map_err(failed)?;
+        session.number(transaction, dictionaries.of(session.build), frame).map_err(failed)?;
         self.numbers += session.numbers.len();
         let Some([paths, functions]) = frame.renumbered(&session.numbers) else { return Ok(None) };
         session.tell(transaction, frame).map_err(failed)?;
         session.add(transaction, frame, [&paths, &functions]).map_err(failed)?;
         let next = session.next;
         self.compacted.has_changed(session.id, frame.sequence);
-        if self.numbers > MOST_NUMBERS {
+        if self.numbers > self.most_numbers {
             self.forget();
         }
         Ok(Some(next))
@@ -143,7 +160,7 @@ impl Sessions {
 /// A recording of which something is there.
 fn begun(
     transaction: &Transaction,
-    dictionaries: &mut FxHashMap<i64, Dictionary>,
+    dictionaries: &mut Dictionaries,
     failed: Failed,
     frame: &Received,
 ) -> Result<Option<Session>, Error> {
@@ -160,7 +177,7 @@ fn begun(
     let Some(series) = series_of(transaction, &fixed.labels, &fixed.part, build).map_err(failed)? else {
         return Ok(None);
     };
-    let dictionary = dictionaries.entry(build).or_default();
+    let dictionary = dictionaries.of(build);
     if read_more(transaction, build, dictionary).map_err(failed)?.is_none() {
         return Ok(None); // likewise
     }

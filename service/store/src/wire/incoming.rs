@@ -90,7 +90,7 @@ pub struct Incoming {
 
 impl Default for Incoming {
     fn default() -> Self {
-        Self { sessions: Mutex::default(), most_bytes: MOST_BYTES }
+        Self::bounded(MOST_BYTES)
     }
 }
 
@@ -102,6 +102,11 @@ struct Sessions {
 }
 
 impl Incoming {
+    /// With so much room for what is known of recordings.
+    pub fn bounded(most_bytes: usize) -> Self {
+        Self { sessions: Mutex::default(), most_bytes }
+    }
+
     /// A frame from bytes that anybody may have sent: at most so many when they are inflated.
     pub fn decode(&self, bytes: &[u8], most: u64) -> Result<Received, Error> {
         self.frame(read(FRAME, bytes, most)?, false)

@@ -35,7 +35,7 @@ impl Told {
             return wrong("nothing is told of its recording");
         };
         if !fixed.labels.are_sound() {
-            return wrong("its labels cannot be");
+            return wrong("its labels cannot be, or there are more than 64");
         }
         let keys = fixed.modules.iter().map(|module| module.key()).collect();
         Ok(Self { fixed, keys, evidence, costs: OnceLock::new() })
