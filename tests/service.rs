@@ -1,57 +1,29 @@
-//! Agents and a service: nothing is lost and nothing counts twice, whatever ends in between, and views answer as commands do.
+//! Agents and a service: what is sent counts as the recordings do, views answer as commands do, and nobody comes in who does not belong.
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixDatagram;
 use std::path::Path;
-use std::thread::sleep;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::process::Stdio;
+use std::time::Duration;
 
-use common::service::{Agent, Between, Service, Way, ask};
-use common::{Document, Endless, builds, diytrace, fixture, run_to_end, wait_until};
+use common::service::{Agent, Service, ask};
+use common::story::Random;
+use common::{Endless, builds, diytrace, fixture, run_to_end, totals, wait_until};
 use serde_json::Value;
 
 fn said(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Calls of functions, and of each by its callers.
-fn counts(document: &Document) -> BTreeMap<(String, String), u64> {
-    let mut counts = BTreeMap::new();
-    for report in &document.reports {
-        counts.insert((String::new(), "lost".to_owned()), report.lost_calls);
-        for function in &report.functions {
-            counts.insert((function.name.clone(), String::new()), function.calls);
-            for callee in &function.callees {
-                *counts.entry((function.name.clone(), callee.name.clone())).or_default() += callee.calls;
-            }
-        }
-    }
-    counts
-}
-
-fn report(folder: &Path, source: &[&str]) -> Document {
-    let output = run_to_end(diytrace(folder).args(["report", "--format", "json"]).args(source));
-    assert!(output.status.success(), "{source:?}: {}", said(&output.stderr));
-    Document::parse(&output.stdout)
-}
-
-/// What the store has is what the recording has, by function, edge and, but for what the clock's rate was taken for, time.
+/// What the store has is what the recordings in `out` have.
+#[track_caller]
 fn assert_nothing_is_lost(folder: &Path, what: &str) {
-    let (stored, recorded) = (report(folder, &["--store", "s.db"]), report(folder, &["out"]));
-    assert_eq!(counts(&stored), counts(&recorded), "{what}");
-    for recorded in &recorded.reports[0].functions {
-        // Two whose times are nearly the same may be in the other order.
-        let stored = stored.reports[0].functions.iter().find(|stored| stored.name == recorded.name).unwrap();
-        assert_eq!(stored.open, recorded.open, "{what}: {}", stored.name);
-        let difference = (stored.total_raw_ns - recorded.total_raw_ns).abs();
-        let near = recorded.total_raw_ns * 1e-3 + 1e4;
-        assert!(difference < near, "{what}: {}: {} and {}", stored.name, stored.total_raw_ns, recorded.total_raw_ns);
-    }
+    totals::assert_nothing_is_lost(folder, &["--store", "s.db"], &["out"], what);
 }
 
 #[test]
@@ -93,75 +65,6 @@ fn an_agent_that_cannot_remember_sends_slices_all_the_same() {
     program.stop();
     agent.end();
     assert_nothing_is_lost(folder, "without a spool");
-}
-
-/// A sequence that nobody has thought of.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-}
-
-fn history(seed: u64) {
-    let mut random = Random(seed | 1);
-    let what = format!("DIYTRACE_SEED={seed}");
-    eprintln!("── {what}"); // shown if the story ends badly, and to who counts them
-    let mut program = Endless::start();
-    let folder = program.here.path().to_owned();
-    let mut service = Service::start(&folder, &[]);
-    let between = Between::of(service.address);
-    let to = format!("http://{}", between.address);
-    let mut agent = Agent::start(&folder, &to);
-    let mut story = Vec::new();
-    for _ in 0..6 {
-        sleep(Duration::from_millis(20 + random.below(200)));
-        let event = random.below(7);
-        story.push(event);
-        match event {
-            0 => {
-                agent.kill();
-                agent = Agent::start(&folder, &to);
-            }
-            1 => {
-                service.kill();
-                sleep(Duration::from_millis(random.below(150)));
-                service.start_again();
-            }
-            2 => between.set(Way::NoAnswer),
-            3 => between.set(Way::Cut),
-            4 => between.set(Way::Open),
-            // The agent has forgotten all.
-            5 => {
-                agent.kill();
-                let _ = fs::remove_dir_all(folder.join("spool"));
-                agent = Agent::start(&folder, &to);
-            }
-            // Somebody puts the whole recording in meanwhile.
-            _ => drop(run_to_end(diytrace(&folder).args(["push", "--store", "s.db", "out"]))),
-        }
-    }
-    between.set(Way::Open);
-    program.stop();
-    agent.kill();
-    Agent::start(&folder, &to).end();
-    assert_nothing_is_lost(&folder, &format!("{what} {story:?}"));
-}
-
-#[test]
-fn whatever_is_killed_or_cut_nothing_is_lost_and_nothing_counts_twice() {
-    let number = |variable: &str| std::env::var(variable).ok().and_then(|text| text.parse().ok());
-    match number("DIYTRACE_SEED") {
-        Some(seed) => history(seed),
-        None => {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
-            (0..number("DIYTRACE_HISTORIES").unwrap_or(8)).for_each(|round| history(now.wrapping_add(round * 7919)));
-        }
-    }
 }
 
 #[test]
@@ -278,8 +181,11 @@ fn nobody_comes_in_who_does_not_belong() {
         assert_eq!(output.status.code(), Some(2));
         assert!(said(&output.stderr).contains(part) && said(&output.stderr).lines().count() == 1, "{output:?}");
     }
+    let small = serve("127.0.0.1:0", &["--memory", "64M"]);
+    assert_eq!(small.status.code(), Some(2));
+    assert!(said(&small.stderr).contains("it must be a size of 256M at least"), "{small:?}");
     fs::set_permissions(&tokens, fs::Permissions::from_mode(0o600)).unwrap();
-    let service = Service::start(folder.path(), &["--token-file", "tokens"]);
+    let service = Service::start(folder.path(), &["--token-file", "tokens", "--memory", "256M"]);
     let taken = serve(&service.address.to_string(), &[]);
     assert_eq!(taken.status.code(), Some(2));
     assert!(said(&taken.stderr).contains("cannot listen on"), "{taken:?}");
@@ -331,6 +237,28 @@ fn a_thousand_who_say_nothing_keep_nobody_waiting() {
 }
 
 #[test]
+fn who_supervises_them_is_told_when_they_are_ready() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = UnixDatagram::bind(folder.path().join("notify")).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let nowhere = "http://127.0.0.1:9";
+    for arguments in [
+        &["serve", "--listen", "127.0.0.1:0", "--store", "s.db"][..],
+        &["agent", "--to", nowhere, "--spool", "spool"],
+        &["agent", "--to", nowhere, "--load-worker"],
+    ] {
+        let mut command = diytrace(folder.path());
+        command.args(arguments).env("NOTIFY_SOCKET", folder.path().join("notify")).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut told = [0; 64];
+        let len = socket.recv(&mut told).unwrap();
+        assert_eq!(said(&told[..len]).trim_end(), "READY=1", "{arguments:?}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+#[test]
 fn who_watches_sees_frames_as_they_come_and_a_profile_of_the_next_seconds() {
     let mut program = Endless::start();
     let folder = program.here.path().to_owned();
@@ -338,7 +266,8 @@ fn who_watches_sees_frames_as_they_come_and_a_profile_of_the_next_seconds() {
     let mut stream = TcpStream::connect(service.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     write!(stream, "GET /v1/live HTTP/1.1\r\nhost: {}\r\n\r\n", service.address).unwrap();
-    let agent = Agent::start(&folder, &service.url());
+    // Nobody tells it how often: the service does, as somebody watches.
+    let agent = Agent::start_with(&["--label", "team=a"], &folder, &service.url());
     let mut heard = String::new();
     let mut bytes = [0; 4096];
     while heard.matches("event: frame").count() < 3 || !heard.ends_with('\n') {
@@ -346,9 +275,15 @@ fn who_watches_sees_frames_as_they_come_and_a_profile_of_the_next_seconds() {
         assert!(read > 0, "{heard}");
         heard.push_str(&said(&bytes[..read]));
     }
-    let event = heard.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
-    let event: Value = serde_json::from_str(event).unwrap();
-    assert_eq!(event["labels"]["service"], "endless");
+    let data = heard.lines().filter_map(|line| line.strip_prefix("data: "));
+    let events: Vec<Value> = data.map(|event| serde_json::from_str(event).unwrap()).collect();
+    for (label, value) in [("service", "endless"), ("team", "a")] {
+        assert_eq!(events[0]["labels"][label], value);
+    }
+    let ns = |event: &Value, name: &str| event[name].as_i64().unwrap();
+    let spans = events[1..].iter().map(|event| ns(event, "ended_unix_ns") - ns(event, "started_unix_ns"));
+    let shortest = spans.min().unwrap(); // the first has all since the program began
+    assert!(shortest < 9_000_000_000, "ten seconds are for when nobody watches: {shortest}");
     // On a busy machine a second may pass without a frame.
     wait_until("a second has a profile", || {
         let pprof = service.get("/debug/pprof/diytrace?seconds=1");

@@ -176,7 +176,7 @@ fn a_worker_that_is_killed_is_told_of_and_others_take_over() {
 fn frames_whose_answers_are_lost_count_once() {
     let server = Faults::start("none");
     let service = Service::start(server.here.path(), &[]);
-    let between = Between::of(service.address);
+    let between = Between::of(&[service.address]);
     let _worker = LoadWorker::start(server.here.path(), &format!("http://{}", between.address), &[]);
     wait_until("the worker is there", || here(&service).len() == 1);
     let crew = Crew { server, service, workers: Vec::new() };

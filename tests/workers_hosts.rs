@@ -3,37 +3,13 @@
 mod common;
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::{Child, Stdio};
 
-use common::hosts::{FIRST, Host};
+use common::hosts::{FIRST, Host, Running};
 use common::nginx::Nginx;
 use common::{diytrace, run_to_end, wait_until};
 use needs::needs;
 use serde_json::Value;
-
-/// A process that ends with the test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// A service on a host, once it answers.
-fn serve(host: &Host, here: &Path) -> Running {
-    let mut command = diytrace(here);
-    command.args(["serve", "--listen", "0.0.0.0:7070", "--store", "s.db", "--token-file", "tokens"]);
-    let mut child = host.running(&command).stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap().contains("listening on http")), "the service has ended");
-    std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| eprintln!("service: {line}")));
-    Running(child)
-}
 
 fn number(value: &Value, name: &str) -> u64 {
     value[name].as_u64().unwrap_or_else(|| panic!("{name} in {value:#}"))
@@ -50,7 +26,7 @@ fn an_access_log_has_what_each_worker_sent() {
     let server = "server { listen 0.0.0.0:8080; location / { return 200 fine; } }
                   server { listen 0.0.0.0:8081 http2; location / { return 200 fine; } }";
     let nginx = Nginx::start_on(here, server, |command| first.running(command));
-    let _service = serve(&first, here);
+    let _service = first.serve(here);
     let (to, allowed) = (format!("http://{FIRST}:7070"), format!("{FIRST}:*"));
     let workers: Vec<Running> = others
         .iter()

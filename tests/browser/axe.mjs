@@ -7,15 +7,19 @@ import assert from "node:assert/strict";
 import { inBrowser, obstacles, open } from "./common.mjs";
 
 const found = [];
-for (const width of [1280, 390, 3840]) {
-  for (const colorScheme of ["light", "dark"]) {
-    if (width > 2000 && colorScheme === "dark") continue; // its colours were looked at
-    await inBrowser({ width, colorScheme }, async (page) => {
-      for (const address of process.argv.slice(2)) {
+await inBrowser({}, async (page) => {
+  for (const address of process.argv.slice(2)) {
+    for (const width of [1280, 390, 3840]) {
+      await page.setViewportSize({ width, height: 800 });
+      for (const colorScheme of ["light", "dark"]) {
+        if (width > 2000 && colorScheme === "dark") continue; // its colours were looked at
+        await page.emulateMedia({ colorScheme });
         await open(page, address);
-        found.push(...(await obstacles(page)).map((text) => `${address}, ${width} px, ${colorScheme}: ${text}`));
+        // What is no matter of colours is the same in the dark.
+        const seen = await obstacles(page, colorScheme === "dark" ? ["color-contrast"] : undefined);
+        found.push(...seen.map((text) => `${address}, ${width} px, ${colorScheme}: ${text}`));
       }
-    });
+    }
   }
-}
+});
 assert.deepEqual(found, []);

@@ -53,11 +53,12 @@ export async function calls(page) {
   return Number(/^([\d,]+) calls?/.exec(await page.locator("main p.soft").first().textContent())[1].replaceAll(",", ""));
 }
 
-/** What keeps people out of what is shown: what axe says, rule and first element that breaks it; and what is wider than the window. */
-export async function obstacles(page) {
+/** What keeps people out of what is shown: what axe says by these of its rules, or all, with the first element that breaks one; and what is wider than the window. */
+export async function obstacles(page, rules) {
   const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+  const runOnly = rules && { type: "rule", values: rules };
+  const { violations } = await page.evaluate((options) => axe.run(document, options), { resultTypes: ["violations"], ...(runOnly && { runOnly }) });
   const said = violations.map(({ id, nodes }) => `${id}: ${nodes.length} × ${nodes[0].html.slice(0, 200)} (${nodes[0].failureSummary})`);
   return [...(over > 0 ? [`wider than the window by ${over} px`] : []), ...said];
 }

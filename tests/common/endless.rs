@@ -73,6 +73,13 @@ impl Endless {
         assert!(self.process.wait().unwrap().success());
     }
 
+    /// Kills it. What it has forked goes on to its end, and nobody runs any more then.
+    pub fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        wait_until("its children have ended", || self.ctl(&["status", "out"]).status.code() == Some(1));
+    }
+
     pub fn report(&self, profile: &str) -> Document {
         let output = self.run(&["report", "--format", "json", profile]);
         assert!(output.status.success(), "{profile}: {}", String::from_utf8_lossy(&output.stderr));

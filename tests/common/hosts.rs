@@ -1,8 +1,10 @@
 //! Hosts with addresses of their own, as network namespaces: what is started in one reaches another over its network alone.
 
+use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use super::{run_to_end, wait_until};
+use super::{diytrace, run_to_end, wait_until};
 
 /// The address by which all reach the first host.
 pub const FIRST: &str = "10.77.0.1";
@@ -45,6 +47,27 @@ impl Host {
         host
     }
 
+    /// Cuts the wire to another, which only finds out as nothing comes.
+    pub fn cut(&self, number: usize) {
+        self.ip(&["link", "set", &format!("wire{number}"), "down"]);
+    }
+
+    /// Mends it.
+    pub fn mend(&self, number: usize) {
+        self.ip(&["link", "set", &format!("wire{number}"), "up"]);
+    }
+
+    /// A service at port 7070, with the store `s.db` and the tokens of `tokens` in a folder, once it answers.
+    pub fn serve(&self, here: &Path) -> Running {
+        let mut command = diytrace(here);
+        command.args(["serve", "--listen", "0.0.0.0:7070", "--store", "s.db", "--token-file", "tokens"]);
+        let mut child = self.running(&command).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap().contains("listening on http")), "the service has ended");
+        std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| eprintln!("service: {line}")));
+        Running(child)
+    }
+
     fn ip(&self, arguments: &[&str]) {
         let mut command = Command::new("ip");
         let output = run_to_end(&mut self.running(command.args(arguments)));
@@ -73,5 +96,24 @@ impl Drop for Host {
     fn drop(&mut self) {
         let _ = self.holder.kill();
         let _ = self.holder.wait();
+    }
+}
+
+/// A process that ends with the test.
+pub struct Running(pub Child);
+
+impl Running {
+    /// Ends it as it should be; whether it says that all is well.
+    pub fn end(mut self) -> bool {
+        // SAFETY: a signal to a child of ours, which nobody has waited for yet.
+        assert_eq!(unsafe { libc::kill(self.0.id() as i32, libc::SIGTERM) }, 0);
+        self.0.wait().unwrap().success()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }

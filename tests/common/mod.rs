@@ -18,7 +18,9 @@
 //! invariants what must hold in every report
 //! service    agents and a service, and what lies between them
 //! simulated  runs whose times are made up
+//! hosts      hosts with networks of their own
 //! eventlog   what an independent log of the same run says
+//! totals     what a store has, beside the recordings
 //! stepped    a program that has a handler come at every instruction of a hook
 //! ```
 
@@ -46,6 +48,7 @@ pub mod service;
 pub mod simulated;
 pub mod stepped;
 pub mod story;
+pub mod totals;
 mod waiting;
 
 use std::path::Path;

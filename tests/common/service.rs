@@ -2,8 +2,9 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread;
@@ -45,6 +46,11 @@ impl Service {
         self.child.wait().unwrap().code()
     }
 
+    /// Whether there is room on its disk.
+    pub fn set_room(&self, has_room: bool) {
+        set_room(&self.child, has_room);
+    }
+
     /// The answer to a request: its status, its headers, and its body.
     pub fn get(&self, path: &str) -> Answer {
         ask(self.address, "GET", path, &[], &[])
@@ -66,6 +72,7 @@ fn started(folder: &Path, address: &str, arguments: &[String]) -> (Child, Socket
     let mut command = diytrace(folder);
     let usual: &[&str] = if arguments.iter().any(|word| word == "--store") { &[] } else { &["--store", "s.db"] };
     command.args(["serve", "--listen", address]).args(usual).args(arguments).env("DIYTRACE_LOG", "warn");
+    survives_full_disks(&mut command);
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap());
     let mut said = String::new();
@@ -91,8 +98,14 @@ impl Agent {
 
     /// And so often.
     pub fn start_every(every: &str, folder: &Path, to: &str) -> Self {
+        Self::start_with(&["--every", every], folder, to)
+    }
+
+    /// With these arguments beside.
+    pub fn start_with(arguments: &[&str], folder: &Path, to: &str) -> Self {
         let mut command = diytrace(folder);
-        command.args(["agent", "--to", to, "--dir", "out", "--every", every, "--spool", "spool"]);
+        command.args(["agent", "--to", to, "--dir", "out", "--spool", "spool"]).args(arguments);
+        survives_full_disks(&mut command);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
@@ -105,6 +118,11 @@ impl Agent {
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+    }
+
+    /// Whether there is room on its disk.
+    pub fn set_room(&self, has_room: bool) {
+        set_room(&self.child, has_room);
     }
 
     /// Ends it as it should be.
@@ -153,6 +171,28 @@ impl Drop for LoadWorker {
     }
 }
 
+/// Files that may not grow are as those of a full disk are, if no signal says more.
+fn survives_full_disks(command: &mut Command) {
+    // SAFETY: the call is one that may be made between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+            Ok(())
+        });
+    }
+}
+
+/// Lets a process's files grow, or not: those of 16 KiB and more.
+fn set_room(child: &Child, has_room: bool) {
+    let (process, mut limit) = (child.id() as i32, libc::rlimit { rlim_cur: 0, rlim_max: 0 });
+    // SAFETY: both structures are there, and the process is a child of ours, which nobody has waited for yet.
+    unsafe {
+        assert_eq!(libc::prlimit(process, libc::RLIMIT_FSIZE, std::ptr::null(), &mut limit), 0);
+        limit.rlim_cur = if has_room { limit.rlim_max } else { 16 << 10 };
+        assert_eq!(libc::prlimit(process, libc::RLIMIT_FSIZE, &limit, std::ptr::null_mut()), 0);
+    }
+}
+
 fn signal(child: &Child, signal: i32) {
     // SAFETY: a signal to a child of ours, which nobody has waited for yet.
     assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
@@ -177,14 +217,14 @@ pub struct Between {
 }
 
 impl Between {
-    /// In front of a service.
-    pub fn of(service: SocketAddr) -> Self {
+    /// In front of a service, or of several, which take turns.
+    pub fn of(services: &[SocketAddr]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let way = Arc::new(AtomicU8::new(Way::Open as u8));
-        let here = way.clone();
+        let (here, services) = (way.clone(), services.to_vec());
         thread::spawn(move || {
-            for client in listener.incoming().map_while(Result::ok) {
+            for (client, service) in listener.incoming().map_while(Result::ok).zip(services.into_iter().cycle()) {
                 let way = here.clone();
                 thread::spawn(move || pass(client, service, &way));
             }

@@ -116,4 +116,9 @@ impl Random {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         self.0 >> 33
     }
+
+    /// One that is less than that.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
 }

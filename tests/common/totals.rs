@@ -1,0 +1,55 @@
+//! What a store has, beside what the recordings have that it came from.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::{Document, Function, diytrace, run_to_end};
+
+/// The report of a source: a store, a folder.
+#[track_caller]
+pub fn report(folder: &Path, source: &[&str]) -> Document {
+    let output = run_to_end(diytrace(folder).args(["report", "--format", "json"]).args(source));
+    assert!(output.status.success(), "{source:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Document::parse(&output.stdout)
+}
+
+/// Calls of functions, and of each by its callers.
+pub fn counts(document: &Document) -> BTreeMap<(String, String), u64> {
+    let mut counts = BTreeMap::new();
+    for report in &document.reports {
+        *counts.entry((String::new(), "lost".to_owned())).or_default() += report.lost_calls;
+        for function in &report.functions {
+            *counts.entry((function.name.clone(), String::new())).or_default() += function.calls;
+            for callee in &function.callees {
+                *counts.entry((function.name.clone(), callee.name.clone())).or_default() += callee.calls;
+            }
+        }
+    }
+    counts
+}
+
+/// What a store has is what the recordings have: calls by function and edge, those that are open, shortest and longest calls and percentiles; and times,
+/// but for what the clock's rate was taken for.
+#[track_caller]
+pub fn assert_nothing_is_lost(folder: &Path, store: &[&str], recordings: &[&str], what: &str) {
+    let (stored, recorded) = (report(folder, store), report(folder, recordings));
+    assert_eq!(counts(&stored), counts(&recorded), "{what}");
+    for recorded in &recorded.reports[0].functions {
+        // Two whose times are nearly the same may be in the other order.
+        let stored = stored.reports[0].functions.iter().find(|stored| stored.name == recorded.name).unwrap();
+        assert_eq!(stored.open, recorded.open, "{what}: {}", stored.name);
+        let name = &recorded.name;
+        let total = [stored.total_raw_ns, recorded.total_raw_ns];
+        assert!((total[0] - total[1]).abs() < total[1] * 1e-3 + 1e4, "{what}: times of {name}: {total:?}");
+        // By their bins: one that is missing, or there twice, moves the middle of few calls.
+        let times: [fn(&Function) -> Option<f64>; 4] = [|it| it.min_ns, |it| it.p50_ns, |it| it.p99_ns, |it| it.max_ns];
+        for of in times {
+            let both = [of(stored), of(recorded)];
+            let is_near = match both {
+                [Some(stored), Some(recorded)] => (stored - recorded).abs() < recorded * 0.02 + 20.0,
+                [stored, recorded] => stored == recorded,
+            };
+            assert!(is_near, "{what}: bins of {name}: {both:?}");
+        }
+    }
+}
