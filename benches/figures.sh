@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The figures that the documents show, from the raw results that are kept. tests/docs holds the documents against it.
 #
-#   benches/figures.sh machine speed|again|trust|moved|busy|driven  what was measured, on what and when, in one sentence
+#   benches/figures.sh machine speed|again|trust|moved|busy|driven|scale  what was measured, on what and when, in one sentence
 #   benches/figures.sh speed WORKLOAD…                 tables
 #   benches/figures.sh cost-again                      of another processor; x-floor-again WORKLOAD CONTENDER: a number of it
 #   benches/figures.sh truth [CONTENDER]
@@ -15,6 +15,7 @@
 #   benches/figures.sh tested PROGRAM
 #   benches/figures.sh busy runs|least|most|error     totals of one root on a busy machine
 #   benches/figures.sh store|store-beside|store-coarser  both kinds of stores; warm, cold and by hand; of slices of an hour
+#   benches/figures.sh scale                           a service under a thousand agents, and what that makes of ten thousand hosts
 #   benches/figures.sh driven max|http2|late|stall|workers|faults  what `load` does; max ratio: beside wrk, for a second of its processor
 set -euo pipefail
 export LC_ALL=C # the same figures everywhere: no decimal commas
@@ -26,6 +27,7 @@ stores=$benches/results/2026-11-25-amd-epyc # and stores
 busy=$benches/results/2026-11-22-intel-xeon # and for these
 again=$benches/results/2026-11-25-intel-xeon # what recording costs on another processor
 driven=$benches/results/2026-11-24-amd-epyc # and for load
+scaled=$benches/results/2026-11-26-amd-epyc # and for a service under many agents
 
 usage() { sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p}' "$0" >&2; exit 2; }
 
@@ -72,7 +74,7 @@ machine() {
 what=${1:-}
 (($# == 0)) || shift
 case $what:$# in
-machine:1) case $1 in busy) kept=$busy machine busy-machine ;; driven) kept=$driven machine load-machine ;; speed) machine machine ;; again) kept=$again machine machine ;; trust) kept=$trust machine trust-machine ;; moved) kept=$moved machine trust-machine ;; *) usage ;; esac ;;
+machine:1) case $1 in busy) kept=$busy machine busy-machine ;; driven) kept=$driven machine load-machine ;; speed) machine machine ;; again) kept=$again machine machine ;; scale) kept=$scaled machine service-machine ;; trust) kept=$trust machine trust-machine ;; moved) kept=$moved machine trust-machine ;; *) usage ;; esac ;;
 speed:[1-9]) for workload; do table speed speed -v brief=1 -v only="$workload"; done | without_first_line ;;
 cost:0) table speed speed -v summary=1 ;;
 cost-again:0) kept=$again table speed speed -v summary=1 ;;
@@ -104,6 +106,7 @@ driven:2) kept=$driven table driven "load-$1" -v kind="$1" -v figure="$2" ;;
 store:0) stored store-put store-ask store-clickhouse-put store-clickhouse-ask store-clickhouse-300m-put store-clickhouse-300m-ask ;;
 store-beside:0) stored -v beside=1 store{,-clickhouse,-clickhouse-300m}-{ask,cold,by-hand} ;;
 store-coarser:0) stored -v coarser=1 store-ask store-coarser ;;
+scale:0) awk -F'\t' -f "$benches/tables/scale.awk" "$scaled/service-scale.tsv" "$stores/store-clickhouse-300m-put.tsv" ;;
 busy:1) kept=$busy table busy busy -v figure="$1" ;;
 tested:1) verdicts tested trust-aa -v program="$1" ;;
 *) usage ;;

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # What a service and an agent take of a processor: for each frame, for each path, and whether that stays so.
 #
-#   benches/service.sh [scale|agent]… [--short] [--series N] [--processes N] [--seconds N] [--retention TIER=AGE] [--out FOLDER]
+#   benches/service.sh [scale|week|agent]… [--short] [--series N] [--processes N] [--seconds N] [--retention TIER=AGE] [--out FOLDER]
 #
 #   scale         simulated agents send frames of a real recording, varied, one a second each, to a service
+#   week          100 of them send a week's frames, of a minute each, as fast as they go: what memory that takes
 #   agent         an agent reads 20 processes of 2000 paths each, four times a second: of few functions, and of 2000
 #   --processes N how many in place of 20
 #   --short       a minute of each, in place of an hour of scale and five minutes of each case of agent
@@ -20,7 +21,7 @@ benches=$(cd "$(dirname "$0")" && pwd)
 what=() seconds='' short='' series=1000 processes=20 retention=() results=''
 while (($#)); do
     case $1 in
-        scale | agent) what+=("$1"); shift; continue ;;
+        scale | week | agent) what+=("$1"); shift; continue ;;
         --short) short=1; shift; continue ;;
         --series) series=$2 ;;
         --processes) processes=$2 ;;
@@ -95,6 +96,18 @@ scale() {
     start_service
     local files=("$work"/out/*.diyt)
     "$target/release/examples/agents" "$address" "$service" "$series" "${seconds:-$([[ -n $short ]] && echo 60 || echo 3600)}" "${files[0]}"
+    printf 'store_mb\tall\t%s\n' "$(du -m --apparent-size "$work/store.db" | cut -f1)"
+    kill "$service"
+    wait "$service" 2>/dev/null || true
+    stop_programs
+}
+
+week() {
+    cargo build --release --quiet --manifest-path "$benches/../Cargo.toml" -p diytrace-store --example agents
+    start_programs 1 handlers 18 2
+    start_service
+    local files=("$work"/out/*.diyt)
+    "$target/release/examples/agents" "$address" "$service" 100 week "${files[0]}"
     printf 'store_mb\tall\t%s\n' "$(du -m --apparent-size "$work/store.db" | cut -f1)"
     kill "$service"
     wait "$service" 2>/dev/null || true

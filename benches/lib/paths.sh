@@ -2,14 +2,16 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of run.sh
 
 path_numbers=(1000 10000 100000 1000000 10000000 50000000)
-path_contenders=(empty floor recorded uftrace)
+path_contenders=(empty floor recorded bounded full-tree bounded-tree uftrace)
 bounded=256M
+bounded_contexts=$(((256 << 20) / 44)) # a node of tools/contexts.c, and its place
 
 bench_paths() {
     local number contender calls paths memory
     memory=$(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo)
     cc -O2 -w -DCOUNTED "$benches/programs/paths.c" -o "$work/paths.counted"
     cc -O2 -g -w -finstrument-functions "$benches/programs/paths.c" -o "$work/paths.hooks"
+    cc -O2 -shared -fPIC "$benches/tools/contexts.c" -o "$work/libcontexts.so"
     program=$work/paths root=main
     tsv_header paths paths calls contender round wall_ns cpu_ns misses written_bytes max_rss_bytes
     tsv_header covered paths contender hot_paths found whole most_calls_missing
@@ -22,7 +24,7 @@ bench_paths() {
         "$work/paths.counted" "-$number" "$work/paths.log" || { say "paths: $number could not be counted"; continue; }
         IFS=$'\t' read -r calls paths <"$work/paths.log"
         arguments=("$calls")
-        for contender in "${path_contenders[@]}" bounded; do
+        for contender in "${path_contenders[@]}"; do
             paths_under "$contender" "$paths" "$calls"
         done
         "$benches/summary.sh" paths "$results" "$paths"
@@ -38,6 +40,8 @@ paths_under() {
     case $1 in
     bounded) use_diytrace DIYTRACE_MEMORY=$bounded ;;
     recorded) use_diytrace DIYTRACE_MEMORY=16G ;;
+    full-tree) use_contexts ;;
+    bounded-tree) use_contexts CONTEXTS_COUNTED="$bounded_contexts" ;;
     uftrace)
         # It writes each call, which nobody waits for where there are a hundred million.
         is_installed uftrace && (($3 <= 20000000)) || return 0
@@ -53,7 +57,24 @@ paths_under() {
         awk -F'\t' -v OFS='\t' -v n="$2" -v calls="$3" -v who="$1" -v round="$round" -v size="$size" -v misses="$(misses "$1" "$3" "$round")" \
             '{ print n, calls, who, round, $1, $2 + $3, misses, size, $4 }' "$work/measured" >>"$results/paths.tsv"
     done
-    case $1 in recorded | bounded) read_paths "$1" "$2" ;; esac
+    case $1 in
+    recorded | bounded) read_paths "$1" "$2" ;;
+    full-tree | bounded-tree) contexts | covered "$1" "$2" ;;
+    esac
+}
+
+# Calling context trees as they are published, by tools/contexts.c.
+use_contexts() {
+    use_contender empty
+    settings=(LD_PRELOAD="$work/libcontexts.so" CONTEXTS_LOG="$work/paths.contexts" "$@")
+}
+
+# What it has counted, with the functions' names.
+contexts() {
+    nm "$work/paths.hooks" | awk -v OFS=, '
+        NR == FNR { sub(/^0+/, "", $1); name[$1] = $3; next }
+        FNR == 1 { FS = ","; print "node", "parent", "name", "calls"; next }
+        { print $1, $2, name[$3], $4 }' - "$work/paths.contexts"
 }
 
 # misses CONTENDER CALLS ROUND: of the processor's caches, where it counts them for us; "-" where it does not.
@@ -79,6 +100,10 @@ read_paths() {
     done
     # Each path with at least one in 100,000 of the calls, by the exact log and by the profile: of millions those with some time.
     (($2 > 2000000)) && least=0.00005 || least=0
-    (cd "$out" && "$work/diytrace" tree --sort calls --min-percent "$least" --format csv "$out/profile" 2>/dev/null) |
-        awk -v OFS='\t' -v log_file="$work/paths.log" -v who="$1" -v n="$2" -f "$benches/tables/covered_paths.awk" >>"$results/covered.tsv"
+    (cd "$out" && "$work/diytrace" tree --sort calls --min-percent "$least" --format csv "$out/profile" 2>/dev/null) | covered "$1" "$2"
+}
+
+# covered CONTENDER PATHS: holds a table of paths against the exact log.
+covered() {
+    awk -v OFS='\t' -v log_file="$work/paths.log" -v who="$1" -v n="$2" -f "$benches/tables/covered_paths.awk" >>"$results/covered.tsv"
 }
