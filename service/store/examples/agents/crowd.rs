@@ -55,19 +55,33 @@ impl Crowd {
         Told { frames, paths, bytes, refused, failed }
     }
 
-    /// Sends the frames of one series; they are spread over the second.
+    /// Sends the frames of one series, a second's each; they are spread over the second.
     pub fn send_until(&self, number: usize, until: Instant) {
+        let mut next = self.began + PERIOD.mul_f64((number as f64 + 1.0) / self.series as f64);
+        self.send(number, unix_ns(), || {
+            sleep(next.saturating_duration_since(Instant::now()));
+            // Who is late leaves out no frame, but does not catch up either.
+            next = (next + PERIOD).max(Instant::now());
+            (Instant::now() < until).then(unix_ns)
+        });
+    }
+
+    /// Sends so many frames of one series, one behind the other, as if each were of a longer time: until now.
+    pub fn send_as_if(&self, number: usize, frames: u32, each: Duration) {
+        let step = each.as_nanos() as i64;
+        let start = unix_ns() - step * i64::from(frames);
+        let mut ends = (1..=i64::from(frames)).map(|frame| start + step * frame);
+        self.send(number, start, || ends.next());
+    }
+
+    /// Sends the frames of one series, which end when `next` says, until it says nothing.
+    fn send(&self, number: usize, mut before: i64, mut next: impl FnMut() -> Option<i64>) {
         let config = ureq::Agent::config_builder().http_status_as_error(false).max_idle_connections(1);
         let agent: ureq::Agent = config.timeout_global(Some(Duration::from_secs(30))).build().into();
         let url = format!("http://{}/v1/frames", self.address);
-        let mut next = self.began + PERIOD.mul_f64((number as f64 + 1.0) / self.series as f64);
-        let (mut before, mut outgoing) = (unix_ns(), Outgoing::default());
+        let mut outgoing = Outgoing::default();
         for sequence in 0.. {
-            sleep(next.saturating_duration_since(Instant::now()));
-            if Instant::now() >= until {
-                return;
-            }
-            let now = unix_ns();
+            let Some(now) = next() else { return };
             let frame = self.frame(number, sequence, before, now);
             let paths = frame.merged.groups[0].tree.paths.len() as u64;
             loop {
@@ -89,17 +103,12 @@ impl Crowd {
                         }
                     }
                 }
-                if Instant::now() >= until {
-                    return;
-                }
                 sleep(PERIOD); // as it is asked to
             }
             outgoing.acknowledged();
             self.sent.frames.fetch_add(1, Relaxed);
             self.sent.paths.fetch_add(paths, Relaxed);
             before = now;
-            // Who is late leaves out no frame, but does not catch up either.
-            next = (next + PERIOD).max(Instant::now());
         }
     }
 

@@ -4,6 +4,9 @@
 //! what has come between two readings, and sends each series one a second, varied, over a connection of its own. Meanwhile it
 //! watches the service's events. It prints a TSV of the service whose process has that number: what a frame costs in each tenth of
 //! the time, and how it all went.
+//!
+//! `agents ADDRESS PID SERIES week RECORDING` sends frames of a minute each, as fast as they go, as if they were of the last week, and
+//! prints the service's memory after the first hour of that and after each tenth.
 
 mod crowd;
 mod recorded;
@@ -24,14 +27,20 @@ use watched::Watched;
 /// The hertz of times in `/proc`, as all of today's Linux has it.
 const TICKS: f64 = 100.0;
 
+const MINUTE: Duration = Duration::from_secs(60);
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [address, pid, series, seconds, recording] = &arguments[..] else {
-        return Err("agents ADDRESS PID SERIES SECONDS RECORDING".into());
+        return Err("agents ADDRESS PID SERIES SECONDS|week RECORDING".into());
     };
     let (address, pid): (SocketAddr, u32) = (address.parse()?, pid.parse()?);
-    let (series, seconds): (usize, u64) = (series.parse()?, seconds.parse()?);
+    let series: usize = series.parse()?;
     let frames = recorded::frames(recording.into(), 9)?;
+    if seconds == "week" {
+        return week(Crowd::new(frames, address, Instant::now(), series), pid, series);
+    }
+    let seconds: u64 = seconds.parse()?;
     let watched = Watched::start(address)?;
     let crowd = Arc::new(Crowd::new(frames, address, Instant::now(), series));
     let until = Instant::now() + Duration::from_secs(seconds);
@@ -52,6 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         costs.push((now.0 - before.0) / frames.max(1) as f64);
         println!("frames\t{tenth}\t{frames}");
         println!("cpu_us_per_frame\t{tenth}\t{:.1}", costs[costs.len() - 1] * 1e6);
+        println!("rss_mb\t{tenth}\t{:.0}", status_kb(pid, "VmRSS:")? / 1024.0);
         before = now;
     }
     let ((cpu, first), (all, last)) = (began.1, before);
@@ -78,6 +88,36 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("events\tall\t{}", watched.count());
     println!("events_missed\tall\t{}", watched.missed());
+    Ok(())
+}
+
+/// A week of frames of a minute.
+fn week(crowd: Crowd, pid: u32, series: usize) -> Result<(), Box<dyn Error>> {
+    const MINUTES: u32 = 7 * 24 * 60;
+    let (crowd, began) = (Arc::new(crowd), (cpu_seconds(pid)?, Instant::now()));
+    let send = |number: usize| {
+        let crowd = crowd.clone();
+        thread::Builder::new().stack_size(256 << 10).spawn(move || crowd.send_as_if(number, MINUTES, MINUTE))
+    };
+    let agents: Vec<_> = (0..series).map(send).collect::<Result<_, _>>()?;
+    println!("what\tpart\tvalue");
+    let all = u64::from(MINUTES) * series as u64;
+    let hour = [("hour".to_owned(), 60 * series as u64)];
+    for (part, frames) in hour.into_iter().chain((1..=10).map(|tenth| (tenth.to_string(), all * tenth / 10))) {
+        while crowd.told().frames < frames && !agents.iter().all(|agent| agent.is_finished()) {
+            sleep(Duration::from_millis(50));
+        }
+        println!("frames\t{part}\t{}", crowd.told().frames);
+        println!("rss_mb\t{part}\t{:.0}", status_kb(pid, "VmRSS:")? / 1024.0);
+    }
+    for agent in agents {
+        agent.join().map_err(|_| "an agent has panicked")?;
+    }
+    let told = crowd.told();
+    println!("cpu_us_per_frame\tall\t{:.1}", (cpu_seconds(pid)? - began.0) / told.frames.max(1) as f64 * 1e6);
+    println!("frames_per_second\tall\t{:.0}", told.frames as f64 / began.1.elapsed().as_secs_f64());
+    println!("failed\tall\t{}", told.failed);
+    println!("peak_rss_mb\tall\t{:.0}", status_kb(pid, "VmHWM:")? / 1024.0);
     Ok(())
 }
 
