@@ -122,9 +122,12 @@ impl Drop for Answering {
 
 /// Calls of each function that `go tool pprof` finds at an address.
 fn by_go(folder: &Path, address: SocketAddr, words: &str) -> BTreeMap<String, u64> {
+    let path = format!("/debug/pprof/diytrace?seconds=1{words}");
+    // After a frame that was long it takes ten seconds.
+    wait_until("it answers", || ask(address, "GET", &path, &[], &[]).status != 503);
     let mut go = Command::new("go");
     go.args(["tool", "pprof", "-top", "-symbolize=none", "-sample_index=calls", "-nodecount=1000", "-nodefraction=0"]);
-    go.arg(format!("http://{address}/debug/pprof/diytrace?seconds=1{words}"));
+    go.arg(format!("http://{address}{path}"));
     let output = run_to_end(go.env("HOME", folder).env("PPROF_TMPDIR", folder));
     let said = String::from_utf8_lossy(&output.stdout);
     let rows = said.lines().skip_while(|line| !line.trim_start().starts_with("flat")).skip(1);

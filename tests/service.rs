@@ -158,8 +158,15 @@ fn what_cannot_be_answered_is_said_in_a_sentence() {
             }
         }
     }
+    for (method, path, status) in [("POST", "/v1/report", 405), ("PUT", "/metrics", 405), ("POST", "/v1/load/go", 415)]
+    {
+        let answer = ask(service.address, method, path, &[], &[]);
+        assert_eq!(answer.status, status, "{path}");
+        assert!(!answer.error().is_empty(), "{path}");
+    }
     let huge = vec![0u8; (64 << 20) + 1];
-    assert_eq!(ask(service.address, "POST", "/v1/frames", &[], &huge).status, 413);
+    let answer = ask(service.address, "POST", "/v1/frames", &[], &huge);
+    assert!(answer.status == 413 && answer.error().contains("64 MiB"), "{answer:?}");
     assert_eq!(service.get("/healthz").status, 200);
 }
 
@@ -287,7 +294,8 @@ fn who_watches_sees_frames_as_they_come_and_a_profile_of_the_next_seconds() {
     // On a busy machine a second may pass without a frame.
     wait_until("a second has a profile", || {
         let pprof = service.get("/debug/pprof/diytrace?seconds=1");
-        assert!([200, 404].contains(&pprof.status), "{}", said(&pprof.body));
+        // Not yet, after a frame that was long.
+        assert!([200, 404, 503].contains(&pprof.status), "{}", said(&pprof.body));
         pprof.body.starts_with(&[0x1f, 0x8b])
     });
     assert!(said(&service.get("/metrics").body).ends_with("# EOF\n"));

@@ -80,6 +80,8 @@ pub struct Agent {
     bytes: Vec<u8>,
     /// What it has said last of what goes wrong.
     trouble: Option<String>,
+    /// The recording that the service did not take in the last round, as it was away.
+    last: Option<PathBuf>,
     /// Whether the service was away in the last round, or busy.
     is_to_wait: bool,
 }
@@ -91,7 +93,24 @@ impl Agent {
         let memory = Memory::open(&options.spool, options.spool_bytes)?;
         let every = options.every.unwrap_or(USUAL);
         let (tails, names, bytes, looked) = Default::default();
-        Ok(Self { options, client, memory, tails, names, every, looked, bytes, trouble: None, is_to_wait: false })
+        Ok(Self {
+            options,
+            client,
+            memory,
+            tails,
+            names,
+            every,
+            looked,
+            bytes,
+            trouble: None,
+            last: None,
+            is_to_wait: false,
+        })
+    }
+
+    /// The service, as it may be shown.
+    pub fn service(&self) -> &str {
+        self.client.service()
     }
 
     /// Sends until `wait` says that it is to end, then what there is; fails if the service says no, and would again.
@@ -121,7 +140,12 @@ impl Agent {
         }
         self.look();
         let mut told = Told::default();
-        let whole = if is_last { self.tails.keys().cloned().collect() } else { self.turn(&mut told)? };
+        let mut whole = if is_last { self.tails.keys().cloned().collect() } else { self.turn(&mut told)? };
+        // One that takes too long over a slow network does not keep the others waiting for ever.
+        if let Some(last) = self.last.take() {
+            let behind = whole.iter().position(|path| *path > last).unwrap_or(0);
+            whole.rotate_left(behind);
+        }
         for path in whole {
             let Some(tail) = self.tails.get_mut(&path).filter(|tail| !tail.is_done()) else { continue };
             let (names, bytes) = (&mut self.names, &mut self.bytes);
@@ -129,12 +153,15 @@ impl Agent {
                 Ok(Some(answer)) => told.wants(answer.every_ms),
                 Ok(None) => {}
                 Err(error @ Error::Refused { .. }) => return Err(error),
-                // The service is asked once a round.
+                // The service is asked once a round; others begin the next one.
                 Err(error @ Error::Away { .. }) => {
                     told.is_away(&error);
+                    self.last = Some(path);
                     break;
                 }
-                Err(error @ Error::Spool { .. }) => told.trouble = Some(error.to_string()),
+                Err(error @ (Error::Spool { .. } | Error::TooLarge { .. })) => {
+                    told.trouble = Some(format!("{}: {error}", path.display()));
+                }
                 Err(error) => tracing::warn!("{}: {error}", path.display()),
             }
         }
@@ -197,7 +224,9 @@ impl Agent {
                     return Ok(Vec::new());
                 }
                 // It may be one that takes frames alone only, and if it takes none it says so then.
-                Err(Error::Refused { .. }) => whole.extend(together.drain(..).map(|(path, _, _)| path.clone())),
+                Err(Error::Refused { .. } | Error::TooLarge { .. }) => {
+                    whole.extend(together.drain(..).map(|(path, _, _)| path.clone()))
+                }
                 Err(error) => return Err(error),
             }
         }

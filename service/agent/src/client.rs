@@ -18,6 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Most bytes of an answer.
 const MOST_ANSWER: u64 = 256 << 20;
 
+/// A request is waited for longer, by a second for so many bytes.
+const BYTES_A_SECOND: usize = 64 << 10;
+
 /// What the service says of a frame.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Answer {
@@ -74,6 +77,8 @@ impl Sink for Client {
 /// A service.
 pub struct Client {
     agent: ureq::Agent,
+    url: String,
+    /// The same as it is shown: without a password.
     service: String,
     token: Option<String>,
 }
@@ -88,10 +93,15 @@ impl Client {
         }
         let config = ureq::Agent::config_builder().timeout_global(Some(PATIENCE)).http_status_as_error(false);
         let config = config.tls_config(access.tls()?);
-        Ok(Self { agent: config.build().into(), service, token: access.token.clone() })
+        Ok(Self {
+            agent: config.build().into(),
+            service: without_password(&service),
+            url: service,
+            token: access.token.clone(),
+        })
     }
 
-    /// Its address.
+    /// Its address, without a password that may be in it.
     pub fn service(&self) -> &str {
         &self.service
     }
@@ -164,7 +174,7 @@ impl Client {
         patience: Duration,
     ) -> Result<A, Error> {
         let question = serde_json::to_vec(question).map_err(|error| self.away(&error))?;
-        let request = self.agent.post(format!("{}{path}", self.service)).content_type("application/json");
+        let request = self.agent.post(format!("{}{path}", self.url)).content_type("application/json");
         let request = request.config().timeout_global(Some(patience)).build();
         match self.sent(request, &question)? {
             (200, body) => serde_json::from_str(&body).map_err(|error| self.away(&error)),
@@ -181,8 +191,10 @@ impl Client {
 
     fn ask(&self, path: &str, query: &[(&str, String)], body: &[u8]) -> Result<(u16, String), Error> {
         let query = query.iter().map(|(name, value)| (*name, value.as_str()));
-        let request = self.agent.post(format!("{}{path}", self.service)).query_pairs(query).content_type(CONTENT_TYPE);
-        self.sent(request, body)
+        let request = self.agent.post(format!("{}{path}", self.url)).query_pairs(query).content_type(CONTENT_TYPE);
+        // What is large may take its time, as the service lets it.
+        let patience = PATIENCE + Duration::from_secs((body.len() / BYTES_A_SECOND) as u64);
+        self.sent(request.config().timeout_global(Some(patience)).build(), body)
     }
 
     fn sent(&self, mut request: RequestBuilder<WithBody>, body: &[u8]) -> Result<(u16, String), Error> {
@@ -209,7 +221,31 @@ impl Client {
         match status {
             // It may take it later.
             408 | 429 | 500..=599 => Error::Away { service: self.service.clone(), why: said },
+            // What stands before a service may let less through than the service would.
+            413 => Error::TooLarge { service: self.service.clone() },
             _ => Error::Refused { service: self.service.clone(), said },
         }
+    }
+}
+
+/// An address as others may see it.
+fn without_password(address: &str) -> String {
+    match address.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1))) {
+        Some((scheme, host)) => format!("{scheme}://{host}"),
+        None => address.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_sees_a_password() {
+        assert_eq!(without_password("http://user:p@ss@host:1"), "http://host:1");
+        assert_eq!(without_password("http://host:1"), "http://host:1");
+        let client = Client::new("http://user:secret@127.0.0.1:9", &Access::default()).unwrap();
+        let error = client.post("/v1/frames", b"").unwrap_err().to_string();
+        assert!(error.contains("127.0.0.1:9") && !error.contains("secret"), "{error}");
     }
 }

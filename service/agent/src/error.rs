@@ -46,6 +46,12 @@ pub enum Error {
         /// Its words.
         said: String,
     },
+    /// What was sent is more than is let through to the service.
+    #[error("{service} lets no frame of that size through: a proxy before it is to let 64 MiB through")]
+    TooLarge {
+        /// Which service.
+        service: String,
+    },
     /// The service does not answer.
     #[error("{service} does not answer: {why}")]
     Away {

@@ -45,7 +45,9 @@ impl Memory {
         let failed = |source| Error::Spool { folder: folder.to_owned(), source };
         use std::os::unix::fs::DirBuilderExt;
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
-        Ok(Self { folder: folder.to_owned(), most })
+        let memory = Self { folder: folder.to_owned(), most };
+        memory.forget_gone();
+        Ok(memory)
     }
 
     /// What is remembered of a recording, and the reading, if there is one.
@@ -81,6 +83,22 @@ impl Memory {
             let _ = fs::remove_file(self.folder.join(before)); // it only takes room
         }
         Ok(())
+    }
+
+    /// Forgets recordings whose files went while no agent ran.
+    fn forget_gone(&self) {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return };
+        for path in
+            entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|of| of == "json"))
+        {
+            let known = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Remembered>(&text).ok());
+            let session = path.file_stem().and_then(|name| name.to_str());
+            if let (Some(known), Some(session)) = (known, session)
+                && matches!(known.profile.try_exists(), Ok(false))
+            {
+                self.forget(session);
+            }
+        }
     }
 
     /// Forgets a recording whose file is gone.

@@ -34,6 +34,11 @@ struct Rest {
 }
 
 impl KnownNames {
+    /// All are to be sent once more.
+    pub fn forget(&mut self) {
+        self.known.clear();
+    }
+
     /// Adds the places in a recording's frame to those whose names are to be sent, if they were not.
     pub fn add(&mut self, recording: &Path, merged: &Merged) {
         let known: Vec<Option<Option<&HashSet<u64>>>> =

@@ -199,6 +199,10 @@ impl Tail {
                 }
             }
         };
+        // A service that was started anew may have another store.
+        if self.outgoing.was_forgotten() {
+            names.forget();
+        }
         if self.outgoing.told_places() {
             names.add(&self.path, &frame.merged);
         }
@@ -214,6 +218,9 @@ impl Tail {
             family.shrink();
             let followed = Followed::of(family);
             self.followed = self.outgoing.follow(family, &followed).then_some((watched, followed));
+        }
+        if has_ended {
+            self.outgoing = Outgoing::default(); // what it knew of its paths
         }
         remembered.map(|()| Some(answer))
     }

@@ -7,6 +7,9 @@ use diytrace_store::Error;
 
 use crate::views::{Answer, Refusal};
 
+/// Most bytes of what others say of a request.
+const MOST_SAID: usize = 64 << 10;
+
 /// `{"error": "one sentence"}`.
 pub fn error(status: StatusCode, sentence: &str) -> Response {
     let body = serde_json::json!({ "error": sentence }).to_string();
@@ -45,6 +48,28 @@ pub fn told(told: Result<Answer, Refusal>) -> Response {
 /// Too many ask.
 pub fn busy() -> Response {
     error(StatusCode::SERVICE_UNAVAILABLE, "too much is asked at once: come again")
+}
+
+/// What is wrong with a request is told in the same way by whoever finds it, extractors and routers too.
+pub async fn as_json(answer: Response) -> Response {
+    let status = answer.status();
+    let is_json =
+        answer.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/"));
+    if is_json || !(status.is_client_error() || status.is_server_error()) {
+        return answer;
+    }
+    let (head, body) = answer.into_parts();
+    let said = axum::body::to_bytes(body, MOST_SAID).await.unwrap_or_default();
+    let said = String::from_utf8_lossy(&said);
+    let sentence = match said.lines().next().map(str::trim) {
+        Some(sentence) if !sentence.is_empty() => sentence,
+        _ => status.canonical_reason().unwrap_or("it cannot be answered"),
+    };
+    let mut answer = error(status, sentence);
+    if let Some(allowed) = head.headers.get(header::ALLOW) {
+        answer.headers_mut().insert(header::ALLOW, allowed.clone());
+    }
+    answer
 }
 
 /// A body of a type.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::State;
@@ -16,7 +17,7 @@ use crate::arriving::Taken;
 use crate::shared::Service;
 
 /// Most bytes of a frame or names when they are inflated.
-const MOST_INFLATED: u64 = 1 << 30;
+const MOST_INFLATED: u64 = 256 << 20;
 
 /// What has fewer bytes is read where it came: that takes less time than another thread takes to wake up.
 const SMALL: usize = 32 << 10;
@@ -115,6 +116,7 @@ fn tell(service: &Service, bytes: usize, taken: &Taken) -> &'static str {
     let calls = frame.calls();
     counters.calls.fetch_add(calls, Relaxed);
     service.roots.add(frame, *put);
+    service.live.has_come(Duration::from_nanos(u64::try_from(frame.end.saturating_sub(frame.start)).unwrap_or(0)));
     let put = match put {
         Put::Added => "added",
         Put::Grown => "grown",

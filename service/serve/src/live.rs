@@ -1,7 +1,8 @@
 //! Who watches, and what they are told: an event for each frame, and for what is told of load.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use tokio::sync::broadcast::{Receiver, Sender, channel};
@@ -22,12 +23,27 @@ const MOST_WATCHERS: usize = 256;
 pub struct Live {
     events: Sender<(&'static str, Arc<str>)>,
     watchers: AtomicUsize,
+    /// Since when somebody has watched without a pause.
+    since: Mutex<Instant>,
+    /// When the last frame came that was of more than [`SHORT`].
+    long: Mutex<Option<Instant>>,
 }
+
+/// What is no longer was sent by an agent that sends often.
+const SHORT: Duration = Duration::from_secs(1);
+
+/// Until an agent that sends as seldom as nobody watches has sent a frame, and one more.
+const SETTLED: Duration = Duration::from_millis(UNWATCHED_MS + WATCHED_MS);
 
 impl Live {
     /// Nobody yet.
     pub fn new() -> Self {
-        Self { events: channel(MOST_BEHIND).0, watchers: AtomicUsize::new(0) }
+        Self {
+            events: channel(MOST_BEHIND).0,
+            watchers: AtomicUsize::new(0),
+            since: Mutex::new(Instant::now()),
+            long: Mutex::default(),
+        }
     }
 
     /// Tells those who watch: an event of a kind.
@@ -37,6 +53,23 @@ impl Live {
         }
         let text = serde_json::to_string(event).unwrap_or_default(); // of text and numbers only
         let _ = self.events.send((kind, text.into())); // whoever was there may have gone
+    }
+
+    /// A frame has come, of so long.
+    pub fn has_come(&self, span: Duration) {
+        if span > SHORT {
+            *self.long.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        }
+    }
+
+    /// How long it takes until all that agents send is short, while somebody watches: they learn that with the answer to their next frame.
+    pub fn settles_in(&self) -> Duration {
+        let long = *self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        match long {
+            Some(long) if long.elapsed() < SETTLED => SETTLED.saturating_sub(since.elapsed()),
+            _ => Duration::ZERO,
+        }
     }
 
     /// How often agents are to send, in milliseconds.
@@ -57,6 +90,9 @@ impl Watcher {
     pub fn of(live: Arc<Live>) -> Option<Self> {
         let events = live.events.subscribe();
         let before = live.watchers.fetch_add(1, Relaxed);
+        if before == 0 {
+            *live.since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        }
         let watcher = Self { live, events };
         (before < MOST_WATCHERS).then_some(watcher)
     }

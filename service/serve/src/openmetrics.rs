@@ -1,11 +1,12 @@
 //! Metrics in OpenMetrics' text form: the service's own, and what roots have counted.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use diytrace_store::Labels;
 
-use crate::roots::{BOUNDS_NS, Root};
+use crate::roots::{BOUNDS_NS, Root, Sum};
 use crate::shared::Service;
 
 /// Labels of ours: a series that has one of that name has it with `label_` before.
@@ -38,33 +39,34 @@ pub fn written(service: &Service) -> String {
 }
 
 fn of_roots(text: &mut String, roots: &[&Root]) {
-    let labels: Vec<String> = roots.iter().map(|root| labels(root)).collect();
-    let all = || roots.iter().zip(&labels);
+    // Functions of one name, as static ones of several files have, are one: nothing else would tell them apart.
+    let mut all: BTreeMap<String, Sum> = BTreeMap::new();
+    roots.iter().for_each(|root| all.entry(labels(root)).or_default().add(&root.sum));
     let calls =
         "All calls of functions that some code without hooks has called, in frames taken since the service started.";
     family(text, "diytrace_root_calls", "counter", None, calls);
-    for (root, labels) in all() {
-        let _ = writeln!(text, "diytrace_root_calls_total{{{labels}}} {}", root.sum.calls);
+    for (labels, sum) in &all {
+        let _ = writeln!(text, "diytrace_root_calls_total{{{labels}}} {}", sum.calls);
     }
     let time = "Time of those that no recorded function has made, with what they called, less what recording costs.";
     family(text, "diytrace_root_seconds", "counter", Some("seconds"), time);
-    for (root, labels) in all() {
-        let _ = writeln!(text, "diytrace_root_seconds_total{{{labels}}} {}", root.sum.time.ns() / NS_PER_S);
+    for (labels, sum) in &all {
+        let _ = writeln!(text, "diytrace_root_seconds_total{{{labels}}} {}", sum.time.ns() / NS_PER_S);
     }
     let each =
         "How long calls took that returned; one that is up to 6.25% shorter than a bound may be in the bucket above.";
     family(text, "diytrace_root_call_seconds", "histogram", Some("seconds"), each);
-    for (root, labels) in all() {
+    for (labels, sum) in &all {
         let mut calls = 0u64;
         let mut upto = |bucket: usize| {
-            calls = calls.saturating_add(root.sum.buckets.get(&(bucket as u8)).copied().unwrap_or_default());
+            calls = calls.saturating_add(sum.buckets.get(&(bucket as u8)).copied().unwrap_or_default());
             calls
         };
         for (bucket, bound) in BOUNDS_NS.iter().enumerate() {
             let (bound, calls) = (*bound as f64 / NS_PER_S, upto(bucket));
             let _ = writeln!(text, "diytrace_root_call_seconds_bucket{{{labels},le=\"{bound:?}\"}} {calls}");
         }
-        let (calls, time) = (upto(BOUNDS_NS.len()), root.sum.ended.ns() / NS_PER_S);
+        let (calls, time) = (upto(BOUNDS_NS.len()), sum.ended.ns() / NS_PER_S);
         let _ = writeln!(text, "diytrace_root_call_seconds_bucket{{{labels},le=\"+Inf\"}} {calls}");
         let _ = writeln!(text, "diytrace_root_call_seconds_count{{{labels}}} {calls}");
         let _ = writeln!(text, "diytrace_root_call_seconds_sum{{{labels}}} {time}");

@@ -63,7 +63,8 @@ impl Sum {
         self.ended = histogram.mean().unwrap_or_default().times(self.buckets.values().sum());
     }
 
-    fn add(&mut self, other: &Self) {
+    /// Adds another's.
+    pub fn add(&mut self, other: &Self) {
         self.calls = self.calls.saturating_add(other.calls);
         self.time += other.time;
         self.ended += other.ended;

@@ -18,16 +18,26 @@ const LONGEST: u64 = 600;
 /// Until frames of the last moment are there.
 const SETTLED: Duration = Duration::from_millis(600);
 
+/// How much longer than the seconds that were asked for anybody waits: `go tool pprof` does half of them.
+const PATIENCE: f64 = 1.4;
+
 /// `GET /debug/pprof/diytrace?seconds=N`: what is counted in the seconds from now on.
 pub async fn pprof(State(service): State<Arc<Service>>, Query(asked): Query<HashMap<String, String>>) -> Response {
     let Some(seconds) = profile_seconds(&asked) else { return wrong_seconds() };
     let Ok(_place) = service.profiles.try_acquire() else { return answer::busy() };
-    // Agents send often while somebody watches.
-    let watcher = Watcher::of(service.live.clone());
-    let since = SystemTime::now();
-    tokio::time::sleep(Duration::from_secs(seconds) + SETTLED).await;
+    // Agents send often while somebody watches, and until then what they send is of ten seconds: all of it would be told as of the seconds that are asked
+    // for. So those begin later, and whoever asks waits longer, but no longer than `go tool pprof` does.
+    let Some(watcher) = Watcher::of(service.live.clone()) else { return answer::busy() };
+    let (seconds, settles) = (Duration::from_secs(seconds), service.live.settles_in());
+    let (began, longest) = (SystemTime::now(), seconds.mul_f64(PATIENCE));
+    let until = (settles + seconds).min(longest);
+    if until <= settles {
+        let sentence = "nobody has looked lately, so agents send every ten seconds: ask for ten seconds at least, or once more in ten seconds while a page is open";
+        return answer::error(StatusCode::SERVICE_UNAVAILABLE, sentence);
+    }
+    tokio::time::sleep(until + SETTLED).await;
     drop(watcher);
-    let range = [("since", moment(since)), ("until", moment(since + Duration::from_secs(seconds) + SETTLED))];
+    let range = [("since", moment(began + settles)), ("until", moment(began + until + SETTLED))];
     asked::answered(&service, "export/pprof".to_owned(), asked::with(asked, range)).await
 }
 

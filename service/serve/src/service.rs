@@ -137,6 +137,7 @@ fn routes(service: Arc<Service>, guard: Arc<Guard>, bodies: Bodies) -> Router {
         .route("/", get(page::index))
         .route("/page/{file}", get(page::file))
         .fallback(|| async { answer::error(StatusCode::NOT_FOUND, "there is nothing of this name") })
+        .layer(middleware::map_response(answer::as_json))
         .layer(DefaultBodyLimit::disable()) // they are bounded here:
         .layer(middleware::from_fn_with_state(bodies, bodies::read))
         .layer(middleware::from_fn_with_state(guard, access::check))

@@ -142,20 +142,27 @@ pub struct Known {
     pub later: Option<(u64, i64)>,
     /// When the last before it ended.
     pub before: Option<i64>,
+    /// The highest number of a frame.
+    pub highest: Option<u64>,
 }
 
 impl Known {
     /// Whether the frame tells nothing that is not there: it was sent before what is.
     pub fn is_newer_than(&self, frame: &Frame, calls: u64) -> bool {
         match self.later {
-            Some((there, ended)) => !frame.holds_later || (calls, frame.end) <= (there, ended),
+            Some((there, ended)) if frame.holds_later => (calls, frame.end) <= (there, ended),
+            Some((_, ended)) => frame.end <= ended,
             None => self.ended.is_some_and(|ended| ended > frame.end),
         }
     }
 
-    /// Whether a part of its time is in frames before it.
-    pub fn overlap(&self, frame: &Frame) -> bool {
-        self.before.is_some_and(|before| before > frame.start)
+    /// Whether it does not fit to what is there, so that all since the beginning is needed: a part of its time is in others, or what came
+    /// before it is not there any more, as where a store was put back to what it was some time ago.
+    pub fn needs_all(&self, frame: &Frame) -> bool {
+        let is_in_others = self.before.is_some_and(|before| before > frame.start);
+        let is_beside_later = self.later.is_some_and(|(_, ended)| ended < frame.end);
+        let misses_some = self.highest.is_some_and(|highest| frame.sequence > highest.saturating_add(1));
+        is_in_others || !frame.holds_later && (is_beside_later || misses_some)
     }
 }
 

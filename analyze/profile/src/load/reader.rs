@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use diytrace_format::reader::File;
 
 use super::holders::{Holders, Identity};
+use super::lease::{self, Held};
 use super::snapshot::Moment;
 use super::state::Seen;
 use super::watched::Watched;
@@ -34,9 +35,13 @@ impl Reader {
         Self { path, buffer: Vec::new(), seen: Seen::default() }
     }
 
-    /// Whether any process has it mapped, even one that has recorded nothing.
+    /// Whether any process has it mapped, even one that has recorded nothing, or that cannot be seen from here, as in another container.
     pub fn is_mapped(&self) -> bool {
-        Holders::look().of(&Identity::of(&self.path)).next().is_some()
+        match lease::ask(&self.path) {
+            Held::ByNobody => false,
+            Held::BySomebody => true,
+            Held::Unknown => Holders::look().of(&Identity::of(&self.path)).next().is_some(),
+        }
     }
 
     /// Reads it.

@@ -92,7 +92,6 @@ impl Arguments {
         log::to_stderr();
         // From here on a signal is taken between two rounds.
         let signals = Signals::block(&[libc::SIGTERM, libc::SIGINT]);
-        let to = self.to.clone();
         if self.load_worker {
             return self.make_load(&signals);
         }
@@ -105,7 +104,7 @@ impl Arguments {
             let address = listening.map_err(|error| Whole::Elsewhere(error.into()))?;
             tracing::info!("answers http://{address}/debug/pprof/diytrace");
         }
-        tracing::info!("sends to {to}");
+        tracing::info!("sends to {}", agent.service());
         supervisor::is_ready();
         let ended = agent.run(|until: Instant| signals.wait_until(Some(until)).is_some_and(is_to_end));
         ended.map_err(|error: Error| Whole::Elsewhere(error.into()))

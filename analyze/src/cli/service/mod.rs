@@ -9,6 +9,7 @@ mod agent_pprof;
 mod answered;
 mod answers;
 mod delete;
+mod descriptors;
 mod destination;
 mod history;
 mod home;

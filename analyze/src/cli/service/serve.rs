@@ -11,7 +11,7 @@ use diytrace_serve::{LEAST_MEMORY, Options, Retention, Tls, Tokens};
 use diytrace_store::Address;
 
 use super::answers::Answers;
-use super::{home, log, supervisor};
+use super::{descriptors, home, log, supervisor};
 use crate::cli::size::size;
 
 const EXAMPLES: &str = "\
@@ -79,6 +79,7 @@ impl Arguments {
     /// Runs the command.
     pub fn run(self) -> Result<(), Error> {
         log::to_stderr();
+        descriptors::allow_many();
         let store = match self.store {
             Some(store) => store,
             None => usual_store()?,

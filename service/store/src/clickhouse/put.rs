@@ -89,7 +89,7 @@ fn once(store: &mut ClickHouse, frames: &[Frame], ends_with_refused: bool) -> Re
                 puts.push(Ok(Put::Known));
                 continue;
             }
-            () => there.known.overlap(frame).then(|| Error::Overlap { session: frame.session.clone() }),
+            () => there.known.needs_all(frame).then(|| Error::Overlap { session: frame.session.clone() }),
         };
         if let Some(error) = refused {
             puts.push(Err(error));

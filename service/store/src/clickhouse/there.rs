@@ -59,6 +59,7 @@ fn read(row: &mut Reader) -> Option<(String, There)> {
         ended: (same > 0).then_some(ended),
         later: (later > 0).then_some((calls, last)),
         before: (earlier > 0).then_some(before),
+        highest: Some(highest),
     };
     let of_same = |number: u64| (same > 0).then_some(number);
     let (id, sums, told) = (of_same(id), of_same(sums), of_same(told));

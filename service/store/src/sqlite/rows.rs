@@ -157,7 +157,7 @@ fn add(
     if known.is_newer_than(frame, totals.calls) {
         return Ok(Some(Put::Known));
     }
-    if known.overlap(frame) {
+    if known.needs_all(frame) {
         return Ok(None);
     }
     let session = put_session(transaction, series, frame, &head)?;
@@ -245,10 +245,13 @@ fn known(connection: &Connection, frame: &Frame) -> rusqlite::Result<Known> {
     let later =
         "SELECT sum(calls), max(ended) FROM frame WHERE session = ?1 AND sequence >= ?2 HAVING max(sequence) > ?2";
     let later = connection.prepare_cached(later)?.query_row(which, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let highest = "SELECT max(sequence) FROM frame WHERE session = ?1";
+    let highest = connection.prepare_cached(highest)?.query_row([session], |row| row.get(0))?;
     Ok(Known {
         ended: ended("SELECT ended FROM frame WHERE session = ?1 AND sequence = ?2")?,
         later,
         before: ended("SELECT ended FROM frame WHERE session = ?1 AND sequence < ?2 ORDER BY sequence DESC LIMIT 1")?,
+        highest,
     })
 }
 

@@ -139,7 +139,7 @@ impl Sessions {
             self.known.insert(frame.session.clone(), session);
         }
         let Some(session) = self.known.get_mut(&frame.session) else { return Ok(None) };
-        if frame.sequence < session.next || frame.start < session.ended {
+        if frame.sequence != session.next || frame.start < session.ended {
             return Ok(None);
         }
         self.numbers -= session.numbers.len();

@@ -36,6 +36,8 @@ pub struct Outgoing {
     then: Known,
     /// Whether that frame told of places that it did not know.
     told_places: bool,
+    /// Whether whoever receives them has forgotten what it knew.
+    is_forgotten: bool,
     /// What the latest frame told of the recording as a whole.
     fixed: Option<Fixed>,
     /// Of a family that is followed.
@@ -183,6 +185,12 @@ impl Outgoing {
     /// Whoever receives them knows nothing of the recording any more.
     pub fn forgotten(&mut self) {
         self.known = Known::default();
+        self.is_forgotten = true;
+    }
+
+    /// Whether that was so since this was asked last.
+    pub fn was_forgotten(&mut self) -> bool {
+        std::mem::take(&mut self.is_forgotten)
     }
 }
 
