@@ -186,10 +186,10 @@ fn what_cannot_be_answered_is_said_and_reading_needs_no_token_to_write() {
         ("SelectSeries", "{\"profileTypeID\": \"cpu\"}", 400, "invalid_argument", "`cpu` is no profile type"),
         (
             "SelectMergeStacktraces",
-            "{\"profileTypeID\": \"diytrace:calls:count\", \"labelSelector\": \"{a!=\\\"b\\\"}\"}",
+            "{\"profileTypeID\": \"diytrace:calls:count\", \"labelSelector\": \"{a=~\\\"b(c|d)\\\"}\"}",
             400,
             "invalid_argument",
-            "only = and =~",
+            "only . .* .+ and |",
         ),
         (
             "SelectSeries",

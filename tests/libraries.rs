@@ -30,6 +30,39 @@ fn calls_into_a_library_and_back() {
     });
 }
 
+/// The next function of a name was looked up when it was called first: under the loader's lock, which whoever waits for the call may hold; and a
+/// look-up takes the text of an earlier error away. The output is that of a run without the recorder.
+#[test]
+fn a_constructor_that_waits_for_a_thread() {
+    each_build("waiting-constructor.c", |program| {
+        let library = program.folder.join("waiting.so");
+        for what in ["syscall", "prctl", "name", "fork"] {
+            let recorded = program.record().arg(&library).arg(what).run();
+            assert_eq!(recorded.stdout, "an error\nopened\n", "{what}");
+        }
+    });
+}
+
+/// What is wrong is said while the recorder is loaded. Later, standard error may be the program's data.
+#[test]
+fn nothing_is_written_where_standard_error_was() {
+    each_build("standard-error-is-data.c", |program| {
+        let library = program.folder.join("data.so");
+        for (variable, value) in [("OUT", "/proc/nothing/here"), ("CLOCK", "sundial")] {
+            let recorded = program.record().arg(&library).set(variable, value).complaining().run();
+            assert_eq!((&*recorded.stdout, &*recorded.stderr), ("one\ntwo\n", ""), "{variable}");
+        }
+    });
+}
+
+/// What the recorder computes leaves no note in the program's processor state.
+#[test]
+fn no_number_was_rounded_before_the_program_begins() {
+    each_build("rounded.c", |program| {
+        assert_eq!(program.record().run().stdout, "0 0\n");
+    });
+}
+
 #[test]
 fn libraries_that_are_loaded_later() {
     each_build("plugins.c", |program| {

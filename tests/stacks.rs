@@ -105,6 +105,30 @@ fn that_are_suspended_while_the_threads_own_goes_on() {
     });
 }
 
+/// In a calibration window their calls were taken for bodies inlined into the call that had resumed them, and that one for left: for good.
+#[test]
+fn that_give_way_in_code_without_hooks() {
+    each_build("resumed-without-hooks.c", |program| {
+        for windows in ["0", "3", "30"] {
+            let report = program.record().args(&["200", "300"]).set("WINDOWS", windows).run().report();
+            report.assert_calls(
+                "1 main
+                 60_000 main → leaf
+                 200 main → resume
+                 200 resume
+                 2 resume → body
+                 2 body
+                 398 body → leaf
+                 200 body → step
+                 200 step
+                 1_598 step → leaf
+                 61_996 leaf",
+            );
+            assert_eq!(report.unwound, 0, "{windows}");
+        }
+    });
+}
+
 /// In a calibration window the frame of a call that was left stays below that of the call in its place. Nothing that lay further out was found
 /// any more when that one's stack was switched: the coroutine's calls, and then those of `main`, were other calls' for good.
 #[test]

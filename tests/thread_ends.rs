@@ -4,7 +4,7 @@ mod common;
 
 use std::os::unix::fs::MetadataExt;
 
-use common::each_build;
+use common::{builds, each_build, fixture_with};
 
 #[test]
 fn two_hundred_and_fifty_six_at_once() {
@@ -50,6 +50,16 @@ fn destructors_in_thousands_of_threads_leave_a_small_file() {
         let size = profile.metadata().unwrap().blocks() * 512;
         assert!(size < 4 << 20, "{size} bytes");
     });
+}
+
+/// Who unwinds a thread that is cancelled in a hook finds the program behind it: it ended there, and what was locked stayed so.
+#[test]
+fn cancelled_anywhere_all_is_undone_that_was_begun() {
+    for build in builds() {
+        let program = fixture_with("thread-ends.c", *build, &["-fexceptions"]).unwrap();
+        // Its output is held against that of a run without the recorder.
+        program.record().args(&["asynchronous", "300"]).run();
+    }
 }
 
 #[test]

@@ -42,8 +42,9 @@ const MOST_ROUNDS: usize = 255;
 /// The clock's rate is taken over the same time.
 const ENOUGH_NS: u64 = 400_000;
 /// How far a program's hooks may be from the loop's, whose code and data are all in the first cache: the difference
-/// seen between the loop and whole programs (see benches/README.md), as a fraction of the cost.
-const UNLIKENESS: f64 = 0.5;
+/// seen between the loop and whole programs (see benches/README.md), as a part of the cost. (No fractions: they would leave the program the
+/// processor's note that something was rounded.)
+const UNLIKENESS: u64 = 2;
 
 type Hook = unsafe extern "C" fn(usize, usize);
 
@@ -124,7 +125,7 @@ unsafe fn rounds(thread: *mut Thread, which: u32, since: Anchor, hooks: &Hooks) 
         Costs {
             inner: inner.min(total),
             outer: total.saturating_sub(inner),
-            error: spread + (total as f64 * UNLIKENESS) as u64,
+            error: spread + total / UNLIKENESS,
             untimed,
         }
     }

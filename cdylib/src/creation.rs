@@ -27,6 +27,21 @@ pub fn is_secure_execution() -> bool {
     initial_stack::auxiliary(libc::AT_SECURE).is_some_and(|is_secure| is_secure != 0)
 }
 
+/// Whether the program's own code runs: the descriptor of standard error may be that of a file of its own by now.
+static IS_LOADED: AtomicBool = AtomicBool::new(false);
+
+/// Called when the library is loaded.
+pub fn has_loaded() {
+    IS_LOADED.store(true, Ordering::Relaxed);
+}
+
+/// Says what is wrong on standard error, while that is known to be what it is.
+fn complain(line: &Line) {
+    if !IS_LOADED.load(Ordering::Relaxed) {
+        sys::complain(line.bytes());
+    }
+}
+
 /// Makes a family. `None` if there is no place for its file, which is said once, on standard error.
 fn create(hooks: &Hooks) -> Option<&'static Family> {
     let _blocked = SignalsBlocked::new();
@@ -42,7 +57,7 @@ fn create(hooks: &Hooks) -> Option<&'static Family> {
     for bad in settings.bad.iter().flatten() {
         let mut line = Line::new();
         let _ = writeln!(line, "diytrace: {}", Complaint(bad));
-        sys::complain(line.bytes());
+        complain(&line);
     }
     let filter = memory::keep_value(Filter::new(&settings).ok()?)?;
     let place = match Place::open(&settings, started_unix_ns) {
@@ -50,7 +65,7 @@ fn create(hooks: &Hooks) -> Option<&'static Family> {
         Err(problem) => {
             let mut line = Line::new();
             let _ = writeln!(line, "diytrace: nothing is recorded, as {} {}", Bytes(settings.out), problem.sentence());
-            sys::complain(line.bytes());
+            complain(&line);
             return None;
         }
     };

@@ -13,17 +13,26 @@ use core::ffi::CStr;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use profile::Arena;
 
+static NEXT_FORK: AtomicUsize = AtomicUsize::new(0);
+
 /// Functions of libc's that, as a rule, do not come back.
 const NAMES: [&CStr; 9] =
     [c"execve", c"execv", c"execvp", c"execvpe", c"execl", c"execlp", c"execle", c"fexecve", c"daemon"];
 
 static NEXT: [AtomicUsize; NAMES.len()] = [const { AtomicUsize::new(0) }; NAMES.len()];
 
-/// Finds the next of each: not when one is called, as the loader's lock may be held for good in a child of `fork`.
+/// Finds the next of each: not when one is called, as the loader's lock may be held for good in a child of `fork`, or
+/// by a library's constructor that waits for the thread that calls it.
 pub fn find_next() {
     for (place, name) in NEXT.iter().zip(NAMES) {
         sys::next(place, name);
     }
+    next_fork();
+}
+
+/// The address of the next `fork`.
+pub fn next_fork() -> usize {
+    sys::next(&NEXT_FORK, c"fork")
 }
 
 /// Called on one of [`NAMES`], before the next of that name is, whose address it returns.

@@ -2,13 +2,11 @@
 
 use crate::arch;
 use crate::arch::{exit_by, pass_on};
-use crate::departure::before;
+use crate::departure::{before, next_fork};
 use crate::family;
 use crate::lifecycle::leaving;
 use crate::ring;
 use crate::seccomp::{on_prctl, on_setname, on_syscall};
-use crate::sys;
-use core::sync::atomic::AtomicUsize;
 
 exit_by!(_exit, leaving, "`_exit` of the program: says in the profile that the process ended by itself, then goes on.");
 exit_by!(_Exit, leaving, "The same under its C99 name.");
@@ -29,7 +27,6 @@ pass_on!(syscall, on_syscall, "`syscall` of the program, which may restrict its 
 
 /// Called on `fork`, before the next one is, whose address it returns: the child finds frames of all calls that are open.
 pub extern "C" fn on_fork() -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
     if arch::is_relocated()
         && let Some(family) = family::get()
     {
@@ -45,5 +42,5 @@ pub extern "C" fn on_fork() -> usize {
         // The hook of an unfinished slot goes on in both.
         thread.ring_is_retired.set(thread.ring_is_retired.get() || thread.unfinished.get() != 0);
     }
-    sys::next(&NEXT, c"fork")
+    next_fork()
 }

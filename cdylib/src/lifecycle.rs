@@ -11,6 +11,7 @@ use crate::family::{self, Family};
 use crate::hooks;
 use crate::modules;
 use crate::off_cpu;
+use crate::seccomp;
 use crate::switches;
 use crate::sys;
 use crate::thread_registry;
@@ -35,6 +36,7 @@ extern "C" fn loaded() {
     } else if family::get().is_none() && modules::any_instrumented() {
         creation::family(&hooks::OWN);
     }
+    creation::has_loaded();
 }
 
 /// The program ends by `exit`, or the library is unloaded.
@@ -43,12 +45,15 @@ extern "C" fn unloaded() {
 }
 
 static NEXT_EXIT: AtomicUsize = AtomicUsize::new(0);
+static NEXT_DLCLOSE: AtomicUsize = AtomicUsize::new(0);
 
 /// What needs libc: the next `_exit`, and a key whose destructor tells that a thread ends.
 fn prepare() {
     clock::find_libcs();
     departure::find_next();
     address_limit::find_next();
+    seccomp::find_next();
+    sys::next(&NEXT_DLCLOSE, c"dlclose");
     switches::watch_forks();
     // SAFETY: all are called as their manuals say; the key's destructor and the handler have the right types.
     unsafe {
@@ -74,13 +79,7 @@ unsafe extern "C" {
 /// As for `dlclose`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn dlclose(library: *mut c_void) -> i32 {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    let mut next = NEXT.load(Ordering::Relaxed);
-    if next == 0 {
-        // SAFETY: as the manual says.
-        next = unsafe { libc::dlsym(libc::RTLD_NEXT, c"dlclose".as_ptr()) }.expose_provenance();
-        NEXT.store(next, Ordering::Relaxed);
-    }
+    let next = sys::next(&NEXT_DLCLOSE, c"dlclose");
     if next == 0 {
         return -1;
     }

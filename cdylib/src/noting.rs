@@ -42,7 +42,9 @@ pub unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook:
                 return false;
             }
             let bodies = thread.ring_bodies.get();
-            let is_body = is_inlined(&*thread.top.get(), site, hook, sp) && bodies < BODIES;
+            // A body lies in the base's frame; what is called elsewhere below it, as on a coroutine's stack, does not.
+            let base = &*thread.top.get();
+            let is_body = base.sp == sp && is_inlined(base, site, hook, sp) && bodies < BODIES;
             if is_body && note(thread, RingSlot::enter(event(function, site, hook, sp))) {
                 thread.ring_body_functions[bodies].set(function);
                 thread.ring_bodies.set(bodies + 1);

@@ -29,6 +29,13 @@ static NEXT_PRCTL: AtomicUsize = AtomicUsize::new(0);
 static NEXT_SETNAME: AtomicUsize = AtomicUsize::new(0);
 static NEXT_SYSCALL: AtomicUsize = AtomicUsize::new(0);
 
+/// Finds the next of each: not when one is called, as the loader's lock may be held by who waits for that, a library's constructor.
+pub fn find_next() {
+    sys::next(&NEXT_PRCTL, c"prctl");
+    sys::next(&NEXT_SYSCALL, c"syscall");
+    sys::next(&NEXT_SETNAME, c"pthread_setname_np");
+}
+
 /// Called on `prctl`, before the next one is, whose address it returns.
 pub extern "C" fn on_prctl(option: i32, argument: usize) -> usize {
     if matches!((option, argument), (PR_SET_SECCOMP, SECCOMP_MODE_STRICT) | (libc::PR_SET_TSC, PR_TSC_SIGSEGV)) {

@@ -1,6 +1,8 @@
 //! Code that only an assembler can write for what the program calls: the hooks' entry points and their noting path, and
 //! functions of libc's that are passed on.
 
+// All have unwind information: who unwinds a thread that is cancelled in one of them, or shows a backtrace from a handler, finds the program behind it.
+
 /// A hook that instrumented code calls. It passes on what a compiler's function could not see: its own return address and
 /// the stack pointer. Where the stack is not aligned as is agreed on (by a thunk, a JIT, `-mpreferred-stack-boundary=3`), it is made so.
 ///
@@ -13,6 +15,7 @@ macro_rules! entry_hook {
         #[unsafe(link_section = $section)]
         pub unsafe extern "C" fn $name(_function: usize, _site: usize) {
             core::arch::naked_asm!(
+                ".cfi_startproc",
                 "mov rdx, [rsp]",
                 "mov rcx, rsp",
                 "test cl, 8",
@@ -20,12 +23,18 @@ macro_rules! entry_hook {
                 "jmp {to}",
                 "2:",
                 "push rbp",
+                ".cfi_adjust_cfa_offset 8",
+                ".cfi_rel_offset rbp, 0",
                 "mov rbp, rsp",
+                ".cfi_def_cfa_register rbp",
                 "and rsp, -16",
                 "call {to}",
                 "mov rsp, rbp",
                 "pop rbp",
+                ".cfi_def_cfa rsp, 8",
+                ".cfi_restore rbp",
                 "ret",
+                ".cfi_endproc",
                 ".p2align 6",
                 to = sym $to
             )
@@ -39,7 +48,14 @@ macro_rules! own_hook {
         #[doc = $doc]
         #[unsafe(naked)]
         unsafe extern "C" fn $name(_function: usize, _site: usize) {
-            core::arch::naked_asm!("mov rdx, [rsp]", "mov rcx, rsp", "jmp {}", sym $to)
+            core::arch::naked_asm!(
+                ".cfi_startproc",
+                "mov rdx, [rsp]",
+                "mov rcx, rsp",
+                "jmp {}",
+                ".cfi_endproc",
+                sym $to
+            )
         }
     };
 }
@@ -102,6 +118,7 @@ macro_rules! noting_hook {
         #[unsafe(naked)]
         pub unsafe extern "C" fn $name(_function: usize, _site: usize, _hook: usize, _sp: usize, _thread: *mut $crate::thread::Thread) {
             core::arch::naked_asm!(
+                ".cfi_startproc",
                 "test r8, r8",
                 "je 7f",
                 "cmp qword ptr [r8 + {live}], {noting}",
@@ -158,6 +175,7 @@ macro_rules! noting_hook {
                 "9:",
                 "mov r9, rax",
                 "jmp {late}",
+                ".cfi_endproc",
                 live = const core::mem::offset_of!($crate::thread::Thread, live),
                 noting = const $crate::thread::live::RING,
                 twice = const $crate::thread::live::RING_TWICE,
@@ -202,7 +220,17 @@ macro_rules! exit_by {
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(_status: i32) -> ! {
-            core::arch::naked_asm!("push rdi", "call {}", "pop rdi", "jmp rax", sym $before)
+            core::arch::naked_asm!(
+                ".cfi_startproc",
+                "push rdi",
+                ".cfi_adjust_cfa_offset 8",
+                "call {}",
+                "pop rdi",
+                ".cfi_adjust_cfa_offset -8",
+                "jmp rax",
+                ".cfi_endproc",
+                sym $before
+            )
         }
     };
 }
@@ -216,23 +244,39 @@ macro_rules! pass_on {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name() {
             core::arch::naked_asm!(
+                ".cfi_startproc",
                 "push rax",
+                ".cfi_adjust_cfa_offset 8",
                 "push rdi",
+                ".cfi_adjust_cfa_offset 8",
                 "push rsi",
+                ".cfi_adjust_cfa_offset 8",
                 "push rdx",
+                ".cfi_adjust_cfa_offset 8",
                 "push rcx",
+                ".cfi_adjust_cfa_offset 8",
                 "push r8",
+                ".cfi_adjust_cfa_offset 8",
                 "push r9",
+                ".cfi_adjust_cfa_offset 8",
                 "call {}",
                 "mov r11, rax",
                 "pop r9",
+                ".cfi_adjust_cfa_offset -8",
                 "pop r8",
+                ".cfi_adjust_cfa_offset -8",
                 "pop rcx",
+                ".cfi_adjust_cfa_offset -8",
                 "pop rdx",
+                ".cfi_adjust_cfa_offset -8",
                 "pop rsi",
+                ".cfi_adjust_cfa_offset -8",
                 "pop rdi",
+                ".cfi_adjust_cfa_offset -8",
                 "pop rax",
+                ".cfi_adjust_cfa_offset -8",
                 "jmp r11",
+                ".cfi_endproc",
                 sym $before,
             )
         }
