@@ -158,7 +158,7 @@ fn what_cannot_be_answered_is_said_in_a_sentence() {
             }
         }
     }
-    for (method, path, status) in [("POST", "/v1/report", 405), ("PUT", "/metrics", 405), ("POST", "/v1/load/go", 415)]
+    for (method, path, status) in [("POST", "/v1/report", 405), ("PUT", "/metrics", 405), ("POST", "/v1/load/go", 400)]
     {
         let answer = ask(service.address, method, path, &[], &[]);
         assert_eq!(answer.status, status, "{path}");
