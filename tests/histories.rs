@@ -8,6 +8,7 @@ use std::env;
 use std::fs::{self, File};
 use std::mem::offset_of;
 use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, sleep};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -42,6 +43,22 @@ fn set_clock(program: &Endless, seconds: i64) {
     }
 }
 
+/// Ends all services, and some time later has them go on with the store that they had.
+fn put_back(folder: &Path, services: &mut [Service], ms: u64) {
+    let files = || ["s.db", "s.db-wal"].map(|name| (folder.join(name), folder.join(format!("{name}.then"))));
+    services.iter_mut().for_each(Service::kill);
+    files().iter().for_each(|(file, then)| drop(fs::copy(file, then)));
+    services.iter_mut().for_each(Service::start_again);
+    sleep(Duration::from_millis(ms));
+    services.iter_mut().for_each(Service::kill);
+    for (file, then) in files() {
+        let _ = fs::remove_file(&file);
+        let _ = fs::rename(then, file);
+    }
+    let _ = fs::remove_file(folder.join("s.db-shm"));
+    services.iter_mut().for_each(Service::start_again);
+}
+
 fn history(seed: u64) {
     let mut random = Random(seed);
     let what = format!("DIYTRACE_SEED={seed}");
@@ -59,7 +76,7 @@ fn history(seed: u64) {
     let mut story = vec![services.len() as u64, hours.unsigned_abs()];
     for _ in 0..6 {
         sleep(Duration::from_millis(20 + random.below(200)));
-        let event = random.below(9);
+        let event = random.below(10);
         story.push(event);
         match event {
             0 => {
@@ -81,6 +98,8 @@ fn history(seed: u64) {
                 let _ = fs::remove_dir_all(folder.join("spool"));
                 sends = agent(&mut random, &program, &to);
             }
+            // The machine of the store had a moment that is lost: it is what it was some time ago.
+            8 => put_back(&folder, &mut services, random.below(300)),
             6 => services[random.below(services.len() as u64) as usize].set_room(false),
             7 => sends.set_room(false),
             // Somebody puts the whole recording in meanwhile.

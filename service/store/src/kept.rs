@@ -157,11 +157,11 @@ impl Known {
     }
 
     /// Whether it does not fit to what is there, so that all since the beginning is needed: a part of its time is in others, or what came
-    /// before it is not there any more, as where a store was put back to what it was some time ago.
+    /// before it is not there any more, as where a store is new, or was put back to what it was some time ago.
     pub fn needs_all(&self, frame: &Frame) -> bool {
         let is_in_others = self.before.is_some_and(|before| before > frame.start);
         let is_beside_later = self.later.is_some_and(|(_, ended)| ended < frame.end);
-        let misses_some = self.highest.is_some_and(|highest| frame.sequence > highest.saturating_add(1));
+        let misses_some = frame.sequence > self.highest.map_or(0, |highest| highest.saturating_add(1));
         is_in_others || !frame.holds_later && (is_beside_later || misses_some)
     }
 }
