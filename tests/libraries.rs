@@ -55,6 +55,19 @@ fn nothing_is_written_where_standard_error_was() {
     });
 }
 
+/// Making the profile takes more stack than a small one has: this ended the program, or wrote to what lies behind. Nothing is recorded until a call
+/// comes on a larger one, and the report says of how many calls.
+#[test]
+fn first_calls_on_a_small_stack() {
+    each_build("small-first-stack.c", |program| {
+        let library = program.folder.join("small.so");
+        for how in ["thread", "handler"] {
+            let report = program.record().arg(&library).arg(how).run().report();
+            assert_eq!((report.function("work").calls, report.lost_calls), (1, 1000), "{how}");
+        }
+    });
+}
+
 /// What the recorder computes leaves no note in the program's processor state.
 #[test]
 fn no_number_was_rounded_before_the_program_begins() {

@@ -9,6 +9,7 @@ use crate::line;
 use crate::memory;
 use crate::modules;
 use crate::settings::{Bad, Settings};
+use crate::stack;
 use crate::sys::{self, Fd, SignalsBlocked};
 use core::ffi::CStr;
 use core::fmt::{self, Write};
@@ -325,16 +326,24 @@ impl Family {
 
 /// The family of this program; made if there is none. `None` if there can be none.
 pub fn family(hooks: &Hooks) -> Option<&'static Family> {
-    family::get().or_else(|| make(hooks))
+    family::get().or_else(|| if may_make() { make(hooks) } else { None })
 }
+
+/// Whether there can be one, and a stack to make it on. Where only a library has hooks that is opened later, its first call may be on one that is
+/// too small: then there is none yet.
+#[cold]
+#[inline(never)]
+fn may_make() -> bool {
+    !family::is_off() && (!IS_LOADED.load(Ordering::Relaxed) || stack::has_room(ROOM))
+}
+
+/// What that takes of a stack, and some more.
+const ROOM: usize = 32 << 10;
 
 /// Apart, as it takes 13 KB of stack: a thread that finds the family may have no more than that.
 #[cold]
 #[inline(never)]
 fn make(hooks: &Hooks) -> Option<&'static Family> {
-    if family::is_off() {
-        return None;
-    }
     // Several threads may come here at once; each makes a family, one of them is taken.
     let Some(new) = create(hooks) else {
         family::turn_off();

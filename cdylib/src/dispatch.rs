@@ -53,10 +53,13 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize, hooks:
 
 /// Counts a call of a thread for which there was no memory.
 fn count_without_state(function: usize) {
-    if let Some(family) = family::get()
-        && (family.settings.root.is_empty() || roots::is_root(family, function))
-    {
-        family.count_by_function(function);
+    match family::get() {
+        Some(family) if family.settings.root.is_empty() || roots::is_root(family, function) => {
+            family.count_by_function(function);
+        }
+        Some(_) => {}
+        // The stack has no room for making it.
+        None => _ = EARLY_CALLS.fetch_add(1, Ordering::Relaxed),
     }
 }
 

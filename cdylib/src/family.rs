@@ -429,8 +429,8 @@ pub fn is_off() -> bool {
 
 const _: () = assert!(size_of::<Process>() <= GRANULE);
 
-/// Calls made before the loader has made this library ready to run: by resolvers of other libraries' IFUNCs. They have no
-/// place but this, and count as lost.
+/// Calls made before the loader has made this library ready to run: by resolvers of other libraries' IFUNCs; or before there was a family, on a
+/// stack that has no room for making one. They have no place but this, and count as lost.
 pub static EARLY_CALLS: AtomicU64 = AtomicU64::new(0);
 
 /// A page that reads as zeros after a fork.

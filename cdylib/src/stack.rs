@@ -27,6 +27,20 @@ const GROWTH: usize = 64 << 20;
 /// What can be read or not as a whole.
 const PAGE: usize = 4 << 10;
 
+/// Whether so many bytes of the stack that this runs on are there, as far as anybody can tell.
+pub fn has_room(bytes: usize) -> bool {
+    let here = 0u8;
+    let sp = (&raw const here).addr();
+    let (start, end) = sys::alternate_stack();
+    if (start..end).contains(&sp) {
+        return sp - start >= bytes;
+    }
+    // The first thread's grows as it is used. Where memory may not be asked after, nobody knows.
+    let process = sys::getpid();
+    let is_there = |below: usize| sys::read_memory(process, sp.saturating_sub(below), &mut [0]);
+    sys::gettid() == process || !is_there(0) || (PAGE..=bytes).step_by(PAGE).all(is_there)
+}
+
 /// Whether two stack pointers lie on one stack.
 ///
 /// This is asked of every open call whenever code runs on another stack, and a program may have thousands of stacks: so mappings
