@@ -180,6 +180,7 @@ impl Client {
             (200, body) => serde_json::from_str(&body).map_err(|error| self.away(&error)),
             (status, body) => match self.not_taken(status, &body) {
                 Error::Refused { service, said } => Err(Error::Denied { service, status, said }),
+                Error::TooLarge { service } => Err(Error::Denied { service, status, said: body }),
                 error => Err(error),
             },
         }
