@@ -167,11 +167,15 @@ fn a_network_that_is_cut_loses_nothing_of_any_host() {
     wait_until("both hosts are heard of", || stored(0) > 0 && stored(1) > 0);
     first.cut(1);
     sleep(Duration::from_secs(number("DIYTRACE_CUT_S").unwrap_or(CUT)));
-    let before = [stored(0), stored(1)];
-    wait_until("the other host goes on", || stored(1) > before[1]);
-    assert_eq!(stored(0), before[0], "nothing comes through a wire that is cut");
+    // What had come before is in the store a moment later, however busy the machine is.
+    wait_until("only the other host goes on", || {
+        let before = [stored(0), stored(1)];
+        wait_until("the other host goes on", || stored(1) > before[1] + 10_000);
+        stored(0) == before[0]
+    });
+    let before = stored(0);
     first.mend(1);
-    wait_until("what was counted meanwhile has come", || stored(0) > before[0]);
+    wait_until("what was counted meanwhile has come", || stored(0) > before);
     programs.iter_mut().for_each(Endless::stop);
     assert!(agents.into_iter().all(Running::end));
     for (program, name) in programs.iter().zip(names) {

@@ -247,7 +247,7 @@ fn a_thousand_who_say_nothing_keep_nobody_waiting() {
 fn who_supervises_them_is_told_when_they_are_ready() {
     let folder = tempfile::tempdir().unwrap();
     let socket = UnixDatagram::bind(folder.path().join("notify")).unwrap();
-    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
     let nowhere = "http://127.0.0.1:9";
     for arguments in [
         &["serve", "--listen", "127.0.0.1:0", "--store", "s.db"][..],

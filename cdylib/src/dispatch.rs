@@ -57,9 +57,9 @@ fn count_without_state(function: usize) {
         Some(family) if family.settings.root.is_empty() || roots::is_root(family, function) => {
             family.count_by_function(function);
         }
-        Some(_) => {}
         // The stack has no room for making it.
-        None => _ = EARLY_CALLS.fetch_add(1, Ordering::Relaxed),
+        None if !family::is_off() => _ = EARLY_CALLS.fetch_add(1, Ordering::Relaxed),
+        _ => {}
     }
 }
 

@@ -179,8 +179,9 @@ impl Client {
         match self.sent(request, &question)? {
             (200, body) => serde_json::from_str(&body).map_err(|error| self.away(&error)),
             (status, body) => match self.not_taken(status, &body) {
-                Error::Refused { service, said } => Err(Error::Denied { service, status, said }),
-                Error::TooLarge { service } => Err(Error::Denied { service, status, said: body }),
+                Error::Refused { service, said } | Error::TooLarge { service, said } => {
+                    Err(Error::Denied { service, status, said })
+                }
                 error => Err(error),
             },
         }
@@ -223,7 +224,7 @@ impl Client {
             // It may take it later.
             408 | 429 | 500..=599 => Error::Away { service: self.service.clone(), why: said },
             // What stands before a service may let less through than the service would.
-            413 => Error::TooLarge { service: self.service.clone() },
+            413 => Error::TooLarge { service: self.service.clone(), said },
             _ => Error::Refused { service: self.service.clone(), said },
         }
     }

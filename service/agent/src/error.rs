@@ -47,10 +47,12 @@ pub enum Error {
         said: String,
     },
     /// What was sent is more than is let through to the service.
-    #[error("{service} lets no frame of that size through: a proxy before it is to let 64 MiB through")]
+    #[error("{service} lets no frame of that size through ({said}): a proxy before it is to let 64 MiB through")]
     TooLarge {
         /// Which service.
         service: String,
+        /// What was said.
+        said: String,
     },
     /// The service does not answer.
     #[error("{service} does not answer: {why}")]

@@ -27,6 +27,7 @@ mod events;
 mod frames;
 mod live;
 mod load;
+mod memory;
 mod openmetrics;
 mod page;
 mod querier;
@@ -44,8 +45,9 @@ mod views;
 
 pub use alone::{Counted, Readings, answer_alone};
 pub use error::Error;
+pub use memory::Memory;
 pub use retention::Retention;
-pub use service::{LEAST_MEMORY, Options, run};
+pub use service::{Options, run};
 pub use tls::Tls;
 pub use tokens::Tokens;
 pub use views::{Answer, Refusal, Views};

@@ -33,7 +33,7 @@ pub struct Live {
 const SHORT: Duration = Duration::from_secs(1);
 
 /// Until an agent that sends as seldom as nobody watches has sent a frame, and one more.
-const SETTLED: Duration = Duration::from_millis(UNWATCHED_MS + WATCHED_MS);
+const UNTIL_ALL_KNOW: Duration = Duration::from_millis(UNWATCHED_MS + WATCHED_MS);
 
 impl Live {
     /// Nobody yet.
@@ -67,7 +67,7 @@ impl Live {
         let long = *self.long.lock().unwrap_or_else(PoisonError::into_inner);
         let since = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
         match long {
-            Some(long) if long.elapsed() < SETTLED => SETTLED.saturating_sub(since.elapsed()),
+            Some(long) if long.elapsed() < UNTIL_ALL_KNOW => UNTIL_ALL_KNOW.saturating_sub(since.elapsed()),
             _ => Duration::ZERO,
         }
     }

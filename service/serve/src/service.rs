@@ -18,15 +18,13 @@ use tower_http::set_header::SetResponseHeaderLayer;
 
 use crate::access::Guard;
 use crate::bodies::Bodies;
+use crate::memory::Memory;
 use crate::shared::{Ending, Service};
 use crate::tls::Secure;
 use crate::{
     Error, Retention, Tls, Tokens, Views, access, answer, asked, bodies, connection, events, frames, load, page,
     querier, retention, sampled, scraped,
 };
-
-/// The least that it can do with.
-pub const LEAST_MEMORY: usize = 256 << 20;
 
 /// How long open requests have when it ends.
 const GRACE: Duration = Duration::from_secs(5);
@@ -41,8 +39,8 @@ pub struct Options {
     pub tokens: Option<Tokens>,
     /// How long slices stay.
     pub retention: Retention,
-    /// Most bytes of what it remembers, and of what waits: at least [`LEAST_MEMORY`].
-    pub memory: usize,
+    /// For what it remembers, and for what waits.
+    pub memory: Memory,
     /// The certificate that it shows; `None`: it speaks plain HTTP.
     pub tls: Option<Tls>,
 }
@@ -57,9 +55,8 @@ pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAdd
     let store = diytrace_store::open(&store, true)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Error::System)?;
     let (end, ending) = watch::channel(false);
-    let memory = memory.max(LEAST_MEMORY);
     let service = Arc::new(Service::new(store, views, memory, Ending(ending)).map_err(Error::System)?);
-    let bodies = Bodies::with_room(memory / 4);
+    let bodies = Bodies::with_room(memory.bodies());
     let guard = Arc::new(Guard { tokens });
     let served = runtime.block_on(async move {
         let failed = |source| Error::Listen { address: listen, source };

@@ -14,6 +14,7 @@ use crate::answer;
 use crate::arriving::Arriving;
 use crate::desk::Desk;
 use crate::live::Live;
+use crate::memory::Memory;
 use crate::roots::Roots;
 use crate::runs::Runs;
 use crate::views::Views;
@@ -71,10 +72,9 @@ pub struct Service {
 }
 
 impl Service {
-    /// With as many threads for what takes long as there are processors. Of so many bytes of memory it takes nine sixteenths for what it knows
-    /// of recordings and builds, and for frames that wait.
-    pub fn new(mut store: Stored, views: Arc<dyn Views>, memory: usize, ending: Ending) -> io::Result<Self> {
-        store.bound_memory(memory / 16 * 5);
+    /// With as many threads for what takes long as there are processors.
+    pub fn new(mut store: Stored, views: Arc<dyn Views>, memory: Memory, ending: Ending) -> io::Result<Self> {
+        store.bound_memory(memory.store());
         let threads = std::thread::available_parallelism().map_or(2, usize::from);
         let store = Arc::new(Mutex::new(store));
         Ok(Self {
@@ -85,8 +85,8 @@ impl Service {
             counters: Counters::default(),
             roots: Roots::default(),
             ending,
-            incoming: Arc::new(Incoming::bounded(memory / 16 * 3)),
-            arriving: Arriving::into_store(store.clone(), memory / 16)?,
+            incoming: Arc::new(Incoming::bounded(memory.recordings())),
+            arriving: Arriving::into_store(store.clone(), memory.frames())?,
             profiles: Semaphore::new(MOST_PROFILES),
             store,
             threads: Arc::new(Semaphore::new(threads)),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use diytrace_profile::error::Error;
-use diytrace_serve::{LEAST_MEMORY, Options, Retention, Tls, Tokens};
+use diytrace_serve::{Memory, Options, Retention, Tls, Tokens};
 use diytrace_store::Address;
 
 use super::answers::Answers;
@@ -61,7 +61,7 @@ pub struct Arguments {
 
     /// Most memory for what it remembers and for what waits, at least 256M; what a view reads comes on top
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = memory)]
-    memory: usize,
+    memory: Memory,
 }
 
 /// Where to listen, by name or number.
@@ -70,9 +70,9 @@ pub fn address(text: &str) -> Result<SocketAddr, String> {
     found.ok_or_else(|| "it must be a host and a port, such as 127.0.0.1:7070 or localhost:7070".to_owned())
 }
 
-fn memory(text: &str) -> Result<usize, String> {
-    let bytes = size(text).and_then(|bytes| usize::try_from(bytes).ok()).filter(|bytes| *bytes >= LEAST_MEMORY);
-    bytes.ok_or_else(|| format!("it must be a size of {}M at least, such as 512M or 2G", LEAST_MEMORY >> 20))
+fn memory(text: &str) -> Result<Memory, String> {
+    let memory = size(text).and_then(|bytes| Memory::of(usize::try_from(bytes).ok()?));
+    memory.ok_or_else(|| format!("it must be a size of {}M at least, such as 512M or 2G", Memory::LEAST >> 20))
 }
 
 impl Arguments {
@@ -103,15 +103,14 @@ impl Arguments {
                 .transpose()
                 .map_err(|error| elsewhere(error.into()))?,
         };
-        let answers = options.memory / 16;
+        let views = Arc::new(Answers::new(store, options.memory.answers()));
         let scheme = if options.tls.is_some() { "https" } else { "http" };
         let ready = |address: SocketAddr| {
             // Whoever has started it may wait for this line, or not listen.
             let _ = writeln!(io::stderr(), "listening on {scheme}://{address}");
             supervisor::is_ready();
         };
-        diytrace_serve::run(options, Arc::new(Answers::new(store, answers)), ready)
-            .map_err(|error| elsewhere(error.into()))
+        diytrace_serve::run(options, views, ready).map_err(|error| elsewhere(error.into()))
     }
 }
 

@@ -52,6 +52,7 @@ fn of_series(store: &mut Sqlite, series: &Series, tier: Tier, until: i64) -> Res
     if !is_of_now {
         store.dictionaries.clear(); // somebody may have deleted what they are of
     }
+    store.dictionaries.begin();
     let until = tier.last_end(until);
     let mut less = 0;
     for session in sessions(store, series.id, None).map_err(|source| store.failed(source))? {
@@ -71,6 +72,8 @@ fn of_series(store: &mut Sqlite, series: &Series, tier: Tier, until: i64) -> Res
         }
         store.sessions.compacted.go_on(session, tier, next);
     }
+    let gone = store.dictionaries.make_room();
+    store.sessions.forget_builds(&gone);
     Ok(less)
 }
 
