@@ -5,7 +5,9 @@ mod common;
 use std::fs;
 use std::process::{Command, Output};
 
-use common::{Program, Waiting, builds, diytrace, fixture, run_to_end, tool};
+use common::hosts::Running;
+use common::service::Service;
+use common::{Program, Waiting, builds, diytrace, fixture, run_to_end, tool, wait_until};
 use needs::needs;
 use serde_json::Value;
 
@@ -98,4 +100,32 @@ fn of_a_family_in_a_container_each_process_has_its_state() {
     assert_eq!((outside, sibling), (vec!["running".to_owned(); 2], vec!["running".to_owned(); 2]));
     waiting.quit();
     assert_eq!(states(&waiting), [["exited", "exited"], ["exited", "exited"]]);
+}
+
+/// All of its processes that are known have ended, and who has the next is not seen in `/proc`: the recording was taken for over, for good.
+#[needs(containers)]
+#[test]
+fn what_an_agent_in_a_sibling_sends_is_not_over_between_two_workers() {
+    let program = fixture("parent-without-hooks.c", builds()[0]);
+    let mut waiting = contained(&program);
+    let folder = waiting.here.path().to_owned();
+    let service = Service::start(&folder, &[]);
+    waiting.tell("x");
+    let plain = diytrace(&folder);
+    let mut agent = Command::new(CONTAINER[0]);
+    agent.args(&CONTAINER[1..]).arg(plain.get_program()).args(["agent", "--to", &service.url(), "--dir", "out"]);
+    let mut agent = Running(agent.args(["--every", "50ms", "--spool", "spool"]).current_dir(&folder).spawn().unwrap());
+    let stored = |calls: u64| {
+        let output = run_to_end(diytrace(&folder).args(["report", "--store", "s.db", "--format", "json"]));
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        report["reports"][0]["calls"] == calls
+    };
+    for worker in 1..=3 {
+        wait_until("it has come", || stored(100 * worker));
+        std::thread::sleep(std::time::Duration::from_millis(200)); // some rounds in which there is nothing
+        waiting.tell("x");
+    }
+    wait_until("the last has come", || stored(400));
+    waiting.quit();
+    let _ = agent.0.kill();
 }

@@ -4,7 +4,7 @@ mod common;
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
@@ -65,6 +65,23 @@ fn an_agent_that_cannot_remember_sends_slices_all_the_same() {
     program.stop();
     agent.end();
     assert_nothing_is_lost(folder, "without a spool");
+}
+
+/// As a proxy does that has a smaller limit.
+#[test]
+fn an_agent_whose_frames_are_too_large_goes_on() {
+    let mut program = Endless::start();
+    let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
+    let agent = Agent::start(program.here.path(), &format!("http://{}", proxy.local_addr().unwrap()));
+    for stream in proxy.incoming().take(3) {
+        let mut stream = stream.unwrap();
+        let _ = stream.read(&mut [0; 4096]).unwrap();
+        // What it would send yet is not waited for.
+        stream.write_all(b"HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").unwrap();
+    }
+    drop(proxy);
+    program.stop();
+    agent.end();
 }
 
 #[test]

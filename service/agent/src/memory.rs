@@ -128,3 +128,24 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     new.appear(&file, path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_went_while_no_agent_ran_is_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let [here, gone] = ["here", "gone"].map(|name| folder.path().join(name));
+        fs::write(&here, "").unwrap();
+        let spool = folder.path().join("spool");
+        let memory = Memory::open(&spool, 1000).unwrap();
+        for (session, profile) in [("a", &here), ("b", &gone)] {
+            memory.keep(session, &Remembered::new("s", 1, profile, false), Some(&[0; 100])).unwrap();
+        }
+        assert_eq!(fs::read_dir(&spool).unwrap().count(), 4);
+        let memory = Memory::open(&spool, 1000).unwrap();
+        assert_eq!(fs::read_dir(&spool).unwrap().count(), 2);
+        assert!(memory.facts("a").exists() && !memory.facts("b").exists());
+    }
+}

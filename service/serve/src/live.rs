@@ -103,3 +103,19 @@ impl Drop for Watcher {
         self.live.watchers.fetch_sub(1, Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_learn_that_somebody_watches_with_their_next_frame() {
+        let live = Arc::new(Live::new());
+        let _watcher = Watcher::of(live.clone()).unwrap();
+        live.has_come(Duration::from_millis(300));
+        assert_eq!(live.settles_in(), Duration::ZERO, "all send often");
+        live.has_come(Duration::from_secs(10));
+        let left = live.settles_in();
+        assert!(left > Duration::ZERO && left <= UNTIL_ALL_KNOW, "{left:?}");
+    }
+}

@@ -105,6 +105,16 @@ fn escaped(value: &str) -> String {
 mod tests {
     use super::*;
 
+    /// Two samples with the same labels are none: who scrapes keeps one of them.
+    #[test]
+    fn functions_of_one_name_are_one() {
+        let root = |calls| Root::named("handler", Sum { calls, ..Sum::default() });
+        let mut text = String::new();
+        of_roots(&mut text, &[&root(5), &root(7)]);
+        let samples: Vec<&str> = text.lines().filter(|line| line.starts_with("diytrace_root_calls_total{")).collect();
+        assert_eq!(samples, ["diytrace_root_calls_total{function=\"handler\"} 12"]);
+    }
+
     #[test]
     fn labels_are_escaped_and_keep_clear_of_ours() {
         let mut labels = Labels::default();

@@ -142,6 +142,15 @@ pub struct Root {
     pub sum: Sum,
 }
 
+#[cfg(test)]
+impl Root {
+    /// Of no series and no module.
+    pub fn named(name: &str, sum: Sum) -> Self {
+        let module = ModuleKey::BuildId(Vec::new());
+        Self { labels: Labels::default(), module, address: 0, name: Some(name.to_owned()), sum }
+    }
+}
+
 #[derive(Default)]
 struct State {
     roots: Vec<Root>,

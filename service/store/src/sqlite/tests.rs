@@ -10,7 +10,7 @@ use rusqlite::params;
 
 use super::rows::checksum;
 use super::{Sqlite, schema};
-use crate::engine::Engine;
+use crate::engine::{Engine, Put};
 use crate::kept::OfFunction;
 use crate::{
     Compared, Error, Frame, GroupBy, Labels, Query, Range, Sampled, SampledFacts, Verdict, VerdictFacts, VerdictKind,
@@ -58,6 +58,32 @@ fn frame(number: usize, family: &Family) -> Frame {
         summary: diytrace_profile::load::Summary::of(family),
         merged: merge(std::slice::from_ref(family), By::All, None),
     }
+}
+
+/// Two that send one recording, or a store that was put back or made anew: what does not follow what is there was taken, and a part was missing.
+#[test]
+fn of_frames_that_do_not_follow_what_is_there_all_is_asked_for() {
+    let (_folder, mut store) = store();
+    let family =
+        family(vec![arena(record(&[Call { function: 0x1000, own: 5, callees: vec![] }], Costs::default(), 3))]);
+    let mut put = |number: usize, sequence: u64, holds_later: bool, [start, end]: [i64; 2]| match store.put(&Frame {
+        sequence,
+        holds_later,
+        start,
+        end,
+        ..frame(number, &family)
+    }) {
+        Ok(put) => Some(put),
+        Err(Error::Overlap { .. }) => None,
+        Err(error) => panic!("{error}"),
+    };
+    assert_eq!(put(1, 5, false, [50, 60]), None, "nothing is there");
+    assert_eq!(put(1, 0, true, [0, 10]), Some(Put::Added));
+    assert_eq!(put(1, 1, false, [10, 20]), Some(Put::Added));
+    assert_eq!(put(1, 3, false, [30, 40]), None, "one is missing before it");
+    assert_eq!(put(1, 0, false, [0, 15]), Some(Put::Known), "it was sent before what is there");
+    assert_eq!(put(1, 0, false, [0, 25]), None, "it tells of more than is there");
+    assert_eq!(put(1, 2, false, [20, 30]), Some(Put::Added));
 }
 
 #[test]
