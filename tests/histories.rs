@@ -8,7 +8,9 @@ use std::env;
 use std::fs::{self, File};
 use std::mem::offset_of;
 use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::panic;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, sleep};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -125,16 +127,23 @@ fn whatever_is_killed_or_cut_nothing_is_lost_and_nothing_counts_twice() {
     }
     let first = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
     let (most, begun) = (number("DIYTRACE_HISTORIES").unwrap_or(8), AtomicU64::new(0));
-    let at_once = thread::available_parallelism().map_or(2, usize::from);
+    let (at_once, failed) = (thread::available_parallelism().map_or(2, usize::from), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for _ in 0..at_once {
             scope.spawn(|| {
                 while let Some(round) = Some(begun.fetch_add(1, Ordering::Relaxed)).filter(|round| *round < most) {
-                    history(first.wrapping_add(round.wrapping_mul(7919)));
+                    let seed = first.wrapping_add(round.wrapping_mul(7919));
+                    if let Err(panic) = panic::catch_unwind(|| history(seed)) {
+                        let said = panic.downcast::<String>().map_or_else(|_| "see above".to_owned(), |said| *said);
+                        failed.lock().unwrap().push(format!("DIYTRACE_SEED={seed}: {said}"));
+                    }
                 }
             });
         }
     });
+    // All of them, and last: what others printed meanwhile may be more than anybody keeps.
+    let failed = failed.into_inner().unwrap();
+    assert!(failed.is_empty(), "{} of {most}:\n{}", failed.len(), failed.join("\n"));
 }
 
 /// Seconds that a network is cut for; `tests/histories.sh` makes it minutes.

@@ -68,6 +68,7 @@ pub struct Function {
     pub line: Option<u32>,
     pub calls: u64,
     pub open: u64,
+    pub open_bound: Option<String>,
     pub unwound: u64,
     pub inlined_calls: u64,
     #[serde(deserialize_with = "known")]

@@ -40,7 +40,11 @@ pub fn assert_nothing_is_lost(folder: &Path, store: &[&str], recordings: &[&str]
         assert_eq!(stored.open, recorded.open, "{what}: {}", stored.name);
         let name = &recorded.name;
         let total = [stored.total_raw_ns, recorded.total_raw_ns];
-        assert!((total[0] - total[1]).abs() < total[1] * 1e-3 + 1e4, "{what}: times of {name}: {total:?}");
+        let near = total[1] * 1e-3 + 1e4;
+        // Who read while a process ran knows that its open calls lasted until then, though it was killed and has left no later sign.
+        let may_be_longer = recorded.open_bound.as_deref() == Some("last sign of life");
+        let is_near = total[0] > total[1] - near && (may_be_longer || total[0] < total[1] + near);
+        assert!(is_near, "{what}: times of {name}: {total:?}");
         // By their bins: one that is missing, or there twice, moves the middle of few calls.
         let times: [fn(&Function) -> Option<f64>; 4] = [|it| it.min_ns, |it| it.p50_ns, |it| it.p99_ns, |it| it.max_ns];
         for of in times {
