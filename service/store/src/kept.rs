@@ -19,6 +19,9 @@ pub const MOST_SERIES: u64 = 1 << 20;
 /// The latest slices of a recording stay as they are when others become coarser: whoever sends them may send them again.
 pub const LATEST_NS: i64 = 120_000_000_000;
 
+/// Who is started again takes the same moment from a file: it may be another by as much.
+const ROUNDING_NS: i64 = 1000;
+
 /// What to do about them.
 pub const TOO_MANY_SERIES: &str =
     "leave out labels whose values never come again, such as a time or a process's number";
@@ -157,13 +160,19 @@ impl Known {
     }
 
     /// Whether it does not fit to what is there, so that all since the beginning is needed: a part of its time is in others, or what came
-    /// before it is not there any more, as where a store is new, or was put back to what it was some time ago.
+    /// before it is not there any more, as where a store is new, or was put back to what it was some time ago. Then the one before may be
+    /// there as it was first sent, and not as it was sent once more, with what had been counted meanwhile.
     pub fn needs_all(&self, frame: &Frame) -> bool {
-        let is_in_others = self.before.is_some_and(|before| before > frame.start);
+        let is_apart = self.before.is_some_and(|before| !follows(before, frame.start));
         let is_beside_later = self.later.is_some_and(|(_, ended)| ended < frame.end);
         let misses_some = frame.sequence > self.highest.map_or(0, |highest| highest.saturating_add(1));
-        is_in_others || !frame.holds_later && (is_beside_later || misses_some)
+        is_apart || misses_some || is_beside_later && !frame.holds_later
     }
+}
+
+/// Whether a frame begins where the one before it ended.
+pub fn follows(ended: i64, start: i64) -> bool {
+    (ended..=ended.saturating_add(ROUNDING_NS)).contains(&start)
 }
 
 /// A timing's name in the store.

@@ -13,6 +13,7 @@ use super::rows;
 use super::rows::{Slice, build_of, insert, read_more, series_of, write_more};
 use crate::dictionary::{Dictionary, Numbers};
 use crate::engine::Put;
+use crate::kept::follows;
 use crate::wire::{Received, Told};
 use crate::{Error, Frame, blob, function_sums};
 
@@ -139,7 +140,7 @@ impl Sessions {
             self.known.insert(frame.session.clone(), session);
         }
         let Some(session) = self.known.get_mut(&frame.session) else { return Ok(None) };
-        if frame.sequence != session.next || frame.start < session.ended {
+        if frame.sequence != session.next || !follows(session.ended, frame.start) {
             return Ok(None);
         }
         self.numbers -= session.numbers.len();

@@ -78,12 +78,22 @@ fn of_frames_that_do_not_follow_what_is_there_all_is_asked_for() {
         Err(error) => panic!("{error}"),
     };
     assert_eq!(put(1, 5, false, [50, 60]), None, "nothing is there");
+    assert_eq!(put(1, 1, true, [10, 60]), None, "whoever was started again goes on, and nothing is there");
     assert_eq!(put(1, 0, true, [0, 10]), Some(Put::Added));
     assert_eq!(put(1, 1, false, [10, 20]), Some(Put::Added));
-    assert_eq!(put(1, 3, false, [30, 40]), None, "one is missing before it");
+    for holds_later in [false, true] {
+        assert_eq!(put(1, 3, holds_later, [30, 40]), None, "one is missing before it");
+    }
     assert_eq!(put(1, 0, false, [0, 15]), Some(Put::Known), "it was sent before what is there");
     assert_eq!(put(1, 0, false, [0, 25]), None, "it tells of more than is there");
     assert_eq!(put(1, 2, false, [20, 30]), Some(Put::Added));
+
+    // What was sent first of a time is there, and not what was sent once more of it and of what came then.
+    assert_eq!(put(2, 0, true, [0, 1_000_000]), Some(Put::Added));
+    for holds_later in [false, true] {
+        assert_eq!(put(2, 1, holds_later, [2_000_000, 3_000_000]), None, "the time before it is missing");
+    }
+    assert_eq!(put(2, 1, false, [1_000_000, 3_000_000]), Some(Put::Added));
 }
 
 #[test]
