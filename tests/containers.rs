@@ -102,6 +102,18 @@ fn of_a_family_in_a_container_each_process_has_its_state() {
     assert_eq!(states(&waiting), [["exited", "exited"], ["exited", "exited"]]);
 }
 
+/// The child of a process that has number 1 in a namespace of its own took that for its grandparent's, which has number 1, too: its thread was
+/// held for dead, and another counted in its place at the same time.
+#[needs(containers)]
+#[test]
+fn of_two_namespaces_that_lie_in_each_other() {
+    let program = fixture("nested-namespaces.c", builds()[0]);
+    let recorded = program.record().set("DIYTRACE_KEEP", "0").with_output_of_its_own().run();
+    let report = recorded.report();
+    let calls: u64 = recorded.stdout.trim().parse().unwrap();
+    assert_eq!((report.function("leaf").calls, report.lost_calls), (calls, 0));
+}
+
 /// All of its processes that are known have ended, and who has the next is not seen in `/proc`: the recording was taken for over, for good.
 #[needs(containers)]
 #[test]

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Endless, diytrace, profiles_in, run_to_end, wait_until};
+use common::{Endless, Waiting, diytrace, each_build, profiles_in, run_to_end, wait_until};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -47,6 +47,25 @@ fn paused_it_counts_nothing_and_resumed_it_goes_on() {
     let bytes = fs::read(&profile).unwrap();
     assert_eq!(endless.ctl(&["resume", profile.to_str().unwrap()]).status.code(), Some(2));
     assert!(bytes == fs::read(&profile).unwrap(), "a finished profile was changed");
+}
+
+#[test]
+fn what_is_entered_while_it_is_paused_ends_no_call_that_is_open() {
+    each_build("waiting.c", |program| {
+        let mut waiting = Waiting::of(program);
+        waiting.tell("ddd");
+        waiting.run(&["ctl", "pause", "out"]);
+        waiting.tell("ddw");
+        waiting.run(&["ctl", "resume", "out"]);
+        // Two that are not recorded return, and are called by the same function from the same place as those that are.
+        waiting.tell("wuuw");
+        let report = waiting.report("out");
+        assert_eq!(report.open(), [("main", 1), ("wait_deeper", 3), ("wait_here", 4)].into());
+        assert_eq!((report.function("wait_here").calls, report.function("work").calls), (4, 2));
+        waiting.tell("uuuw");
+        assert_eq!(waiting.report("out").open(), [("main", 1), ("wait_here", 1)].into());
+        waiting.quit();
+    });
 }
 
 #[test]

@@ -41,6 +41,16 @@ fn what_has_none_is_counted_by_function() {
     });
 }
 
+/// A child that had recorded nothing told of its end in what is its parent's.
+#[test]
+fn a_parent_that_was_killed_after_its_child_has_ended() {
+    each_build("sealed-parent.c", |program| {
+        let report = program.record().run().report();
+        assert_eq!((report.function("leaf").calls, report.lost_calls), (1, 0));
+        assert_eq!(report.process.as_ref().unwrap().state, "killed");
+    });
+}
+
 /// Room is made before a filter is set, which takes the recorder milliseconds: they were counted as the caller's.
 #[test]
 fn what_is_done_before_a_filter_is_no_time_of_the_program() {

@@ -170,6 +170,7 @@ pub fn abandon(thread: &Thread) {
     ring::forget_unfinished(thread);
     thread.stacks.iter().for_each(|stack| stack.set((0, 0)));
     thread.own_stack.set((0, 0));
+    thread.missed.set(0);
     thread.reach.set(ANYWHERE);
     thread.suspended.clear();
     forget_addresses(thread);

@@ -30,7 +30,10 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize, hooks:
         if thread.is_noting() && !ring::leave(thread) {
             return enter_while_busy(thread, function, site, hook, sp);
         }
-        if thread.is_paused() || thread.is_outside(function) {
+        if thread.is_paused() {
+            return thread.miss(sp);
+        }
+        if thread.is_outside(function) {
             return;
         }
         if thread.is_reset() && thread.has_arena() && !reset::start_anew(thread) {

@@ -264,7 +264,7 @@ impl Family {
         let known = unsafe { &(*self.process).pid_namespace };
         match known.load(Ordering::Relaxed) {
             0 => {
-                let found = self.find_pid_namespace();
+                let found = sys::pid_namespace();
                 known.store(found, Ordering::Relaxed);
                 found
             }
@@ -272,12 +272,15 @@ impl Family {
         }
     }
 
-    /// Whoever has forked this process may know: to ask `/proc` takes a fifth of a child's first call. Where a child sees its parent
-    /// by the number that this sees itself by, both are in one namespace: a parent outside is seen as 0.
-    fn find_pid_namespace(&self) -> u64 {
+    /// In a child that was made by `fork`: whoever has forked it may know its PID namespace. To ask `/proc` takes a fifth of a child's first
+    /// call. Where a child sees its parent by the number that this sees itself by, both are in one namespace: a parent outside is seen as 0.
+    pub fn take_over_namespace(&self) {
         let forking = self.forking.load(Ordering::Relaxed);
         let (pid, namespace) = (forking >> 32, forking & u64::from(u32::MAX));
-        if pid != 0 && pid == sys::getppid().into() { namespace } else { sys::pid_namespace() }
+        if pid != 0 && pid == sys::getppid().into() {
+            // SAFETY: the page is mapped for good.
+            unsafe { &(*self.process).pid_namespace }.store(namespace, Ordering::Relaxed);
+        }
     }
 
     /// Has the children of a fork that is about to be know the PID namespace; nothing, if this process does not know.

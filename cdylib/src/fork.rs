@@ -1,15 +1,50 @@
 //! What a forked child makes of the calls that were open when its parent forked.
 
+use crate::arch;
 use crate::extension;
+use crate::family;
 use crate::frame::{Frame, NOTED, bits};
 use crate::node;
 use crate::path;
 use crate::stack;
 use crate::stack_switch::is_elsewhere;
 use crate::stale_frames::full_hook;
+use crate::switches;
 use crate::thread::Thread;
+use core::ffi::c_void;
 use core::ptr;
 use profile::node::{ROOT, SKIPPED, flag, mark};
+
+type Handler = extern "C" fn();
+
+unsafe extern "C" {
+    /// What `pthread_atfork` calls.
+    fn __register_atfork(
+        prepare: Option<Handler>,
+        parent: Option<Handler>,
+        child: Option<Handler>,
+        library: *mut c_void,
+    ) -> i32;
+}
+
+/// Has [`in_child`] called in the children of `fork`, and in no others: not where a program calls `clone`.
+pub fn watch() {
+    // SAFETY: as the manual of `pthread_atfork` says; the handler stays as long as the library.
+    unsafe { __register_atfork(None, None, Some(in_child), ptr::null_mut()) };
+}
+
+extern "C" fn in_child() {
+    if !arch::is_relocated() {
+        return;
+    }
+    if let Some(family) = family::get() {
+        family.take_over_namespace();
+    }
+    // SAFETY: the thread's state is valid as long as its word leads to it.
+    if let Some(thread) = unsafe { arch::thread().as_ref() } {
+        switches::replace_page(thread);
+    }
+}
 
 /// Gives the calls that were open at the fork, and whose nodes are not this thread's, their place in its own arena.
 pub fn inherit(thread: &Thread) {

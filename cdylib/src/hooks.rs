@@ -167,9 +167,12 @@ unsafe fn filter(thread: &Thread, function: usize, site: usize, hook: usize, sp:
         return true;
     }
     let is_controlled = thread.is_controlled();
-    if is_controlled && !thread.is_paused() {
-        // SAFETY: the thread's state is valid.
-        unsafe { dispatch::enter(function, site, hook, sp, &OWN) };
+    if is_controlled {
+        match thread.is_paused() {
+            true => thread.miss(sp),
+            // SAFETY: the thread's state is valid.
+            false => unsafe { dispatch::enter(function, site, hook, sp, &OWN) },
+        }
     }
     is_controlled
 }

@@ -8,11 +8,11 @@ use crate::clock;
 use crate::creation;
 use crate::departure;
 use crate::family::{self, Family};
+use crate::fork;
 use crate::hooks;
 use crate::modules;
 use crate::off_cpu;
 use crate::seccomp;
-use crate::switches;
 use crate::sys;
 use crate::thread_registry;
 use core::ffi::c_void;
@@ -54,7 +54,7 @@ fn prepare() {
     address_limit::find_next();
     seccomp::find_next();
     sys::next(&NEXT_DLCLOSE, c"dlclose");
-    switches::watch_forks();
+    fork::watch();
     // SAFETY: all are called as their manuals say; the key's destructor and the handler have the right types.
     unsafe {
         NEXT_EXIT.store(libc::dlsym(libc::RTLD_NEXT, c"_exit".as_ptr()).addr(), Ordering::Relaxed);
@@ -148,7 +148,7 @@ fn say_goodbye() {
         Some(_) => {}
         None => {
             family.anchor();
-            thread_registry::mark_exited(sys::getpid());
+            thread_registry::mark_exited(family, sys::getpid());
         }
     }
 }

@@ -15,7 +15,9 @@ use crate::path;
 use crate::recycle;
 use crate::shadow_stack::{self, fill, filled, is_inlined, pop, reserve};
 use crate::spent::Spent;
-use crate::stack_switch::{find_caller, find_large_frame, has_no_caller, is_elsewhere, switch_stack};
+use crate::stack_switch::{
+    find_caller, find_large_frame, has_no_caller, is_anothers_frame, is_elsewhere, switch_stack,
+};
 use crate::stale_frames::{is_gone, raise_bodies, unwind};
 use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread};
 use profile::Ref;
@@ -389,7 +391,9 @@ pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: 
             }
             latest == frame
         };
-        if may_have_moved && (*frame).function == function && (*frame).site == site && is_latest() {
+        let is_missed = || sp <= thread.missed.get() && is_anothers_frame(thread, &*frame, sp);
+        let is_same = (*frame).function == function && (*frame).site == site;
+        if may_have_moved && is_same && is_latest() && !is_missed() {
             found = Some(frame);
         }
         let keep = found.unwrap_or(gone);

@@ -180,6 +180,35 @@ unsafe fn known_frame_end(thread: &Thread, frame: &Frame) -> Option<usize> {
     (known.hook == hook && known.bytes != 0).then(|| frame.sp + known.bytes)
 }
 
+/// Whether code deeper in the stack than an open call, which returns to the same place, has a frame of its own: its return address is as
+/// far from its stack pointer as the open call's is from that one's. Where the open call has moved its stack pointer (`alloca`),
+/// something else lies there.
+///
+/// # Safety
+/// The open call must be on the stack that is run on, and the stack pointer that of the code.
+pub unsafe fn is_anothers_frame(thread: &Thread, open: &Frame, sp: usize) -> bool {
+    if open.node <= ROOT || open.position == 0 {
+        return false;
+    }
+    // SAFETY: the frame has a node.
+    let hook = unsafe { full_hook(thread, open) };
+    let place = frame_end(thread, hook);
+    let bytes = match place.get() {
+        FrameEnd { hook: known, bytes, .. } if known == hook && bytes != 0 => bytes,
+        _ => {
+            let words = open.sp + size_of::<usize>()..open.sp.saturating_add(BEHIND);
+            // SAFETY: the caller's promise.
+            let Some(end) = (unsafe { stack::find_word(thread, words, |_, word| word == open.site) }) else {
+                return false;
+            };
+            place.set(FrameEnd { hook, bytes: end - open.sp, in_vain: 0 });
+            end - open.sp
+        }
+    };
+    // SAFETY: the caller's promise.
+    unsafe { stack::word_at(thread, sp, sp.wrapping_add(bytes)) == Some(open.site) }
+}
+
 /// Where is kept how large the frame of a hook's call was.
 fn frame_end(thread: &Thread, hook: usize) -> &Field<FrameEnd> {
     &thread.frame_ends[(hook ^ hook >> 8) % FRAME_ENDS]

@@ -11,10 +11,8 @@
 //! [`crate::thread::live`] word first; but a signal handler may fork between that and the reading, in the middle of a hook. So
 //! the child gets another page there at once.
 
-use crate::arch;
 use crate::sys;
 use crate::thread::Thread;
-use core::ffi::c_void;
 use core::mem::offset_of;
 use core::ptr;
 use core::sync::atomic::{Ordering, fence};
@@ -123,31 +121,8 @@ fn page_of(word: *const u32) -> *mut u8 {
     word.cast_mut().cast::<u8>().wrapping_sub(offset_of!(Page, lock))
 }
 
-/// Has [`in_child`] called in the children of `fork`.
-pub fn watch_forks() {
-    // SAFETY: as the manual of `pthread_atfork` says; the handler stays as long as the library.
-    unsafe { __register_atfork(None, None, Some(in_child), ptr::null_mut()) };
-}
-
-type Handler = extern "C" fn();
-
-unsafe extern "C" {
-    /// What `pthread_atfork` calls.
-    fn __register_atfork(
-        prepare: Option<Handler>,
-        parent: Option<Handler>,
-        child: Option<Handler>,
-        library: *mut c_void,
-    ) -> i32;
-}
-
-/// Puts a page where the hook that the fork has come in the middle of may read.
-extern "C" fn in_child() {
-    if !arch::is_relocated() {
-        return;
-    }
-    // SAFETY: the thread's state is valid as long as its word leads to it.
-    let Some(thread) = (unsafe { arch::thread().as_ref() }) else { return };
+/// In a child that was made by `fork`: puts a page where the hook that the fork has come in the middle of may read.
+pub fn replace_page(thread: &Thread) {
     if has_page(thread) && sys::map_in_hole(page_of(thread.switches.get()), profile::GRANULE).is_ok() {
         thread.has_other_page.set(true);
     }

@@ -218,6 +218,8 @@ pub struct Thread {
     /// The mapping that libc's control block of the thread lies in: the stack that it was started on, unless it is the first
     /// thread. (0, 0) = not looked up yet.
     pub own_stack: Field<(usize, usize)>,
+    /// The highest stack pointer of a call that was entered while recording was paused; 0 = there was none.
+    pub missed: Field<usize>,
     /// Stacks that it has been seen on: first address and end.
     pub stacks: [Field<(usize, usize)>; 4],
     /// Which of them to forget next.
@@ -400,6 +402,14 @@ impl Thread {
     pub fn is_paused(&self) -> bool {
         // SAFETY: the header is mapped.
         unsafe { (&raw const (*self.base.cast::<Header>()).paused).read_volatile() != 0 }
+    }
+
+    /// Notes that a call is not recorded, as recording is paused: its exit is that of no open one.
+    #[inline(always)]
+    pub fn miss(&self, sp: usize) {
+        if sp > self.missed.get() {
+            self.missed.set(sp);
+        }
     }
 
     /// Whether the counters have been reset since the thread's began, by the control word in the file.

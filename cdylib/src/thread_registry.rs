@@ -108,11 +108,18 @@ pub unsafe fn finish_own() {
 }
 
 /// Says in the profile that this process ends by itself, by a thread that has no arena: in any of the process's.
-pub fn mark_exited(pid: u32) {
+pub fn mark_exited(family: &Family, pid: u32) {
+    // A process that may not ask for its number knows whether it has recorded: what a child inherits says that it has not.
+    // SAFETY: the page is mapped for good.
+    let has_recorded = || unsafe { &(*family.process).number }.load(Ordering::Relaxed) != 0;
     states::each(|state| {
         let arena = state.arena.get();
-        // SAFETY: an arena stays in the mapping.
-        let is_ours = !arena.is_null() && (sys::is_restricted() || unsafe { (*arena).pid } == pid);
+        let is_ours = !arena.is_null()
+            && match sys::is_restricted() {
+                true => has_recorded(),
+                // SAFETY: an arena stays in the mapping.
+                false => unsafe { (*arena).pid == pid },
+            };
         if is_ours {
             // SAFETY: an arena stays in the mapping.
             unsafe { arena::set_flag(arena, flag::EXITED) };
