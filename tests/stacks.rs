@@ -105,6 +105,35 @@ fn that_are_suspended_while_the_threads_own_goes_on() {
     });
 }
 
+/// All memory that the kernel tells of as one with a thread's stack was taken for that stack, and calls that were made there after others on
+/// lower addresses for ones that had left those.
+#[test]
+fn that_lie_beside_the_threads_own() {
+    each_build("coroutines-beside.c", |program| {
+        let report = program.record().run().report();
+        report.assert_calls(
+            "1 main
+             1 run
+             300 run → resume
+             300 run → after
+             300 after
+             300 after → leaf
+             300 resume
+             4 resume → body
+             4 body
+             213 body → step
+             209 body → leaf
+             301 step
+             88 step → step
+             597 step → leaf
+             300 step → give_way
+             300 give_way
+             1_106 leaf",
+        );
+        assert_eq!(report.unwound, 0);
+    });
+}
+
 /// In a calibration window their calls were taken for bodies inlined into the call that had resumed them, and that one for left: for good.
 #[test]
 fn that_give_way_in_code_without_hooks() {

@@ -182,11 +182,11 @@ fn look(thread: &Thread, low: usize, high: usize) {
     maps::each_now_and_then(thread.family.clock, thread.family.pause(), |mapping| {
         for (sp, stack) in [low, high].into_iter().zip(&mut found) {
             if (mapping.start..mapping.end).contains(&sp) {
-                *stack = (mapping.start, mapping.end);
+                *stack = part_of(sp, (mapping.start, mapping.end));
             }
         }
         if (mapping.start..mapping.end).contains(&arch::thread_pointer()) {
-            own = (mapping.start, mapping.end);
+            own = part_of(mapping.start, (mapping.start, mapping.end));
         }
     });
     if own.1 != 0 {
@@ -196,6 +196,17 @@ fn look(thread: &Thread, low: usize, high: usize) {
         keep(thread, if stack.1 != 0 { stack } else { own_by_reading(thread, sp) });
     }
     spent.end(thread);
+}
+
+/// The part of a mapping that a stack pointer lies in. libc has a thread's control block at the upper end of its stack: what the kernel has put
+/// together with that lies behind it, and may be a coroutine's.
+fn part_of(sp: usize, (start, end): (usize, usize)) -> (usize, usize) {
+    let control = arch::thread_pointer();
+    match start < control && control < end {
+        true if sp < control => (start, control),
+        true => (control, end),
+        false => (start, end),
+    }
 }
 
 /// Remembers a stack's mapping, in the place of what was known of the same memory: the same stack before it grew, or one
@@ -235,11 +246,11 @@ fn own_by_reading(thread: &Thread, sp: usize) -> (usize, usize) {
         return (0, 0);
     };
     let end = (anchor | (GRANULE - 1)) + 1;
-    let known = thread.stacks.iter().map(Field::get).find(|&(start, end)| (start..end).contains(&anchor));
+    let known = thread.stacks.iter().map(Field::get).find(|&(start, end)| start < anchor && anchor <= end);
     let (start, end) = known.unwrap_or((end, end));
     let start = sys::readable_from(start, sp.saturating_sub(AHEAD) & !(GRANULE - 1));
     // What is known is kept as far as it goes, or each call on another stack below would have it read again.
-    if start <= sp || known.is_some() { (start, end) } else { (0, 0) }
+    if start <= sp || known.is_some() { part_of(sp, (start, end)) } else { (0, 0) }
 }
 
 /// Whether a stack pointer is surely on the stack that the thread was started on.
@@ -257,7 +268,7 @@ pub fn is_on_own(thread: &Thread, sp: usize) -> bool {
 /// Whether a mapping is the stack that the thread was started on. A thread made by libc has its control block there.
 fn is_own((start, end): (usize, usize)) -> bool {
     let holds = |address: usize| start <= address && address < end;
-    holds(arch::thread_pointer()) || holds(initial_stack::program_stack())
+    end == arch::thread_pointer() || holds(initial_stack::program_stack())
 }
 
 /// Looks the present stack up, while the kernel may still be asked.
