@@ -142,7 +142,7 @@ fn put(address: &Address, filling: &Filling, recording: &Recording) -> Result<()
                 let frame = Frame {
                     labels: labels(one),
                     session: one.to_string(),
-                    sequence: number as u64 + 1,
+                    sequence: number as u64,
                     holds_later: false,
                     start: end - filling.span,
                     end,
