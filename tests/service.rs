@@ -3,17 +3,18 @@
 mod common;
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use common::hosts::Running;
 use common::service::{Agent, Service, ask};
 use common::story::Random;
-use common::{Endless, builds, diytrace, fixture, run_to_end, totals, wait_until};
+use common::{Endless, builds, copy_program, diytrace, fixture, is_root, run_to_end, tool, totals, wait_until};
 use serde_json::Value;
 
 fn said(bytes: &[u8]) -> String {
@@ -82,6 +83,39 @@ fn an_agent_whose_frames_are_too_large_goes_on() {
     drop(proxy);
     program.stop();
     agent.end();
+}
+
+/// It waited in silence.
+#[test]
+fn an_agent_that_may_not_read_a_recording_says_so() {
+    let recorded = fixture("plain.c", builds()[0]).record().run();
+    let (folder, profile) = (recorded.folder(), &recorded.profiles()[0]);
+    let program = folder.join("diytrace");
+    copy_program(&tool("diytrace"), &program);
+    fs::create_dir(folder.join("spool")).unwrap();
+    let rights = [(folder, 0o755), (&recorded.out(), 0o755), (&folder.join("spool"), 0o777), (profile, 0o000)];
+    rights.map(|(path, mode)| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap());
+    // Root may read all.
+    let before: &[&str] = match is_root() {
+        true => &["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"],
+        false => &["env"],
+    };
+    let mut agent = Command::new(before[0]);
+    agent.args(&before[1..]).arg(&program).args([
+        "agent",
+        "--to",
+        "http://127.0.0.1:1",
+        "--dir",
+        "out",
+        "--every",
+        "50ms",
+    ]);
+    let mut agent =
+        Running(agent.args(["--spool", "spool"]).current_dir(folder).stderr(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(agent.0.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let line = lines.find(|line| line.contains("WARN")).unwrap();
+    let name = profile.file_name().unwrap().to_str().unwrap();
+    assert!(line.contains(&format!("/out/{name}: Permission denied")) && line.contains("as root"), "{line}");
 }
 
 #[test]

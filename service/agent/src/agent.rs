@@ -1,9 +1,11 @@
 //! An agent: follows all recordings in its folders.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use diytrace_profile::load;
 use diytrace_store::Labelled;
 
 use crate::client::Client;
@@ -80,6 +82,8 @@ pub struct Agent {
     bytes: Vec<u8>,
     /// What it has said last of what goes wrong.
     trouble: Option<String>,
+    /// Files and folders of which it has said that it may not read them.
+    denied: BTreeSet<PathBuf>,
     /// The recording that the service did not take in the last round, as it was away.
     last: Option<PathBuf>,
     /// Whether the service was away in the last round, or busy.
@@ -92,7 +96,7 @@ impl Agent {
         let client = Client::new(&options.to, &options.access)?;
         let memory = Memory::open(&options.spool, options.spool_bytes)?;
         let every = options.every.unwrap_or(USUAL);
-        let (tails, names, bytes, looked) = Default::default();
+        let (tails, names, bytes, looked, denied) = Default::default();
         Ok(Self {
             options,
             client,
@@ -103,6 +107,7 @@ impl Agent {
             looked,
             bytes,
             trouble: None,
+            denied,
             last: None,
             is_to_wait: false,
         })
@@ -242,7 +247,7 @@ impl Agent {
         self.looked = Some(Instant::now());
         for folder in &self.options.folders {
             let found = recordings(folder).unwrap_or_else(|error| {
-                tracing::debug!("{error}");
+                tell(&mut self.denied, folder, &error);
                 Vec::new()
             });
             for path in found {
@@ -257,6 +262,7 @@ impl Agent {
                         is_new |= !tail.is_done();
                         self.tails.insert(path, tail);
                     }
+                    Err(Error::Load(error)) => tell(&mut self.denied, &path, &error),
                     Err(error) => tracing::debug!("{error}"),
                 }
             }
@@ -270,5 +276,16 @@ impl Agent {
             is_there
         });
         is_new
+    }
+}
+
+/// Tells why a file or folder is not read, once where that is not allowed; else it may be so in a moment.
+fn tell(denied: &mut BTreeSet<PathBuf>, path: &Path, error: &load::Error) {
+    let is_denied =
+        matches!(error, load::Error::Unreadable { source, .. } if source.kind() == ErrorKind::PermissionDenied);
+    if is_denied && denied.insert(path.to_owned()) {
+        tracing::warn!("{error}: run the agent as the user that the program runs as, or as root");
+    } else {
+        tracing::debug!("{error}");
     }
 }
