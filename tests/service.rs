@@ -91,10 +91,11 @@ fn an_agent_that_may_not_read_a_recording_says_so() {
     let recorded = fixture("plain.c", builds()[0]).record().run();
     let (folder, profile) = (recorded.folder(), &recorded.profiles()[0]);
     let program = folder.join("diytrace");
-    copy_program(&tool("diytrace"), &program);
+    copy_program(tool("diytrace"), &program);
     fs::create_dir(folder.join("spool")).unwrap();
-    let rights = [(folder, 0o755), (&recorded.out(), 0o755), (&folder.join("spool"), 0o777), (profile, 0o000)];
-    rights.map(|(path, mode)| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap());
+    for (path, mode) in [(folder, 0o755), (&recorded.out(), 0o755), (&folder.join("spool"), 0o777), (profile, 0o000)] {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
     // Root may read all.
     let before: &[&str] = match is_root() {
         true => &["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"],
