@@ -37,12 +37,13 @@ extern "C" fn in_child() {
     if !arch::is_relocated() {
         return;
     }
-    if let Some(family) = family::get() {
-        family.take_over_namespace();
-    }
+    // First of all: a hook may be about to read there.
     // SAFETY: the thread's state is valid as long as its word leads to it.
     if let Some(thread) = unsafe { arch::thread().as_ref() } {
         switches::replace_page(thread);
+    }
+    if let Some(family) = family::get() {
+        family.take_over_namespace();
     }
 }
 

@@ -265,7 +265,7 @@ pub fn is_on_own(thread: &Thread, sp: usize) -> bool {
     find(thread, sp).is_some_and(is_own)
 }
 
-/// Whether a mapping is the stack that the thread was started on. A thread made by libc has its control block there.
+/// Whether that is the stack that the thread was started on: one made by libc ends at the thread's control block.
 fn is_own((start, end): (usize, usize)) -> bool {
     let holds = |address: usize| start <= address && address < end;
     end == arch::thread_pointer() || holds(initial_stack::program_stack())

@@ -215,8 +215,8 @@ pub struct Thread {
     pub window: Window,
     /// Where the sequence of random numbers is.
     pub random: Field<u64>,
-    /// The mapping that libc's control block of the thread lies in: the stack that it was started on, unless it is the first
-    /// thread. (0, 0) = not looked up yet.
+    /// The mapping that libc's control block of the thread lies in, up to that: the stack that it was started on, unless it is the
+    /// first thread. (0, 0) = not looked up yet.
     pub own_stack: Field<(usize, usize)>,
     /// The highest stack pointer of a call that was entered while recording was paused; 0 = there was none.
     pub missed: Field<usize>,

@@ -267,6 +267,7 @@ impl Agent {
                 }
             }
         }
+        self.denied.retain(|path| path.exists());
         let memory = &self.memory;
         self.tails.retain(|_, tail| {
             let is_there = tail.is_there();
