@@ -9,6 +9,7 @@ use diytrace_profile::load;
 use diytrace_store::Labelled;
 
 use crate::client::Client;
+use crate::heap::Heap;
 use crate::memory::Memory;
 use crate::names::KnownNames;
 use crate::tail::{Tail, Turned, recordings};
@@ -80,6 +81,7 @@ pub struct Agent {
     looked: Option<Instant>,
     /// What recordings are read into, one after the other.
     bytes: Vec<u8>,
+    heap: Heap,
     /// What it has said last of what goes wrong.
     trouble: Option<String>,
     /// Files and folders of which it has said that it may not read them.
@@ -96,7 +98,7 @@ impl Agent {
         let client = Client::new(&options.to, &options.access)?;
         let memory = Memory::open(&options.spool, options.spool_bytes)?;
         let every = options.every.unwrap_or(USUAL);
-        let (tails, names, bytes, looked, denied) = Default::default();
+        let (tails, names, bytes, heap, looked, denied) = Default::default();
         Ok(Self {
             options,
             client,
@@ -106,6 +108,7 @@ impl Agent {
             every,
             looked,
             bytes,
+            heap,
             trouble: None,
             denied,
             last: None,
@@ -151,6 +154,7 @@ impl Agent {
             let behind = whole.iter().position(|path| *path > last).unwrap_or(0);
             whole.rotate_left(behind);
         }
+        let has_whole = !whole.is_empty();
         for path in whole {
             let Some(tail) = self.tails.get_mut(&path).filter(|tail| !tail.is_done()) else { continue };
             let (names, bytes) = (&mut self.names, &mut self.bytes);
@@ -176,6 +180,9 @@ impl Agent {
                 Err(error) => told.is_away(&error),
                 Ok(()) => {}
             }
+        }
+        if has_whole {
+            self.heap.give_back();
         }
         let Told { every, trouble, is_busy } = told;
         self.is_to_wait = is_busy;

@@ -16,6 +16,7 @@ mod agent;
 mod client;
 mod crew;
 mod error;
+mod heap;
 mod load_worker;
 mod memory;
 mod names;

@@ -79,7 +79,10 @@ impl FunctionChanges {
                 Some((known, counts)) if known == octave => {
                     counts.iter_mut().zip(more).for_each(|(count, more)| *count = change(*count, *more));
                 }
-                _ => function.octaves.insert(at, (*octave, *more)),
+                _ => {
+                    function.octaves.reserve_exact(1); // there are seldom new ones, and each takes two cache lines
+                    function.octaves.insert(at, (*octave, *more));
+                }
             }
         }
         if are_made {

@@ -17,6 +17,7 @@ pub struct Nodes {
     ends: Vec<End>,
     /// Of each of those, whether its calls are timed and are no other than its own: in a few kilobytes, which every path asks for.
     are_usual: Vec<bool>,
+    /// The number of each; none where that was made room of, or was not asked for yet.
     numbers: FxHashMap<End, u32>,
     /// The latest number of those that have a place here, which their call sites tell: nearly always the one that is asked for.
     latest: Vec<u32>,
@@ -199,6 +200,31 @@ impl Nodes {
         }
     }
 
+    /// Some of them as a list of their own, which has all that they are below. `number`: their places in that.
+    pub fn some(&self, places: &[u32], number: impl Fn(u32) -> u32) -> Self {
+        let mut some = Self::default();
+        some.list.reserve_exact(places.len());
+        let mut ends = vec![NONE; self.ends.len()];
+        for &at in places {
+            let packed = self.list[at as usize];
+            let end = &mut ends[packed.end as usize];
+            if *end == NONE {
+                *end = some.ends.len() as u32;
+                some.ends.push(self.ends[packed.end as usize]);
+                some.are_usual.push(self.are_usual[packed.end as usize]);
+            }
+            let mut more = 0;
+            if packed.more != 0 {
+                let known = self.more[packed.more as usize - 1];
+                some.more.push(More { folded_into: known.folded_into.map(&number), ..known });
+                more = some.more.len() as u32;
+            }
+            let parent = if packed.parent == NONE { NONE } else { number(packed.parent) };
+            some.list.push(Packed { parent, end: *end, more, ..packed });
+        }
+        some
+    }
+
     /// Makes room for so many more.
     pub fn reserve(&mut self, more: usize) {
         self.list.reserve(more);
@@ -208,6 +234,9 @@ impl Nodes {
     pub fn shrink_to_fit(&mut self) {
         self.list.shrink_to_fit();
         self.more.shrink_to_fit();
+        self.ends.shrink_to_fit();
+        self.are_usual.shrink_to_fit();
+        (self.numbers, self.latest) = Default::default();
     }
 
     #[inline(always)]
@@ -242,13 +271,16 @@ impl Nodes {
     fn number(&mut self, end: End) -> u32 {
         // There are at least as many places as ends.
         if self.ends.len() >= self.latest.len() {
-            self.latest = vec![u32::MAX; (2 * self.latest.len()).max(64)];
+            self.latest = vec![NONE; (self.ends.len() + 1).next_power_of_two().max(64)];
         }
         let place = (end.site ^ end.hook.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let place = place as usize & (self.latest.len() - 1);
         let latest = &mut self.latest[place];
         if self.ends.get(*latest as usize).is_some_and(|known| known.is(&end)) {
             return *latest;
+        }
+        if self.numbers.len() < self.ends.len() {
+            self.numbers = self.ends.iter().copied().zip(0..).collect();
         }
         let next = self.ends.len() as u32;
         let number = *self.numbers.entry(end).or_insert(next);
@@ -393,8 +425,44 @@ mod tests {
             );
         }
         assert_eq!(format!("{nodes:?}"), format!("{all:?}"));
+        // What was made room of is found again: each end has one number.
+        nodes.shrink_to_fit();
+        for at in 0..all.len() {
+            nodes.change(at, |node| *node = all[(at + 1) % all.len()]);
+            nodes.change(at, |node| *node = all[at]);
+        }
+        assert!(nodes.iter().eq(all.iter().copied()));
+        assert_eq!(nodes.ends(), 6);
         nodes.push_alike(nodes.end(2), Some(7), 3, usual.slots[0]);
         assert_eq!(nodes.get(all.len()), all[2]);
+    }
+
+    #[test]
+    fn some_of_them_are_what_they_were_in_other_places() {
+        let usual = node(0x1100, Some(1), slot(3, 40, 5));
+        let all = [
+            node(0x1000, None, slot(9, 9, 9)),
+            node(0x1200, None, Slot::default()),
+            Node { parent: Some(0), timed: Timed::AllBut(3), ..usual },
+            Node { off: Off { wait_ns: 1, preempted_ns: 2 }, ..usual },
+            Node { folded_into: Some(1), flags: flag::OTHERS, ..usual },
+        ];
+        let nodes: Nodes = all.into_iter().collect();
+        let places = [1, 3, 4];
+        let number = |at: u32| places.iter().position(|place| *place == at).unwrap() as u32;
+        let mut some = nodes.some(&places, number);
+        let there =
+            |node: Node| Node { parent: node.parent.map(number), folded_into: node.folded_into.map(number), ..node };
+        let mut expected: Vec<Node> = places.iter().map(|at| there(all[*at as usize])).collect();
+        assert!(some.iter().eq(expected.iter().copied()));
+        assert_eq!((some.ends(), some.usual(0), some.usual(1)), (3, Some(&Slot::default()), None));
+        // They may become others, and there may be more.
+        expected[1] = Node { timed: Timed::None, ..expected[1] };
+        some.change(1, |node| *node = expected[1]);
+        expected.push(expected[2]);
+        some.push(expected[2]);
+        assert!(some.iter().eq(expected.iter().copied()));
+        assert_eq!(some.ends(), 4);
     }
 
     #[test]

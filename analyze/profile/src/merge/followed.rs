@@ -16,7 +16,7 @@ use super::since::{Before, Earlier, extremes_since, timelines};
 use super::{Filed, Module, PathPairs, Row};
 use crate::load::costs::Costs;
 use crate::load::timed::Timing;
-use crate::load::{Arena, ArenaChanges, Changes, Family, Function, FunctionChanges, Node, Nodes};
+use crate::load::{Arena, ArenaChanges, Changes, Family, Function, FunctionChanges, Node};
 use crate::time::Time;
 use crate::timeline::{Origin, Slices};
 use diytrace_format::histogram::SUBS;
@@ -281,23 +281,13 @@ impl Standing {
         for (number, at) in (0u32..).zip(stay) {
             self.numbers[*at as usize] = number;
         }
-        let mut changed = changes.nodes.iter().peekable();
-        let (mut names, mut then, mut later) = (Vec::with_capacity(stay.len()), Nodes::default(), Nodes::default());
-        then.reserve(stay.len());
-        later.reserve(stay.len());
-        for at in stay {
-            let number = |above: u32| self.numbers[above as usize];
-            let numbered = |node: &Node| Node {
-                parent: node.parent.map(number),
-                folded_into: node.folded_into.map(number),
-                ..*node
-            };
-            let node = &arena.nodes.get(*at as usize);
-            then.push(numbered(node));
-            later.push(
-                changed.next_if(|(changed, _)| changed == at).map_or_else(|| numbered(node), |(_, now)| numbered(now)),
-            );
-            names.push(arena.names[*at as usize]);
+        let number = |at: u32| self.numbers[at as usize];
+        let names: Vec<_> = stay.iter().map(|at| arena.names[*at as usize]).collect();
+        let then = arena.nodes.some(stay, number);
+        let mut later = then.clone();
+        for (at, now) in &changes.nodes {
+            let (parent, folded_into) = (now.parent.map(number), now.folded_into.map(number));
+            later.change(number(*at) as usize, |node| *node = Node { parent, folded_into, ..*now });
         }
         stay.iter().for_each(|at| self.numbers[*at as usize] = NOWHERE);
         let of = |facts, names, nodes, functions| Arena {

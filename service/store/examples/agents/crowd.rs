@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use diytrace_profile::merge::Merged;
 use diytrace_store::{CONTENT_TYPE, Frame, Labels, Outgoing};
 
 const PERIOD: Duration = Duration::from_secs(1);
@@ -13,12 +13,20 @@ const HOSTS: usize = 10;
 
 /// Agents.
 pub struct Crowd {
-    frames: Vec<Frame>,
+    /// Each is lent to one of them after the other: a copy for each takes longer than all else that they do.
+    frames: Vec<Mutex<Lent>>,
     address: SocketAddr,
     began: Instant,
     /// How many there are.
     series: usize,
     sent: Counters,
+}
+
+/// A frame that is made each agent's own in turn.
+struct Lent {
+    frame: Frame,
+    /// Build IDs of its modules as they were recorded.
+    builds: Vec<Vec<u8>>,
 }
 
 #[derive(Default)]
@@ -45,7 +53,11 @@ pub struct Told {
 
 impl Crowd {
     pub fn new(frames: Vec<Frame>, address: SocketAddr, began: Instant, series: usize) -> Self {
-        Self { frames, address, began, series, sent: Counters::default() }
+        let lent = |frame: Frame| {
+            let builds = frame.merged.modules.iter().map(|module| module.build_id.clone()).collect();
+            Mutex::new(Lent { frame, builds })
+        };
+        Self { frames: frames.into_iter().map(lent).collect(), address, began, series, sent: Counters::default() }
     }
 
     pub fn told(&self) -> Told {
@@ -82,16 +94,16 @@ impl Crowd {
         let mut outgoing = Outgoing::default();
         for sequence in 0.. {
             let Some(now) = next() else { return };
-            let frame = self.frame(number, sequence, before, now);
-            let paths = frame.merged.groups[0].tree.paths.len() as u64;
-            loop {
-                let body = outgoing.encode(&frame);
+            let paths = loop {
+                let (body, paths) = self.with_frame(number, sequence, before, now, |frame| {
+                    (outgoing.encode(frame), frame.merged.groups[0].tree.paths.len() as u64)
+                });
                 self.sent.bytes.fetch_add(body.len() as u64, Relaxed);
                 match agent.post(&url).content_type(CONTENT_TYPE).send(&body[..]).map(|mut answer| {
                     let _ = answer.body_mut().read_to_vec(); // so that the connection is used again
                     answer.status().as_u16()
                 }) {
-                    Ok(200) => break,
+                    Ok(200) => break paths,
                     Ok(428) => {
                         outgoing.forgotten();
                         continue;
@@ -104,7 +116,7 @@ impl Crowd {
                     }
                 }
                 sleep(PERIOD); // as it is asked to
-            }
+            };
             outgoing.acknowledged();
             self.sent.frames.fetch_add(1, Relaxed);
             self.sent.paths.fetch_add(paths, Relaxed);
@@ -112,26 +124,25 @@ impl Crowd {
         }
     }
 
-    fn frame(&self, number: usize, sequence: u64, start: i64, end: i64) -> Frame {
-        let real = &self.frames[(number * 7 + sequence as usize) % self.frames.len()];
-        let mut frame =
-            Frame { sequence, start, end, holds_later: sequence == 0, session: number.to_string(), ..real.clone() };
+    /// Makes something of the frame that is next in a series.
+    fn with_frame<T>(&self, number: usize, sequence: u64, start: i64, end: i64, make: impl FnOnce(&Frame) -> T) -> T {
+        let lent = &self.frames[(number * 7 + sequence as usize) % self.frames.len()];
+        let mut lent = lent.lock().unwrap_or_else(PoisonError::into_inner);
+        let Lent { frame, builds } = &mut *lent;
+        (frame.sequence, frame.start, frame.end) = (sequence, start, end);
+        (frame.holds_later, frame.session) = (sequence == 0, number.to_string());
         let (service, host) = (number / HOSTS, number % HOSTS);
         // Each service is a program of its own, and each host a machine.
         frame.part.boot_id[0] = host as u8;
-        build_of(&mut frame.merged, service);
+        for (module, build) in frame.merged.modules.iter_mut().zip(builds).filter(|(module, _)| module.is_program) {
+            module.build_id = [&build[..], &(service as u32).to_le_bytes()].concat();
+        }
         let mut labels = Labels::default();
         labels.set("service", format!("s{service}"));
         labels.set("host", format!("h{host}"));
         labels.set("build", format!("b{service}"));
         frame.labels = labels;
-        frame
-    }
-}
-
-fn build_of(merged: &mut Merged, service: usize) {
-    for module in merged.modules.iter_mut().filter(|module| module.is_program) {
-        module.build_id.extend((service as u32).to_le_bytes());
+        make(frame)
     }
 }
 

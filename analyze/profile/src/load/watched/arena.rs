@@ -248,11 +248,18 @@ impl Lying {
         let mut functions: Vec<u32> = of_paths.filter(|at| *at != NOTHING).chain(noted_before).collect();
         functions.sort_unstable();
         functions.dedup();
+        functions.iter().for_each(|at| file.expect::<diytrace_format::Function>(lies_at(self.records[*at as usize])));
+        let mut records: Vec<diytrace_format::Function> = Vec::with_capacity(functions.len());
+        for at in &functions {
+            let function: diytrace_format::Function = self.record(file, self.records[*at as usize])?;
+            let bins = function.octaves.into_iter().filter(|bins| *bins != 0);
+            bins.for_each(|bins| file.expect::<Bins>(lies_at(bins)));
+            records.push(function);
+        }
         let mut read = Vec::with_capacity(functions.len());
         let mut differences = Vec::new();
-        for at in &functions {
+        for (at, function) in functions.iter().zip(records) {
             let (record, known) = (self.records[*at as usize], &arena.functions[*at as usize]);
-            let function: diytrace_format::Function = self.record(file, record)?;
             if function.address != known.address {
                 return None;
             }
@@ -313,9 +320,10 @@ impl Lying {
         }
         known.next().is_none().then_some(first..differences.len())
     }
+
     /// A record of the arena; `None` if it does not lie there.
     fn record<T: Record>(&self, file: &Look, record: Ref) -> Option<T> {
-        let (start, len) = (record as usize * UNIT, size_of::<T>());
+        let (start, len) = (lies_at(record), size_of::<T>());
         let lies_in = |span: &Span| start >= span.offset && start + len <= span.offset + span.size;
         self.blocks.iter().any(lies_in).then(|| file.get(start))?
     }
@@ -328,6 +336,11 @@ impl Span {
         let offset = self.offset;
         (first..end).step_by(NODE).map(move |at| ((offset + at) / UNIT) as Ref)
     }
+}
+
+/// Where a record lies in the file.
+fn lies_at(record: Ref) -> usize {
+    record as usize * UNIT
 }
 
 /// Whether an arena is still the one that was read as a whole: nobody else counts in it, and nothing has ended.
