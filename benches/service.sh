@@ -6,7 +6,7 @@
 #   scale         simulated agents send frames of a real recording, varied, one a second each, to a service
 #   week          100 of them send a week's frames, of a minute each, as fast as they go: what memory that takes
 #   agent         an agent reads 20 processes of 2000 paths each, four times a second: of few functions, and of 2000
-#   --processes N how many in place of 20
+#   --processes N how many in place of 20; of more, each calls its functions every 50 ms in place of 1, so that there is a processor left
 #   --short       a minute of each, in place of an hour of scale and five minutes of each case of agent
 #   --series N    how many simulated agents (default 1000)
 #   --seconds N   how long each takes
@@ -120,8 +120,9 @@ cpu_ticks() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat"; }
 # agent_reads WHAT PROGRAM ARGUMENT…: what an agent takes that follows so many of a program.
 agent_reads() {
     local what=$1 before after length=${seconds:-$([[ -n $short ]] && echo 60 || echo 300)}
+    local period=$((processes > 20 ? 50 : 1))
     ((processes == 20)) || what="$processes processes of $what"
-    start_programs "$processes" "${@:2}"
+    start_programs "$processes" "${@:2}" "$period"
     start_service
     rm -rf "$work/spool"
     "$diytrace" agent --to "http://$address" --dir "$work/out" --every 250ms --spool "$work/spool" 2>"$work/said.agent" &
@@ -133,6 +134,8 @@ agent_reads() {
     awk -v ticks="$((after - before))" -v length_s="$length" -v what="$what" \
         'BEGIN { printf "agent_cpu_share\t%s\t%.4f\n", what, ticks / 100 / length_s }'
     awk -v what="$what" '/^VmHWM:/ { printf "agent_peak_rss_mb\t%s\t%.0f\n", what, $2 / 1024 }' "/proc/$sender/status"
+    # Pages of recordings are the programs' too, and count by half here.
+    awk -v what="$what" '/^Pss:/ { printf "agent_pss_mb\t%s\t%.0f\n", what, $2 / 1024 }' "/proc/$sender/smaps_rollup"
     "$diytrace" sql --store "$work/store.db" \
         "SELECT count(*) * 1.0 / (max(ended) - min(ended)) * 1e9 / $processes FROM frame WHERE sequence > 0" 2>/dev/null |
         awk -v what="$what" 'NR == 2 { printf "frames_per_second_and_process\t%s\t%.2f\n", what, $1 }'

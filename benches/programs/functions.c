@@ -1,7 +1,7 @@
-/* A large program of which little is in use: 2000 functions are called once, then the first ACTIVE of them a thousand times a second, until
- * standard input ends.
+/* A large program of which little is in use: 2000 functions are called once, then the first ACTIVE of them every PERIOD milliseconds (1 unless
+ * told), until standard input ends.
  *
- *   cc -O2 -g -finstrument-functions -o functions functions.c && ./functions ACTIVE */
+ *   cc -O2 -g -finstrument-functions -o functions functions.c && ./functions ACTIVE [PERIOD] */
 #include <poll.h>
 #include <stdlib.h>
 
@@ -23,11 +23,11 @@ static function *const functions[2000] = {THOUSAND(NAME, 1) THOUSAND(NAME, 2)};
 
 int main(int count, char **arguments)
 {
-    int active = count > 1 ? atoi(arguments[1]) : 20;
+    int active = count > 1 ? atoi(arguments[1]) : 20, period = count > 2 ? atoi(arguments[2]) : 1;
     struct pollfd input = {0, POLLIN, 0};
     for (int number = 0; number < 2000; number++)
         functions[number]();
-    while (poll(&input, 1, 1) == 0)
+    while (poll(&input, 1, period) == 0)
         for (int number = 0; number < active; number++)
             functions[number]();
     return 0;
