@@ -170,9 +170,11 @@ impl Followed {
                 &Both { number, stay, now: &now, arena, whole: &family.arenas[number], latest, before, changes },
             );
         }
-        let Sum { calls, lost_calls, folded_calls, unwound, left_out, paths, times, filed, .. } = sum;
-        let functions = (0..).zip(times).filter(|(_, times)| tells_anything(times)).collect();
-        let filed = (0..).zip(filed).filter(|(_, filed)| *filed != Filed::default()).collect();
+        let Sum { calls, lost_calls, folded_calls, unwound, left_out, paths, functions: mut all, .. } = sum;
+        all.sort_unstable_by_key(|of| of.number);
+        let filed = all.iter().filter(|of| of.filed != Filed::default()).map(|of| (of.number, of.filed)).collect();
+        let functions =
+            all.into_iter().filter(|of| tells_anything(&of.times)).map(|of| (of.number, of.times)).collect();
         Addition { before, now, calls, lost_calls, folded_calls, unwound, left_out, paths, functions, filed }
     }
 
@@ -324,13 +326,21 @@ struct Sum {
     unwound: u64,
     left_out: u64,
     paths: Vec<((usize, u32), Row)>,
-    /// By the functions' numbers.
-    times: Vec<FunctionTimes>,
-    filed: Vec<Filed>,
-    /// What hooks cost, as the recorder knows it.
+    /// Of what hooks cost, what the recorder knows.
     of_loop: Costs,
-    /// The last process that has called each function.
-    called_by: Vec<Option<u32>>,
+    /// Functions that have something to tell, which are few of a large program's.
+    functions: Vec<OfFunction>,
+    /// The places of all there, by their numbers; [`NOWHERE`] if they have none.
+    places: Vec<u32>,
+}
+
+/// What has come to a function.
+struct OfFunction {
+    number: u32,
+    times: FunctionTimes,
+    filed: Filed,
+    /// The last process that has called it.
+    called_by: Option<u32>,
 }
 
 /// An arena at both readings, and where its paths are in the whole of it.
@@ -348,16 +358,30 @@ struct Both<'a> {
 
 impl Sum {
     fn of(followed: &Followed, before: &Family, now: &Family, of_loop: Costs) -> Self {
-        let functions = followed.functions.len();
-        let times = |open: &i64| FunctionTimes { open_before: *open, ..FunctionTimes::default() };
-        Self {
+        let mut sum = Self {
             lost_calls: now.lost_calls.saturating_sub(before.lost_calls),
-            times: followed.open.iter().map(times).collect(),
-            filed: vec![Filed::default(); functions],
-            called_by: vec![None; functions],
+            places: vec![NOWHERE; followed.functions.len()],
             of_loop,
             ..Self::default()
+        };
+        for (number, open) in (0..).zip(&followed.open).filter(|(_, open)| **open != 0) {
+            sum.function(number).times.open_before = *open;
         }
+        sum
+    }
+
+    fn function(&mut self, number: u32) -> &mut OfFunction {
+        let place = &mut self.places[number as usize];
+        if *place == NOWHERE {
+            *place = self.functions.len() as u32;
+            self.functions.push(OfFunction {
+                number,
+                times: FunctionTimes::default(),
+                filed: Filed::default(),
+                called_by: None,
+            });
+        }
+        &mut self.functions[*place as usize]
     }
 
     fn add(&mut self, followed: &Followed, of: &Both) {
@@ -382,7 +406,7 @@ impl Sum {
         }
         for (at, function) in &changes.functions {
             let (FunctionChanges { extremes, unbinned, .. }, octaves) = (function, changes.octaves(function));
-            let times = &mut self.times[standing.of_functions[*at as usize] as usize];
+            let times = &mut self.function(standing.of_functions[*at as usize]).times;
             let extremes = extremes_since(octaves, *extremes, whole.functions[*at as usize].extremes);
             times.histogram.add_calls(*unbinned, extremes, octaves, now.clock.hz);
             times.returned = times.returned.saturating_add(returned(now.timing, *unbinned, octaves));
@@ -390,7 +414,7 @@ impl Sum {
         let origin = Origin::new(now.started_unix_ns, now.clock.hz);
         for (function, slices) in &when {
             if let Some(function) = followed.numbers.get(function) {
-                self.times[*function as usize].timelines.add(origin, slices);
+                self.function(*function).times.timelines.add(origin, slices);
             }
         }
         debug_assert_eq!(stay.len(), arena.nodes.len());
@@ -412,16 +436,18 @@ impl Sum {
             if node.is_untimed() {
                 continue;
             }
-            let (calls, function) = (measured.counts.calls, standing.of_nodes[stay[at] as usize] as usize);
+            let (calls, function) = (measured.counts.calls, standing.of_nodes[stay[at] as usize]);
             self.calls = self.calls.saturating_add(calls);
             if is_folded[at] {
                 self.folded_calls = self.folded_calls.saturating_add(calls);
             }
-            if calls > 0 && self.called_by[function].replace(process) != Some(process) {
-                self.times[function].processes += 1;
+            if calls > 0 {
+                let function = self.function(function);
+                function.times.processes += u64::from(function.called_by.replace(process) != Some(process));
             }
             if node.has_histogram {
-                self.filed[function].add(&filed(now, &self.of_loop, &measured));
+                let filed = filed(now, &self.of_loop, &measured);
+                self.function(function).filed.add(&filed);
             }
         }
         // A path comes after those that it is below.
