@@ -7,13 +7,15 @@
 //! ```
 
 mod calls;
+mod function;
 mod names;
 mod ran;
 mod roots;
 mod sums;
 
 pub use calls::{Call, CallId, CallKind, Calls, Kinds};
+pub use function::{Edge, EdgeSums, Function, FunctionId, Sums};
 pub use names::{Name, Names, OTHER_CALLS, Spelling};
 pub use ran::Ran;
 pub use roots::Roots;
-pub use sums::{Edge, EdgeSums, Function, FunctionId, Sums, functions};
+pub use sums::functions;

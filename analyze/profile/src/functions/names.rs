@@ -6,8 +6,8 @@ use diytrace_format::node::OTHERS;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::function::FunctionId;
 use super::roots::Roots;
-use super::sums::FunctionId;
 use crate::demangle::shown;
 use crate::merge::{Merged, ModuleId, Place, PlaceId};
 use crate::symbolize::Symbols;

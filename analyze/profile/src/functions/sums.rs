@@ -5,124 +5,9 @@ use std::collections::BTreeMap;
 use diytrace_format::node::flag;
 use rustc_hash::FxHashMap;
 
+use super::function::{Edge, EdgeSums, Function, FunctionId, Sums};
 use crate::correct::{PathTimes, Times};
-use crate::histogram::Histogram;
-use crate::merge::{Bound, Group, OffCpu, PathId, PlaceId};
-use crate::time::Time;
-use crate::timeline::Timelines;
-
-/// A function's number: functions that are shown as one have the same.
-pub type FunctionId = u32;
-
-/// A function and what it called.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Function {
-    /// Calls entered.
-    pub calls: u64,
-    /// Of these, calls whose body is inlined in another function.
-    pub inlined_calls: u64,
-    /// Calls left without an exit.
-    pub unwound: u64,
-    /// Calls that returned.
-    pub returned: u64,
-    /// Those of them that are counted by function only, and have no times.
-    pub without_times: u64,
-    /// Of what is told since an earlier moment: calls that were open then.
-    pub open_before: i64,
-    /// Open calls that were entered before the counters were reset.
-    pub open_since_reset: u64,
-    /// What its outermost calls that are open have taken, as measured.
-    pub so_far: Time,
-    /// If any are open: what that time goes up to.
-    pub bound: Option<Bound>,
-    /// Times, corrected.
-    pub corrected: Sums,
-    /// Times, as measured.
-    pub raw: Sums,
-    /// How far off the corrected total may be.
-    pub error: Time,
-    /// How far off the corrected own time may be.
-    pub own_error: Time,
-    /// What of the total was off the processor.
-    pub off: OffCpu,
-    /// What of its own time.
-    pub own_off: OffCpu,
-    /// Times of calls that returned.
-    pub histogram: Histogram,
-    /// Processes that called it; those that share an arena count as one.
-    pub processes: u64,
-    /// When it ran, if it is a root.
-    pub timelines: Timelines,
-    /// What it called, in the order of their numbers.
-    pub callees: Vec<(FunctionId, Edge)>,
-}
-
-/// Times of a function.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
-    /// Of its outermost calls, with what they called.
-    pub total: Time,
-    /// Of all its calls, without what they called.
-    pub own: Time,
-    /// Of all its calls that have ended, with what they called; inside each other or not.
-    pub closed: Time,
-}
-
-/// Calls of one function by another.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Edge {
-    /// Calls entered.
-    pub calls: u64,
-    /// Times, corrected.
-    pub corrected: EdgeSums,
-    /// Times, as measured.
-    pub raw: EdgeSums,
-    /// How far off the corrected total may be.
-    pub error: Time,
-    /// How far off the corrected own time may be.
-    pub own_error: Time,
-    /// What of the total was off the processor.
-    pub off: OffCpu,
-    /// What of their own time.
-    pub own_off: OffCpu,
-}
-
-/// Times of the calls of one function by another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EdgeSums {
-    /// Of calls by the caller's outermost calls: a part of the caller's total.
-    pub total: Time,
-    /// Of outermost calls by nested calls of a recursive caller: another view of time in the caller's total.
-    pub nested: Time,
-    /// Of all calls, without what they called.
-    pub own: Time,
-}
-
-impl Function {
-    /// Calls that have not returned yet, or never will.
-    pub fn open(&self) -> u64 {
-        let entered = self.calls.saturating_add_signed(self.open_before);
-        let open = entered.saturating_sub(self.returned).saturating_sub(self.unwound);
-        open.saturating_add(self.open_since_reset)
-    }
-
-    /// Mean time of calls that returned.
-    pub fn mean(&self, sums: &Sums) -> Option<Time> {
-        let from_bins = self.histogram.mean();
-        if self.returned == 0 || self.unwound > 0 {
-            return from_bins; // the sums have the time of calls that were left
-        }
-        let with_times = self.returned.saturating_sub(self.without_times);
-        if with_times == 0 {
-            return from_bins;
-        }
-        let mean = Time::from_ns(sums.closed.ns() / with_times as f64);
-        match (self.histogram.min(), self.histogram.max()) {
-            (Some(min), Some(max)) if !(min..=max).contains(&mean) => from_bins.or(Some(mean.max(min).min(max))),
-            _ => Some(mean.at_least_zero()),
-        }
-    }
-}
+use crate::merge::{Group, OffCpu, PathId, PlaceId};
 
 /// Sums up paths by function. `ids` has each place's function, and `is_inlined` says which paths' bodies are inlined.
 pub fn functions(
@@ -394,17 +279,7 @@ mod tests {
     use crate::load::costs::{Costs, Evidence};
     use crate::merge::{By, Merged, Merging, merge};
     use crate::testing::{Call, Truth, arena, calls, family, function_of, give_way, record};
-
-    /// What was subtracted is an average, and few calls in no bin may leave less than nothing of their sum: their mean was below zero.
-    #[test]
-    fn the_mean_of_calls_in_no_bin_lies_between_the_shortest_and_the_longest() {
-        let mut histogram = Histogram::default();
-        histogram.add_calls(2, Some((0, 5)), &[], 1e9);
-        let function = Function { calls: 2, returned: 2, histogram, ..Function::default() };
-        let mean =
-            |closed_ns| function.mean(&Sums { closed: Time::from_ns(closed_ns), ..Sums::default() }).unwrap().ns();
-        assert_eq!([-6.0, 6.0, 60.0].map(mean), [0.0, 3.0, 5.0]);
-    }
+    use crate::time::Time;
 
     fn summed(merged: &Merged) -> BTreeMap<u64, Function> {
         let group = &merged.groups[0];

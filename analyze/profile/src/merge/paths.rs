@@ -15,6 +15,11 @@ use super::off_cpu::OffCpu;
 use crate::cores::WORTH_ANOTHER_CORE;
 use crate::time::Time;
 
+mod packed;
+
+use packed::{NONE, Packed, form, from_packed, to_packed};
+pub use packed::{Sums, Usual};
+
 /// A list of [`CallPath`]s, which are put together when they are asked for.
 #[derive(Clone, Default)]
 pub struct Paths {
@@ -33,141 +38,6 @@ struct Call {
     site: PlaceId,
     hook: PlaceId,
     flags: u32,
-}
-
-/// A path: 48 bytes, of which there are millions.
-#[derive(Clone, Copy, Default)]
-struct Packed {
-    parent: u32,
-    end: PathId,
-    call: u32,
-    folded_into: u32,
-    target: u32,
-    form: u32,
-    calls: u64,
-    own: i64,
-    inclusive: i64,
-}
-
-/// Sums as they are kept: the usual ones, or others.
-#[derive(Debug, PartialEq)]
-pub enum Sums {
-    Usual(Usual),
-    Other(Box<Counts>),
-}
-
-/// What the usual sums of a path follow from.
-#[derive(Debug, PartialEq)]
-pub struct Usual {
-    form: u32,
-    calls: u64,
-    own: i64,
-    inclusive: i64,
-}
-
-impl Sums {
-    /// These.
-    pub fn of(counts: &Counts) -> Self {
-        Usual::of(counts).map_or_else(|| Self::Other(Box::new(*counts)), Self::Usual)
-    }
-
-    /// As they were told.
-    pub fn counts(self) -> Counts {
-        match self {
-            Self::Usual(usual) => Packed::default().with(usual).usual(),
-            Self::Other(counts) => *counts,
-        }
-    }
-}
-
-/// Stands for no path and no place.
-const NONE: u32 = u32::MAX;
-
-/// What follows from the usual sums of a path, beside its calls having ended: bits of `Packed::form`.
-mod form {
-    /// Nothing is known of its time off the processor.
-    pub const UNSEEN: u32 = 1;
-    /// No histogram has its calls.
-    pub const UNBINNED: u32 = 2;
-    /// [`super::Counts::is_between`].
-    pub const BETWEEN: u32 = 4;
-    /// All of its calls lie inside a folded recursion.
-    pub const INSIDE: u32 = 8;
-    /// Nothing: the sums are among the others, at the place that `calls` tells.
-    pub const OTHER: u32 = 16;
-}
-
-fn to_packed(number: Option<u32>) -> u32 {
-    number.unwrap_or(NONE)
-}
-
-fn from_packed(number: u32) -> Option<u32> {
-    (number != NONE).then_some(number)
-}
-
-impl Packed {
-    fn usual(&self) -> Counts {
-        let units = |units: i64| Time::from_units(units.into());
-        let (calls, own, inclusive) = (self.calls, units(self.own), units(self.inclusive));
-        let has = |bit: u32| self.form & bit != 0;
-        Counts {
-            calls,
-            closed: calls,
-            unbinned: if has(form::UNBINNED) { calls } else { 0 },
-            is_between: has(form::BETWEEN),
-            own,
-            inclusive: self.inclusive(),
-            closed_time: inclusive,
-            off: if has(form::UNSEEN) { self.off() } else { OffCpu::default() },
-            ..Counts::default()
-        }
-    }
-
-    #[inline]
-    fn inclusive(&self) -> [Time; 2] {
-        let inclusive = Time::from_units(self.inclusive.into());
-        match self.form & form::INSIDE {
-            0 => [inclusive, Time::ZERO],
-            _ => [Time::ZERO, inclusive],
-        }
-    }
-
-    /// If nothing is known of its time off the processor.
-    fn off(&self) -> OffCpu {
-        OffCpu { unseen: Time::from_units(self.own.into()), ..OffCpu::default() }
-    }
-
-    /// With these sums.
-    fn with(self, usual: Usual) -> Self {
-        let Usual { form, calls, own, inclusive } = usual;
-        Self { form, calls, own, inclusive, ..self }
-    }
-}
-
-impl Usual {
-    /// Of calls that were all timed and have ended, none of them inside a folded recursion, with their times: `is_unseen` if nothing is
-    /// known of time off the processor, and `is_binned` if a histogram has them.
-    #[inline]
-    pub fn of_ended(calls: u64, own: i64, inclusive: i64, is_unseen: bool, is_binned: bool) -> Self {
-        let unseen = if is_unseen && own != 0 { form::UNSEEN } else { 0 };
-        let unbinned = if !is_binned && calls != 0 { form::UNBINNED } else { 0 };
-        Self { form: unseen | unbinned, calls, own, inclusive }
-    }
-
-    /// If these are usual: if nothing more can be told of them than that a path has had calls, which have ended, and times.
-    fn of(counts: &Counts) -> Option<Self> {
-        let units = |time: Time| i64::try_from(time.units()).ok();
-        let form = |bit: u32, is_so: bool| if is_so { bit } else { 0 };
-        let is_unseen = counts.off.unseen != Time::ZERO;
-        let is_inside = counts.inclusive[0] == Time::ZERO && counts.inclusive[1] != Time::ZERO;
-        let form = form(form::UNSEEN, is_unseen)
-            | form(form::UNBINNED, counts.unbinned != 0)
-            | form(form::BETWEEN, counts.is_between)
-            | form(form::INSIDE, is_inside);
-        let (own, inclusive) = (units(counts.own)?, units(counts.inclusive[usize::from(is_inside)])?);
-        let packed = Packed { form, calls: counts.calls, own, inclusive, ..Packed::default() };
-        (packed.usual() == *counts).then_some(Self { form, calls: counts.calls, own, inclusive })
-    }
 }
 
 impl Paths {
