@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The figures that the documents show, from the raw results that are kept. tests/docs holds the documents against it.
 #
-#   benches/figures.sh machine speed|again|trust|moved|busy|driven|scale|week  what was measured, on what and when, in one sentence
+#   benches/figures.sh machine speed|again|trust|moved|busy|driven|scale|week|agents  what was measured, on what and when, in one sentence
 #   benches/figures.sh speed WORKLOAD…                 tables
 #   benches/figures.sh cost-again                      of another processor; x-floor-again WORKLOAD CONTENDER: a number of it
 #   benches/figures.sh truth [CONTENDER]
@@ -16,6 +16,7 @@
 #   benches/figures.sh busy runs|least|most|error     totals of one root on a busy machine
 #   benches/figures.sh store|store-beside|store-coarser  both kinds of stores; warm, cold and by hand; of slices of an hour
 #   benches/figures.sh scale                           a service under a thousand agents, and what that makes of ten thousand hosts
+#   benches/figures.sh agents                          what an agent takes that follows many processes
 #   benches/figures.sh week frames|hour|1|…|10        a service's memory in a simulated week of a hundred hosts, after its first hour and each tenth
 #   benches/figures.sh driven max|http2|late|stall|workers|faults  what `load` does; max ratio: beside wrk, for a second of its processor
 set -euo pipefail
@@ -75,7 +76,7 @@ machine() {
 what=${1:-}
 (($# == 0)) || shift
 case $what:$# in
-machine:1) case $1 in busy) kept=$busy machine busy-machine ;; driven) kept=$driven machine load-machine ;; speed) machine machine ;; again) kept=$again machine machine ;; scale) kept=$scaled machine service-machine ;; week) kept=$scaled machine service-week-machine ;; trust) kept=$trust machine trust-machine ;; moved) kept=$moved machine trust-machine ;; *) usage ;; esac ;;
+machine:1) case $1 in busy) kept=$busy machine busy-machine ;; driven) kept=$driven machine load-machine ;; speed) machine machine ;; again) kept=$again machine machine ;; scale) kept=$scaled machine service-machine ;; week) kept=$scaled machine service-week-machine ;; agents) kept=$scaled machine service-agent-machine ;; trust) kept=$trust machine trust-machine ;; moved) kept=$moved machine trust-machine ;; *) usage ;; esac ;;
 speed:[1-9]) for workload; do table speed speed -v brief=1 -v only="$workload"; done | without_first_line ;;
 cost:0) table speed speed -v summary=1 ;;
 cost-again:0) kept=$again table speed speed -v summary=1 ;;
@@ -110,6 +111,7 @@ store-coarser:0) stored -v coarser=1 store-ask store-coarser ;;
 week:1)
     awk -F'\t' -v part="$1" '$1 == "rss_mb" && $2 == part { print $3 " MB" } part == "frames" && $1 == "frames" && $2 == 10 { print $3 }' \
         "$scaled/service-week.tsv" ;;
+agents:0) awk -F'\t' -f "$benches/tables/agents.awk" "$scaled"/service-agent{,-200}.tsv ;;
 scale:0) awk -F'\t' -f "$benches/tables/scale.awk" "$scaled/service-scale.tsv" "$stores/store-clickhouse-300m-put.tsv" ;;
 busy:1) kept=$busy table busy busy -v figure="$1" ;;
 tested:1) verdicts tested trust-aa -v program="$1" ;;

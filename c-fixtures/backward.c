@@ -15,7 +15,11 @@ int steps;
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
     long result = syscall(SYS_clock_gettime, clock, time);
-    if (clock == CLOCK_MONOTONIC && ++steps % 11 == 0 && time->tv_nsec >= 1000000) time->tv_nsec -= 1000000;
+    if (clock == CLOCK_MONOTONIC && ++steps % 11 == 0) {
+        int borrows = time->tv_nsec < 1000000;
+        time->tv_sec -= borrows;
+        time->tv_nsec += borrows * 1000000000L - 1000000;
+    }
     return (int)result;
 }
 #else

@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 
-use common::each_build;
+use common::{Build, each_build, fixture};
 
 #[test]
 fn at_once() {
@@ -107,6 +107,22 @@ fn ended_by_pthread_exit_or_cancelled() {
             assert_eq!((report.unwound, report.open(), report.lost_calls), (0, left_open, 0), "{how}");
             recorded.assert_agrees_with_the_event_log();
         }
+    });
+}
+
+/// It took long once to let signals in after a new path: the thread's open calls were told to have begun so much later, as it could have
+/// taken as long the next time.
+#[test]
+fn whose_signals_were_let_in_late() {
+    let slow = fixture("slow-unblocking.c", Build::GCC_O2).path;
+    let script = format!("exec '{}' \"$PROGRAM\" \"$@\"", slow.display());
+    each_build("threads.c", |program| {
+        let program = program.wrapped(&script);
+        // What it took is asked after where the thread was not switched out, as far as is known.
+        let recorded = program.record().args(&["cancelled", "4", "2"]).set("WAITS", "0").set("WINDOWS", "0").run();
+        let report = recorded.report();
+        assert_eq!(report.open(), [("leave", 4), ("work", 4)].into());
+        assert!(report.function("work").self_raw_ns > 0.0, "{:#?}", report.function("work"));
     });
 }
 

@@ -72,7 +72,7 @@ fn say_when() {
                     off_cpu::before_exit(thread);
                 }
             }
-            thread.tell_beginnings();
+            thread.tell_beginnings(thread.forgot_until.get());
             leave(arena);
         }
         return;

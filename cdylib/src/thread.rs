@@ -54,7 +54,7 @@ pub const OUTSIDERS: usize = 512;
 pub const DISTANCES: usize = 256;
 
 /// The open calls' paths are told when so many ticks were taken off: some 50 microseconds.
-const WORTH_TELLING: u64 = 1 << 17;
+const WORTH_TELLING: i64 = 1 << 17;
 
 /// That distance, in bytes, for one hook.
 #[derive(Clone, Copy)]
@@ -449,15 +449,19 @@ impl Thread {
             return false;
         }
         let before = self.forgotten.get();
-        let spent = now.saturating_sub(began).saturating_sub(before.wrapping_sub(forgotten)) + to_come;
-        self.forgotten.set(before.wrapping_add(spent));
+        let spent = now.saturating_sub(began).saturating_sub(before.wrapping_sub(forgotten));
+        self.forgotten.set(before.wrapping_add(spent + to_come));
         self.forgot_until.set(now + to_come);
-        self.move_beginnings(spent);
-        let untold = self.untold.get().wrapping_add(spent);
-        self.untold.set(untold);
-        if untold >= WORTH_TELLING {
-            self.tell_beginnings();
+        self.untold.set(self.untold.get().wrapping_add(spent));
+        let mut ticks = spent;
+        if self.untold.get().cast_signed() >= WORTH_TELLING {
+            // Without what is to come: some of that may be given back, and what was told is never earlier again.
+            self.move_beginnings(ticks);
+            self.tell_beginnings(now);
+            ticks = 0;
         }
+        self.untold.set(self.untold.get().wrapping_add(to_come));
+        self.move_beginnings(ticks + to_come);
         true
     }
 
@@ -467,8 +471,10 @@ impl Thread {
     /// A signal handler may come in between: each of its additions stands, as do these.
     pub fn give_back(&self, ticks: u64) {
         let back = ticks.wrapping_neg();
-        // SAFETY: the words are the thread's.
-        unsafe { arch::add(self.forgotten.as_ptr().cast_mut(), back) };
+        for sum in [&self.forgotten, &self.forgot_until, &self.untold] {
+            // SAFETY: the words are the thread's.
+            unsafe { arch::add(sum.as_ptr().cast_mut(), back) };
+        }
         self.move_beginnings(back);
     }
 
@@ -484,9 +490,9 @@ impl Thread {
         }
     }
 
-    /// Tells in the file when open calls began, less what was taken off since: whoever reads it, or what is left of it, goes by
-    /// that.
-    pub fn tell_beginnings(&self) {
+    /// Tells in the file when open calls began, less what was taken off since up to a moment: whoever reads it, or what is left of it,
+    /// goes by that.
+    pub fn tell_beginnings(&self, until: u64) {
         let untold = self.untold.get();
         self.untold.set(0);
         if !self.has_arena() {
@@ -495,7 +501,7 @@ impl Thread {
         let arena = self.arena.get();
         // First: who reads in between finds no call that began later than it has lasted. SAFETY: the arena is the thread's.
         unsafe {
-            (&raw mut (*arena).told_at).write_volatile(self.forgot_until.get().max(clock::now(self.family.clock)));
+            (&raw mut (*arena).told_at).write_volatile(until.max(clock::now(self.family.clock)));
             arch::add(&raw mut (*arena).spent, untold);
         }
         let mut frame = self.top.get();
