@@ -116,10 +116,7 @@ pub fn check_parts(whole: &Report, parts: &Document) {
             assert!(is_near, "{what} of {}: {found} ns in all parts, {expected} ns in the whole", function.name);
         };
         near(part.self_raw_ns, function.self_raw_ns, 0.0, "the raw self time");
-        // Of a part that has nothing left, at most all that was taken off it is missing in the whole.
-        let (inner, outer) = (whole.overhead.inner_ns, whole.overhead.outer_ns);
-        let cut_off = part.cut_off[0] as f64 * inner + part.cut_off[1] as f64 * outer;
-        near(part.self_ns, function.self_ns, part.error_ns + function.total_error_ns + cut_off, "the self time");
+        near(part.self_ns, function.self_ns, part.error_ns + function.total_error_ns, "the self time");
         assert_eq!((part.min_ns, part.max_ns), (function.min_ns, function.max_ns), "extremes of {}", function.name);
     }
 }
@@ -132,8 +129,6 @@ struct Part {
     open: u64,
     inlined_calls: u64,
     callees: u64,
-    /// Calls of it, and by it, where no self time is left.
-    cut_off: [u64; 2],
     self_ns: f64,
     self_raw_ns: f64,
     error_ns: f64,
@@ -147,11 +142,7 @@ impl Part {
         self.calls += function.calls;
         self.open += function.open;
         self.inlined_calls += function.inlined_calls;
-        let callees: u64 = function.callees.iter().map(|callee| callee.calls).sum();
-        self.callees += callees;
-        if function.self_ns == 0.0 {
-            self.cut_off = [self.cut_off[0] + function.calls, self.cut_off[1] + callees];
-        }
+        self.callees += function.callees.iter().map(|callee| callee.calls).sum::<u64>();
         self.self_ns += function.self_ns;
         self.self_raw_ns += function.self_raw_ns;
         self.error_ns += function.total_error_ns;
