@@ -134,7 +134,7 @@ agent_reads() {
     awk -v ticks="$((after - before))" -v length_s="$length" -v what="$what" \
         'BEGIN { printf "agent_cpu_share\t%s\t%.4f\n", what, ticks / 100 / length_s }'
     awk -v what="$what" '/^VmHWM:/ { printf "agent_peak_rss_mb\t%s\t%.0f\n", what, $2 / 1024 }' "/proc/$sender/status"
-    # Pages of recordings are the programs' too, and count by half here.
+    # Pages of recordings are the programs', too: what is shared counts by its share here.
     awk -v what="$what" '/^Pss:/ { printf "agent_pss_mb\t%s\t%.0f\n", what, $2 / 1024 }' "/proc/$sender/smaps_rollup"
     "$diytrace" sql --store "$work/store.db" \
         "SELECT count(*) * 1.0 / (max(ended) - min(ended)) * 1e9 / $processes FROM frame WHERE sequence > 0" 2>/dev/null |

@@ -326,7 +326,7 @@ struct Sum {
     unwound: u64,
     left_out: u64,
     paths: Vec<((usize, u32), Row)>,
-    /// Of what hooks cost, what the recorder knows.
+    /// What hooks cost, as the recorder knows it.
     of_loop: Costs,
     /// Functions that have something to tell, which are few of a large program's.
     functions: Vec<OfFunction>,
@@ -335,6 +335,7 @@ struct Sum {
 }
 
 /// What has come to a function.
+#[derive(Default)]
 struct OfFunction {
     number: u32,
     times: FunctionTimes,
@@ -374,12 +375,7 @@ impl Sum {
         let place = &mut self.places[number as usize];
         if *place == NOWHERE {
             *place = self.functions.len() as u32;
-            self.functions.push(OfFunction {
-                number,
-                times: FunctionTimes::default(),
-                filed: Filed::default(),
-                called_by: None,
-            });
+            self.functions.push(OfFunction { number, ..OfFunction::default() });
         }
         &mut self.functions[*place as usize]
     }

@@ -1,6 +1,5 @@
 //! The source lines of one function, and which of them call.
 
-use std::cell::OnceCell;
 use std::sync::Arc;
 
 use addr2line::Context;
@@ -11,26 +10,17 @@ use crate::elf::dwarf::Reader;
 use crate::elf::symbols::base_name;
 
 /// Finds functions' lines in a module, if it has any.
-pub struct Bodies<'a> {
-    files: &'a ModuleFiles,
-    /// Debug information, once it was asked: an overview of all its units is made then.
-    context: OnceCell<Option<Context<Reader<'a>>>>,
-}
+pub struct Bodies<'a>(Option<Context<Reader<'a>>>);
 
 impl<'a> Bodies<'a> {
     /// Those of a module with these files.
     pub fn of(files: &'a ModuleFiles) -> Self {
-        Self { files, context: OnceCell::new() }
-    }
-
-    fn context(&self) -> Option<&Context<Reader<'a>>> {
-        let made = || self.files.dwarf().and_then(|dwarf| Context::from_arc_dwarf(Arc::new(dwarf)).ok());
-        self.context.get_or_init(made).as_ref()
+        Self(files.dwarf().and_then(|dwarf| Context::from_arc_dwarf(Arc::new(dwarf)).ok()))
     }
 
     /// The file, first and last line of a function.
     pub fn extent(&self, function: Symbol) -> Option<(String, u32, u32)> {
-        let context = self.context()?;
+        let context = self.0.as_ref()?;
         let start = context.find_location(function.address).ok()??;
         let (file, first) = (start.file?, start.line?);
         let mut last = first;
@@ -46,7 +36,7 @@ impl<'a> Bodies<'a> {
 
     /// The line of the named function that the code before a return address belongs to; else its own line.
     pub fn line_within(&self, site: u64, name: &str) -> Option<Location> {
-        line_in(self.context()?, site, name)
+        line_in(self.0.as_ref()?, site, name)
     }
 }
 
