@@ -158,7 +158,7 @@ pub fn abandon(thread: &Thread) {
         // SAFETY: the arena is the thread's.
         unsafe { ring::leave(thread) };
         ring::start_without(thread);
-        thread.tell_beginnings(thread.forgot_until.get());
+        thread.tell_beginnings();
         off_cpu::end(thread);
         claim::release(thread);
     }

@@ -72,7 +72,7 @@ fn say_when() {
                     off_cpu::before_exit(thread);
                 }
             }
-            thread.tell_beginnings(thread.forgot_until.get());
+            thread.tell_beginnings();
             leave(arena);
         }
         return;

@@ -140,7 +140,7 @@ fn say_goodbye() {
             }
             calibration_steps::end(thread);
             off_cpu::tell_of_others(thread);
-            thread.tell_beginnings(thread.forgot_until.get());
+            thread.tell_beginnings();
             family.anchor(); // the open calls' end
             look_around(family);
             claim::leave(thread);

@@ -234,7 +234,7 @@ pub struct Thread {
     pub signals_before: Field<u64>,
     /// How far it has moved the beginnings of open calls in all, in ticks.
     pub forgotten: Field<u64>,
-    /// When [`Self::forget_time_since`] last moved the beginnings of open calls, in ticks.
+    /// Up to when [`Self::forget_time_but`] last moved the beginnings of open calls, in ticks.
     pub forgot_until: Field<u64>,
     /// By how much it has moved the beginnings of open calls since their paths were told of it, in ticks.
     pub untold: Field<u64>,
@@ -451,15 +451,16 @@ impl Thread {
         let before = self.forgotten.get();
         let spent = now.saturating_sub(began).saturating_sub(before.wrapping_sub(forgotten));
         self.forgotten.set(before.wrapping_add(spent + to_come));
-        self.forgot_until.set(now + to_come);
+        self.forgot_until.set(now);
         self.untold.set(self.untold.get().wrapping_add(spent));
         let mut ticks = spent;
         if self.untold.get().cast_signed() >= WORTH_TELLING {
             // Without what is to come: some of that may be given back, and what was told is never earlier again.
             self.move_beginnings(ticks);
-            self.tell_beginnings(now);
+            self.tell_beginnings();
             ticks = 0;
         }
+        self.forgot_until.set(now + to_come);
         self.untold.set(self.untold.get().wrapping_add(to_come));
         self.move_beginnings(ticks + to_come);
         true
@@ -490,9 +491,9 @@ impl Thread {
         }
     }
 
-    /// Tells in the file when open calls began, less what was taken off since up to a moment: whoever reads it, or what is left of it,
-    /// goes by that.
-    pub fn tell_beginnings(&self, until: u64) {
+    /// Tells in the file when open calls began, less what was taken off since: whoever reads it, or what is left of it, goes by
+    /// that.
+    pub fn tell_beginnings(&self) {
         let untold = self.untold.get();
         self.untold.set(0);
         if !self.has_arena() {
@@ -501,7 +502,7 @@ impl Thread {
         let arena = self.arena.get();
         // First: who reads in between finds no call that began later than it has lasted. SAFETY: the arena is the thread's.
         unsafe {
-            (&raw mut (*arena).told_at).write_volatile(until.max(clock::now(self.family.clock)));
+            (&raw mut (*arena).told_at).write_volatile(self.forgot_until.get().max(clock::now(self.family.clock)));
             arch::add(&raw mut (*arena).spent, untold);
         }
         let mut frame = self.top.get();
