@@ -8,6 +8,7 @@ use crate::clock;
 use crate::family::Family;
 use crate::fork;
 use crate::frame::{self, Frame};
+use crate::frame_index;
 use crate::off_cpu;
 use crate::path;
 use crate::ring;
@@ -173,6 +174,7 @@ pub fn abandon(thread: &Thread) {
     thread.missed.set(0);
     thread.reach.set(ANYWHERE);
     thread.suspended.clear();
+    thread.holes.set(0);
     forget_addresses(thread);
     thread.in_use.store(false, Ordering::Release);
 }
@@ -200,6 +202,7 @@ pub unsafe fn free(thread: *mut Thread) {
         state.functions.free();
         state.off_cpu.free();
         state.call_sites.free();
+        frame_index::free(state);
         let (frames, reserved) = (state.bottom.get(), state.reserved.get());
         sys::unmap(frames.cast(), reserved.offset_from(frames) as usize * size_of::<Frame>());
         sys::unmap(thread.cast(), size_of::<Thread>());

@@ -6,8 +6,8 @@
 //! hooks of a handler that comes in the middle use what they find, change nothing, and count a call that would need more
 //! by its function alone (`Family::count_by_function`).
 //!
-//! A program of millions of paths would have its signals blocked and unblocked for each. Where one has made many, and has no
-//! handlers, they are left alone: if it gets one after it was asked, that handler's calls are counted as above.
+//! A program of millions of paths, or one whose coroutines take turns, would have its signals blocked and unblocked for each. Where one has
+//! made many such changes, and has no handlers, they are left alone: if it gets one after it was asked, that handler's calls are counted as above.
 //!
 //! A handler may also leave what it interrupted for good (`siglongjmp`). Everything done here is done so that it may stop
 //! after any instruction: what is new is complete before anything leads to it. Signals that were blocked there are let in when the next
@@ -32,8 +32,8 @@ impl<'a> Busy<'a> {
         Self::begin_with(thread, || Some(SignalsBlocked::new()))
     }
 
-    /// The same for a new path.
-    pub fn begin_path(thread: &'a Thread) -> Option<Self> {
+    /// The same for what happens often: a new path, a switch to another stack.
+    pub fn begin_often(thread: &'a Thread) -> Option<Self> {
         Self::begin_with(thread, || (!does_without_blocking(thread)).then(SignalsBlocked::new))
     }
 
@@ -74,19 +74,19 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// Whether signals need not be blocked for a thread's next path: it has made many, and the program had no handler for what
+/// Whether signals need not be blocked for a thread's next change: it has made many, and the program had no handler for what
 /// would be blocked when it was last asked after.
 fn does_without_blocking(thread: &Thread) -> bool {
-    /// New paths for which signals are blocked in any case: a program begins with many, and with installing its handlers.
+    /// Changes for which signals are blocked in any case: a program begins with many new paths, and with installing its handlers.
     const FIRST: u32 = 1 << 13;
-    /// New paths until it is asked again, by a system call for each signal; to block them takes two for each path.
+    /// Changes until it is asked again, by a system call for each signal; to block them takes two for each.
     const EVERY: u32 = 1 << 10;
-    let paths = thread.new_paths.get().wrapping_add(1);
-    thread.new_paths.set(paths);
-    if paths < FIRST {
+    let changes = thread.changes.get().wrapping_add(1);
+    thread.changes.set(changes);
+    if changes < FIRST {
         return false;
     }
-    if paths.is_multiple_of(EVERY) {
+    if changes.is_multiple_of(EVERY) {
         thread.has_no_handlers.set(!sys::has_asynchronous_handler());
     }
     thread.has_no_handlers.get()

@@ -287,7 +287,9 @@ pub unsafe fn close_backwards(thread: &Thread, frame: *mut Frame, now: u64) {
 pub unsafe fn close_unusual(thread: &Thread, now: u64) {
     // SAFETY: the top frame is there.
     unsafe {
-        let kind = (*thread.top.get()).bits;
+        // The next call in this place has not been suspended.
+        let kind = (*thread.top.get()).bits & !(bits::SUSPENDED | bits::RESUMED);
+        (*thread.top.get()).bits = kind;
         if kind & (bits::ROOT | bits::INHERITED) == bits::ROOT {
             timeline::add(thread, now);
         }

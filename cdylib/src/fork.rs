@@ -3,7 +3,8 @@
 use crate::arch;
 use crate::extension;
 use crate::family;
-use crate::frame::{Frame, NOTED, bits};
+use crate::frame::{Frame, NO_CALL, NOTED, bits};
+use crate::frame_index;
 use crate::node;
 use crate::path;
 use crate::stack;
@@ -67,6 +68,8 @@ pub fn begin_anew(thread: &Thread) {
 }
 
 fn each_frame(thread: &Thread, mut each: impl FnMut(*mut Frame)) {
+    // SAFETY: frames between bottom and top are there.
+    unsafe { frame_index::forget(thread) };
     let mut frame = thread.bottom.get();
     while frame < thread.top.get() {
         frame = frame.wrapping_add(1);
@@ -81,7 +84,7 @@ unsafe fn caller_of(thread: &Thread, frame: *const Frame) -> *const Frame {
     unsafe {
         let (sp, below, bottom) = ((*frame).sp, frame.sub(1), thread.bottom.get().cast_const());
         let mut caller = below;
-        while caller > bottom && is_elsewhere(thread, caller, sp) {
+        while caller > bottom && ((*caller).function == NO_CALL || is_elsewhere(thread, caller, sp)) {
             caller = caller.sub(1);
         }
         match caller == bottom && !stack::is_on_own(thread, sp) {

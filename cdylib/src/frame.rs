@@ -13,8 +13,12 @@ pub mod bits {
     pub const INHERITED: u8 = 4;
     /// The call is counted, but not timed.
     pub const COUNTED: u8 = 8;
+    /// The call lies on a stack that was left, and is found by its place there ([`crate::frame_index`]).
+    pub const SUSPENDED: u8 = 16;
     /// The call is in its function's timeline.
     pub const ROOT: u8 = 32;
+    /// The call has gone on after its stack had been left: that is a coroutine's, or the thread's own.
+    pub const RESUMED: u8 = 64;
 }
 
 /// [`Frame::position`] of a call that is noted ([`crate::ring`]), and whose node is not known yet. No node has that name.

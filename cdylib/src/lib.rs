@@ -66,6 +66,7 @@ mod filter;
 mod fixed;
 mod fork;
 mod frame;
+mod frame_index;
 mod free_nodes;
 mod function;
 mod held_nodes;

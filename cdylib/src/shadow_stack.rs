@@ -3,8 +3,9 @@
 //! A signal handler may interrupt a hook anywhere and call hooks of its own, and may not come back. So a frame is reserved
 //! before it is filled, and one that is not filled says so (its position is 0).
 
-use crate::busy::Busy;
-use crate::frame::{self, Frame, NOWHERE};
+use crate::busy::{Busy, is_busy};
+use crate::frame::{self, Frame, NO_CALL, NOWHERE, bits};
+use crate::frame_index;
 use crate::path_cache;
 use crate::thread::Thread;
 use core::sync::atomic::{Ordering, compiler_fence};
@@ -57,6 +58,7 @@ pub unsafe fn pop(thread: &Thread) {
     unsafe {
         let frame = thread.top.get();
         (*frame).function = 0; // and not that of a call that is over
+        (*frame).bits = 0; // and in no index
         compiler_fence(Ordering::SeqCst);
         pop_at(thread, frame);
     }
@@ -74,6 +76,113 @@ pub(crate) unsafe fn pop_at(thread: &Thread, frame: *mut Frame) {
         (*frame).sp = NOWHERE;
         compiler_fence(Ordering::SeqCst);
         thread.top.set(frame.sub(1));
+    }
+}
+
+/// Has an open call's frame be the latest, and leaves one that stands for no call. There must be room for it.
+///
+/// The state must be [`crate::busy`].
+///
+/// # Safety
+/// The frame must be filled.
+pub unsafe fn raise(thread: &Thread, frame: *mut Frame) {
+    // SAFETY: the caller's frame; the one above the top is nobody's.
+    unsafe {
+        let latest = thread.top.get().add(1);
+        (*latest).function = NO_CALL;
+        compiler_fence(Ordering::SeqCst);
+        thread.top.set(latest);
+        compiler_fence(Ordering::SeqCst);
+        thread.holes.set(thread.holes.get() + 1);
+        (*frame).bits |= bits::RESUMED;
+        move_to(frame, latest);
+    }
+}
+
+/// Moves a call to a frame that stands for none. Whoever leaves in between leaves without it; nobody finds it twice.
+unsafe fn move_to(frame: *mut Frame, place: *mut Frame) {
+    // SAFETY: the caller's frames.
+    unsafe {
+        let call = *frame;
+        (*frame).position = 0;
+        compiler_fence(Ordering::SeqCst);
+        (*frame).function = NO_CALL;
+        ((*frame).node, (*frame).bits) = (0, bits::UNTIMED);
+        (*frame).sp = NOWHERE;
+        compiler_fence(Ordering::SeqCst);
+        place.write(Frame { position: 0, bits: call.bits & !bits::SUSPENDED, ..call });
+        compiler_fence(Ordering::SeqCst);
+        (*place).position = call.position;
+    }
+}
+
+/// Takes frames off the top that stand for no call. Whether there were any.
+///
+/// # Safety
+/// Frames between bottom and top must be there.
+#[inline(always)]
+pub unsafe fn drop_holes(thread: &Thread) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { is_hole(thread.top.get()) && drop_all_holes(thread) }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn drop_all_holes(thread: &Thread) -> bool {
+    // A change under way fills such frames.
+    if is_busy(thread) {
+        return false;
+    }
+    // SAFETY: frames between bottom and top are there; the bottom's stands for something.
+    unsafe {
+        while is_hole(thread.top.get()) {
+            pop(thread);
+            thread.holes.set(thread.holes.get().saturating_sub(1));
+        }
+    }
+    true
+}
+
+/// Whether a frame stands for no call, and will not.
+unsafe fn is_hole(frame: *const Frame) -> bool {
+    // SAFETY: the caller's frame.
+    unsafe { (*frame).function == NO_CALL && (*frame).position == 0 }
+}
+
+/// Closes the gaps that [`raise`] has left, unless an interrupted hook is to fill one of the frames.
+///
+/// The state must be [`crate::busy`].
+///
+/// # Safety
+/// Frames between bottom and top must be there.
+pub unsafe fn close_up(thread: &Thread) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (bottom, top) = (thread.bottom.get(), thread.top.get());
+        let mut frame = bottom;
+        while frame < top {
+            frame = frame.add(1);
+            if (*frame).position == 0 && !is_hole(frame) {
+                return;
+            }
+        }
+        frame_index::forget(thread);
+        frame_index::clear(thread);
+        let (mut frame, mut place) = (bottom, bottom);
+        while frame < top {
+            frame = frame.add(1);
+            if is_hole(frame) {
+                continue;
+            }
+            place = place.add(1);
+            if place != frame {
+                move_to(frame, place);
+            }
+        }
+        while thread.top.get() > place {
+            pop(thread);
+        }
+        thread.holes.set(0);
     }
 }
 

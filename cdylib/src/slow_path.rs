@@ -7,13 +7,14 @@ use crate::call::{self, close_unusual};
 use crate::children;
 use crate::fork;
 use crate::frame::{Frame, bits};
+use crate::hot_path;
 use crate::mode::Mode;
 use crate::modules;
 use crate::node::{self, slot};
 use crate::off_cpu;
 use crate::path;
 use crate::recycle;
-use crate::shadow_stack::{self, fill, filled, is_inlined, pop, reserve};
+use crate::shadow_stack::{self, drop_holes, fill, filled, is_inlined, pop, reserve};
 use crate::spent::Spent;
 use crate::stack_switch::{
     find_caller, find_large_frame, has_no_caller, is_anothers_frame, is_elsewhere, switch_stack,
@@ -57,6 +58,9 @@ pub unsafe fn exit_while_busy(thread: &Thread, function: usize, sp: usize) {
 pub unsafe fn enter_apart<M: Mode>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the top frame is there.
     unsafe {
+        if drop_holes(thread) {
+            return enter_again::<M>(thread, function, site, hook, sp);
+        }
         find_caller(thread, site, hook, sp);
         let top = &*thread.top.get();
         if top.sp <= sp || has_no_caller(thread, sp) {
@@ -67,6 +71,14 @@ pub unsafe fn enter_apart<M: Mode>(thread: &Thread, function: usize, site: usize
             false => enter_beside::<M>(thread, function, site, hook, sp),
         }
     }
+}
+
+/// Entry of a call where the latest frames stood for none.
+#[cold]
+#[inline(never)]
+unsafe fn enter_again<M: Mode>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { hot_path::enter::<M>(thread, function, site, hook, sp) };
 }
 
 /// Entry of a call whose node is not where the hot path looks: another child of its parent has its place in the cache, or which line
@@ -176,7 +188,7 @@ unsafe fn new_path(
         unsafe { off_cpu::account(thread, frame) };
         spent = Spent::begin(thread); // what it was off may have been since then, and is told of the path
     }
-    let busy = Busy::begin_path(thread)?;
+    let busy = Busy::begin_often(thread)?;
     if !path::is_own(thread, parent) {
         // A signal handler forked in the middle of the hook that opened this call: its node is the parent process's.
         fork::inherit(thread);
@@ -339,6 +351,12 @@ unsafe fn enter_anywhere<M: Mode>(thread: &Thread, function: usize, site: usize,
 pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames between bottom and top are there; the bottom frame ends every search.
     unsafe {
+        if drop_holes(thread) {
+            return match thread.is_empty() {
+                true => {} // outside every root
+                false => hot_path::exit(thread, now, function, site, hook, sp),
+            };
+        }
         let forgotten = thread.forgotten.get();
         let tail = hook == site;
         if tail && find_large_frame(thread, function, site, sp) {

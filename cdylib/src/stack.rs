@@ -265,6 +265,11 @@ pub fn is_on_own(thread: &Thread, sp: usize) -> bool {
     find(thread, sp).is_some_and(is_own)
 }
 
+/// The same as far as that is known already.
+pub fn is_known_as_own(thread: &Thread, sp: usize) -> bool {
+    holds_both(thread.own_stack.get(), sp, sp) || find(thread, sp).is_some_and(is_own)
+}
+
 /// Whether that is the stack that the thread was started on: one made by libc ends at the thread's control block.
 fn is_own((start, end): (usize, usize)) -> bool {
     let holds = |address: usize| start <= address && address < end;

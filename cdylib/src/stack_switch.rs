@@ -4,7 +4,10 @@
 
 use crate::busy::Busy;
 use crate::field::Field;
-use crate::frame::{Frame, NO_CALL, NOWHERE};
+use crate::frame::{Frame, NO_CALL, NOWHERE, bits};
+use crate::frame_index;
+use crate::path_cache;
+use crate::shadow_stack;
 use crate::stack::{self, Surroundings};
 use crate::stale_frames::{BEHIND, full_hook, unwind};
 use crate::suspended::NEAR;
@@ -20,43 +23,117 @@ use profile::node::ROOT;
 pub unsafe fn switch_stack(thread: &Thread, sp: usize) -> bool {
     // SAFETY: frames between bottom and top are there.
     unsafe {
-        if is_elsewhere(thread, thread.top.get(), sp) && is_anothers(thread) {
-            give_up(thread);
+        if !is_elsewhere(thread, thread.top.get(), sp) {
             return false;
         }
-        if is_elsewhere(thread, thread.top.get(), sp) {
-            thread.window.notice_other_stack();
-            thread.reach.set(NEAR);
-        }
+        thread.window.notice_other_stack();
+        thread.reach.set(NEAR);
         let mut changed = false;
-        while is_elsewhere(thread, thread.top.get(), sp) && stack::was_left((*thread.top.get()).sp, sp) {
+        while is_elsewhere(thread, thread.top.get(), sp) && was_left(thread, sp) {
             unwind(thread);
             changed = true;
         }
         if !is_elsewhere(thread, thread.top.get(), sp) {
             return changed;
         }
-        let Some(_busy) = Busy::begin(thread) else { return changed };
-        changed | bring_up(thread, sp)
+        let is_found = Busy::begin_often(thread).is_some_and(|_busy| bring_up(thread, sp));
+        if !is_found && is_anothers(thread) {
+            give_up(thread);
+            return false;
+        }
+        changed | is_found
     }
 }
 
-/// Moves the calls that are open on a stack to the top, and leaves the order among these and among the others as it is. What lies next
-/// to each other moves at once: there may be thousands of stacks. True if there were any.
+/// Whether the latest open call is gone as code runs on another stack ([`stack::was_left`]). To ask is a system call; none is needed for a
+/// coroutine that has given way before.
+unsafe fn was_left(thread: &Thread, sp: usize) -> bool {
+    /// Calls on its stack of which one may have been open then.
+    const LOOKED_AT: usize = 8;
+    let mut frame = thread.top.get();
+    // SAFETY: frames between bottom and top are there; the bottom's lies near none.
+    unsafe {
+        let latest = (*frame).sp;
+        for _ in 0..LOOKED_AT {
+            if !stack::are_near((*frame).sp, latest) {
+                break;
+            }
+            if (*frame).bits & bits::RESUMED != 0 {
+                return false;
+            }
+            frame = frame.sub(1);
+        }
+        stack::was_left(latest, sp)
+    }
+}
+
+/// Moves the calls that are open on a stack to the top, and leaves the order among these and among the others as it is. True if there were
+/// any.
 ///
 /// The state must be [`crate::busy`].
 unsafe fn bring_up(thread: &Thread, sp: usize) -> bool {
+    /// Open calls that are looked through: to look them up takes as long.
+    const FEW: usize = 64;
+    let (holes, depth) = (thread.holes.get(), thread.depth());
+    // SAFETY: frames between bottom and top are there, and nobody else's.
+    unsafe {
+        if holes != 0 && (depth <= FEW || holes > depth / 2) {
+            shadow_stack::close_up(thread);
+        }
+        let is_found = match thread.depth() > FEW && frame_index::is_there(thread) {
+            true => bring_up_from_index(thread, sp),
+            false => bring_up_from_all(thread, sp),
+        };
+        thread.line.set(path_cache::offset((*thread.top.get()).position));
+        is_found
+    }
+}
+
+/// The same, where they are looked up: in no more time than they themselves take, however many others there are.
+unsafe fn bring_up_from_index(thread: &Thread, sp: usize) -> bool {
+    // SAFETY: as above.
+    unsafe {
+        if !frame_index::add_new(thread) {
+            return false;
+        }
+        thread.suspended.clear();
+        let here = Surroundings::of(thread, sp);
+        let Some((lowest, highest)) = frame_index::range(thread, sp, &here) else { return false };
+        let most = highest.offset_from(lowest) as usize + 1;
+        while (thread.limit.get().offset_from(thread.top.get()) as usize) <= most {
+            if !shadow_stack::make_room(thread) {
+                return bring_up_from_all(thread, sp);
+            }
+        }
+        let mut frame = lowest;
+        while frame <= highest {
+            if (*frame).sp != NOWHERE && (*frame).function != NO_CALL && here.is_same(thread, (*frame).sp) {
+                shadow_stack::raise(thread, frame);
+            }
+            frame = frame.add(1);
+        }
+        true
+    }
+}
+
+/// The same, where all that are open are looked through. What lies next to each other moves at once.
+unsafe fn bring_up_from_all(thread: &Thread, sp: usize) -> bool {
     let (top, bottom) = (thread.top.get(), thread.bottom.get());
     let here = Surroundings::of(thread, sp);
     // SAFETY: frames between bottom and top are there, and nobody else's.
     unsafe {
-        let is_here = |frame: *const Frame| (*frame).sp == NOWHERE || here.is_same(thread, (*frame).sp);
+        let is_here = |frame: *const Frame| match (*frame).sp {
+            NOWHERE => (*frame).function != NO_CALL, // an interrupted hook's
+            sp => here.is_same(thread, sp),
+        };
         let (mut lowest, mut frame, mut above, mut may_move) = (top, top, NOWHERE, true);
         thread.suspended.clear();
+        frame_index::forget(thread);
         while frame > bottom {
             // Or an interrupted hook will fill this very frame.
             may_move &= (*frame).position != 0 || (*frame).function == NO_CALL;
             if is_here(frame) {
+                (*frame).bits |= if (*frame).position != 0 { bits::RESUMED } else { 0 };
                 (lowest, above) = (frame, NOWHERE);
             } else {
                 if !stack::are_near(above, (*frame).sp) {
@@ -116,7 +193,8 @@ pub unsafe fn find_caller(thread: &Thread, site: usize, hook: usize, sp: usize) 
 fn find_frame_end(thread: &Thread, latest: &Frame, site: usize, hook: usize, sp: usize) -> Option<usize> {
     /// To find nothing takes a system call for each page; so that often it is believed without.
     const BELIEVED: usize = 16;
-    let is_one = |end: &usize| stack::are_near(*end, latest.sp) || thread.suspended.may_be_near(*end);
+    let is_suspended = |end| thread.suspended.may_be_near(end) || frame_index::is_near(thread, end);
+    let is_one = |end: &usize| stack::are_near(*end, latest.sp) || is_suspended(*end);
     let place = frame_end(thread, hook);
     let FrameEnd { bytes, in_vain, .. } = match place.get() {
         known if known.hook == hook => known,
@@ -152,24 +230,37 @@ pub unsafe fn find_large_frame(thread: &Thread, function: usize, site: usize, sp
         if !is_elsewhere(thread, thread.top.get(), sp) || stack::is_on_own(thread, sp) {
             return false;
         }
-        let is_it = |frame: &Frame| {
+        let is_it = |frame: *mut Frame| {
+            let frame = &*frame;
             let is_one = frame.function == function && frame.site == site && frame.node > ROOT && frame.position != 0;
             is_one && frame.sp < sp && known_frame_end(thread, frame) == Some(sp)
         };
-        let mut frame = thread.top.get();
-        while frame > thread.bottom.get() && !is_it(&*frame) {
-            frame = frame.sub(1);
-        }
-        if frame == thread.bottom.get() {
-            return false;
-        }
+        let Some(frame) = find_frame(thread, sp, is_it) else { return false };
         let own = (*frame).sp;
         switch_stack(thread, own);
         while (*thread.top.get()).sp < own && !is_elsewhere(thread, thread.top.get(), own) {
             unwind(thread);
         }
-        is_it(&*thread.top.get())
+        is_it(thread.top.get())
     }
+}
+
+/// The frame of an open call that ends at an address, of which something holds.
+unsafe fn find_frame(thread: &Thread, end: usize, is_it: impl Fn(*mut Frame) -> bool) -> Option<*mut Frame> {
+    let mut frame = thread.top.get();
+    // SAFETY: frames between bottom and top are there.
+    while frame > thread.bottom.get() && unsafe { (*frame).bits } & bits::SUSPENDED == 0 {
+        if is_it(frame) {
+            return Some(frame);
+        }
+        frame = frame.wrapping_sub(1);
+    }
+    // The others are in the index: most begin near their end, and how large those frames are that do not is known.
+    frame_index::find_between(thread, end.saturating_sub(NEAR), end, &is_it).or_else(|| {
+        let large = thread.frame_ends.iter().map(|known| known.get().bytes).filter(|&bytes| bytes > NEAR);
+        let mut starts = large.map(|bytes| end.saturating_sub(bytes));
+        starts.find_map(|start| frame_index::find_between(thread, start, start, &is_it))
+    })
 }
 
 /// Where an open call's frame begins, if that was found at its hook before.

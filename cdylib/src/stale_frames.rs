@@ -9,6 +9,7 @@ use crate::counted;
 use crate::extension;
 use crate::field::Field;
 use crate::frame::{Frame, NO_CALL, NOTED, NOWHERE, bits};
+use crate::frame_index;
 use crate::modules;
 use crate::node::{self, slot};
 use crate::path;
@@ -195,6 +196,7 @@ pub unsafe fn raise_bodies(thread: &Thread, latest: *mut Frame, site: usize, hoo
             }
             body = body.sub(1);
         }
+        frame_index::forget_above(thread, body);
         spent.end(thread);
     }
 }

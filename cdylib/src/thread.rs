@@ -6,6 +6,7 @@ use crate::clock;
 use crate::family::{self, Family};
 use crate::field::Field;
 use crate::frame::{Frame, bits};
+use crate::frame_index::FrameIndex;
 use crate::line::Line;
 use crate::node::slot;
 use crate::path_cache::PathCache;
@@ -202,8 +203,8 @@ pub struct Thread {
     pub tid: Field<u32>,
     /// Processor time when it was last asked.
     pub on_processor: Field<OnProcessor>,
-    /// Paths that it has made, and whether the program had no signal handler when it was last asked after ([`crate::busy`]).
-    pub new_paths: Field<u32>,
+    /// Changes that happen often, and whether the program had no signal handler when it was last asked after ([`crate::busy`]).
+    pub changes: Field<u32>,
     pub has_no_handlers: Field<bool>,
     /// How long it was off in calls that are recorded, as far as that was asked after, in nanoseconds.
     pub off: Field<Off>,
@@ -224,8 +225,12 @@ pub struct Thread {
     pub stacks: [Field<(usize, usize)>; 4],
     /// Which of them to forget next.
     pub next_stack: Field<usize>,
-    /// Where on stacks that are not run on calls are open.
+    /// Where on stacks that are not run on calls are open, but for those that the index of frames has.
     pub suspended: Suspended,
+    /// Where the frames of those calls lie, where there are many.
+    pub frame_index: FrameIndex,
+    /// About how many frames between bottom and top stand for no call, as theirs lies further up now.
+    pub holes: Field<usize>,
     /// The next of all states of this process.
     pub next: Field<*mut Thread>,
     /// Where the stack was as the state began to be changed ([`crate::busy`]); 0 = it is as it should be.
