@@ -95,6 +95,18 @@ fn libraries_that_are_loaded_later() {
     });
 }
 
+/// What a module is called found no room, and its functions had addresses for names.
+#[test]
+fn a_library_that_is_opened_once_the_profile_is_full() {
+    each_build("full-profile.c", |program| {
+        let late = program.folder.join("late.so");
+        let report = program.record().arg(&late).set("MEMORY", "2M").run().report();
+        assert_eq!(report.function("main").callee("late").calls, 100);
+        assert_eq!(report.function("late").callee("inner").calls, 100);
+        assert_eq!(report.function("inner").module, late.display().to_string());
+    });
+}
+
 #[test]
 fn libraries_at_one_address_stay_apart() {
     each_build("plugins.c", |program| {

@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use common::{Recorded, each_build};
@@ -163,5 +164,27 @@ fn no_windows_are_made_where_none_are_wanted() {
         let recorded = program.record().arg("600000").set("WINDOWS", "0").run();
         let report = recorded.report();
         assert_eq!((report.function("leaf").calls, report.untimed_calls), (1_500_000, 0));
+    });
+}
+
+/// The code that a call was made from was looked up where it would return to: another function's, if the call is the last instruction of its own.
+#[test]
+fn calls_that_do_not_return_are_made_from_what_lies_before_them() {
+    each_build("last-instructions.c", |program| {
+        for windows in ["7", "30", "50"] {
+            let report = program.record().set("WINDOWS", windows).run().report();
+            let callees = |who: &str| {
+                let callees = &report.function(who).callees;
+                callees.iter().map(|callee| (callee.name.clone(), callee.calls)).collect::<BTreeMap<_, _>>()
+            };
+            for i in 0..8 {
+                let (inner, middle) = (format!("inner_{i}"), format!("middle_{i}"));
+                let next = if i < 7 { format!("outer_{}", i + 1) } else { "end".to_owned() };
+                let of_outer = [("leaf".to_owned(), 3), (middle.clone(), 1)];
+                assert_eq!(callees(&format!("outer_{i}")), of_outer.into(), "windows of {windows}");
+                assert_eq!(callees(&middle), [(inner.clone(), 1)].into(), "windows of {windows}");
+                assert_eq!(callees(&inner), [(next, 1)].into(), "windows of {windows}");
+            }
+        }
     });
 }

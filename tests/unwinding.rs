@@ -27,6 +27,23 @@ fn longjmp() {
     });
 }
 
+/// A copy of the return address, left on the stack by a hook, was taken for that of the next command, whose larger frame has it among variables without
+/// a value: so the one that had jumped out was said to have called it, for good.
+#[test]
+fn commands_that_jump_back_to_their_loop() {
+    each_build("commands.c", |program| {
+        let report = program.record().logged().run().report();
+        let called = |who: &str| report.function(who).callees.iter().map(|callee| callee.calls).sum::<u64>();
+        for i in 0..8 {
+            let (fails, works) = (format!("fails_{i}"), format!("works_{i}"));
+            let of_main = |who: &str| report.function("main").callee(who).calls;
+            assert_eq!((of_main(&fails), of_main(&works)), (100, 100), "{i}");
+            assert_eq!((called(&fails), called(&works)), (0, 0), "{i}");
+        }
+        assert_eq!(report.unwound, 800);
+    });
+}
+
 /// Whose stack a thread runs on was only ever read from the kernel's list of mappings: where that could not be read, each call
 /// seemed to lie on another stack than the one before, none was closed, and every hook went through all of them.
 #[test]

@@ -22,6 +22,15 @@ pub unsafe fn is_of(family: &Family, address: usize, function: usize) -> Option<
 /// # Safety
 /// As for [`is_of`].
 pub unsafe fn start_of(family: &Family, address: usize) -> Option<usize> {
+    // SAFETY: the caller's promise.
+    unsafe { description_of(family, address) }.map(|(start, _)| start)
+}
+
+/// The same, and where that code's frames are described.
+///
+/// # Safety
+/// As for [`is_of`].
+pub unsafe fn description_of(family: &Family, address: usize) -> Option<(usize, usize)> {
     let table = modules::unwind_table(family, address)?;
     let words = core::ptr::with_exposed_provenance::<i32>(table);
     // SAFETY: the loader has mapped the table, which is as long as its count says.
@@ -29,7 +38,8 @@ pub unsafe fn start_of(family: &Family, address: usize) -> Option<usize> {
         if words.read_unaligned().to_le_bytes() != ENCODINGS {
             return None;
         }
-        let start = |index: usize| table.wrapping_add_signed(words.add(3 + index * 2).read_unaligned() as isize);
+        let address_at = |word: usize| table.wrapping_add_signed(words.add(word).read_unaligned() as isize);
+        let start = |index: usize| address_at(3 + index * 2);
         let (mut low, mut high) = (0, words.add(2).read_unaligned() as u32 as usize);
         if high == 0 {
             return None;
@@ -38,6 +48,6 @@ pub unsafe fn start_of(family: &Family, address: usize) -> Option<usize> {
             let middle = low + (high - low) / 2;
             if start(middle) <= address { low = middle } else { high = middle }
         }
-        Some(start(low))
+        Some((start(low), address_at(4 + low * 2)))
     }
 }

@@ -50,12 +50,12 @@ extern "C" fn in_child() {
 
 /// Gives the calls that were open at the fork, and whose nodes are not this thread's, their place in its own arena.
 pub fn inherit(thread: &Thread) {
-    each_frame(thread, |frame| {
+    each_frame(thread, |frame, caller| {
         // SAFETY: frames between bottom and top are there; the nodes of the parent's arena stay in the file.
         unsafe {
             let (node, position) = ((*frame).node, (*frame).position);
             if position == NOTED || !path::is_own(thread, node) || !path::is_own(thread, position) {
-                inherit_frame(thread, frame);
+                inherit_frame(thread, frame, caller);
             }
         }
     });
@@ -64,29 +64,43 @@ pub fn inherit(thread: &Thread) {
 /// Has the calls that are open begin anew in the thread's own arena, as if they were inherited.
 pub fn begin_anew(thread: &Thread) {
     // SAFETY: frames between bottom and top are there.
-    each_frame(thread, |frame| unsafe { inherit_frame(thread, frame) });
+    each_frame(thread, |frame, caller| unsafe { inherit_frame(thread, frame, caller) });
 }
 
-fn each_frame(thread: &Thread, mut each: impl FnMut(*mut Frame)) {
-    // SAFETY: frames between bottom and top are there.
-    unsafe { frame_index::forget(thread) };
-    let mut frame = thread.bottom.get();
-    while frame < thread.top.get() {
-        frame = frame.wrapping_add(1);
-        each(frame);
+/// Each frame from the bottom up, with what tells its caller's.
+fn each_frame(thread: &Thread, mut each: impl FnMut(*mut Frame, &dyn Fn() -> *const Frame)) {
+    // SAFETY: frames between bottom and top are there; the index has those below each.
+    unsafe {
+        frame_index::forget(thread);
+        let is_indexed = frame_index::is_of_use(thread);
+        let mut frame = thread.bottom.get();
+        while frame < thread.top.get() {
+            frame = frame.add(1);
+            each(frame, &|| caller_of(thread, frame, is_indexed));
+            if is_indexed {
+                frame_index::add(thread, frame);
+            }
+        }
+        frame_index::forget(thread); // one that was not filled will be
     }
 }
 
 /// The frame of the call that has made one. Where calls on other stacks lie between, as coroutines are suspended there, it is the next one
 /// on its own stack; and the first on another than the thread's own was made by whoever switched to it.
-unsafe fn caller_of(thread: &Thread, frame: *const Frame) -> *const Frame {
+unsafe fn caller_of(thread: &Thread, frame: *const Frame, is_indexed: bool) -> *const Frame {
     // SAFETY: frames from the bottom up to the caller's are there.
     unsafe {
         let (sp, below, bottom) = ((*frame).sp, frame.sub(1), thread.bottom.get().cast_const());
-        let mut caller = below;
-        while caller > bottom && ((*caller).function == NO_CALL || is_elsewhere(thread, caller, sp)) {
-            caller = caller.sub(1);
-        }
+        let caller = match is_indexed {
+            true => frame_index::latest(thread, sp).map_or(bottom, <*mut Frame>::cast_const),
+            false => {
+                let mut caller = below;
+                while caller > bottom && ((*caller).function == NO_CALL || is_elsewhere(thread, caller, sp)) {
+                    caller = caller.sub(1);
+                }
+                caller
+            }
+        };
         match caller == bottom && !stack::is_on_own(thread, sp) {
             true => below,
             false => caller,
@@ -94,13 +108,13 @@ unsafe fn caller_of(thread: &Thread, frame: *const Frame) -> *const Frame {
     }
 }
 
-unsafe fn inherit_frame(thread: &Thread, frame: *mut Frame) {
+unsafe fn inherit_frame(thread: &Thread, frame: *mut Frame, caller: &dyn Fn() -> *const Frame) {
     // SAFETY: the caller's frame, and those below it.
     unsafe {
         if (*frame).position == 0 {
             return; // its enter hook was interrupted by the signal handler that forked, and goes on by itself
         }
-        let mut below = &*caller_of(thread, frame);
+        let mut below = &*caller();
         let frame = &mut *frame;
         while below.position == 0 && ptr::from_ref(below) > thread.bottom.get() {
             below = &*ptr::from_ref(below).sub(1);

@@ -12,6 +12,7 @@ use crate::stack::{self, Surroundings};
 use crate::suspended::NEAR;
 use crate::sys;
 use crate::thread::Thread;
+use core::ops::RangeInclusive;
 use core::ptr;
 use profile::GRANULE;
 
@@ -41,10 +42,17 @@ pub struct FrameIndex {
     is_refused: Field<bool>,
 }
 
-/// Whether there is an index that has room for all frames; gets it memory.
+/// Open calls that are looked through: to look them up takes as long.
+const FEW: usize = 64;
+
+/// Whether so many calls are open that it pays, and the index has room for all frames; gets it memory.
 ///
-/// The state must be [`crate::busy`].
-pub fn is_there(thread: &Thread) -> bool {
+/// The state must be [`crate::busy`], or not yet be seen by its hooks.
+pub fn is_of_use(thread: &Thread) -> bool {
+    thread.depth() > FEW && has_room(thread)
+}
+
+fn has_room(thread: &Thread) -> bool {
     let index = &thread.frame_index;
     let frames = thread.frames();
     if index.frames.get() < frames && !index.is_refused.get() {
@@ -111,12 +119,23 @@ pub unsafe fn add_new(thread: &Thread) -> bool {
         let mut frame = latest_known;
         while frame < top {
             frame = frame.add(1);
-            if (*frame).function != NO_CALL {
-                link(thread, frame.offset_from(bottom) as u32, bucket_of(thread, (*frame).sp));
-                (*frame).bits |= bits::SUSPENDED;
-            }
+            add(thread, frame);
         }
         true
+    }
+}
+
+/// Puts an open call into it, above those that it has; what stands for none stays out.
+///
+/// # Safety
+/// There must be an index, and the state be [`crate::busy`] or not yet be seen by its hooks.
+pub unsafe fn add(thread: &Thread, frame: *mut Frame) {
+    // SAFETY: the caller's frame.
+    unsafe {
+        if (*frame).position != 0 {
+            link(thread, frame.offset_from(thread.bottom.get()) as u32, bucket_of(thread, (*frame).sp));
+            (*frame).bits |= bits::SUSPENDED;
+        }
     }
 }
 
@@ -185,22 +204,29 @@ pub unsafe fn range(thread: &Thread, sp: usize, here: &Surroundings) -> Option<(
     found
 }
 
+/// The latest call in it on a stack. Of a stack's bucket that is the first: each was added above the others.
+pub fn latest(thread: &Thread, sp: usize) -> Option<*mut Frame> {
+    let here = Surroundings::of(thread, sp);
+    // SAFETY: frames that are in it are there.
+    let in_bucket = |bucket| find(thread, &[bucket], |frame| here.is_same(thread, unsafe { (*frame).sp }));
+    buckets_near(thread, sp).into_iter().filter_map(in_bucket).max()
+}
+
 /// Whether a call that it has is open near a stack pointer.
 pub fn is_near(thread: &Thread, sp: usize) -> bool {
     // SAFETY: frames that are in it are there.
     find(thread, &buckets_near(thread, sp), |frame| stack::are_near(unsafe { (*frame).sp }, sp)).is_some()
 }
 
-/// A frame in it that was entered at a stack pointer between two, and of which something holds.
+/// A frame in it that was entered at one of some stack pointers, no more than a page of them, and of which something holds.
 pub fn find_between(
     thread: &Thread,
-    lowest: usize,
-    highest: usize,
+    sps: RangeInclusive<usize>,
     is_it: impl Fn(*mut Frame) -> bool,
 ) -> Option<*mut Frame> {
-    let buckets = [lowest, highest].map(|sp| bucket_of(thread, sp));
+    let buckets = [*sps.start(), *sps.end()].map(|sp| bucket_of(thread, sp));
     // SAFETY: frames that are in it are there.
-    find(thread, &buckets, |frame| (lowest..=highest).contains(&unsafe { (*frame).sp }) && is_it(frame))
+    find(thread, &buckets, |frame| sps.contains(&unsafe { (*frame).sp }) && is_it(frame))
 }
 
 /// The first frame in some buckets of which something holds. A signal handler that changes the chains meanwhile may have one overlooked.

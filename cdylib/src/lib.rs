@@ -116,6 +116,7 @@ mod table;
 mod thread;
 mod thread_registry;
 mod timeline;
+mod unwind_info;
 
 // Where another crate of the workspace asks for libc's `std` feature, the crate leaves this to `std`.
 #[link(name = "c")]

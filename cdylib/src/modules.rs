@@ -166,7 +166,8 @@ fn record(family: &Family, found: &Found, image: &Image, program: Option<usize>)
         return same;
     }
     let size = (UNIT + Module::total_size(path.len())).next_multiple_of(GRANULE);
-    let Some((reference, block)) = family.block(size, false) else { return 0 };
+    // Of what is kept for what has no other place: without it no function of the module has a name.
+    let Some((reference, block)) = family.block(size, true) else { return 0 };
     module.number = numbering::number(numbers);
     // SAFETY: the block is new and large enough for the record and the path.
     unsafe {

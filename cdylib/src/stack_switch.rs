@@ -9,10 +9,11 @@ use crate::frame_index;
 use crate::path_cache;
 use crate::shadow_stack;
 use crate::stack::{self, Surroundings};
-use crate::stale_frames::{BEHIND, full_hook, unwind};
+use crate::stale_frames::{BEHIND, exact_return_address, full_hook, unwind};
 use crate::suspended::NEAR;
 use crate::sys;
 use crate::thread::{FRAME_ENDS, FrameEnd, Thread};
+use core::ops::RangeInclusive;
 use profile::node::ROOT;
 
 /// Code now runs on another stack than the latest open call did: brings the calls that are open on this one to the top.
@@ -72,15 +73,13 @@ unsafe fn was_left(thread: &Thread, sp: usize) -> bool {
 ///
 /// The state must be [`crate::busy`].
 unsafe fn bring_up(thread: &Thread, sp: usize) -> bool {
-    /// Open calls that are looked through: to look them up takes as long.
-    const FEW: usize = 64;
-    let (holes, depth) = (thread.holes.get(), thread.depth());
     // SAFETY: frames between bottom and top are there, and nobody else's.
     unsafe {
-        if holes != 0 && (depth <= FEW || holes > depth / 2) {
+        let holes = thread.holes.get();
+        if holes > thread.depth() / 2 || holes != 0 && !frame_index::is_of_use(thread) {
             shadow_stack::close_up(thread);
         }
-        let is_found = match thread.depth() > FEW && frame_index::is_there(thread) {
+        let is_found = match frame_index::is_of_use(thread) {
             true => bring_up_from_index(thread, sp),
             false => bring_up_from_all(thread, sp),
         };
@@ -194,15 +193,22 @@ fn find_frame_end(thread: &Thread, latest: &Frame, site: usize, hook: usize, sp:
     /// To find nothing takes a system call for each page; so that often it is believed without.
     const BELIEVED: usize = 16;
     let is_suspended = |end| thread.suspended.may_be_near(end) || frame_index::is_near(thread, end);
-    let is_one = |end: &usize| stack::are_near(*end, latest.sp) || is_suspended(*end);
+    let is_one =
+        |end: &usize| stack::are_near(*end, latest.sp) || is_suspended(*end) && !is_end_of_open(thread, site, *end);
     let place = frame_end(thread, hook);
     let FrameEnd { bytes, in_vain, .. } = match place.get() {
         known if known.hook == hook => known,
         _ => FrameEnd { hook, bytes: 0, in_vain: 0 },
     };
     let end = sp.saturating_add(bytes);
-    if is_one(&end) {
+    // SAFETY: the caller's stack pointer.
+    if is_one(&end) && unsafe { stack::word_at(thread, sp, end) } == Some(site) {
         return Some(end);
+    }
+    // SAFETY: the hook runs.
+    if let Some(end) = unsafe { exact_return_address(thread, site, hook, sp) } {
+        place.set(FrameEnd { hook, bytes: end - sp, in_vain: 0 });
+        return is_one(&end).then_some(end);
     }
     if in_vain % BELIEVED != 0 || !sp.is_multiple_of(size_of::<usize>()) {
         place.set(FrameEnd { hook, bytes, in_vain: in_vain + 1 });
@@ -217,6 +223,39 @@ fn find_frame_end(thread: &Thread, latest: &Frame, site: usize, hook: usize, sp:
         None => FrameEnd { hook, bytes, in_vain: in_vain + 1 },
     });
     found
+}
+
+/// Whether an address is where the frame of an open call begins that was made from a call site, and the outermost on its stack: of coroutines that
+/// all begin in one place, and whose stacks lie side by side, each has the return address there that another's first call has.
+fn is_end_of_open(thread: &Thread, site: usize, end: usize) -> bool {
+    let (below, above) = (end.saturating_sub(NEAR)..=end, end..=end.saturating_add(NEAR));
+    // SAFETY: frames between bottom and top are there.
+    unsafe {
+        let is_own = |frame: *mut Frame| {
+            let frame = &*frame;
+            frame.position != 0 && frame.site == site && below.contains(&frame.sp)
+        };
+        let is_further_out = |frame: *mut Frame| above.contains(&(*frame).sp);
+        find_open(thread, below.clone(), is_own).is_some() && find_open(thread, above.clone(), is_further_out).is_none()
+    }
+}
+
+/// The frame of an open call that was entered at one of some stack pointers, no more than a page of them, and of which something holds.
+unsafe fn find_open(
+    thread: &Thread,
+    sps: RangeInclusive<usize>,
+    is_it: impl Fn(*mut Frame) -> bool,
+) -> Option<*mut Frame> {
+    let mut frame = thread.top.get();
+    // SAFETY: frames between bottom and top are there.
+    while frame > thread.bottom.get() && unsafe { (*frame).bits } & bits::SUSPENDED == 0 {
+        if is_it(frame) {
+            return Some(frame);
+        }
+        frame = frame.wrapping_sub(1);
+    }
+    // The others are in the index.
+    frame_index::find_between(thread, sps, is_it)
 }
 
 /// Brings the calls that are open on a stack to the top where one of them exits by a jump to its hook, and has had a large frame: where
@@ -247,19 +286,11 @@ pub unsafe fn find_large_frame(thread: &Thread, function: usize, site: usize, sp
 
 /// The frame of an open call that ends at an address, of which something holds.
 unsafe fn find_frame(thread: &Thread, end: usize, is_it: impl Fn(*mut Frame) -> bool) -> Option<*mut Frame> {
-    let mut frame = thread.top.get();
-    // SAFETY: frames between bottom and top are there.
-    while frame > thread.bottom.get() && unsafe { (*frame).bits } & bits::SUSPENDED == 0 {
-        if is_it(frame) {
-            return Some(frame);
-        }
-        frame = frame.wrapping_sub(1);
-    }
-    // The others are in the index: most begin near their end, and how large those frames are that do not is known.
-    frame_index::find_between(thread, end.saturating_sub(NEAR), end, &is_it).or_else(|| {
+    // Most begin near their end, and how large those frames are that do not is known. SAFETY: frames between bottom and top are there.
+    unsafe { find_open(thread, end.saturating_sub(NEAR)..=end, &is_it) }.or_else(|| {
         let large = thread.frame_ends.iter().map(|known| known.get().bytes).filter(|&bytes| bytes > NEAR);
         let mut starts = large.map(|bytes| end.saturating_sub(bytes));
-        starts.find_map(|start| frame_index::find_between(thread, start, start, &is_it))
+        starts.find_map(|start| frame_index::find_between(thread, start..=start, &is_it))
     })
 }
 

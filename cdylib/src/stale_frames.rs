@@ -18,6 +18,7 @@ use crate::spent::Spent;
 use crate::stack;
 use crate::thread::{DISTANCES, Distance, Thread};
 use crate::timeline;
+use crate::unwind_info;
 use core::mem::offset_of;
 use profile::node::ROOT;
 use profile::node::mark;
@@ -138,7 +139,8 @@ pub unsafe fn is_gone_by_code(
             let is_there = modules::unwind_table(thread.family, address) == table;
             is_there.then(|| code::start_of(thread.family, address)).flatten()
         };
-        let (from, of_caller) = (start(call.site as usize), start(full_hook(thread, caller)));
+        // The call is what lies before its return address: behind one that does not return, another function may begin.
+        let (from, of_caller) = (start(call.site as usize - 1), start(full_hook(thread, caller)));
         let is_gone = match from.zip(of_caller) {
             None => false,
             Some((from, of_caller)) if from == of_caller => false,
@@ -256,10 +258,38 @@ fn distance(thread: &Thread, hook: usize) -> &Field<Distance> {
     &thread.distances[(hook ^ hook >> 8) % DISTANCES]
 }
 
-/// Where a call's return address lies: as far above its hook's stack pointer as the last time at this hook, if it is
+/// Where a call's return address lies as the code of its function says, if it is there: a body that is inlined elsewhere, and not into a
+/// function, may give one that lies nowhere.
+///
+/// # Safety
+/// The hook must be running.
+pub unsafe fn exact_return_address(thread: &Thread, site: usize, hook: usize, sp: usize) -> Option<usize> {
+    let place = distance(thread, hook);
+    let known = place.get();
+    let at = match known.hook == hook && known.is_exact {
+        true => sp.saturating_add(known.bytes),
+        // SAFETY: the caller's promise.
+        false => match unsafe { unwind_info::return_address_of(thread.family, hook) }? {
+            unwind_info::Place::Above(bytes) => {
+                place.set(Distance { hook, bytes, is_exact: true });
+                sp.saturating_add(bytes)
+            }
+            unwind_info::Place::At(at) => at,
+        },
+    };
+    // SAFETY: the hook's stack pointer.
+    (unsafe { stack::word_at(thread, sp, at) } == Some(site)).then_some(at)
+}
+
+/// Where a call's return address lies: where the code says; else as far above its hook's stack pointer as the last time at this hook, if it is
 /// there; else at the first place that holds it. (That could be in a variable that has no value yet, left there by an
 /// earlier and deeper call.) It is looked for until behind `end`.
 unsafe fn find_return_address(thread: &Thread, site: usize, hook: usize, sp: usize, end: usize) -> Option<usize> {
+    // SAFETY: the hook runs.
+    let exact = unsafe { exact_return_address(thread, site, hook, sp) };
+    if exact.is_some() {
+        return exact;
+    }
     let place = distance(thread, hook);
     let known = place.get();
     let (last, end) = (sp.saturating_add(known.bytes), end.saturating_add(BEHIND));
@@ -271,7 +301,7 @@ unsafe fn find_return_address(thread: &Thread, site: usize, hook: usize, sp: usi
     let words = sp + size_of::<usize>()..end;
     // SAFETY: the hook's stack pointer.
     let found = unsafe { stack::find_word(thread, words, |_, word| word == site) }?;
-    place.set(Distance { hook, bytes: found - sp });
+    place.set(Distance { hook, bytes: found - sp, is_exact: false });
     Some(found)
 }
 

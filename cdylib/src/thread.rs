@@ -65,6 +65,8 @@ pub struct Distance {
     pub hook: usize,
     /// The distance.
     pub bytes: usize,
+    /// Whether the code says so ([`crate::unwind_info`]), or the address was found there.
+    pub is_exact: bool,
 }
 
 /// Hooks whose frames were asked after on stacks that have no end known to all.

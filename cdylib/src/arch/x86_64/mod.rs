@@ -143,6 +143,25 @@ pub fn stack_pointer() -> usize {
     sp
 }
 
+/// Where code is, its stack pointer and its frame pointer, as they are in whoever this is part of.
+#[inline(always)]
+pub fn registers() -> [usize; 3] {
+    let (address, stack_pointer, frame_pointer): (usize, usize, usize);
+    // SAFETY: reads registers.
+    unsafe {
+        asm!(
+            "lea {}, [rip]",
+            "mov {}, rsp",
+            "mov {}, rbp",
+            out(reg) address,
+            out(reg) stack_pointer,
+            out(reg) frame_pointer,
+            options(nomem, nostack, preserves_flags)
+        );
+    }
+    [address, stack_pointer, frame_pointer]
+}
+
 /// Has the stack end here, if it has not so many bytes left, and not later, where something would be left half done.
 #[inline(always)]
 pub fn need_stack<const BYTES: i32>() {
