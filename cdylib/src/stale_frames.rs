@@ -16,7 +16,7 @@ use crate::path;
 use crate::shadow_stack;
 use crate::spent::Spent;
 use crate::stack;
-use crate::thread::{DISTANCES, Distance, Thread};
+use crate::thread::{DISTANCES, Distance, Source, Thread};
 use crate::timeline;
 use crate::unwind_info;
 use core::mem::offset_of;
@@ -266,19 +266,22 @@ fn distance(thread: &Thread, hook: usize) -> &Field<Distance> {
 pub unsafe fn exact_return_address(thread: &Thread, site: usize, hook: usize, sp: usize) -> Option<usize> {
     let place = distance(thread, hook);
     let known = place.get();
-    let at = match known.hook == hook && known.is_exact {
-        true => sp.saturating_add(known.bytes),
-        // SAFETY: the caller's promise.
-        false => match unsafe { unwind_info::return_address_of(thread.family, hook) }? {
-            unwind_info::Place::Above(bytes) => {
-                place.set(Distance { hook, bytes, is_exact: true });
-                sp.saturating_add(bytes)
-            }
-            unwind_info::Place::At(at) => at,
-        },
-    };
     // SAFETY: the hook's stack pointer.
-    (unsafe { stack::word_at(thread, sp, at) } == Some(site)).then_some(at)
+    let is_there = |at: &usize| unsafe { stack::word_at(thread, sp, *at) } == Some(site);
+    if known.hook == hook && known.source != Source::Search {
+        let at = Some(sp.saturating_add(known.bytes)).filter(is_there);
+        // In another frame of the function it may lie further from the stack pointer: one that is aligned, or has made room in between.
+        if at.is_some() || known.source == Source::Code {
+            return at;
+        }
+    }
+    // SAFETY: the caller's promise.
+    let (at, source) = match unsafe { unwind_info::return_address_of(thread.family, hook) }? {
+        unwind_info::Place::Above(bytes) => (sp.saturating_add(bytes), Source::Code),
+        unwind_info::Place::At(at) => (at, Source::Once),
+    };
+    place.set(Distance { hook, bytes: at.wrapping_sub(sp), source });
+    Some(at).filter(is_there)
 }
 
 /// Where a call's return address lies: where the code says; else as far above its hook's stack pointer as the last time at this hook, if it is
@@ -301,7 +304,7 @@ unsafe fn find_return_address(thread: &Thread, site: usize, hook: usize, sp: usi
     let words = sp + size_of::<usize>()..end;
     // SAFETY: the hook's stack pointer.
     let found = unsafe { stack::find_word(thread, words, |_, word| word == site) }?;
-    place.set(Distance { hook, bytes: found - sp, is_exact: false });
+    place.set(Distance { hook, bytes: found - sp, source: Source::Search });
     Some(found)
 }
 

@@ -65,8 +65,20 @@ pub struct Distance {
     pub hook: usize,
     /// The distance.
     pub bytes: usize,
-    /// Whether the code says so ([`crate::unwind_info`]), or the address was found there.
-    pub is_exact: bool,
+    /// Who says so.
+    pub source: Source,
+}
+
+/// How it is known where a return address lies.
+#[derive(Clone, Copy, PartialEq)]
+#[repr(u8)]
+pub enum Source {
+    /// It was found on the stack.
+    Search,
+    /// It lay there once, by what the code says ([`crate::unwind_info`]) and the frame pointer was then.
+    Once,
+    /// The code says so.
+    Code,
 }
 
 /// Hooks whose frames were asked after on stacks that have no end known to all.
