@@ -73,7 +73,7 @@ fn more_of_them_than_are_remembered() {
     });
 }
 
-/// Whoever goes on was looked for among all calls that were open, which took hundreds of times what a coroutine does: half a minute here. The
+/// Whoever goes on was looked for among all calls that were open, which took hundreds of times what a coroutine does: twenty seconds here. The
 /// processor time that the shell allows is twenty times what it takes.
 #[test]
 fn thousands_of_which_take_turns() {

@@ -32,7 +32,8 @@ fn longjmp() {
 #[test]
 fn commands_that_jump_back_to_their_loop() {
     each_build("commands.c", |program| {
-        let report = program.record().logged().run().report();
+        let recorded = program.record().logged().run();
+        let report = recorded.report();
         let called = |who: &str| report.function(who).callees.iter().map(|callee| callee.calls).sum::<u64>();
         for i in 0..8 {
             let (fails, works) = (format!("fails_{i}"), format!("works_{i}"));
@@ -41,6 +42,7 @@ fn commands_that_jump_back_to_their_loop() {
             assert_eq!((called(&fails), called(&works)), (0, 0), "{i}");
         }
         assert_eq!(report.unwound, 800);
+        recorded.assert_functions_agree_with_the_event_log();
     });
 }
 

@@ -8,7 +8,6 @@ use crate::clock;
 use crate::family::Family;
 use crate::fork;
 use crate::frame::{self, Frame};
-use crate::frame_index;
 use crate::off_cpu;
 use crate::path;
 use crate::ring;
@@ -202,9 +201,8 @@ pub unsafe fn free(thread: *mut Thread) {
         state.functions.free();
         state.off_cpu.free();
         state.call_sites.free();
-        frame_index::free(state);
-        let (frames, reserved) = (state.bottom.get(), state.reserved.get());
-        sys::unmap(frames.cast(), reserved.offset_from(frames) as usize * size_of::<Frame>());
+        state.suspended_frames.free(state.most_frames());
+        sys::unmap(state.bottom.get().cast(), state.most_frames() * size_of::<Frame>());
         sys::unmap(thread.cast(), size_of::<Thread>());
     }
 }

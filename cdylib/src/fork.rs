@@ -50,12 +50,12 @@ extern "C" fn in_child() {
 
 /// Gives the calls that were open at the fork, and whose nodes are not this thread's, their place in its own arena.
 pub fn inherit(thread: &Thread) {
-    each_frame(thread, |frame, caller| {
+    each_frame(thread, |frame, is_indexed| {
         // SAFETY: frames between bottom and top are there; the nodes of the parent's arena stay in the file.
         unsafe {
             let (node, position) = ((*frame).node, (*frame).position);
             if position == NOTED || !path::is_own(thread, node) || !path::is_own(thread, position) {
-                inherit_frame(thread, frame, caller);
+                inherit_frame(thread, frame, is_indexed);
             }
         }
     });
@@ -64,19 +64,19 @@ pub fn inherit(thread: &Thread) {
 /// Has the calls that are open begin anew in the thread's own arena, as if they were inherited.
 pub fn begin_anew(thread: &Thread) {
     // SAFETY: frames between bottom and top are there.
-    each_frame(thread, |frame, caller| unsafe { inherit_frame(thread, frame, caller) });
+    each_frame(thread, |frame, is_indexed| unsafe { inherit_frame(thread, frame, is_indexed) });
 }
 
-/// Each frame from the bottom up, with what tells its caller's.
-fn each_frame(thread: &Thread, mut each: impl FnMut(*mut Frame, &dyn Fn() -> *const Frame)) {
-    // SAFETY: frames between bottom and top are there; the index has those below each.
+/// Each frame from the bottom up, and whether the index has those below it.
+fn each_frame(thread: &Thread, mut each: impl FnMut(*mut Frame, bool)) {
+    // SAFETY: frames between bottom and top are there.
     unsafe {
         frame_index::forget(thread);
         let is_indexed = frame_index::is_of_use(thread);
         let mut frame = thread.bottom.get();
         while frame < thread.top.get() {
             frame = frame.add(1);
-            each(frame, &|| caller_of(thread, frame, is_indexed));
+            each(frame, is_indexed);
             if is_indexed {
                 frame_index::add(thread, frame);
             }
@@ -108,13 +108,13 @@ unsafe fn caller_of(thread: &Thread, frame: *const Frame, is_indexed: bool) -> *
     }
 }
 
-unsafe fn inherit_frame(thread: &Thread, frame: *mut Frame, caller: &dyn Fn() -> *const Frame) {
+unsafe fn inherit_frame(thread: &Thread, frame: *mut Frame, is_indexed: bool) {
     // SAFETY: the caller's frame, and those below it.
     unsafe {
         if (*frame).position == 0 {
             return; // its enter hook was interrupted by the signal handler that forked, and goes on by itself
         }
-        let mut below = &*caller();
+        let mut below = &*caller_of(thread, frame, is_indexed);
         let frame = &mut *frame;
         while below.position == 0 && ptr::from_ref(below) > thread.bottom.get() {
             below = &*ptr::from_ref(below).sub(1);

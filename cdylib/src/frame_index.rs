@@ -6,41 +6,15 @@
 //! A frame that is in the index says so ([`bits::SUSPENDED`]), and so do all below it, but for those that stand for no call. What
 //! overwrites a frame, or takes it away, takes that off: the index need not be told, and leaves out what does not say so.
 
-use crate::field::Field;
+use crate::chains::BUCKETS;
 use crate::frame::{Frame, NO_CALL, bits};
 use crate::stack::{self, Surroundings};
 use crate::suspended::NEAR;
-use crate::sys;
 use crate::thread::Thread;
 use core::ops::RangeInclusive;
-use core::ptr;
-use profile::GRANULE;
 
-/// Buckets, for each page one.
-const BUCKETS: usize = 1 << 14;
-
-/// That of the whole stack that the thread was started on.
+/// The chain of the whole stack that the thread was started on; each of the others is some pages'.
 const OWN: usize = 0;
-
-/// A frame's place in the chain of its bucket.
-#[repr(C)]
-struct Link {
-    /// One more than the bucket; 0: it is in none.
-    bucket: Field<u32>,
-    /// The next frame, counted from the bottom; 0: it is the last.
-    next: Field<u32>,
-}
-
-/// The index. All zeros, it has no memory yet.
-#[repr(C)]
-pub struct FrameIndex {
-    /// The first frame of each bucket, counted from the bottom, 0: none; behind them a [`Link`] for each frame that there may be.
-    heads: Field<*mut Field<u32>>,
-    /// Frames that there is memory for.
-    frames: Field<usize>,
-    /// Whether there was none for more.
-    is_refused: Field<bool>,
-}
 
 /// Open calls that are looked through: to look them up takes as long.
 const FEW: usize = 64;
@@ -49,52 +23,7 @@ const FEW: usize = 64;
 ///
 /// The state must be [`crate::busy`], or not yet be seen by its hooks.
 pub fn is_of_use(thread: &Thread) -> bool {
-    thread.depth() > FEW && has_room(thread)
-}
-
-fn has_room(thread: &Thread) -> bool {
-    let index = &thread.frame_index;
-    let frames = thread.frames();
-    if index.frames.get() < frames && !index.is_refused.get() {
-        index.is_refused.set(!has_memory(thread, frames));
-    }
-    index.frames.get() >= frames
-}
-
-fn has_memory(thread: &Thread, frames: usize) -> bool {
-    let index = &thread.frame_index;
-    if index.heads.get().is_null() {
-        let Ok(memory) = sys::reserve_memory(size(most_frames(thread))) else { return false };
-        index.heads.set(memory.cast());
-    }
-    // SAFETY: the range is reserved; what has memory already keeps it.
-    let is_there = unsafe { sys::commit_memory(index.heads.get().cast(), size(frames)) }.is_ok();
-    if is_there {
-        index.frames.set(frames);
-    }
-    is_there
-}
-
-/// Gives its memory back.
-///
-/// # Safety
-/// Nothing may use the state afterwards.
-pub unsafe fn free(thread: &Thread) {
-    let heads = thread.frame_index.heads.get();
-    if !heads.is_null() {
-        // SAFETY: the caller's promise.
-        unsafe { sys::unmap(heads.cast(), size(most_frames(thread))) };
-    }
-}
-
-/// Bytes for so many frames.
-fn size(frames: usize) -> usize {
-    (BUCKETS * size_of::<u32>() + frames * size_of::<Link>()).next_multiple_of(GRANULE)
-}
-
-fn most_frames(thread: &Thread) -> usize {
-    // SAFETY: pointers into one mapping.
-    unsafe { thread.reserved.get().offset_from(thread.bottom.get()) as usize }
+    thread.depth() > FEW && thread.suspended_frames.has_room(thread.frames(), thread.most_frames())
 }
 
 /// Puts all open calls into it that are not yet there. False if that cannot be now: a hook was interrupted that will go on to fill its frame.
@@ -133,7 +62,8 @@ pub unsafe fn add(thread: &Thread, frame: *mut Frame) {
     // SAFETY: the caller's frame.
     unsafe {
         if (*frame).position != 0 {
-            link(thread, frame.offset_from(thread.bottom.get()) as u32, bucket_of(thread, (*frame).sp));
+            let number = frame.offset_from(thread.bottom.get()) as u32;
+            thread.suspended_frames.add(number, bucket_of(thread, (*frame).sp));
             (*frame).bits |= bits::SUSPENDED;
         }
     }
@@ -163,43 +93,23 @@ pub unsafe fn forget_above(thread: &Thread, below: *const Frame) {
     }
 }
 
-/// Empties it. No frame may say that it is in it.
-///
-/// # Safety
-/// The state must be [`crate::busy`].
-pub unsafe fn clear(thread: &Thread) {
-    let heads = thread.frame_index.heads.get();
-    if thread.frame_index.frames.get() != 0 {
-        // SAFETY: there are as many; a link that says it is in a chain and is not found there is in none.
-        unsafe { ptr::write_bytes(heads, 0, BUCKETS) };
-    }
-}
-
 /// The lowest and the highest frame in it of the calls on a stack, as [`Surroundings`] know it.
 ///
 /// # Safety
-/// There must be an index, and the state be [`crate::busy`].
+/// The state must be [`crate::busy`].
 pub unsafe fn range(thread: &Thread, sp: usize, here: &Surroundings) -> Option<(*mut Frame, *mut Frame)> {
     let mut found: Option<(*mut Frame, *mut Frame)> = None;
-    // SAFETY: the caller's promise.
-    unsafe {
-        for bucket in buckets_near(thread, sp) {
-            let mut place = head(thread, bucket);
-            while (*place).get() != 0 {
-                let index = (*place).get();
-                let (frame, link) = (thread.bottom.get().add(index as usize), link_of(thread, index));
-                if !is_known(thread, frame) {
-                    (*place).set((*link).next.get());
-                    (*link).bucket.set(0);
-                    continue;
-                }
-                if here.is_same(thread, (*frame).sp) {
-                    let (lowest, highest) = found.unwrap_or((frame, frame));
-                    found = Some((lowest.min(frame), highest.max(frame)));
-                }
-                place = &raw const (*link).next;
+    for bucket in buckets_near(thread, sp) {
+        thread.suspended_frames.retain(bucket, |number| {
+            let frame = frame_of(thread, number);
+            // SAFETY: what is known is there.
+            let is_here = |frame: *mut Frame| here.is_same(thread, unsafe { (*frame).sp });
+            if let Some(frame) = frame.filter(|&frame| is_here(frame)) {
+                let (lowest, highest) = found.unwrap_or((frame, frame));
+                found = Some((lowest.min(frame), highest.max(frame)));
             }
-        }
+            frame.is_some()
+        });
     }
     found
 }
@@ -229,70 +139,18 @@ pub fn find_between(
     find(thread, &buckets, |frame| sps.contains(&unsafe { (*frame).sp }) && is_it(frame))
 }
 
-/// The first frame in some buckets of which something holds. A signal handler that changes the chains meanwhile may have one overlooked.
+/// The first frame in some buckets of which something holds.
 fn find(thread: &Thread, buckets: &[usize], is_it: impl Fn(*mut Frame) -> bool) -> Option<*mut Frame> {
-    if thread.frame_index.frames.get() == 0 {
-        return None;
-    }
-    // SAFETY: there are so many heads, and a link for each frame; chains end.
-    unsafe {
-        for &bucket in buckets {
-            let mut index = (*head(thread, bucket)).get();
-            while index != 0 {
-                let frame = thread.bottom.get().add(index as usize);
-                if is_known(thread, frame) && is_it(frame) {
-                    return Some(frame);
-                }
-                index = (*link_of(thread, index)).next.get();
-            }
-        }
-    }
-    None
+    let is_it = |number| frame_of(thread, number).is_some_and(&is_it);
+    let number = buckets.iter().find_map(|&bucket| thread.suspended_frames.find(bucket, is_it))?;
+    frame_of(thread, number)
 }
 
-/// Whether a frame is that of an open call that is in it.
-unsafe fn is_known(thread: &Thread, frame: *const Frame) -> bool {
-    // SAFETY: the caller's frame is one of those that there is memory for.
-    frame <= thread.top.get().cast_const() && unsafe { (*frame).bits } & bits::SUSPENDED != 0
-}
-
-/// Puts a frame into the chain of a bucket, and takes it out of the one that it may be in from earlier.
-unsafe fn link(thread: &Thread, index: u32, bucket: usize) {
-    // SAFETY: the caller's promises.
-    unsafe {
-        let link = link_of(thread, index);
-        if (*link).bucket.get() != 0 {
-            unlink(thread, index, (*link).bucket.get() as usize - 1);
-        }
-        let head = head(thread, bucket);
-        (*link).next.set((*head).get());
-        (*link).bucket.set(bucket as u32 + 1);
-        (*head).set(index);
-    }
-}
-
-unsafe fn unlink(thread: &Thread, index: u32, bucket: usize) {
-    // SAFETY: the caller's promises.
-    unsafe {
-        let mut place = head(thread, bucket);
-        while ![0, index].contains(&(*place).get()) {
-            place = &raw const (*link_of(thread, (*place).get())).next;
-        }
-        if (*place).get() == index {
-            (*place).set((*link_of(thread, index)).next.get());
-        }
-        (*link_of(thread, index)).bucket.set(0);
-    }
-}
-
-unsafe fn head(thread: &Thread, bucket: usize) -> *const Field<u32> {
-    // SAFETY: there are so many.
-    unsafe { thread.frame_index.heads.get().add(bucket) }
-}
-
-unsafe fn link_of(thread: &Thread, index: u32) -> *const Link {
-    // SAFETY: they lie behind the heads, as many as there may be frames.
-    unsafe { thread.frame_index.heads.get().add(BUCKETS).cast::<Link>().add(index as usize) }
+/// A frame by its number, counted from the bottom, if it is that of an open call that says that it is in the index.
+fn frame_of(thread: &Thread, number: u32) -> Option<*mut Frame> {
+    let frame = thread.bottom.get().wrapping_add(number as usize);
+    // SAFETY: frames up to the top are there.
+    (frame <= thread.top.get() && unsafe { (*frame).bits } & bits::SUSPENDED != 0).then_some(frame)
 }
 
 /// The buckets of all calls that may lie on a stack pointer's stack.

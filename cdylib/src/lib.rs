@@ -47,6 +47,7 @@ mod calibration_schedule;
 mod calibration_steps;
 mod call;
 mod call_site;
+mod chains;
 mod children;
 mod claim;
 mod clock;

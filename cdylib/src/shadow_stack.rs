@@ -116,23 +116,24 @@ unsafe fn move_to(frame: *mut Frame, place: *mut Frame) {
     }
 }
 
-/// Takes frames off the top that stand for no call. Whether there were any.
+/// Takes frames off the top that stand for no call.
 ///
 /// # Safety
 /// Frames between bottom and top must be there.
 #[inline(always)]
-pub unsafe fn drop_holes(thread: &Thread) -> bool {
+pub unsafe fn drop_holes(thread: &Thread) {
     // SAFETY: the caller's promise.
-    unsafe { is_hole(thread.top.get()) && drop_all_holes(thread) }
+    unsafe {
+        // A change under way fills such frames.
+        if is_hole(thread.top.get()) && !is_busy(thread) {
+            drop_all_holes(thread);
+        }
+    }
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn drop_all_holes(thread: &Thread) -> bool {
-    // A change under way fills such frames.
-    if is_busy(thread) {
-        return false;
-    }
+unsafe fn drop_all_holes(thread: &Thread) {
     // SAFETY: frames between bottom and top are there; the bottom's stands for something.
     unsafe {
         while is_hole(thread.top.get()) {
@@ -140,7 +141,6 @@ unsafe fn drop_all_holes(thread: &Thread) -> bool {
             thread.holes.set(thread.holes.get().saturating_sub(1));
         }
     }
-    true
 }
 
 /// Whether a frame stands for no call, and will not.
@@ -167,7 +167,7 @@ pub unsafe fn close_up(thread: &Thread) {
             }
         }
         frame_index::forget(thread);
-        frame_index::clear(thread);
+        thread.suspended_frames.clear();
         let (mut frame, mut place) = (bottom, bottom);
         while frame < top {
             frame = frame.add(1);

@@ -7,7 +7,6 @@ use crate::call::{self, close_unusual};
 use crate::children;
 use crate::fork;
 use crate::frame::{Frame, bits};
-use crate::hot_path;
 use crate::mode::Mode;
 use crate::modules;
 use crate::node::{self, slot};
@@ -58,9 +57,7 @@ pub unsafe fn exit_while_busy(thread: &Thread, function: usize, sp: usize) {
 pub unsafe fn enter_apart<M: Mode>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: the top frame is there.
     unsafe {
-        if drop_holes(thread) {
-            return enter_again::<M>(thread, function, site, hook, sp);
-        }
+        drop_holes(thread);
         find_caller(thread, site, hook, sp);
         let top = &*thread.top.get();
         if top.sp <= sp || has_no_caller(thread, sp) {
@@ -71,14 +68,6 @@ pub unsafe fn enter_apart<M: Mode>(thread: &Thread, function: usize, site: usize
             false => enter_beside::<M>(thread, function, site, hook, sp),
         }
     }
-}
-
-/// Entry of a call where the latest frames stood for none.
-#[cold]
-#[inline(never)]
-unsafe fn enter_again<M: Mode>(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
-    // SAFETY: the caller's promise.
-    unsafe { hot_path::enter::<M>(thread, function, site, hook, sp) };
 }
 
 /// Entry of a call whose node is not where the hot path looks: another child of its parent has its place in the cache, or which line
@@ -351,11 +340,9 @@ unsafe fn enter_anywhere<M: Mode>(thread: &Thread, function: usize, site: usize,
 pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: usize, hook: usize, sp: usize) {
     // SAFETY: frames between bottom and top are there; the bottom frame ends every search.
     unsafe {
-        if drop_holes(thread) {
-            return match thread.is_empty() {
-                true => {} // outside every root
-                false => hot_path::exit(thread, now, function, site, hook, sp),
-            };
+        drop_holes(thread);
+        if thread.is_empty() {
+            return; // outside every root
         }
         let forgotten = thread.forgotten.get();
         let tail = hook == site;

@@ -2,11 +2,11 @@
 
 use crate::arch;
 use crate::calibration::Window;
+use crate::chains::Chains;
 use crate::clock;
 use crate::family::{self, Family};
 use crate::field::Field;
 use crate::frame::{Frame, bits};
-use crate::frame_index::FrameIndex;
 use crate::line::Line;
 use crate::node::slot;
 use crate::path_cache::PathCache;
@@ -241,8 +241,8 @@ pub struct Thread {
     pub next_stack: Field<usize>,
     /// Where on stacks that are not run on calls are open, but for those that the index of frames has.
     pub suspended: Suspended,
-    /// Where the frames of those calls lie, where there are many.
-    pub frame_index: FrameIndex,
+    /// Where the frames of those calls lie, where there are many: see [`crate::frame_index`].
+    pub suspended_frames: Chains,
     /// About how many frames between bottom and top stand for no call, as theirs lies further up now.
     pub holes: Field<usize>,
     /// The next of all states of this process.
@@ -395,6 +395,12 @@ impl Thread {
     pub fn frames(&self) -> usize {
         // SAFETY: pointers into one mapping.
         unsafe { self.limit.get().offset_from(self.bottom.get()) as usize }
+    }
+
+    /// Frames there may ever be memory for.
+    pub fn most_frames(&self) -> usize {
+        // SAFETY: pointers into one mapping.
+        unsafe { self.reserved.get().offset_from(self.bottom.get()) as usize }
     }
 
     /// Calls that are open.

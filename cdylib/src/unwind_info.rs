@@ -2,6 +2,9 @@
 //!
 //! Where a call's return address lies can be looked for on the stack, but what is found may be a copy that an earlier call has left. This is
 //! exact.
+//!
+//! A library for such tables (gimli) has a rule for each register in each row that is remembered, on the stack where nothing can be allocated, and
+//! that is the program's. Here two registers are followed.
 
 use crate::arch;
 use crate::code;
