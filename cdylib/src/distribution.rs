@@ -165,7 +165,7 @@ fn first_in_octave(thread: &Thread, record: Ref, value: u64) {
     // SAFETY: the record is the arena's.
     unsafe {
         let spent = Spent::begin(thread);
-        let Some(busy) = Busy::begin(thread) else {
+        let Some(busy) = Busy::begin_often(thread) else {
             return arch::add(&raw mut (*function).unbinned, 1);
         };
         lower(&raw mut (*function).min, value);

@@ -163,7 +163,7 @@ pub fn extend(thread: &Thread, node: Ref) -> bool {
         return false;
     }
     let spent = Spent::begin(thread);
-    let Some(busy) = Busy::begin(thread) else { return false };
+    let Some(busy) = Busy::begin_often(thread) else { return false };
     // A hook that a signal handler has interrupted and forked in has a node of the parent process, which is not the thread's to change.
     // SAFETY: the node is the thread's, and complete.
     let is_made = is_own(thread, node) && unsafe { extension::ensure(thread, node) };
