@@ -59,6 +59,12 @@ unsafe fn room_of(block: *mut Block) -> (usize, usize) {
     (first, size - first)
 }
 
+/// Whether a block has so many bytes left.
+unsafe fn has_room(block: *mut Block, size: usize) -> bool {
+    // SAFETY: the caller's block.
+    unsafe { room::has(counts(block), room_of(block).1, size_of::<NodeRecord>(), size) }
+}
+
 unsafe fn counts<'a>(block: *mut Block) -> &'a AtomicU64 {
     // SAFETY: the caller's block; both counts are changed as one word.
     unsafe { AtomicU64::from_ptr((&raw mut (*block).nodes).cast()) }
@@ -125,11 +131,16 @@ pub fn is_large(thread: &Thread) -> bool {
     thread.path_count.get() >= LEAST
 }
 
-/// Takes a large block, as none can be had later; of what is left a small part, as hundreds of processes may do so.
+/// Takes a large block, as none can be had later; of what is left a small part, as hundreds of processes may do so. Not where an earlier
+/// owner of the arena has left as much: a server's child for each session takes over what the one before it took.
 pub fn make_room_ahead(thread: &Thread) {
     /// Enough for the key exchange of sshd, for which a quarter was not.
     const MOST: usize = 256 * GRANULE;
     let share = (thread.family.room() / 64).clamp(LARGEST_BLOCK, MOST) / GRANULE * GRANULE;
+    // SAFETY: the block belongs to the thread.
+    if !thread.is_block_spare.get() && unsafe { has_room(thread.block.get(), share / 2) } {
+        return;
+    }
     let _ = add_block(thread, share, false) || add_block(thread, LARGEST_BLOCK, false);
 }
 
@@ -142,8 +153,7 @@ fn reference_of(thread: &Thread, place: *mut u8) -> Ref {
 fn make_room(thread: &Thread, size: usize, spare: bool) -> Option<()> {
     let block = thread.block.get();
     // SAFETY: the thread owns its arena and its blocks.
-    let (has_room, block_size) =
-        unsafe { (room::has(counts(block), room_of(block).1, size_of::<NodeRecord>(), size), (*block).size as usize) };
+    let (has_room, block_size) = unsafe { (has_room(block, size), (*block).size as usize) };
     // What was set aside is not for all.
     if has_room && (spare || !thread.is_block_spare.get()) {
         return Some(());

@@ -367,12 +367,16 @@ impl<'a> Replay<'a> {
                 Left::Stray(depth) => {
                     self.leave_down_to(depth, at);
                     let base = &*self.base_frame;
-                    // A base that has moved its stack pointer (`alloca`) exits below where it entered.
+                    let is_its = match exit.hook == exit.site {
+                        // A base that has moved its stack pointer (`alloca`) exits below where it entered.
+                        false => base.site as u64 == exit.site,
+                        // One that gcc has split, whose other part jumps to the hook, exits as a call that it has made would.
+                        true => base.sp as u64 == exit.sp,
+                    };
                     let is_base = depth == 0
                         && self.has_frames
                         && self.base_at == self.last_base
-                        && exit.hook != exit.site
-                        && (base.function as u64, base.site as u64) == (exit.function, exit.site)
+                        && (base.function as u64 == exit.function && is_its)
                         && base.node != 0;
                     if is_base {
                         self.leave_base(false);
