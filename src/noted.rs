@@ -71,8 +71,9 @@ pub enum Left {
     Stray(usize),
 }
 
-/// Which of the open calls an exit is of, which are made from one that was entered as `base` says.
-pub fn returning<T: Open>(open: &[T], base: &Event, exit: &Event) -> Left {
+/// Which of the open calls an exit is of, which are made from one that was entered as `base` says. `is_of_part`: whether it lies in a part
+/// that was split off a function whose call was entered so.
+pub fn returning<T: Open>(open: &[T], base: &Event, exit: &Event, is_of_part: impl FnOnce(&Event) -> bool) -> Left {
     let is_tail = exit.hook == exit.site;
     let sp = |place: usize| open[place].entry().sp;
     let is_of = |place: usize| open[place].entry().function == exit.function;
@@ -102,9 +103,10 @@ pub fn returning<T: Open>(open: &[T], base: &Event, exit: &Event) -> Left {
     if let Some(raised) = raised {
         return Left::Returns(raised);
     }
-    // A function that moves its stack pointer (`alloca`) exits below where it entered.
+    // A function that moves its stack pointer (`alloca`) exits below where it entered, and so does one that is split, in its other part.
     let may_have_moved = !is_tail && count == open.len() && count > 0 && sp(count - 1) > exit.sp;
-    if may_have_moved && is_of(count - 1) && open[count - 1].entry().site == exit.site {
+    let is_its = |entry: &Event| entry.site == exit.site || is_of_part(entry);
+    if may_have_moved && is_of(count - 1) && is_its(&open[count - 1].entry()) {
         return Left::Returns(count - 1);
     }
     Left::Stray(gone)
@@ -150,23 +152,28 @@ mod tests {
             assert_eq!(staying(open, &base, &event(3, 10, 13, 100)), all, "a body inside it");
             assert_eq!(staying(open, &base, &event(4, 40, 41, 90)), all, "a call that it makes");
             assert_eq!(staying(open, &base, &event(2, 10, 12, 100)), all - 1, "the same body once more");
-            assert_eq!(returning(open, &base, &event(2, 10, 14, 100)), Left::Returns(all - 1));
+            assert_eq!(returning(open, &base, &event(2, 10, 14, 100), |_| false), Left::Returns(all - 1));
             let call = [open, &[event(4, 40, 41, 70)]].concat();
-            assert_eq!(returning(&call, &base, &event(4, 40, 40, 92)), Left::Returns(all), "a tail exit");
+            assert_eq!(returning(&call, &base, &event(4, 40, 40, 92), |_| false), Left::Returns(all), "a tail exit");
         }
         // Recursion from one place: what was left is gone, and the exit is that of the call with its stack pointer.
         let open = [event(1, 10, 11, 100), event(2, 20, 21, 80), event(2, 20, 21, 60)];
         assert_eq!(staying(&open, &BASE, &event(3, 30, 31, 70)), 2);
-        assert_eq!(returning(&open, &BASE, &event(2, 20, 22, 80)), Left::Returns(1));
+        assert_eq!(returning(&open, &BASE, &event(2, 20, 22, 80), |_| false), Left::Returns(1));
     }
 
     #[test]
     fn an_exit_ends_the_call_of_its_frame() {
         let open = [event(1, 10, 11, 100), event(2, 20, 21, 80), event(3, 30, 31, 60)];
-        assert_eq!(returning(&open, &BASE, &event(3, 30, 32, 60)), Left::Returns(2));
-        assert_eq!(returning(&open, &BASE, &event(2, 20, 22, 80)), Left::Returns(1));
-        assert_eq!(returning(&open, &BASE, &event(3, 30, 30, 80)), Left::Returns(2));
-        assert_eq!(returning(&open, &BASE, &event(3, 30, 32, 40)), Left::Returns(2));
-        assert_eq!(returning(&open, &BASE, &event(9, 30, 32, 80)), Left::Stray(2));
+        assert_eq!(returning(&open, &BASE, &event(3, 30, 32, 60), |_| false), Left::Returns(2));
+        assert_eq!(returning(&open, &BASE, &event(2, 20, 22, 80), |_| false), Left::Returns(1));
+        assert_eq!(returning(&open, &BASE, &event(3, 30, 30, 80), |_| false), Left::Returns(2));
+        assert_eq!(returning(&open, &BASE, &event(3, 30, 32, 40), |_| false), Left::Returns(2));
+        for is_of_part in [false, true] {
+            let exit = event(3, 99, 32, 40);
+            let expected = if is_of_part { Left::Returns(2) } else { Left::Stray(3) };
+            assert_eq!(returning(&open, &BASE, &exit, |entry| *entry == open[2] && is_of_part), expected);
+        }
+        assert_eq!(returning(&open, &BASE, &event(9, 30, 32, 80), |_| false), Left::Stray(2));
     }
 }

@@ -88,6 +88,7 @@ mod modules;
 mod node;
 mod noting;
 mod off_cpu;
+mod parts;
 mod path;
 mod path_cache;
 mod processor;

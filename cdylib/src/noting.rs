@@ -6,7 +6,7 @@ use crate::clock::{Clock, Tsc};
 use crate::frame::NOTED;
 use crate::hot_path;
 use crate::mode::TimedByTsc;
-use crate::ring::{give_back, is_at_base, is_at_limit, is_open, leave, note, set_base};
+use crate::ring::{give_back, is_at_base, is_at_limit, is_open, leave, may_have_exited, note, set_base};
 use crate::shadow_stack::{is_inlined, is_tail_exit};
 use crate::slow_path;
 use crate::stack_switch;
@@ -78,7 +78,9 @@ pub unsafe fn exit_unusual(thread: &Thread, function: usize, site: usize, hook: 
                 }
                 return begins_anew::<false>(thread, function, site, hook, sp);
             }
-            if base.function == function && (base.sp == sp || is_tail_exit(base, thread.reach.get(), site, hook, sp)) {
+            let is_its =
+                || base.sp == sp || is_tail_exit(base, thread.reach.get(), site, hook, sp) && !may_have_exited(thread);
+            if base.function == function && is_its() && !may_have_exited(thread) {
                 let now = Tsc::now();
                 apart(thread, sp, || hot_path::exit(thread, now, function, site, hook, sp));
                 return false;

@@ -10,6 +10,7 @@ use crate::extension;
 use crate::frame::{Frame, NOTED, bits};
 use crate::modules;
 use crate::node::{self, slot};
+use crate::parts;
 use crate::path;
 use crate::recycle;
 use crate::shadow_stack;
@@ -187,7 +188,7 @@ impl<'a> Replay<'a> {
                         self.depth = noted::staying(self.all_open(), &self.base_call, &entry);
                         self.push(Open { entry, node: 0, position: 0, at: at as u16, own: 0, inside: 0 });
                     }
-                    Note::Exit(exit) => match noted::returning(self.all_open(), &self.base_call, &exit) {
+                    Note::Exit(exit) => match self.returning(&exit) {
                         Left::Returns(index) => {
                             *self.is_closed((*self.open(index)).at.into()) = true;
                             self.depth = index;
@@ -198,6 +199,20 @@ impl<'a> Replay<'a> {
                 }
             }
         }
+    }
+
+    /// Which of the open calls an exit is of.
+    unsafe fn returning(&self, exit: &Event) -> Left {
+        // SAFETY: the ring is this thread's, where it has frames: its code has run since, and is there.
+        let is_of_part = |entry: &Event| self.has_frames && unsafe { self.is_of_part(exit, entry.hook as usize) };
+        noted::returning(self.all_open(), &self.base_call, exit, is_of_part)
+    }
+
+    /// Whether an exit lies in a part that was split off a function that this hook has entered.
+    unsafe fn is_of_part(&self, exit: &Event, enter_hook: usize) -> bool {
+        let (function, site, hook) = (exit.function as usize, exit.site as usize, exit.hook as usize);
+        // SAFETY: the caller's promise.
+        unsafe { parts::Exit { function, site, hook }.is_of_part_of(self.thread.family, enter_hook) }
     }
 
     /// How a call that others are made from was entered, as far as its node tells.
@@ -358,7 +373,7 @@ impl<'a> Replay<'a> {
     unsafe fn exit(&mut self, at: usize, exit: &Event) {
         // SAFETY: the open calls' nodes and the base's frame are there.
         unsafe {
-            match noted::returning(self.all_open(), &self.base_call, exit) {
+            match self.returning(exit) {
                 Left::Returns(index) => {
                     self.leave_down_to(index + 1, at);
                     self.lay(at, &*self.open(index));
@@ -367,17 +382,21 @@ impl<'a> Replay<'a> {
                 Left::Stray(depth) => {
                     self.leave_down_to(depth, at);
                     let base = &*self.base_frame;
-                    let is_its = match exit.hook == exit.site {
-                        // A base that has moved its stack pointer (`alloca`) exits below where it entered.
-                        false => base.site as u64 == exit.site,
-                        // One that gcc has split, whose other part jumps to the hook, exits as a call that it has made would.
+                    let is_its = || match exit.hook == exit.site {
+                        // A base that has moved its stack pointer (`alloca`) exits below where it entered; so does one that is split.
+                        false => {
+                            let enter_hook = || stale_frames::full_hook(self.thread, base);
+                            base.site as u64 == exit.site || self.is_of_part(exit, enter_hook())
+                        }
+                        // One that is split, whose other part jumps to the hook, exits as a call that it has made would.
                         true => base.sp as u64 == exit.sp,
                     };
                     let is_base = depth == 0
                         && self.has_frames
                         && self.base_at == self.last_base
-                        && (base.function as u64 == exit.function && is_its)
-                        && base.node != 0;
+                        && base.function as u64 == exit.function
+                        && base.node > ROOT
+                        && is_its();
                     if is_base {
                         self.leave_base(false);
                     } else if !self.is_done(at) {

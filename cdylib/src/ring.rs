@@ -24,17 +24,20 @@ use crate::arena;
 use crate::busy::Busy;
 use crate::calibration_schedule;
 use crate::clock::{Clock, Tsc};
+use crate::code;
 use crate::family::at;
 use crate::frame::NOTED;
 use crate::off_cpu;
 use crate::processor::Off;
 use crate::replay;
 use crate::stack;
+use crate::stale_frames;
 use crate::stretch::{Scratch, Stage, slots};
 use crate::sys;
 use crate::thread::{Thread, live};
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
+use profile::node::ROOT;
 use profile::ring::Note;
 use profile::ring::{BLOCK_SIZE, Place, SLOTS, tag};
 use profile::{Block, RingSlot, UNIT, kind};
@@ -405,6 +408,28 @@ pub unsafe fn any_hook(thread: &Thread) -> Option<usize> {
         Note::Enter(event) => Some(event.hook as usize),
         _ => None,
     })
+}
+
+/// Whether the base may have returned by what was noted since: one that is split exits as a call that it has made would, in its other part.
+pub unsafe fn may_have_exited(thread: &Thread) -> bool {
+    /// What lies before an enter hook in a function's own code, as a rule.
+    const PROLOGUE: usize = 64;
+    // SAFETY: the top frame is there, whose call is open; the slots are the ring's.
+    unsafe {
+        let base = &*thread.top.get();
+        if base.node <= ROOT {
+            return false;
+        }
+        let enter_hook = stale_frames::full_hook(thread, base);
+        let is_usual = enter_hook.wrapping_sub(base.function) < PROLOGUE;
+        if is_usual || code::is_of(thread.family, enter_hook, base.function) != Some(false) {
+            return false;
+        }
+        let slots = slots(thread.ring.get());
+        let since = (0..taken(thread)).rev().map(|at| slots.add(at).read().note());
+        let mut since = since.take_while(|note| !matches!(note, Note::Base(..)));
+        since.any(|note| matches!(note, Note::Exit(exit) if exit.function == base.function as u64))
+    }
 }
 
 /// How many slots have been taken.

@@ -11,6 +11,7 @@ use crate::mode::Mode;
 use crate::modules;
 use crate::node::{self, slot};
 use crate::off_cpu;
+use crate::parts;
 use crate::path;
 use crate::recycle;
 use crate::shadow_stack::{self, drop_holes, fill, filled, is_inlined, pop, reserve};
@@ -18,7 +19,7 @@ use crate::spent::Spent;
 use crate::stack_switch::{
     find_caller, find_large_frame, has_no_caller, is_anothers_frame, is_elsewhere, switch_stack,
 };
-use crate::stale_frames::{is_gone, raise_bodies, unwind};
+use crate::stale_frames::{full_hook, is_gone, raise_bodies, unwind};
 use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread};
 use profile::Ref;
 use profile::node::{ROOT, SKIPPED};
@@ -359,7 +360,9 @@ pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: 
         if is_elsewhere(thread, top, sp) {
             return stray(thread);
         }
-        let (mut found, mut raised) = (None, None);
+        // Behind frames that stand for no call any more.
+        let is_plain = (*top).function == function && (*top).sp == sp;
+        let (mut found, mut raised) = (is_plain.then_some(top), None);
         let mut frame = top;
         // Left or exited: this stack's frames below the stack pointer. A tail exit's own frame is the outermost of them. A body that
         // is inlined behind a call is entered below, where that one's arguments are still on the stack.
@@ -385,8 +388,8 @@ pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: 
             frame = frame.sub(1);
         }
         found = found.or(raised);
-        // A function that moves its stack pointer (`alloca`) exits below where it entered. So does a call for which there
-        // was no room for a frame.
+        // A function that moves its stack pointer (`alloca`) exits below where it entered; so does one that is split, in its other part. And so
+        // does a call for which there was no room for a frame.
         let is_full = thread.top.get().add(1) == thread.limit.get();
         let may_have_moved = found.is_none() && !tail && (*frame).sp > sp && frame > thread.bottom.get() && !is_full;
         let is_latest = || {
@@ -397,8 +400,12 @@ pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: 
             latest == frame
         };
         let is_missed = || sp <= thread.missed.get() && is_anothers_frame(thread, &*frame, sp);
-        let is_same = (*frame).function == function && (*frame).site == site;
-        if may_have_moved && is_same && is_latest() && !is_missed() {
+        let is_same = || {
+            let exit = parts::Exit { function, site, hook };
+            let is_part = || (*frame).node > ROOT && exit.is_of_part_of(thread.family, full_hook(thread, &*frame));
+            (*frame).function == function && ((*frame).site == site || is_part())
+        };
+        if may_have_moved && is_same() && is_latest() && !is_missed() {
             found = Some(frame);
         }
         let keep = found.unwrap_or(gone);
