@@ -237,3 +237,13 @@ fn functions_whose_heads_alone_are_inlined() {
         }
     });
 }
+
+/// The call site that such a body gave lay on the stack, as that of another coroutine further out: what was open in between seemed to be left.
+#[test]
+fn bodies_in_coroutines_that_resume_each_other() {
+    each_build("generators.cc", |program| {
+        let report = program.record().run().report();
+        assert_eq!((report.function("Walk::next()").callee("after()").calls, report.unwound), (3_200, 0));
+        assert_eq!((report.function("after()").calls, report.open()), (3_200, [].into()));
+    });
+}

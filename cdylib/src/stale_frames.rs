@@ -63,8 +63,13 @@ pub unsafe fn is_gone_from(thread: &Thread, top: &Frame, frame_sp: usize, call: 
             if !sp.is_multiple_of(size_of::<usize>()) || !stack::is_same(thread, sp, top_sp) {
                 return false;
             }
-            let found = find_return_address(thread, site, hook, sp, top_sp);
-            if found.is_some_and(|at| at <= top_sp) || found.is_none() && is_inlined_elsewhere(thread, function, hook) {
+            let exact = exact_return_address(thread, site, hook, sp);
+            let found = exact.or_else(|| find_return_address(thread, site, hook, sp, top_sp));
+            // Of where the code says that it lies the call site is no copy: one that is found elsewhere is another frame's.
+            let is_anothers = || exact.is_none() && unwind_info::return_address_of(thread.family, hook).is_some();
+            if found.is_some_and(|at| at <= top_sp)
+                || (found.is_none() || is_anothers()) && is_inlined_elsewhere(thread, function, hook)
+            {
                 return false;
             }
         }

@@ -34,6 +34,11 @@ pub struct Damage {
 impl Damage {
     /// The counters of a path; none where they cannot be.
     pub fn sound(&mut self, unwound: u64, slots: [Slot; 2]) -> (u64, [Slot; 2]) {
+        // The child of a signal handler that has forked in the middle of an exit takes off what its parent had counted before.
+        let slots = slots.map(|slot| match slot.descendants.wrapping_neg() < TOO_MANY {
+            true => Slot { descendants: 0, ..slot },
+            false => slot,
+        });
         let is_sound = |slot: &Slot| slot.calls.max(slot.descendants) < TOO_MANY && slot.ticks < TOO_LONG;
         if unwound < TOO_MANY && slots.iter().all(is_sound) {
             return (unwound, slots);
@@ -56,5 +61,21 @@ impl Damage {
         ];
         let damaged = lost.into_iter().filter(|(is_lost, _)| *is_lost).map(|(_, lost)| Doubt::Damaged(lost));
         truncated.into_iter().chain(damaged).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_below_which_there_are_less_than_no_calls_has_its_own() {
+        let mut damage = Damage::default();
+        let slot = Slot { calls: 1, ticks: 10, descendants: 0, mark: 4 };
+        let negative = Slot { descendants: 204u64.wrapping_neg(), ..slot };
+        assert_eq!(damage.sound(0, [negative, slot]), (0, [slot; 2]));
+        assert_eq!(damage.counters, 0);
+        assert_eq!(damage.sound(0, [Slot { descendants: 1 << 60, ..slot }, slot]), Default::default());
+        assert_eq!(damage.counters, 1);
     }
 }
