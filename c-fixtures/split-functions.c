@@ -44,7 +44,13 @@ NO_HOOKS static int rest_that_calls(int times)
     return sum;
 }
 
-/* Itself again, from its rest. */
+/* Two of its arguments are on the stack. */
+PLAIN void eight(int a, int b, int c, int d, int e, int f, int g, int h)
+{
+    sum += a + b + c + d + e + f + g + h;
+}
+
+/* Itself again, from its rest; gcc leaves the arguments of the call before it on the stack. */
 PLAIN void recurs(int depth)
 {
     if (!never) leaf(depth);
@@ -54,6 +60,7 @@ NO_HOOKS static void rest_that_recurs(int depth)
 {
     leaf(depth);
     if (depth > 0) {
+        eight(depth, 1, 2, 3, 4, 5, 6, 7);
         __cyg_profile_func_enter(recurs, __builtin_return_address(0));
         if (never) __cyg_profile_func_exit(recurs, __builtin_return_address(0));
         else rest_that_recurs(depth - 1);

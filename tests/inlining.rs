@@ -227,6 +227,8 @@ fn functions_whose_heads_alone_are_inlined() {
                  35_000 calls → work
                  35_000 calls → leaf
                  70_000 recurs → recurs
+                 70_000 recurs → eight
+                 70_000 eight
                  105_000 recurs
                  210_000 recurs → leaf
                  140_000 work

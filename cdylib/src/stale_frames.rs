@@ -67,7 +67,7 @@ pub unsafe fn is_gone_from(thread: &Thread, top: &Frame, frame_sp: usize, call: 
             let found = exact.or_else(|| find_return_address(thread, site, hook, sp, top_sp));
             // Of where the code says that it lies the call site is no copy: one that is found elsewhere is another frame's.
             let is_anothers = || exact.is_none() && unwind_info::return_address_of(thread.family, hook).is_some();
-            if found.is_some_and(|at| at <= top_sp)
+            if found.is_some_and(|at| at <= top_sp || is_inside_of_head(thread, top, at, site))
                 || (found.is_none() || is_anothers()) && is_inlined_elsewhere(thread, function, hook)
             {
                 return false;
@@ -98,6 +98,27 @@ unsafe fn is_inlined_elsewhere(thread: &Thread, function: usize, hook: usize) ->
     let is_own = unsafe { code::is_of(thread.family, hook, function) };
     spent.end(thread);
     is_own == Some(false)
+}
+
+/// Whether a call was made inside of another by its other part: that of a function which gcc has split ([`crate::parts`]). Its head, which the
+/// enter hook lies in, may have been entered with arguments of the call before it still on the stack; then the part's own return address, which
+/// the call gives, lies above that, but in the frame of the code that both were in.
+unsafe fn is_inside_of_head(thread: &Thread, head: &Frame, at: usize, site: usize) -> bool {
+    // SAFETY: the caller's frame, whose call is open; and its call site, which is on the stack: so their modules are there.
+    unsafe {
+        if !is_body(thread, head) {
+            return false;
+        }
+        let (family, enter_hook) = (thread.family, full_hook(thread, head));
+        let start = |address| code::start_of(family, address);
+        match unwind_info::return_address_of(family, enter_hook) {
+            Some(unwind_info::Place::Above(bytes)) => {
+                at < head.sp.saturating_add(bytes)
+                    && start(site - 1).is_some_and(|from| start(enter_hook) == Some(from))
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Whether an open call may be a body that was inlined: not what was called from where its caller was called from, by a pointer.
