@@ -95,13 +95,19 @@ impl Display for Doubt {
             Self::Reset { after_s } => {
                 write!(out, "the counters were reset {after_s:.1} s after the start: what came before is not in here")
             }
-            Self::GaveWay { paths, calls, most_calls, most_ns } => write!(
-                out,
-                "{paths} call paths with {calls} calls gave way to others, as DIYTRACE_MEMORY had no room for all: functions and \
-                 the calls between them still have those calls, and trees have them as [other calls] of where they were made; a \
-                 path that is there may have had up to {most_calls} more calls and {:.3} ms more before",
-                most_ns / 1e6
-            ),
+            Self::GaveWay { paths, calls, most_calls, most_ns } => {
+                write!(
+                    out,
+                    "{paths} call paths with {calls} calls gave way to others, as DIYTRACE_MEMORY had no room for all: functions \
+                     and the calls between them still have those calls, and trees have their time, in the [other calls] of where \
+                     they were made"
+                )?;
+                if *most_calls == 0 && *most_ns == 0.0 {
+                    return Ok(()); // none can have come back
+                }
+                let most_ms = most_ns / 1e6;
+                write!(out, "; a path that is there may have had up to {most_calls} more calls and {most_ms:.3} ms more before")
+            }
             Self::Torn => out.write_str(
                 "call paths gave way to others while this was read, so some of their calls are counted twice or not at all: \
                  read it when its program has ended, or with the right to write to the file",
