@@ -80,7 +80,9 @@ fn row(document: &Document, tree: &Tree, id: usize, guides: &Guides) -> Row {
     let error = if document.raw { 0.0 } else { node.total_error_ns };
     // Calls by the function itself: their time is within that of the outermost calls.
     let is_nested = node.total_ns == 0.0 && node.self_ns > 0.0 || node.is_recursion;
-    let timed = |text: String| if is_nested { String::new() } else { text };
+    // Of calls that are counted by function only nothing was measured.
+    let is_unmeasured = node.total_raw_ns == 0.0 && node.self_raw_ns == 0.0;
+    let timed = |text: String| if is_nested || is_unmeasured { String::new() } else { text };
     let mut remarks = of_call(tree, node);
     if node
         .parent
