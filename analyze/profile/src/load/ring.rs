@@ -101,8 +101,9 @@ impl Replay<'_> {
                 self.leave_down_to(noted::staying(&self.open, &self.base_call, entry), at < self.done);
                 self.enter(entry, at < self.done);
             }
-            // Parts that were split off functions are told by code, which is not asked here.
-            Note::Exit(exit) => match noted::returning(&self.open, &self.base_call, exit, |_| false) {
+            // Code is not asked here: in a ring an exit below the latest open call of its function, whose entry would be in it, is that call's, by a
+            // part of it that was split off.
+            Note::Exit(exit) => match noted::returning(&self.open, &self.base_call, exit, |_| true) {
                 Left::Returns(index) => {
                     self.leave_down_to(index + 1, at < self.done);
                     self.open.truncate(index);
