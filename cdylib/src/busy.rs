@@ -32,7 +32,7 @@ impl<'a> Busy<'a> {
         Self::begin_with(thread, || Some(SignalsBlocked::new()))
     }
 
-    /// The same for what happens often where there are many paths and functions: a new path, the first call in an octave of a function, a switch to another stack.
+    /// The same for what happens often: a new path, a function's first call of its length, a switch to another stack.
     pub fn begin_often(thread: &'a Thread) -> Option<Self> {
         Self::begin_with(thread, || (!does_without_blocking(thread)).then(SignalsBlocked::new))
     }

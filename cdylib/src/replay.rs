@@ -10,11 +10,11 @@ use crate::extension;
 use crate::frame::{Frame, NOTED, bits};
 use crate::modules;
 use crate::node::{self, slot};
-use crate::parts;
 use crate::path;
 use crate::recycle;
 use crate::shadow_stack;
 use crate::spent::Spent;
+use crate::split_functions::is_exit_of_part;
 use crate::stack;
 use crate::stale_frames::{self, Outer};
 use crate::stretch::{self, Open, Scratch, Stage};
@@ -204,15 +204,10 @@ impl<'a> Replay<'a> {
     /// Which of the open calls an exit is of.
     unsafe fn returning(&self, exit: &Event) -> Left {
         // SAFETY: the ring is this thread's, where it has frames: its code has run since, and is there.
-        let is_of_part = |entry: &Event| self.has_frames && unsafe { self.is_of_part(exit, entry.hook as usize) };
+        let is_of_part = |entry: &Event| {
+            self.has_frames && unsafe { is_exit_of_part(self.thread.family, exit, entry.hook as usize) }
+        };
         noted::returning(self.all_open(), &self.base_call, exit, is_of_part)
-    }
-
-    /// Whether an exit lies in a part that was split off a function that this hook has entered.
-    unsafe fn is_of_part(&self, exit: &Event, enter_hook: usize) -> bool {
-        let (function, site, hook) = (exit.function as usize, exit.site as usize, exit.hook as usize);
-        // SAFETY: the caller's promise.
-        unsafe { parts::Exit { function, site, hook }.is_of_part_of(self.thread.family, enter_hook) }
     }
 
     /// How a call that others are made from was entered, as far as its node tells.
@@ -386,7 +381,7 @@ impl<'a> Replay<'a> {
                         // A base that has moved its stack pointer (`alloca`) exits below where it entered; so does one that is split.
                         false => {
                             let enter_hook = || stale_frames::full_hook(self.thread, base);
-                            base.site as u64 == exit.site || self.is_of_part(exit, enter_hook())
+                            base.site as u64 == exit.site || is_exit_of_part(self.thread.family, exit, enter_hook())
                         }
                         // One that is split, whose other part jumps to the hook, exits as a call that it has made would.
                         true => base.sp as u64 == exit.sp,

@@ -11,11 +11,11 @@ use crate::mode::Mode;
 use crate::modules;
 use crate::node::{self, slot};
 use crate::off_cpu;
-use crate::parts;
 use crate::path;
 use crate::recycle;
 use crate::shadow_stack::{self, drop_holes, fill, filled, is_inlined, pop, reserve};
 use crate::spent::Spent;
+use crate::split_functions::is_exit_of_part;
 use crate::stack_switch::{
     find_caller, find_large_frame, has_no_caller, is_anothers_frame, is_elsewhere, switch_stack,
 };
@@ -23,6 +23,7 @@ use crate::stale_frames::{full_hook, is_gone, raise_bodies, unwind};
 use crate::thread::{KNOWN_PAGES, OUTSIDERS, Thread};
 use profile::Ref;
 use profile::node::{ROOT, SKIPPED};
+use profile::ring::Event;
 
 /// Entry in a signal handler that has interrupted a change of the thread's state, or where there is no room for a path: what
 /// is recorded otherwise is counted by its function, and has a frame, so that its exit finds it.
@@ -401,8 +402,8 @@ pub unsafe fn exit_of_another(thread: &Thread, now: u64, function: usize, site: 
         };
         let is_missed = || sp <= thread.missed.get() && is_anothers_frame(thread, &*frame, sp);
         let is_same = || {
-            let exit = parts::Exit { function, site, hook };
-            let is_part = || (*frame).node > ROOT && exit.is_of_part_of(thread.family, full_hook(thread, &*frame));
+            let exit = Event { function: function as u64, site: site as u64, hook: hook as u64, sp: sp as u64 };
+            let is_part = || (*frame).node > ROOT && is_exit_of_part(thread.family, &exit, full_hook(thread, &*frame));
             (*frame).function == function && ((*frame).site == site || is_part())
         };
         if may_have_moved && is_same() && is_latest() && !is_missed() {

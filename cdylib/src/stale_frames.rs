@@ -15,6 +15,7 @@ use crate::node::{self, slot};
 use crate::path;
 use crate::shadow_stack;
 use crate::spent::Spent;
+use crate::split_functions::is_called_by;
 use crate::stack;
 use crate::thread::{DISTANCES, Distance, Source, Thread};
 use crate::timeline;
@@ -64,7 +65,7 @@ pub unsafe fn is_gone_from(thread: &Thread, top: &Frame, frame_sp: usize, call: 
                 return false;
             }
             let exact = exact_return_address(thread, site, hook, sp);
-            let found = exact.or_else(|| find_return_address(thread, site, hook, sp, top_sp));
+            let found = exact.or_else(|| look_for_return_address(thread, site, hook, sp, top_sp));
             // Of where the code says that it lies the call site is no copy: one that is found elsewhere is another frame's.
             let is_anothers = || exact.is_none() && unwind_info::return_address_of(thread.family, hook).is_some();
             if found.is_some_and(|at| at <= top_sp || is_inside_of_head(thread, top, at, site))
@@ -100,7 +101,7 @@ unsafe fn is_inlined_elsewhere(thread: &Thread, function: usize, hook: usize) ->
     is_own == Some(false)
 }
 
-/// Whether a call was made inside of another by its other part: that of a function which gcc has split ([`crate::parts`]). Its head, which the
+/// Whether a call was made inside of another by its other part: that of a function which gcc has split ([`crate::split_functions`]). Its head, which the
 /// enter hook lies in, may have been entered with arguments of the call before it still on the stack; then the part's own return address, which
 /// the call gives, lies above that, but in the frame of the code that both were in.
 unsafe fn is_inside_of_head(thread: &Thread, head: &Frame, at: usize, site: usize) -> bool {
@@ -110,11 +111,9 @@ unsafe fn is_inside_of_head(thread: &Thread, head: &Frame, at: usize, site: usiz
             return false;
         }
         let (family, enter_hook) = (thread.family, full_hook(thread, head));
-        let start = |address| code::start_of(family, address);
         match unwind_info::return_address_of(family, enter_hook) {
             Some(unwind_info::Place::Above(bytes)) => {
-                at < head.sp.saturating_add(bytes)
-                    && start(site - 1).is_some_and(|from| start(enter_hook) == Some(from))
+                at < head.sp.saturating_add(bytes) && is_called_by(family, site, enter_hook)
             }
             _ => false,
         }
@@ -310,15 +309,10 @@ pub unsafe fn exact_return_address(thread: &Thread, site: usize, hook: usize, sp
     Some(at).filter(is_there)
 }
 
-/// Where a call's return address lies: where the code says; else as far above its hook's stack pointer as the last time at this hook, if it is
+/// Where a call's return address lies, if the code does not say it: as far above its hook's stack pointer as the last time at this hook, if it is
 /// there; else at the first place that holds it. (That could be in a variable that has no value yet, left there by an
 /// earlier and deeper call.) It is looked for until behind `end`.
-unsafe fn find_return_address(thread: &Thread, site: usize, hook: usize, sp: usize, end: usize) -> Option<usize> {
-    // SAFETY: the hook runs.
-    let exact = unsafe { exact_return_address(thread, site, hook, sp) };
-    if exact.is_some() {
-        return exact;
-    }
+unsafe fn look_for_return_address(thread: &Thread, site: usize, hook: usize, sp: usize, end: usize) -> Option<usize> {
     let place = distance(thread, hook);
     let known = place.get();
     let (last, end) = (sp.saturating_add(known.bytes), end.saturating_add(BEHIND));

@@ -34,7 +34,7 @@ pub struct Damage {
 impl Damage {
     /// The counters of a path; none where they cannot be.
     pub fn sound(&mut self, unwound: u64, slots: [Slot; 2]) -> (u64, [Slot; 2]) {
-        // The child of a signal handler that has forked in the middle of an exit takes off what its parent had counted before.
+        // Less than none, as a signal handler that forks in the middle of an exit may leave it: that costs no calls.
         let slots = slots.map(|slot| match slot.descendants.wrapping_neg() < TOO_MANY {
             true => Slot { descendants: 0, ..slot },
             false => slot,
