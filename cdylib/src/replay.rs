@@ -203,8 +203,8 @@ impl<'a> Replay<'a> {
 
     /// Which of the open calls an exit is of.
     unsafe fn returning(&self, exit: &Event) -> Left {
-        // SAFETY: the ring is this thread's, where it has frames: its code has run since, and is there.
         let is_of_part = |entry: &Event| {
+            // SAFETY: the ring is this thread's, where it has frames: its code has run since, and is there.
             self.has_frames && unsafe { is_exit_of_part(self.thread.family, exit, entry.hook as usize) }
         };
         noted::returning(self.all_open(), &self.base_call, exit, is_of_part)
