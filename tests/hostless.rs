@@ -121,6 +121,27 @@ fn good_values_are_silent() {
 }
 
 #[test]
+fn an_empty_value_is_as_none() {
+    let program = fixture("plain.c", Build::GCC_O0);
+    let variables = ["ROOT", "EXCLUDE", "DEPTH", "MEMORY", "KEEP", "PAUSED", "TIMING", "WINDOWS", "WAITS", "CLOCK"];
+    let record = variables.iter().fold(program.record(), |record, variable| record.set(variable, ""));
+    let document = record.run().document(&[]);
+    assert_eq!(document.warnings, [""; 0]);
+    document.into_only_report().assert_calls(PLAIN);
+}
+
+#[test]
+fn every_bad_value_is_said() {
+    let program = fixture("plain.c", Build::GCC_O0);
+    let variables = ["DEPTH", "MEMORY", "KEEP", "PAUSED", "TIMING", "WINDOWS", "WAITS", "CLOCK"];
+    let record = variables.iter().fold(program.record().complaining(), |record, variable| record.set(variable, "?"));
+    let document = record.run().document(&[]);
+    for variable in variables {
+        assert!(document.warns_of(&[&format!("DIYTRACE_{variable}")]), "{variable}: {:?}", document.warnings);
+    }
+}
+
+#[test]
 fn the_folder_is_made_where_the_program_was_started() {
     let program = fixture("plain.c", Build::GCC_O0);
     let recorded = program.record().set("OUT", "some/new folder").run();

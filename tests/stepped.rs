@@ -80,6 +80,16 @@ fn a_child_forked_in_the_middle_takes_no_free_node_from_its_parent() {
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
 
+/// What the recorder takes off open calls for its own work in a handler is not taken off once more for the work that the handler has
+/// interrupted: calls once ended before they began.
+#[test]
+fn what_is_taken_off_in_a_handler_is_taken_off_once() {
+    let mut new_paths = cases(&fixture("stepped.c", *builds().last().unwrap()));
+    new_paths.retain(|case| case.scenario.name == "new-path" && case.action.name == "paths");
+    let failures = each(new_paths, |case| take_all(case, "signal", 0, 1));
+    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+}
+
 /// A parent steps and sends a signal: the kernel alone decides when it comes.
 #[test]
 fn signals_that_a_parent_sends() {

@@ -109,9 +109,8 @@ pub fn settle(thread: &Thread) {
     thread.no_room_until.set(0);
     thread.no_spare_until.set(0);
     calibration_schedule::schedule(thread);
-    let now = clock::now(thread.family.clock);
-    let spent = Spent::since(thread, now);
-    thread.last.set(now);
+    let spent = Spent::begin(thread);
+    thread.last.set(spent.began());
     fork::inherit(thread);
     off_cpu::begin(thread);
     spent.end(thread);

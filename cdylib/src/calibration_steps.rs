@@ -48,19 +48,21 @@ fn begin_stretch(thread: &Thread) {
 #[cold]
 #[inline(never)]
 pub unsafe fn step_timed(thread: &Thread) {
+    if ring::is_pending(thread) {
+        // A signal handler has left for good what was to go on with the stretch. Before the time that is taken off here begins:
+        // calls that were noted may have begun as late as now.
+        // SAFETY: the thread has an arena.
+        unsafe { ring::leave(thread) };
+    }
     if thread.is_switched() {
         // SAFETY: the thread's latest call is being entered.
         unsafe { off_cpu::before_entry(thread, thread.top.get()) };
     }
-    let now = Tsc::now();
-    let spent = Spent::since(thread, now);
+    let spent = Spent::begin(thread);
+    let now = spent.began();
     let window = &thread.window;
     // SAFETY: the thread has an arena.
     unsafe {
-        if ring::is_pending(thread) {
-            // A signal handler has left for good what was to go on with the stretch.
-            ring::leave(thread);
-        }
         match window.stage.get() {
             Stage::Waiting if !leaves_calls(thread) && is_outermost_timed(thread) && has_record(thread) => {
                 window.stage.set(Stage::Timed);
@@ -139,8 +141,8 @@ fn most(thread: &Thread, calls: u64) -> u64 {
 #[cold]
 #[inline(never)]
 pub unsafe fn step_noted(thread: &Thread) -> bool {
-    let now = Tsc::now();
-    let spent = Spent::since(thread, now);
+    let spent = Spent::begin(thread);
+    let now = spent.began();
     let window = &thread.window;
     // SAFETY: the thread has an arena.
     unsafe {

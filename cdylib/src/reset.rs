@@ -3,7 +3,6 @@
 use crate::busy::Busy;
 use crate::calibration_schedule;
 use crate::claim;
-use crate::clock;
 use crate::fork;
 use crate::off_cpu;
 use crate::spent::Spent;
@@ -15,8 +14,8 @@ use crate::thread::Thread;
 #[inline(never)]
 pub fn start_anew(thread: &Thread) -> bool {
     let Some(_busy) = Busy::begin(thread) else { return false };
-    let began = clock::now(thread.family.clock);
-    let spent = Spent::since(thread, began);
+    let spent = Spent::begin(thread);
+    let began = spent.began();
     let epoch = thread.family.epoch();
     if thread.epoch() == epoch {
         return true; // a signal handler has come since the caller looked, and its calls are there already

@@ -29,7 +29,7 @@ pub struct Settings {
     /// `DIYTRACE_WAITS`: whether it is looked at when threads are off the processor.
     pub waits: bool,
     /// Variables whose value could not be used.
-    pub bad: [Option<Bad>; 9],
+    pub bad: [Option<Bad>; 10],
 }
 
 /// A value that could not be used.
@@ -61,7 +61,7 @@ impl Settings {
         timing: timing::ALL,
         windows: 1 << 17,
         waits: true,
-        bad: [None; 9],
+        bad: [None; 10],
     };
 
     /// Reads the block of variables that the kernel laid out for the program.
@@ -70,7 +70,6 @@ impl Settings {
     /// The block must be as the kernel made it: `name=value` strings, ended by a null pointer.
     pub unsafe fn read(mut block: *const *const c_char) -> Self {
         let mut settings = Self::DEFAULT;
-        let mut bad = 0;
         // SAFETY: the caller's promise.
         while let Some(entry) = unsafe { (*block).as_ref() } {
             // SAFETY: the block names strings that outlive the program's start, and `main` may not have run yet.
@@ -84,9 +83,9 @@ impl Settings {
             let Some(entry) = memory::keep(entry) else { break };
             // SAFETY: the block goes on until its null pointer.
             block = unsafe { block.add(1) };
-            if let Some(problem) = settings.set(entry) {
-                settings.bad[bad.min(7)] = Some(problem);
-                bad += 1;
+            let problem = settings.set(entry);
+            if let Some(place) = settings.bad.iter_mut().find(|place| place.is_none()) {
+                *place = problem;
             }
         }
         settings
@@ -97,8 +96,11 @@ impl Settings {
         let equals = entry.iter().position(|&c| c == b'=')?;
         let (name, value) = (&entry[..equals], &entry[equals + 1..]);
         let bad = |name, expected| Some(Bad { name, value, expected });
+        if value.is_empty() {
+            return None; // as if it were not set
+        }
         match name {
-            b"OUT" if !value.is_empty() => self.out = value,
+            b"OUT" => self.out = value,
             b"ROOT" => match core::str::from_utf8(value) {
                 Ok(text) => self.root = text,
                 Err(_) => return bad("DIYTRACE_ROOT", "function names separated by commas"),
@@ -120,13 +122,13 @@ impl Settings {
                 _ => return bad("DIYTRACE_MEMORY", "a size from 1M to 128G, such as 64M or 1G"),
             },
             b"CLOCK" => match value {
-                b"" | b"auto" => self.clock = 0,
+                b"auto" => self.clock = 0,
                 b"tsc" => self.clock = clock::TSC,
                 b"clock_gettime" => self.clock = clock::CLOCK_GETTIME,
                 _ => return bad("DIYTRACE_CLOCK", "auto, tsc or clock_gettime"),
             },
             b"TIMING" => match value {
-                b"" | b"all" => self.timing = timing::ALL,
+                b"all" => self.timing = timing::ALL,
                 b"off" => self.timing = timing::OFF,
                 _ => return bad("DIYTRACE_TIMING", "all or off"),
             },
@@ -136,11 +138,11 @@ impl Settings {
             },
             b"WAITS" => match value {
                 b"0" => self.waits = false,
-                b"1" | b"" => self.waits = true,
+                b"1" => self.waits = true,
                 _ => return bad("DIYTRACE_WAITS", "0 or 1"),
             },
             b"PAUSED" => match value {
-                b"0" | b"" => self.paused = false,
+                b"0" => self.paused = false,
                 b"1" => self.paused = true,
                 _ => return bad("DIYTRACE_PAUSED", "0 or 1"),
             },

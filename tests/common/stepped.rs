@@ -95,7 +95,7 @@ impl Case {
             return outcome;
         }
         let document = Document::parse(&report.stdout);
-        let suspicious = ["damage", "sound clock", "torn"].iter().chain(Some(&"were reset"));
+        let suspicious = ["damage", "sound clock", "stepped back", "torn"].iter().chain(Some(&"were reset"));
         for word in suspicious.filter(|word| self.scenario.kind != "reset" || **word != "were reset") {
             let said = document.warnings.iter().filter(|warning| warning.contains(word));
             outcome.wrong.extend(said.map(|warning| warning.rsplit('/').next().unwrap().to_owned()));
