@@ -114,7 +114,7 @@ pub(super) fn footer(subject: &Subject, raw: bool) -> Vec<String> {
     }
     let uncounted = [
         (subject.lost_calls, "counted nowhere (lost)"),
-        (subject.folded_calls, "counted by function only (folded), not timed"),
+        (subject.folded_calls, "only counted, by function (folded)"),
         (subject.unwound, "left without a return (unwound), by longjmp, an exception or the like"),
     ];
     for (calls, what) in uncounted.into_iter().filter(|(calls, _)| *calls > 0) {
