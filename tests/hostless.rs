@@ -2,7 +2,9 @@
 
 mod common;
 
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStringExt;
 
 use common::{Build, each_build, fixture, run_to_end, tool};
 
@@ -133,8 +135,9 @@ fn an_empty_value_is_as_none() {
 #[test]
 fn every_bad_value_is_said() {
     let program = fixture("plain.c", Build::GCC_O0);
-    let variables = ["DEPTH", "MEMORY", "KEEP", "PAUSED", "TIMING", "WINDOWS", "WAITS", "CLOCK"];
-    let record = variables.iter().fold(program.record().complaining(), |record, variable| record.set(variable, "?"));
+    let variables = ["ROOT", "EXCLUDE", "DEPTH", "MEMORY", "KEEP", "PAUSED", "TIMING", "WINDOWS", "WAITS", "CLOCK"];
+    let bad = || OsString::from_vec(vec![0xff]); // no number, no word, and no UTF-8
+    let record = variables.iter().fold(program.record().complaining(), |record, variable| record.set(variable, bad()));
     let document = record.run().document(&[]);
     for variable in variables {
         assert!(document.warns_of(&[&format!("DIYTRACE_{variable}")]), "{variable}: {:?}", document.warnings);

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use common::stepped::{Case, Outcome, cases};
-use common::{builds, fixture, warn};
+use common::{Build, builds, fixture, warn};
 
 /// Trials of a run, so that a profile stays small.
 const BATCH: u64 = 250;
@@ -54,40 +54,27 @@ fn at_every_instruction_at_once() {
 /// the hook went round for ever.
 #[test]
 fn a_hook_goes_on_from_its_own_caller_when_a_handler_has_thrown() {
-    let build = *builds().last().unwrap();
-    let mut thrown = cases(&fixture("stepped.c", build));
-    thrown.retain(|case| case.scenario.name == "other-stack" && case.action.name == "throw");
-    let failures = each(thrown, |case| take_all(case, "signal", 0, 13));
-    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+    assert_safe(*builds().last().unwrap(), "other-stack/throw", 0, 13);
 }
 
 /// A handler's call takes the reset up before the hook that it interrupted does: what it has counted stays.
 #[test]
 fn a_reset_that_a_handler_has_taken_up_is_not_taken_up_again() {
-    let mut reset = cases(&fixture("stepped.c", builds()[0]));
-    reset.retain(|case| case.scenario.name == "reset" && case.action.name == "call");
-    let failures = each(reset, |case| take_all(case, "signal", 0, 6));
-    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+    assert_safe(builds()[0], "reset/call", 0, 6);
 }
 
 /// Where paths give way, a child that a handler forks in the middle of a hook does the rest of it as well, with a list of free nodes
 /// that is its parent's: whatever it takes, the parent goes on.
 #[test]
 fn a_child_forked_in_the_middle_takes_no_free_node_from_its_parent() {
-    let mut forking = cases(&fixture("stepped.c", *builds().last().unwrap()));
-    forking.retain(|case| case.scenario.name == "recycled-in-a-ring" && case.action.name == "fork-on");
-    let failures = each(forking, |case| take_all(case, "signal", 2, 11));
-    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+    assert_safe(*builds().last().unwrap(), "recycled-in-a-ring/fork-on", 2, 11);
 }
 
 /// What the recorder takes off open calls for its own work in a handler is not taken off once more for the work that the handler has
 /// interrupted: calls once ended before they began.
 #[test]
 fn what_is_taken_off_in_a_handler_is_taken_off_once() {
-    let mut new_paths = cases(&fixture("stepped.c", *builds().last().unwrap()));
-    new_paths.retain(|case| case.scenario.name == "new-path" && case.action.name == "paths");
-    let failures = each(new_paths, |case| take_all(case, "signal", 0, 1));
-    assert!(failures.is_empty(), "\n{}", failures.join("\n"));
+    assert_safe(*builds().last().unwrap(), "new-path/paths", 0, 1);
 }
 
 /// A parent steps and sends a signal: the kernel alone decides when it comes.
@@ -201,6 +188,14 @@ fn is_called(case: &Case, word: &str) -> bool {
     let (scenario, action) = word.split_once('/').unwrap_or((word, ""));
     let is = |name: &str, wanted: &str| wanted.is_empty() || wanted == "*" || name == wanted;
     is(&case.scenario.name, scenario) && is(&case.action.name, action)
+}
+
+/// Takes a way and an action (`SCENARIO/ACTION`) at every so many of its instructions.
+fn assert_safe(build: Build, called: &str, first: u64, stride: u64) {
+    let all = cases(&fixture("stepped.c", build));
+    let case = all.iter().find(|case| is_called(case, called)).unwrap_or_else(|| panic!("there is no {called}"));
+    let outcome = take_all(case, "signal", first, stride);
+    assert!(outcome.is_good(), "{}: {}", case.name(), outcome.summary());
 }
 
 /// All instructions of a way, or every so many, a batch at a time.
