@@ -5,6 +5,10 @@
 pub const SEALED: &str = "a process restricted its system calls (seccomp): from then on its profile could not grow, and calls for \
                           which there was no room are counted by function only";
 
+/// The warning of a thread that may not read the clock any more, which it would be killed for.
+pub const NO_CLOCK: &str = "a thread gave up the clock (strict seccomp, or PR_SET_TSC): its calls from then on are counted by function \
+                            only";
+
 /// What a text is.
 pub mod kind {
     /// Path of the program's file.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Program, Report, each_build};
+use common::{Program, Report, each_build, fixture};
 
 fn report(program: &Program, variables: &[(&str, &str)]) -> Report {
     let recording = variables.iter().fold(program.record(), |recording, (name, value)| recording.set(name, *value));
@@ -337,6 +337,24 @@ fn forked_children_inside_a_root() {
              2 in_child → leaf
              2 leaf",
         );
+    });
+}
+
+/// Of each it was said that nothing is called so, and asked whether it was meant.
+#[test]
+fn programs_of_one_folder_that_have_one_root_each() {
+    each_build("roots.c", |program| {
+        let other = fixture("tiny.c", program.build);
+        let both = program.wrapped(&format!("\"$PROGRAM\"; '{}'", other.path.display()));
+        let recorded = both.record().roots("outer,next_line,nowhere").run();
+        let document = recorded.document(&[]);
+        let warned = |root: &str| document.warns_of(&[&format!("nothing is called `{root}`")]);
+        assert_eq!(["outer", "next_line", "nowhere"].map(warned), [false, false, true], "{:?}", document.warnings);
+        let calls = |name: &str| -> u64 {
+            let functions = document.reports.iter().flat_map(|report| &report.functions);
+            functions.filter(|function| function.name == name).map(|function| function.calls).sum()
+        };
+        assert_eq!(["outer", "next_line"].map(calls), [2, 20]);
     });
 }
 

@@ -49,6 +49,23 @@ fn what_has_none_is_counted_by_function() {
     });
 }
 
+/// libseccomp asks whether there is the system call by a strict mode that is refused: the recorder gave up the clock, and all
+/// calls of any program that uses it were counted by function only.
+#[test]
+fn filters_that_are_refused_restrict_nothing() {
+    each_build("refused-filters.c", |program| {
+        let recorded = program.record().run();
+        assert_eq!(recorded.status.code(), Some(0));
+        let document = recorded.document(&[]);
+        let said = ["restricted its system calls", "gave up the clock", "wall time", "only"];
+        let is_said: Vec<_> = said.iter().filter(|what| document.warns_of(&[what])).collect();
+        assert!(is_said.is_empty(), "{:?}", document.warnings);
+        let report = document.into_only_report();
+        assert_eq!((report.folded_calls, report.lost_calls), (0, 0));
+        report.assert_calls("1 main\n 2 main → work\n 2 work\n 2_000 work → leaf\n 2_000 leaf");
+    });
+}
+
 /// A child that had recorded nothing told of its end in what is its parent's.
 #[test]
 fn a_parent_that_was_killed_after_its_child_has_ended() {

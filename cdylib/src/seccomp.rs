@@ -21,8 +21,8 @@ const PR_SET_SECCOMP: i32 = libc::PR_SET_SECCOMP;
 /// Has the program's own handler asked before system calls, the recorder's too.
 const PR_SET_SYSCALL_USER_DISPATCH: i32 = 59;
 const PR_SYS_DISPATCH_ON: usize = 1;
-const SYS_SECCOMP: i64 = libc::SYS_seccomp;
 const SECCOMP_MODE_STRICT: usize = libc::SECCOMP_MODE_STRICT as usize;
+const SECCOMP_MODE_FILTER: usize = libc::SECCOMP_MODE_FILTER as usize;
 const PR_TSC_SIGSEGV: usize = libc::PR_TSC_SIGSEGV as usize;
 
 static NEXT_PRCTL: AtomicUsize = AtomicUsize::new(0);
@@ -37,27 +37,25 @@ pub fn find_next() {
 }
 
 /// Called on `prctl`, before the next one is, whose address it returns.
-pub extern "C" fn on_prctl(option: i32, argument: usize) -> usize {
-    if matches!((option, argument), (PR_SET_SECCOMP, SECCOMP_MODE_STRICT) | (libc::PR_SET_TSC, PR_TSC_SIGSEGV)) {
-        stop_the_clock();
-    }
-    if option == PR_SET_SECCOMP || (option, argument) == (PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON) {
-        prepare();
-    }
-    if option == libc::PR_SET_NAME {
-        on_name(arch::thread_pointer(), argument);
+pub extern "C" fn on_prctl(option: i32, argument: usize, filter: usize) -> usize {
+    match (option, argument) {
+        (PR_SET_SECCOMP, SECCOMP_MODE_STRICT) => enter_strict_mode(),
+        (PR_SET_SECCOMP, SECCOMP_MODE_FILTER) => set_filter(filter),
+        (libc::PR_SET_TSC, PR_TSC_SIGSEGV) => stop_the_clock(),
+        (PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON) => prepare(),
+        (libc::PR_SET_NAME, name) => on_name(arch::thread_pointer(), name),
+        _ => {}
     }
     sys::next(&NEXT_PRCTL, c"prctl")
 }
 
 /// Called on `syscall`, before the next one is, whose address it returns.
-pub extern "C" fn on_syscall(number: i64, operation: usize) -> usize {
-    let sets_a_filter = matches!(operation as u32, libc::SECCOMP_SET_MODE_STRICT | libc::SECCOMP_SET_MODE_FILTER);
-    if number == SYS_SECCOMP && operation as u32 == libc::SECCOMP_SET_MODE_STRICT {
-        stop_the_clock();
-    }
-    if number == SYS_SECCOMP && sets_a_filter {
-        prepare();
+pub extern "C" fn on_syscall(number: i64, operation: usize, flags: usize, filter: usize) -> usize {
+    match (number, operation as u32) {
+        // With either, it is refused: so libseccomp asks whether there is the system call.
+        (libc::SYS_seccomp, libc::SECCOMP_SET_MODE_STRICT) if flags as u32 == 0 && filter == 0 => enter_strict_mode(),
+        (libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER) => set_filter(filter),
+        _ => {}
     }
     sys::next(&NEXT_SYSCALL, c"syscall")
 }
@@ -81,6 +79,27 @@ fn on_name(pthread: usize, name: usize) {
     }
     if len > 0 {
         thread_registry::rename(pthread, bytes);
+    }
+}
+
+fn enter_strict_mode() {
+    stop_the_clock();
+    prepare();
+}
+
+/// A filter is about to be set, whose `sock_fprog` lies there. One that cannot be is not prepared for: libraries set none at
+/// address 0 to ask what the kernel knows.
+fn set_filter(address: usize) {
+    const MOST: u16 = 4096; // BPF_MAXINSNS
+    if sys::is_restricted() {
+        return; // the kernel may not be asked
+    }
+    let mut length = [0; 2];
+    let is_one = sys::read_memory(sys::getpid(), address, &mut length)
+        && (1..=MOST).contains(&u16::from_ne_bytes(length))
+        && sys::may_restrict();
+    if is_one {
+        prepare();
     }
 }
 
@@ -113,9 +132,7 @@ fn stop_the_clock() {
     // SAFETY: the state is valid while its word leads to it.
     if let Some(thread) = unsafe { arch::thread().as_ref() } {
         thread.give_up();
-        thread
-            .family
-            .warn(&[b"a thread gave up the clock (prctl): its calls from then on are counted by function only"]);
+        thread.family.warn(&[profile::text::NO_CLOCK.as_bytes()]);
     }
 }
 

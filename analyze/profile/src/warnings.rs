@@ -47,14 +47,25 @@ pub enum Warning {
     Folded {
         /// How many.
         calls: u64,
-        /// Whether a process has restricted its system calls.
-        is_sealed: bool,
+        /// Why.
+        why: Folding,
     },
     /// Calls were not timed, as was asked for.
     Untimed {
         /// Whether others were.
         some: bool,
     },
+}
+
+/// Why calls were counted without their paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Folding {
+    /// There was no room for them.
+    NoRoom,
+    /// A process has restricted its system calls.
+    Sealed,
+    /// A thread has forbidden itself the clock.
+    NoClock,
 }
 
 /// What there is to know of a profile.
@@ -141,10 +152,13 @@ fn has_unnamed(merged: &Merged, symbols: &Symbols, module: ModuleId) -> bool {
     here.any(|place| symbols.function(place).is_none() || !symbols.has_code(module))
 }
 
+/// Roots that no program has: the programs of a server, which share a folder, seldom have all of them each.
 fn unknown_roots(loaded: &Loaded, merged: &Merged, symbols: &Symbols) -> Vec<Warning> {
-    let roots = loaded.profiles.iter().flat_map(|profile| &profile.roots);
-    let unknown: BTreeSet<&str> =
-        roots.filter(|root| root.matches == Some(0)).map(|root| root.pattern.as_str()).collect();
+    let roots = || loaded.profiles.iter().flat_map(|profile| &profile.roots);
+    let those = |of: fn(u32) -> bool| -> BTreeSet<&str> {
+        roots().filter(|root| root.matches.is_some_and(of)).map(|root| root.pattern.as_str()).collect()
+    };
+    let unknown = &those(|matches| matches == 0) - &those(|matches| matches > 0);
     if unknown.is_empty() {
         return Vec::new();
     }
@@ -168,8 +182,13 @@ fn uncounted(loaded: &Loaded, merged: &Merged) -> Vec<Warning> {
     let sum = |count: fn(&Group) -> u64| merged.groups.iter().map(count).fold(0, u64::saturating_add);
     let (lost, folded) = (sum(|group| group.lost_calls), sum(|group| group.folded_calls));
     let lost = (lost > 0).then_some(Warning::Lost { calls: lost });
-    let is_sealed = loaded.profiles.iter().any(|profile| profile.warnings.contains(&Doubt::Sealed));
-    lost.into_iter().chain((folded > 0).then_some(Warning::Folded { calls: folded, is_sealed })).collect()
+    let is_there = |doubt: &Doubt| loaded.profiles.iter().any(|profile| profile.warnings.contains(doubt));
+    let why = match () {
+        () if is_there(&Doubt::NoClock) => Folding::NoClock,
+        () if is_there(&Doubt::Sealed) => Folding::Sealed,
+        () => Folding::NoRoom,
+    };
+    lost.into_iter().chain((folded > 0).then_some(Warning::Folded { calls: folded, why })).collect()
 }
 
 impl Display for Warning {
@@ -197,13 +216,18 @@ impl Display for Warning {
             Self::Lost { calls } => {
                 write!(out, "{calls} calls were lost, as there was no room for them: a larger DIYTRACE_MEMORY may help")
             }
-            Self::Folded { calls, is_sealed: true } => write!(
+            Self::Folded { calls, why: Folding::NoClock } => write!(
+                out,
+                "{calls} calls are counted by function only, as a thread may not read the clock any more, or as the profile had \
+                 no room for their paths"
+            ),
+            Self::Folded { calls, why: Folding::Sealed } => write!(
                 out,
                 "{calls} calls are counted by function only, as the profile had no room for their paths: of a process that has \
                  restricted its system calls (seccomp) only those have paths for which there was room before"
             ),
             // Which limit the profile has met, it does not tell.
-            Self::Folded { calls, is_sealed: false } => write!(
+            Self::Folded { calls, why: Folding::NoRoom } => write!(
                 out,
                 "{calls} calls are counted by function only, as the profile had no room for their paths: record with a \
                  larger DIYTRACE_MEMORY, or, if its folder's disk was full or files may not grow further (ulimit -f), \

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use diytrace_format::text::SEALED;
+use diytrace_format::text::{NO_CLOCK, SEALED};
 use serde::{Deserialize, Serialize};
 
 /// What is doubtful of a profile. Kept as its sentence: who reads that shows it, and does no more with it.
@@ -13,6 +13,8 @@ pub enum Doubt {
     Told(String),
     /// A process restricted its system calls: its profile could not grow any more.
     Sealed,
+    /// A thread may not read the clock any more.
+    NoClock,
     /// Calls ended before they began.
     BackwardClock {
         /// How many.
@@ -80,6 +82,7 @@ impl Display for Doubt {
         match self {
             Self::Told(sentence) => out.write_str(sentence),
             Self::Sealed => out.write_str(SEALED),
+            Self::NoClock => out.write_str(NO_CLOCK),
             Self::BackwardClock { calls } => write!(
                 out,
                 "the clock stepped back in {calls} calls, whose time is not known: the processors' counters disagree, or \
@@ -150,6 +153,10 @@ impl From<Doubt> for String {
 
 impl From<String> for Doubt {
     fn from(sentence: String) -> Self {
-        if sentence == SEALED { Self::Sealed } else { Self::Told(sentence) }
+        match &*sentence {
+            SEALED => Self::Sealed,
+            NO_CLOCK => Self::NoClock,
+            _ => Self::Told(sentence),
+        }
     }
 }
