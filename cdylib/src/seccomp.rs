@@ -87,20 +87,19 @@ fn enter_strict_mode() {
     prepare();
 }
 
-/// A filter is about to be set, whose `sock_fprog` lies there. One that cannot be is not prepared for: libraries set none at
-/// address 0 to ask what the kernel knows.
+/// A filter is about to be set, whose `sock_fprog` lies there. One that is sure to be refused is not prepared for: libraries set
+/// one at address 0 to ask what the kernel knows.
 fn set_filter(address: usize) {
-    const MOST: u16 = 4096; // BPF_MAXINSNS
-    if sys::is_restricted() {
-        return; // the kernel may not be asked
-    }
-    let mut length = [0; 2];
-    let is_one = sys::read_memory(sys::getpid(), address, &mut length)
-        && (1..=MOST).contains(&u16::from_ne_bytes(length))
-        && sys::may_restrict();
-    if is_one {
+    if address != 0 && !sys::is_restricted() && !has_wrong_length(address) && !sys::may_not_restrict() {
         prepare();
     }
+}
+
+/// Whether a `sock_fprog` has no instruction, or too many; not where it cannot be read.
+fn has_wrong_length(address: usize) -> bool {
+    const MOST: u16 = 4096; // BPF_MAXINSNS
+    let mut length = [0; 2];
+    sys::read_memory(sys::getpid(), address, &mut length) && !(1..=MOST).contains(&u16::from_ne_bytes(length))
 }
 
 fn prepare() {

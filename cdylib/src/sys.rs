@@ -312,22 +312,22 @@ impl Fd {
 
 /// Whether the process has rights that it may give up later: it is root's, or has capabilities.
 pub fn is_privileged() -> bool {
-    call!(SYS_geteuid, 0) == Ok(0) || capabilities().iter().any(|set| set[0] | set[1] != 0)
+    call!(SYS_geteuid, 0) == Ok(0) || capabilities().is_ok_and(|sets| sets.iter().any(|set| set[0] | set[1] != 0))
 }
 
-/// Whether the calling thread may set a filter of system calls.
-pub fn may_restrict() -> bool {
+/// Whether the kernel is sure to refuse the calling thread a filter of system calls.
+pub fn may_not_restrict() -> bool {
     const CAP_SYS_ADMIN: u32 = 21;
-    call!(SYS_prctl, libc::PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == Ok(1) || capabilities()[0][0] & 1 << CAP_SYS_ADMIN != 0
+    let may_gain_privileges = call!(SYS_prctl, libc::PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == Ok(0);
+    may_gain_privileges && capabilities().is_ok_and(|sets| sets[0][0] & 1 << CAP_SYS_ADMIN == 0)
 }
 
 /// The calling thread's, low half and high: effective, permitted, inheritable.
-fn capabilities() -> [[u32; 3]; 2] {
+fn capabilities() -> Result<[[u32; 3]; 2]> {
     const VERSION_3: u32 = 0x2008_0522;
     let header = [VERSION_3, 0];
     let mut sets = [[0; 3]; 2];
-    let _ = call!(SYS_capget, header.as_ptr(), sets.as_mut_ptr());
-    sets
+    call!(SYS_capget, header.as_ptr(), sets.as_mut_ptr()).map(|_| sets)
 }
 
 /// Makes a folder, for its owner alone.
