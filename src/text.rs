@@ -9,6 +9,10 @@ pub const SEALED: &str = "a process restricted its system calls (seccomp): from 
 pub const NO_CLOCK: &str = "a thread gave up the clock (strict seccomp, or PR_SET_TSC): its calls from then on are counted by function \
                             only";
 
+/// The warning of two tasks that have one state.
+pub const SHARED_STORAGE: &str = "a task made by clone without thread-local storage of its own called instrumented functions: from then on \
+                                  its calls and those of the thread that made it are counted by function only";
+
 /// What a text is.
 pub mod kind {
     /// Path of the program's file.

@@ -379,8 +379,5 @@ pub unsafe fn is_given_up(thread: &Thread, sp: usize) -> bool {
 /// Ends recording by a state that two tasks share: their calls cannot be told apart, and each would break the other's.
 unsafe fn give_up(thread: &Thread) {
     thread.give_up();
-    thread
-        .family
-        .warn(&[b"a task made by clone without thread-local storage of its own called instrumented functions: \
-        from then on its calls and those of the thread that made it are counted by function only"]);
+    thread.family.warn(&[profile::text::SHARED_STORAGE.as_bytes()]);
 }

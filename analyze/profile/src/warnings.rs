@@ -64,8 +64,8 @@ pub enum Folding {
     NoRoom,
     /// A process has restricted its system calls.
     Sealed,
-    /// A thread has forbidden itself the clock.
-    NoClock,
+    /// A thread could not be recorded any more, which its profile tells.
+    GivenUp,
 }
 
 /// What there is to know of a profile.
@@ -184,7 +184,7 @@ fn uncounted(loaded: &Loaded, merged: &Merged) -> Vec<Warning> {
     let lost = (lost > 0).then_some(Warning::Lost { calls: lost });
     let is_there = |doubt: &Doubt| loaded.profiles.iter().any(|profile| profile.warnings.contains(doubt));
     let why = match () {
-        () if is_there(&Doubt::NoClock) => Folding::NoClock,
+        () if is_there(&Doubt::NoClock) || is_there(&Doubt::SharedStorage) => Folding::GivenUp,
         () if is_there(&Doubt::Sealed) => Folding::Sealed,
         () => Folding::NoRoom,
     };
@@ -216,10 +216,10 @@ impl Display for Warning {
             Self::Lost { calls } => {
                 write!(out, "{calls} calls were lost, as there was no room for them: a larger DIYTRACE_MEMORY may help")
             }
-            Self::Folded { calls, why: Folding::NoClock } => write!(
+            Self::Folded { calls, why: Folding::GivenUp } => write!(
                 out,
-                "{calls} calls are counted by function only, as a thread may not read the clock any more, or as the profile had \
-                 no room for their paths"
+                "{calls} calls are counted by function only, as a thread could not be recorded any more (see above), or as the \
+                 profile had no room for their paths"
             ),
             Self::Folded { calls, why: Folding::Sealed } => write!(
                 out,
@@ -230,8 +230,8 @@ impl Display for Warning {
             Self::Folded { calls, why: Folding::NoRoom } => write!(
                 out,
                 "{calls} calls are counted by function only, as the profile had no room for their paths: record with a \
-                 larger DIYTRACE_MEMORY, or, if its folder's disk was full or files may not grow further (ulimit -f), \
-                 elsewhere"
+                 larger DIYTRACE_MEMORY, elsewhere if its folder's disk was full, or where the program may have longer files \
+                 and open one more (ulimit -f, -n)"
             ),
             Self::Untimed { some: false } => out.write_str("DIYTRACE_TIMING=off: calls were counted, not timed"),
             Self::Untimed { some: true } => {

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use diytrace_format::text::{NO_CLOCK, SEALED};
+use diytrace_format::text::{NO_CLOCK, SEALED, SHARED_STORAGE};
 use serde::{Deserialize, Serialize};
 
 /// What is doubtful of a profile. Kept as its sentence: who reads that shows it, and does no more with it.
@@ -13,8 +13,10 @@ pub enum Doubt {
     Told(String),
     /// A process restricted its system calls: its profile could not grow any more.
     Sealed,
-    /// A thread may not read the clock any more.
+    /// A thread may not read the clock any more: its calls are counted by function only.
     NoClock,
+    /// Two tasks share a thread's state: so are their calls.
+    SharedStorage,
     /// Calls ended before they began.
     BackwardClock {
         /// How many.
@@ -83,6 +85,7 @@ impl Display for Doubt {
             Self::Told(sentence) => out.write_str(sentence),
             Self::Sealed => out.write_str(SEALED),
             Self::NoClock => out.write_str(NO_CLOCK),
+            Self::SharedStorage => out.write_str(SHARED_STORAGE),
             Self::BackwardClock { calls } => write!(
                 out,
                 "the clock stepped back in {calls} calls, whose time is not known: the processors' counters disagree, or \
@@ -156,6 +159,7 @@ impl From<String> for Doubt {
         match &*sentence {
             SEALED => Self::Sealed,
             NO_CLOCK => Self::NoClock,
+            SHARED_STORAGE => Self::SharedStorage,
             _ => Self::Told(sentence),
         }
     }
