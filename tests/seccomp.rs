@@ -66,6 +66,17 @@ fn filters_that_are_refused_restrict_nothing() {
     });
 }
 
+/// There was no more room in the index of functions than for 1,584, and no more in the profile, whatever its size.
+#[test]
+fn functions_that_are_met_after_a_filter() {
+    let program = fixture("sealed-functions.c", Build::GCC_O2);
+    for (memory, functions) in [("256M", "1900"), ("1G", "8000")] {
+        let report = program.record().set("MEMORY", memory).arg(functions).run().report();
+        let calls = 2_001 + functions.parse::<u64>().unwrap();
+        assert_eq!((report.calls, report.folded_calls, report.lost_calls), (calls, 0, 0), "{memory}");
+    }
+}
+
 /// A child that had recorded nothing told of its end in what is its parent's.
 #[test]
 fn a_parent_that_was_killed_after_its_child_has_ended() {

@@ -132,16 +132,17 @@ pub fn is_large(thread: &Thread) -> bool {
 }
 
 /// Takes a large block, as none can be had later; of what is left a small part, as hundreds of processes may do so. Not where an earlier
-/// owner of the arena has left as much: a server's child for each session takes over what the one before it took.
-pub fn make_room_ahead(thread: &Thread) {
-    /// Enough for the key exchange of sshd, for which a quarter was not.
-    const MOST: usize = 256 * GRANULE;
-    let share = (thread.family.room() / 64).clamp(LARGEST_BLOCK, MOST) / GRANULE * GRANULE;
+/// owner of the arena has left as much: a server's child for each session takes over what the one before it took. How many bytes there may be.
+pub fn make_room_ahead(thread: &Thread) -> usize {
+    /// Enough for the key exchange of sshd, for which a quarter was not. Who asks for more memory than usual has more.
+    const LEAST: usize = 256 * GRANULE;
+    let most = (thread.family.mapped / 256).max(LEAST);
+    let share = (thread.family.room() / 64).clamp(LARGEST_BLOCK, most) / GRANULE * GRANULE;
     // SAFETY: the block belongs to the thread.
-    if !thread.is_block_spare.get() && unsafe { has_room(thread.block.get(), share / 2) } {
-        return;
+    if thread.is_block_spare.get() || unsafe { !has_room(thread.block.get(), share / 2) } {
+        let _ = add_block(thread, share, false) || add_block(thread, LARGEST_BLOCK, false);
     }
-    let _ = add_block(thread, share, false) || add_block(thread, LARGEST_BLOCK, false);
+    share
 }
 
 fn reference_of(thread: &Thread, place: *mut u8) -> Ref {

@@ -100,13 +100,13 @@ fn make_room(thread: &Thread) -> bool {
     thread.call_sites.make_room(true, |record| unsafe { word((*at::<CallSite>(base, record)).key) })
 }
 
-/// Makes room in the thread's index ahead, as it cannot grow later.
+/// Makes room in the thread's index for so many more, as it cannot grow later.
 ///
 /// The state must be [`crate::busy`].
-pub fn make_room_ahead(thread: &Thread) {
+pub fn make_room_ahead(thread: &Thread, call_sites: usize) {
     let base = thread.base;
     // SAFETY: the index holds call sites of the thread's arena only.
-    thread.call_sites.make_room_for(1 << 11, |record| unsafe { word((*at::<CallSite>(base, record)).key) });
+    thread.call_sites.make_room_for(call_sites, |record| unsafe { word((*at::<CallSite>(base, record)).key) });
 }
 
 /// What a call site is looked up by in the index.

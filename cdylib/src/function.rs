@@ -49,11 +49,11 @@ fn insert(thread: &Thread, record: Ref, function: usize) -> bool {
     has_room
 }
 
-/// Makes room in the thread's index ahead, as it cannot grow later.
+/// Makes room in the thread's index for so many more, as it cannot grow later.
 ///
 /// The state must be [`crate::busy`].
-pub fn make_room_ahead(thread: &Thread) {
+pub fn make_room_ahead(thread: &Thread, functions: usize) {
     let base = thread.base;
     // SAFETY: the index holds records of the thread's arena only.
-    thread.functions.make_room_for(1 << 11, |record| unsafe { (*at::<Function>(base, record)).address });
+    thread.functions.make_room_for(functions, |record| unsafe { (*at::<Function>(base, record)).address });
 }

@@ -276,15 +276,15 @@ pub fn make_room(thread: &Thread, spare: bool) -> Option<()> {
     has_room.then_some(())
 }
 
-/// Makes room in the thread's indices ahead, as they cannot grow later.
+/// Makes room in the thread's indices for what so many bytes of its arena may hold, as they cannot grow later.
 ///
 /// The state must be [`crate::busy`].
-pub fn make_room_ahead(thread: &Thread) {
+pub fn make_room_ahead(thread: &Thread, bytes: usize) {
     let base = thread.base;
     // SAFETY: the index holds nodes of the thread's arena only.
-    thread.nodes.make_room_for(1 << 12, |node| unsafe { word_of(at(base, node)) });
-    call_site::make_room_ahead(thread);
-    function::make_room_ahead(thread);
+    thread.nodes.make_room_for(bytes / 256, |node| unsafe { word_of(at(base, node)) });
+    call_site::make_room_ahead(thread, bytes / 512);
+    function::make_room_ahead(thread, bytes / 512);
 }
 
 /// What a node's path is looked up by in the index.

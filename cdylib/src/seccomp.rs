@@ -146,8 +146,7 @@ fn make_room_ahead() {
         while thread.frames() < FRAMES && shadow_stack::grow(thread) {}
         stack::know_this_one(thread);
         if let Some(_busy) = Busy::begin(thread) {
-            arena::make_room_ahead(thread);
-            path::make_room_ahead(thread);
+            path::make_room_ahead(thread, arena::make_room_ahead(thread));
         }
     }
 }

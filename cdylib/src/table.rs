@@ -146,9 +146,10 @@ impl Table {
         (is_half_gone && self.sweep(&key_of)) || self.grow(&key_of) || is_enough(wanted)
     }
 
-    /// Makes room for as many records, now or never.
-    pub fn make_room_for(&self, records: usize, key_of: impl Fn(Ref) -> u64) {
-        while records * 2 > Slots::of(self.root.get()).mask() + 1 && self.grow(&key_of) {}
+    /// Makes room for so many more records, now or never.
+    pub fn make_room_for(&self, more: usize, key_of: impl Fn(Ref) -> u64) {
+        let wanted = self.used.get() as usize + more;
+        while wanted * 2 > Slots::of(self.root.get()).mask() + 1 && self.grow(&key_of) {}
     }
 
     fn grow(&self, key_of: impl Fn(Ref) -> u64) -> bool {
