@@ -97,9 +97,10 @@ pub fn bytes(number: u64) -> String {
     format!("{value:.*} {}", decimals(value, 3), UNITS[unit])
 }
 
-/// A self time with how far off it may be, of what has that total: it is within the total, so it cannot be told better.
+/// A self time with how far off it may be, of what has that total: it is within the total, so it cannot be told better where that
+/// cannot be told, and is no more than that.
 pub fn resolved_self([own, own_error]: [f64; 2], [total, total_error]: [f64; 2]) -> String {
-    resolved(own, if total < total_error { total_error } else { own_error })
+    resolved(own, if total < total_error { total_error } else { own_error.min(total + total_error) })
 }
 
 /// "1 call", "2 calls".
@@ -193,6 +194,14 @@ fn is_in_operator(before: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn self_times_are_no_more_than_totals() {
+        assert_eq!(resolved_self([20e6, 3e6], [206e6, 4e6]), "20.0 ms");
+        assert_eq!(resolved_self([2e6, 3e6], [206e6, 4e6]), "< 3.00 ms");
+        assert_eq!(resolved_self([2e6, 9e9], [206e6, 4e6]), "< 210 ms");
+        assert_eq!(resolved_self([2e6, 3e6], [3e6, 4e6]), "< 4.00 ms");
+    }
 
     #[test]
     fn times() {

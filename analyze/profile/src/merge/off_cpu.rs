@@ -30,6 +30,17 @@ pub struct Split {
     pub preempted: Time,
 }
 
+impl Split {
+    /// The same, as a part of a time that divides so: within that one's error it is on a processor for no longer. Where calls wait on
+    /// coroutines' stacks, others' time is in more of them than can be taken off.
+    pub fn within(self, whole: Self, error: Time) -> Self {
+        let excess = (self.cpu - whole.cpu - error).at_least_zero();
+        let preempted = excess.min((whole.preempted - self.preempted).at_least_zero());
+        let wait = (excess - preempted).min((whole.wait - self.wait).at_least_zero());
+        Self { cpu: self.cpu - preempted - wait, wait: self.wait + wait, preempted: self.preempted + preempted }
+    }
+}
+
 impl OffCpu {
     /// What has come since an earlier sum.
     pub fn since(self, earlier: Self) -> Self {
@@ -73,6 +84,21 @@ impl AddAssign for OffCpu {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_is_on_a_processor_for_no_longer_than_the_whole() {
+        let split = |[cpu, wait, preempted]: [f64; 3]| Split {
+            cpu: Time::from_ns(cpu),
+            wait: Time::from_ns(wait),
+            preempted: Time::from_ns(preempted),
+        };
+        let within = |own, whole| split(own).within(split(whole), Time::from_ns(4.0));
+        assert_eq!(within([50.0, 0.0, 0.0], [52.0, 19.0, 135.0]), split([50.0, 0.0, 0.0]));
+        assert_eq!(within([56.0, 0.0, 0.0], [52.0, 19.0, 135.0]), split([56.0, 0.0, 0.0]), "that is its error");
+        assert_eq!(within([96.0, 1.0, 2.0], [52.0, 19.0, 135.0]), split([56.0, 1.0, 42.0]));
+        assert_eq!(within([201.0, 0.0, 0.0], [52.0, 19.0, 135.0]), split([56.0, 10.0, 135.0]));
+        assert_eq!(within([9.0, 0.0, 0.0], [0.0, 0.0, 0.0]), split([9.0, 0.0, 0.0]), "nothing else is known of it");
+    }
 
     #[test]
     fn parts_are_never_more_than_the_whole() {

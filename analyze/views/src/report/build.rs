@@ -196,7 +196,11 @@ impl Builder<'_, '_> {
         let unlisted = all.values().filter(|function| called(function.calls)).count()
             - rows.iter().filter(|function| called(function.calls)).count();
         let spent = all.values().map(|function| {
-            Spent::of([function.corrected.total, function.corrected.own], [function.off, function.own_off])
+            Spent::of(
+                [function.corrected.total, function.corrected.own],
+                [function.off, function.own_off],
+                function.error,
+            )
         });
         let spent = spent.filter_map(|spent| Some([spent.self_cpu_ns?, spent.self_wait_ns?]));
         let all_self_spent_ns = spent.reduce(|[cpu, wait], [more_cpu, more_wait]| [cpu + more_cpu, wait + more_wait]);
@@ -348,7 +352,7 @@ impl Builder<'_, '_> {
             self_ns: sums.own.ns(),
             total_error_ns: function.error.ns(),
             self_error_ns: function.own_error.ns(),
-            spent: Spent::of([sums.total, sums.own], [function.off, function.own_off]),
+            spent: Spent::of([sums.total, sums.own], [function.off, function.own_off], function.error),
             total_raw_ns: function.raw.total.ns(),
             self_raw_ns: function.raw.own.ns(),
             mean_ns: function.mean(sums).map(Time::ns),
@@ -401,7 +405,7 @@ impl Builder<'_, '_> {
             calls: edge.calls,
             total_ns: sums.total.ns(),
             self_ns: sums.own.ns(),
-            spent: Spent::of([sums.total, sums.own], [edge.off, edge.own_off]),
+            spent: Spent::of([sums.total, sums.own], [edge.off, edge.own_off], edge.error),
             total_raw_ns: edge.raw.total.ns(),
             total_error_ns: edge.error.ns(),
             self_error_ns: edge.own_error.ns(),

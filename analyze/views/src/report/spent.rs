@@ -30,9 +30,10 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// Of a total and a self time, with what of them was off the processor.
-    pub fn of([total, own]: [Time; 2], [off, own_off]: [OffCpu; 2]) -> Self {
-        let (total, own) = (off.split(total), own_off.split(own));
+    /// Of a total and a self time, with what of them was off the processor, and the total's error.
+    pub fn of([total, own]: [Time; 2], [off, own_off]: [OffCpu; 2], error: Time) -> Self {
+        let total = off.split(total);
+        let own = own_off.split(own).map(|own| total.map_or(own, |total| own.within(total, error)));
         let known = |split: Option<Split>, part: fn(Split) -> Time| split.map(|split| part(split).ns());
         Self {
             cpu_ns: known(total, |split| split.cpu),
