@@ -13,12 +13,13 @@
  * A trial is a forked process. It takes the scenario's way through the hooks, and at the FIRST instruction on that way
  * where a signal could come (the next trial: STRIDE later) a handler acts, once, on the stack of what it interrupts or on
  * one of its own; in turns, if none of the two is given. After TRIALS trials, or where the way is too short for another, it
- * prints what each function was called, at least and at most, as the functions count themselves:
+ * prints what each function was called, at least and at most, as the functions count themselves. Where ACTION is several
+ * (`call,fork,throw`), each has so many trials, and the way is measured once:
  *
  *   steps N              of the way, at the last trial
  *   tripped N            trials that were made again, since they did not go where the first walk did
  *   trials N             and whether the way's end was reached: `end`
- *   failed STEP STACK: killed by SIGSEGV | hung | exited with 3 | …
+ *   failed ACTION STEP STACK: killed by SIGSEGV | hung | exited with 3 | …
  *   truth FUNCTION LEAST MOST
  *
  * Where nothing in particular happens both are the same. A handler that jumps out of an enter hook leaves a call whose
@@ -75,7 +76,8 @@ static void run_trial(void)
 
 static void fail(const char *how, int number)
 {
-    printf("failed %ld %s: %s%s\n", trial.at, trial.is_alternate ? "alternate" : "own", how, number > 0 ? sigabbrev_np(number) : "");
+    const char *stack = trial.is_alternate ? "alternate" : "own";
+    printf("failed %s %ld %s: %s%s\n", action->name, trial.at, stack, how, number > 0 ? sigabbrev_np(number) : "");
     failures++;
 }
 
@@ -126,8 +128,6 @@ static long measure(void)
     shared->may_leap = 0;
     try();
     trial.stepper = wanted, trial.at = before;
-    /* Which call is left, or doubled, must be seen: it may be another one than on the first walk. */
-    shared->may_leap = trial.stepper == SIGNAL && !action->leaves && !action->doubles;
     return shared->steps;
 }
 
@@ -143,31 +143,61 @@ static void try_once_or_twice(void)
 }
 
 static const char *first_argument, *second_argument, *trials_argument, *stack_argument;
+static const struct action *wanted_actions[16]; /* with none behind them */
+
+/* Trials of one of the actions, on a way of so many steps, if that is known: how many there were. `steps` becomes that of the last. */
+static long try_action(int number, long *steps, int *is_over)
+{
+    long trials = 0, most = atol(trials_argument), stride = atol(second_argument), turn;
+    trial.at = turn = atol(first_argument);
+    if (!strcmp(first_argument, "samples")) {
+        long seed = stride;
+        long all = trial.stepper == PTRACE ? shared->instructions : *steps;
+        stride = all / most > 0 ? all / most : 1;
+        trial.at = (seed + 97 * number) % stride, turn = seed; /* each at other steps */
+    }
+    /* Which call is left, or doubled, must be seen: it may be another one than on the first walk. */
+    shared->may_leap = trial.stepper == SIGNAL && !action->leaves && !action->doubles;
+    *is_over = 0;
+    while (!*is_over && trials < most && hung < MOST_HUNG) {
+        trial.is_alternate = stack_argument ? !strcmp(stack_argument, "alternate") : (int)(turn++ % 2);
+        try_once_or_twice();
+        trials++;
+        *steps = shared->steps > *steps ? shared->steps : *steps;
+        *is_over = trial.stepper == EVERY ? trials == 2 || stack_argument : !shared->acts && trial.at >= *steps;
+        trial.at += stride;
+    }
+    return trials;
+}
 
 /* Inside `household`, which is open over all trials. */
 static void run_all(void)
 {
     if (scenario->begin) scenario->begin();
-    long trials = 0, most = atol(trials_argument), steps = 0, stride = atol(second_argument), turn;
-    trial.at = turn = atol(first_argument);
-    int is_sampled = !strcmp(first_argument, "samples");
-    if (is_sampled || trial.stepper == SIGNAL) steps = measure();
-    if (is_sampled) {
-        long seed = stride;
-        long all = trial.stepper == PTRACE ? shared->instructions : steps;
-        stride = all / most > 0 ? all / most : 1;
-        trial.at = seed % stride, turn = seed;
-    }
-    int is_over = 0;
-    while (!is_over && trials < most && hung < MOST_HUNG) {
-        trial.is_alternate = stack_argument ? !strcmp(stack_argument, "alternate") : (int)(turn++ % 2);
-        try_once_or_twice();
-        trials++;
-        steps = shared->steps > steps ? shared->steps : steps;
-        is_over = trial.stepper == EVERY ? trials == 2 || stack_argument : !shared->acts && trial.at >= steps;
-        trial.at += stride;
+    long trials = 0, of_way = 0, steps = 0;
+    int is_over = 1;
+    if (!strcmp(first_argument, "samples") || trial.stepper == SIGNAL) of_way = measure();
+    for (int number = 0; (action = wanted_actions[number]); number++) {
+        long of_action = of_way;
+        int is_its_end;
+        trials += try_action(number, &of_action, &is_its_end);
+        steps = of_action > steps ? of_action : steps;
+        is_over &= is_its_end;
     }
     printf("steps %ld\ntripped %d\ntrials %ld%s\n", steps, shared->tripped, trials, is_over ? " end" : "");
+}
+
+/* The actions that are named, with commas between them. False if one is none. */
+static int find_actions(char *names)
+{
+    size_t count = 0;
+    for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
+        for (action = actions; action->name && strcmp(action->name, name);) action++;
+        if (!action->name || count + 1 == sizeof wanted_actions / sizeof *wanted_actions) return 0;
+        wanted_actions[count++] = action;
+    }
+    action = wanted_actions[0];
+    return count > 0;
 }
 
 /* The first page of the profile, if a recorder has made one. */
@@ -215,9 +245,8 @@ int main(int argc, char **argv)
     if (argc == 2 && !strcmp(argv[1], "list")) return list();
     if (argc != 7 && argc != 8) return 2;
     for (scenario = scenarios; scenario->name && strcmp(scenario->name, argv[1]);) scenario++;
-    for (action = actions; action->name && strcmp(action->name, argv[2]);) action++;
     while (trial.stepper < STEPPERS && strcmp(steppers[trial.stepper], argv[3])) trial.stepper++;
-    if (!scenario->name || !action->name || trial.stepper == STEPPERS) return 2;
+    if (!scenario->name || !find_actions(argv[2]) || trial.stepper == STEPPERS) return 2;
     first_argument = argv[4], second_argument = argv[5], trials_argument = argv[6], stack_argument = argv[7];
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     find_recorder();

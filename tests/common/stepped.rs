@@ -23,6 +23,7 @@ pub struct Scenario {
 /// What a handler does there.
 #[derive(Clone, Debug)]
 pub struct Action {
+    /// Of several, one after the other: with commas between them.
     pub name: String,
     /// `returns`, `leaves` or `doubles`.
     pub kind: String,
@@ -76,6 +77,23 @@ pub fn cases(program: &Program) -> Vec<Case> {
     possible.map(case).collect()
 }
 
+/// The same with all that handlers of one kind do on a way in one run, which measures it once: for samples, of which that takes
+/// most of the time. Not where only the last trial's calls are left.
+pub fn together(cases: &[Case]) -> Vec<Case> {
+    let mut all: Vec<Case> = Vec::new();
+    for case in cases {
+        let is_alike = |other: &&mut Case| {
+            let of = |case: &Case| (case.program.path.clone(), case.scenario.name.clone(), case.action.kind.clone());
+            case.scenario.kind != "reset" && of(case) == of(other) && case.is_lossy() == other.is_lossy()
+        };
+        match all.iter_mut().find(is_alike) {
+            Some(other) => other.action.name += &format!(",{}", case.action.name),
+            None => all.push(case.clone()),
+        }
+    }
+    all
+}
+
 fn variable(text: &str) -> (String, String) {
     let (name, value) = text.split_once('=').unwrap();
     (name.to_owned(), value.to_owned())
@@ -123,8 +141,9 @@ impl Case {
 
     /// Whether some calls may be lost, and are counted as such.
     fn is_lossy(&self) -> bool {
-        let makes_something_new = ["fork-call", "fork-on", "thread", "load"].contains(&&*self.action.name);
-        self.scenario.kind == "lossy" || ["sealed", "full"].contains(&&*self.scenario.kind) && makes_something_new
+        let makes_something_new =
+            || self.action.name.split(',').any(|name| ["fork-call", "fork-on", "thread", "load"].contains(&name));
+        self.scenario.kind == "lossy" || ["sealed", "full"].contains(&&*self.scenario.kind) && makes_something_new()
     }
 
     /// Runs it under hooks that only count, sound ones or with a fault. The program compares for itself.
