@@ -467,7 +467,7 @@ fn wait_for_state(process: u32, expected: char) {
         if state == expected {
             return;
         }
-        assert!(start.elapsed() < Duration::from_secs(60), "process {process} is in state {state}");
+        assert!(start.elapsed() < Duration::from_secs(600), "process {process} is in state {state}");
         sleep(Duration::from_millis(5));
     }
 }

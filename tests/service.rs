@@ -299,7 +299,7 @@ fn a_thousand_who_say_nothing_keep_nobody_waiting() {
 fn who_supervises_them_is_told_when_they_are_ready() {
     let folder = tempfile::tempdir().unwrap();
     let socket = UnixDatagram::bind(folder.path().join("notify")).unwrap();
-    socket.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(600))).unwrap();
     let nowhere = "http://127.0.0.1:9";
     for arguments in [
         &["serve", "--listen", "127.0.0.1:0", "--store", "s.db"][..],
@@ -323,7 +323,7 @@ fn who_watches_sees_frames_as_they_come_and_a_profile_of_the_next_seconds() {
     let folder = program.here.path().to_owned();
     let service = Service::start(&folder, &[]);
     let mut stream = TcpStream::connect(service.address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(600))).unwrap();
     write!(stream, "GET /v1/live HTTP/1.1\r\nhost: {}\r\n\r\n", service.address).unwrap();
     // Nobody tells it how often: the service does, as somebody watches.
     let agent = Agent::start_with(&["--label", "team=a"], &folder, &service.url());

@@ -8,7 +8,7 @@ import { chromium } from "playwright-core";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** Longer than anything takes, however busy the machine is. */
-const timeout = 120_000;
+const timeout = 600_000;
 
 /** Opens pages of the service, one story after the other, in a window of this width and these colours. */
 export async function inBrowser({ width = 1280, colorScheme = "light" }, story) {

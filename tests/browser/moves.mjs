@@ -11,7 +11,7 @@ import { writeFileSync } from "node:fs";
 import { inBrowser, open } from "./common.mjs";
 
 const [library, program, folder, moves = "3"] = process.argv.slice(2);
-const PATIENCE = { timeout: 120_000 };
+const PATIENCE = { timeout: 600_000 };
 
 function told(what, values) {
   const sorted = [...values].sort((a, b) => a - b);

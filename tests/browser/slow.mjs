@@ -22,5 +22,5 @@ await inBrowser({}, async (page) => {
   await page.waitForFunction((before) => {
     const [, text] = /^([\d,]+) calls?/.exec(document.querySelector("main p.soft")?.textContent ?? "") ?? [];
     return Number(text?.replaceAll(",", "")) > before;
-  }, before, { timeout: 120_000 });
+  }, before, { timeout: 600_000 });
 });

@@ -14,7 +14,7 @@ use super::{Document, Program, builds, diytrace, fixture, run_to_end, tool};
 pub fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
-        assert!(start.elapsed() < Duration::from_secs(120), "it never comes that {what}");
+        assert!(start.elapsed() < Duration::from_secs(600), "it never comes that {what}");
         sleep(Duration::from_millis(5));
     }
 }

@@ -14,7 +14,7 @@ use super::eventlog::{self, EventLog};
 use super::{Document, Program, Report, fixture, invariants, tool};
 
 /// No fixture takes this long, on any machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Parts of so many processes are added up in every test.
 const FEW_PROCESSES: u64 = 100;

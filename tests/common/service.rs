@@ -288,7 +288,7 @@ impl Answer {
 /// Asks a service.
 pub fn ask(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(600))).unwrap();
     let host = format!("{address}");
     let is_host = |(name, _): &(&str, &str)| name.eq_ignore_ascii_case("host");
     let usual = [("host", host.as_str())];
