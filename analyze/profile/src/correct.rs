@@ -134,7 +134,7 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         let error = systematic + (inclusive - inclusive_measured[0]).at_least_zero();
         let moved = if is_elsewhere { Time::ZERO } else { own - self_measured };
         let own_error = own_error + moved;
-        times.set(id, &PathTimes { own, inclusive, inside, closed, error, own_error });
+        times.set_first(id, &PathTimes { own, inclusive, inside, closed, error, own_error });
         if let Some(parent) = paths.parent(path) {
             let part = Below { own: all_own, inclusive, inside, error: systematic };
             match sums.last_mut() {

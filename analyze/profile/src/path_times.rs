@@ -94,12 +94,19 @@ impl TimesList {
     /// Gives one these.
     #[inline(always)]
     pub fn set(&mut self, path: usize, times: &PathTimes) {
-        let all = times.times();
-        let short = all.map(|time| time.units() as i64);
-        let is_short = (0..TIMES).all(|at| i128::from(short[at]) == all[at].units());
         if is_long(&self.list[path]) {
             self.long.remove(&path);
         }
+        self.set_first(path, times);
+    }
+
+    /// The same of one that was given none so far. Nothing is read: memory that is new has a page of its own when it is written to, and
+    /// where it is read before, the kernel gives it one twice.
+    #[inline(always)]
+    pub fn set_first(&mut self, path: usize, times: &PathTimes) {
+        let all = times.times();
+        let short = all.map(|time| time.units() as i64);
+        let is_short = (0..TIMES).all(|at| i128::from(short[at]) == all[at].units());
         let kept = if is_short { short } else { LONG };
         self.list[path] = kept;
         if is_long(&kept) {
