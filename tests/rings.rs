@@ -113,6 +113,52 @@ fn what_a_thread_was_off_the_processor_in_a_window_is_not_taken_off_the_calls_af
     });
 }
 
+/// The same where the processor was taken at the very end of a window: that was taken off the calls that were open, and told as
+/// others' time all the same, so that these had it for longer than calls took.
+#[test]
+fn others_have_the_processor_for_no_longer_than_calls_take() {
+    each_build("preempted.c", |program| {
+        for _ in 0..3 {
+            let report = program.record().args(&["100000", "often"]).set("WINDOWS", "30").run().report();
+            if let Some(preempted) = report.all_self_preempted_ns {
+                assert!(preempted <= report.all_self_ns, "{preempted} of {}", report.all_self_ns);
+            }
+        }
+    });
+}
+
+/// Calls whose exit was noted, further down the stack than their entry, once seemed to go on for ever, and were in no percentile.
+#[test]
+fn calls_that_return_below_where_they_entered_have_returned() {
+    each_build("pushed-arguments.c", |program| {
+        for windows in ["30", "700", "131072"] {
+            let report = program.record().set("WINDOWS", windows).run().report();
+            report.assert_calls(
+                "1 main\n20000 main → step\n20000 step\n20000 step → prepare\n20000 prepare\n20000 prepare → many\n20000 many\n\
+                 3990000 many → leaf\n3990000 leaf",
+            );
+            let open: Vec<_> =
+                report.functions.iter().filter(|function| function.open + function.unwound > 0).collect();
+            assert!(open.is_empty(), "{windows}: {open:?}");
+        }
+    });
+}
+
+/// The first call after a jump, met in a window: whether the call that was left is its caller was only asked of code in that one's
+/// module, and all later calls were under it.
+#[test]
+fn a_call_after_a_jump_out_of_a_library_is_its_callers() {
+    each_build("jump-of-library.c", |program| {
+        for windows in ["7", "30", "50"] {
+            let report = program.record().arg("3000").set("WINDOWS", windows).run().report();
+            report.assert_calls(
+                "1 main\n3000 main → step\n3000 step\n120000 step → before\n120000 before\n3000 step → attempt\n3000 attempt\n\
+                 3000 attempt → thrower\n3000 thrower\n997 attempt → after\n997 after",
+            );
+        }
+    });
+}
+
 /// A window that begins may be the first to look for the thread's stack, where an arena of another process has all paths. What that
 /// took was once taken off the calls twice, and they ended before they had begun.
 #[test]

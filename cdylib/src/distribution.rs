@@ -76,6 +76,25 @@ unsafe fn file_long(thread: &Thread, record: Ref, value: u64) {
     unsafe { count(thread, record, value, bins(at(thread.base, record), octave), sub) };
 }
 
+/// Files the time of a call whose end was learned of later, beside what is pending.
+///
+/// # Safety
+/// The record must be the arena's, or 0, and the thread's state be [`crate::busy`].
+pub unsafe fn file_now(thread: &Thread, record: Ref, value: u64) {
+    if record == 0 {
+        return; // there was no room for one
+    }
+    let (octave, sub) = histogram::bin(value);
+    let function: *mut Function = at(thread.base, record);
+    // SAFETY: the caller's record, which has these bins.
+    unsafe {
+        match has_bins(thread, function, octave) {
+            true => count(thread, record, value, bins(function, octave), sub),
+            false => arch::add(&raw mut (*function).unbinned, 1),
+        }
+    }
+}
+
 /// Files what is pending.
 ///
 /// # Safety

@@ -16,7 +16,7 @@ use crate::shadow_stack;
 use crate::spent::Spent;
 use crate::split_functions::is_exit_of_part;
 use crate::stack;
-use crate::stale_frames::{self, Outer};
+use crate::stale_frames::{self, Ended, Outer};
 use crate::stretch::{self, Open, Scratch, Stage};
 use crate::thread::{Thread, live};
 use crate::timeline;
@@ -314,7 +314,7 @@ impl<'a> Replay<'a> {
                     break (from, made);
                 }
                 match self.depth {
-                    0 => self.leave_base(true),
+                    0 => self.end_base(Ended::Left),
                     depth => self.leave_down_to(depth - 1, at),
                 }
             };
@@ -393,7 +393,7 @@ impl<'a> Replay<'a> {
                         && base.node > ROOT
                         && is_its();
                     if is_base {
-                        self.leave_base(false);
+                        self.end_base(Ended::Returned(self.moment(at)));
                     } else if !self.is_done(at) {
                         self.done(at + 1);
                         arch::count_at::<{ offset_of!(Arena, stray_exits) }, _>(self.thread.arena.get());
@@ -518,15 +518,15 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The base is over: the call that it was made from takes its place. It was left, or has returned.
-    unsafe fn leave_base(&mut self, was_left: bool) {
+    /// The base is over: the call that it was made from takes its place.
+    unsafe fn end_base(&mut self, ended: Ended) {
         // SAFETY: frames up to the base's are there.
         unsafe {
             let mut frame = self.base_frame;
             if frame <= self.thread.bottom.get() {
                 return;
             }
-            stale_frames::leave_in_place(self.thread, frame, was_left);
+            stale_frames::close_in_place(self.thread, frame, ended);
             while frame > self.thread.bottom.get() && [0, NOTED].contains(&(*frame).position) {
                 frame = frame.sub(1);
             }

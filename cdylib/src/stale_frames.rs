@@ -4,8 +4,10 @@
 //! whose code.
 
 use crate::arch;
+use crate::call;
 use crate::code;
 use crate::counted;
+use crate::distribution;
 use crate::extension;
 use crate::field::Field;
 use crate::frame::{Frame, NO_CALL, NOTED, NOWHERE, bits};
@@ -157,41 +159,53 @@ pub unsafe fn is_gone_by_code(
     /// Calls further out that are looked at: a recursion may be a million deep.
     const LOOKED_AT: usize = 1024;
     let spent = Spent::begin(thread);
+    let family = thread.family;
+    let table = |address| modules::unwind_table(family, address);
+    // The call is what lies before its return address: behind one that does not return, another function may begin.
+    let (made_at, callers_hook) = (call.site as usize - 1, unsafe { full_hook(thread, caller) });
+    let (of_site, of_caller) = (table(made_at), table(callers_hook));
     // SAFETY: the caller's promise; what has no table there is not looked at.
-    unsafe {
-        let table = modules::unwind_table(thread.family, full_hook(thread, caller));
-        let start = |address: usize| {
-            let is_there = modules::unwind_table(thread.family, address) == table;
-            is_there.then(|| code::start_of(thread.family, address)).flatten()
-        };
-        // The call is what lies before its return address: behind one that does not return, another function may begin.
-        let (from, of_caller) = (start(call.site as usize - 1), start(full_hook(thread, caller)));
-        let is_gone = match from.zip(of_caller) {
-            None => false,
-            Some((from, of_caller)) if from == of_caller => false,
-            Some((_, of_caller)) if caller.site == call.site as usize => {
-                // Not a body in the same frame, which may lie in a part of its code that was split off.
-                let function = call.function as usize;
-                start(call.hook as usize) == Some(function) && of_caller != function
+    let start_in = |address, there: Option<usize>| {
+        let is_there = there.is_some() && table(address) == there;
+        is_there.then(|| unsafe { code::start_of(family, address) }).flatten()
+    };
+    // Of another module than the caller's the table is there if a call further out lies in that.
+    let is_there = |outer: &Outer| of_site == of_caller || table(outer.hook) == of_site;
+    let from = || start_in(made_at, of_site);
+    let callers_start = start_in(callers_hook, of_caller);
+    let further_out = further_out.take(LOOKED_AT);
+    let is_gone = match callers_start {
+        None => false,
+        Some(start) if of_site == of_caller && from().is_none_or(|from| from == start) => false,
+        Some(start) if caller.site == call.site as usize => {
+            // Not a body in the same frame, which may lie in a part of its code that was split off.
+            let (function, hook) = (call.function as usize, call.hook as usize);
+            let is_start = start_in(hook, of_caller).is_some_and(|start| start == function)
+                || of_site != of_caller
+                    && further_out.into_iter().any(|outer| is_there(&outer))
+                    && start_in(hook, of_site) == Some(function);
+            is_start && start != function
+        }
+        Some(start) => {
+            // Those in whose frame the caller is a body have its call site.
+            let is_body = start != caller.function;
+            let others = further_out.skip_while(|outer| is_body && outer.site == caller.site);
+            let mut others = others.peekable();
+            let mut is_found = false;
+            while let Some(outer) = others.next().filter(|_| !is_found) {
+                // A copy that the compiler made of a function is called by the name of that. The hook of a body, which has the call site of
+                // the next one, may lie in a part that was split off.
+                let is_body = others.peek().is_some_and(|next| next.site == outer.site);
+                is_found = is_there(&outer)
+                    && from().is_some_and(|from| {
+                        outer.function == from || !is_body && start_in(outer.hook, of_site) == Some(from)
+                    });
             }
-            Some((from, of_caller)) => {
-                // Those in whose frame the caller is a body have its call site.
-                let is_body = of_caller != caller.function;
-                let others = further_out.take(LOOKED_AT).skip_while(|outer| is_body && outer.site == caller.site);
-                let mut others = others.peekable();
-                let mut is_found = false;
-                while let Some(outer) = others.next().filter(|_| !is_found) {
-                    // A copy that the compiler made of a function is called by the name of that. The hook of a body, which has the call site of
-                    // the next one, may lie in a part that was split off.
-                    let is_body = others.peek().is_some_and(|next| next.site == outer.site);
-                    is_found = outer.function == from || !is_body && start(outer.hook) == Some(from);
-                }
-                is_found
-            }
-        };
-        spent.end(thread);
-        is_gone
-    }
+            is_found
+        }
+    };
+    spent.end(thread);
+    is_gone
 }
 
 /// Gives bodies that are inlined into one frame, and open, the stack pointer that this had when it was entered, where something
@@ -356,25 +370,48 @@ unsafe fn count_left_in(thread: &Thread, node: Ref, make_place: impl FnOnce() ->
     }
 }
 
-/// Closes a call that was left without an exit, or has returned, and others may lie above it: its frame stays, and stands for none.
+/// How an open call has ended that is not the latest.
+#[derive(Clone, Copy)]
+pub enum Ended {
+    /// Without an exit, at the latest moment that is known of it.
+    Left,
+    /// By its exit, at about this moment, in ticks.
+    Returned(u64),
+}
+
+/// Closes a call that others may lie above: its frame stays, and stands for none.
 ///
 /// The state must be [`crate::busy`].
-pub unsafe fn leave_in_place(thread: &Thread, frame: *mut Frame, was_left: bool) {
+pub unsafe fn close_in_place(thread: &Thread, frame: *mut Frame, ended: Ended) {
     // SAFETY: the caller's frame and its node.
     unsafe {
-        let (node, bits) = ((*frame).node, (*frame).bits);
-        if node != 0 && bits & (bits::UNTIMED | bits::COUNTED) == 0 {
-            if was_left && bits & bits::INHERITED == 0 {
+        let Frame { node, bits, start, .. } = *frame;
+        let is_timed = node != 0 && bits & (bits::UNTIMED | bits::COUNTED) == 0;
+        let is_own = is_timed && bits & bits::INHERITED == 0;
+        let descendants = thread.count.get().saturating_sub((*frame).count);
+        let end = match ended {
+            Ended::Left => thread.last.get(),
+            Ended::Returned(end) => end,
+        };
+        let end = end.max(start);
+        if is_timed {
+            if is_own && matches!(ended, Ended::Left) {
                 count_left(thread, node);
             }
             let counters = slot(thread.base, thread.node(node), bits);
-            let last = thread.last.get().max((*frame).start);
-            arch::add(&raw mut (*counters).ticks, last - (*frame).start);
-            arch::add(&raw mut (*counters).descendants, thread.count.get().saturating_sub((*frame).count));
-            (*counters).mark = last & !mark::BITS;
+            arch::add(&raw mut (*counters).ticks, end - start);
+            arch::add(&raw mut (*counters).descendants, descendants);
+            (*counters).mark = end & !mark::BITS;
         }
         ((*frame).node, (*frame).bits) = (0, bits::UNTIMED);
         ((*frame).position, (*frame).function) = (0, NO_CALL);
+        if is_own && matches!(ended, Ended::Returned(_)) {
+            let record = node::record(thread.base, thread.node(node));
+            if bits & bits::ROOT != 0 {
+                timeline::lay(thread, record, start, end);
+            }
+            distribution::file_now(thread, record, (end - start).saturating_sub(call::cost(thread, descendants)));
+        }
     }
 }
 
