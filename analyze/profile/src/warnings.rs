@@ -231,8 +231,8 @@ impl Display for Warning {
             Self::Folded { calls, why: Folding::NoRoom } => write!(
                 out,
                 "{calls} calls are counted by function only, as the profile had no room for their paths: record with a \
-                 larger DIYTRACE_MEMORY, elsewhere if its folder's disk was full, or where the program may have longer files \
-                 and open one more (ulimit -f, -n)"
+                 larger DIYTRACE_MEMORY, or a smaller DIYTRACE_KEEP if many threads or processes come and go; elsewhere if its \
+                 folder's disk was full, or where the program may have longer files and open one more (ulimit -f, -n)"
             ),
             Self::Untimed { some: false } => out.write_str("DIYTRACE_TIMING=off: calls were counted, not timed"),
             Self::Untimed { some: true } => {
