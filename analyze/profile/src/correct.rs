@@ -107,6 +107,8 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
     // Every path comes directly before those below it: in reverse, all below a path are done before it, and their sums are
     // the last that were begun.
     let mut sums: Vec<(PathId, Below)> = Vec::new();
+    // What stands for calls of its function wherever there was no room for their paths: their time is in that of who called them.
+    let mut apart: Vec<usize> = Vec::new();
     let paths = &tree.paths;
     for id in (0..paths.len()).rev() {
         let path = id as PathId;
@@ -121,9 +123,13 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         let is_elsewhere = paths.folded_into(path).is_some(); // it is counted at the path that it is folded into
         let own = if is_elsewhere { Time::ZERO } else { self_measured.at_least_zero() };
         let all_own = own + below.own;
+        let is_apart = !folds.is_inside[id] && !folds.is_head[id] && inclusive_measured[1] > Time::ZERO;
+        if is_apart {
+            apart.push(id);
+        }
         let inclusive = match folds.is_inside[id] {
             true => inclusive_measured[0].max(below.inclusive).at_least_zero(),
-            false if is_estimate => inclusive_measured[0].at_least_zero(),
+            false if is_estimate || is_apart => inclusive_measured[0].at_least_zero(),
             false if folds.is_head[id] => all_own,
             false => own + below.inclusive,
         };
@@ -165,7 +171,12 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
             children.clear();
             children.extend(tree.children(path).map(|child| child as usize));
             fit_below(&children, id, &mut times);
+        } else if apart.last() == Some(&id) {
+            children.clear();
+            children.extend(tree.children(path).map(|child| child as usize));
+            fit_below(&children, id, &mut times);
         }
+        apart.pop_if(|last| *last == id);
     }
     times
 }
@@ -391,6 +402,19 @@ mod tests {
         ];
         // main: 1306, less 2 for itself and 5 for each of 101 calls. f, 500, and g, 400, do not fit into that.
         assert_eq!(corrected(with_costs(nodes)), [(0.0, 799.0), (400.0, 400.0), (399.0, 399.0)]);
+    }
+
+    /// A leaf that had a path of its own in no thread once seemed to take twice as long, as measured, as its calls did.
+    #[test]
+    fn calls_whose_paths_had_no_room_take_their_time_once_and_in_their_callers() {
+        let mut nodes = vec![node(0x1000, None, slot(1, 1000, 10)), node(0x1100, None, Slot::default())];
+        (nodes[1].flags, nodes[1].slots[1]) = (flag::FOLDED, slot(10, 500, 0));
+        let times = correct(&merge(&[with_costs(nodes)], By::All, None).groups[0]);
+        for (all, of_main, of_leaf) in [(&times.raw, 1000.0, 500.0), (&times.corrected, 948.0, 480.0)] {
+            let [main, leaf] = [0, 1].map(|path| all.get(path));
+            assert_eq!([main.own, main.inclusive].map(Time::ns), [of_main; 2]);
+            assert_eq!([leaf.own, leaf.inclusive, leaf.inside].map(Time::ns), [0.0, 0.0, of_leaf]);
+        }
     }
 
     #[test]
