@@ -162,11 +162,13 @@ pub unsafe fn is_gone_by_code(
     let family = thread.family;
     let table = |address| modules::unwind_table(family, address);
     // The call is what lies before its return address: behind one that does not return, another function may begin.
-    let (made_at, callers_hook) = (call.site as usize - 1, unsafe { full_hook(thread, caller) });
+    let made_at = call.site as usize - 1;
+    // SAFETY: the caller's frame, which has a node or is noted.
+    let callers_hook = unsafe { full_hook(thread, caller) };
     let (of_site, of_caller) = (table(made_at), table(callers_hook));
-    // SAFETY: the caller's promise; what has no table there is not looked at.
     let start_in = |address, there: Option<usize>| {
         let is_there = there.is_some() && table(address) == there;
+        // SAFETY: asked of modules only in which the caller lies, or a call further out, as it has promised.
         is_there.then(|| unsafe { code::start_of(family, address) }).flatten()
     };
     // Of another module than the caller's the table is there if a call further out lies in that.
