@@ -3,8 +3,9 @@
  *   cc -g -finstrument-functions -shared -fPIC -o libjumps.so jump-of-library-library.c
  *   cc -g -finstrument-functions -o jump-of-library jump-of-library.c -L. -ljumps -Wl,-rpath,'$ORIGIN'
  *
- *   jump-of-library N      N times `attempt` → `thrower`; from the tenth on, every third time `thrower` jumps back into `attempt`, which
- *                          calls `after` then */
+ *   jump-of-library N              N times `attempt` → `thrower`; from the tenth on, every third time `thrower` jumps back into
+ *                                  `attempt`, which calls `after` then
+ *   jump-of-library N by-pointer   the same, and both are called by one instruction */
 #include <setjmp.h>
 #include <stdlib.h>
 
@@ -17,17 +18,23 @@ static volatile int sum;
 
 APART static void before(void) { sum++; }
 
-APART static void after(void)
+APART static void after(jmp_buf unused, int number)
 {
     volatile char room[256];
-    room[0] = 1;
-    sum += room[0];
+    room[0] = unused != 0;
+    sum += room[0] + number;
 }
+
+static void (*const functions[])(jmp_buf, int) = {thrower, after};
+
+static int is_by_pointer;
 
 APART static void attempt(int number)
 {
-    if (!setjmp(back)) thrower(back, number);
-    else after();
+    int has_jumped = setjmp(back) != 0;
+    if (is_by_pointer) functions[has_jumped](back, number);
+    else if (!has_jumped) thrower(back, number);
+    else after(back, number);
 }
 
 APART static void step(int number)
@@ -38,6 +45,7 @@ APART static void step(int number)
 
 int main(int argc, char **argv)
 {
+    is_by_pointer = argc > 2;
     int times = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1;
     for (int i = 0; i < times; i++) step(i);
     return 0;

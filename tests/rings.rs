@@ -135,8 +135,10 @@ fn calls_that_return_below_where_they_entered_have_returned() {
 #[test]
 fn a_call_after_a_jump_out_of_a_library_is_its_callers() {
     each_build("jump-of-library.c", |program| {
-        for windows in ["7", "30", "50"] {
-            let report = program.record().arg("3000").set("WINDOWS", windows).run().report();
+        for (windows, how) in
+            [("7", &["3000"][..]), ("30", &["3000"]), ("50", &["3000"]), ("30", &["3000", "by-pointer"])]
+        {
+            let report = program.record().args(how).set("WINDOWS", windows).run().report();
             report.assert_calls(
                 "1 main\n3000 main → step\n3000 step\n120000 step → before\n120000 before\n3000 step → attempt\n3000 attempt\n\
                  3000 attempt → thrower\n3000 thrower\n997 attempt → after\n997 after",

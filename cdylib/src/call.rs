@@ -250,17 +250,11 @@ pub(crate) unsafe fn close_after(thread: &Thread, frame: *mut Frame, now: u64, e
         (*counters).mark = now & !mark::BITS;
         thread.last.set(now);
         let record = record(thread.base, node);
-        let cost = cost(thread, descendants);
+        let cost = distribution::cost(thread, descendants);
         pop_at(thread, frame);
         // Last, so that nothing has to be kept over its calls.
         distribution::file_later(thread, &pending, record, elapsed.saturating_sub(cost));
     }
-}
-
-/// What hooks take of the time of a call that has made so many, at any depth, in ticks.
-#[inline(always)]
-pub fn cost(thread: &Thread, descendants: u64) -> u64 {
-    (thread.inner.get() + descendants * thread.pair.get()) >> 10
 }
 
 /// Counts a call that has ended before it began: processors whose counters disagree, a virtual machine that was moved. But

@@ -32,6 +32,12 @@ pub unsafe fn pending_bin(thread: &Thread) -> PendingBin {
     }
 }
 
+/// What hooks take of the time of a call that has made so many, at any depth, in ticks: it is in no distribution.
+#[inline(always)]
+pub fn cost(thread: &Thread, descendants: u64) -> u64 {
+    (thread.inner.get() + descendants * thread.pair.get()) >> 10
+}
+
 /// Notes a call's time for its function's distribution, and files the one noted before: see [`Pending`].
 ///
 /// # Safety
@@ -76,22 +82,26 @@ unsafe fn file_long(thread: &Thread, record: Ref, value: u64) {
     unsafe { count(thread, record, value, bins(at(thread.base, record), octave), sub) };
 }
 
-/// Files the time of a call whose end was learned of later, beside what is pending.
+/// Files a time beside what is pending. Whether it has a bin: there may be no room for one.
 ///
 /// # Safety
 /// The record must be the arena's, or 0, and the thread's state be [`crate::busy`].
-pub unsafe fn file_now(thread: &Thread, record: Ref, value: u64) {
+pub unsafe fn file_now(thread: &Thread, record: Ref, value: u64) -> bool {
     if record == 0 {
-        return; // there was no room for one
+        return false; // there was no room for one
     }
     let (octave, sub) = histogram::bin(value);
     let function: *mut Function = at(thread.base, record);
-    // SAFETY: the caller's record, which has these bins.
+    // SAFETY: the caller's record; `bin` stays within the array.
     unsafe {
-        match has_bins(thread, function, octave) {
-            true => count(thread, record, value, bins(function, octave), sub),
+        lower(&raw mut (*function).min, value);
+        raise(&raw mut (*function).max, value);
+        let has_bins = has_bins(thread, function, octave);
+        match has_bins {
+            true => arch::add_nth(at::<Bins>(thread.base, bins(function, octave)).cast(), sub, 1),
             false => arch::add(&raw mut (*function).unbinned, 1),
         }
+        has_bins
     }
 }
 
@@ -179,22 +189,15 @@ unsafe fn raise(word: *mut u64, value: u64) {
 #[cold]
 #[inline(never)]
 fn first_in_octave(thread: &Thread, record: Ref, value: u64) {
-    let (octave, sub) = histogram::bin(value);
-    let function: *mut Function = at(thread.base, record);
     // SAFETY: the record is the arena's.
     unsafe {
         let spent = Spent::begin(thread);
         let Some(busy) = Busy::begin_often(thread) else {
-            return arch::add(&raw mut (*function).unbinned, 1);
+            return arch::add(&raw mut (*at::<Function>(thread.base, record)).unbinned, 1);
         };
-        lower(&raw mut (*function).min, value);
-        raise(&raw mut (*function).max, value);
-        if !has_bins(thread, function, octave) {
-            return arch::add(&raw mut (*function).unbinned, 1);
+        if file_now(thread, record, value) {
+            busy.end(spent);
         }
-        let bins: *mut Bins = at(thread.base, bins(function, octave));
-        arch::add_nth(bins.cast(), sub, 1);
-        busy.end(spent);
     }
 }
 

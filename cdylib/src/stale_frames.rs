@@ -4,7 +4,6 @@
 //! whose code.
 
 use crate::arch;
-use crate::call;
 use crate::code;
 use crate::counted;
 use crate::distribution;
@@ -175,7 +174,7 @@ pub unsafe fn is_gone_by_code(
     let is_there = |outer: &Outer| of_site == of_caller || table(outer.hook) == of_site;
     let from = || start_in(made_at, of_site);
     let callers_start = start_in(callers_hook, of_caller);
-    let further_out = further_out.take(LOOKED_AT);
+    let mut further_out = further_out.take(LOOKED_AT);
     let is_gone = match callers_start {
         None => false,
         Some(start) if of_site == of_caller && from().is_none_or(|from| from == start) => false,
@@ -184,7 +183,7 @@ pub unsafe fn is_gone_by_code(
             let (function, hook) = (call.function as usize, call.hook as usize);
             let is_start = start_in(hook, of_caller).is_some_and(|start| start == function)
                 || of_site != of_caller
-                    && further_out.into_iter().any(|outer| is_there(&outer))
+                    && further_out.any(|outer| is_there(&outer))
                     && start_in(hook, of_site) == Some(function);
             is_start && start != function
         }
@@ -412,7 +411,8 @@ pub unsafe fn close_in_place(thread: &Thread, frame: *mut Frame, ended: Ended) {
             if bits & bits::ROOT != 0 {
                 timeline::lay(thread, record, start, end);
             }
-            distribution::file_now(thread, record, (end - start).saturating_sub(call::cost(thread, descendants)));
+            let cost = distribution::cost(thread, descendants);
+            distribution::file_now(thread, record, (end - start).saturating_sub(cost));
         }
     }
 }

@@ -107,7 +107,8 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
     // Every path comes directly before those below it: in reverse, all below a path are done before it, and their sums are
     // the last that were begun.
     let mut sums: Vec<(PathId, Below)> = Vec::new();
-    // What stands for calls of its function wherever there was no room for their paths: their time is in that of who called them.
+    // Paths that stand for calls of their function wherever there was no room for them, the first one last: their time is in that of
+    // who called them.
     let mut apart: Vec<usize> = Vec::new();
     let paths = &tree.paths;
     for id in (0..paths.len()).rev() {
@@ -152,6 +153,7 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
     let mut children = Vec::new();
     for id in 0..paths.len() {
         let path = id as PathId;
+        let is_apart = apart.pop_if(|next| *next == id).is_some();
         if folds.is_inside[id] {
             continue;
         }
@@ -159,7 +161,7 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
             let recursion = id..paths.end(path) as usize;
             fit_own(recursion.clone(), &mut times);
             fit_inside(tree, folds, recursion, &mut times);
-        } else if is_estimate && !paths.is_untimed(path) {
+        } else if (is_estimate || is_apart) && !paths.is_untimed(path) {
             // What is no estimate fits: its inclusive times were added up of own ones.
             let room = times.inclusive(id);
             let taken =
@@ -171,12 +173,7 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
             children.clear();
             children.extend(tree.children(path).map(|child| child as usize));
             fit_below(&children, id, &mut times);
-        } else if apart.last() == Some(&id) {
-            children.clear();
-            children.extend(tree.children(path).map(|child| child as usize));
-            fit_below(&children, id, &mut times);
         }
-        apart.pop_if(|last| *last == id);
     }
     times
 }
