@@ -113,6 +113,20 @@ fn what_a_thread_was_off_the_processor_in_a_window_is_not_taken_off_the_calls_af
     });
 }
 
+/// The same where the processor was taken at the very end of a window: that was taken off the calls that were open, and told as
+/// others' time all the same, so that these had it for longer than calls took.
+#[test]
+fn others_have_the_processor_for_no_longer_than_calls_take() {
+    each_build("preempted.c", |program| {
+        for _ in 0..3 {
+            let report = program.record().args(&["100000", "often"]).set("WINDOWS", "30").run().report();
+            if let Some(preempted) = report.all_self_preempted_ns {
+                assert!(preempted <= report.all_self_ns, "{preempted} of {}", report.all_self_ns);
+            }
+        }
+    });
+}
+
 /// Calls whose exit was noted, further down the stack than their entry, once seemed to go on for ever, and were in no percentile.
 #[test]
 fn calls_that_return_below_where_they_entered_have_returned() {

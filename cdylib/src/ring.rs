@@ -196,7 +196,7 @@ pub unsafe fn finish(thread: &Thread) {
     if !is_pending(thread) {
         return;
     }
-    let now = Tsc::now();
+    let mut now = Tsc::now();
     // SAFETY: the ring is the thread's. Each step may be the last one here, and is done again then.
     unsafe {
         // First: from now on nobody notes anything.
@@ -207,6 +207,8 @@ pub unsafe fn finish(thread: &Thread) {
             thread.ring_reopened.set(0);
             if thread.is_switched() {
                 thread.ring_off.set(off_cpu::take(thread));
+                // That may have been a moment ago: what is told as off is time of calls, and none that the recorder has spent.
+                now = Tsc::now();
             }
             compiler_fence(Ordering::SeqCst);
             thread.ring_stage.set(Stage::Replayed);

@@ -32,6 +32,7 @@ pub struct Report {
     pub unwound: u64,
     pub timing: String,
     pub overhead: Overhead,
+    pub all_self_ns: f64,
     pub all_self_preempted_ns: Option<f64>,
     pub functions: Vec<Function>,
 }
