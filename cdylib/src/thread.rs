@@ -481,13 +481,13 @@ impl Thread {
         let mut ticks = spent;
         if self.untold.get().cast_signed() >= WORTH_TELLING {
             // Without what is to come: some of that may be given back, and what was told is never earlier again.
-            self.move_beginnings(ticks);
+            self.move_beginnings(|began| ticks.min(now.saturating_sub(began)));
             self.tell_beginnings();
             ticks = 0;
         }
         self.forgot_until.set(now + to_come);
         self.untold.set(self.untold.get().wrapping_add(to_come));
-        self.move_beginnings(ticks + to_come);
+        self.move_beginnings(|began| ticks.min(now.saturating_sub(began)) + to_come);
         true
     }
 
@@ -501,16 +501,19 @@ impl Thread {
             // SAFETY: the words are the thread's.
             unsafe { arch::add(sum.as_ptr().cast_mut(), back) };
         }
-        self.move_beginnings(back);
+        self.move_beginnings(|_| back);
     }
 
-    /// Lets all open calls begin so many ticks later.
-    fn move_beginnings(&self, ticks: u64) {
+    /// Lets all open calls begin later, by as many ticks as is told for when they began.
+    ///
+    /// What is spent from a moment on until now is no part of a call for longer than that has lasted: one that began since may be open, where a
+    /// signal handler in between has ended a calibration window, and the calls noted in it were given their frames.
+    fn move_beginnings(&self, later: impl Fn(u64) -> u64) {
         let mut frame = self.top.get();
         while frame > self.bottom.get() {
             // SAFETY: frames between bottom and top are there.
             unsafe {
-                arch::add(&raw mut (*frame).start, ticks);
+                arch::add(&raw mut (*frame).start, later((*frame).start));
                 frame = frame.sub(1);
             }
         }
