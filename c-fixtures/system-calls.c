@@ -1,4 +1,4 @@
-/* How often a program asks the kernel for room: runs it to its end, and then says how many calls of each kind it made.
+/* How often a program asks the kernel for room, or to block signals: runs it to its end, and then says how many calls of each kind it made.
  *
  *   cc -g -o system-calls system-calls.c
  *
@@ -18,6 +18,7 @@ int main(int argc, char **argv)
 {
     static const struct { const char *name; long number; } asked[] = {
         {"openat", SYS_openat}, {"prlimit64", SYS_prlimit64}, {"fallocate", SYS_fallocate}, {"mmap", SYS_mmap},
+        {"rt_sigprocmask", SYS_rt_sigprocmask},
     };
     enum { KINDS = sizeof asked / sizeof *asked };
     long counts[KINDS] = {0};

@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -245,24 +246,27 @@ fn files_that_may_not_grow_from_the_start() {
     });
 }
 
-/// 8,191 new paths, for which there is no room, or no descriptor: the kernel is asked now and then, not for each of them.
-fn assert_asks_rarely(program: &Program, before: &str) {
+/// Records a program below a tracer, which says how many system calls of each kind it has made.
+fn count_system_calls(program: &Program, before: &str) -> (Recorded, BTreeMap<String, u64>) {
     let tracer = fixture("system-calls.c", Build::GCC_O2).path;
     let script = format!("{before} exec '{}' \"$PROGRAM\"", tracer.display());
-    let recorded = program.wrapped(&script).record().with_output_of_its_own().run();
+    // Each stop is a switch of the thread, whose account takes system calls of its own.
+    let recorded = program.wrapped(&script).record().set("WAITS", "0").with_output_of_its_own().run();
     assert_eq!(recorded.status.code(), Some(0), "{}", recorded.stderr);
-    let counts: Vec<_> = recorded.stdout.lines().filter_map(|line| line.split_once(' ')).collect();
-    let count = |name: &str| -> u64 {
-        let found = counts.iter().find(|(kind, _)| *kind == name);
-        found.unwrap_or_else(|| panic!("{name} is not in {}", recorded.stdout)).1.parse().unwrap()
-    };
-    assert!(count("openat") > 2 && count("mmap") > 2, "nothing was counted: {}", recorded.stdout);
+    let count = |line: &str| Some((line.split_once(' ')?.0.to_owned(), line.split_once(' ')?.1.parse().ok()?));
+    let counts: BTreeMap<_, _> = recorded.stdout.lines().filter_map(count).collect();
+    assert!(counts["openat"] > 2 && counts["mmap"] > 2, "nothing was counted: {}", recorded.stdout);
+    (recorded, counts)
+}
+
+/// 8,191 new paths, for which there is no room, or no descriptor: the kernel is asked now and then, not for each of them.
+fn assert_asks_rarely(program: &Program, before: &str) {
+    let (recorded, counts) = count_system_calls(program, before);
     // Ten a second: a thousand take a minute and a half.
     for kind in ["openat", "prlimit64", "fallocate", "mmap"] {
-        assert!(count(kind) < 1000, "{kind} was called {} times", count(kind));
+        assert!(counts[kind] < 1000, "{kind} was called {} times", counts[kind]);
     }
-    let document = recorded.document(&[]);
-    assert_eq!(lost(&document), 0);
+    assert_eq!(lost(&recorded.document(&[])), 0);
 }
 
 #[test]
@@ -270,6 +274,20 @@ fn room_that_cannot_be_had_is_asked_for_rarely() {
     // One build of each: what is counted is the recorder's, and a parent that traces takes its time.
     assert_asks_rarely(&fixture("paths.c", Build::GCC_O2), "ulimit -f 200 &&");
     assert_asks_rarely(&fixture("no-descriptors.c", Build::GCC_O0), "");
+}
+
+/// 65,536 calls from 4,096 places, with no room for those, nor for where the times of `leaf` would be: each once had signals blocked, twice.
+#[test]
+fn calls_that_there_is_no_room_for_ask_nothing_of_the_kernel() {
+    let program = fixture("call-sites.c", Build::GCC_O2);
+    let (recorded, counts) = count_system_calls(&program, "ulimit -f 400 &&");
+    let document = recorded.document(&[]);
+    assert!(document.warns_of(&["counted by function only"]), "{:?}", document.warnings);
+    let report = document.into_only_report();
+    assert_eq!((report.function("leaf").calls, report.lost_calls), (65_536, 0));
+    // Twice for each path that there is room for, of 8,191, and at times for more.
+    let blocked = counts["rt_sigprocmask"];
+    assert!(blocked < 30_000, "signals were blocked or let in {blocked} times");
 }
 
 #[test]

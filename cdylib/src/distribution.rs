@@ -94,14 +94,27 @@ pub unsafe fn file_now(thread: &Thread, record: Ref, value: u64) -> bool {
     let function: *mut Function = at(thread.base, record);
     // SAFETY: the caller's record; `bin` stays within the array.
     unsafe {
+        if !has_bins(thread, function, octave) {
+            file_without_bin(function, value);
+            return false;
+        }
         lower(&raw mut (*function).min, value);
         raise(&raw mut (*function).max, value);
-        let has_bins = has_bins(thread, function, octave);
-        match has_bins {
-            true => arch::add_nth(at::<Bins>(thread.base, bins(function, octave)).cast(), sub, 1),
-            false => arch::add(&raw mut (*function).unbinned, 1),
-        }
-        has_bins
+        arch::add_nth(at::<Bins>(thread.base, bins(function, octave)).cast(), sub, 1);
+        true
+    }
+}
+
+/// Files a time for which there is no bin.
+///
+/// # Safety
+/// The function must be the arena's.
+unsafe fn file_without_bin(function: *mut Function, value: u64) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        lower(&raw mut (*function).min, value);
+        raise(&raw mut (*function).max, value);
+        arch::add(&raw mut (*function).unbinned, 1);
     }
 }
 
@@ -191,6 +204,10 @@ unsafe fn raise(word: *mut u64, value: u64) {
 fn first_in_octave(thread: &Thread, record: Ref, value: u64) {
     // SAFETY: the record is the arena's.
     unsafe {
+        // Where there is no room this happens at every call: nothing may be asked of the kernel.
+        if may_not_have_bins(thread) {
+            return file_without_bin(at(thread.base, record), value);
+        }
         let spent = Spent::begin(thread);
         let Some(busy) = Busy::begin_often(thread) else {
             return arch::add(&raw mut (*at::<Function>(thread.base, record)).unbinned, 1);
@@ -211,10 +228,14 @@ unsafe fn has_bins(thread: &Thread, function: *mut Function, octave: usize) -> b
         if (*function).octaves[octave] != 0 {
             return true;
         }
-        let is_useless = thread.is_short_of_room() && (!arena::is_large(thread) || thread.is_short_of_spare_room());
-        let found = if is_useless { None } else { arena::lasting_record::<Bins>(thread) };
+        let found = if may_not_have_bins(thread) { None } else { arena::lasting_record::<Bins>(thread) };
         let Some((bins, _)) = found else { return false };
         AtomicU32::from_ptr(&raw mut (*function).octaves[octave]).store(bins, Ordering::Release);
         true
     }
+}
+
+/// Whether there was no room for bins a moment ago.
+fn may_not_have_bins(thread: &Thread) -> bool {
+    thread.is_short_of_room() && (!arena::is_large(thread) || thread.is_short_of_spare_room())
 }

@@ -15,12 +15,12 @@
 
 use crate::arch;
 use crate::arena;
+use crate::call_site;
 use crate::children;
 use crate::clock;
 use crate::coldness;
 use crate::family::at;
 use crate::free_nodes::{self, KEPT};
-use crate::function;
 use crate::held_nodes::hold;
 use crate::journal;
 use crate::node;
@@ -29,7 +29,7 @@ use crate::stand_in;
 use crate::stretch::Stage;
 use crate::thread::{Thread, live};
 use core::sync::atomic::{AtomicU64, Ordering};
-use profile::node::{HAS_OTHERS, MANY, flag};
+use profile::node::{HAS_OTHERS, MANY, flag, key};
 use profile::{Block, Ref};
 
 /// Paths that give way at a time.
@@ -63,9 +63,10 @@ pub fn child(thread: &Thread, parent: Ref, function: usize, site: usize, hook: u
     made.or_else(|| path::folded(thread, function))
 }
 
-/// Whether there is a node for another path, or some path may give way; and room for what is kept of its function.
-pub fn may_help(thread: &Thread, function: usize) -> bool {
-    let has_room = !thread.is_short_of_spare_room() || function::find(thread, function).is_some();
+/// Whether there is a node for another path, or some path may give way; and room for what is kept of its function and call site.
+pub fn may_help(thread: &Thread, function: usize, site: usize, hook: usize) -> bool {
+    let is_kept = || call_site::find(thread, key(function as u64, site as u64, hook as u64)).is_some();
+    let has_room = (arena::is_large(thread) && !thread.is_short_of_spare_room()) || is_kept();
     has_room && (free_nodes::has_some(thread) || may_look(thread))
 }
 

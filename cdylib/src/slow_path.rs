@@ -168,7 +168,7 @@ unsafe fn new_path(
     hook: usize,
 ) -> Option<Ref> {
     // Where there is no room this happens at every call: nothing may be asked of the kernel.
-    if thread.is_short_of_room() && !recycle::may_help(thread, function) {
+    if thread.is_short_of_room() && !recycle::may_help(thread, function, site, hook) {
         let found = path::find(thread, parent, function, site, hook).or_else(|| path::find_folded(thread, function));
         if found.is_some() || thread.is_short_of_spare_room() {
             return found;
