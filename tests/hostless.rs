@@ -144,6 +144,32 @@ fn every_bad_value_is_said() {
     }
 }
 
+/// It was silent, and everything was recorded where a root was wanted.
+#[test]
+fn a_misspelt_variable_is_said_with_the_one_that_was_meant() {
+    let program = fixture("plain.c", Build::GCC_O0);
+    let misspelt = [
+        ("ROOTS", "ROOT"),
+        ("MEM", "MEMORY"),
+        ("KEPE", "KEEP"),
+        ("DEPHT", "DEPTH"),
+        ("OUTPUT", "OUT"),
+        ("root", "ROOT"),
+    ];
+    for (variable, meant) in misspelt {
+        let recorded = program.record().set(variable, "1").complaining().run();
+        let wanted = format!("there is no variable DIYTRACE_{variable}, which is set: did you mean DIYTRACE_{meant}?");
+        assert!(recorded.stderr.contains(&format!("diytrace: {wanted}\n")), "{}", recorded.stderr);
+        let document = recorded.document(&[]);
+        assert!(document.warns_of(&[&wanted]), "{:?}", document.warnings);
+        document.into_only_report().assert_calls(PLAIN);
+    }
+    // The command's, and somebody else's.
+    for variable in ["CACHE", "LIB", "HISTORY", "LOG"] {
+        assert_eq!(program.record().set(variable, "1").run().document(&[]).warnings, [""; 0], "{variable}");
+    }
+}
+
 #[test]
 fn the_folder_is_made_where_the_program_was_started() {
     let program = fixture("plain.c", Build::GCC_O0);

@@ -307,8 +307,14 @@ struct Complaint<'a>(&'a Bad);
 
 impl fmt::Display for Complaint<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Bad { name, value, expected } = self.0;
-        write!(f, "{name} is \"{}\", but must be {expected}; the default is used.", Bytes(value))
+        match self.0 {
+            Bad::Value { name, value, expected } => {
+                write!(f, "{name} is \"{}\", but must be {expected}; the default is used.", Bytes(value))
+            }
+            Bad::Name { name, like } => {
+                write!(f, "there is no variable DIYTRACE_{}, which is set: did you mean DIYTRACE_{like}?", Bytes(name))
+            }
+        }
     }
 }
 

@@ -28,20 +28,29 @@ pub struct Settings {
     pub windows: u64,
     /// `DIYTRACE_WAITS`: whether it is looked at when threads are off the processor.
     pub waits: bool,
-    /// Variables whose value could not be used.
+    /// Variables that could not be used.
     pub bad: [Option<Bad>; 10],
 }
 
-/// A value that could not be used.
+/// A variable that could not be used.
 #[derive(Clone, Copy)]
-pub struct Bad {
-    /// The variable.
-    pub name: &'static str,
-    /// What it was set to.
-    pub value: &'static [u8],
-    /// What it must be.
-    pub expected: &'static str,
+pub enum Bad {
+    /// One whose value is none of its.
+    Value {
+        /// The variable.
+        name: &'static str,
+        /// What it was set to.
+        value: &'static [u8],
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// One that there is not, and whose name is like that of one that there is; both without `DIYTRACE_`.
+    Name { name: &'static [u8], like: &'static str },
 }
+
+/// The variables' names, without `DIYTRACE_`.
+const NAMES: [&str; 11] =
+    ["OUT", "ROOT", "EXCLUDE", "DEPTH", "KEEP", "MEMORY", "CLOCK", "TIMING", "WINDOWS", "WAITS", "PAUSED"];
 
 const MEMORY_MIN: usize = 1 << 20;
 // `Ref` counts units of 64 bytes in 32 bits.
@@ -95,7 +104,7 @@ impl Settings {
         let entry = entry.strip_prefix(b"DIYTRACE_")?;
         let equals = entry.iter().position(|&c| c == b'=')?;
         let (name, value) = (&entry[..equals], &entry[equals + 1..]);
-        let bad = |name, expected| Some(Bad { name, value, expected });
+        let bad = |name, expected| Some(Bad::Value { name, value, expected });
         if value.is_empty() {
             return None; // as if it were not set
         }
@@ -146,10 +155,27 @@ impl Settings {
                 b"1" => self.paused = true,
                 _ => return bad("DIYTRACE_PAUSED", "0 or 1"),
             },
-            _ => {}
+            // The tools have others.
+            _ => return NAMES.iter().find(|like| is_like(name, like.as_bytes())).map(|like| Bad::Name { name, like }),
         }
         None
     }
+}
+
+/// Whether one of two names may have been meant by the other: its letters are small, it begins with it, or a letter is missing, is another or has changed its
+/// place.
+fn is_like(name: &[u8], known: &[u8]) -> bool {
+    let (short, long) = if name.len() < known.len() { (name, known) } else { (known, name) };
+    let same = short.iter().zip(long).take_while(|(one, other)| one == other).count();
+    let (short, long) = (&short[same..], &long[same..]);
+    let is_part = short.is_empty() && same >= 3;
+    let is_longer_by_one = long.len() == short.len() + 1 && long[1..] == *short;
+    let has_one_changed = long.len() == short.len() && long.get(1..) == short.get(1..);
+    let is_turned = match (short, long) {
+        ([one, two, rest @ ..], [three, four, others @ ..]) => one == four && two == three && rest == others,
+        _ => false,
+    };
+    name.eq_ignore_ascii_case(known) || is_part || is_longer_by_one || has_one_changed || is_turned
 }
 
 fn number(text: &[u8]) -> Option<u64> {

@@ -114,11 +114,14 @@ pub(super) fn footer(subject: &Subject, raw: bool) -> Vec<String> {
     }
     let uncounted = [
         (subject.lost_calls, "counted nowhere (lost)"),
-        (subject.folded_calls, "only counted, by function (folded)"),
         (subject.unwound, "left without a return (unwound), by longjmp, an exception or the like"),
+        (subject.folded_calls, "only counted, by function (folded)"),
     ];
     for (calls, what) in uncounted.into_iter().filter(|(calls, _)| *calls > 0) {
         lines.push(format!("{} {what}", counted(calls, "call was", "calls were")));
+    }
+    if subject.folded_calls > 0 {
+        lines.push("  they and their hooks are in their callers' times".to_owned());
     }
     lines.extend(subject.open_bounds.iter().filter_map(|&bound| open::note(bound)));
     lines
@@ -222,6 +225,18 @@ mod tests {
         let mut document = document(&["handle"]);
         document.limit = Some(1);
         golden("roots-limited.txt", &written(&document, 100));
+    }
+
+    /// A callee's self time, which is of all its calls, was more than its total, which is of those outside a recursion of the root.
+    #[test]
+    fn a_callee_that_is_mostly_called_in_a_recursion_of_the_root_has_all_its_time_in_brackets() {
+        let mut document = document(&["handle"]);
+        let callee = &mut document.reports[0].functions[0].callees[0];
+        (callee.total_ns, callee.self_ns, callee.nested_ns) = (16_200.0, 17_000.0, 1_300.0);
+        let text = written(&document, 120);
+        let row = text.lines().find(|line| line.contains("  parse")).unwrap();
+        assert!(row.contains("(17.5 µs)") && row.contains("17.0 µs") && !row.contains("16.2"), "{row}");
+        assert!(text.contains("(…) all or in part inside a recursion of the root: already in another row"), "{text}");
     }
 
     #[test]

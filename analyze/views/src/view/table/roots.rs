@@ -32,8 +32,8 @@ pub fn lines(document: &Document, report: &Report, screen: &Screen) -> Vec<Strin
         lines.extend(heading(document, report, root, screen));
         lines.push(String::new());
         lines.extend(grid(document, root).lines(screen));
-        if root.callees.iter().any(|callee| callee.total_ns == 0.0 && callee.nested_ns > 0.0) {
-            let line = "  (…) inside a recursion of the root: already in another row";
+        if root.callees.iter().any(|callee| total_with_nested(callee).is_some()) {
+            let line = "  (…) all or in part inside a recursion of the root: already in another row";
             lines.push(dim(line, screen));
         }
     }
@@ -143,10 +143,9 @@ fn grid(document: &Document, root: &Function) -> Grid<'static> {
 
 fn row(document: &Document, root: &Function, callee: &Callee) -> Row {
     let error = if document.raw { 0.0 } else { callee.total_error_ns };
-    let is_nested = callee.total_ns == 0.0 && callee.nested_ns > 0.0;
-    let (total, own) = match is_nested {
-        true => (format!("({})", time(callee.nested_ns)), time(callee.self_ns)),
-        false => {
+    let (total, own) = match total_with_nested(callee) {
+        Some(total) => (format!("({})", time(total)), time(callee.self_ns)),
+        None => {
             let own_error = if document.raw { 0.0 } else { callee.self_error_ns };
             let own = resolved_self([callee.self_ns, own_error], [callee.total_ns, error]);
             (resolved(callee.total_ns, error), own)
@@ -167,6 +166,13 @@ fn row(document: &Document, root: &Function, callee: &Callee) -> Row {
         detail: String::new(),
         style: if callee.total_ns >= root.total_ns * HOT { Style::Strong } else { Style::Plain },
     }
+}
+
+/// The time of a callee's calls with that of those inside a recursion of the root, where their self time has more of that than the time
+/// outside has.
+fn total_with_nested(callee: &Callee) -> Option<f64> {
+    let is_nested = callee.nested_ns > 0.0 && (callee.total_ns == 0.0 || callee.self_ns > callee.total_ns);
+    is_nested.then_some(callee.total_ns + callee.nested_ns)
 }
 
 fn remark(root: &Function, callee: &Callee) -> String {

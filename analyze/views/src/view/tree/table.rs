@@ -210,10 +210,7 @@ fn notes(document: &Document, tree: &Tree, has_p99: bool) -> Vec<String> {
         );
     }
     if tree.subject.folded_calls > 0 {
-        notes.push(
-            "folded calls are at the top, as nobody knows who made them; their time is in the self time of whoever did"
-                .to_owned(),
-        );
+        notes.push("folded calls are at the top, as nobody knows who made them".to_owned());
     }
     if !document.callers && tree.nodes.iter().any(|node| node.name == OTHER_CALLS) {
         notes.push(format!(
