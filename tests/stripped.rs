@@ -61,6 +61,27 @@ fn a_debug_file_of_another_build_is_not_believed() {
     assert!(!report.has("hidden_step") && !report.has("main"), "{:?}", report.counts());
 }
 
+/// The report shows them by their addresses, and no other command knew these.
+#[test]
+fn functions_without_names_are_asked_for_by_their_addresses() {
+    let (_here, program) = copy(&fixture("roots.c", Build::GCC_O0));
+    let named = program.record().run().report();
+    let most = named.functions.iter().max_by_key(|function| function.calls).unwrap();
+    run(Command::new("strip").arg(&program.path));
+    let recorded = program.record().run();
+    let address = most.address.clone();
+    for command in [&["callers", &address][..], &["tree", "--root", &address], &["report", "--root", &address]] {
+        let output = recorded.diytrace(command);
+        let said = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat();
+        assert!(output.status.success(), "{command:?}: {said}");
+        assert!(said.contains(&address) && said.contains(&most.calls.to_string()), "{command:?}: {said}");
+    }
+    let output = recorded.diytrace(&["callers", "leaf"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("`leaf`; its functions have no names, and are called by their addresses"), "{said}");
+    assert_eq!(recorded.diytrace(&["callers", "0x1"]).status.code(), Some(2));
+}
+
 /// They were found by build ID only.
 #[test]
 fn a_static_root_of_a_stripped_program_is_found_by_its_debug_link() {

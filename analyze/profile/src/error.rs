@@ -18,7 +18,7 @@ pub enum Error {
     /// A pattern names no function that the profile knows.
     #[error(
         "nothing in the profile is called `{pattern}`{}",
-        nearest_sentence(nearest, if *has_names { "" } else { "; it has no named functions at all" })
+        nearest_sentence(nearest, if *has_names { "" } else { "; its functions have no names, and are called by their addresses" })
     )]
     UnknownFunction {
         /// The pattern.

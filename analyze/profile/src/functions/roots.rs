@@ -52,14 +52,15 @@ impl Roots {
     /// Whether the function at a place is one of them.
     pub fn contain(&self, symbols: &Symbols, place: Place) -> bool {
         let names = if self.patterns.is_empty() { Vec::new() } else { symbols.aliases(place) };
-        self.patterns.iter().any(|pattern| names.iter().any(|name| matches(pattern, name)))
+        self.patterns.iter().any(|pattern| names.iter().any(|name| matches(pattern, name)) || is_at(pattern, place))
     }
 
     /// An error for the first pattern that was asked for and matches none of the functions.
     pub fn check(&self, symbols: &Symbols, functions: &[Place]) -> Result<(), Error> {
         let names: Vec<&str> = functions.iter().flat_map(|&place| symbols.aliases(place)).collect();
         for pattern in self.patterns.iter().filter(|_| self.are_asked_for) {
-            if !names.iter().any(|name| matches(pattern, name)) {
+            let is_there = names.iter().any(|name| matches(pattern, name));
+            if !is_there && !functions.iter().any(|&place| is_at(pattern, place)) {
                 let shown: Vec<_> = names.iter().map(|name| shown(name)).collect();
                 let nearest = nearest_names(pattern, shown.iter().map(|name| &**name));
                 let nearest = nearest.into_iter().map(str::to_owned).collect();
@@ -69,6 +70,11 @@ impl Roots {
         }
         Ok(())
     }
+}
+
+/// Whether a pattern is the address of a function: what one without a name is shown by.
+fn is_at(pattern: &str, place: Place) -> bool {
+    pattern.strip_prefix("0x").is_some_and(|digits| u64::from_str_radix(digits, 16) == Ok(place.address))
 }
 
 /// Whether a pattern means this function, or a part or a copy of it.
