@@ -61,6 +61,25 @@ fn a_debug_file_of_another_build_is_not_believed() {
     assert!(!report.has("hidden_step") && !report.has("main"), "{:?}", report.counts());
 }
 
+/// `strip -x` leaves the others, and nothing was said. A debug file has them all the same.
+#[test]
+fn a_program_without_its_static_functions_is_stripped() {
+    let (_here, program) = copy(&fixture("roots.c", Build::GCC_O0));
+    let debug = program.folder.join("roots.debug");
+    run(Command::new("objcopy").arg("--only-keep-debug").args([&program.path, &debug]));
+    run(Command::new("strip").arg("-x").arg(&program.path));
+    let recorded = program.record().run();
+    let document = recorded.document(&[]);
+    assert!(document.warns_of(&["roots is stripped", "by address"]), "{:?}", document.warnings);
+    let report = document.into_only_report();
+    assert!(report.has("main") && !report.has("hidden_step"), "{:?}", report.counts());
+
+    run(Command::new("objcopy").arg(format!("--add-gnu-debuglink={}", debug.display())).arg(&program.path));
+    let document = program.record().run().document(&[]);
+    assert_eq!(document.warnings, [""; 0]);
+    assert!(document.into_only_report().has("hidden_step"));
+}
+
 /// The report shows them by their addresses, and no other command knew these.
 #[test]
 fn functions_without_names_are_asked_for_by_their_addresses() {

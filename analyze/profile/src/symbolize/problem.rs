@@ -12,7 +12,7 @@ pub enum Problem {
         /// Whether its debug file is there.
         has_debug_file: bool,
     },
-    /// Its file has no symbols but those that it exports.
+    /// Its file has no symbols of static functions, or none at all but those that it exports.
     Stripped {
         /// The file.
         module: String,
@@ -25,7 +25,7 @@ impl Display for Problem {
             Self::File { why, has_debug_file: true } => write!(out, "{why}: names are those of its debug file"),
             Self::File { why, has_debug_file: false } => write!(out, "{why}: its functions are shown by address"),
             Self::Stripped { module } => {
-                write!(out, "{module} is stripped: functions that it does not export are shown by address")
+                write!(out, "{module} is stripped: functions of which it has no symbol are shown by address")
             }
         }
     }

@@ -20,13 +20,17 @@ impl<'a> Table<'a> {
         Self { reaches: reaches(&symbols), symbols, is_stripped }
     }
 
-    /// Reads the first table there is: the module's own, its debug file's, or what a stripped file has left.
+    /// Reads the first table that has static functions, too: the module's own or its debug file's. Where none has (`strip`,
+    /// `strip -x`), what is left.
     pub fn read(files: &'a ModuleFiles) -> Self {
         let of_table = |table| move |elf: Parsed<'a>| functions(&elf, table).collect::<Vec<_>>();
-        let mut found = files.parsed().map(of_table(symbols::Table::All)).find(|found| !found.is_empty());
-        let is_stripped = found.is_none();
-        let found = found.get_or_insert_with(|| {
-            files.parsed().flat_map(of_table(symbols::Table::Exported)).chain(unnamed(files)).collect()
+        let is_whole = |found: &Vec<symbols::Symbol>| found.iter().any(|symbol| symbol.binding == Binding::Local);
+        let whole = files.parsed().map(of_table(symbols::Table::All)).find(is_whole);
+        let is_stripped = whole.is_none();
+        let mut found = whole.unwrap_or_else(|| {
+            let left = [symbols::Table::All, symbols::Table::Exported];
+            let left = left.into_iter().flat_map(|table| files.parsed().flat_map(of_table(table)));
+            left.chain(unnamed(files)).collect()
         });
         // What others may call comes first, and what has a name.
         found.sort_unstable_by_key(|symbol| {
