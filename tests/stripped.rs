@@ -67,7 +67,13 @@ fn a_program_without_its_static_functions_is_stripped() {
     let (_here, program) = copy(&fixture("roots.c", Build::GCC_O0));
     let debug = program.folder.join("roots.debug");
     run(Command::new("objcopy").arg("--only-keep-debug").args([&program.path, &debug]));
+    let before = program.record().run();
+    assert!(before.report().has("hidden_step"));
     run(Command::new("strip").arg("-x").arg(&program.path));
+    let document = before.document(&[]);
+    assert_eq!(document.warnings, [""; 0], "names were saved beside the profile");
+    assert!(document.into_only_report().has("hidden_step"));
+
     let recorded = program.record().run();
     let document = recorded.document(&[]);
     assert!(document.warns_of(&["roots is stripped", "by address"]), "{:?}", document.warnings);

@@ -13,6 +13,7 @@ use super::saved::{Kept, Saved};
 use crate::archive::Archive;
 use crate::elf::debug::{self, DebugFile};
 use crate::elf::dwarf::{self, Dwarf};
+use crate::elf::symbols;
 use crate::elf::{Mapped, Parsed};
 use crate::merge::{Module, ModuleFile, ModuleId};
 use crate::module::ModuleKey;
@@ -162,8 +163,10 @@ impl ModuleFiles {
         self.parsed().any(|elf| dwarf::is_in(&elf))
     }
 
+    /// Whether static functions have names, too.
     fn has_symbols(&self) -> bool {
-        self.parsed().any(|elf| elf.symbol_table().is_some())
+        let mut functions = self.parsed().flat_map(|elf| symbols::functions(&elf, symbols::Table::All));
+        functions.any(|symbol| symbol.binding == symbols::Binding::Local)
     }
 
     /// The files that may have symbols or lines, the best first.
