@@ -148,3 +148,29 @@ fn processes_that_have_one_place_after_the_other_are_added_up() {
         assert_eq!((report.lost_calls, report.folded_calls), (0, 0));
     });
 }
+
+/// So they do where each would be kept apart, and there is no room for that: all but the first were counted by function only.
+#[test]
+fn processes_that_are_kept_apart_give_their_place_to_others_where_there_is_no_other() {
+    each_build("layers.c", |program| {
+        let recorded = program.record().args(&["400", "counts", "6"]).set("MEMORY", "2M");
+        let recorded = recorded.with_output_of_its_own().run();
+        let document = recorded.document(&[]);
+        let mut all = Edges::new();
+        for (edge, calls) in document.reports.iter().flat_map(reported) {
+            *all.entry(edge).or_default() += calls;
+        }
+        assert_eq!(differences(&all, &said(&recorded)), []);
+        let sum = |calls: fn(&Report) -> u64| document.reports.iter().map(calls).sum::<u64>();
+        assert_eq!((sum(|report| report.lost_calls), sum(|report| report.folded_calls)), (0, 0));
+    });
+}
+
+#[test]
+fn threads_that_are_kept_apart_give_their_place_to_others_where_there_is_no_other() {
+    each_build("threads-in-turn.c", |program| {
+        let report = program.record().arg("20").set("MEMORY", "4M").run().report();
+        assert_eq!(report.function("level_12").calls, 20 * 4096);
+        assert_eq!((report.lost_calls, report.folded_calls), (0, 0));
+    });
+}

@@ -1,4 +1,7 @@
 //! Whose an arena is: how a thread comes by one, takes over what an ended thread has left, and leaves it.
+//!
+//! Arenas that may be taken over are in the directory. Those of the first processes and threads are not, so that they stay apart, and are
+//! looked for in the file where it is nearly full: whoever then writes 0 for the token of an owner that is gone has its arena.
 
 use crate::arena::{FIRST_SIZE, each_node, set_flag};
 use crate::children;
@@ -15,8 +18,9 @@ use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use profile::arena::flag;
 use profile::block::BLOCK_MAGIC;
+use profile::block::BLOCKS_START;
 use profile::node::mark;
-use profile::protocol::directory::{self, Owner, Word};
+use profile::protocol::directory::{self, Owner, Token, Word};
 use profile::timeline::Slice;
 use profile::{Arena, Bins, Block, DIRECTORY_SLOTS, Function, GRANULE, Ref, Slot, Timeline, UNIT, kind};
 
@@ -62,7 +66,9 @@ pub fn claim(thread: &Thread) -> bool {
     thread.token.set(family.token());
     let apart = process <= keep;
     let may_be_adopted = !apart || nth_thread >= keep;
-    let found = (may_be_adopted && adopt(thread, process, apart)) || create(thread);
+    let found = (may_be_adopted && adopt(thread, process, apart))
+        || (family.is_nearly_full() && adopt_kept(thread, process))
+        || create(thread);
     if found {
         // SAFETY: the arena is this thread's now.
         unsafe { introduce(thread, process) };
@@ -101,6 +107,91 @@ fn adopt(thread: &Thread, process: u32, apart: bool) -> bool {
         }
     }
     false
+}
+
+/// Takes the arena of a thread that is no more, though it is kept apart, as there is hardly room for another: one of this process, or
+/// else of any. Those that are in the directory are not looked at: [`adopt`] is for them.
+fn adopt_kept(thread: &Thread, process: u32) -> bool {
+    /// Blocks looked at.
+    const MOST: u32 = 1 << 13;
+    let family = thread.family;
+    let mut asked = 0;
+    let mut of_another = None;
+    let mut offset = BLOCKS_START;
+    let end = family.end_of_blocks();
+    for _ in 0..MOST {
+        if offset + GRANULE > end {
+            break;
+        }
+        let arena_ref = (offset / UNIT) as Ref;
+        let block: *mut Block = at(family.base, arena_ref);
+        // SAFETY: below the end all is mapped, and there; a block that is not complete yet does not have the magic number.
+        let (magic, kind, size) = unsafe {
+            let magic = AtomicU32::from_ptr(&raw mut (*block).magic).load(Ordering::Acquire);
+            (magic, (*block).kind, (*block).size as usize)
+        };
+        let is_block = magic == BLOCK_MAGIC && size != 0 && size.is_multiple_of(GRANULE);
+        offset += if is_block { size } else { GRANULE };
+        if !is_block || kind != kind::ARENA {
+            continue;
+        }
+        // SAFETY: the block is an arena's first.
+        let (theirs, token) =
+            unsafe { ((*at::<Arena>(family.base, arena_ref + 1)).process, owner_of(family, arena_ref).token) };
+        let token = token.load(Ordering::Acquire);
+        if token == 0
+            || asked == SEARCH
+            || !is_left(family, arena_ref, token, &mut asked)
+            || is_listed(family, arena_ref)
+        {
+            continue;
+        }
+        if theirs != process {
+            of_another = of_another.or(Some((arena_ref, token)));
+        } else if take(thread, arena_ref, token, false) {
+            return true;
+        }
+    }
+    of_another.is_some_and(|(arena_ref, token)| take(thread, arena_ref, token, true))
+}
+
+/// Whether the owner of an arena with this token has left it, or is known to be gone.
+fn is_left(family: &Family, arena_ref: Ref, token: Token, asked: &mut u32) -> bool {
+    // SAFETY: the caller's arena, whose words about its owner are only changed by atomic operations.
+    let (flags, owner) = unsafe {
+        let arena: *mut Arena = at(family.base, arena_ref + 1);
+        (AtomicU32::from_ptr(&raw mut (*arena).flags).load(Ordering::Acquire), owner_of(family, arena_ref))
+    };
+    if flags & flag::ENDED != 0 {
+        return true;
+    }
+    if *asked == SEARCH {
+        return false;
+    }
+    *asked += 1;
+    let known = owner.of(token).filter(|(namespace, _)| *namespace == family.pid_namespace());
+    known.is_some_and(|(_, tid)| sys::is_no_task(tid))
+}
+
+/// Whether an arena is in the directory.
+fn is_listed(family: &Family, arena_ref: Ref) -> bool {
+    // SAFETY: the header's word is only changed by atomic operations.
+    let len = unsafe { AtomicU32::from_ptr(&raw mut (*family.header()).directory) }.load(Ordering::Acquire);
+    (0..len.min(DIRECTORY_SLOTS as u32))
+        .any(|index| Word(word(family, index).load(Ordering::Acquire)).arena() == arena_ref)
+}
+
+/// Makes an arena that its owner, with this token, has left this thread's. False if another was faster.
+fn take(thread: &Thread, arena_ref: Ref, token: Token, merge: bool) -> bool {
+    // SAFETY: the caller's arena; whoever writes 0 for the token has it, until it introduces itself.
+    unsafe {
+        let owner = owner_of(thread.family, arena_ref);
+        let is_taken = owner.token.compare_exchange(token, 0, Ordering::AcqRel, Ordering::Acquire).is_ok();
+        if is_taken {
+            take_over(thread, arena_ref, merge);
+        }
+        is_taken
+    }
 }
 
 fn keep(family: &Family) -> u32 {

@@ -170,6 +170,20 @@ impl Family {
         self.mapped.saturating_sub(used as usize)
     }
 
+    /// Whether little is left of what is for all: a sixteenth of the file.
+    pub fn is_nearly_full(&self) -> bool {
+        self.room() < self.mapped / 8 + self.mapped / 16
+    }
+
+    /// Up to where blocks may lie that are in the file.
+    pub fn end_of_blocks(&self) -> usize {
+        let header = self.header();
+        // SAFETY: the header is mapped, and the words are only changed by atomic operations.
+        let [used, extent] = unsafe { [&raw mut (*header).used, &raw mut (*header).extent] }
+            .map(|word| unsafe { AtomicU64::from_ptr(word) }.load(Ordering::Acquire) as usize);
+        used.min(extent).min(self.mapped)
+    }
+
     fn make_usable(&self, offset: usize, size: usize) -> bool {
         let Some(file) = &self.file else { return true };
         // SAFETY: the header is mapped, and the word is only changed by atomic operations.
