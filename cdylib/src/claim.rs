@@ -17,8 +17,7 @@ use crate::sys;
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use profile::arena::flag;
-use profile::block::BLOCK_MAGIC;
-use profile::block::BLOCKS_START;
+use profile::block::{BLOCK_MAGIC, BLOCKS_START};
 use profile::node::mark;
 use profile::protocol::directory::{self, Owner, Token, Word};
 use profile::timeline::Slice;
@@ -139,11 +138,7 @@ fn adopt_kept(thread: &Thread, process: u32) -> bool {
         let (theirs, token) =
             unsafe { ((*at::<Arena>(family.base, arena_ref + 1)).process, owner_of(family, arena_ref).token) };
         let token = token.load(Ordering::Acquire);
-        if token == 0
-            || asked == SEARCH
-            || !is_left(family, arena_ref, token, &mut asked)
-            || is_listed(family, arena_ref)
-        {
+        if token == 0 || !is_left(family, arena_ref, token, &mut asked) || is_listed(family, arena_ref) {
             continue;
         }
         if theirs != process {
