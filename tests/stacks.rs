@@ -183,6 +183,20 @@ fn that_give_way_in_code_without_hooks() {
 
 /// In a calibration window the frame of a call that was left stays below that of the call in its place. Nothing that lay further out was found
 /// any more when that one's stack was switched: the coroutine's calls, and then those of `main`, were other calls' for good.
+/// Their time was cut to that of the call that had resumed the first of them, and was said to be its caller's.
+#[test]
+fn that_are_resumed_by_others_than_at_first_keep_their_time() {
+    each_build("resumed-elsewhere.c", |program| {
+        let recorded = program.record().run();
+        let report = recorded.report();
+        let work = report.function("work");
+        // It looks at the processor's clock, and other programs may make it longer.
+        assert_eq!(work.calls, 100);
+        assert!(work.total_ns > 9e6 && work.self_ns > 9e6, "{} ns, own {} ns", work.total_ns, work.self_ns);
+        assert!(report.function("body").total_ns > 9e6);
+    });
+}
+
 #[test]
 fn that_are_switched_to_where_a_call_was_left() {
     each_build("jump-to-coroutine.c", |program| {

@@ -6,6 +6,9 @@
 //! outermost calls took, whose cost averages out best. Where recursion was folded (deep recursion is, past a limit) calls on
 //! one path lie inside each other: there own times are measured less cost, none below nothing, and add up to the inclusive
 //! time of the outermost of them, which all are fitted to.
+//!
+//! A coroutine's outermost call lies below whatever resumed it first, and goes on longer: as it was measured, longer than anything inside
+//! that could. Such calls keep their time, and what is above them has it, too.
 
 use std::ops::Range;
 
@@ -110,6 +113,8 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
     // Paths that stand for calls of their function wherever there was no room for them, the first one last: their time is in that of
     // who called them.
     let mut apart: Vec<usize> = Vec::new();
+    // Those below which something went on longer than they did: they are added up, and nothing is fitted to them.
+    let mut outlasted: Vec<usize> = Vec::new();
     let paths = &tree.paths;
     for id in (0..paths.len()).rev() {
         let path = id as PathId;
@@ -128,9 +133,17 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         if is_apart {
             apart.push(id);
         }
+        let goes_on_below = || match folds.is_head[id] {
+            true => recursion_outlasts(tree, id..paths.end(path) as usize),
+            false => outlasts(tree, path),
+        };
+        let is_outlasted = !folds.is_inside[id] && (below.is_outlasted || goes_on_below());
+        if is_outlasted {
+            outlasted.push(id);
+        }
         let inclusive = match folds.is_inside[id] {
             true => inclusive_measured[0].max(below.inclusive).at_least_zero(),
-            false if is_estimate || is_apart => inclusive_measured[0].at_least_zero(),
+            false if (is_estimate || is_apart) && !is_outlasted => inclusive_measured[0].at_least_zero(),
             false if folds.is_head[id] => all_own,
             false => own + below.inclusive,
         };
@@ -143,7 +156,7 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         let own_error = own_error + moved;
         times.set_first(id, &PathTimes { own, inclusive, inside, closed, error, own_error });
         if let Some(parent) = paths.parent(path) {
-            let part = Below { own: all_own, inclusive, inside, error: systematic };
+            let part = Below { own: all_own, inclusive, inside, error: systematic, is_outlasted };
             match sums.last_mut() {
                 Some((of, above)) if *of == parent => above.add(&part),
                 _ => sums.push((parent, part)),
@@ -154,6 +167,7 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
     for id in 0..paths.len() {
         let path = id as PathId;
         let is_apart = apart.pop_if(|next| *next == id).is_some();
+        let is_outlasted = outlasted.pop_if(|next| *next == id).is_some();
         if folds.is_inside[id] {
             continue;
         }
@@ -161,7 +175,7 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
             let recursion = id..paths.end(path) as usize;
             fit_own(recursion.clone(), &mut times);
             fit_inside(tree, folds, recursion, &mut times);
-        } else if (is_estimate || is_apart) && !paths.is_untimed(path) {
+        } else if (is_estimate || is_apart) && !is_outlasted && !paths.is_untimed(path) {
             // What is no estimate fits: its inclusive times were added up of own ones.
             let room = times.inclusive(id);
             let taken =
@@ -178,6 +192,39 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
     times
 }
 
+/// Whether what lies directly below a path went on longer than it, so that some was on a coroutine's stack: by calls that were timed
+/// themselves, as others are estimates.
+fn outlasts(tree: &Tree, path: PathId) -> bool {
+    let paths = &tree.paths;
+    let (own, inclusive, _) = paths.times(path);
+    let slack = slack(inclusive[0]);
+    if own + slack >= Time::ZERO || paths.is_between(path) {
+        return false; // nearly always
+    }
+    tree.children(path).map(|child| timed(tree, child, paths.times(child).1[0])).sum::<Time>() > inclusive[0] + slack
+}
+
+/// The same of a folded recursion, in which calls go on longer than the outermost of them.
+fn recursion_outlasts(tree: &Tree, recursion: Range<usize>) -> bool {
+    let paths = &tree.paths;
+    let room = paths.times(recursion.start as PathId).1[0];
+    let ids = recursion.map(|id| id as PathId).filter(|&id| !paths.is_untimed(id));
+    !ids.clone().any(|id| paths.is_between(id))
+        && ids.map(|id| timed(tree, id, paths.times(id).0.at_least_zero())).sum::<Time>() > room + slack(room)
+}
+
+/// What of a path's time is of calls that were timed themselves.
+fn timed(tree: &Tree, path: PathId, time: Time) -> Time {
+    let calls = tree.paths.calls(path);
+    let timed = calls.saturating_sub(tree.paths.unbinned(path));
+    Time::from_ns(time.ns() * timed as f64 / calls.max(1) as f64)
+}
+
+/// What moments of different hooks, and corrections of what the recorder did meanwhile, may differ by.
+fn slack(time: Time) -> Time {
+    Time::from_ns(20_000.0 + time.ns() / 16.0)
+}
+
 /// Sums over the paths below one.
 #[derive(Clone, Copy, Default)]
 struct Below {
@@ -187,10 +234,13 @@ struct Below {
     inclusive: Time,
     inside: Time,
     error: Time,
+    /// Whether anything went on longer than what it is below.
+    is_outlasted: bool,
 }
 
 impl Below {
     fn add(&mut self, other: &Self) {
+        self.is_outlasted |= other.is_outlasted;
         self.own += other.own;
         self.inclusive += other.inclusive;
         self.inside += other.inside;
@@ -412,6 +462,27 @@ mod tests {
             assert_eq!([main.own, main.inclusive].map(Time::ns), [of_main; 2]);
             assert_eq!([leaf.own, leaf.inclusive, leaf.inside].map(Time::ns), [0.0, 0.0, of_leaf]);
         }
+    }
+
+    /// All of a coroutine's time was cut to that of the short call that had resumed it first, and given to whoever resumed it later.
+    #[test]
+    fn what_goes_on_on_a_coroutines_stack_keeps_its_time() {
+        let mut nodes = vec![
+            node(0x1000, None, slot(1, 1_000_000, 12)),
+            node(0x1100, Some(0), slot(1, 1_000, 1)),
+            node(0x1200, Some(1), slot(1, 900_000, 10)),
+            node(0x1300, Some(2), slot(10, 800_000, 0)),
+        ];
+        nodes.iter_mut().for_each(|node| node.has_histogram = true); // each call was timed
+        let times = correct(&merge(&[with_costs(nodes)], By::All, None).groups[0]);
+        let ns = |path| [times.corrected.get(path).own, times.corrected.inclusive(path)].map(Time::ns);
+        assert_eq!(ns(3), [799_980.0; 2]);
+        assert_eq!(ns(2), [99_968.0, 899_948.0]);
+        assert_eq!(ns(1), [0.0, 899_948.0]);
+        // Its own time, in which it had resumed the coroutine, and all that went on there.
+        assert_eq!(ns(0), [998_995.0, 998_995.0 + 899_948.0]);
+        let error = times.corrected.get(0).error.ns();
+        assert!(ns(0)[1] - 1_000_000.0 < error, "{error}");
     }
 
     #[test]
