@@ -1,5 +1,5 @@
-/* A coroutine that is begun inside a short call, `start`, and resumed by main from then on: `work` takes a hundred times a tenth of a
- * millisecond of the processor.
+/* A coroutine that is begun inside a short call, `start`, and resumed by main from then on: `work` takes a hundred times a millisecond
+ * of the processor.
  *
  *   cc -g -finstrument-functions -o resumed-elsewhere resumed-elsewhere.c */
 #include <stdio.h>
@@ -21,7 +21,7 @@ UNINSTRUMENTED static long long processor_ns(void)
 
 static void work(void)
 {
-    for (long long began = processor_ns(); processor_ns() - began < 100000;) {}
+    for (long long began = processor_ns(); processor_ns() - began < 1000000;) {}
 }
 
 static void yield(void) { swapcontext(&in_coroutine, &in_main); }
