@@ -19,14 +19,16 @@ fn run(here: &Path, arguments: &[&str]) -> Output {
     run_to_end(diytrace(here).args(arguments))
 }
 
-/// A command line at a terminal of this many rows, as `script` makes one; without the carriage returns.
+/// A command line at a terminal of this many rows, as `script` makes one; without the carriage returns, and what was wiped out
+/// again: where the machine is busy, how far the command has got is shown.
 fn at_terminal(here: &Path, rows: u32, line: &str, variables: &[(&str, &str)]) -> String {
     let diytrace = diytrace(here);
     let mut command = Command::new("script");
     let line = format!("stty rows {rows} cols 100; '{}' {line}", diytrace.get_program().display());
     command.args(["-qec", &line, "/dev/null"]).current_dir(here).env_remove("PAGER").env_remove("NO_COLOR");
     command.env("DIYTRACE_CACHE", "off").envs(variables.iter().copied());
-    text(&run_to_end(&mut command).stdout).replace('\r', "")
+    let shown = text(&run_to_end(&mut command).stdout).replace('\r', "");
+    shown.split_inclusive('\n').map(|line| line.rsplit("\u{1b}[2K").next().unwrap_or(line)).collect()
 }
 
 #[test]
