@@ -152,11 +152,9 @@ fn adopt_kept(thread: &Thread, process: u32) -> bool {
 
 /// Whether the owner of an arena with this token has left it, or is known to be gone.
 fn is_left(family: &Family, arena_ref: Ref, token: Token, asked: &mut u32) -> bool {
-    // SAFETY: the caller's arena, whose words about its owner are only changed by atomic operations.
-    let (flags, owner) = unsafe {
-        let arena: *mut Arena = at(family.base, arena_ref + 1);
-        (AtomicU32::from_ptr(&raw mut (*arena).flags).load(Ordering::Acquire), owner_of(family, arena_ref))
-    };
+    let arena: *mut Arena = at(family.base, arena_ref + 1);
+    // SAFETY: the caller's arena, whose flags other threads set by atomic operations.
+    let flags = unsafe { AtomicU32::from_ptr(&raw mut (*arena).flags) }.load(Ordering::Acquire);
     if flags & flag::ENDED != 0 {
         return true;
     }
@@ -164,8 +162,7 @@ fn is_left(family: &Family, arena_ref: Ref, token: Token, asked: &mut u32) -> bo
         return false;
     }
     *asked += 1;
-    let known = owner.of(token).filter(|(namespace, _)| *namespace == family.pid_namespace());
-    known.is_some_and(|(_, tid)| sys::is_no_task(tid))
+    task_of(family, arena_ref, token).is_some_and(sys::is_no_task)
 }
 
 /// Whether an arena is in the directory.
@@ -200,14 +197,15 @@ fn is_free(family: &Family, found: Word) -> bool {
     if found.owner() == 0 {
         return true;
     }
-    // SAFETY: the directory names only arenas.
-    let owner = unsafe { owner_of(family, found.arena()) };
-    match owner.of(found.owner()) {
-        Some((namespace, tid)) if namespace == family.pid_namespace() => {
-            sys::is_no_task(tid) || (found.is_leaving() && is_zombie(tid))
-        }
-        _ => false,
-    }
+    let task = task_of(family, found.arena(), found.owner());
+    task.is_some_and(|tid| sys::is_no_task(tid) || (found.is_leaving() && is_zombie(tid)))
+}
+
+/// The task of the owner of an arena that has this token, if it is known in this PID namespace.
+fn task_of(family: &Family, arena_ref: Ref, token: Token) -> Option<u32> {
+    // SAFETY: the callers' arenas are.
+    let owner = unsafe { owner_of(family, arena_ref) };
+    owner.of(token).filter(|(namespace, _)| *namespace == family.pid_namespace()).map(|(_, tid)| tid)
 }
 
 /// Whether a task has ended and only its parent does not know yet.

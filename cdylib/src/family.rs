@@ -153,7 +153,7 @@ impl Family {
         // SAFETY: the header is mapped and its words are only changed by atomic operations.
         let (used, refusals) =
             unsafe { (AtomicU64::from_ptr(&raw mut (*header).used), AtomicU64::from_ptr(&raw mut (*header).refusals)) };
-        let limit = if spare { self.mapped } else { self.mapped - self.mapped / 8 };
+        let limit = if spare { self.mapped } else { self.mapped - self.set_aside() };
         let taken = space::take(used, size as u64, limit as u64, |offset| self.make_usable(offset as usize, size));
         let Some(offset) = taken else {
             refusals.fetch_add(1, Ordering::Relaxed);
@@ -170,9 +170,14 @@ impl Family {
         self.mapped.saturating_sub(used as usize)
     }
 
+    /// Bytes of the file that are kept for functions that have no other place.
+    fn set_aside(&self) -> usize {
+        self.mapped / 8
+    }
+
     /// Whether little is left of what is for all: a sixteenth of the file.
     pub fn is_nearly_full(&self) -> bool {
-        self.room() < self.mapped / 8 + self.mapped / 16
+        self.room() < self.set_aside() + self.mapped / 16
     }
 
     /// Up to where blocks may lie that are in the file.

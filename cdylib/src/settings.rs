@@ -162,8 +162,8 @@ impl Settings {
     }
 }
 
-/// Whether one of two names may have been meant by the other: its letters are small, it begins with it, or a letter is missing, is another or has changed its
-/// place.
+/// Whether a name may have been meant for a known one: it is in lower case, one begins with the other, or a letter is missing, is too
+/// many or another, or has changed its place.
 fn is_like(name: &[u8], known: &[u8]) -> bool {
     let (short, long) = if name.len() < known.len() { (name, known) } else { (known, name) };
     let same = short.iter().zip(long).take_while(|(one, other)| one == other).count();
