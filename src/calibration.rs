@@ -55,23 +55,30 @@ impl Calibration {
     pub fn add(&mut self, found: &Found) {
         let mut count = (self.count as usize).min(RESULTS);
         if count == RESULTS {
-            // Each two become one, but for the last, which has no other.
-            for pair in 0..RESULTS.div_ceil(2) {
-                let [first, second] = [pair * 2, (pair * 2 + 1).min(RESULTS - 1)];
-                let weights = [first, second].map(|n| i64::from(self.weights[n]).max(1));
-                let sum = weights[0] + weights[1];
-                for results in [&mut self.differences, &mut self.declines, &mut self.noted, &mut self.own] {
-                    let both = i64::from(results[first]) * weights[0] + i64::from(results[second]) * weights[1];
-                    results[pair] = (both / sum) as i32;
-                }
-                let calls = if first == second { weights[0] } else { sum };
-                self.weights[pair] = calls.min(i32::MAX.into()) as i32;
-            }
-            count = RESULTS.div_ceil(2);
+            self.join_two();
+            count -= 1;
         }
         (self.differences[count], self.weights[count]) = (found.timed.saturating_sub(found.noted), found.calls);
         (self.declines[count], self.noted[count], self.own[count]) = (found.decline, found.noted, found.own);
         self.count = count as u64 + 1;
+    }
+
+    /// Makes one result of the two neighbours that stand for the fewest calls together: so all come to stand for about as many, and tell
+    /// how far windows differ, however many there were.
+    fn join_two(&mut self) {
+        let weight = |at: usize| i64::from(self.weights[at]).max(1);
+        let lightest = (1..RESULTS).min_by_key(|&second| weight(second - 1) + weight(second));
+        let Some(second) = lightest else { return };
+        let first = second - 1;
+        let weights = [weight(first), weight(second)];
+        let sum = weights[0] + weights[1];
+        for results in [&mut self.differences, &mut self.declines, &mut self.noted, &mut self.own] {
+            let both = i64::from(results[first]) * weights[0] + i64::from(results[second]) * weights[1];
+            results[first] = (both / sum) as i32;
+            results.copy_within(second + 1.., second);
+        }
+        self.weights[first] = sum.min(i32::MAX.into()) as i32;
+        self.weights.copy_within(second + 1.., second);
     }
 
     /// Has the latest result stand for so many thousand calls more, each of which took so long.
@@ -99,6 +106,24 @@ mod tests {
         let sum: f64 =
             windows.differences.iter().zip(weights()).map(|(ticks, weight)| f64::from(*ticks) * weight).sum();
         sum / weights().sum::<f64>()
+    }
+
+    /// The first result once stood for nearly all calls of a long run, and the others for the last few windows.
+    #[test]
+    fn results_stand_for_about_as_many_calls_however_many_there_were() {
+        for made in [63, 64, 100, 1_000, 20_000] {
+            let mut windows = Calibration::new_zeroed();
+            for window in 0..made {
+                let noted = if window < made / 10 { 200 } else { 30 };
+                windows.add(&Found { timed: noted + 60, noted, own: 5, decline: 0, calls: 131 });
+            }
+            let weights = &windows.weights[..windows.count as usize];
+            let [least, most] = [weights.iter().min(), weights.iter().max()].map(|weight| *weight.unwrap());
+            assert_eq!(weights.iter().map(|weight| i64::from(*weight)).sum::<i64>(), i64::from(made) * 131);
+            // Those that have come last stand for themselves.
+            assert!(i64::from(most) <= (4 * i64::from(made) / RESULTS as i64 + 4) * 131, "{made}: {least} to {most}");
+            assert_eq!(mean(&windows), 60.0);
+        }
     }
 
     #[test]

@@ -89,7 +89,7 @@ impl Costs {
     /// What timed calls take is no sample: the results together have all of them. How far off this may be is therefore how
     /// far off the noted calls are, of which there are few.
     fn measured(self, windows: &Calibration) -> Self {
-        let Some((timed, _)) = windows.mean(|result| result.first + result.noted) else { return self };
+        let Some((longer, _)) = windows.mean(|result| result.first) else { return self };
         let Some((noted, error)) = windows.mean(|result| result.noted) else { return self };
         let Some((second_note, of_second_note)) = windows.middle(|result| result.own) else { return self };
         let Some((decline, of_decline)) = windows.mean(|result| result.decline) else { return self };
@@ -98,7 +98,7 @@ impl Costs {
         let of_samples = error.hypot(of_second_note * MOST_NOTE).hypot(of_decline) * STANDARD_ERRORS;
         // As much again is still to come back after the last part, if it comes back by half in each.
         let still = decline.max(0.0);
-        let (own, of_loop) = (timed - program + still, self.inner + self.outer);
+        let (own, of_loop) = (longer + note.first + still, self.inner + self.outer);
         if own <= 0.0 || of_loop <= 0.0 {
             return self;
         }
@@ -384,6 +384,17 @@ mod tests {
         weighed.results[90..].iter_mut().for_each(|result| result.weight *= 9.0);
         let costs = found(&header(), weighed);
         assert!((costs.inner + costs.outer - 21.0 - NOTE).abs() < 0.01, "{costs:?}");
+    }
+
+    /// What most of the windows take was taken for the most that calls take in any, so that the time of long calls was their hooks'.
+    #[test]
+    fn long_calls_in_a_part_of_the_windows_cost_their_hooks_no_more() {
+        let mut results = windows((0..90).map(|n| 60.0 + f64::from(n % 5)).collect());
+        for (n, result) in results.results.iter_mut().enumerate() {
+            result.noted += if n < 15 { 200.0 } else { 0.1 * (n % 3) as f64 };
+        }
+        let costs = found(&header(), results);
+        assert!((costs.inner + costs.outer - 62.0 - NOTE).abs() < 1.0, "{costs:?}");
     }
 
     #[test]
