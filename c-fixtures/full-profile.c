@@ -3,9 +3,12 @@
  *   cc -g -finstrument-functions -shared -fPIC -DLIBRARY -o late.so full-profile.c
  *   cc -g -finstrument-functions -o full-profile full-profile.c
  *
- *   full-profile LIBRARY    262,144 call paths of nine levels, each met once; then the library's `late` a hundred times, which calls `inner` */
+ *   full-profile LIBRARY          262,144 call paths of nine levels, each met once; then the library's `late` a hundred times, which
+ *                                 calls `inner`
+ *   full-profile LIBRARY waits    the same, and every tenth of the paths waits for a moment */
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define APART __attribute__((noinline))
 
@@ -21,6 +24,13 @@ APART void late(int n)
 }
 #else
 static volatile int sum;
+static int may_wait;
+
+__attribute__((noinline, no_instrument_function)) static void wait_a_moment(void)
+{
+    struct timespec moment = {0, 1};
+    nanosleep(&moment, NULL);
+}
 
 #define NEXT(level)                                 \
     switch (n & 3) {                                \
@@ -35,7 +45,7 @@ static volatile int sum;
 #define LEVEL(level, next) \
     FUNCTION(level, 0, next) FUNCTION(level, 1, next) FUNCTION(level, 2, next) FUNCTION(level, 3, next)
 
-LEVEL(nine, )
+LEVEL(nine, if (may_wait) wait_a_moment();)
 LEVEL(eight, NEXT(nine))
 LEVEL(seven, NEXT(eight))
 LEVEL(six, NEXT(seven))
@@ -47,7 +57,10 @@ LEVEL(one, NEXT(two))
 
 int main(int argc, char **argv)
 {
-    for (unsigned n = 0; n < 1 << 18; n++) { NEXT(one) }
+    for (unsigned n = 0; n < 1 << 18; n++) {
+        may_wait = argc > 2 && n % 10 == 0;
+        NEXT(one)
+    }
     void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
     void (*late)(int) = library ? (void (*)(int))dlsym(library, "late") : NULL;
     if (!late) return 1;

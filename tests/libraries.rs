@@ -107,6 +107,20 @@ fn a_library_that_is_opened_once_the_profile_is_full() {
     });
 }
 
+/// Functions that were first met in a full profile were not in it: the notes of calibration windows, or records of who was off the
+/// processor, had taken what is set aside for them.
+#[test]
+fn what_makes_times_true_leaves_room_for_functions() {
+    each_build("full-profile.c", |program| {
+        for (memory, how) in [("2M", &[][..]), ("2100K", &[]), ("4M", &["waits"])] {
+            let late = program.folder.join("late.so");
+            let report = program.record().arg(&late).args(how).set("MEMORY", memory).run().report();
+            assert_eq!(report.function("main").callee("late").calls, 100, "{memory} {how:?}");
+            assert_eq!((report.function("inner").calls, report.folded_calls), (100, 0), "{memory} {how:?}");
+        }
+    });
+}
+
 #[test]
 fn libraries_at_one_address_stay_apart() {
     each_build("plugins.c", |program| {

@@ -174,3 +174,17 @@ fn threads_that_are_kept_apart_give_their_place_to_others_where_there_is_no_othe
         assert_eq!((report.lost_calls, report.folded_calls), (0, 0));
     });
 }
+
+/// What is kept of functions had no room once percentiles' counters had taken it, and calls of functions that were met late were
+/// counted by function only.
+#[test]
+fn functions_that_are_first_met_late_have_their_callers() {
+    each_build("late-functions.c", |program| {
+        let report = program.record().set("MEMORY", "8M").run().report();
+        let late: Vec<_> = report.functions.iter().filter(|function| function.name.starts_with("late_")).collect();
+        assert_eq!((late.len(), report.folded_calls, report.lost_calls), (1536, 0, 0));
+        for function in late {
+            assert_eq!((function.calls, function.callee("leaf").calls), (20, 20), "{}", function.name);
+        }
+    });
+}

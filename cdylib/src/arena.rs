@@ -125,6 +125,16 @@ pub fn lasting_record<T>(thread: &Thread) -> Option<(Ref, *mut T)> {
     record(thread, false).or_else(|| is_large(thread).then(|| record(thread, true)).flatten())
 }
 
+/// The same for what only makes times truer: most of that space stays for functions.
+pub fn record_for_times<T>(thread: &Thread) -> Option<(Ref, *mut T)> {
+    record(thread, false).or_else(|| has_spare_for_times(thread).then(|| record(thread, true)).flatten())
+}
+
+/// Whether what only makes times truer may have some of that space.
+pub fn has_spare_for_times(thread: &Thread) -> bool {
+    is_large(thread) && thread.family.has_room_for_times()
+}
+
 /// Whether paths of an arena may give way to others: in a small one nearly all are open.
 pub fn is_large(thread: &Thread) -> bool {
     const LEAST: u32 = 512;

@@ -9,7 +9,7 @@ use crate::distribution;
 use crate::family::{Family, at};
 use crate::journal;
 use crate::node;
-use crate::off_cpu;
+use crate::off_records;
 use crate::path;
 use crate::recycle;
 use crate::ring;
@@ -313,7 +313,7 @@ pub unsafe fn clear(thread: &Thread, epoch: u32) {
         (arena.lost_calls, arena.backward_calls, arena.unwound, arena.stray_exits) = (0, 0, 0, 0);
         (arena.pending, arena.spent) = (0, 0);
         journal::clear(thread);
-        off_cpu::clear(base, arena);
+        off_records::clear(base, arena);
         ring::know(thread);
         if !thread.ring.get().is_null() {
             ring::empty(thread);

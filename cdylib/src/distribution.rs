@@ -228,7 +228,7 @@ unsafe fn has_bins(thread: &Thread, function: *mut Function, octave: usize) -> b
         if (*function).octaves[octave] != 0 {
             return true;
         }
-        let found = if may_not_have_bins(thread) { None } else { arena::lasting_record::<Bins>(thread) };
+        let found = if may_not_have_bins(thread) { None } else { arena::record_for_times::<Bins>(thread) };
         let Some((bins, _)) = found else { return false };
         AtomicU32::from_ptr(&raw mut (*function).octaves[octave]).store(bins, Ordering::Release);
         true
@@ -237,5 +237,5 @@ unsafe fn has_bins(thread: &Thread, function: *mut Function, octave: usize) -> b
 
 /// Whether there was no room for bins a moment ago.
 fn may_not_have_bins(thread: &Thread) -> bool {
-    thread.is_short_of_room() && (!arena::is_large(thread) || thread.is_short_of_spare_room())
+    thread.is_short_of_room() && (thread.is_short_of_spare_room() || !arena::has_spare_for_times(thread))
 }

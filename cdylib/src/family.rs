@@ -148,12 +148,29 @@ impl Family {
     /// A new block, not yet marked as one: zeroed, and its bytes the disk's promise. `spare` may use the last part of
     /// the file, which is kept for functions that have no other place to be counted.
     pub fn block(&self, size: usize, spare: bool) -> Option<(Ref, *mut Block)> {
+        self.block_before(size, if spare { self.mapped } else { self.mapped - self.set_aside() })
+    }
+
+    /// The same for what only makes times truer: most of that part stays for functions.
+    pub fn block_for_times(&self, size: usize, spare: bool) -> Option<(Ref, *mut Block)> {
+        self.block_before(size, self.mapped - if spare { self.kept_for_functions() } else { self.set_aside() })
+    }
+
+    /// Whether some of the rest is left.
+    pub fn has_room_for_times(&self) -> bool {
+        self.room() > self.kept_for_functions()
+    }
+
+    fn kept_for_functions(&self) -> usize {
+        self.set_aside() / 4 * 3
+    }
+
+    fn block_before(&self, size: usize, limit: usize) -> Option<(Ref, *mut Block)> {
         debug_assert!(size.is_multiple_of(GRANULE));
         let header = self.header();
         // SAFETY: the header is mapped and its words are only changed by atomic operations.
         let (used, refusals) =
             unsafe { (AtomicU64::from_ptr(&raw mut (*header).used), AtomicU64::from_ptr(&raw mut (*header).refusals)) };
-        let limit = if spare { self.mapped } else { self.mapped - self.set_aside() };
         let taken = space::take(used, size as u64, limit as u64, |offset| self.make_usable(offset as usize, size));
         let Some(offset) = taken else {
             refusals.fetch_add(1, Ordering::Relaxed);

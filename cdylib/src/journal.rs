@@ -9,7 +9,7 @@ use crate::extension;
 use crate::family::at;
 use crate::free_nodes;
 use crate::node;
-use crate::off_cpu;
+use crate::off_records;
 use crate::path;
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
@@ -35,14 +35,8 @@ pub unsafe fn move_sums(thread: &Thread, from: Ref, to: [Ref; 2]) -> Option<()> 
     // SAFETY: the nodes are the arena's, and so are the records.
     unsafe {
         let node = thread.node(from);
-        let off = off_cpu::find(thread, from).filter(|off| off_of(thread, *off) != [0, 0]);
-        let to_off = match off {
-            None => [0, 0],
-            Some(_) => {
-                let of = |to: Ref| if to == 0 { Some(0) } else { off_cpu::find_or_make(thread, to) };
-                [of(to[0])?, of(to[1])?]
-            }
-        };
+        let off = off_records::find(thread, from).filter(|off| off_of(thread, *off) != [0, 0]);
+        let (to_off, heir) = off.map_or(([0, 0], 0), |_| off_records(thread, to));
         let (_, inner, unwound) = what_it_has(thread, node);
         let has_extended = inner != Slot::default() || unwound != 0;
         if has_extended && !to.into_iter().all(|to| to == 0 || extension::ensure(thread, to)) {
@@ -68,8 +62,10 @@ pub unsafe fn move_sums(thread: &Thread, from: Ref, to: [Ref; 2]) -> Option<()> 
                 arch::add(&raw mut (*off).preempted_ns, sums.off_ns[1]);
             }
         }
-        if offs[0] != 0 {
-            off_cpu::free(thread, offs[0]);
+        if offs[0] != 0 && heir != 0 {
+            off_records::hand_over(thread, offs[0], heir);
+        } else if offs[0] != 0 {
+            off_records::free(thread, offs[0]);
         }
         node::clear(thread.base, node);
         forget(thread, from, (*journal).parent);
@@ -78,6 +74,26 @@ pub unsafe fn move_sums(thread: &Thread, from: Ref, to: [Ref; 2]) -> Option<()> 
         free_nodes::add(thread, from);
     }
     Some(())
+}
+
+/// The records of time off the processor of the nodes that take a path's sums, the first of which stands for calls between two functions;
+/// 0 for those that need none. Where there is no room for one, its node is named, too: it gets the path's own. Without room
+/// for two, nothing is known from now on.
+fn off_records(thread: &Thread, to: [Ref; 2]) -> ([Ref; 2], Ref) {
+    if off_records::is_unseen(thread) {
+        return ([0, 0], 0);
+    }
+    let find = [off_records::find_or_make_lasting, off_records::find_or_make];
+    let records = [0, 1].map(|at: usize| if to[at] == 0 { Some(0) } else { find[at](thread, to[at]) });
+    match records {
+        [Some(edge), Some(others)] => ([edge, others], 0),
+        [Some(edge), None] => ([edge, 0], to[1]),
+        [None, Some(others)] => ([0, others], to[0]),
+        [None, None] => {
+            off_records::give_up(thread);
+            ([0, 0], 0)
+        }
+    }
 }
 
 unsafe fn off_of(thread: &Thread, record: Ref) -> [u64; 2] {
@@ -184,8 +200,8 @@ pub fn undo(thread: &Thread) {
             if off != 0 {
                 let record: *mut OffCpu = at(thread.base, off);
                 ((*record).wait_ns, (*record).preempted_ns) = (was.off_ns[0], was.off_ns[1]);
-                if off == records[0] && (*record).node == 0 {
-                    off_cpu::give(thread, off, from);
+                if off == records[0] && (*record).node != from {
+                    off_records::hand_over(thread, off, from);
                 }
             }
         }

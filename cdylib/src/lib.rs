@@ -27,7 +27,7 @@
 //! A call's `node` is looked for in `path_cache`, then among its parent's first `children` (a `line` of them), then in an index
 //! (`table`). It leads to what its `call_site` and its `function` have in common with others, or to an `extension` for what few have. Where there is no room for another, `recycle` has cold paths (`coldness`) that nobody holds (`held_nodes`) give way: a
 //! `journal` moves their sums to nodes that stand for them (`stand_in`), and theirs are `free_nodes`. `distribution` and `timeline`
-//! have the calls' times; `switches` tells whether the thread was switched out, and `off_cpu` then asks for how long. `modules`, `roots`, `filter`, `symbols`, `image` and `maps` know whose code an address is and
+//! have the calls' times; `switches` tells whether the thread was switched out, and `off_cpu` then asks for how long, which `off_records` keeps. `modules`, `roots`, `filter`, `symbols`, `image` and `maps` know whose code an address is and
 //! whether it is a root; `code` and `stack` what `longjmp` has left. `sys`, `memory`, `clock`, `settings` and `arch` are what all stand
 //! on.
 
@@ -88,6 +88,7 @@ mod modules;
 mod node;
 mod noting;
 mod off_cpu;
+mod off_records;
 mod path;
 mod path_cache;
 mod processor;

@@ -25,6 +25,7 @@ use crate::calibration::Moment;
 use crate::clock;
 use crate::family::at;
 use crate::frame::{Frame, NOTED};
+use crate::off_records;
 use crate::path;
 use crate::processor::{self, Off, OnProcessor};
 use crate::spent::Spent;
@@ -32,11 +33,10 @@ use crate::states;
 use crate::switches;
 use crate::sys;
 use crate::thread::Thread;
-use core::sync::atomic::{AtomicU32, Ordering};
 use profile::arena::flag;
 use profile::header::timing;
 use profile::node::{ROOT, SKIPPED};
-use profile::{Arena, OffCpu, Ref};
+use profile::{OffCpu, Ref};
 
 /// So many open calls are few.
 const FEW: usize = 512;
@@ -80,7 +80,7 @@ pub fn take(thread: &Thread) -> Off {
     // SAFETY: the word is the thread's. Read first: a later switch is the next hook's.
     let word = unsafe { thread.switches.get().read_volatile() };
     let Ok(now) = OnProcessor::now() else {
-        give_up(thread);
+        off_records::give_up(thread);
         return Off::default();
     };
     if now.tid != thread.tid.get() {
@@ -148,7 +148,7 @@ pub unsafe fn charge(thread: &Thread, frame: *const Frame, off: Off) {
         if off.sum() == 0 || node <= ROOT || !path::is_own(thread, node) {
             return;
         }
-        let Some(record) = find_or_make(thread, node) else { return give_up(thread) };
+        let Some(record) = off_records::find_or_make(thread, node) else { return off_records::give_up(thread) };
         let record: *mut OffCpu = at(thread.base, record);
         arch::add(&raw mut (*record).wait_ns, off.wait);
         arch::add(&raw mut (*record).preempted_ns, off.preempted);
@@ -177,83 +177,6 @@ unsafe fn node_of(thread: &Thread, mut frame: *const Frame) -> Ref {
     ROOT
 }
 
-/// The record of a path, made if there is none. `None` if there is no room.
-pub fn find_or_make(thread: &Thread, node: Ref) -> Option<Ref> {
-    find(thread, node).or_else(|| make(thread, node))
-}
-
-/// The record of a path, if it has one.
-pub fn find(thread: &Thread, node: Ref) -> Option<Ref> {
-    let base = thread.base;
-    // SAFETY: the index holds records of the thread's arena only.
-    thread.off_cpu.find(node.into(), |record| unsafe { (*at::<OffCpu>(base, record)).node == node })
-}
-
-fn make(thread: &Thread, node: Ref) -> Option<Ref> {
-    if !has_room(thread) {
-        return None;
-    }
-    let free = thread.free_off_cpu.get();
-    if free != 0 {
-        // SAFETY: the record is the arena's.
-        thread.free_off_cpu.set(unsafe { (*at::<OffCpu>(thread.base, free)).reserved[0] } as Ref);
-        give(thread, free, node);
-        return Some(free);
-    }
-    let (reference, record) = arena::lasting_record::<OffCpu>(thread)?;
-    let arena = thread.arena.get();
-    // SAFETY: the record is new, zeroed and the thread's, and the arena is, too.
-    unsafe {
-        ((*record).node, (*record).next) = (node, (*arena).off_cpu);
-        AtomicU32::from_ptr(&raw mut (*arena).off_cpu).store(reference, Ordering::Release);
-    }
-    thread.off_cpu.insert(node.into(), reference);
-    Some(reference)
-}
-
-/// Takes a record from its path, for another.
-///
-/// The state must be [`crate::busy`], or not yet be seen by its hooks.
-pub fn free(thread: &Thread, reference: Ref) {
-    // SAFETY: the caller's record.
-    unsafe {
-        let record: *mut OffCpu = at(thread.base, reference);
-        thread.off_cpu.remove((*record).node.into(), reference);
-        ((*record).node, (*record).wait_ns, (*record).preempted_ns) = (0, 0, 0);
-        (*record).reserved[0] = thread.free_off_cpu.get().into();
-    }
-    thread.free_off_cpu.set(reference);
-}
-
-/// Gives a record that is no path's to one.
-pub fn give(thread: &Thread, reference: Ref, node: Ref) {
-    // SAFETY: the caller's record.
-    unsafe { (*at::<OffCpu>(thread.base, reference)).node = node };
-    if has_room(thread) {
-        thread.off_cpu.insert(node.into(), reference);
-    }
-}
-
-fn has_room(thread: &Thread) -> bool {
-    let base = thread.base;
-    // SAFETY: the index holds records of the thread's arena only.
-    thread.off_cpu.make_room(false, |record| unsafe { (*at::<OffCpu>(base, record)).node.into() })
-}
-
-/// From now on nothing is known of the thread's time on a processor.
-fn give_up(thread: &Thread) {
-    let word = thread.switches.get();
-    let has_page = switches::has_page(thread);
-    switches::look_at_none(thread);
-    // SAFETY: the arena is the thread's; nothing leads to the page any more.
-    unsafe {
-        arena::set_flag(thread.arena.get(), flag::UNSEEN);
-        if has_page {
-            switches::close(word);
-        }
-    }
-}
-
 /// From now on nothing is known of any thread's, as the kernel will not be asked any more. The pages stay, as their threads may be
 /// reading them; but a child could not be given others.
 pub fn give_up_all() {
@@ -270,15 +193,7 @@ pub fn give_up_all() {
 ///
 /// The state must be [`crate::busy`], or not yet be seen by its hooks.
 pub fn begin(thread: &Thread) {
-    thread.off_cpu.clear();
-    thread.free_off_cpu.set(0);
-    each_record(thread.base, thread.arena.get(), |reference, record| {
-        if record.node == 0 {
-            free(thread, reference);
-        } else if has_room(thread) {
-            thread.off_cpu.insert(record.node.into(), reference);
-        }
-    });
+    off_records::begin(thread);
     thread.tid.set(sys::gettid());
     // Where most calls are not timed, what each path's time is made up of is not known either.
     let settings = &thread.family.settings;
@@ -288,7 +203,7 @@ pub fn begin(thread: &Thread) {
             thread.switches.set(word);
             skip(thread);
         }
-        None => give_up(thread),
+        None => off_records::give_up(thread),
     }
 }
 
@@ -299,26 +214,6 @@ pub fn end(thread: &Thread) {
         switches::look_at_none(thread);
         // SAFETY: nothing leads to the page any more.
         unsafe { switches::close(word) };
-    }
-}
-
-/// Has the records of an arena begin anew.
-///
-/// # Safety
-/// The arena must be the calling thread's.
-pub unsafe fn clear(base: *mut u8, arena: *mut Arena) {
-    each_record(base, arena, |_, record| (record.wait_ns, record.preempted_ns) = (0, 0));
-}
-
-fn each_record(base: *mut u8, arena: *mut Arena, mut each: impl FnMut(Ref, &mut OffCpu)) {
-    // SAFETY: the arena is the thread's, and its records lead to each other.
-    unsafe {
-        let mut reference = (*arena).off_cpu;
-        while reference != 0 {
-            let record: *mut OffCpu = at(base, reference);
-            each(reference, &mut *record);
-            reference = (*record).next;
-        }
     }
 }
 

@@ -451,7 +451,7 @@ unsafe fn has_ring(thread: &Thread) -> bool {
                 return false;
             }
             if (*arena).ring == 0 {
-                let found = thread.family.block(BLOCK_SIZE, arena::is_large(thread));
+                let found = thread.family.block_for_times(BLOCK_SIZE, arena::is_large(thread));
                 let Some((reference, block)) = found else { return false };
                 (*block).kind = kind::RING;
                 (*block).size = BLOCK_SIZE as u32;

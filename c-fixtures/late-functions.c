@@ -1,0 +1,66 @@
+/* Functions that are first met once the profile is full of paths.
+ *
+ *   cc -g -finstrument-functions -o late-functions late-functions.c
+ *
+ *   late-functions    1,048,576 call paths of ten levels, each met once; then each of 1,536 functions twenty times, which take from
+ *                     nothing to some microseconds. Each calls `leaf` */
+
+#define APART __attribute__((noinline))
+
+static volatile int sum;
+
+APART static void leaf(void) { sum++; }
+
+#define NEXT(level)                                 \
+    switch (n & 3) {                                \
+    case 0: level##_0(n >> 2); break;               \
+    case 1: level##_1(n >> 2); break;               \
+    case 2: level##_2(n >> 2); break;               \
+    default: level##_3(n >> 2);                     \
+    }                                               \
+    sum++;
+#define PART(level, which, next) \
+    APART static void level##_##which(unsigned n) { sum += which + (int)n; next }
+#define LEVEL(level, next) \
+    PART(level, 0, next) PART(level, 1, next) PART(level, 2, next) PART(level, 3, next)
+
+LEVEL(ten, )
+LEVEL(nine, NEXT(ten))
+LEVEL(eight, NEXT(nine))
+LEVEL(seven, NEXT(eight))
+LEVEL(six, NEXT(seven))
+LEVEL(five, NEXT(six))
+LEVEL(four, NEXT(five))
+LEVEL(three, NEXT(four))
+LEVEL(two, NEXT(three))
+LEVEL(one, NEXT(two))
+
+/* Each of the 1,536 is told by the five figures behind its name. */
+#define LATE(name)                               \
+    APART static void late_##name(int n)         \
+    {                                            \
+        for (int i = 0; i < 1 << n; i++) sum++;  \
+        leaf();                                  \
+        sum++;                                   \
+    }
+#define CALL(name) late_##name(n % 12);
+#define OF_4(each, name) each(name##0) each(name##1) each(name##2) each(name##3)
+#define OF_16(each, name) OF_4(each, name##0) OF_4(each, name##1) OF_4(each, name##2) OF_4(each, name##3)
+#define OF_64(each, name) OF_16(each, name##0) OF_16(each, name##1) OF_16(each, name##2) OF_16(each, name##3)
+#define OF_256(each, name) OF_64(each, name##0) OF_64(each, name##1) OF_64(each, name##2) OF_64(each, name##3)
+#define ALL(each) \
+    OF_256(each, 0) OF_256(each, 1) OF_256(each, 2) OF_256(each, 3) OF_256(each, 4) OF_256(each, 5)
+
+ALL(LATE)
+
+APART static void paths(void)
+{
+    for (unsigned n = 0; n < 1 << 20; n++) { NEXT(one) }
+}
+
+int main(void)
+{
+    paths();
+    for (int n = 0; n < 20; n++) { ALL(CALL) }
+    return 0;
+}
