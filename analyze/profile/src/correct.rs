@@ -3,7 +3,7 @@
 //! A path's inclusive time is what was measured less the hooks' cost, and its own time is what that leaves beside the paths
 //! below it. The cost is an average: where hooks cost less than that, the paths below may seem to take more than there is.
 //! Then they are cut down to fit, those first whose times are the least certain; so the sum of all own times is what the
-//! outermost calls took, whose cost averages out best. Where recursion was folded (deep recursion is, past a limit) calls on
+//! outermost calls took, whose cost averages out best. Nothing is cut below what was off the processor, which the kernel tells. Where recursion was folded (deep recursion is, past a limit) calls on
 //! one path lie inside each other: there own times are measured less cost, none below nothing, and add up to the inclusive
 //! time of the outermost of them, which all are fitted to.
 //!
@@ -14,6 +14,7 @@ use std::ops::Range;
 
 use crate::cores::WORTH_ANOTHER_CORE;
 use crate::merge::{Group, Pairs, Part, PathId, Tree};
+use crate::off_floor::{OffFloor, OffFloors};
 pub use crate::path_times::{PathTimes, TimesList};
 use crate::time::Time;
 
@@ -115,6 +116,7 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
     let mut apart: Vec<usize> = Vec::new();
     // Those below which something went on longer than they did: they are added up, and nothing is fitted to them.
     let mut outlasted: Vec<usize> = Vec::new();
+    let mut floors = OffFloors::default();
     let paths = &tree.paths;
     for id in (0..paths.len()).rev() {
         let path = id as PathId;
@@ -127,12 +129,18 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         }
         let Measured { own: self_measured, inclusive: inclusive_measured, closed, error, own_error } = measured(path);
         let is_elsewhere = paths.folded_into(path).is_some(); // it is counted at the path that it is folded into
-        let own = if is_elsewhere { Time::ZERO } else { self_measured.at_least_zero() };
-        let all_own = own + below.own;
         let is_apart = !folds.is_inside[id] && !folds.is_head[id] && inclusive_measured[1] > Time::ZERO;
+        let floor = match is_elsewhere || paths.is_edge(path) {
+            true => OffFloor { own: Time::ZERO, all: below.off },
+            false if is_apart => OffFloor::default(),
+            false => floors.note(tree, path, below.off),
+        };
         if is_apart {
             apart.push(id);
+            floors.forget(path..paths.end(path));
         }
+        let own = if is_elsewhere { Time::ZERO } else { self_measured.max(floor.own) };
+        let all_own = own + below.own;
         let goes_on_below = || match folds.is_head[id] {
             true => recursion_outlasts(tree, id..paths.end(path) as usize),
             false => outlasts(tree, path),
@@ -143,7 +151,7 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         }
         let inclusive = match folds.is_inside[id] {
             true => inclusive_measured[0].max(below.inclusive).at_least_zero(),
-            false if (is_estimate || is_apart) && !is_outlasted => inclusive_measured[0].at_least_zero(),
+            false if (is_estimate || is_apart) && !is_outlasted => inclusive_measured[0].max(floor.all),
             false if folds.is_head[id] => all_own,
             false => own + below.inclusive,
         };
@@ -156,7 +164,7 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         let own_error = own_error + moved;
         times.set_first(id, &PathTimes { own, inclusive, inside, closed, error, own_error });
         if let Some(parent) = paths.parent(path) {
-            let part = Below { own: all_own, inclusive, inside, error: systematic, is_outlasted };
+            let part = Below { own: all_own, off: floor.all, inclusive, inside, error: systematic, is_outlasted };
             match sums.last_mut() {
                 Some((of, above)) if *of == parent => above.add(&part),
                 _ => sums.push((parent, part)),
@@ -173,20 +181,21 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         }
         if folds.is_head[id] {
             let recursion = id..paths.end(path) as usize;
-            fit_own(recursion.clone(), &mut times);
+            fit_own(recursion.clone(), &floors, &mut times);
             fit_inside(tree, folds, recursion, &mut times);
         } else if (is_estimate || is_apart) && !is_outlasted && !paths.is_untimed(path) {
             // What is no estimate fits: its inclusive times were added up of own ones.
             let room = times.inclusive(id);
+            let room_below = room - floors.of(id).own;
             let taken =
                 all_below.get(id).filter(|taken| **taken != i64::MAX).map(|taken| Time::from_units((*taken).into()));
-            if let Some(taken) = taken.filter(|taken| *taken <= room) {
+            if let Some(taken) = taken.filter(|taken| *taken <= room_below) {
                 times.change(id, |times| set_own(times, room - taken)); // nearly always
                 continue;
             }
             children.clear();
             children.extend(tree.children(path).map(|child| child as usize));
-            fit_below(&children, id, &mut times);
+            fit_below(&children, id, &floors, &mut times);
         }
     }
     times
@@ -232,6 +241,8 @@ fn slack(time: Time) -> Time {
 struct Below {
     /// Own times, at any depth.
     own: Time,
+    /// What of those was off the processor.
+    off: Time,
     /// Of the paths directly below.
     inclusive: Time,
     inside: Time,
@@ -244,6 +255,7 @@ impl Below {
     fn add(&mut self, other: &Self) {
         self.is_outlasted |= other.is_outlasted;
         self.own += other.own;
+        self.off += other.off;
         self.inclusive += other.inclusive;
         self.inside += other.inside;
         self.error += other.error;
@@ -251,31 +263,34 @@ impl Below {
 }
 
 /// Fits the paths directly below one into its time, which is final, and gives it what they leave.
-fn fit_below(children: &[usize], id: usize, times: &mut TimesList) {
+fn fit_below(children: &[usize], id: usize, floors: &OffFloors, times: &mut TimesList) {
     let room = times.inclusive(id);
     if children.is_empty() {
         return times.change(id, |times| set_own(times, room));
     }
-    shrink(times, children, room);
+    shrink(times, children, room - floors.of(id).own, |child| floors.of(child).all);
     let taken: Time = children.iter().map(|&child| times.inclusive(child)).sum();
     times.change(id, |times| set_own(times, room - taken));
 }
 
-/// Makes times fit into a room, those first that are uncertain; what is cut off is uncertain, too.
-fn shrink(times: &mut TimesList, ids: &[usize], room: Time) {
+/// Makes times fit into a room, those first that are uncertain, and none shorter than it is known to be; what is cut off is uncertain,
+/// too.
+fn shrink(times: &mut TimesList, ids: &[usize], room: Time, least: impl Fn(usize) -> Time) {
     let sum: Time = ids.iter().map(|&id| times.inclusive(id)).sum();
     let mut excess = (sum - room).at_least_zero();
     for at_most_the_error in [true, false] {
         if excess == Time::ZERO {
             return;
         }
-        let most =
-            |times: &PathTimes| if at_most_the_error { times.inclusive.min(times.error) } else { times.inclusive };
-        let all: Time = ids.iter().map(|&id| most(&times.get(id))).sum();
+        let most = |id: usize, times: &PathTimes| {
+            let most = (times.inclusive - least(id)).at_least_zero();
+            if at_most_the_error { most.min(times.error) } else { most }
+        };
+        let all: Time = ids.iter().map(|&id| most(id, &times.get(id))).sum();
         let to_cut = excess.min(all);
         for &id in ids {
             let mut time = times.get(id);
-            let most = most(&time);
+            let most = most(id, &time);
             // Rounded up, so that nothing is left over.
             let cut = if to_cut == all { most } else { (most - most.share(all - to_cut, all)).min(excess) };
             time.inclusive = time.inclusive - cut;
@@ -287,13 +302,17 @@ fn shrink(times: &mut TimesList, ids: &[usize], room: Time) {
 }
 
 /// Fits the own times in a folded recursion, and below it, into the inclusive time of its outermost calls.
-fn fit_own(recursion: Range<usize>, times: &mut TimesList) {
+fn fit_own(recursion: Range<usize>, floors: &OffFloors, times: &mut TimesList) {
     let head = recursion.start;
     let room = times.inclusive(head);
     let own = |times: &TimesList| recursion.clone().map(|id| times.get(id).own).sum::<Time>();
     let sum = own(times);
     if sum > room {
-        recursion.clone().for_each(|id| times.change(id, |times| set_own(times, times.own.share(room, sum))));
+        let off = floors.of(head).all;
+        for id in recursion.clone() {
+            let least = floors.of(id).own;
+            times.change(id, |times| set_own(times, least + (times.own - least).share(room - off, sum - off)));
+        }
     }
     let left = room - own(times);
     times.change(head, |times| set_own(times, times.own + left));
@@ -310,7 +329,7 @@ fn fit_inside(tree: &Tree, folds: &Folds, recursion: Range<usize>, times: &mut T
             continue;
         }
         let above = times.get(id);
-        shrink(times, &children, above.inclusive);
+        shrink(times, &children, above.inclusive, |_| Time::ZERO);
         let room = if folds.is_head[id] { above.inclusive + above.inside } else { above.inside };
         shrink_inside(times, &children, room);
     }
@@ -384,18 +403,26 @@ impl Folds {
 mod tests {
     use diytrace_format::Slot;
     use diytrace_format::node::{flag, mark};
+    use proptest::collection::vec;
+    use proptest::option;
     use proptest::prelude::*;
 
     use super::*;
     use crate::load::costs::{Costs, Evidence};
-    use crate::load::{Family, Node};
+    use crate::load::{Arena, Family, Node, Off};
     use crate::merge::{By, merge};
     use crate::testing::{arena, calls, family, node, record, slot};
 
     const COSTS: Costs = Costs { inner: 2.0, outer: 3.0, error: 1.0, untimed: 4.0, windows: 0 };
 
     fn with_costs(nodes: Vec<Node>) -> Family {
-        Family { evidence: Evidence::of_costs(COSTS), ..family(vec![arena(nodes)]) }
+        Family { evidence: Evidence::of_costs(COSTS), ..family(vec![seen(arena(nodes))]) }
+    }
+
+    /// Of a thread of which it is known when it was on a processor.
+    fn seen(mut arena: Arena) -> Arena {
+        arena.facts.away_ns = 1;
+        arena
     }
 
     fn corrected(family: Family) -> Vec<(f64, f64)> {
@@ -466,6 +493,21 @@ mod tests {
         }
     }
 
+    /// Where hooks seemed to cost more than there was, calls had less time than the kernel tells that they were off the processor.
+    #[test]
+    fn what_was_off_the_processor_is_no_hooks_cost() {
+        let mut nodes = vec![
+            node(0x1000, None, slot(1, 1306, 101)),
+            node(0x1100, Some(0), slot(100, 700, 0)),
+            node(0x1200, Some(0), slot(1, 402, 0)),
+        ];
+        // All but 4 of main's own 204, 600 of f's 700.
+        nodes[0].off = Off { wait_ns: 200, preempted_ns: 0 };
+        nodes[1].off = Off { wait_ns: 0, preempted_ns: 600 };
+        // 1000 that are known, and g's is cut: main's 1306 less 507 would have been 799.
+        assert_eq!(corrected(with_costs(nodes)), [(200.0, 800.0), (600.0, 600.0), (0.0, 0.0)]);
+    }
+
     /// All of a coroutine's time was cut to that of the short call that had resumed it first, and given to whoever resumed it later.
     #[test]
     fn what_goes_on_on_a_coroutines_stack_keeps_its_time() {
@@ -513,18 +555,29 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sums_hold_whatever_was_called(calls in calls(), fold_at in 1usize..4, off in 0.0..4.0f64) {
+        fn sums_hold_whatever_was_called(
+            calls in calls(),
+            fold_at in 1usize..4,
+            off in 0.0..4.0f64,
+            waits in vec(option::weighted(0.3, 0u64..200), 1..9),
+        ) {
             let recorded = Costs { inner: 2.0, outer: 3.0, ..Costs::default() };
-            let nodes = record(&calls, recorded, fold_at);
+            let mut nodes = record(&calls, recorded, fold_at);
+            for (node, wait) in nodes.iter_mut().zip(waits.iter().cycle()) {
+                node.off.wait_ns = wait.unwrap_or_default();
+            }
             // Costs that are estimated too high, so that some times must be cut.
             let costs = Costs { inner: 2.0 + off, outer: 3.0 + off, ..Costs::default() };
-            let family = Family { evidence: Evidence::of_costs(costs), ..family(vec![arena(nodes)]) };
+            let family = Family { evidence: Evidence::of_costs(costs), ..family(vec![seen(arena(nodes))]) };
             let group = &merge(&[family], By::All, None).groups[0];
             let (tree, times) = (&group.tree, correct(group));
             for all in [&times.corrected, &times.raw] {
                 let mut callees = vec![Time::ZERO; tree.paths.len()];
                 for (path, times) in tree.paths.iter().zip(all.iter()) {
                     prop_assert!(times.own >= Time::ZERO);
+                    if path.key.folded_into.is_none() {
+                        prop_assert!(times.own >= path.counts.off.wait.min(path.counts.own));
+                    }
                     if let Some(parent) = path.key.parent {
                         callees[parent as usize] += times.inclusive;
                     }
