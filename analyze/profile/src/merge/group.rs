@@ -224,6 +224,10 @@ pub(super) struct Growth {
     processes: Processes,
     /// Processes of the families that are in no other group.
     family_processes: u64,
+    /// Whether some of it was counted by function only, for whichever process of a family.
+    has_anyones: bool,
+    /// Whether that may be of processes that are in other groups.
+    has_others: bool,
     functions: FxHashMap<PlaceId, Distribution>,
     process: Option<Process>,
     thread: Option<Thread>,
@@ -262,6 +266,7 @@ impl Growth {
         // Processes that share arenas are not told apart: they are what is left of the family's count.
         let all = u64::from(family.processes).max(apart + merged);
         self.family_processes += if by == By::All { all } else { all - apart };
+        self.has_others |= self.has_anyones && by != By::All && apart > 0;
     }
 
     fn add_program(&mut self, family: &Family) {
@@ -287,10 +292,12 @@ impl Growth {
     ) {
         let facts = &arena.facts;
         let process = (index, facts.process);
-        if !arena.is_by_function() {
+        if arena.is_by_function() {
+            self.has_anyones = true;
+        } else {
             self.processes.add(process);
+            self.process = Some(process_of(family, arena));
         }
-        self.process = Some(process_of(family, arena));
         self.add_program(family);
         self.thread = Some(Thread { tid: facts.tid, name: arena.thread_name() });
         self.group.lost_calls = self.group.lost_calls.saturating_add(counted.lost_calls);
@@ -423,7 +430,7 @@ impl Growth {
     pub fn finish(self, key: GroupKey, places: &[PlaceId], calibrated: &FxHashMap<PartKey, Calibrated>) -> Group {
         let processes = self.family_processes.max(self.processes.count);
         let is_one = match key {
-            GroupKey::Shared | GroupKey::Labelled(_) => processes == 1,
+            GroupKey::Shared | GroupKey::Labelled(_) => processes == 1 && !self.has_others,
             GroupKey::Process { .. } | GroupKey::Thread { .. } => true,
         };
         let one_thread = matches!(key, GroupKey::Thread { arena: Some(_), .. });

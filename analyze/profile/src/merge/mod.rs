@@ -379,6 +379,27 @@ mod tests {
         assert_eq!(merge(&[family], By::All, Some(102)).groups[0].calls, 2);
     }
 
+    /// They were said to be of a process of number 0, beside those of one that shares its arena.
+    #[test]
+    fn what_was_counted_by_function_is_of_no_process_where_there_are_several() {
+        let with = |process: u32, flags: u32, processes: u32| {
+            let mut arena = arena(vec![node(0x1100, None, slot(1, 10, 0))]);
+            (arena.facts.process, arena.facts.pid, arena.facts.processes) = (process, process, processes);
+            arena.facts.flags |= flags;
+            arena
+        };
+        let of = |arenas: Vec<Arena>, processes: u32| Family { processes, ..family(arenas) };
+        let pids = |family: &Family, by: By| {
+            let merged = merge(std::slice::from_ref(family), by, None);
+            merged.groups.iter().map(|group| group.process.as_ref().map(|process| process.pid)).collect::<Vec<_>>()
+        };
+        let [one, shared, anyones] = [with(1, 0, 1), with(2, MERGED, 1), with(0, MERGED, 0)];
+        assert_eq!(pids(&of(vec![one.clone(), shared, anyones.clone()], 2), By::Process), [Some(1), None]);
+        let alone = of(vec![one, anyones], 1);
+        assert_eq!(pids(&alone, By::Process), [Some(1), None]);
+        assert_eq!(pids(&alone, By::All), [Some(1)], "all are of the only one that there was");
+    }
+
     #[test]
     fn families_have_their_own_clock_and_what_hooks_cost_is_of_all() {
         let one = |hz: f64, inner: f64| {
