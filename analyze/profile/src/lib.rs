@@ -17,7 +17,7 @@
 //! exception has left. [`warnings`] are what a reader should know of it.
 //!
 //! Below all that: [`module`] and [`process`] (what is one), [`units`] and [`human`] (how numbers are written), [`demangle`] and
-//! [`short_name`], [`nearest`] ("did you mean"), [`timeline`], [`memory`], [`new_file`], [`progress`], [`varint`], `path_times`, `off_floor`, `cores`; and [`error`]
+//! [`short_name`], [`nearest`] ("did you mean"), [`timeline`], [`memory`], [`new_file`], [`progress`], [`varint`], `cores`; and [`error`]
 //! for those above.
 
 pub mod archive;
@@ -37,11 +37,9 @@ pub mod merge;
 pub mod module;
 pub mod nearest;
 pub mod new_file;
-mod off_floor;
 mod once;
 pub mod opened;
 pub mod pack;
-mod path_times;
 pub mod process;
 pub mod progress;
 pub mod run;

@@ -3,20 +3,29 @@
 //! A path's inclusive time is what was measured less the hooks' cost, and its own time is what that leaves beside the paths
 //! below it. The cost is an average: where hooks cost less than that, the paths below may seem to take more than there is.
 //! Then they are cut down to fit, those first whose times are the least certain; so the sum of all own times is what the
-//! outermost calls took, whose cost averages out best. Nothing is cut below what was off the processor, which the kernel tells. Where recursion was folded (deep recursion is, past a limit) calls on
-//! one path lie inside each other: there own times are measured less cost, none below nothing, and add up to the inclusive
-//! time of the outermost of them, which all are fitted to.
+//! outermost calls took, whose cost averages out best. Nothing is cut below what was off the processor, which the kernel tells.
+//! Where recursion was folded (deep recursion is, past a limit) calls on one path lie inside each other: there own times are measured
+//! less cost, none below nothing, and add up to the inclusive time of the outermost of them, which all are fitted to.
 //!
 //! A coroutine's outermost call lies below whatever resumed it first, and goes on longer: as it was measured, longer than anything inside
 //! that could. Such calls keep their time, and what is above them has it, too.
 
-use std::ops::Range;
+mod fit;
+mod folds;
+mod measured;
+mod off_floor;
+mod outlasting;
+mod path_times;
 
 use crate::cores::WORTH_ANOTHER_CORE;
-use crate::merge::{Group, Pairs, Part, PathId, Tree};
-use crate::off_floor::{OffFloor, OffFloors};
-pub use crate::path_times::{PathTimes, TimesList};
+use crate::merge::{Group, PathId, Tree};
 use crate::time::Time;
+use fit::{fit_below, fit_inside, fit_own, set_own};
+use folds::Folds;
+pub use measured::Measured;
+use off_floor::{OffFloor, OffFloors};
+use outlasting::{outlasts, recursion_outlasts};
+pub use path_times::{PathTimes, TimesList};
 
 /// Times of a tree's paths, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,12 +36,6 @@ pub struct Times {
     pub raw: TimesList,
     /// Whether a path leads to a recursion that is folded into one above it: its function is open while that goes on.
     pub is_on_cycle: Vec<bool>,
-}
-
-/// Gives a path another own time, which fits to others: it may belong there instead.
-fn set_own(times: &mut PathTimes, own: Time) {
-    times.own_error += (own - times.own).max(times.own - own);
-    times.own = own;
 }
 
 /// Corrects the times of a group's paths.
@@ -52,55 +55,6 @@ pub fn correct(group: &Group) -> Times {
         false => rayon::join(corrected, raw),
     };
     Times { corrected, raw, is_on_cycle: folds.is_on_cycle }
-}
-
-/// What was measured of a path; without the hooks' cost it may be less than nothing.
-#[derive(Clone, Copy)]
-pub struct Measured {
-    /// Of all its calls, without what they called.
-    pub own: Time,
-    inclusive: [Time; 2],
-    closed: Time,
-    /// How far off what was taken off for the hooks may be: its calls', wherever that is part of.
-    pub error: Time,
-    /// The same of what was taken off its own time: for its calls, and for those that it made.
-    own_error: Time,
-}
-
-impl Measured {
-    /// As it was measured.
-    #[inline]
-    pub fn of(tree: &Tree, path: PathId) -> Self {
-        let (own, inclusive, closed) = tree.paths.times(path);
-        Self { own, inclusive, closed, error: Time::ZERO, own_error: Time::ZERO }
-    }
-
-    /// Of its calls that are not inside a folded recursion, with all they called.
-    pub fn outermost(&self) -> Time {
-        self.inclusive[0]
-    }
-
-    /// Without what the hooks in it cost.
-    pub fn without_hooks(mut self, parts: &[Part], path: PathId) -> Self {
-        for part in parts {
-            let Some(pairs) = part.pairs(path) else { continue };
-            let cost = |pairs: &Pairs| Time::from_ns(pairs.cost(&part.costs));
-            self.own = self.own - cost(&pairs.own);
-            let inclusive = [cost(&pairs.inclusive[0]), cost(&pairs.inclusive[1])];
-            self.inclusive = [self.inclusive[0] - inclusive[0], self.inclusive[1] - inclusive[1]];
-            // Nearly always the same: where no call is open.
-            let closed = if pairs.closed.are(&pairs.inclusive[0]) { inclusive[0] } else { cost(&pairs.closed) };
-            self.closed = self.closed - closed;
-            let of_call = part.costs.error;
-            self.error += Time::from_ns(pairs.calls as f64 * of_call);
-            let cost_of_call = Pairs::of_calls(1).cost(&part.costs);
-            if cost_of_call > 0.0 {
-                let calls = pairs.own.cost(&part.costs) / cost_of_call;
-                self.own_error += Time::from_ns(calls.max(0.0) * of_call);
-            }
-        }
-        self
-    }
 }
 
 /// Times of all paths, from what was measured. `is_estimate`: it may not fit into the time of the path above.
@@ -201,41 +155,6 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
     times
 }
 
-/// Whether what lies directly below a path went on longer than it, so that some was on a coroutine's stack: by calls that were timed
-/// themselves, as others are estimates.
-fn outlasts(tree: &Tree, path: PathId) -> bool {
-    let paths = &tree.paths;
-    let (own, inclusive, _) = paths.times(path);
-    let slack = slack(inclusive[0]);
-    if own + slack >= Time::ZERO || paths.is_between(path) {
-        return false; // nearly always
-    }
-    tree.children(path).map(|child| timed(tree, child, paths.times(child).1[0])).sum::<Time>() > inclusive[0] + slack
-}
-
-/// The same of a folded recursion, in which calls go on longer than the outermost of them.
-fn recursion_outlasts(tree: &Tree, recursion: Range<usize>) -> bool {
-    let paths = &tree.paths;
-    let room = paths.times(recursion.start as PathId).1[0];
-    let ids = recursion.map(|id| id as PathId).filter(|&id| !paths.is_untimed(id));
-    !ids.clone().any(|id| paths.is_between(id))
-        && ids.map(|id| timed(tree, id, paths.times(id).0.at_least_zero())).sum::<Time>() > room + slack(room)
-}
-
-/// What of a path's time is of calls that were timed themselves.
-fn timed(tree: &Tree, path: PathId, time: Time) -> Time {
-    let calls = tree.paths.calls(path);
-    let timed = calls.saturating_sub(tree.paths.unbinned(path));
-    Time::from_ns(time.ns() * timed as f64 / calls.max(1) as f64)
-}
-
-/// What times may differ by without any coroutine: a call that is open as a calibration window ends has begun somewhere in that, and those
-/// that were left are closed by whoever finds them.
-fn slack(time: Time) -> Time {
-    const LONGEST_WINDOW_NS: f64 = 30e6;
-    Time::from_ns(LONGEST_WINDOW_NS + time.ns() / 16.0)
-}
-
 /// Sums over the paths below one.
 #[derive(Clone, Copy, Default)]
 struct Below {
@@ -259,143 +178,6 @@ impl Below {
         self.inclusive += other.inclusive;
         self.inside += other.inside;
         self.error += other.error;
-    }
-}
-
-/// Fits the paths directly below one into its time, which is final, and gives it what they leave.
-fn fit_below(children: &[usize], id: usize, floors: &OffFloors, times: &mut TimesList) {
-    let room = times.inclusive(id);
-    if children.is_empty() {
-        return times.change(id, |times| set_own(times, room));
-    }
-    shrink(times, children, room - floors.of(id).own, |child| floors.of(child).all);
-    let taken: Time = children.iter().map(|&child| times.inclusive(child)).sum();
-    times.change(id, |times| set_own(times, room - taken));
-}
-
-/// Makes times fit into a room, those first that are uncertain, and none shorter than it is known to be; what is cut off is uncertain,
-/// too.
-fn shrink(times: &mut TimesList, ids: &[usize], room: Time, least: impl Fn(usize) -> Time) {
-    let sum: Time = ids.iter().map(|&id| times.inclusive(id)).sum();
-    let mut excess = (sum - room).at_least_zero();
-    for at_most_the_error in [true, false] {
-        if excess == Time::ZERO {
-            return;
-        }
-        let most = |id: usize, times: &PathTimes| {
-            let most = (times.inclusive - least(id)).at_least_zero();
-            if at_most_the_error { most.min(times.error) } else { most }
-        };
-        let all: Time = ids.iter().map(|&id| most(id, &times.get(id))).sum();
-        let to_cut = excess.min(all);
-        for &id in ids {
-            let mut time = times.get(id);
-            let most = most(id, &time);
-            // Rounded up, so that nothing is left over.
-            let cut = if to_cut == all { most } else { (most - most.share(all - to_cut, all)).min(excess) };
-            time.inclusive = time.inclusive - cut;
-            time.error += cut;
-            times.set(id, &time);
-            excess = excess - cut;
-        }
-    }
-}
-
-/// Fits the own times in a folded recursion, and below it, into the inclusive time of its outermost calls.
-fn fit_own(recursion: Range<usize>, floors: &OffFloors, times: &mut TimesList) {
-    let head = recursion.start;
-    let room = times.inclusive(head);
-    let own = |times: &TimesList| recursion.clone().map(|id| times.get(id).own).sum::<Time>();
-    let sum = own(times);
-    if sum > room {
-        let off = floors.of(head).all;
-        for id in recursion.clone() {
-            let least = floors.of(id).own;
-            times.change(id, |times| set_own(times, least + (times.own - least).share(room - off, sum - off)));
-        }
-    }
-    let left = room - own(times);
-    times.change(head, |times| set_own(times, times.own + left));
-}
-
-/// Fits what was measured inside folded recursions into the time of the path above.
-fn fit_inside(tree: &Tree, folds: &Folds, recursion: Range<usize>, times: &mut TimesList) {
-    // Every path comes after the one above it, whose time is final by then.
-    let mut children: Vec<usize> = Vec::new();
-    for id in recursion {
-        children.clear();
-        children.extend(tree.children(id as PathId).map(|child| child as usize));
-        if children.is_empty() {
-            continue;
-        }
-        let above = times.get(id);
-        shrink(times, &children, above.inclusive, |_| Time::ZERO);
-        let room = if folds.is_head[id] { above.inclusive + above.inside } else { above.inside };
-        shrink_inside(times, &children, room);
-    }
-}
-
-/// Makes times inside a recursion fit into a room, each by its share; what is cut off is uncertain.
-fn shrink_inside(times: &mut TimesList, ids: &[usize], room: Time) {
-    let sum: Time = ids.iter().map(|&id| times.get(id).inside).sum();
-    if sum <= room {
-        return;
-    }
-    let mut left = room;
-    for &id in ids {
-        let mut time = times.get(id);
-        let fitting = time.inside.share(room, sum).min(left);
-        time.error += time.inside - fitting;
-        time.inside = fitting;
-        times.set(id, &time);
-        left = left - fitting;
-    }
-}
-
-/// Where recursion is folded.
-struct Folds {
-    /// The path's function calls itself somewhere below, and those calls' callees are counted here.
-    is_head: Vec<bool>,
-    /// The path lies below a head.
-    is_inside: Vec<bool>,
-    /// The path lies between a head and the recursive call.
-    is_on_cycle: Vec<bool>,
-}
-
-impl Folds {
-    fn of(tree: &Tree) -> Self {
-        let paths = &tree.paths;
-        let ids = 0..paths.len();
-        let parent = |id: usize| paths.parent(id as PathId).map(|parent| parent as usize);
-        let folded_into = |id: usize| paths.folded_into(id as PathId).map(|head| head as usize);
-        if !ids.clone().any(|id| folded_into(id).is_some() || paths.is_edge(id as PathId)) {
-            let none = || vec![false; paths.len()];
-            return Self { is_head: none(), is_inside: none(), is_on_cycle: none() };
-        }
-        let mut is_head = vec![false; paths.len()];
-        ids.clone().filter_map(folded_into).for_each(|head| is_head[head] = true);
-        let mut is_inside = vec![false; paths.len()];
-        let mut depths = vec![0u32; paths.len()];
-        for id in ids.clone() {
-            // Nor does anything say what a call lay in whose path gave way: some may lie in each other.
-            is_inside[id] = paths.is_edge(id as PathId);
-            if let Some(parent) = parent(id) {
-                is_inside[id] |= is_inside[parent] || is_head[parent];
-                depths[id] = depths[parent] + 1;
-            }
-        }
-        // The highest head that a recursion below leads back to.
-        let mut highest = vec![u32::MAX; paths.len()];
-        for id in ids.rev() {
-            if let Some(head) = folded_into(id) {
-                highest[id] = highest[id].min(depths[head]);
-            }
-            if let Some(parent) = parent(id) {
-                highest[parent] = highest[parent].min(highest[id]);
-            }
-        }
-        let is_on_cycle = highest.iter().zip(&depths).map(|(highest, depth)| highest < depth).collect();
-        Self { is_head, is_inside, is_on_cycle }
     }
 }
 

@@ -1,0 +1,105 @@
+//! Makes times fit into that of the path above, where what was taken off for hooks leaves them too long.
+
+use std::ops::Range;
+
+use super::folds::Folds;
+use super::off_floor::OffFloors;
+use super::path_times::{PathTimes, TimesList};
+use crate::merge::{PathId, Tree};
+use crate::time::Time;
+
+/// Gives a path another own time, which fits to others: it may belong there instead.
+pub fn set_own(times: &mut PathTimes, own: Time) {
+    times.own_error += (own - times.own).max(times.own - own);
+    times.own = own;
+}
+
+/// Fits the paths directly below one into its time, which is final, and gives it what they leave.
+pub fn fit_below(children: &[usize], id: usize, floors: &OffFloors, times: &mut TimesList) {
+    let room = times.inclusive(id);
+    if children.is_empty() {
+        return times.change(id, |times| set_own(times, room));
+    }
+    shrink(times, children, room - floors.of(id).own, |child| floors.of(child).all);
+    let taken: Time = children.iter().map(|&child| times.inclusive(child)).sum();
+    times.change(id, |times| set_own(times, room - taken));
+}
+
+/// Makes times fit into a room, those first that are uncertain, and none shorter than it is known to be; what is cut off is uncertain,
+/// too.
+fn shrink(times: &mut TimesList, ids: &[usize], room: Time, least: impl Fn(usize) -> Time) {
+    let sum: Time = ids.iter().map(|&id| times.inclusive(id)).sum();
+    let mut excess = (sum - room).at_least_zero();
+    for at_most_the_error in [true, false] {
+        if excess == Time::ZERO {
+            return;
+        }
+        let most = |id: usize, times: &PathTimes| {
+            let most = (times.inclusive - least(id)).at_least_zero();
+            if at_most_the_error { most.min(times.error) } else { most }
+        };
+        let all: Time = ids.iter().map(|&id| most(id, &times.get(id))).sum();
+        let to_cut = excess.min(all);
+        for &id in ids {
+            let mut time = times.get(id);
+            let most = most(id, &time);
+            // Rounded up, so that nothing is left over.
+            let cut = if to_cut == all { most } else { (most - most.share(all - to_cut, all)).min(excess) };
+            time.inclusive = time.inclusive - cut;
+            time.error += cut;
+            times.set(id, &time);
+            excess = excess - cut;
+        }
+    }
+}
+
+/// Fits the own times in a folded recursion, and below it, into the inclusive time of its outermost calls.
+pub fn fit_own(recursion: Range<usize>, floors: &OffFloors, times: &mut TimesList) {
+    let head = recursion.start;
+    let room = times.inclusive(head);
+    let own = |times: &TimesList| recursion.clone().map(|id| times.get(id).own).sum::<Time>();
+    let sum = own(times);
+    if sum > room {
+        let off = floors.of(head).all;
+        for id in recursion.clone() {
+            let least = floors.of(id).own;
+            times.change(id, |times| set_own(times, least + (times.own - least).share(room - off, sum - off)));
+        }
+    }
+    let left = room - own(times);
+    times.change(head, |times| set_own(times, times.own + left));
+}
+
+/// Fits what was measured inside folded recursions into the time of the path above.
+pub fn fit_inside(tree: &Tree, folds: &Folds, recursion: Range<usize>, times: &mut TimesList) {
+    // Every path comes after the one above it, whose time is final by then.
+    let mut children: Vec<usize> = Vec::new();
+    for id in recursion {
+        children.clear();
+        children.extend(tree.children(id as PathId).map(|child| child as usize));
+        if children.is_empty() {
+            continue;
+        }
+        let above = times.get(id);
+        shrink(times, &children, above.inclusive, |_| Time::ZERO);
+        let room = if folds.is_head[id] { above.inclusive + above.inside } else { above.inside };
+        shrink_inside(times, &children, room);
+    }
+}
+
+/// Makes times inside a recursion fit into a room, each by its share; what is cut off is uncertain.
+fn shrink_inside(times: &mut TimesList, ids: &[usize], room: Time) {
+    let sum: Time = ids.iter().map(|&id| times.get(id).inside).sum();
+    if sum <= room {
+        return;
+    }
+    let mut left = room;
+    for &id in ids {
+        let mut time = times.get(id);
+        let fitting = time.inside.share(room, sum).min(left);
+        time.error += time.inside - fitting;
+        time.inside = fitting;
+        times.set(id, &time);
+        left = left - fitting;
+    }
+}

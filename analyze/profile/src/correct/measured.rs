@@ -1,0 +1,56 @@
+//! What was measured of a path, and the same without what measuring cost.
+
+use crate::merge::{Pairs, Part, PathId, Tree};
+use crate::time::Time;
+
+/// What was measured of a path; without the hooks' cost it may be less than nothing.
+#[derive(Clone, Copy)]
+pub struct Measured {
+    /// Of all its calls, without what they called.
+    pub own: Time,
+    /// With what they called: of those that are not inside a folded recursion, and of those that are.
+    pub inclusive: [Time; 2],
+    /// The same of all that have ended.
+    pub closed: Time,
+    /// How far off what was taken off for the hooks may be: its calls', wherever that is part of.
+    pub error: Time,
+    /// The same of what was taken off its own time: for its calls, and for those that it made.
+    pub own_error: Time,
+}
+
+impl Measured {
+    /// As it was measured.
+    #[inline]
+    pub fn of(tree: &Tree, path: PathId) -> Self {
+        let (own, inclusive, closed) = tree.paths.times(path);
+        Self { own, inclusive, closed, error: Time::ZERO, own_error: Time::ZERO }
+    }
+
+    /// Of its calls that are not inside a folded recursion, with all they called.
+    pub fn outermost(&self) -> Time {
+        self.inclusive[0]
+    }
+
+    /// Without what the hooks in it cost.
+    #[inline]
+    pub fn without_hooks(mut self, parts: &[Part], path: PathId) -> Self {
+        for part in parts {
+            let Some(pairs) = part.pairs(path) else { continue };
+            let cost = |pairs: &Pairs| Time::from_ns(pairs.cost(&part.costs));
+            self.own = self.own - cost(&pairs.own);
+            let inclusive = [cost(&pairs.inclusive[0]), cost(&pairs.inclusive[1])];
+            self.inclusive = [self.inclusive[0] - inclusive[0], self.inclusive[1] - inclusive[1]];
+            // Nearly always the same: where no call is open.
+            let closed = if pairs.closed.are(&pairs.inclusive[0]) { inclusive[0] } else { cost(&pairs.closed) };
+            self.closed = self.closed - closed;
+            let of_call = part.costs.error;
+            self.error += Time::from_ns(pairs.calls as f64 * of_call);
+            let cost_of_call = Pairs::of_calls(1).cost(&part.costs);
+            if cost_of_call > 0.0 {
+                let calls = pairs.own.cost(&part.costs) / cost_of_call;
+                self.own_error += Time::from_ns(calls.max(0.0) * of_call);
+            }
+        }
+        self
+    }
+}
