@@ -23,7 +23,6 @@ APART void late(int n)
     sum++;
 }
 #else
-static volatile int sum;
 static int may_wait;
 
 __attribute__((noinline, no_instrument_function)) static void wait_a_moment(void)
@@ -32,34 +31,14 @@ __attribute__((noinline, no_instrument_function)) static void wait_a_moment(void
     nanosleep(&moment, NULL);
 }
 
-#define NEXT(level)                                 \
-    switch (n & 3) {                                \
-    case 0: level##_0(n >> 2); break;               \
-    case 1: level##_1(n >> 2); break;               \
-    case 2: level##_2(n >> 2); break;               \
-    default: level##_3(n >> 2);                     \
-    }                                               \
-    sum++;
-#define FUNCTION(level, which, next) \
-    APART static void level##_##which(unsigned n) { sum += which + (int)n; next }
-#define LEVEL(level, next) \
-    FUNCTION(level, 0, next) FUNCTION(level, 1, next) FUNCTION(level, 2, next) FUNCTION(level, 3, next)
-
-LEVEL(nine, if (may_wait) wait_a_moment();)
-LEVEL(eight, NEXT(nine))
-LEVEL(seven, NEXT(eight))
-LEVEL(six, NEXT(seven))
-LEVEL(five, NEXT(six))
-LEVEL(four, NEXT(five))
-LEVEL(three, NEXT(four))
-LEVEL(two, NEXT(three))
-LEVEL(one, NEXT(two))
+#define AT_THE_END if (may_wait) wait_a_moment();
+#include "numbered-paths.h"
 
 int main(int argc, char **argv)
 {
-    for (unsigned n = 0; n < 1 << 18; n++) {
+    for (unsigned n = 0; n < PATHS; n++) {
         may_wait = argc > 2 && n % 10 == 0;
-        NEXT(one)
+        numbered_path(n);
     }
     void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
     void (*late)(int) = library ? (void (*)(int))dlsym(library, "late") : NULL;

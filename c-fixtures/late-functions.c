@@ -2,38 +2,14 @@
  *
  *   cc -g -finstrument-functions -o late-functions late-functions.c
  *
- *   late-functions    1,048,576 call paths of ten levels, each met once; then each of 1,536 functions twenty times, which take from
+ *   late-functions    262,144 call paths, each met once; then each of 1,536 functions twenty times, which take from
  *                     nothing to some microseconds. Each calls `leaf` */
 
 #define APART __attribute__((noinline))
 
-static volatile int sum;
+#include "numbered-paths.h"
 
 APART static void leaf(void) { sum++; }
-
-#define NEXT(level)                                 \
-    switch (n & 3) {                                \
-    case 0: level##_0(n >> 2); break;               \
-    case 1: level##_1(n >> 2); break;               \
-    case 2: level##_2(n >> 2); break;               \
-    default: level##_3(n >> 2);                     \
-    }                                               \
-    sum++;
-#define PART(level, which, next) \
-    APART static void level##_##which(unsigned n) { sum += which + (int)n; next }
-#define LEVEL(level, next) \
-    PART(level, 0, next) PART(level, 1, next) PART(level, 2, next) PART(level, 3, next)
-
-LEVEL(ten, )
-LEVEL(nine, NEXT(ten))
-LEVEL(eight, NEXT(nine))
-LEVEL(seven, NEXT(eight))
-LEVEL(six, NEXT(seven))
-LEVEL(five, NEXT(six))
-LEVEL(four, NEXT(five))
-LEVEL(three, NEXT(four))
-LEVEL(two, NEXT(three))
-LEVEL(one, NEXT(two))
 
 /* Each of the 1,536 is told by the five figures behind its name. */
 #define LATE(name)                               \
@@ -55,7 +31,7 @@ ALL(LATE)
 
 APART static void paths(void)
 {
-    for (unsigned n = 0; n < 1 << 20; n++) { NEXT(one) }
+    for (unsigned n = 0; n < PATHS; n++) numbered_path(n);
 }
 
 int main(void)

@@ -283,3 +283,17 @@ fn where_it_is_not_to_be_looked_at_nothing_is_told() {
         assert_unknown(&document, &report);
     });
 }
+
+/// What others had the processor for while the recorder made a path, or waited for a disk that it be made room for, was told as the
+/// calls'. Here it makes them a good part of the time.
+#[needs(perf_events)]
+#[test]
+fn what_the_recorder_is_off_while_it_makes_paths_is_no_calls() {
+    each_build("preempted.c", |program| {
+        let recorded = program.record().args(&["100000", "paths"]).with_output_of_its_own().run();
+        let waited: f64 = recorded.stdout.trim().parse().unwrap();
+        let told: f64 =
+            recorded.report().functions.iter().map(|function| function.spent.self_preempted_ns.unwrap()).sum();
+        assert!(told < 0.9 * waited, "{told} of {waited}");
+    });
+}

@@ -11,9 +11,10 @@
 //! An entry hook looks after it has read the clock, and an exit hook before: so what a switch in the middle of a hook takes is
 //! off on the path whose time has it, but for an instruction or two.
 //!
-//! While the recorder does something rare for itself, which is no part of any call's time, it may be switched out, too. Then that
-//! stays part of the call's time ([`crate::spent`]), and what it was off is told of it. A stretch of calls that are only noted ([`crate::ring`]) ends where the thread was switched out: where it has come
-//! to is known then.
+//! While the recorder does something rare for itself, which is no part of any call's time, it may be switched out, too: it may wait
+//! for a disk. What it was off while it made a path is in no call's time either. Of what else is rare, that stays part of the
+//! call's time ([`crate::spent`]), and what it was off is told of it. A stretch of calls that are only noted ([`crate::ring`]) ends
+//! where the thread was switched out: where it has come to is known then.
 //!
 //! Where the kernel cannot be asked, or not any more, the arena says so, and the reader tells no times on the processor at all.
 //! Of a `vfork` child's calls, which are its parent's, nothing is known but that the parent waits.
@@ -118,6 +119,16 @@ fn switches_since(thread: &Thread) -> [u64; 2] {
 /// The state must be [`crate::busy`], or not yet be seen by its hooks.
 pub fn skip(thread: &Thread) {
     take(thread);
+}
+
+/// What the thread was off while the recorder did something rare for itself, all that it was off since it was last asked, is in no call's
+/// time. Not where a signal handler has made calls meanwhile: some of it may be theirs.
+///
+/// The state must be [`crate::busy`].
+pub fn leave_out(thread: &Thread, spent: &Spent) {
+    if thread.is_switched() && spent.is_recorders(thread) {
+        take(thread);
+    }
 }
 
 /// Says in the arena how long the thread was off so far.

@@ -190,6 +190,7 @@ unsafe fn new_path(
         };
     }
     let node = recycle::child(thread, parent, function, site, hook);
+    off_cpu::leave_out(thread, &spent);
     busy.end(spent);
     node
 }

@@ -36,6 +36,11 @@ impl Spent {
         self.began
     }
 
+    /// Whether no signal handler has made calls meanwhile.
+    pub fn is_recorders(&self, thread: &Thread) -> bool {
+        thread.count.get() == self.calls
+    }
+
     /// Takes it off all open calls.
     pub fn end(self, thread: &Thread) {
         self.end_before(thread, 0);
@@ -43,6 +48,6 @@ impl Spent {
 
     /// The same where so many ticks more are about to be spent. Says whether it was taken off.
     pub fn end_before(self, thread: &Thread, to_come: u64) -> bool {
-        thread.count.get() == self.calls && thread.forget_time_but(self.began, self.forgotten, to_come)
+        self.is_recorders(thread) && thread.forget_time_but(self.began, self.forgotten, to_come)
     }
 }
