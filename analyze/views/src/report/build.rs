@@ -203,6 +203,8 @@ impl Builder<'_, '_> {
             )
         });
         let spent = spent.filter_map(|spent| Some([spent.self_cpu_ns?, spent.self_wait_ns?]));
+        // Of calls that were only counted nothing is known but that.
+        rows.iter_mut().filter(|row| row.are_only_counted).for_each(Function::forget_times);
         let all_self_spent_ns = spent.reduce(|[cpu, wait], [more_cpu, more_wait]| [cpu + more_cpu, wait + more_wait]);
         Report {
             subject,
@@ -342,6 +344,7 @@ impl Builder<'_, '_> {
             line: line.as_ref().map(|line| line.line),
             root: name.is_root,
             calls: function.calls,
+            are_only_counted: function.calls > 0 && function.without_times >= function.calls,
             open: function.open(),
             open_ns: function.so_far.min(sums.total).ns(),
             open_bound: function.bound.filter(|_| function.open() > 0),

@@ -106,6 +106,9 @@ pub struct Function {
     pub root: bool,
     /// Calls entered.
     pub calls: u64,
+    /// Whether nothing is known of them but how many there are: they were counted by function only.
+    #[serde(skip)]
+    pub are_only_counted: bool,
     /// Calls not yet returned.
     pub open: u64,
     /// What the total has, at most, of calls not yet returned.

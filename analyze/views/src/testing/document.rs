@@ -85,6 +85,7 @@ fn function(name: &str, address: u64, calls: u64) -> Function {
         line: Some(7),
         root: false,
         calls,
+        are_only_counted: false,
         open: 0,
         open_ns: 0.0,
         open_bound: None,
