@@ -237,7 +237,9 @@ impl<'a, 'f> Calls<'a, 'f> {
                 unrecorded: None,
             };
         }
-        let mut via = caller.and_then(|caller| self.between(caller, site));
+        // Where a call does not return, what it would return to may be another function's first instruction.
+        let call = Place { address: site.address.saturating_sub(1), ..site };
+        let mut via = caller.and_then(|caller| self.between(caller, call));
         let kind = match self.symbols.call_before(site) {
             CallForm::Plt => CallKind::Plt,
             CallForm::Indirect => CallKind::Indirect,
@@ -258,7 +260,7 @@ impl<'a, 'f> Calls<'a, 'f> {
         };
         let unrecorded = match caller {
             Some(_) => None,
-            None => self.name(site, self.symbols.enclosing(site).unwrap_or_default()),
+            None => self.name(site, self.symbols.enclosing(call).unwrap_or_default()),
         };
         Call { site, probe: Probe::Call, kind, via, into: None, unrecorded }
     }

@@ -92,7 +92,9 @@ impl Symbols<'_> {
             _ => None,
         });
         let places: BTreeSet<u64> = asked.addresses.iter().copied().chain(targets).collect();
-        let around = places.iter().filter_map(|&address| self.enclosing(at(address))).map(|symbol| symbol.address);
+        // A call that does not return lies before what its return address may be another function's first instruction of.
+        let around = places.iter().flat_map(|&address| [address, address.saturating_sub(1)]);
+        let around = around.filter_map(|address| self.enclosing(at(address))).map(|symbol| symbol.address);
         let around: BTreeSet<u64> = around.collect();
         let starts: BTreeSet<u64> = places.iter().copied().chain(around.iter().copied()).collect();
         let code = |start: &u64| (*start, self.fingerprint(at(*start)));

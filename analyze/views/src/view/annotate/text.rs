@@ -25,10 +25,11 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
             writeln!(out)?;
         }
         writeln!(out, "{}", strong(&title(&report.subject), screen))?;
-        for line in lines(document, report, screen) {
+        let lines = lines(document, report, screen);
+        for line in &lines {
             writeln!(out, "{line}")?;
         }
-        for line in footer(&report.subject, document.raw).into_iter().chain(disturbed(&report.subject)) {
+        for line in footer(&report.subject, document.raw, &lines).into_iter().chain(disturbed(&report.subject)) {
             writeln!(out, "{}", dim(&line, screen))?;
         }
     }

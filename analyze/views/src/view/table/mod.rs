@@ -36,11 +36,11 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
             Layout::Roots => roots::lines(document, report, screen),
             Layout::Timelines => timelines::lines(document, report, screen),
         };
-        for line in lines {
+        for line in &lines {
             writeln!(out, "{line}")?;
         }
         let preempted = disturbed(&report.subject).map(|what| format!("{what}: see --sort self-cpu"));
-        for line in footer(&report.subject, document.raw).into_iter().chain(preempted) {
+        for line in footer(&report.subject, document.raw, &lines).into_iter().chain(preempted) {
             writeln!(out, "{}", dim(&line, screen))?;
         }
     }
@@ -99,8 +99,8 @@ pub(super) fn sums(
     sums
 }
 
-/// What was taken off, and what could not be told.
-pub(super) fn footer(subject: &Subject, raw: bool) -> Vec<String> {
+/// What was taken off, what could not be told, and what the marks in what is shown mean.
+pub(super) fn footer(subject: &Subject, raw: bool, shown: &[String]) -> Vec<String> {
     let overhead: &Overhead = &subject.overhead;
     let cost = time(overhead.inner_ns + overhead.outer_ns);
     let mut lines = Vec::new();
@@ -123,7 +123,7 @@ pub(super) fn footer(subject: &Subject, raw: bool) -> Vec<String> {
     if subject.folded_calls > 0 {
         lines.push("  they and their hooks are in their callers' times".to_owned());
     }
-    lines.extend(subject.open_bounds.iter().filter_map(|&bound| open::note(bound)));
+    lines.extend(subject.open_bounds.iter().filter_map(|&bound| open::note(bound, shown)));
     lines
 }
 

@@ -16,8 +16,8 @@ pub fn entered_before(what: Option<&str>) -> Option<String> {
     })
 }
 
-/// What the mark says, if there is one.
-pub fn note(bound: Bound) -> Option<String> {
+/// What the mark says, if there is one in what is shown.
+pub fn note(bound: Bound, shown: &[String]) -> Option<String> {
     let says = match bound {
         Bound::SeenEnded => "open when their process ended without a word: they last until it was seen to end",
         Bound::LastSign => {
@@ -25,7 +25,7 @@ pub fn note(bound: Bound) -> Option<String> {
         }
         Bound::Running | Bound::Exited => return None,
     };
-    mark(bound).map(|mark| format!("{mark} {says}"))
+    mark(bound).filter(|&mark| shown.iter().any(|line| line.contains(mark))).map(|mark| format!("{mark} {says}"))
 }
 
 fn mark(bound: Bound) -> Option<char> {

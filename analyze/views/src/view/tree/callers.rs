@@ -36,27 +36,25 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         writeln!(out, "{}", strong(&title(&tree.subject), screen))?;
         let guides = Guides::of(document, tree, screen, 3);
         let tops = tree.nodes.iter().enumerate().filter(|(_, node)| node.parent.is_none());
-        let mut is_empty = true;
+        let mut lines = Vec::new();
         for (top, node) in tops {
-            is_empty = false;
-            writeln!(out)?;
-            for line in heading(document, tree, node, screen) {
-                writeln!(out, "{line}")?;
-            }
-            writeln!(out)?;
+            lines.push(String::new());
+            lines.extend(heading(document, tree, node, screen));
+            lines.push(String::new());
             let mut rows: Vec<Row> = (top + 1..guides.ends[top]).map(|id| row(document, tree, id, &guides)).collect();
             rows.extend(rest(node));
             let grid = Grid { columns: COLUMNS.to_vec(), name_title: "caller", least_name: LEAST_NAME, rows };
-            for line in grid.lines(screen) {
-                writeln!(out, "{line}")?;
-            }
+            lines.extend(grid.lines(screen));
         }
-        if is_empty {
-            writeln!(out, "  it was not called")?;
+        if lines.is_empty() {
+            lines.push("  it was not called".to_owned());
+        }
+        for line in &lines {
+            writeln!(out, "{line}")?;
         }
         let folded = tree.has_folded_recursion.then(|| FOLDED.to_owned());
         let notes = kind_of_time(document, tree, "mean is").into_iter().chain(folded);
-        for line in footer(&tree.subject, document.raw).into_iter().chain(notes) {
+        for line in footer(&tree.subject, document.raw, &lines).into_iter().chain(notes) {
             writeln!(out, "{}", dim(&line, screen))?;
         }
     }

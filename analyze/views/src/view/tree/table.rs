@@ -43,7 +43,7 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
             writeln!(out, "{line}")?;
         }
         let has_p99 = lines.get(1).is_some_and(|header| header.contains("p99"));
-        for line in footer(&tree.subject, document.raw).into_iter().chain(notes(document, tree, has_p99)) {
+        for line in footer(&tree.subject, document.raw, &lines).into_iter().chain(notes(document, tree, has_p99)) {
             writeln!(out, "{}", dim(&line, screen))?;
         }
     }
