@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Program, Recording, assert_same_counts, each_build, parse_counts, warn};
+use serde_json::Value;
 
 const CARVED: &str = "
     1 main
@@ -330,4 +331,32 @@ fn assert_all_ticks(recording: Recording<'_>, stack: &str, length: &str) -> (u64
     assert_eq!(below + 1, report.calls, "{stack}: only main has no caller");
     assert_eq!((report.unwound, report.lost_calls, report.open()), (0, 0, [].into()), "{stack}");
     (ticks, rounds)
+}
+
+/// In a forked child those that were suspended seemed to have been called by each other, outside of what had resumed them.
+#[test]
+fn coroutines_that_are_suspended_in_a_fork_stay_below_what_resumed_them() {
+    each_build("forked-coroutines.c", |program| {
+        for windows in ["131072", "1", "3"] {
+            let recorded = program.record().set("WINDOWS", windows).run();
+            let output = recorded.diytrace(&["tree", "--format", "json", "--min-percent", "0", "--by", "process"]);
+            let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let trees = document["trees"].as_array().unwrap();
+            assert_eq!(trees.len(), 2);
+            for tree in trees {
+                let nodes = tree["nodes"].as_array().unwrap();
+                let parent =
+                    |node: &Value| node["parent"].as_u64().map(|parent| nodes[parent as usize]["name"].clone());
+                let callers =
+                    |name: &str| nodes.iter().filter(|node| node["name"] == name).map(parent).collect::<Vec<_>>();
+                for (callee, caller) in [("entry", "resume"), ("yield", "entry"), ("resume", "main")] {
+                    let found = callers(callee);
+                    assert!(
+                        !found.is_empty() && found.iter().all(|found| *found == Some(caller.into())),
+                        "{callee}: {found:?} {windows}"
+                    );
+                }
+            }
+        }
+    });
 }

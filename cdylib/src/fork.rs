@@ -14,6 +14,7 @@ use crate::switches;
 use crate::thread::Thread;
 use core::ffi::c_void;
 use core::ptr;
+use profile::Ref;
 use profile::node::{ROOT, SKIPPED, flag, mark};
 
 type Handler = extern "C" fn();
@@ -86,8 +87,9 @@ fn each_frame(thread: &Thread, mut each: impl FnMut(*mut Frame, bool)) {
 }
 
 /// The frame of the call that has made one. Where calls on other stacks lie between, as coroutines are suspended there, it is the next one
-/// on its own stack; and the first on another than the thread's own was made by whoever switched to it.
-unsafe fn caller_of(thread: &Thread, frame: *const Frame, is_indexed: bool) -> *const Frame {
+/// on its own stack; and the first on another than the thread's own was made by whoever switched to it: the one below, if none has been
+/// suspended since. Whether it is such a first one.
+unsafe fn caller_of(thread: &Thread, frame: *const Frame, is_indexed: bool) -> (*const Frame, bool) {
     // SAFETY: frames from the bottom up to the caller's are there.
     unsafe {
         let (sp, below, bottom) = ((*frame).sp, frame.sub(1), thread.bottom.get().cast_const());
@@ -102,9 +104,55 @@ unsafe fn caller_of(thread: &Thread, frame: *const Frame, is_indexed: bool) -> *
             }
         };
         match caller == bottom && !stack::is_on_own(thread, sp) {
-            true => below,
-            false => caller,
+            true => (below, true),
+            false => (caller, false),
         }
+    }
+}
+
+/// Where the first call on a coroutine's stack was made from, as its node has it in whichever arena: whoever switched there may have
+/// returned since. `None` if that is not known.
+unsafe fn made_from(thread: &Thread, frame: &Frame) -> Option<Ref> {
+    if frame.position == NOTED || frame.node <= ROOT {
+        return None;
+    }
+    // SAFETY: the caller's frame, whose node is in the mapping.
+    unsafe {
+        let node = thread.node(frame.node);
+        let (function, site, _) = node::who(node);
+        ((function, site) == (frame.function, frame.site)).then(|| same_path(thread, (*node).parent)).flatten()
+    }
+}
+
+/// The position in the thread's own arena that a path of another is, made if need be.
+unsafe fn same_path(thread: &Thread, path: Ref) -> Option<Ref> {
+    /// Whatever lies deeper, a hook may not take for ever.
+    const DEEPEST: usize = 256;
+    if path::is_own(thread, path) {
+        return Some(path);
+    }
+    // SAFETY: nodes of any arena stay in the file, and lead to others above them.
+    unsafe {
+        let above = |levels: usize| (0..levels).fold(path, |node, _| (*thread.node(node)).parent);
+        let mut levels = 0;
+        let mut node = path;
+        while node > ROOT && levels < DEEPEST {
+            (node, levels) = ((*thread.node(node)).parent, levels + 1);
+        }
+        if node != ROOT {
+            return None;
+        }
+        let mut position = ROOT;
+        for level in (0..levels).rev() {
+            let node = thread.node(above(level));
+            if (*node).flags & (flag::FOLDED | flag::EDGE | flag::OTHERS) as u16 != 0 {
+                return None; // of several paths
+            }
+            let (function, site, _) = node::who(node);
+            let made = path::child(thread, position, function, site, node::full_hook(thread.base, node))?;
+            position = node::position(thread.base, made, thread.node(made));
+        }
+        Some(position)
     }
 }
 
@@ -114,12 +162,14 @@ unsafe fn inherit_frame(thread: &Thread, frame: *mut Frame, is_indexed: bool) {
         if (*frame).position == 0 {
             return; // its enter hook was interrupted by the signal handler that forked, and goes on by itself
         }
-        let mut below = &*caller_of(thread, frame, is_indexed);
-        let frame = &mut *frame;
+        let (below, is_first) = caller_of(thread, frame, is_indexed);
+        let (mut below, frame) = (&*below, &mut *frame);
+        let made_from = if is_first { made_from(thread, frame) } else { None };
         while below.position == 0 && ptr::from_ref(below) > thread.bottom.get() {
             below = &*ptr::from_ref(below).sub(1);
         }
-        let position = if below.position == 0 { ROOT } else { below.position };
+        let position = made_from.unwrap_or(if below.position == 0 { ROOT } else { below.position });
+        let inside = if made_from.is_some() { frame.bits & bits::SLOT } else { below.inside };
         let was_noted = frame.position == NOTED;
         let is_skipped = match was_noted {
             true => position == SKIPPED && !thread.is_root(frame.function),
@@ -136,7 +186,7 @@ unsafe fn inherit_frame(thread: &Thread, frame: *mut Frame, is_indexed: bool) {
             (frame.node, frame.position, frame.bits) = (0, SKIPPED, bits::UNTIMED);
             return;
         };
-        if below.inside & bits::SLOT != 0 && !extension::ensure(thread, node) {
+        if inside & bits::SLOT != 0 && !extension::ensure(thread, node) {
             (frame.node, frame.position, frame.bits) = (0, SKIPPED, bits::UNTIMED);
             return;
         }
@@ -148,14 +198,14 @@ unsafe fn inherit_frame(thread: &Thread, frame: *mut Frame, is_indexed: bool) {
             true => (*record).flags & flag::UNTIMED as u16 == 0,
             false => frame.bits & (bits::UNTIMED | bits::COUNTED) == 0,
         };
-        frame.bits = below.inside | if is_timed { bits::INHERITED } else { bits::UNTIMED };
-        frame.inside = below.inside | (*record).flags as u8 & bits::SLOT;
+        frame.bits = inside | if is_timed { bits::INHERITED } else { bits::UNTIMED };
+        frame.inside = inside | (*record).flags as u8 & bits::SLOT;
         frame.start = thread.last.get();
         frame.count = thread.count.get();
         if frame.bits & bits::UNTIMED == 0 {
-            (*node::slot(thread.base, record, below.inside)).mark =
+            (*node::slot(thread.base, record, inside)).mark =
                 thread.last.get() & !mark::BITS | mark::OPEN | mark::INHERITED;
-            if below.inside & bits::SLOT == 0 {
+            if inside & bits::SLOT == 0 {
                 frame.bits |= ((*record).flags as u8 & flag::ROOT as u8) << 2;
             }
         }
