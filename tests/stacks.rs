@@ -343,6 +343,15 @@ fn coroutines_that_are_suspended_in_a_fork_stay_below_what_resumed_them() {
             let document: Value = serde_json::from_slice(&output.stdout).unwrap();
             let trees = document["trees"].as_array().unwrap();
             assert_eq!(trees.len(), 2);
+            let open = |tree: &Value| {
+                let nodes = tree["nodes"].as_array().unwrap();
+                nodes
+                    .iter()
+                    .filter(|node| node["name"] == "entry")
+                    .map(|node| node["open"].as_u64().unwrap())
+                    .sum::<u64>()
+            };
+            assert_eq!(trees.iter().map(open).max(), Some(3), "one path has all three");
             for tree in trees {
                 let nodes = tree["nodes"].as_array().unwrap();
                 let parent =

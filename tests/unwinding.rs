@@ -304,3 +304,14 @@ fn counts(stdout: &str) -> (u64, u64) {
     let (ticks, works) = stdout.trim().split_once(' ').unwrap();
     (ticks.parse().unwrap(), works.parse().unwrap())
 }
+
+/// What it would return to is another function's first instruction, and that was said to have made the call.
+#[test]
+fn a_call_that_does_not_return_is_made_by_the_function_that_it_ends() {
+    each_build("noreturn-callee.c", |program| {
+        let report = program.record().arg("1000").run().report();
+        let call = report.function("attempt").callee("thrower");
+        assert_eq!((call.calls, call.via.as_deref()), (1000, None));
+        assert_eq!(report.function("main").callee("next").calls, 1000);
+    });
+}

@@ -237,10 +237,15 @@ impl<'a, 'f> Calls<'a, 'f> {
                 unrecorded: None,
             };
         }
-        // Where a call does not return, what it would return to may be another function's first instruction.
-        let call = Place { address: site.address.saturating_sub(1), ..site };
+        let form = self.symbols.call_before(site);
+        // Where a call does not return, what it would return to may be another function's first instruction. But a coroutine begins as
+        // if it had been called from where it is to return to.
+        let call = match form {
+            CallForm::Unknown => site,
+            _ => Place { address: site.address.saturating_sub(1), ..site },
+        };
         let mut via = caller.and_then(|caller| self.between(caller, call));
-        let kind = match self.symbols.call_before(site) {
+        let kind = match form {
             CallForm::Plt => CallKind::Plt,
             CallForm::Indirect => CallKind::Indirect,
             CallForm::Direct(target) => {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use diytrace_format::node::flag;
 
+use super::open::tell_open;
 use super::{Aside, CallTree, CallTrees, Fold, Function, Node, NodeId, NodeTimes, Site, SiteId};
 use crate::subject::{clock, subject};
 use diytrace_profile::correct::{PathTimes, correct};
@@ -158,6 +159,9 @@ impl Builder<'_, '_> {
         // Most of this is to wait for new memory.
         let mut nodes: Vec<Node> = places.par_iter().enumerate().map(node).collect();
         sum_up(&mut nodes);
+        if self.inside.is_none() {
+            tell_open(&mut nodes, &functions);
+        }
         let aside = edges.iter().filter(|_| self.inside.is_none()).map(|edge| {
             let mut node = node((0, edge));
             for (sums, times) in [(&mut node.corrected, &times.corrected), (&mut node.raw, &times.raw)] {

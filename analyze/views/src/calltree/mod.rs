@@ -12,6 +12,7 @@
 //! node, times are those of all levels together.
 
 mod build;
+mod open;
 
 use std::collections::BTreeMap;
 
