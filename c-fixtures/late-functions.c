@@ -29,14 +29,14 @@ APART static void leaf(void) { sum++; }
 
 ALL(LATE)
 
-APART static void paths(void)
+APART static void fill_profile(void)
 {
     for (unsigned n = 0; n < PATHS; n++) numbered_path(n);
 }
 
 int main(void)
 {
-    paths();
+    fill_profile();
     for (int n = 0; n < 20; n++) { ALL(CALL) }
     return 0;
 }
