@@ -126,9 +126,10 @@ fn text(document: &Document, report: &Report, function: &Function, column: Colum
     let known = |error_ns: f64| if document.raw { 0.0 } else { error_ns };
     let error = known(function.total_error_ns);
     match (column, column.value(function)) {
-        (Column::Total | Column::Self_, value) if function.are_only_counted => none(value).to_owned(),
         (Column::SelfShare | Column::TotalShare, _) if function.are_only_counted => String::new(),
-        (Column::Error | Column::TotalRaw | Column::SelfRaw, value) if function.are_only_counted => {
+        (Column::Total | Column::Self_ | Column::Error | Column::TotalRaw | Column::SelfRaw, value)
+            if function.are_only_counted =>
+        {
             none(value).to_owned()
         }
         (Column::Total, _) => resolved(function.total_ns, error),

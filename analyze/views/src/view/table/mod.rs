@@ -183,6 +183,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn calls_that_were_only_counted_have_no_time() {
+        let mut document = document(&[]);
+        let function = &mut document.reports[0].functions[0];
+        function.are_only_counted = true;
+        let name = function.name.clone();
+        let text = written(&document, 200);
+        let row = text.lines().find(|line| line.contains(&name)).unwrap();
+        assert_eq!((row.matches('–').count(), row.contains('%')), (2, false), "{row}");
+    }
+
+    #[test]
+    fn marks_are_explained_where_they_are_shown() {
+        let mut document = document(&[]);
+        document.reports[0].subject.open_bounds.insert(Bound::LastSign);
+        let explains = |text: &str| text.contains("† open when");
+        assert!(!explains(&written(&document, 200)));
+        let function = &mut document.reports[0].functions[0];
+        (function.open, function.open_bound) = (1, Some(Bound::LastSign));
+        assert!(explains(&written(&document, 200)));
+    }
+
     /// A run beside others, whose largest self times were where the kernel had switched it out, told nothing of that.
     #[test]
     fn what_others_had_the_processor_for_is_told_where_it_decides_what_is_on_top() {
