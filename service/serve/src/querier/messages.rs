@@ -3,7 +3,8 @@
 //! texts.
 
 use prost::Message;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Which types of profiles there are in a time, in milliseconds since 1970.
 #[derive(Clone, PartialEq, Message, Serialize, Deserialize)]
@@ -97,6 +98,16 @@ pub struct SelectSeriesRequest {
     /// In seconds.
     #[prost(double, tag = "6")]
     pub step: f64,
+    /// 0: sums.
+    #[prost(int32, tag = "7")]
+    #[serde(deserialize_with = "aggregation")]
+    pub aggregation: i32,
+    #[prost(message, optional, tag = "8")]
+    pub stack_trace_selector: Option<StackTraceSelector>,
+    /// Only so many series, those of the greatest sums; 0: all.
+    #[prost(int64, tag = "9")]
+    #[serde(with = "text")]
+    pub limit: i64,
 }
 
 #[derive(Clone, PartialEq, Message, Serialize, Deserialize)]
@@ -152,7 +163,42 @@ pub struct SelectMergeStacktracesRequest {
     #[prost(int64, tag = "5")]
     #[serde(with = "text")]
     pub max_nodes: i64,
+    /// 0 and 1: a flame graph.
+    #[prost(int32, tag = "6")]
+    #[serde(deserialize_with = "format")]
+    pub format: i32,
+    #[prost(message, optional, tag = "7")]
+    pub stack_trace_selector: Option<StackTraceSelector>,
+    #[prost(string, repeated, tag = "8")]
+    pub profile_id_selector: Vec<String>,
+    #[prost(string, repeated, tag = "10")]
+    pub trace_id_selector: Vec<String>,
+    #[prost(string, repeated, tag = "11")]
+    pub span_selector: Vec<String>,
 }
+
+/// Only stacks that begin so, or that one is to optimize by.
+#[derive(Clone, PartialEq, Message, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct StackTraceSelector {
+    #[prost(message, repeated, tag = "1")]
+    pub call_site: Vec<Location>,
+    #[prost(message, optional, tag = "2")]
+    #[serde(rename = "goPgo")]
+    pub go_pgo: Option<GoPgo>,
+}
+
+#[derive(Clone, PartialEq, Message, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Location {
+    #[prost(string, tag = "1")]
+    pub name: String,
+}
+
+/// Whatever it says.
+#[derive(Clone, PartialEq, Message, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GoPgo {}
 
 #[derive(Clone, PartialEq, Message, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -183,6 +229,26 @@ pub struct Level {
     #[prost(int64, repeated, tag = "1")]
     #[serde(with = "texts")]
     pub values: Vec<i64>,
+}
+
+/// A value of an enumeration, which JSON has by its name or by its number.
+fn named<'a, D: Deserializer<'a>>(from: D, names: &[&str]) -> Result<i32, D::Error> {
+    match text::Either::deserialize(from)? {
+        text::Either::Number(number) => i32::try_from(number).map_err(Error::custom),
+        text::Either::Text(name) => (0..)
+            .zip(names)
+            .find_map(|(number, known)| (*known == name).then_some(number))
+            .ok_or_else(|| Error::custom(format!("`{name}` is none of {}", names.join(", ")))),
+    }
+}
+
+fn aggregation<'a, D: Deserializer<'a>>(from: D) -> Result<i32, D::Error> {
+    named(from, &["TIME_SERIES_AGGREGATION_TYPE_SUM", "TIME_SERIES_AGGREGATION_TYPE_AVERAGE"])
+}
+
+fn format<'a, D: Deserializer<'a>>(from: D) -> Result<i32, D::Error> {
+    let of = ["UNSPECIFIED", "FLAMEGRAPH", "TREE", "DOT", "PPROF"].map(|name| format!("PROFILE_FORMAT_{name}"));
+    named(from, &of.each_ref().map(String::as_str))
 }
 
 /// 64-bit numbers, as texts; numbers are read, too.

@@ -9,6 +9,7 @@ mod messages;
 mod selector;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use axum::body::Bytes;
@@ -28,7 +29,7 @@ use flame::Flame;
 use messages::{
     LabelNamesRequest, LabelPair, LabelValuesRequest, NamesResponse, Point, ProfileType, ProfileTypesRequest,
     ProfileTypesResponse, SelectMergeStacktracesRequest, SelectMergeStacktracesResponse, SelectSeriesRequest,
-    SelectSeriesResponse, Series,
+    SelectSeriesResponse, Series, StackTraceSelector,
 };
 use selector::{name_here, name_there, select};
 
@@ -55,6 +56,10 @@ struct Refused {
 impl Refused {
     fn wrong(sentence: impl Into<String>) -> Self {
         Self { status: StatusCode::BAD_REQUEST, code: "invalid_argument", sentence: sentence.into() }
+    }
+
+    fn unimplemented(sentence: impl Into<String>) -> Self {
+        Self { status: StatusCode::NOT_IMPLEMENTED, code: "unimplemented", sentence: sentence.into() }
     }
 }
 
@@ -91,11 +96,7 @@ pub async fn ask(
             "LabelValues" => asked.answer(label_values),
             "SelectSeries" => asked.answer(select_series),
             "SelectMergeStacktraces" => asked.answer(stacktraces),
-            _ => Err(Refused {
-                status: StatusCode::NOT_IMPLEMENTED,
-                code: "unimplemented",
-                sentence: format!("there is no method `{method}`"),
-            }),
+            _ => Err(Refused::unimplemented(format!("there is no method `{method}`"))),
         }
     });
     match done.await {
@@ -203,6 +204,18 @@ fn label_values(service: &Service, request: LabelValuesRequest) -> Result<NamesR
     Ok(NamesResponse { names: values.into_iter().map(str::to_owned).collect() })
 }
 
+/// Says no to whoever wants a part that is not told apart here: all would be more than what was asked for.
+fn all_of(what: &str, is_narrowed: bool) -> Result<(), Refused> {
+    match is_narrowed {
+        false => Ok(()),
+        true => Err(Refused::unimplemented(format!("{what} cannot be selected here: select by labels and by time"))),
+    }
+}
+
+fn all_stacks(selector: Option<&StackTraceSelector>) -> Result<(), Refused> {
+    all_of("stacks", selector.is_some_and(|of| !of.call_site.is_empty() || of.go_pgo.is_some()))
+}
+
 /// The kind and the type of samples that an ID of a profile type names.
 fn kind_of(id: &str) -> Result<(&str, &str), Refused> {
     let mut parts = id.split(':');
@@ -214,6 +227,10 @@ fn kind_of(id: &str) -> Result<(&str, &str), Refused> {
 }
 
 fn select_series(service: &Service, request: SelectSeriesRequest) -> Result<SelectSeriesResponse, Refused> {
+    all_stacks(request.stack_trace_selector.as_ref())?;
+    if request.aggregation != 0 {
+        return Err(Refused::unimplemented("averages are not told here: ask for sums"));
+    }
     let (kind, of) = kind_of(&request.profile_type_id)?;
     let step = (request.step * 1e3).round() as i64;
     let span = request.end.saturating_sub(request.start);
@@ -238,7 +255,11 @@ fn select_series(service: &Service, request: SelectSeriesRequest) -> Result<Sele
     }
     drop(store);
     let steps = Steps { start: request.start, step, is_level: kind == SAMPLED && is_level(of) };
-    let series = steps.sum(found, &request.group_by);
+    let mut series: Vec<_> = steps.sum(found, &request.group_by).into_iter().collect();
+    if let Some(most) = usize::try_from(request.limit).ok().filter(|most| *most > 0) {
+        series.sort_by(|(_, left), (_, right)| sum_of(right).total_cmp(&sum_of(left)));
+        series.truncate(most);
+    }
     let series = series.into_iter().map(|(labels, points)| Series {
         labels: labels.into_iter().map(|(name, value)| LabelPair { name, value }).collect(),
         points: points.into_iter().map(|(timestamp, value)| Point { value, timestamp }).collect(),
@@ -256,6 +277,10 @@ struct Steps {
 
 /// Sums by labels, and by the moment at which their step ends.
 type Sums = BTreeMap<Vec<(String, String)>, BTreeMap<i64, f64>>;
+
+fn sum_of(points: &BTreeMap<i64, f64>) -> f64 {
+    points.values().sum()
+}
 
 impl Steps {
     /// Adds up what ended in each step, by these labels.
@@ -285,6 +310,13 @@ fn stacktraces(
     service: &Service,
     request: SelectMergeStacktracesRequest,
 ) -> Result<SelectMergeStacktracesResponse, Refused> {
+    const FLAME_GRAPHS: RangeInclusive<i32> = 0..=1;
+    if !FLAME_GRAPHS.contains(&request.format) {
+        return Err(Refused::unimplemented("only flame graphs are answered here: /v1/export has other formats"));
+    }
+    all_stacks(request.stack_trace_selector.as_ref())?;
+    all_of("single profiles", !request.profile_id_selector.is_empty())?;
+    all_of("traces and spans", !request.trace_id_selector.is_empty() || !request.span_selector.is_empty())?;
     let (kind, of) = kind_of(&request.profile_type_id)?;
     let mut parameters = vec![("select".to_owned(), select(&request.label_selector).map_err(Refused::wrong)?)];
     for (name, ms) in [("since", request.start), ("until", request.end)] {
