@@ -33,29 +33,64 @@ const DT_GNU_HASH: usize = 0x6fff_fef5;
 const SYMBOL_SIZE: usize = 24;
 const HOOK: &[u8; 25] = b"__cyg_profile_func_enter\0";
 
-impl Image {
-    /// Reads the headers of the module whose file begins at an address.
-    pub fn read(start: usize, memory: &mut Reading) -> Option<Self> {
+/// A module's program headers.
+struct Headers {
+    first: usize,
+    size: usize,
+    count: usize,
+    bias: usize,
+}
+
+impl Headers {
+    /// Those of the module whose file begins at an address.
+    fn read(start: usize, memory: &mut Reading) -> Option<Self> {
         memory.start_anew();
         let magic: [u8; 5] = memory.value(start)?;
         if magic != *b"\x7fELF\x02" {
             return None;
         }
-        let headers = start + memory.value::<usize>(start + 32)?;
+        let first = start + memory.value::<usize>(start + 32)?;
         let (size, count) = (memory.value::<u16>(start + 54)? as usize, memory.value::<u16>(start + 56)? as usize);
-        let header = |index: usize| headers + index * size;
-        let count = count.min(HEADERS_MAX);
-        let first = (0..count)
-            .map(header)
-            .find(|&at| memory.value(at) == Some(PT_LOAD) && memory.value(at + 8) == Some(0usize))?;
+        let mut headers = Self { first, size, count: count.min(HEADERS_MAX), bias: 0 };
+        let lowest =
+            headers.all().find(|&at| memory.value(at) == Some(PT_LOAD) && memory.value(at + 8) == Some(0usize))?;
+        headers.bias = start.wrapping_sub(memory.value::<usize>(lowest + 16)?);
+        Some(headers)
+    }
+
+    /// Where each of them is.
+    fn all(&self) -> impl Iterator<Item = usize> + use<> {
+        let (first, size) = (self.first, self.size);
+        (0..self.count).map(move |index| first + index * size)
+    }
+}
+
+impl Image {
+    /// Where the memory of the module ends whose file begins at an address.
+    pub fn end(start: usize, memory: &mut Reading) -> Option<usize> {
+        let headers = Headers::read(start, memory)?;
+        let mut end = None;
+        for at in headers.all() {
+            if memory.value::<u32>(at)? != PT_LOAD {
+                continue;
+            }
+            let [address, size] = [memory.value::<usize>(at + 16)?, memory.value::<usize>(at + 40)?];
+            end = end.max(Some(headers.bias.wrapping_add(address).wrapping_add(size)));
+        }
+        end
+    }
+
+    /// Reads the headers of the module whose file begins at an address.
+    pub fn read(start: usize, memory: &mut Reading) -> Option<Self> {
+        let headers = Headers::read(start, memory)?;
         let mut image = Self {
-            bias: start.wrapping_sub(memory.value::<usize>(first + 16)?),
+            bias: headers.bias,
             build_id: [0; BUILD_ID_MAX],
             build_id_len: 0,
             instrumented: false,
             unwind_table: 0,
         };
-        for at in (0..count).map(header) {
+        for at in headers.all() {
             let address = image.bias.wrapping_add(memory.value::<usize>(at + 16)?);
             let len = memory.value::<usize>(at + 40)?;
             match memory.value::<u32>(at)? {

@@ -121,8 +121,12 @@ fn take(known: &Known, family: &Family, found: &mut Found, program: Option<usize
 }
 
 impl Found {
-    fn goes_on(&self, mapping: &Mapping) -> bool {
-        mapping.offset != 0 && mapping.inode == self.range.inode && mapping.path == &self.path[..self.path_len]
+    /// Whether a mapping is one more of the module. The first page of a small file may be mapped for its code and data as well: that
+    /// is another module only behind the end of this one, as the same library may be loaded twice.
+    fn goes_on(&mut self, mapping: &Mapping) -> bool {
+        let is_of_file = mapping.inode == self.range.inode && mapping.path == &self.path[..self.path_len];
+        let lies_in = |end: usize| mapping.start < end;
+        is_of_file && (mapping.offset != 0 || Image::end(self.range.start, &mut self.memory).is_some_and(lies_in))
     }
 
     fn start(&mut self, mapping: &Mapping) {

@@ -65,6 +65,7 @@ fn what(thing: &Thing) -> String {
 fn things() -> Vec<Thing> {
     let mut things = vec![
         Thing { name: "clang", what: "clang and clang++".to_owned(), found: tools(&["clang", "clang++"], "clang") },
+        Thing { name: "lld", what: "LLVM's linker".to_owned(), found: tools(&["ld.lld"], "lld") },
         Thing { name: "valgrind", what: "valgrind".to_owned(), found: tools(&["valgrind"], "valgrind") },
         Thing {
             name: "callgrind_annotate",
