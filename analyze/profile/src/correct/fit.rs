@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::floors::Floors;
 use super::folds::Folds;
-use super::off_floor::OffFloors;
 use super::path_times::{PathTimes, TimesList};
 use crate::merge::{PathId, Tree};
 use crate::time::Time;
@@ -15,12 +15,12 @@ pub fn set_own(times: &mut PathTimes, own: Time) {
 }
 
 /// Fits the paths directly below one into its time, which is final, and gives it what they leave.
-pub fn fit_below(children: &[usize], id: usize, floors: &OffFloors, times: &mut TimesList) {
+pub fn fit_below(children: &[usize], id: usize, floors: &Floors, times: &mut TimesList) {
     let room = times.inclusive(id);
     if children.is_empty() {
         return times.change(id, |times| set_own(times, room));
     }
-    shrink(times, children, room - floors.of(id).own, |child| floors.of(child).all);
+    shrink(times, children, room - floors.own(id), |child| floors.of(child).all);
     let taken: Time = children.iter().map(|&child| times.inclusive(child)).sum();
     times.change(id, |times| set_own(times, room - taken));
 }
@@ -62,7 +62,7 @@ fn shrink(times: &mut TimesList, ids: &[usize], room: Time, least: impl Fn(usize
 }
 
 /// Fits the own times in a folded recursion, and below it, into the inclusive time of its outermost calls.
-pub fn fit_own(recursion: Range<usize>, floors: &OffFloors, times: &mut TimesList) {
+pub fn fit_own(recursion: Range<usize>, floors: &Floors, times: &mut TimesList) {
     let head = recursion.start;
     let room = times.inclusive(head);
     let own = |times: &TimesList| recursion.clone().map(|id| times.get(id).own).sum::<Time>();
@@ -70,7 +70,7 @@ pub fn fit_own(recursion: Range<usize>, floors: &OffFloors, times: &mut TimesLis
     if sum > room {
         let off = floors.of(head).all;
         for id in recursion.clone() {
-            let least = floors.of(id).own;
+            let least = floors.own(id);
             times.change(id, |times| set_own(times, least + (times.own - least).share(room - off, sum - off)));
         }
     }

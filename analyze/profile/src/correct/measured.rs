@@ -3,6 +3,9 @@
 use crate::merge::{Pairs, Part, PathId, Tree};
 use crate::time::Time;
 
+/// Where little is in the processor's caches, hooks take so many times what they take on the average, and hardly more.
+const MOST_TIMES: f64 = 4.0;
+
 /// What was measured of a path; without the hooks' cost it may be less than nothing.
 #[derive(Clone, Copy)]
 pub struct Measured {
@@ -12,6 +15,8 @@ pub struct Measured {
     pub inclusive: [Time; 2],
     /// The same of all that have ended.
     pub closed: Time,
+    /// What those that are not inside a folded recursion took at least, whatever hooks cost there; 0 of what is as measured.
+    pub least: Time,
     /// How far off what was taken off for the hooks may be: its calls', wherever that is part of.
     pub error: Time,
     /// The same of what was taken off its own time: for its calls, and for those that it made.
@@ -23,7 +28,7 @@ impl Measured {
     #[inline]
     pub fn of(tree: &Tree, path: PathId) -> Self {
         let (own, inclusive, closed) = tree.paths.times(path);
-        Self { own, inclusive, closed, error: Time::ZERO, own_error: Time::ZERO }
+        Self { own, inclusive, closed, least: Time::ZERO, error: Time::ZERO, own_error: Time::ZERO }
     }
 
     /// Of its calls that are not inside a folded recursion, with all they called.
@@ -34,12 +39,14 @@ impl Measured {
     /// Without what the hooks in it cost.
     #[inline]
     pub fn without_hooks(mut self, parts: &[Part], path: PathId) -> Self {
+        self.least = self.inclusive[0];
         for part in parts {
             let Some(pairs) = part.pairs(path) else { continue };
             let cost = |pairs: &Pairs| Time::from_ns(pairs.cost(&part.costs));
             self.own = self.own - cost(&pairs.own);
             let inclusive = [cost(&pairs.inclusive[0]), cost(&pairs.inclusive[1])];
             self.inclusive = [self.inclusive[0] - inclusive[0], self.inclusive[1] - inclusive[1]];
+            self.least = self.least - Time::from_ns(inclusive[0].ns() * MOST_TIMES);
             // Nearly always the same: where no call is open.
             let closed = if pairs.closed.are(&pairs.inclusive[0]) { inclusive[0] } else { cost(&pairs.closed) };
             self.closed = self.closed - closed;
@@ -47,6 +54,7 @@ impl Measured {
             self.error += Time::from_ns(pairs.calls as f64 * of_call);
             let cost_of_call = Pairs::of_calls(1).cost(&part.costs);
             if cost_of_call > 0.0 {
+                self.least = self.least - Time::from_ns(inclusive[0].ns() * of_call / cost_of_call);
                 let calls = pairs.own.cost(&part.costs) / cost_of_call;
                 self.own_error += Time::from_ns(calls.max(0.0) * of_call);
             }

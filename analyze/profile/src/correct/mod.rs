@@ -3,7 +3,8 @@
 //! A path's inclusive time is what was measured less the hooks' cost, and its own time is what that leaves beside the paths
 //! below it. The cost is an average: where hooks cost less than that, the paths below may seem to take more than there is.
 //! Then they are cut down to fit, those first whose times are the least certain; so the sum of all own times is what the
-//! outermost calls took, whose cost averages out best. Nothing is cut below what was off the processor, which the kernel tells.
+//! outermost calls took, whose cost averages out best. Nothing is cut below what it takes at least ([`floors`]), nor does what is above it
+//! take less.
 //! Where recursion was folded (deep recursion is, past a limit) calls on one path lie inside each other: there own times are measured
 //! less cost, none below nothing, and add up to the inclusive time of the outermost of them, which all are fitted to.
 //!
@@ -11,9 +12,9 @@
 //! that could. Such calls keep their time, and what is above them has it, too.
 
 mod fit;
+mod floors;
 mod folds;
 mod measured;
-mod off_floor;
 mod outlasting;
 mod path_times;
 
@@ -21,9 +22,9 @@ use crate::cores::WORTH_ANOTHER_CORE;
 use crate::merge::{Group, PathId, Tree};
 use crate::time::Time;
 use fit::{fit_below, fit_inside, fit_own, set_own};
+use floors::{Floor, Floors};
 use folds::Folds;
 pub use measured::Measured;
-use off_floor::{OffFloor, OffFloors};
 use outlasting::{outlasts, recursion_outlasts};
 pub use path_times::{PathTimes, TimesList};
 
@@ -70,7 +71,7 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
     let mut apart: Vec<usize> = Vec::new();
     // Those below which something went on longer than they did: they are added up, and nothing is fitted to them.
     let mut outlasted: Vec<usize> = Vec::new();
-    let mut floors = OffFloors::default();
+    let mut floors = Floors::new(tree.paths.len());
     let paths = &tree.paths;
     for id in (0..paths.len()).rev() {
         let path = id as PathId;
@@ -81,13 +82,20 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         if let Some(all_below) = all_below.get_mut(id) {
             *all_below = i64::try_from(below.inclusive.units()).unwrap_or(i64::MAX);
         }
-        let Measured { own: self_measured, inclusive: inclusive_measured, closed, error, own_error } = measured(path);
+        let Measured { own: self_measured, inclusive: inclusive_measured, closed, least, error, own_error } =
+            measured(path);
         let is_elsewhere = paths.folded_into(path).is_some(); // it is counted at the path that it is folded into
         let is_apart = !folds.is_inside[id] && !folds.is_head[id] && inclusive_measured[1] > Time::ZERO;
+        // Own times of a folded recursion are fitted by what of them was off the processor; between two readings a call may
+        // seem to take less than what it calls.
+        let least = match folds.is_inside[id] || folds.is_head[id] || paths.is_between(path) {
+            true => Time::ZERO,
+            false => least,
+        };
         let floor = match is_elsewhere || paths.is_edge(path) {
-            true => OffFloor { own: Time::ZERO, all: below.off },
-            false if is_apart => OffFloor::default(),
-            false => floors.note(tree, path, below.off),
+            true => Floor { own: Time::ZERO, all: below.least },
+            false if is_apart => Floor::default(),
+            false => floors.note(tree, path, least, below.least),
         };
         if is_apart {
             apart.push(id);
@@ -118,7 +126,7 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         let own_error = own_error + moved;
         times.set_first(id, &PathTimes { own, inclusive, inside, closed, error, own_error });
         if let Some(parent) = paths.parent(path) {
-            let part = Below { own: all_own, off: floor.all, inclusive, inside, error: systematic, is_outlasted };
+            let part = Below { own: all_own, least: floor.all, inclusive, inside, error: systematic, is_outlasted };
             match sums.last_mut() {
                 Some((of, above)) if *of == parent => above.add(&part),
                 _ => sums.push((parent, part)),
@@ -140,7 +148,7 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         } else if (is_estimate || is_apart) && !is_outlasted && !paths.is_untimed(path) {
             // What is no estimate fits: its inclusive times were added up of own ones.
             let room = times.inclusive(id);
-            let room_below = room - floors.of(id).own;
+            let room_below = room - floors.own(id);
             let taken =
                 all_below.get(id).filter(|taken| **taken != i64::MAX).map(|taken| Time::from_units((*taken).into()));
             if let Some(taken) = taken.filter(|taken| *taken <= room_below) {
@@ -160,8 +168,8 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
 struct Below {
     /// Own times, at any depth.
     own: Time,
-    /// What of those was off the processor.
-    off: Time,
+    /// What they take at least.
+    least: Time,
     /// Of the paths directly below.
     inclusive: Time,
     inside: Time,
@@ -174,7 +182,7 @@ impl Below {
     fn add(&mut self, other: &Self) {
         self.is_outlasted |= other.is_outlasted;
         self.own += other.own;
-        self.off += other.off;
+        self.least += other.least;
         self.inclusive += other.inclusive;
         self.inside += other.inside;
         self.error += other.error;
@@ -286,8 +294,29 @@ mod tests {
         // All but 4 of main's own 204, 600 of f's 700.
         nodes[0].off = Off { wait_ns: 200, preempted_ns: 0 };
         nodes[1].off = Off { wait_ns: 0, preempted_ns: 600 };
-        // 1000 that are known, and g's is cut: main's 1306 less 507 would have been 799.
-        assert_eq!(corrected(with_costs(nodes)), [(200.0, 800.0), (600.0, 600.0), (0.0, 0.0)]);
+        // 800 that are known, and most of g: main's 1306 less 507 would have been 799.
+        let times = corrected(with_costs(nodes));
+        let times: Vec<_> = times.into_iter().map(|(own, all)| (own.round(), all.round())).collect();
+        assert_eq!(times, [(200.0, 1194.0), (600.0, 600.0), (394.0, 394.0)]);
+    }
+
+    /// A call of 11 ms between short ones, whose hooks had cost less than was taken off, was told as one of 0.04 ms, and its caller's
+    /// error did not reach it.
+    #[test]
+    fn what_takes_much_longer_than_hooks_is_not_cut() {
+        let nodes = vec![
+            node(0x1000, None, slot(1, 12_000, 1100)),
+            node(0x1100, Some(0), slot(100, 11_000, 0)),
+            node(0x1200, Some(0), slot(1000, 500, 0)),
+        ];
+        // main: 12000, less 2 for itself and 5 for each of 1100 calls, is less than what the first hundred took.
+        let times = correct(&merge(&[with_costs(nodes)], By::All, None).groups[0]);
+        let [main, long, short] = [0, 1, 2].map(|path| times.corrected.get(path));
+        assert!((10_160.0..=10_800.0).contains(&long.inclusive.ns()), "{long:?}");
+        assert!(main.inclusive >= long.inclusive && short.inclusive == Time::ZERO, "{main:?} {short:?}");
+        assert!(main.inclusive.ns() - main.error.ns() <= 10_800.0 + 500.0, "{main:?}");
+        // As measured nothing is.
+        assert_eq!([0, 1, 2].map(|path| times.raw.inclusive(path).ns()), [12_000.0, 11_000.0, 500.0]);
     }
 
     /// All of a coroutine's time was cut to that of the short call that had resumed it first, and given to whoever resumed it later.

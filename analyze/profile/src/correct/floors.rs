@@ -1,0 +1,71 @@
+//! What times are at least, whatever is taken off for hooks: the time off the processor is the kernel's, and no hook's cost; and of calls
+//! that take much longer than hooks do, most is theirs. What is above them takes as long.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use crate::merge::{OffCpu, PathId, Tree};
+use crate::time::Time;
+
+/// Of each path what its times are at least.
+pub struct Floors {
+    /// Of own times, what was off the processor: of few paths something.
+    own: FxHashMap<usize, Time>,
+    /// Of inclusive times.
+    all: Vec<i64>,
+}
+
+/// Of a path.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Floor {
+    /// Of its own time.
+    pub own: Time,
+    /// Of that, and of all below it.
+    pub all: Time,
+}
+
+impl Floors {
+    /// Of so many paths; nothing yet.
+    pub fn new(paths: usize) -> Self {
+        Self { own: FxHashMap::default(), all: vec![0; paths] }
+    }
+
+    /// Of one.
+    #[inline]
+    pub fn of(&self, path: usize) -> Floor {
+        Floor { own: self.own(path), all: Time::from_units(self.all[path].into()) }
+    }
+
+    /// Of the own time of one; nothing of most.
+    #[inline]
+    pub fn own(&self, path: usize) -> Time {
+        if self.own.is_empty() { Time::ZERO } else { self.own.get(&path).copied().unwrap_or_default() }
+    }
+
+    /// Notes that of one, which takes at least so long, and of which `below` is that of all paths below it. Returns it.
+    #[inline]
+    pub fn note(&mut self, tree: &Tree, path: PathId, least: Time, below: Time) -> Floor {
+        let OffCpu { wait, preempted, .. } = tree.paths.off(path);
+        let off = wait.at_least_zero() + preempted.at_least_zero();
+        let mut own = Time::ZERO;
+        if off > Time::ZERO {
+            let (measured, _, _) = tree.paths.times(path);
+            own = off.min(measured.at_least_zero());
+            if own > Time::ZERO {
+                self.own.insert(path as usize, own);
+            }
+        }
+        let all = (own + below).max(least);
+        self.all[path as usize] = i64::try_from(all.units()).unwrap_or(i64::MAX);
+        Floor { own, all }
+    }
+
+    /// Forgets those of paths whose time is told elsewhere.
+    pub fn forget(&mut self, paths: Range<PathId>) {
+        if !self.own.is_empty() {
+            self.own.retain(|path, _| !paths.contains(&(*path as PathId)));
+        }
+        self.all[paths.start as usize..paths.end as usize].fill(0);
+    }
+}
