@@ -32,7 +32,7 @@ pub fn glob(pattern: &str, name: &str) -> bool {
 
 /// Whether a pattern names the function with this demangled name, with or without its parameters, and the return type
 /// and arguments that demangled templates have: `ns::Widget::draw` names `ns::Widget::draw(int) const`, and `ns::twice`
-/// names `int ns::twice<int>(int)`.
+/// names `int ns::twice<int>(int)`; and with or without the tags of what a function returns, `[abi:cxx11]`.
 pub fn matches_demangled(pattern: &str, demangled: &str) -> bool {
     let typed = without_parameters(demangled);
     let name = without_return_type(typed);
@@ -41,6 +41,22 @@ pub fn matches_demangled(pattern: &str, demangled: &str) -> bool {
         || glob(pattern, typed)
         || glob(pattern, name)
         || glob(pattern, without_arguments(name))
+        || name.contains(TAG)
+            && (glob(pattern, without_tags(name)) || glob(pattern, without_tags(without_arguments(name))))
+}
+
+/// How a tag begins; it goes on to the next `]`.
+const TAG: &str = "[abi:";
+
+/// A name without the tags at its end.
+fn without_tags(name: &str) -> &str {
+    let mut rest = name;
+    while let Some(at) =
+        rest.strip_suffix(']').and_then(|head| head.rfind('[')).filter(|&at| rest[at..].starts_with(TAG))
+    {
+        rest = &rest[..at];
+    }
+    rest
 }
 
 /// A demangled name without the return type in front, which only templates have.
@@ -195,6 +211,12 @@ mod tests {
             ("A::operator->", "A::operator->()", true),
             ("ns::V<int, 3>::at", "ns::V<int, 3>::at(unsigned long)", true),
             ("ns::f", "unsigned long ns::f<char>(char)", true),
+            ("n::R::create", "n::R::create[abi:cxx11](int)", true),
+            ("n::R::create[abi:cxx11]", "n::R::create[abi:cxx11](int)", true),
+            ("n::R::create(int)", "n::R::create[abi:cxx11](int)", false), // one tag is not like another
+            ("make", "std::string make[abi:cxx11][abi:v2]<int>(int)", true),
+            ("R::operator[]", "R::operator[](int)", true),
+            ("R::operator", "R::operator[](int)", false),
         ] {
             assert_eq!(matches_demangled(pattern, name), expected, "{pattern} on {name}");
         }

@@ -1,10 +1,10 @@
 //! Names as people write them.
 
-mod member;
+mod rewritten;
 
 use std::borrow::Cow;
 
-use member::Rewritten;
+use rewritten::Rewritten;
 
 use diytrace_format::pattern::{glob, mangled_hint, matches_demangled};
 

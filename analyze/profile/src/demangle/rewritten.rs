@@ -4,13 +4,19 @@
 //! grammar. So `sr St7is_sameI…E 5value` is handed to it as a braced value of that type, `tl St7is_sameI…E Li… E E`, whose
 //! types, and the numbers that stand for those already met, are the same; what it makes of that, `std::is_same<…>{…}`, becomes
 //! the member that was meant.
+//!
+//! Of a function with template arguments the first type is what it returns, but a constructor's is its first parameter, which
+//! cpp_demangle leaves out. So such a constructor is handed to it with a type to return, which it leaves out in its place.
 
 use std::collections::BTreeMap;
 
 /// Added to a member's place, for values that nobody has written.
 const MARK: u32 = 2_001_000_000;
 
-/// A mangled name with its members of types as braced values, and what those stand for.
+/// What constructors are said to return: `void`.
+const RETURNED: &str = "v";
+
+/// A mangled name with its members of types as braced values, and what those stand for; and with what its constructors return.
 pub struct Rewritten {
     /// The name for the demangler.
     pub symbol: String,
@@ -21,8 +27,11 @@ pub struct Rewritten {
 impl Rewritten {
     /// If there are any, and the name is made of what is known here.
     pub fn of(symbol: &str) -> Option<Self> {
-        let mangled = symbol.strip_prefix("_Z").filter(|name| name.contains("sr"))?;
-        let mut walk = Walk { bytes: mangled.as_bytes(), at: 0, depth: 0, members: Vec::new() };
+        let may_have = |name: &&str| ["sr", "C1I", "C2I", "C3I", "C4I", "C5I"].iter().any(|part| name.contains(part));
+        let mangled = symbol.strip_prefix("_Z").filter(may_have)?;
+        let (members, constructors) = Default::default();
+        let mut walk =
+            Walk { bytes: mangled.as_bytes(), at: 0, depth: 0, is_constructor: false, members, constructors };
         walk.encoding()?;
         let mut edits: Vec<(usize, usize, String)> = Vec::new();
         let mut members = BTreeMap::new();
@@ -32,6 +41,7 @@ impl Rewritten {
             edits.push((member.name_length, member.end, format!("Li{mark}EE")));
             members.insert(format!("{{{mark}}}"), format!("::{}", &mangled[member.name..member.end]));
         }
+        edits.extend(walk.constructors.iter().map(|&at| (at, at, RETURNED.to_owned())));
         edits.sort();
         let (mut symbol, mut copied) = ("_Z".to_owned(), 0);
         for (from, to, text) in edits {
@@ -40,7 +50,7 @@ impl Rewritten {
             copied = to;
         }
         symbol.push_str(&mangled[copied..]);
-        (!members.is_empty()).then_some(Self { symbol, members })
+        (!members.is_empty() || !walk.constructors.is_empty()).then_some(Self { symbol, members })
     }
 
     /// What was meant by what the demangler made of it.
@@ -67,7 +77,11 @@ struct Walk<'a> {
     bytes: &'a [u8],
     at: usize,
     depth: u32,
+    /// Whether the name that was passed last is that of a constructor with template arguments.
+    is_constructor: bool,
     members: Vec<Member>,
+    /// Where the first parameters of such constructors are.
+    constructors: Vec<usize>,
 }
 
 /// Names are nested as deep as anybody likes; a stack is not.
@@ -136,6 +150,9 @@ impl Walk<'_> {
     /// A function and its parameters, or something else that has a name.
     fn encoding(&mut self) -> Option<()> {
         self.inside(Self::name)?;
+        if self.is_constructor {
+            self.constructors.push(self.at);
+        }
         while self.peek().is_some_and(|byte| byte != b'E' && byte != b'.' && byte != b'@') {
             self.inside(Self::kind)?;
         }
@@ -143,8 +160,9 @@ impl Walk<'_> {
     }
 
     fn name(&mut self) -> Option<()> {
+        self.is_constructor = false;
         match self.peek()? {
-            b'N' => self.nested(),
+            b'N' => return self.nested(),
             b'Z' => self.local(),
             b'S' => self.substitution(),
             _ => self.unqualified(),
@@ -156,14 +174,20 @@ impl Walk<'_> {
     fn nested(&mut self) -> Option<()> {
         self.at += 1;
         while self.eat_any("rVKRO") {}
-        self.until_end(|walk| match walk.peek()? {
-            b'I' => walk.arguments(),
-            b'S' => walk.substitution(),
-            b'T' => walk.parameter(),
-            b'M' => walk.pass(1),
-            b'D' if matches!(walk.bytes.get(walk.at + 1), Some(b't' | b'T')) => walk.inside(Self::kind),
-            _ => walk.unqualified(),
-        })
+        let (mut before, mut last) = (0, 0);
+        while !self.eat("E") {
+            (before, last) = (last, self.peek()?);
+            match last {
+                b'I' => self.arguments(),
+                b'S' => self.substitution(),
+                b'T' => self.parameter(),
+                b'M' => self.pass(1),
+                b'D' if matches!(self.bytes.get(self.at + 1), Some(b't' | b'T')) => self.inside(Self::kind),
+                _ => self.unqualified(),
+            }?;
+        }
+        self.is_constructor = (before, last) == (b'C', b'I');
+        Some(())
     }
 
     /// `Z` a function, `E`, and what is in it.
@@ -419,6 +443,22 @@ mod tests {
             ),
         ] {
             assert_eq!(demangle(symbol).as_deref(), Some(expected), "{symbol}");
+        }
+    }
+
+    /// Two constructors had one name, and shared their numbers.
+    #[test]
+    fn constructors_with_template_arguments_have_all_parameters() {
+        for (symbol, expected) in [
+            ("_ZN1SC2IcEEiT_", "S::S<char>(int, char)"),
+            ("_ZN1SC1IcEEPKcT_", "S::S<char>(char const*, char)"),
+            ("_ZN1SC1IJEEEv", "S::S<>()"),
+            ("_ZN3BoxIiEC1IcEERKS_IT_E", "Box<int>::Box<char>(Box<char> const&)"),
+            ("_ZZN1SC1IcEET_iENKUlvE_clEv", "S::S<char>(char, int)::{lambda()#1}::operator()() const"),
+            ("_ZN1S3putIcEEvT_", "void S::put<char>(char)"),
+            ("_ZN1SC1Ei", "S::S(int)"),
+        ] {
+            assert_eq!(demangle(symbol).as_deref().unwrap_or(symbol), expected);
         }
     }
 
