@@ -164,6 +164,31 @@ fn the_mean_beside_a_caller_is_of_the_calls_that_it_makes() {
     });
 }
 
+/// That was said to be 0 ns.
+#[test]
+fn calls_that_were_only_counted_have_no_time() {
+    each_build("confined.c", |program| {
+        let recorded = program.record().arg("strict").run();
+        for words in [&["tree"][..], &["callers", "fresh"]] {
+            let output = recorded.diytrace(&[words, &["--format", "json"]].concat());
+            let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let nodes = document["trees"][0]["nodes"].as_array().unwrap();
+            let fresh = nodes.iter().find(|node| node["name"] == "fresh").unwrap();
+            assert_eq!(fresh["calls"], 1, "{words:?}: {fresh:#}");
+            for time in ["total_ns", "self_ns", "total_error_ns", "total_raw_ns", "mean_ns", "share"] {
+                assert!(fresh[time].is_null(), "{words:?}: {time}: {fresh:#}");
+            }
+        }
+        for words in [&["tree"][..], &["callers", "fresh"], &["callers", "known"], &["annotate", "fresh"]] {
+            let table = String::from_utf8(recorded.diytrace(words).stdout).unwrap();
+            assert!(!table.contains(" 0 ns") && !table.contains("0x0 "), "{words:?}: {table}");
+        }
+        let table = String::from_utf8(recorded.diytrace(&["tree"]).stdout).unwrap();
+        let row = table.lines().find(|line| line.ends_with(" fresh")).unwrap();
+        assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["–", "–", "1", "fresh"], "{table}");
+    });
+}
+
 #[test]
 fn callers_without_hooks_are_told_too() {
     each_build("callback.c", |program| {

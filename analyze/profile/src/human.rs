@@ -26,9 +26,9 @@ pub fn time(ns: f64) -> String {
     format!("{seconds:.*} s", decimals(seconds, 4))
 }
 
-/// A time, or that it is less than what its correction may be off by.
+/// A time; or the most that it may be, if it is less than what its correction may be off by.
 pub fn resolved(ns: f64, error_ns: f64) -> String {
-    if ns < error_ns { format!("< {}", time(error_ns)) } else { time(ns) }
+    if ns < error_ns { format!("< {}", time(ns + error_ns)) } else { time(ns) }
 }
 
 fn decimals(value: f64, significant: usize) -> usize {
@@ -100,7 +100,9 @@ pub fn bytes(number: u64) -> String {
 /// A self time with how far off it may be, of what has that total: it is within the total, so it cannot be told better where that
 /// cannot be told, and is no more than that.
 pub fn resolved_self([own, own_error]: [f64; 2], [total, total_error]: [f64; 2]) -> String {
-    resolved(own, if total < total_error { total_error } else { own_error.min(total + total_error) })
+    let most = total + total_error;
+    let error = if total < total_error { total_error } else { own_error.min(most) };
+    if own < error { format!("< {}", time((own + error).min(most))) } else { time(own) }
 }
 
 /// "1 call", "2 calls".
@@ -198,9 +200,9 @@ mod tests {
     #[test]
     fn self_times_are_no_more_than_totals() {
         assert_eq!(resolved_self([20e6, 3e6], [206e6, 4e6]), "20.0 ms");
-        assert_eq!(resolved_self([2e6, 3e6], [206e6, 4e6]), "< 3.00 ms");
+        assert_eq!(resolved_self([2e6, 3e6], [206e6, 4e6]), "< 5.00 ms");
         assert_eq!(resolved_self([2e6, 9e9], [206e6, 4e6]), "< 210 ms");
-        assert_eq!(resolved_self([2e6, 3e6], [3e6, 4e6]), "< 4.00 ms");
+        assert_eq!(resolved_self([2e6, 3e6], [3e6, 4e6]), "< 6.00 ms");
     }
 
     #[test]

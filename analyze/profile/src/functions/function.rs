@@ -100,6 +100,11 @@ impl Function {
         open.saturating_add(self.open_since_reset)
     }
 
+    /// Whether none of its calls was timed.
+    pub fn are_only_counted(&self) -> bool {
+        self.calls > 0 && self.without_times >= self.calls
+    }
+
     /// Mean time of calls that returned.
     pub fn mean(&self, sums: &Sums) -> Option<Time> {
         let from_bins = self.histogram.mean();

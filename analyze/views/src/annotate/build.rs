@@ -9,7 +9,7 @@ use super::edges::edges;
 use super::source::Source;
 use crate::calltree::{self, CallTree, CallTrees, Lines, SiteId, build};
 use diytrace_profile::error::Error;
-use diytrace_profile::functions::FunctionId;
+use diytrace_profile::functions::{self, FunctionId};
 use diytrace_profile::merge::Place;
 use diytrace_profile::opened::Opened;
 use diytrace_profile::spent::Kind;
@@ -63,7 +63,8 @@ impl Builder<'_, '_> {
     fn function(&mut self, tree: &CallTree, id: FunctionId) -> Function {
         let function = &self.trees.functions[&id];
         let sums = &Sums::of(tree, id, self.options.raw);
-        let is_timed = tree.subject.timing != "off";
+        let are_only_counted = tree.functions.get(&id).is_some_and(functions::Function::are_only_counted);
+        let is_timed = tree.subject.timing != "off" && !are_only_counted;
         let known = |ns: f64| if is_timed { ns } else { f64::NAN };
         let place = Place { module: function.module, address: function.address };
         let edges: Vec<((FunctionId, SiteId), super::edges::Edge)> =
@@ -111,7 +112,7 @@ impl Builder<'_, '_> {
             calls: sums.calls,
             open: sums.open,
             // Where recursion is folded, this is more than could be told of the outermost calls alone.
-            total_ns: own + calls.iter().map(|call| call.total_ns).sum::<f64>(),
+            total_ns: known(own) + calls.iter().map(|call| call.total_ns).sum::<f64>(),
             self_ns: known(own),
             total_error_ns: known(sums.error.ns()),
             self_error_ns: known(sums.own_error.ns()),

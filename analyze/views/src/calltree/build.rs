@@ -130,8 +130,9 @@ impl Builder<'_, '_> {
             let (function, flags) = end(path);
             let (corrected, raw) = (times.corrected.get(path as usize), times.raw.get(path as usize));
             let calls = paths.calls(path);
-            let (open, ended, unwound) = paths.unusual(path).map_or((0, calls, 0), |counts| {
-                (counts.open.saturating_add(counts.open_since_reset), counts.closed, counts.unwound)
+            let (open, ended, unwound, without_times) = paths.unusual(path).map_or((0, calls, 0, 0), |counts| {
+                let open = counts.open.saturating_add(counts.open_since_reset);
+                (open, counts.closed, counts.unwound, counts.without_times)
             });
             Node {
                 parent,
@@ -149,6 +150,7 @@ impl Builder<'_, '_> {
                 open,
                 ended,
                 unwound,
+                without_times,
                 corrected: node_times(&corrected),
                 raw: node_times(&raw),
                 error: corrected.error,

@@ -137,6 +137,8 @@ pub struct Node {
     pub ended: u64,
     /// Calls left without an exit.
     pub unwound: u64,
+    /// Calls that were counted, and not timed, as there was no room for their path.
+    pub without_times: u64,
     /// Times, corrected.
     pub corrected: NodeTimes,
     /// Times, as measured.

@@ -29,11 +29,11 @@ export function tickText(ns) {
 }
 
 /**
- * A time, or that it is less than what its correction may be off by.
+ * A time; or the most that it may be, if it is less than what its correction may be off by.
  * @param {number} ns @param {number} error
  */
 export function resolved(ns, error) {
-  return ns < error ? `< ${time(error)}` : time(ns);
+  return ns < error ? `< ${time(ns + error)}` : time(ns);
 }
 
 /**
@@ -41,7 +41,9 @@ export function resolved(ns, error) {
  * @param { { self: number, own_error?: number, total: number, error: number } } times
  */
 export function resolvedSelf({ self, own_error = 0, total, error }) {
-  return total < error ? `< ${time(error)}` : resolved(self, own_error);
+  const most = total + error;
+  const own = total < error ? error : Math.min(own_error, most);
+  return self < own ? `< ${time(Math.min(self + own, most))}` : time(self);
 }
 
 const counts = new Intl.NumberFormat("en-US");

@@ -344,7 +344,7 @@ impl Builder<'_, '_> {
             line: line.as_ref().map(|line| line.line),
             root: name.is_root,
             calls: function.calls,
-            are_only_counted: function.calls > 0 && function.without_times >= function.calls,
+            are_only_counted: function.are_only_counted(),
             open: function.open(),
             open_ns: function.so_far.min(sums.total).ns(),
             open_bound: function.bound.filter(|_| function.open() > 0),

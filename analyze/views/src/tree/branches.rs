@@ -75,6 +75,8 @@ pub struct Branch {
     pub ended: u64,
     /// Calls left without an exit.
     pub unwound: u64,
+    /// Calls that were counted, and not timed.
+    pub without_times: u64,
     /// Whether some calls lie inside others: the total has the time of these once.
     pub has_nested: bool,
     /// Times, corrected.
@@ -135,6 +137,7 @@ impl Branches {
             open: 0,
             ended: 0,
             unwound: 0,
+            without_times: 0,
             has_nested: false,
             corrected: NodeTimes::default(),
             raw: NodeTimes::default(),
@@ -157,7 +160,13 @@ impl Branch {
         self.open = self.open.saturating_add(node.open);
         self.ended = self.ended.saturating_add(node.ended);
         self.unwound = self.unwound.saturating_add(node.unwound);
+        self.without_times = self.without_times.saturating_add(node.without_times);
         self.sites.add(site, node.calls);
+    }
+
+    /// Whether none of its calls was timed.
+    pub fn are_only_counted(&self) -> bool {
+        self.without_times > 0 && self.without_times >= self.calls
     }
 
     /// Its times, as they are asked for.

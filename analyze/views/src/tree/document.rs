@@ -223,7 +223,8 @@ impl Builder<'_> {
             && of_function.is_some_and(|function| function.calls == branch.calls);
         let times = branch.times(raw);
         let most = self.most(branch);
-        let ns = |time: Time| self.known(time.ns());
+        let is_timed = self.is_timed(branch);
+        let ns = |time: Time| if is_timed { time.ns() } else { f64::NAN };
         Node {
             parent: None,
             depth,
@@ -248,10 +249,10 @@ impl Builder<'_> {
             self_error_ns: ns(branch.own_error),
             total_raw_ns: ns(branch.raw.total),
             self_raw_ns: ns(branch.raw.own),
-            mean_ns: self.mean(branch, of_function.filter(|_| has_all)).filter(|_| self.is_timed()),
+            mean_ns: self.mean(branch, of_function.filter(|_| has_all)).filter(|_| is_timed),
             p99_ns: p99.filter(|_| has_all),
             function_p99_ns: p99,
-            share: share(self.thresholds.weight(branch), self.shown.wholes[id]),
+            share: share(self.thresholds.weight(branch), self.shown.wholes[id]).filter(|_| is_timed),
             hidden: self.hidden(&branch.below, depth + 1),
         }
     }
@@ -266,13 +267,8 @@ impl Builder<'_> {
         .map(Time::ns)
     }
 
-    fn is_timed(&self) -> bool {
-        self.tree.subject.timing != "off"
-    }
-
-    /// A time, if any calls were timed.
-    fn known(&self, ns: f64) -> f64 {
-        if self.is_timed() { ns } else { f64::NAN }
+    fn is_timed(&self, branch: &Branch) -> bool {
+        self.tree.subject.timing != "off" && !branch.are_only_counted()
     }
 
     fn module(&self, function: &Function) -> String {
@@ -322,11 +318,13 @@ impl Builder<'_> {
         let total = sum(&|branch| branch.times(self.thresholds.raw).total);
         let own = sum(&|branch| branch.times(self.thresholds.raw).own);
         let weight = sum(&|branch| self.thresholds.weight(branch));
+        let is_timed = branches().any(|branch| self.is_timed(branch));
+        let known = |time: Time| if is_timed { time.ns() } else { f64::NAN };
         Some(Hidden {
             nodes: hidden.len() as u64,
             calls: branches().fold(0, |calls, branch| calls.saturating_add(branch.calls)),
-            total_ns: self.known(total.ns()),
-            self_ns: self.known(own.ns()),
+            total_ns: known(total),
+            self_ns: known(own),
             share: share(weight, self.shown.wholes[first]),
             is_deeper: self.thresholds.depth.is_some_and(|most| depth > most),
         })

@@ -60,7 +60,9 @@ fn heading(document: &Document, report: &Report, function: &Function, screen: &S
     };
     let f = function;
     let bound = report.subject.open_bounds.last().copied();
-    let sums = sums(document.raw, f.calls, (f.open, bound), f.total_ns, f.total_error_ns, f.self_ns);
+    let error = |ns: f64| if document.raw { 0.0 } else { ns };
+    let total = [f.total_ns, error(f.total_error_ns)];
+    let sums = sums(f.calls, (f.open, bound), total, [f.self_ns, error(f.self_error_ns)]);
     let module = short(&function.module);
     // A path is known by its end.
     let room =

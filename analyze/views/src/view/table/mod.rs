@@ -16,7 +16,7 @@ use super::Screen;
 use crate::report::{Document, Layout, Report};
 use crate::subject::{Overhead, Subject};
 pub(super) use diytrace_profile::human::resolved;
-use diytrace_profile::human::{counted, share, time};
+use diytrace_profile::human::{counted, resolved_self, share, time};
 use diytrace_profile::merge::Bound;
 pub(super) use roots::wrapped;
 
@@ -79,19 +79,15 @@ pub(super) fn title(subject: &Subject) -> String {
     format!("{title} · {}", counted(subject.calls, "call", "calls"))
 }
 
-/// A function's calls and times, as facts in a row.
-pub(super) fn sums(
-    raw: bool,
-    calls: u64,
-    (open, bound): (u64, Option<Bound>),
-    total_ns: f64,
-    error_ns: f64,
-    self_ns: f64,
-) -> Vec<String> {
+/// A function's calls and times, as facts in a row; each time with how far off it may be, which is 0 of what is as measured.
+pub(super) fn sums(calls: u64, (open, bound): (u64, Option<Bound>), total: [f64; 2], own: [f64; 2]) -> Vec<String> {
     let mut sums = vec![counted(calls, "call", "calls")];
+    let [total_ns, error_ns] = total;
     if !total_ns.is_nan() {
-        let error = if raw { String::new() } else { format!(" ± {}", time(error_ns)) };
-        sums.extend([format!("total {}{error}", time(total_ns)), format!("self {}", time(self_ns))]);
+        let error =
+            if error_ns > 0.0 && total_ns >= error_ns { format!(" ± {}", time(error_ns)) } else { String::new() };
+        sums.push(format!("total {}{error}", resolved(total_ns, error_ns)));
+        sums.push(format!("self {}", resolved_self(own, total)));
     }
     if open > 0 {
         sums.push(open::remark(open, bound));

@@ -49,8 +49,8 @@ fn heading(document: &Document, report: &Report, root: &Function, screen: &Scree
         _ => root.address.to_string(),
     };
     let source = format!("{} {source}", of_build(root.build.as_deref(), short(&root.module)));
-    let mut sums =
-        sums(document.raw, root.calls, (root.open, root.open_bound), root.total_ns, root.total_error_ns, root.self_ns);
+    let [total, own] = with_errors(document, root);
+    let mut sums = sums(root.calls, (root.open, root.open_bound), total, own);
     sums.extend(open::entered_before(root.entered_before));
     if root.inlined_calls > 0 {
         sums.push(format!("{} inlined", count(root.inlined_calls)));
@@ -86,6 +86,12 @@ fn heading(document: &Document, report: &Report, root: &Function, screen: &Scree
         lines.extend(histogram::block(bars));
     }
     lines
+}
+
+/// A root's total and self time, each with how far off it may be.
+fn with_errors(document: &Document, root: &Function) -> [[f64; 2]; 2] {
+    let error = |ns: f64| if document.raw { 0.0 } else { ns };
+    [[root.total_ns, error(root.total_error_ns)], [root.self_ns, error(root.self_error_ns)]]
 }
 
 /// Facts in a row, or in several where one is too long.
@@ -130,8 +136,10 @@ fn grid(document: &Document, root: &Function) -> Grid<'static> {
     let callees: f64 = root.callees.iter().map(|callee| callee.total_ns).sum();
     let own = root.total_ns - callees;
     let own = if own < 0.0 { 0.0 } else { own }; // what is not known stays so
+    let [total, [_, error]] = with_errors(document, root);
+    let told = resolved_self([own, error], total);
     rows.push(Row {
-        numbers: vec![String::new(), String::new(), String::new(), time(own), time(own), share(own, root.total_ns)],
+        numbers: vec![String::new(), String::new(), String::new(), told.clone(), told, share(own, root.total_ns)],
         prefix: String::new(),
         name: "(self)".to_owned(),
         remark: String::new(),

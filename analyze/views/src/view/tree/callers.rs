@@ -67,7 +67,9 @@ fn heading(document: &Document, tree: &Tree, top: &Node, screen: &Screen) -> Vec
     let module = of_build(top.build.as_deref(), short(top.module.as_deref().unwrap_or_default()));
     let source = format!("{module} {}", line.unwrap_or(address));
     let bound = tree.subject.open_bounds.last().copied();
-    let sums = sums(document.raw, top.calls, (top.open, bound), top.total_ns, top.total_error_ns, top.self_ns);
+    let error = |ns: f64| if document.raw { 0.0 } else { ns };
+    let total = [top.total_ns, error(top.total_error_ns)];
+    let sums = sums(top.calls, (top.open, bound), total, [top.self_ns, error(top.self_error_ns)]);
     let mut lines = vec![format!("{}  {}", strong(&top.name, screen), dim(&source, screen))];
     lines.extend(wrapped(&sums, screen));
     lines
