@@ -79,6 +79,16 @@ fn check(report: &Report, name: &str, measured: &Measured) {
     assert!(cpu + wait + preempted <= function.total_ns + 2.0, "more than there is: {told}");
 }
 
+/// What a thread had waited before the first measurement of what calls cost was taken for the hooks'.
+#[test]
+fn early_waits_are_no_cost_of_hooks() {
+    each_build("early-waits.c", |program| {
+        let overhead = program.record().set("WINDOWS", "300").run().report().overhead;
+        let cost = overhead.inner_ns + overhead.outer_ns;
+        assert!(cost < 10_000.0, "{cost} ns a call: 50 ms in six hundred calls are 83,000");
+    });
+}
+
 #[needs(perf_events)]
 #[test]
 fn every_function_has_the_time_that_it_measured() {

@@ -188,3 +188,14 @@ fn functions_that_are_first_met_late_have_their_callers() {
         }
     });
 }
+
+/// All that they called was counted nowhere, and nothing said so.
+#[test]
+fn children_that_have_no_room_for_the_calls_that_they_were_forked_in() {
+    each_build("full-children.c", |program| {
+        let recorded = program.record().set("MEMORY", "1500K").args(&["20", "10", "3", "3"]).run();
+        let calls: u64 = recorded.stdout.trim().strip_suffix(" calls").unwrap().parse().unwrap();
+        let report = recorded.report();
+        assert_eq!(report.calls + report.lost_calls, calls, "{} are lost", report.lost_calls);
+    });
+}

@@ -179,11 +179,12 @@ fn calls_that_were_only_counted_have_no_time() {
                 assert!(fresh[time].is_null(), "{words:?}: {time}: {fresh:#}");
             }
         }
-        for words in [&["tree"][..], &["callers", "fresh"], &["callers", "known"], &["annotate", "fresh"]] {
+        let all = &["tree", "--min-percent", "0"][..];
+        for words in [all, &["callers", "fresh"], &["callers", "known"], &["annotate", "fresh"]] {
             let table = String::from_utf8(recorded.diytrace(words).stdout).unwrap();
             assert!(!table.contains(" 0 ns") && !table.contains("0x0 "), "{words:?}: {table}");
         }
-        let table = String::from_utf8(recorded.diytrace(&["tree"]).stdout).unwrap();
+        let table = String::from_utf8(recorded.diytrace(all).stdout).unwrap();
         let row = table.lines().find(|line| line.ends_with(" fresh")).unwrap();
         assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["–", "–", "1", "fresh"], "{table}");
     });

@@ -108,11 +108,11 @@ pub fn settle(thread: &Thread) {
     thread.untold.set(0);
     thread.no_room_until.set(0);
     thread.no_spare_until.set(0);
-    calibration_schedule::schedule(thread);
     let spent = Spent::begin(thread);
     thread.last.set(spent.began());
     fork::inherit(thread);
     off_cpu::begin(thread);
+    calibration_schedule::schedule(thread); // whose first moment has what the thread was off until then
     spent.end(thread);
     record(thread);
 }

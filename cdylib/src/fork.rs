@@ -182,14 +182,13 @@ unsafe fn inherit_frame(thread: &Thread, frame: *mut Frame, is_indexed: bool) {
         }
         let parent = if position == SKIPPED { path::recorded_position(thread, below) } else { position };
         let hook = full_hook(thread, frame);
-        let Some(node) = path::child(thread, parent, frame.function, frame.site, hook) else {
-            (frame.node, frame.position, frame.bits) = (0, SKIPPED, bits::UNTIMED);
+        let made = path::child(thread, parent, frame.function, frame.site, hook);
+        let made = made.filter(|&node| inside & bits::SLOT == 0 || extension::ensure(thread, node));
+        let Some(node) = made else {
+            // As one that is counted by function only: its calls are made from the frame below.
+            (frame.node, frame.position, frame.bits, frame.inside) = (0, 0, bits::UNTIMED, 0);
             return;
         };
-        if inside & bits::SLOT != 0 && !extension::ensure(thread, node) {
-            (frame.node, frame.position, frame.bits) = (0, SKIPPED, bits::UNTIMED);
-            return;
-        }
         let record = thread.node(node);
         frame.node = node;
         frame.position = node::position(thread.base, node, record);
