@@ -20,7 +20,7 @@ pub fn fit_below(children: &[usize], id: usize, floors: &Floors, times: &mut Tim
     if children.is_empty() {
         return times.change(id, |times| set_own(times, room));
     }
-    shrink(times, children, room - floors.own(id), |child| floors.of(child).all);
+    shrink(times, children, room - floors.own(id), |child| floors.all(child));
     let taken: Time = children.iter().map(|&child| times.inclusive(child)).sum();
     times.change(id, |times| set_own(times, room - taken));
 }
@@ -68,7 +68,7 @@ pub fn fit_own(recursion: Range<usize>, floors: &Floors, times: &mut TimesList) 
     let own = |times: &TimesList| recursion.clone().map(|id| times.get(id).own).sum::<Time>();
     let sum = own(times);
     if sum > room {
-        let off = floors.of(head).all;
+        let off = floors.all(head);
         for id in recursion.clone() {
             let least = floors.own(id);
             times.change(id, |times| set_own(times, least + (times.own - least).share(room - off, sum - off)));

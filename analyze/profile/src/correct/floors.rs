@@ -16,7 +16,7 @@ pub struct Floors {
     all: Vec<i64>,
 }
 
-/// Of a path.
+/// What a path's times are at least.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Floor {
     /// Of its own time.
@@ -31,10 +31,10 @@ impl Floors {
         Self { own: FxHashMap::default(), all: vec![0; paths] }
     }
 
-    /// Of one.
+    /// Of the inclusive time of one.
     #[inline]
-    pub fn of(&self, path: usize) -> Floor {
-        Floor { own: self.own(path), all: Time::from_units(self.all[path].into()) }
+    pub fn all(&self, path: usize) -> Time {
+        Time::from_units(self.all[path].into())
     }
 
     /// Of the own time of one; nothing of most.

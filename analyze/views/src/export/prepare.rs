@@ -99,8 +99,8 @@ fn warnings(trees: &CallTrees) -> Vec<String> {
     let open = nodes.map(|node| node.open).fold(0, u64::saturating_add);
     if open > 0 {
         said.push(format!(
-            "{} had not returned, as a process still ran, ended while a thread was in them, or left them (on a coroutine's stack, say): what is known of \
-             their time is in here",
+            "{} had not returned, as a process still ran, ended while a thread was in them, or left them (on a coroutine's \
+             stack, say): what is known of their time is in here",
             counted(open, "call", "calls")
         ));
     }
