@@ -8,7 +8,7 @@ use ratatui::widgets::{Cell, Paragraph, Row as Cells, Table, TableState};
 
 use super::frame::{Frame, Newest, Row, Unlisted};
 use super::view::{Sort, View};
-use diytrace_profile::human::{count, counted, resolved, time};
+use diytrace_profile::human::{count, counted, resolved, resolved_self, time};
 use diytrace_views::view::timeline;
 
 /// Headings of [`cells`].
@@ -82,8 +82,7 @@ pub fn cells(row: &Row) -> [String; 6] {
     }
     [
         calls,
-        // The self time is within the total, so it cannot be told better.
-        resolved(row.self_ns_per_s, if row.total_ns_per_s < row.error_ns_per_s { row.error_ns_per_s } else { 0.0 }),
+        resolved_self([row.self_ns_per_s, 0.0], [row.total_ns_per_s, row.error_ns_per_s]),
         resolved(row.total_ns_per_s, row.error_ns_per_s),
         known(row.mean_ns),
         known(row.p99_ns),

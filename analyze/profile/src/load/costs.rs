@@ -56,31 +56,42 @@ pub struct Costs {
     pub windows: u64,
 }
 
-impl Costs {
-    /// As a loop has shown at the start, or `None` if they cannot be.
-    fn of_loop(header: &Header) -> Option<Self> {
+/// What a loop at the start of a recording has shown.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Loop {
+    inner: f64,
+    outer: f64,
+    error: f64,
+    untimed: f64,
+    /// How many calls the recording has; 0 if that is not known. Called so in stores, which had nothing there.
+    #[serde(rename = "windows")]
+    calls: u64,
+}
+
+impl Loop {
+    /// `None` if they cannot be.
+    fn of(header: &Header) -> Option<Self> {
         let costs = Self {
             inner: ticks(header.inner_cost),
             outer: ticks(header.outer_cost),
             error: ticks(header.cost_error),
             untimed: ticks(header.untimed_cost),
-            windows: 0,
+            calls: 0,
         };
-        let all = [costs.inner, costs.outer, costs.error, costs.untimed];
-        all.iter().all(|&cost| cost <= SANE_COST).then_some(costs)
+        costs.all().iter().all(|&cost| cost <= SANE_COST).then_some(costs)
     }
 
-    /// The same in units of another length.
-    pub fn scaled(&self, factor: f64) -> Self {
-        Self {
-            inner: self.inner * factor,
-            outer: self.outer * factor,
-            error: self.error * factor,
-            untimed: self.untimed * factor,
-            windows: self.windows,
-        }
+    fn all(&self) -> [f64; 4] {
+        [self.inner, self.outer, self.error, self.untimed]
     }
 
+    fn scaled(&self, factor: f64) -> Self {
+        let [inner, outer, error, untimed] = self.all().map(|cost| cost * factor);
+        Self { inner, outer, error, untimed, calls: self.calls }
+    }
+}
+
+impl Costs {
     /// With the results of windows, if those tell more than the loop has.
     ///
     /// What timing costs is what a timed call takes longer than a noted one, and what noting takes, which is told by how much
@@ -140,40 +151,48 @@ impl Note {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// As a loop has shown at the start of each recording.
-    loops: Vec<Costs>,
+    loops: Vec<Loop>,
     calibration: Calibration,
 }
 
 impl Evidence {
     /// That of a profile, in ticks; or `None` if it cannot be.
     pub fn of(header: &Header, calibration: Calibration) -> Option<Self> {
-        Some(Self { loops: vec![Costs::of_loop(header)?], calibration })
+        Some(Self { loops: vec![Loop::of(header)?], calibration })
     }
 
     /// That of a program in which so many ticks were spent on rare work in so many calls: of those the loop is less sure.
     pub fn with_rare_work(mut self, ticks: u64, calls: u64) -> Self {
         let unsure = (RARE * ticks as f64 / calls.max(1) as f64).min(SANE_COST);
-        self.loops.iter_mut().for_each(|costs| costs.error += unsure);
+        self.loops.iter_mut().for_each(|costs| (costs.error, costs.calls) = (costs.error + unsure, calls));
         self
     }
 
     /// That of a loop alone.
     #[cfg(any(test, feature = "testing"))]
     pub fn of_costs(costs: Costs) -> Self {
-        Self { loops: vec![costs], ..Self::default() }
+        let Costs { inner, outer, error, untimed, .. } = costs;
+        Self { loops: vec![Loop { inner, outer, error, untimed, calls: 0 }], ..Self::default() }
     }
 
     /// The memory that it takes beside itself.
     pub fn bytes(&self) -> usize {
-        self.loops.capacity() * size_of::<Costs>() + self.calibration.results.capacity() * size_of::<Tried>()
+        self.loops.capacity() * size_of::<Loop>() + self.calibration.results.capacity() * size_of::<Tried>()
     }
 
-    /// As the loops have shown: their mean.
+    /// As the loops have shown: their mean, in which each counts by the calls of its recording, if they are known of all.
     pub fn of_loop(&self) -> Costs {
-        let mean = |cost: fn(&Costs) -> f64| {
-            let mut all: Vec<f64> = self.loops.iter().map(cost).collect();
-            all.sort_unstable_by(f64::total_cmp); // sums of floats depend on the order
-            all.iter().sum::<f64>() / all.len().max(1) as f64
+        let are_known = self.loops.iter().all(|costs| costs.calls > 0);
+        let mean = |cost: fn(&Loop) -> f64| {
+            let weight = |costs: &Loop| if are_known { costs.calls as f64 } else { 1.0 };
+            let mut all: Vec<(f64, f64)> = self.loops.iter().map(|costs| (cost(costs), weight(costs))).collect();
+            // Sums of floats depend on the order.
+            all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+            let Some(&(least, _)) = all.first() else { return 0.0 };
+            let [beyond, weights] = all.iter().fold([0.0; 2], |[beyond, weights], (cost, weight)| {
+                [beyond + (cost - least) * weight, weights + weight]
+            });
+            least + beyond / weights // of one, just that
         };
         Costs {
             inner: mean(|costs| costs.inner),
@@ -220,10 +239,9 @@ impl Evidence {
 
     /// The same, in an order that does not tell in which it was added up.
     pub fn sorted(mut self) -> Self {
-        let key = |costs: &Costs| [costs.inner, costs.outer, costs.error, costs.untimed];
         self.loops.sort_by(|a, b| {
-            let unequal = key(a).into_iter().zip(key(b)).map(|(a, b)| a.total_cmp(&b)).find(|order| order.is_ne());
-            unequal.unwrap_or(std::cmp::Ordering::Equal)
+            let unequal = a.all().into_iter().zip(b.all()).map(|(a, b)| a.total_cmp(&b)).find(|order| order.is_ne());
+            unequal.unwrap_or_else(|| a.calls.cmp(&b.calls))
         });
         self.calibration.results.sort_unstable_by(|a, b| {
             let of_own = || a.noted.total_cmp(&b.noted).then(a.own.total_cmp(&b.own));
@@ -356,6 +374,21 @@ mod tests {
     /// What is not known of such hooks, in a program that takes so much.
     fn unlikeness(program: f64) -> f64 {
         (SECOND_NOTE * (MOST_NOTE - LEAST_NOTE) / 2.0).hypot(program * WINDOW_UNLIKENESS)
+    }
+
+    /// A daemon that executes itself again leaves a recording of four calls beside that of a million.
+    #[test]
+    fn a_recording_of_few_calls_makes_that_of_many_no_less_sure() {
+        let of = |ticks, calls| Evidence::of(&header(), Calibration::default()).unwrap().with_rare_work(ticks, calls);
+        let (large, small) = (of(50_000, 1_000_000), of(50_000, 4));
+        assert!(small.costs().error > 2000.0);
+        let mut both = large.clone();
+        both.add(&small);
+        let [alone, beside] = [&large, &both].map(|evidence| evidence.costs().error);
+        assert!((alone..alone + 0.05).contains(&beside), "{alone} {beside}");
+        // Of older stores, which do not know, each counts the same.
+        both.loops.iter_mut().for_each(|costs| costs.calls = 0);
+        assert!(both.costs().error > 1000.0);
     }
 
     #[test]
