@@ -49,7 +49,9 @@ CALLED spawn(int fill) {
 
 int main(int argc, char **argv) {
     if (argc < 5) return 2;
-    int children = atoi(argv[1]), fill = atoi(argv[2]), fill_of_child = atoi(argv[3]), at_once = atoi(argv[4]), running = 0;
+    int numbers[4], running = 0; /* not by atoi, whose body clang has hooks in */
+    for (int i = 0; i < 4; i++) numbers[i] = (int)strtol(argv[i + 1], NULL, 10);
+    int children = numbers[0], fill = numbers[1], fill_of_child = numbers[2], at_once = numbers[3];
     all(fill);
     for (int i = 0; i < children; i++) {
         if (running == at_once) {
