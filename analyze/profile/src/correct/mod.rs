@@ -3,7 +3,7 @@
 //! A path's inclusive time is what was measured less the hooks' cost, and its own time is what that leaves beside the paths
 //! below it. The cost is an average: where hooks cost less than that, the paths below may seem to take more than there is.
 //! Then they are cut down to fit, those first whose times are the least certain; so the sum of all own times is what the
-//! outermost calls took, whose cost averages out best. Nothing is cut below what it takes at least ([`floors`]), nor does what is above it
+//! outermost calls took, whose cost averages out best. Nothing is cut below what it takes at least (`floors.rs`), nor does what is above it
 //! take less.
 //! Where recursion was folded (deep recursion is, past a limit) calls on one path lie inside each other: there own times are measured
 //! less cost, none below nothing, and add up to the inclusive time of the outermost of them, which all are fitted to.
