@@ -176,6 +176,28 @@ fn types_labels_and_rates_are_those_of_the_store() {
 }
 
 #[test]
+fn of_few_series_those_with_the_greatest_sums() {
+    let folder = tempfile::tempdir().unwrap();
+    for (service, requests) in [("few", "1"), ("many", "9")] {
+        let recorded = fixture("forks.c", builds()[0]).record().args(&[requests, "2"]).run();
+        let label = format!("service={service}");
+        let words = ["push", "--store", "s.db", "--label", &label];
+        assert!(run_to_end(diytrace(folder.path()).args(words).arg(recorded.out())).status.success());
+    }
+    let service = Service::start(folder.path(), &[]);
+    let ended = service.get("/v1/series").json()["series"][0]["last_unix_ns"].as_i64().unwrap() / 1_000_000;
+    let names = |limit: u64| -> Vec<Value> {
+        let request = json!({
+            "profileTypeID": "diytrace:calls:count:calls:count", "labelSelector": "{}", "groupBy": ["service_name"],
+            "start": (ended - 3_600_000).to_string(), "end": (ended + 3_600_000).to_string(), "step": 15, "limit": limit.to_string(),
+        });
+        let series = asked(&service, "SelectSeries", request)["series"].clone();
+        series.as_array().unwrap().iter().map(|series| series["labels"][0]["value"].clone()).collect()
+    };
+    assert_eq!((names(0), names(1)), (vec![json!("few"), json!("many")], vec![json!("many")]));
+}
+
+#[test]
 fn what_cannot_be_answered_is_said_and_reading_needs_no_token_to_write() {
     let (_folder, service) = serving(&["--token-file", "tokens"]);
     let token = ("authorization", "Bearer aaaaaaaaaaaaaaaaaaaa");

@@ -3,7 +3,8 @@
 use crate::merge::{Pairs, Part, PathId, Tree};
 use crate::time::Time;
 
-/// Where little is in the processor's caches, hooks take so many times what they take on the average, and hardly more.
+/// What hooks take at most, of what they take on the average. Those of a tree of 87,000 paths, met at random, took 3.2 times those of one
+/// that is in the nearest cache (the benches' trees, on an Intel Xeon).
 const MOST_TIMES: f64 = 4.0;
 
 /// What was measured of a path; without the hooks' cost it may be less than nothing.

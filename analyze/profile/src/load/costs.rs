@@ -164,7 +164,7 @@ impl Evidence {
     /// That of a program in which so many ticks were spent on rare work in so many calls: of those the loop is less sure.
     pub fn with_rare_work(mut self, ticks: u64, calls: u64) -> Self {
         let unsure = (RARE * ticks as f64 / calls.max(1) as f64).min(SANE_COST);
-        self.loops.iter_mut().for_each(|costs| (costs.error, costs.calls) = (costs.error + unsure, calls));
+        self.loops.iter_mut().for_each(|costs| (costs.error, costs.calls) = (costs.error + unsure, calls.max(1)));
         self
     }
 
@@ -386,6 +386,9 @@ mod tests {
         both.add(&small);
         let [alone, beside] = [&large, &both].map(|evidence| evidence.costs().error);
         assert!((alone..alone + 0.05).contains(&beside), "{alone} {beside}");
+        // Nor does one of none.
+        both.add(&of(50_000, 0));
+        assert!((alone..alone + 0.05).contains(&both.costs().error), "{alone} {}", both.costs().error);
         // Of older stores, which do not know, each counts the same.
         both.loops.iter_mut().for_each(|costs| costs.calls = 0);
         assert!(both.costs().error > 1000.0);

@@ -184,7 +184,6 @@ pub struct StackTraceSelector {
     #[prost(message, repeated, tag = "1")]
     pub call_site: Vec<Location>,
     #[prost(message, optional, tag = "2")]
-    #[serde(rename = "goPgo")]
     pub go_pgo: Option<GoPgo>,
 }
 
