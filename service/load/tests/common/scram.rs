@@ -22,7 +22,8 @@ impl Scram {
     /// Of a client's first message, `n,,n=,r=NONCE`.
     pub fn new(message: &[u8]) -> Self {
         let first = std::str::from_utf8(message).unwrap().strip_prefix("n,,").unwrap().to_owned();
-        let nonce = format!("{}theirs", first.split("r=").nth(1).unwrap());
+        // Nonces are random: these may say "r=" as well.
+        let nonce = format!("{}theirs", first.strip_prefix("n=,r=").unwrap());
         Self { first, nonce }
     }
 
