@@ -71,7 +71,7 @@ fn without_return_type(demangled: &str) -> &str {
             b'>' | b')' if !before.ends_with("operator") && !before.ends_with("operator-") => {
                 depth = depth.saturating_sub(1);
             }
-            b' ' if depth == 0 && !before.ends_with("operator") => start = at + 1,
+            b' ' if depth == 0 && !before.ends_with("operator") && !before.ends_with("operator\"\"") => start = at + 1,
             _ => {}
         }
     }
@@ -198,6 +198,9 @@ mod tests {
             ("ns::Widget::draw", "ns::Widget::draw(int) const", true),
             ("ns::Widget::draw(int) const", "ns::Widget::draw(int) const", true),
             ("ns::Widget::draw(long)", "ns::Widget::draw(int) const", false),
+            ("operator\"\" _km", "operator\"\" _km(unsigned long long)", true),
+            ("ns::operator\"\" _km", "int ns::operator\"\" _km<char>()", true),
+            ("Fix<3ul>::put", "Fix<3ul>::put(int)", true),
             ("*::draw", "ns::Widget::draw(void (*)(int))", true),
             ("(anonymous namespace)::f", "(anonymous namespace)::f(int)", true),
             ("Call::operator()", "Call::operator()(int) const", true),

@@ -256,6 +256,29 @@ fn cxx_names() {
     });
 }
 
+/// The recorder's demangler left out a constructor's first parameter, so a root meant another function than the report's name said. Names are as
+/// other tools have them.
+#[test]
+fn names_of_templates() {
+    each_build("template-names.cc", |program| {
+        for (root, calls) in [
+            ("Shape::Shape<char>(char, int)", 1),
+            ("Shape::Shape<char>(int, char)", 2),
+            ("void all<int, int>(int&&, int&&)", 3),
+            ("all<>()", 4),
+            ("Fixed<3ul>::put", 5),
+            ("operator\"\" _km", 6),
+        ] {
+            let report = report(program, &[("ROOT", root)]);
+            let called: Vec<(&str, u64)> = report.functions.iter().map(|one| (&*one.name, one.calls)).collect();
+            assert!(
+                matches!(called[..], [(name, found)] if name.contains(root) && found == calls),
+                "{root}: {called:?}"
+            );
+        }
+    });
+}
+
 #[test]
 fn in_a_shared_library() {
     each_build("library.c", |program| {

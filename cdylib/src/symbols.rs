@@ -5,10 +5,10 @@ use crate::mapped_file::MappedFile;
 use crate::memory;
 use crate::separate;
 use crate::sys;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
+use demangle::{demangle, is_mangled};
 use elf::ElfBytes;
 use elf::abi::{
     R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, R_X86_64_JUMP_SLOT, SHT_DYNSYM, SHT_NOTE, SHT_RELA, SHT_SYMTAB, STT_FUNC,
@@ -190,15 +190,4 @@ impl Drop for Name<'_> {
             memory::free_scratch(self.before);
         }
     }
-}
-
-fn is_mangled(symbol: &str) -> bool {
-    symbol.starts_with("_Z") || symbol.starts_with("_R")
-}
-
-fn demangle(symbol: &str) -> Option<String> {
-    if let Ok(name) = rustc_demangle::try_demangle(symbol) {
-        return Some(format!("{name:#}"));
-    }
-    cpp_demangle::Symbol::new(symbol).ok()?.demangle().ok()
 }

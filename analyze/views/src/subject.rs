@@ -55,7 +55,7 @@ pub struct Subject {
     /// What of all calls' time others had the processor for; `None` where nobody knows.
     #[serde(rename = "all_self_preempted_ns", serialize_with = "optional_nanoseconds")]
     pub preempted_ns: Option<f64>,
-    /// As a share of that time, less the overhead.
+    /// As a share of that time, as it is shown: see [`Subject::compare_with`].
     #[serde(skip)]
     pub preempted_share: f64,
 }
@@ -124,7 +124,7 @@ pub fn clock(loaded: &Loaded) -> Clock {
 pub fn subject(group: &Group) -> Subject {
     let mean = |sum: Time| if group.calls == 0 { 0.0 } else { sum.ns() / group.calls as f64 };
     let overhead = group.overhead();
-    let (preempted, preempted_share) = preempted(group).unzip();
+    let preempted = preempted(group);
     Subject {
         label: group.label.clone(),
         process: group.process.as_ref().map(process),
@@ -145,27 +145,31 @@ pub fn subject(group: &Group) -> Subject {
             windows: overhead.windows,
         },
         preempted_ns: preempted.map(Time::ns),
-        preempted_share: preempted_share.unwrap_or(0.0),
+        preempted_share: 0.0,
     }
 }
 
-/// What of all calls' time others had the processor for, and how much of what that time is without the overhead; `None` where it is
-/// not known of all of it.
-fn preempted(group: &Group) -> Option<(Time, f64)> {
+/// What of all calls' time others had the processor for; `None` where it is not known of all of it.
+fn preempted(group: &Group) -> Option<Time> {
     let paths = &group.tree.paths;
-    let (mut all, mut preempted) = (Time::ZERO, Time::ZERO);
+    let mut preempted = Time::ZERO;
     // Edges are sums of what other paths have, too.
     for id in (0..paths.len() as PathId).filter(|id| !paths.is_edge(*id)) {
-        let (own, off) = (paths.times(id).0, paths.off(id));
+        let off = paths.off(id);
         if off.unseen != Time::ZERO {
             return None;
         }
-        all += own;
         preempted += off.preempted;
     }
-    let overhead = group.overhead();
-    let all = all - overhead.inner - overhead.outer;
-    Some((preempted, if all > preempted { preempted.ns() / all.ns() } else { f64::from(preempted > Time::ZERO) }))
+    Some(preempted)
+}
+
+impl Subject {
+    /// Has it tell what share of all self times, as they are shown, others had the processor for.
+    pub fn compare_with(&mut self, all_self_ns: f64) {
+        let Some(preempted_ns) = self.preempted_ns.filter(|_| all_self_ns > 0.0) else { return };
+        self.preempted_share = (preempted_ns / all_self_ns).min(1.0);
+    }
 }
 
 /// Which calls were timed.

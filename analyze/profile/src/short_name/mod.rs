@@ -81,6 +81,7 @@ mod tests {
             ("operator delete[](void*)", "operator delete[]"),
             ("Value::operator bool() const", "Value::operator bool"),
             ("Value::operator std::vector<int> const&() const", "Value::operator std::vector‹…› const&"),
+            ("ns::operator\"\" _km(unsigned long long)", "ns::operator\"\" _km"),
             ("operator_name(int)", "operator_name"),
             ("(anonymous namespace)::step(int)", "(anonymous)::step"),
             ("run(int)::{lambda(int, A<B>)#2}::operator()(int, A<B>) const", "run::{lambda#2}::operator()"),

@@ -19,6 +19,7 @@ use diytrace_profile::merge::{Group, PathId};
 use diytrace_profile::opened::Opened;
 use diytrace_profile::spent::Kind;
 use diytrace_profile::symbolize::{Probe, Symbols};
+use diytrace_profile::time::Time;
 use diytrace_profile::warnings;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
@@ -99,6 +100,10 @@ struct Builder<'a, 'f> {
 impl Builder<'_, '_> {
     fn tree(&self, group: &Group) -> Result<CallTree, Error> {
         let mut times = correct(group);
+        let mut subject = subject(group);
+        let is_path = |path: &PathId| !group.tree.paths.is_edge(*path);
+        let all_self = (0..group.tree.paths.len() as PathId).filter(is_path);
+        subject.compare_with(all_self.map(|path| times.corrected.get(path as usize).own).sum::<Time>().ns());
         if !self.time.keep(&mut times, &group.tree) {
             return Err(Error::UnknownKindOfTime);
         }
@@ -177,7 +182,7 @@ impl Builder<'_, '_> {
         });
         let aside = aside.collect();
         give_back(times);
-        Ok(CallTree { subject: subject(group), is_narrowed: self.inside.is_some(), nodes, aside, functions })
+        Ok(CallTree { subject, is_narrowed: self.inside.is_some(), nodes, aside, functions })
     }
 
     fn find_lines(&self, lines: Lines, sites: &[Rc<Call>]) {

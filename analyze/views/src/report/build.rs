@@ -147,7 +147,7 @@ impl Builder<'_, '_> {
             is_selected && is_named && is_near && (is_there || function.callees.iter().any(|(_, edge)| edge.calls > 0))
         };
         let mut there: Vec<_> = all.iter().filter(|(id, function)| is_there(id, function)).collect();
-        let subject = subject(group);
+        let mut subject = subject(group);
         let sort = self.options.sort.unwrap_or(match self.is_list {
             _ if subject.timing == "off" => Sort::Calls,
             true => Sort::Self_,
@@ -179,6 +179,7 @@ impl Builder<'_, '_> {
         let own =
             |function: &functions::Function| if self.options.raw { function.raw.own } else { function.corrected.own };
         let all_self_ns = all.values().map(own).sum::<Time>().ns();
+        subject.compare_with(all_self_ns);
         rows.retain(|function| self.options.filter.allows(function, all_self_ns));
         if subject.timing == "off" {
             rows.iter_mut().for_each(Function::forget_times);
@@ -419,5 +420,37 @@ impl Builder<'_, '_> {
     fn module(&self, place: Place) -> String {
         let module = place.module.map(|module| self.merged.modules[module as usize].path());
         module.unwrap_or_default().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diytrace_profile::load::costs::{Costs, Evidence};
+    use diytrace_profile::load::{Family, Loaded, Off};
+    use diytrace_profile::merge::{By, merge};
+    use diytrace_profile::testing::{arena, family, node, slot};
+
+    use super::*;
+
+    /// Where hooks' cost was more than there was, all of the time was said to be others', beside self times of twice that.
+    #[test]
+    fn what_others_had_is_a_share_of_the_self_times_that_are_shown() {
+        let mut nodes = vec![
+            node(0x1000, None, slot(1, 1306, 101)),
+            node(0x1100, Some(0), slot(100, 700, 0)),
+            node(0x1200, Some(0), slot(1, 402, 0)),
+        ];
+        (nodes[0].off, nodes[1].off) = (Off { wait_ns: 200, preempted_ns: 0 }, Off { wait_ns: 0, preempted_ns: 600 });
+        let costs = Costs { inner: 2.0, outer: 3.0, ..Costs::default() };
+        let mut arena = arena(nodes);
+        arena.facts.away_ns = 1;
+        let family = Family { evidence: Evidence::of_costs(costs), ..family(vec![arena]) };
+        let opened = Opened::of(Loaded::default(), merge(&[family], By::All, None));
+        let symbols = opened.symbols();
+        let report = build(&Options::default(), &opened, &symbols).unwrap().reports.remove(0);
+        assert_eq!(report.subject.preempted_ns, Some(600.0));
+        assert_eq!(report.subject.preempted_share, 600.0 / report.all_self_ns, "{}", report.all_self_ns);
+        let trees = crate::calltree::build(&opened, &symbols, &crate::calltree::Options::default()).unwrap();
+        assert_eq!(trees.trees[0].subject.preempted_share, report.subject.preempted_share);
     }
 }

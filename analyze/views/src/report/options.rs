@@ -6,7 +6,7 @@ use super::{Column, Filter};
 pub use diytrace_profile::merge::By;
 
 /// What to report and how.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Patterns of the functions to report. Empty: those it was recorded with, or all.
     pub roots: Vec<String>,

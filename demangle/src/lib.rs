@@ -1,12 +1,18 @@
-//! Names as people write them.
+//! Names of C++ and Rust functions as people write them. The recorder, which is told roots by such names, and the reports, which show
+//! them, have the same.
 
+#![no_std]
+
+extern crate alloc;
+
+mod literals;
+mod packs;
 mod rewritten;
 
-use std::borrow::Cow;
+use alloc::format;
+use alloc::string::String;
 
 use rewritten::Rewritten;
-
-use diytrace_format::pattern::{glob, mangled_hint, matches_demangled};
 
 /// The demangled form of a C++ or Rust symbol, or `None` if the name is not mangled.
 pub fn demangle(symbol: &str) -> Option<String> {
@@ -17,36 +23,24 @@ pub fn demangle(symbol: &str) -> Option<String> {
     if let Ok(name) = rustc_demangle::try_demangle(symbol) {
         return Some(format!("{name:#}"));
     }
-    if !is_cxx(symbol) {
+    if !symbol.starts_with("_Z") {
         return None;
     }
     let demangled = |symbol: &str| cpp_demangle::Symbol::new(symbol).ok()?.demangle().ok();
     match Rewritten::of(symbol) {
-        Some(rewritten) => demangled(&rewritten.symbol).map(|name| rewritten.restore(&name)),
+        Some(rewritten) => {
+            demangled(&rewritten.symbol).map(|name| rewritten.restore(&name)).filter(|name| packs::are_restored(name))
+        }
         None => None,
     }
     .or_else(|| demangled(symbol))
-}
-
-/// The name to show for a symbol. An assembler takes any bytes for one: a terminal's commands, or what no XML may hold, are not passed on.
-pub fn shown(symbol: &str) -> Cow<'_, str> {
-    let name = demangle(symbol).map_or(Cow::Borrowed(symbol), Cow::Owned);
-    if name.contains(char::is_control) { Cow::Owned(name.replace(char::is_control, "·")) } else { name }
-}
-
-/// Whether a pattern means the function of this symbol, as the recorder sees it.
-pub fn is_named(pattern: &str, symbol: &str) -> bool {
-    let may_be = || is_mangled(symbol) && symbol.contains(mangled_hint(pattern));
-    glob(pattern, symbol) || may_be() && demangle(symbol).is_some_and(|name| matches_demangled(pattern, &name))
+    .map(packs::without_empty)
+    .map(literals::restored)
 }
 
 /// Whether a symbol is mangled at all: demangling is slow, this is not.
-fn is_mangled(symbol: &str) -> bool {
-    is_cxx(symbol) || symbol.starts_with("_R")
-}
-
-fn is_cxx(symbol: &str) -> bool {
-    symbol.starts_with("_Z")
+pub fn is_mangled(symbol: &str) -> bool {
+    symbol.starts_with("_Z") || symbol.starts_with("_R")
 }
 
 #[cfg(test)]
@@ -66,11 +60,5 @@ mod tests {
         ] {
             assert_eq!(demangle(symbol).as_deref(), expected, "{symbol}");
         }
-    }
-
-    #[test]
-    fn a_terminals_commands_are_no_part_of_a_name() {
-        assert_eq!(shown("\x1b[31mred\ttext"), "·[31mred·text");
-        assert_eq!(shown("main"), "main");
     }
 }

@@ -7,8 +7,18 @@
 //!
 //! Of a function with template arguments the first type is what it returns, but a constructor's is its first parameter, which
 //! cpp_demangle leaves out. So such a constructor is handed to it with a type to return, which it leaves out in its place.
+//!
+//! Of parameters that are a pack, `T&&...`, it writes `&&` behind the last alone, and behind none if there are none. So the pack,
+//! `Dp O T_`, is handed to it as a type that has marks, `U…mark U…mark T_`, and what it makes of that gets what the others lack
+//! ([`crate::packs`]).
 
-use std::collections::BTreeMap;
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::packs::Pack;
 
 /// Added to a member's place, for values that nobody has written.
 const MARK: u32 = 2_001_000_000;
@@ -16,22 +26,23 @@ const MARK: u32 = 2_001_000_000;
 /// What constructors are said to return: `void`.
 const RETURNED: &str = "v";
 
-/// A mangled name with its members of types as braced values, and what those stand for; and with what its constructors return.
+/// A mangled name with its members of types as braced values, and what those stand for; with what its constructors return; and with its
+/// packs of parameters marked.
 pub struct Rewritten {
     /// The name for the demangler.
     pub symbol: String,
     /// What it makes of each member, and the member.
     members: BTreeMap<String, String>,
+    packs: Vec<Pack>,
 }
 
 impl Rewritten {
     /// If there are any, and the name is made of what is known here.
     pub fn of(symbol: &str) -> Option<Self> {
-        let may_have = |name: &&str| ["sr", "C1I", "C2I", "C3I", "C4I", "C5I"].iter().any(|part| name.contains(part));
+        let may_have =
+            |name: &&str| ["sr", "C1I", "C2I", "C3I", "C4I", "C5I", "Dp"].iter().any(|part| name.contains(part));
         let mangled = symbol.strip_prefix("_Z").filter(may_have)?;
-        let (members, constructors) = Default::default();
-        let mut walk =
-            Walk { bytes: mangled.as_bytes(), at: 0, depth: 0, is_constructor: false, members, constructors };
+        let mut walk = Walk { bytes: mangled.as_bytes(), ..Walk::default() };
         walk.encoding()?;
         let mut edits: Vec<(usize, usize, String)> = Vec::new();
         let mut members = BTreeMap::new();
@@ -42,6 +53,8 @@ impl Rewritten {
             members.insert(format!("{{{mark}}}"), format!("::{}", &mangled[member.name..member.end]));
         }
         edits.extend(walk.constructors.iter().map(|&at| (at, at, RETURNED.to_owned())));
+        let packs = walk.packs.iter().enumerate();
+        edits.extend(packs.map(|(number, (at, pack))| (*at, at + pack.length(), pack.marked(number))));
         edits.sort();
         let (mut symbol, mut copied) = ("_Z".to_owned(), 0);
         for (from, to, text) in edits {
@@ -50,13 +63,17 @@ impl Rewritten {
             copied = to;
         }
         symbol.push_str(&mangled[copied..]);
-        (!members.is_empty() || !walk.constructors.is_empty()).then_some(Self { symbol, members })
+        let is_changed = copied > 0;
+        let packs = walk.packs.into_iter().map(|(_, pack)| pack).collect();
+        is_changed.then_some(Self { symbol, members, packs })
     }
 
     /// What was meant by what the demangler made of it.
     pub fn restore(&self, demangled: &str) -> String {
         let each = self.members.iter();
-        each.fold(demangled.to_owned(), |text, (marked, member)| text.replace(marked, member))
+        let text = each.fold(demangled.to_owned(), |text, (marked, member)| text.replace(marked, member));
+        // From the last on: one that lies in the name of another's function is before it.
+        self.packs.iter().enumerate().rev().fold(text, |text, (number, pack)| pack.restore(number, text))
     }
 }
 
@@ -73,6 +90,7 @@ struct Member {
 }
 
 /// A walk through a mangled name: each step passes what it is named after, or gives up.
+#[derive(Default)]
 struct Walk<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -82,6 +100,12 @@ struct Walk<'a> {
     members: Vec<Member>,
     /// Where the first parameters of such constructors are.
     constructors: Vec<usize>,
+    /// Of the template arguments that were passed last, how many each is, if it is a pack.
+    arguments: Vec<Option<usize>>,
+    /// How many are in the pack that was passed last.
+    in_pack: usize,
+    /// Where packs of parameters are.
+    packs: Vec<(usize, Pack)>,
 }
 
 /// Names are nested as deep as anybody likes; a stack is not.
@@ -144,7 +168,7 @@ impl Walk<'_> {
         while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
             self.at += 1;
         }
-        std::str::from_utf8(&self.bytes[start..self.at]).ok()?.parse().ok()
+        core::str::from_utf8(&self.bytes[start..self.at]).ok()?.parse().ok()
     }
 
     /// A function and its parameters, or something else that has a name.
@@ -153,8 +177,16 @@ impl Walk<'_> {
         if self.is_constructor {
             self.constructors.push(self.at);
         }
+        let arguments = core::mem::take(&mut self.arguments);
         while self.peek().is_some_and(|byte| byte != b'E' && byte != b'.' && byte != b'@') {
+            let start = self.at;
             self.inside(Self::kind)?;
+            if let Some((parameter, mut pack)) = Pack::parse(&self.bytes[start..self.at])
+                && let Some(Some(count)) = arguments.get(parameter)
+            {
+                pack.count = *count;
+                self.packs.push((start, pack));
+            }
         }
         Some(())
     }
@@ -268,7 +300,17 @@ impl Walk<'_> {
 
     /// Template arguments, if there are any.
     fn arguments(&mut self) -> Option<()> {
-        if self.eat("I") { self.until_end(|walk| walk.inside(Self::argument)) } else { Some(()) }
+        if !self.eat("I") {
+            return Some(());
+        }
+        let mut arguments = Vec::new();
+        while !self.eat("E") {
+            let is_pack = self.is_next("J");
+            self.inside(Self::argument)?;
+            arguments.push(is_pack.then_some(self.in_pack));
+        }
+        self.arguments = arguments;
+        Some(())
     }
 
     fn argument(&mut self) -> Option<()> {
@@ -281,7 +323,13 @@ impl Walk<'_> {
             b'L' => self.literal(),
             b'J' => {
                 self.at += 1;
-                self.until_end(|walk| walk.inside(Self::argument))
+                let mut count = 0;
+                while !self.eat("E") {
+                    self.inside(Self::argument)?;
+                    count += 1;
+                }
+                self.in_pack = count;
+                Some(())
             }
             _ => self.kind(),
         }
@@ -423,8 +471,8 @@ impl Walk<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::demangle;
     use super::*;
+    use crate::demangle;
 
     #[test]
     fn members_of_any_type() {
