@@ -194,8 +194,31 @@ fn functions_that_are_first_met_late_have_their_callers() {
 fn children_that_have_no_room_for_the_calls_that_they_were_forked_in() {
     each_build("full-children.c", |program| {
         let recorded = program.record().set("MEMORY", "1500K").args(&["20", "10", "3", "3"]).run();
-        let calls: u64 = recorded.stdout.trim().strip_suffix(" calls").unwrap().parse().unwrap();
+        let calls = full_children(&recorded);
         let report = recorded.report();
         assert_eq!(report.calls + report.lost_calls, calls, "{} are lost", report.lost_calls);
     });
+}
+
+/// What roots called that had no room themselves, or no arena, was counted nowhere, and nothing said so.
+#[test]
+fn roots_that_have_no_room_have_all_that_they_call_counted() {
+    const CHILDREN: u64 = 20;
+    each_build("full-children.c", |program| {
+        // Outside of them are `main`, and `all` and `spawn` of each process.
+        for (roots, outside) in [("spawn,all", 1), ("session,whole*", 2 + 2 * CHILDREN)] {
+            for memory in ["1M", "1500K"] {
+                let recording = program.record().roots(roots).set("MEMORY", memory);
+                let recorded = recording.args(&[&CHILDREN.to_string(), "10", "3", "3"]).run();
+                let calls = full_children(&recorded) - outside;
+                let report = recorded.report();
+                assert_eq!(report.calls + report.lost_calls, calls, "{roots} {memory}: {} are lost", report.lost_calls);
+            }
+        }
+    });
+}
+
+/// How many calls full-children.c has made.
+fn full_children(recorded: &Recorded) -> u64 {
+    recorded.stdout.trim().strip_suffix(" calls").unwrap().parse().unwrap()
 }

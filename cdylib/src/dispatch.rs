@@ -11,7 +11,7 @@ use crate::off_cpu;
 use crate::reset;
 use crate::ring;
 use crate::roots;
-use crate::slow_path::{enter_while_busy, exit_while_busy};
+use crate::slow_path::{enter_while_busy, enter_without_arena, exit_while_busy};
 use crate::thread::live;
 use crate::thread_registry;
 use core::sync::atomic::Ordering;
@@ -45,10 +45,7 @@ pub unsafe fn enter(function: usize, site: usize, hook: usize, sp: usize, hooks:
             live::GETTIME => hot_path::enter::<TimedByGettime>(thread, function, site, hook, sp),
             live::COUNTED_GETTIME => hot_path::enter::<CountedByGettime>(thread, function, site, hook, sp),
             // No arena: for a moment, or for good.
-            live::LOST if thread.is_root(function) || thread.roots.get().is_null() => {
-                thread.family.count_by_function(function);
-            }
-            live::LOST => {}
+            live::LOST => enter_without_arena(thread, function, site, hook, sp),
             _ => enter_while_busy(thread, function, site, hook, sp),
         }
     }
@@ -78,8 +75,7 @@ pub unsafe fn exit(function: usize, site: usize, hook: usize, sp: usize, hooks: 
     unsafe {
         let Some(thread) = thread_registry::current(hooks).as_ref() else { return };
         match thread.state() {
-            live::LOST => {}
-            live::FORKED | live::STALE => exit_while_busy(thread, function, sp),
+            live::LOST | live::FORKED | live::STALE => exit_while_busy(thread, function, sp),
             _ => {
                 if thread.is_switched() {
                     off_cpu::before_exit(thread);

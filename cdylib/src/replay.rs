@@ -326,7 +326,9 @@ impl<'a> Replay<'a> {
                     self.done(at + 1); // first: it may be lost, but not count twice
                     thread.family.count_by_function(function);
                 }
-                return self.push(open(0, from.position, from.inside, from.inside));
+                // What a root calls is recorded, whether there is room for that itself or not.
+                let position = if from.position == SKIPPED { ROOT } else { from.position };
+                return self.push(open(0, position, from.inside, from.inside));
             };
             let flags = (*thread.node(node)).flags as u8;
             self.count(at, node, own);

@@ -33,7 +33,7 @@ pub unsafe fn enter_while_busy(thread: &Thread, function: usize, site: usize, ho
     // SAFETY: frames up to `top` are there.
     unsafe {
         let below = filled(thread);
-        if (*below).position == SKIPPED && !thread.is_root(function) {
+        if (*below).position == SKIPPED && !thread.is_root(function) && !is_in_root_by_function(thread, below) {
             if below != thread.bottom.get() {
                 skip(thread, &*below, function, site, hook, sp);
             }
@@ -43,7 +43,30 @@ pub unsafe fn enter_while_busy(thread: &Thread, function: usize, site: usize, ho
     }
 }
 
-/// Exit in a signal handler that has interrupted a change of the thread's state, before it had an arena of its own.
+/// Entry in a thread that has no arena: counted by its function. Roots have frames, so that what they call is known to be theirs.
+pub unsafe fn enter_without_arena(thread: &Thread, function: usize, site: usize, hook: usize, sp: usize) {
+    if thread.roots.get().is_null() {
+        return thread.family.count_by_function(function);
+    }
+    // SAFETY: frames between bottom and top are there.
+    unsafe {
+        let is_left = |frame: &Frame| frame.position == 0 && frame.node == 0 && frame.sp <= sp;
+        while !thread.is_empty() && is_left(&*thread.top.get()) && !is_elsewhere(thread, thread.top.get(), sp) {
+            pop(thread);
+        }
+        let below = filled(thread);
+        // Of calls that were open at the fork nobody knows when they return but by where they lie.
+        let is_inherited = below != thread.bottom.get() && (*below).position != SKIPPED && (*below).sp > sp;
+        if thread.is_root(function) {
+            call::open_by_function(thread, function, site, hook, sp);
+        } else if is_inherited || is_in_root_by_function(thread, below) {
+            thread.family.count_by_function(function);
+        }
+    }
+}
+
+/// Exit where calls are counted by their functions: in a signal handler that has interrupted a change of the thread's state, before it had
+/// an arena of its own; or without one.
 pub unsafe fn exit_while_busy(thread: &Thread, function: usize, sp: usize) {
     // SAFETY: the top frame is there.
     unsafe {
@@ -217,6 +240,19 @@ pub unsafe fn enter_without_caller<M: Mode>(thread: &Thread, function: usize, si
     }
 }
 
+/// Whether a root is open above the latest frame that is filled: one that had no room for its path, and is counted by its function. What it
+/// calls is recorded, as called by nothing.
+unsafe fn is_in_root_by_function(thread: &Thread, below: *mut Frame) -> bool {
+    let mut frame = thread.top.get();
+    // SAFETY: frames between bottom and top are there.
+    unsafe {
+        while frame > below && !((*frame).node == 0 && thread.is_root((*frame).function)) {
+            frame = frame.sub(1);
+        }
+    }
+    frame > below
+}
+
 /// Whether a call that is made from the call of a frame is recorded. One below `DIYTRACE_DEPTH` is not, but has a frame of its own then; nor is
 /// one outside of every root, which is remembered.
 unsafe fn is_recorded(
@@ -229,7 +265,8 @@ unsafe fn is_recorded(
 ) -> bool {
     // SAFETY: the caller's frame.
     unsafe {
-        let is_recorded = (*below).position != SKIPPED || is_root(thread, function);
+        let is_recorded =
+            (*below).position != SKIPPED || is_root(thread, function) || is_in_root_by_function(thread, below);
         if !is_recorded && below != thread.bottom.get() {
             skip(thread, &*below, function, site, hook, sp);
         } else if !is_recorded && thread.knows(function) {
