@@ -94,7 +94,8 @@ fn begin_of(list: &str, count: usize) -> usize {
             ',' if depth == 0 => {
                 left -= 1;
                 if left == 0 {
-                    return at + ", ".len();
+                    let begin = at + 1;
+                    return begin + usize::from(list[begin..].starts_with(' '));
                 }
             }
             _ => {}
