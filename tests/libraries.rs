@@ -133,7 +133,7 @@ fn what_makes_times_true_leaves_room_for_functions() {
             let report = program.record().arg(&late).args(how).set("MEMORY", memory).run().report();
             // First: what else would be missed follows from these.
             let without_room = (report.folded_calls, report.lost_calls);
-            assert_eq!(without_room, (0, 0), "{memory} {how:?} {:?}", report.warnings);
+            assert_eq!(without_room, (0, 0), "{memory} {how:?}");
             assert_eq!(report.function("main").callee("late").calls, 100, "{memory} {how:?}");
             assert_eq!(report.function("inner").calls, 100, "{memory} {how:?}");
         }
