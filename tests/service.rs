@@ -68,6 +68,34 @@ fn an_agent_that_cannot_remember_sends_slices_all_the_same() {
     assert_nothing_is_lost(folder, "without a spool");
 }
 
+/// It had counted last before it was read last, so its last frame ended before it began, and the agent ended with it, and would again.
+#[test]
+fn an_agent_outlives_programs_that_are_killed_while_they_wait() {
+    let mut other = Endless::start();
+    let folder = other.here.path().to_owned();
+    let service = Service::start(&folder, &[]);
+    let agent = Agent::start(&folder, &service.url());
+    let calls = |service: &Service| -> Vec<u64> {
+        let series = service.get("/v1/series").json();
+        series["series"].as_array().unwrap().iter().map(|one| one["calls"].as_u64().unwrap()).collect()
+    };
+    let mut waiting = Command::new(&fixture("waiting.c", builds()[0]).path);
+    waiting.current_dir(&folder).env("DIYTRACE_OUT", "out").env("LD_PRELOAD", tool("libdiytrace.so"));
+    let mut waiting = Running(waiting.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap());
+    waiting.0.stdin.as_mut().unwrap().write_all(b"d").unwrap();
+    wait_until("both are followed", || calls(&service).len() == 2);
+    std::thread::sleep(Duration::from_millis(300)); // it is read again, and has counted nothing since
+    waiting.0.kill().unwrap();
+    waiting.0.wait().unwrap();
+    std::thread::sleep(Duration::from_millis(300)); // and once more
+    let before: u64 = calls(&service).iter().sum();
+    wait_until("the other's calls come", || calls(&service).iter().sum::<u64>() > before);
+    other.stop();
+    agent.end();
+    let counts = |source: &[&str]| totals::counts(&totals::report(&folder, source));
+    assert_eq!(counts(&["--store", "s.db"]), counts(&["out"]));
+}
+
 /// As a proxy does that has a smaller limit.
 #[test]
 fn an_agent_whose_frames_are_too_large_goes_on() {

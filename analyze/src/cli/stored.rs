@@ -17,7 +17,7 @@ use super::wanted::{Concluded, Kind, Replicate, Selection};
 #[command(next_help_heading = "From a profile store")]
 pub struct Stored {
     /// The store: a file that `push` has made
-    #[arg(long, value_name = "URL", conflicts_with = "profiles")]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["profiles", "runs"])]
     store: Option<String>,
 
     /// Labels of the series, with * and ?, a|b for either and !a for others: service=pg,build=ab* [default: all]

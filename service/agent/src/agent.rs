@@ -168,7 +168,7 @@ impl Agent {
                     self.last = Some(path);
                     break;
                 }
-                Err(error @ (Error::Spool { .. } | Error::TooLarge { .. })) => {
+                Err(error @ (Error::Spool { .. } | Error::TooLarge { .. } | Error::Denied { .. })) => {
                     told.trouble = Some(format!("{}: {error}", path.display()));
                 }
                 Err(error) => tracing::warn!("{}: {error}", path.display()),

@@ -119,7 +119,11 @@ impl Client {
                 serde_json::from_str(&body).map(Sent::Acknowledged).map_err(|error| self.away(&error))
             }
             409 => Ok(Sent::Overlap),
-            _ => Err(self.not_taken(status, &body)),
+            _ => Err(match self.not_taken(status, &body) {
+                // That is of this frame, and not of whoever sends it.
+                Error::Refused { service, said } if status == 400 => Error::Denied { service, status, said },
+                error => error,
+            }),
         }
     }
 

@@ -180,13 +180,15 @@ pub fn frame(earlier: Option<&Family>, family: &Family, labelled: &Labelled) -> 
     let merged = settled(if earlier.is_some() { merged.without_idle() } else { merged }, &family.path);
     let summary = Summary::of(family);
     let part = PartKey::of(family);
+    let start = earlier.map_or(family.started_unix_ns, ended);
     let mut frame = Frame {
         labels: Labels::default(),
         session: session(family),
         sequence: 0,
         holds_later: earlier.is_none(),
-        start: signed(earlier.map_or(family.started_unix_ns, ended)),
-        end: signed(ended(family)),
+        start: signed(start),
+        // A program that was killed has counted last before it was read last.
+        end: signed(ended(family).max(start)),
         part,
         summary,
         merged,

@@ -4,6 +4,7 @@
 use diytrace_format::node::mark;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::measure::pairs_beside;
 use crate::load::{Arena, Function, Node, Nodes};
 
 /// An arena at two readings, without paths and functions that were the same in both.
@@ -12,6 +13,8 @@ pub struct Changed {
     pub now: Arena,
     /// Of paths that are left out, calls that had entered before, by function: see [`super::since::Counted`].
     pub entered: Vec<((u64, u32), u64)>,
+    /// At both readings, of each path that stays, the hook pairs in those below it that are left out.
+    pub beside: [Vec<u64>; 2],
 }
 
 impl Changed {
@@ -55,11 +58,14 @@ impl Changed {
                 functions.insert(of(function));
             }
         }
-        Self {
-            before: with(before, &stays_before, &functions),
-            now: with(now, &stays, &functions),
-            entered: entered.into_iter().filter(|(_, entered)| *entered > 0).collect(),
-        }
+        let some = [with(before, &stays_before, &functions), with(now, &stays, &functions)];
+        let staying = |stays: &[bool]| (0..stays.len()).filter(|at| stays[*at]).collect::<Vec<_>>();
+        let beside = [
+            pairs_beside(before, &some[0], staying(&stays_before).into_iter()),
+            pairs_beside(now, &some[1], staying(&stays).into_iter()),
+        ];
+        let [before, now] = some;
+        Self { before, now, beside, entered: entered.into_iter().filter(|(_, entered)| *entered > 0).collect() }
     }
 }
 

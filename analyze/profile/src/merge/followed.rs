@@ -10,7 +10,7 @@ use super::addend::filed;
 use super::group::FunctionTimes;
 use super::idle::{counts_anything, tells_anything};
 use super::latest::{Latest, latest};
-use super::measure::{Measured, Measures, entered};
+use super::measure::{Measured, Measures, entered, pairs_beside};
 use super::modules::{ModuleTable, Place, PlaceTable, Resolver};
 use super::since::{Before, Earlier, extremes_since, timelines};
 use super::{Filed, Module, PathPairs, Row};
@@ -19,6 +19,7 @@ use crate::load::timed::Timing;
 use crate::load::{Arena, ArenaChanges, Changes, Family, Function, FunctionChanges, Node};
 use crate::time::Time;
 use crate::timeline::{Origin, Slices};
+use diytrace_format::Slot;
 use diytrace_format::histogram::SUBS;
 use diytrace_format::node::{flag, mark};
 
@@ -357,6 +358,23 @@ struct Both<'a> {
     changes: &'a ArenaChanges,
 }
 
+/// How many pairs are below each path in paths that have not changed ([`pairs_beside`]); empty if that makes no difference.
+fn beside(of: &Both) -> Vec<u64> {
+    let Both { stay, whole, arena, before, .. } = *of;
+    let is_open = |slot: &Slot| slot.mark & mark::OPEN != 0;
+    let makes_difference = |(now, before): (Node, Node)| {
+        let mut slots = now.slots.iter().zip(&before.slots);
+        slots.any(|(now, before)| match (is_open(now), is_open(before)) {
+            (true, true) => now.descendants != 0 || before.descendants != 0,
+            (now, before) => now != before,
+        })
+    };
+    if !arena.nodes.iter().zip(&before.arena.nodes).any(makes_difference) {
+        return Vec::new();
+    }
+    pairs_beside(whole, before.arena, stay.iter().map(|at| *at as usize))
+}
+
 impl Sum {
     fn of(followed: &Followed, before: &Family, now: &Family, of_loop: Costs) -> Self {
         let mut sum = Self {
@@ -389,8 +407,9 @@ impl Sum {
         self.unwound = self.unwound.saturating_add(more(|facts| facts.unwound));
         self.left_out = self.left_out.saturating_add(arena.left_out().saturating_sub(before.arena.left_out()));
         // As [`super::since::counted`] does, of paths that have the same places at both readings.
-        let earlier = Measures::of(now, before.arena, before.latest);
-        let later = Measures::of(now, arena, latest);
+        let beside = beside(of);
+        let earlier = Measures::of_some(now, before.arena, before.latest, &beside);
+        let later = Measures::of_some(now, arena, latest, &beside);
         self.add_paths(standing, of, |at| later.since(&earlier, at, Time::LONGEST));
         let mut when = timelines(now, arena, latest);
         if !when.is_empty() {

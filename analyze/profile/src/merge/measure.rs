@@ -59,12 +59,20 @@ pub struct Measures<'a> {
     latest: Latest,
     below: Below,
     tail: Option<Tail>,
+    /// How many pairs there are below each path in paths that are not among these; empty if that makes no difference.
+    beside: &'a [u64],
 }
 
 impl<'a> Measures<'a> {
     pub fn of(family: &'a Family, arena: &'a Arena, latest: Latest) -> Self {
         let below = Below::of(arena, latest.ticks, family.clock.ns_per_tick());
-        Self { family, arena, latest, below, tail: Tail::of(family, arena, latest.ticks) }
+        Self { family, arena, latest, below, tail: Tail::of(family, arena, latest.ticks), beside: &[] }
+    }
+
+    /// The same, where the arena has some of the paths alone, of which differences are asked for. `beside`: how many pairs there are below
+    /// each in the others; empty if that makes no difference.
+    pub fn of_some(family: &'a Family, arena: &'a Arena, latest: Latest, beside: &'a [u64]) -> Self {
+        Self { beside, ..Self::of(family, arena, latest) }
     }
 
     /// Sums of all paths. Those of a large arena take more memory than the file: see [`Self::each_of`].
@@ -117,7 +125,7 @@ impl<'a> Measures<'a> {
     }
 
     fn of_path(&self, index: usize) -> Measured {
-        let Self { family, arena, latest, below, tail } = self;
+        let Self { family, arena, latest, below, tail, .. } = self;
         let node = &arena.nodes.get(index);
         if arena.is_by_function() {
             let calls = node.calls();
@@ -176,7 +184,8 @@ impl<'a> Measures<'a> {
         // Of a call that is still open the descendants are not counted yet, but the tree has them.
         if slots.iter().any(|slot| slot.is_open) {
             let known = slots.iter().fold(0u64, |sum, slot| sum.saturating_add(slot.descendants));
-            let unknown = at(&below.pairs, index).saturating_sub(known);
+            let all = at(&below.pairs, index).saturating_add(at(self.beside, index));
+            let unknown = all.saturating_sub(known);
             inclusive[0] = inclusive[0].and(&Pairs::of_calls(signed(unknown)));
         }
         let untimed = signed(at(&below.untimed, index));
@@ -327,6 +336,35 @@ struct Own {
     ticks: i128,
     pairs: u64,
     child_pairs: u64,
+}
+
+/// Hook pairs of recorded calls below each path of an arena, at any depth.
+pub fn pairs_below(arena: &Arena) -> Vec<u64> {
+    let nodes = &arena.nodes;
+    let mut below = vec![0u64; nodes.len()];
+    for index in 0..nodes.len() {
+        let Some(parent) = nodes.parent(index) else { continue };
+        let pairs = match nodes.usual(index) {
+            Some(slot) => slot.calls,
+            None => {
+                let node = nodes.get(index);
+                let slots = SlotTimes::both(&node, 0, 0); // of which no time is asked
+                if node.is_untimed() { 0 } else { slots[0].closed.saturating_add(slots[1].closed) }
+            }
+        };
+        below[parent as usize] = below[parent as usize].saturating_add(pairs);
+    }
+    add_up(nodes, &mut below);
+    below
+}
+
+/// How many of those there are in paths that are left out of an arena; `stays`: the places of the others.
+///
+/// What calls that are open have inside is told by all paths below them less what calls before them had, and by a number once they have
+/// ended: so a difference of two readings asks for all.
+pub fn pairs_beside(whole: &Arena, some: &Arena, stays: impl Iterator<Item = usize>) -> Vec<u64> {
+    let (all, some) = (pairs_below(whole), pairs_below(some));
+    stays.zip(some).map(|(at, some)| all[at].saturating_sub(some)).collect()
 }
 
 /// Sums over the tree. Of millions of paths, what is nothing for all of them is no list.

@@ -194,11 +194,12 @@ impl Merging {
                 let changed = changed.map(|before| Changed::of(before.arena, arena));
                 let whole = arena;
                 let mut arena = arena;
-                let mut entered_elsewhere: &[_] = &[];
+                let (mut entered_elsewhere, mut beside): (&[_], [&[u64]; 2]) = Default::default();
                 if let Some((changed, before)) = changed.as_ref().zip(before.as_mut()) {
                     (before.arena, arena, entered_elsewhere) = (&changed.before, &changed.now, &changed.entered);
+                    beside = changed.beside.each_ref().map(Vec::as_slice);
                 }
-                let mut counted = since::counted(family, arena, latest[number], before, longest);
+                let mut counted = since::counted(family, arena, latest[number], before, longest, beside);
                 counted.entered_elsewhere = entered_elsewhere;
                 if self.whole_timelines {
                     counted.timelines = since::timelines(family, whole, latest[number]);

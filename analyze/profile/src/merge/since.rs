@@ -97,13 +97,15 @@ pub struct Counted<'a> {
 }
 
 /// What an arena, whose open calls last until `latest`, has counted beyond what it had earlier. Open calls have taken no longer
-/// than `longest`, or than the time between.
+/// than `longest`, or than the time between. `beside`: at both readings, what there is in paths that are left out of the arena
+/// ([`super::measure::pairs_beside`]).
 pub fn counted<'a>(
     family: &'a Family,
     arena: &'a Arena,
     latest: Latest,
     before: Option<Before<'a>>,
     longest: Option<Time>,
+    beside: [&[u64]; 2],
 ) -> Counted<'a> {
     let Arena { facts, functions, .. } = arena;
     let (lost_calls, unwound) = (facts.lost_calls, facts.unwound);
@@ -130,11 +132,11 @@ pub fn counted<'a>(
         join_up(before.to_mut(), latest_before.ticks, arena.to_mut());
     }
     let mut timelines = timelines(family, &arena, latest);
-    let mut paths = Measures::of(family, &arena, latest).all();
+    let mut paths = Measures::of_some(family, &arena, latest, beside[1]).all();
     let mut entered_before = vec![0u64; paths.len()];
     let passed = latest.ticks.saturating_sub(latest_before.ticks) as f64 * family.clock.ns_per_tick();
     let longest = longest.unwrap_or_else(|| Time::from_ns(passed));
-    let measured_before = Measures::of(family, &before, latest_before).all();
+    let measured_before = Measures::of_some(family, &before, latest_before, beside[0]).all();
     let gone = Gone::of(&before, &arena);
     for (path, measured) in measured_before.iter().enumerate() {
         let counts = &measured.counts;
