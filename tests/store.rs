@@ -377,3 +377,14 @@ fn a_store_is_asked_in_sql_and_nothing_changes() {
     }
     assert_eq!(text(&ask("SELECT sum(calls) AS calls FROM slices").stdout), format!("calls\n{calls}\n"));
 }
+
+/// It was ignored, and all that the store has was added up.
+#[test]
+fn which_run_is_meant_is_not_asked_of_a_store() {
+    let folder = tempfile::tempdir().unwrap();
+    for command in ["report", "tree"] {
+        let output = run_to_end(diytrace(folder.path()).args([command, "--store", "s.db", "--run", "latest"]));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains("cannot be used with"), "{command}: {said}");
+    }
+}
