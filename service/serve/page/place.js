@@ -42,7 +42,8 @@ export function address(path, words = {}) {
  */
 export function pattern(name) {
   const whole = [["‹…›", "<*>"], ["{lambda#", "{lambda(*)#"], ["(anonymous)", "(anonymous namespace)"], ["std::string", "std::*string*"]];
-  const found = whole.reduce((text, [short, long]) => text.replaceAll(short, long), name);
+  const longer = whole.reduce((text, [short, long]) => text.replaceAll(short, long), name);
+  const found = longer.replace(/(?<!operator)>(?=>)/g, ">*"); // names have `> >` there
   return name.includes("{lambda#") ? `${found}*` : found; // its parameters stand behind those of the lambda
 }
 
