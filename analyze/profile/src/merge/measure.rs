@@ -339,7 +339,7 @@ struct Own {
 }
 
 /// Hook pairs of recorded calls below each path of an arena, at any depth.
-pub fn pairs_below(arena: &Arena) -> Vec<u64> {
+fn pairs_below(arena: &Arena) -> Vec<u64> {
     let nodes = &arena.nodes;
     let mut below = vec![0u64; nodes.len()];
     for index in 0..nodes.len() {
@@ -439,10 +439,8 @@ impl Below {
                 own[parent].child_pairs = own[parent].child_pairs.saturating_add(pairs);
             }
         }
-        let mut pairs = list_if(is_any_open);
-        pairs.iter_mut().zip(&own).for_each(|(pairs, own)| *pairs = own.child_pairs);
+        let pairs = if is_any_open { pairs_below(arena) } else { Vec::new() };
         let mut untimed = own_untimed.clone();
-        add_up(nodes, &mut pairs);
         add_up(nodes, &mut untimed);
         Self { own, pairs, own_untimed, untimed, off }
     }
