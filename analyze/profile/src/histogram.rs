@@ -1,7 +1,8 @@
 //! Merged histograms: the distribution of a function's call times over threads, processes and machines.
 //!
 //! The recorder files a call by its time less what the hooks cost as a loop has shown at the start: what windows tell comes later.
-//! What they find beyond that is taken off here (see [`Refinement`]), so that percentiles and means are of the same calls.
+//! What they find beyond that is taken off here (see [`Refinement`]), so that percentiles and means are of the same calls: where their
+//! mean is known, the histogram has that mean (see [`Histogram::with_mean`]).
 
 use diytrace_format::histogram::{SUBS, middle, range};
 use serde::{Deserialize, Serialize};
@@ -49,6 +50,16 @@ impl Refinement {
         self.corrected += other.corrected;
     }
 
+    /// What is still to be taken off each call for its own hooks.
+    pub fn own_of_each(&self) -> Time {
+        Time::from_ns(self.own.ns() / self.calls.max(1) as f64)
+    }
+
+    /// How long the calls took on the average.
+    pub fn mean(&self) -> Option<Time> {
+        (self.calls > 0).then(|| Time::from_ns(self.corrected.ns() / self.calls as f64).at_least_zero())
+    }
+
     /// A call's time.
     fn of(&self, filed: Time) -> Time {
         if self.own == Time::ZERO && self.filed == self.corrected {
@@ -58,7 +69,7 @@ impl Refinement {
         let ns = filed.ns() - of_each(self.own);
         Time::from_ns(match () {
             () if self.corrected > self.filed => ns.max(0.0) + of_each(self.corrected - self.filed),
-            () if self.corrected > Time::ZERO => ns * (self.corrected.ns() / self.filed.ns()),
+            () if self.filed > Time::ZERO => ns * (self.corrected.ns() / self.filed.ns()),
             () => ns,
         })
         .at_least_zero()
@@ -128,6 +139,22 @@ impl Histogram {
         Self { extremes, refinement, ..self.clone() }
     }
 
+    /// The same calls, of which it is known how long they took on the average, and what is still to be taken off each for its own hooks.
+    ///
+    /// What the recorder has filed is asked of the bins themselves: where it took off too much, calls are there as next to nothing.
+    pub fn with_mean(&self, own: Time, mean: Time) -> Self {
+        let (mut calls, mut filed) = (0u64, 0.0);
+        for bins in self.clocks.iter().map(|(_, bins)| bins) {
+            for (octave, sub, count) in bins.filled() {
+                let time = self.within_extremes(Time::from_ns(middle(octave, sub) * bins.ns_per_tick()));
+                filed += (time - own).at_least_zero().ns() * count as f64;
+                calls = calls.saturating_add(count);
+            }
+        }
+        let filed = Time::from_ns(filed);
+        self.refined_by(Refinement { calls, own: own.times(calls), filed, corrected: mean.times(calls) })
+    }
+
     /// What orders histograms, if not by anything that means much.
     pub fn order(&self) -> impl Ord + '_ {
         (self.extremes, self.unbinned, &self.clocks, self.refinement)
@@ -158,11 +185,11 @@ impl Histogram {
         let (mut sum, mut calls) = (0.0, 0.0);
         for bins in self.clocks.iter().map(|(_, bins)| bins) {
             for (octave, sub, count) in bins.filled() {
-                sum += middle(octave, sub) * bins.ns_per_tick() * count as f64;
+                sum += self.refined(middle(octave, sub) * bins.ns_per_tick()).ns() * count as f64;
                 calls += count as f64;
             }
         }
-        (calls > 0.0).then(|| self.refined(sum / calls))
+        (calls > 0.0).then(|| self.within_extremes(Time::from_ns(sum / calls)))
     }
 
     /// Calls by their time: between which two, and how many; the shortest first.
@@ -206,7 +233,11 @@ impl Histogram {
     }
 
     fn refined(&self, filed_ns: f64) -> Time {
-        let time = self.refinement.of(Time::from_ns(filed_ns));
+        self.within_extremes(self.refinement.of(Time::from_ns(filed_ns)))
+    }
+
+    /// The middle of a bin may lie beyond all calls that are in it.
+    fn within_extremes(&self, time: Time) -> Time {
         self.extremes.map_or(time, |(min, max)| time.max(min).min(max))
     }
 }
@@ -278,6 +309,27 @@ mod tests {
     }
 
     #[test]
+    fn a_mean_that_is_known_is_that_of_the_calls() {
+        let ns = Time::from_ns;
+        let all = |values: &[u64], own: f64, mean: f64| {
+            let histogram = histogram_of(values, 1e9).with_mean(ns(own), ns(mean));
+            let [p50] = histogram.percentiles([0.5]).unwrap();
+            [histogram.min().unwrap(), p50, histogram.mean().unwrap(), histogram.max().unwrap()].map(Time::ns)
+        };
+        assert_eq!(all(&[10, 20, 30], 2.0, 9.0), [4.0, 9.0, 9.0, 14.0]);
+        // The recorder took off more than there was.
+        assert_eq!(all(&[0], 0.0, 29e6), [29e6; 4]);
+        let found = all(&[0, 0, 0, 1_000], 0.0, 300.0);
+        let is_near = |(found, expected): (&f64, f64)| (found - expected).abs() < 2.0; // a bin's width
+        assert!(found.iter().zip([50.0, 50.0, 300.0, 1_050.0]).all(is_near), "{found:?}");
+        // Less than nothing is left of most: what is left of the others is all there is.
+        assert_eq!(all(&[1, 1, 1, 10], 4.0, 1.0), [0.0, 0.0, 1.0, 4.0]);
+        assert_eq!(all(&[10, 20, 30], 2.0, 0.0), [0.0; 4]);
+        // The middle of a bin is beyond the only call that is in it.
+        assert_eq!(all(&[1_000_003], 0.0, 1_000_003.0), [1_000_003.0; 4]);
+    }
+
+    #[test]
     fn nothing_has_no_percentiles() {
         assert_eq!(Histogram::default().percentiles([0.5]), None);
         assert_eq!(Histogram::default().mean(), None);
@@ -305,6 +357,18 @@ mod tests {
             right.merge(&a);
             right.merge(&b);
             prop_assert_eq!(left, right);
+        }
+
+        #[test]
+        fn the_mean_is_the_one_that_is_known(
+            values in prop::collection::vec(0u64..1 << 40, 1..50),
+            own in -20.0..20.0f64,
+            mean in 0.0..1e12f64,
+        ) {
+            let histogram = histogram_of(&values, 1e9).with_mean(Time::from_ns(own), Time::from_ns(mean));
+            let [min, found, max] = [histogram.min(), histogram.mean(), histogram.max()].map(|time| time.unwrap().ns());
+            prop_assert!((found - mean).abs() <= mean * 1e-6 + 1e-2, "{} for {}", found, mean);
+            prop_assert!(min <= found && found <= max);
         }
 
         #[test]

@@ -154,7 +154,7 @@ impl Rates<'_> {
         Row {
             self_cpu_ns_per_s: spent.map(|spent| spent.cpu.ns() / self.seconds),
             self_wait_ns_per_s: spent.map(|spent| spent.wait.ns() / self.seconds),
-            mean_ns: function.mean(sums).map(|mean| mean.ns()),
+            mean_ns: function.mean().map(|mean| mean.ns()),
             p99_ns: function.histogram.percentiles([0.99]).map(|[p99]| p99.ns()),
             open: function.open(),
             timeline: function.timelines.finish(),

@@ -45,8 +45,7 @@ fn shrink(times: &mut TimesList, ids: &[usize], room: Time, least: impl Fn(usize
             let most = most(id, &time);
             // Rounded up, so that nothing is left over.
             let cut = if to_cut == all { most } else { (most - most.share(all - to_cut, all)).min(excess) };
-            time.inclusive = time.inclusive - cut;
-            time.error += cut;
+            time.cut(cut);
             times.set(id, &time);
             excess = excess - cut;
         }
@@ -55,7 +54,7 @@ fn shrink(times: &mut TimesList, ids: &[usize], room: Time, least: impl Fn(usize
     for &id in ids {
         let mut time = times.get(id);
         let cut = excess.min(time.inclusive);
-        (time.inclusive, time.error) = (time.inclusive - cut, time.error + cut);
+        time.cut(cut);
         times.set(id, &time);
         excess = excess - cut;
     }
@@ -105,8 +104,7 @@ fn shrink_inside(times: &mut TimesList, ids: &[usize], room: Time) {
     for &id in ids {
         let mut time = times.get(id);
         let fitting = time.inside.share(room, sum).min(left);
-        time.error += time.inside - fitting;
-        time.inside = fitting;
+        time.cut_inside(time.inside - fitting);
         times.set(id, &time);
         left = left - fitting;
     }

@@ -124,6 +124,8 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         let error = systematic + (inclusive - inclusive_measured[0]).at_least_zero();
         let moved = if is_elsewhere { Time::ZERO } else { own - self_measured };
         let own_error = own_error + moved;
+        let have_ended = closed == inclusive_measured[0] + inclusive_measured[1];
+        let closed = if have_ended && !is_outlasted { inclusive + inside } else { closed };
         times.set_first(id, &PathTimes { own, inclusive, inside, closed, error, own_error });
         if let Some(parent) = paths.parent(path) {
             let part = Below { own: all_own, least: floor.all, inclusive, inside, error: systematic, is_outlasted };

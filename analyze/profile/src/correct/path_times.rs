@@ -13,7 +13,8 @@ pub struct PathTimes {
     pub inclusive: Time,
     /// The same of those that are.
     pub inside: Time,
-    /// Of all its calls that have ended, with all they called: as measured, less what the hooks cost, and not fitted to others.
+    /// Of all its calls that have ended, with all they called: `inclusive` and `inside`, where all have ended;
+    /// else as measured, less what the hooks cost, and not fitted to others.
     pub closed: Time,
     /// How far off `inclusive` may be.
     pub error: Time,
@@ -41,6 +42,25 @@ fn is_long(times: &[i64; TIMES]) -> bool {
 }
 
 impl PathTimes {
+    /// Cuts off what it cannot have taken; what that is, is uncertain. Where all calls have ended, it is theirs.
+    pub fn cut(&mut self, time: Time) {
+        self.cut_closed(time);
+        self.inclusive = self.inclusive - time;
+    }
+
+    /// The same of what was inside a folded recursion.
+    pub fn cut_inside(&mut self, time: Time) {
+        self.cut_closed(time);
+        self.inside = self.inside - time;
+    }
+
+    fn cut_closed(&mut self, time: Time) {
+        if self.closed == self.inclusive + self.inside {
+            self.closed = self.closed - time;
+        }
+        self.error += time;
+    }
+
     fn times(&self) -> [Time; TIMES] {
         let Self { own, inclusive, inside, closed, error, own_error } = *self;
         [own, inclusive, inside, closed, error, own_error]

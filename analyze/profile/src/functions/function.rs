@@ -1,6 +1,6 @@
 //! A function: its calls, its times, and what it called.
 
-use crate::histogram::Histogram;
+use crate::histogram::{Histogram, Refinement};
 use crate::merge::{Bound, OffCpu};
 use crate::time::Time;
 use crate::timeline::Timelines;
@@ -105,21 +105,33 @@ impl Function {
         self.calls > 0 && self.without_times >= self.calls
     }
 
-    /// Mean time of calls that returned.
-    pub fn mean(&self, sums: &Sums) -> Option<Time> {
-        let from_bins = self.histogram.mean();
-        if self.returned == 0 || self.unwound > 0 {
-            return from_bins; // the sums have the time of calls that were left
-        }
+    /// Mean time of calls that returned, corrected. It lies between the shortest and the longest.
+    pub fn mean(&self) -> Option<Time> {
+        let Some(mean) = self.mean_of(&self.corrected) else { return self.histogram.mean() };
+        Some(match (self.histogram.min(), self.histogram.max()) {
+            (Some(min), Some(max)) => mean.max(min).min(max),
+            _ => mean.at_least_zero(),
+        })
+    }
+
+    /// Mean time of calls that returned, as measured.
+    pub fn mean_raw(&self) -> Option<Time> {
+        self.mean_of(&self.raw)
+    }
+
+    /// The mean as the sums have it, unless they have the time of calls that were left, too.
+    fn mean_of(&self, sums: &Sums) -> Option<Time> {
         let with_times = self.returned.saturating_sub(self.without_times);
-        if with_times == 0 {
-            return from_bins;
-        }
-        let mean = Time::from_ns(sums.closed.ns() / with_times as f64);
-        match (self.histogram.min(), self.histogram.max()) {
-            (Some(min), Some(max)) if !(min..=max).contains(&mean) => from_bins.or(Some(mean.max(min).min(max))),
-            _ => Some(mean.at_least_zero()),
-        }
+        let is_known = with_times > 0 && self.unwound == 0;
+        is_known.then(|| Time::from_ns(sums.closed.ns() / with_times as f64))
+    }
+
+    /// Takes off the calls in the histogram what they cost beyond what the recorder has taken off.
+    pub(super) fn refine(&mut self, refinement: Refinement) {
+        self.histogram = match self.mean_of(&self.corrected) {
+            Some(mean) => self.histogram.with_mean(refinement.own_of_each(), mean.at_least_zero()),
+            None => self.histogram.refined_by(refinement),
+        };
     }
 }
 
@@ -133,8 +145,10 @@ mod tests {
         let mut histogram = Histogram::default();
         histogram.add_calls(2, Some((0, 5)), &[], 1e9);
         let function = Function { calls: 2, returned: 2, histogram, ..Function::default() };
-        let mean =
-            |closed_ns| function.mean(&Sums { closed: Time::from_ns(closed_ns), ..Sums::default() }).unwrap().ns();
+        let mean = |closed_ns| {
+            let corrected = Sums { closed: Time::from_ns(closed_ns), ..Sums::default() };
+            Function { corrected, ..function.clone() }.mean().unwrap().ns()
+        };
         assert_eq!([-6.0, 6.0, 60.0].map(mean), [0.0, 3.0, 5.0]);
     }
 }

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::function::{Edge, EdgeSums, Function, FunctionId, Sums};
 use crate::correct::{PathTimes, Times};
+use crate::histogram::Refinement;
 use crate::merge::{Group, OffCpu, PathId, PlaceId};
 
 /// Sums up paths by function. `ids` has each place's function, and `is_inlined` says which paths' bodies are inlined.
@@ -96,9 +97,11 @@ pub fn functions(
         sums.leave(&left, above.last_mut());
     }
     let mut functions = sums.finish();
+    let mut refinements: FxHashMap<FunctionId, Refinement> = FxHashMap::default();
     for (place, times) in &group.functions {
-        let Some(function) = ids.get(place).and_then(|id| functions.get_mut(id)) else { continue };
-        function.histogram.merge(&group.distribution(*place));
+        let Some((id, function)) = ids.get(place).and_then(|id| Some((*id, functions.get_mut(id)?))) else { continue };
+        function.histogram.merge(&times.histogram);
+        refinements.entry(id).or_default().add(&group.refinement(*place));
         function.returned = function.returned.saturating_add(times.returned);
         function.open_before = function.open_before.saturating_add(times.open_before);
         function.processes = function.processes.max(times.processes);
@@ -108,6 +111,11 @@ pub fn functions(
         for sums in [&mut function.corrected, &mut function.raw] {
             // Where a folded recursion hides which calls are outermost, their time is at least that of all calls alone.
             sums.total = sums.total.max(sums.own);
+        }
+    }
+    for (id, refinement) in refinements {
+        if let Some(function) = functions.get_mut(&id) {
+            function.refine(refinement);
         }
     }
     functions
@@ -346,7 +354,7 @@ mod tests {
         let functions = summed(&merge(&[family(vec![arena])], By::All, None));
         let function = &functions[&0x1000];
         assert_eq!((function.returned, function.open()), (2, 0));
-        assert_eq!(function.mean(&function.corrected).unwrap().ns(), 15.0);
+        assert_eq!(function.mean().unwrap().ns(), 15.0);
     }
 
     #[test]
@@ -368,7 +376,75 @@ mod tests {
             let Function { histogram, .. } = &functions[&address];
             let times = [histogram.percentiles([0.5]).unwrap()[0], histogram.min().unwrap(), histogram.max().unwrap()];
             assert_eq!(times.map(Time::ns), [expected; 3]);
-            assert_eq!(functions[&address].mean(&functions[&address].corrected).unwrap().ns(), expected);
+            assert_eq!(functions[&address].mean().unwrap().ns(), expected);
+        }
+    }
+
+    /// Calls of 0x1000, each with leaves inside, filed as a recorder files them that takes a pair for as much as that.
+    fn filed_by(nodes: &[crate::load::Node], inside: u64, taken: [u64; 2]) -> Vec<crate::load::Function> {
+        let [inner, outer] = taken;
+        let of_one = |node: &crate::load::Node, inside: u64| {
+            let calls = node.calls();
+            let filed = (node.slots[0].ticks / calls).saturating_sub(inner + inside * (inner + outer));
+            function_of(node.function, &vec![filed; calls as usize])
+        };
+        vec![of_one(&nodes[0], inside), of_one(&nodes[1], 0)]
+    }
+
+    #[test]
+    fn calls_that_were_filed_as_nothing_have_the_mean_that_their_sum_has() {
+        // Hooks cost 2 + 3 ticks. A loop that others disturbed has told 20 + 30: more than the calls took with their hooks.
+        let (costs, of_loop) = ([2.0, 3.0], [20.0, 30.0]);
+        let costs = Costs { inner: costs[0], outer: costs[1], windows: 9, ..Costs::default() };
+        let calls = [call(0x1000, 100, (0..9).map(|_| call(0x1100, 5, Vec::new())).collect())];
+        let mut nodes = record(&calls, costs, 1);
+        nodes.iter_mut().for_each(|node| node.has_histogram = true);
+        let mut arena = arena(nodes);
+        arena.functions = filed_by(&arena.nodes.iter().collect::<Vec<_>>(), 9, of_loop.map(|ticks| ticks as u64));
+        let evidence = Evidence::of_costs(Costs { inner: of_loop[0], outer: of_loop[1], ..Costs::default() });
+        let mut merged = merge(&[Family { evidence, ..family(vec![arena]) }], By::All, None);
+        merged.groups[0].parts[0].costs = costs;
+        let functions = summed(&merged);
+        for (address, expected) in [(0x1000, 145.0), (0x1100, 5.0)] {
+            let function = &functions[&address];
+            let Function { histogram, corrected, .. } = function;
+            assert_eq!(corrected.total.ns(), expected * function.calls as f64);
+            let times = [histogram.percentiles([0.5]).unwrap()[0], histogram.min().unwrap(), histogram.max().unwrap()];
+            assert_eq!(times.map(Time::ns), [expected; 3]);
+            assert_eq!(function.mean().unwrap().ns(), expected);
+        }
+    }
+
+    #[test]
+    fn what_one_thread_has_inside_its_calls_is_not_in_those_of_another() {
+        // The hooks cost what the loop has told, but for what windows add; one thread's call has many calls inside it, the other's none.
+        let costs = Costs { inner: 4.0, outer: 6.0, windows: 9, ..Costs::default() };
+        let of_loop = Costs { inner: 2.0, outer: 3.0, ..Costs::default() };
+        let dense = [call(0x1000, 100, (0..1_000).map(|_| call(0x1100, 1, Vec::new())).collect())];
+        let asleep = [call(0x1000, 1_000_000, vec![call(0x1100, 1, Vec::new())])];
+        let threads = [(&dense[..], 1_000), (&asleep[..], 1)].map(|(calls, inside)| {
+            let mut nodes = record(calls, costs, 1);
+            nodes.iter_mut().for_each(|node| node.has_histogram = true);
+            let mut arena = arena(nodes);
+            arena.functions = filed_by(&arena.nodes.iter().collect::<Vec<_>>(), inside, [2, 3]);
+            arena
+        });
+        let [first, mut second] = threads;
+        second.facts.tid += 1;
+        let evidence = Evidence::of_costs(of_loop);
+        let mut merged = merge(&[Family { evidence, ..family(vec![first, second]) }], By::Thread, None);
+        assert_eq!(merged.groups.len(), 2);
+        for group in &mut merged.groups {
+            group.parts[0].costs = costs;
+            let ids = (0..merged.places.len() as u32).map(|place| (place, place)).collect();
+            for function in functions(group, &correct(group), &ids, |_| false).into_values() {
+                let expected = function.corrected.closed.ns() / function.returned as f64;
+                assert_eq!(function.mean().unwrap().ns(), expected);
+                assert_eq!(
+                    [function.histogram.min(), function.histogram.max()].map(|time| time.unwrap().ns()),
+                    [expected; 2]
+                );
+            }
         }
     }
 
@@ -463,6 +539,9 @@ mod tests {
             let functions = summed(&merged);
             let mut called = 0;
             for function in functions.values() {
+                if function.raw.closed == function.raw.total {
+                    prop_assert_eq!(function.corrected.closed, function.corrected.total, "none is inside another");
+                }
                 for (sums, edge_sums) in [
                     (&function.corrected, (|edge| &edge.corrected) as fn(&Edge) -> &EdgeSums),
                     (&function.raw, |edge| &edge.raw),

@@ -92,15 +92,15 @@ impl Group {
         })
     }
 
-    /// The distribution of the times of a function's calls, as far as it is known what their hooks cost.
-    pub fn distribution(&self, function: PlaceId) -> Histogram {
+    /// What is known of what a function's calls cost beyond what the recorder has taken off: of those of all groups.
+    pub fn refinement(&self, function: PlaceId) -> Refinement {
         let mut refinement = Refinement::default();
         for part in &self.parts {
             if let Some(filed) = part.filed.get(&function) {
                 refinement.add(&part.refinement(filed));
             }
         }
-        self.functions.get(&function).map_or_else(Histogram::default, |times| times.histogram.refined_by(refinement))
+        refinement
     }
 }
 
@@ -135,7 +135,7 @@ pub struct Thread {
 /// The distribution of a function's calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionTimes {
-    /// Times of calls that returned, as the recorder has filed them: see [`Group::distribution`].
+    /// Times of calls that returned, as the recorder has filed them.
     pub histogram: Histogram,
     /// Calls that returned, as far as the histograms count them one by one.
     pub returned: u64,

@@ -23,7 +23,7 @@ pub fn digest(bytes: &[u8]) {
         for group in &merged.groups {
             let times = crate::correct::correct(group);
             for function in crate::functions::functions(group, &times, &ids, |_| false).values() {
-                let _ = (function.mean(&function.corrected), function.histogram.percentiles([0.5, 0.999]));
+                let _ = (function.mean(), function.histogram.percentiles([0.5, 0.999]));
             }
         }
     }

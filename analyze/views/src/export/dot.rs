@@ -76,7 +76,7 @@ fn graph(profile: &Profile, part: &Part, number: usize, text: &mut String) -> u6
             part_of(sums.self_ns, self_error),
             counted(sums.calls, "call", "calls"),
             sums.spread
-                .map_or_else(String::new, |spread| format!(", p99 {}", resolved(spread.p99, part.call_error_ns)))
+                .map_or_else(String::new, |spread| format!(", p99 {}", resolved(spread.p99, part.error_of_call(sums))))
         );
         let place = facts.line.as_ref().map_or(String::new(), |line| format!("{}:{}", line.file, line.number));
         let fill = fill(sums.self_ns as f64 / most);
@@ -113,7 +113,7 @@ fn graph(profile: &Profile, part: &Part, number: usize, text: &mut String) -> u6
 /// the edge's own where it has all of its callee's calls.
 fn p99(profile: &Profile, part: &Part, edge: &Edge) -> (Option<String>, bool) {
     let callee = &part.sums[edge.callee];
-    let p99 = callee.spread.map(|spread| format!("p99 {}", resolved(spread.p99, part.call_error_ns)));
+    let p99 = callee.spread.map(|spread| format!("p99 {}", resolved(spread.p99, part.error_of_call(callee))));
     (p99, !profile.is_part && edge.calls == callee.calls)
 }
 

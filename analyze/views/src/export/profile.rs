@@ -93,7 +93,7 @@ pub struct Part {
     pub calls: u64,
     /// How far off the sum of all times may be, in nanoseconds.
     pub error_ns: u64,
-    /// How far off the time of a single call may be, in nanoseconds.
+    /// How far off the time of a single call that calls nothing may be, in nanoseconds.
     pub call_error_ns: f64,
     /// Whether every call was timed; else those that were stand for others in timelines.
     pub is_all_timed: bool,
@@ -208,6 +208,12 @@ impl Part {
     /// Sum of all times, in nanoseconds.
     pub fn total_ns(&self) -> u64 {
         self.frames.iter().filter(|frame| frame.parent.is_none()).map(|frame| frame.total_ns).sum()
+    }
+
+    /// How far off the time of a single call of a function may be, in nanoseconds: for its own hooks, or for those of the calls inside
+    /// it, as they are in all its calls on the average.
+    pub fn error_of_call(&self, sums: &Sums) -> f64 {
+        self.call_error_ns.max(sums.error_ns as f64 / sums.calls.max(1) as f64)
     }
 
     /// The frames on the way to one, itself first.

@@ -74,7 +74,7 @@ pub fn add_spreads(sums: &mut [Sums], tree: &CallTree, ids: &HashMap<FunctionId,
         let Some(&new) = ids.get(id) else { continue };
         let calls = histograms.entry(new).or_default();
         calls.histogram.merge(&function.histogram);
-        calls.returned = calls.returned.saturating_add(function.returned);
+        calls.with_times = calls.with_times.saturating_add(function.returned.saturating_sub(function.without_times));
         calls.has_unwound |= function.unwound > 0;
         calls.closed += function.corrected.closed;
     }
@@ -87,7 +87,8 @@ pub fn add_spreads(sums: &mut [Sums], tree: &CallTree, ids: &HashMap<FunctionId,
 #[derive(Default)]
 struct Calls {
     histogram: Histogram,
-    returned: u64,
+    /// Those of them that were not only counted.
+    with_times: u64,
     /// Whether `closed` has the time of calls that were left, too.
     has_unwound: bool,
     closed: Time,
@@ -95,13 +96,13 @@ struct Calls {
 
 impl Calls {
     fn spread(&self) -> Option<Spread> {
-        let Self { histogram, returned, has_unwound, closed } = self;
+        let Self { histogram, with_times, has_unwound, closed } = self;
         let [p50, p90, p99, p999] = histogram.percentiles([0.5, 0.9, 0.99, 0.999])?.map(Time::ns);
         let (min, max) = (histogram.min()?.ns(), histogram.max()?.ns());
         // As the report has it: the sums tell the mean, also of calls that were not timed and of which the histogram knows
         // nothing.
-        let exact = (*returned > 0 && !has_unwound).then(|| closed.ns() / *returned as f64);
-        let mean = exact.filter(|mean| (min..=max).contains(mean)).or(histogram.mean().map(Time::ns))?;
+        let exact = (*with_times > 0 && !has_unwound).then(|| (closed.ns() / *with_times as f64).clamp(min, max));
+        let mean = exact.or(histogram.mean().map(Time::ns))?;
         Some(Spread { mean, min, p50, p90, p99, p999, max })
     }
 }
@@ -144,7 +145,7 @@ mod tests {
     #[test]
     fn the_mean_is_that_of_all_calls_also_of_those_that_were_not_timed() {
         let histogram = histogram_of(&[50, 200], 1e9);
-        let calls = Calls { histogram, returned: 4, has_unwound: false, closed: Time::from_ns(400.0) };
+        let calls = Calls { histogram, with_times: 4, has_unwound: false, closed: Time::from_ns(400.0) };
         assert_eq!(calls.spread().unwrap().mean, 100.0);
         let left = Calls { has_unwound: true, ..calls };
         assert!(left.spread().unwrap().mean > 120.0); // that of the bins

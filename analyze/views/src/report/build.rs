@@ -18,6 +18,7 @@ use diytrace_profile::error::Error;
 use diytrace_profile::functions::{
     self, Call, CallId, CallKind, Calls, Edge, FunctionId, Kinds, Names, Roots, functions,
 };
+use diytrace_profile::histogram::Histogram;
 use diytrace_profile::memory::give_back;
 use diytrace_profile::merge::{Group, Merged, PathId, Place, PlaceId, Tree};
 use diytrace_profile::opened::Opened;
@@ -328,7 +329,9 @@ impl Builder<'_, '_> {
         let is_line_wanted = self.options.detail != Detail::Numbers || !self.options.filter.files.is_empty();
         let line = is_line_wanted.then(|| self.symbols.line(name.place, Probe::Function)).flatten();
         let sums = if self.options.raw { &function.raw } else { &function.corrected };
-        let percentiles = function.histogram.percentiles([0.5, 0.75, 0.9, 0.95, 0.99, 0.999]);
+        // How long each call took is known with what is corrected, or not at all.
+        let histogram = (!self.options.raw).then_some(&function.histogram);
+        let percentiles = histogram.and_then(|histogram| histogram.percentiles([0.5, 0.75, 0.9, 0.95, 0.99, 0.999]));
         let percentile = |index: usize| percentiles.map(|all| all[index].ns());
         // Either of all callees, or of none.
         let callees = edges.into_iter().zip(&function.callees);
@@ -359,21 +362,23 @@ impl Builder<'_, '_> {
             spent: Spent::of([sums.total, sums.own], [function.off, function.own_off], function.error),
             total_raw_ns: function.raw.total.ns(),
             self_raw_ns: function.raw.own.ns(),
-            mean_ns: function.mean(sums).map(Time::ns),
-            min_ns: function.histogram.min().map(Time::ns),
+            mean_ns: (if self.options.raw { function.mean_raw() } else { function.mean() }).map(Time::ns),
+            min_ns: histogram.and_then(Histogram::min).map(Time::ns),
             p50_ns: percentile(0),
             p75_ns: percentile(1),
             p90_ns: percentile(2),
             p95_ns: percentile(3),
             p99_ns: percentile(4),
             p999_ns: percentile(5),
-            max_ns: function.histogram.max().map(Time::ns),
+            max_ns: histogram.and_then(Histogram::max).map(Time::ns),
             processes: function.processes,
             addresses: name.addresses,
             kinds: ways.kinds,
             inlined_into: ways.into(),
             timeline: function.timelines.finish_as(function.raw.total, sums.total),
-            histogram: self.options.histogram.then(|| function.histogram.bars().map(Bar::from).collect()),
+            histogram: histogram
+                .filter(|_| self.options.histogram)
+                .map(|histogram| histogram.bars().map(Bar::from).collect()),
             callees,
         }
     }

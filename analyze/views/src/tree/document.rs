@@ -261,7 +261,8 @@ impl Builder<'_> {
     fn mean(&self, branch: &Branch, all: Option<&functions::Function>) -> Option<f64> {
         let raw = self.thresholds.raw;
         match all {
-            Some(function) => function.mean(if raw { &function.raw } else { &function.corrected }),
+            Some(function) if raw => function.mean_raw(),
+            Some(function) => function.mean(),
             None => branch.mean(raw),
         }
         .map(Time::ns)

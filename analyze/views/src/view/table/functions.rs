@@ -144,7 +144,9 @@ fn text(document: &Document, report: &Report, function: &Function, column: Colum
             Value::Time(ns),
         ) => ns.map_or_else(|| none(Value::Time(None)).to_owned(), time),
         (_, Value::Time(_)) if document.raw && column.is_of_distribution() => String::new(),
-        (_, Value::Time(ns)) => ns.map(|ns| resolved(ns, error_of_call(document, report))).unwrap_or_default(),
+        (_, Value::Time(ns)) => {
+            ns.map(|ns| resolved(ns, error_of_call(document, report, function))).unwrap_or_default()
+        }
         (Column::Calls, Value::Count(number)) => count(number),
         (_, Value::Count(number)) => {
             if number > 0 {

@@ -58,7 +58,7 @@ fn heading(document: &Document, report: &Report, root: &Function, screen: &Scree
     if report.subject.processes > 1 {
         sums.push(counted(root.processes, "process", "processes"));
     }
-    let of_call = error_of_call(document, report);
+    let of_call = error_of_call(document, report, root);
     let spread = [
         ("mean", root.mean_ns),
         ("p50", root.p50_ns),

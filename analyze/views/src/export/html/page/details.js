@@ -21,7 +21,7 @@ function drawDetails() {
   const also = row.isCut ? ", also of those that are filtered out" : "";
   const spread = all.max === undefined ? [] : [
     ["mean", all.mean], ["min", all.min], ["p50", all.p50], ["p90", all.p90], ["p99", all.p99], ["p99.9", all.p999], ["max", all.max],
-  ].map(([name, ns]) => [name, resolved(ns, part.call_error)]);
+  ].map(([name, ns]) => [name, resolved(ns, all.call_error)]);
   const home = module === null ? "" : page.modules[module];
   aside.replaceChildren(
     element("button", { class: "close", "aria-label": "Close", onclick: () => show({ selected: null }) }, "×"),
@@ -54,7 +54,7 @@ function neighbourList(neighbours, none, part, callee) {
   if (!neighbours.length) return element("p", { class: "place" }, none);
   const p99 = (neighbour) => {
     const of = callee(neighbour);
-    return !page.is_part && of?.p99 !== undefined && of.calls === neighbour.calls ? ` · p99 ${resolved(of.p99, part.call_error)}` : "";
+    return !page.is_part && of?.p99 !== undefined && of.calls === neighbour.calls ? ` · p99 ${resolved(of.p99, of.call_error)}` : "";
   };
   const item = (neighbour) => {
     const { id, calls, total, error } = neighbour;

@@ -29,6 +29,8 @@ function partOf(number) {
   const part = page.parts[number];
   part.rows ??= part.sums.map(([id, calls, self, own_error, total, error, spread]) => ({
     id, calls, self, own_error, total, error, label: functions[id].label,
+    // Of a call: for its own hooks, or for those of the calls inside it.
+    call_error: Math.max(part.call_error, error / Math.max(calls, 1)),
     ...(spread && { mean: spread[0], min: spread[1], p50: spread[2], p90: spread[3], p99: spread[4], p999: spread[5], max: spread[6] }),
   }));
   part.byFunction ??= new Map(part.rows.map((row) => [row.id, row]));

@@ -49,8 +49,7 @@ function drawing(row, axis) {
 
 function spreadText(row) {
   const times = [["min", row.min], ["p50", row.p50], ["p90", row.p90], ["p99", row.p99], ["p99.9", row.p999], ["max", row.max], ["mean", row.mean]];
-  const error = partOf(state.part).call_error;
-  return times.map(([name, ns]) => `${name} ${resolved(ns, error)}`).join(" · ");
+  return times.map(([name, ns]) => `${name} ${resolved(ns, row.call_error)}`).join(" · ");
 }
 
 function spreadRow(row, axis) {

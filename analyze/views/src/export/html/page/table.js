@@ -101,6 +101,6 @@ function cell(part, row, key, most) {
     return element("td", { class: "share" }, bar, element("span", {}, share(row.self, part.total)));
   }
   if (row[key] === undefined) return element("td", { class: key });
-  const text = key === "self" ? resolvedSelf(row) : resolved(row[key], key === "total" ? row.error : part.call_error);
+  const text = key === "self" ? resolvedSelf(row) : resolved(row[key], key === "total" ? row.error : row.call_error);
   return element("td", { class: text.startsWith("<") ? `${key} unresolved` : key }, text);
 }
