@@ -95,6 +95,31 @@ fn an_agent_outlives_programs_that_are_killed_while_they_wait() {
     agent.end();
     let counts = |source: &[&str]| totals::counts(&totals::report(&folder, source));
     assert_eq!(counts(&["--store", "s.db"]), counts(&["out"]));
+    let open = |source: &[&str]| -> Vec<(String, u64)> {
+        let functions = totals::report(&folder, source).reports.into_iter().flat_map(|report| report.functions);
+        let mut all: Vec<_> = functions.map(|function| (function.name, function.open)).collect();
+        all.sort();
+        all
+    };
+    assert_eq!(open(&["--store", "s.db"]), open(&["out"]));
+}
+
+/// It was said to be well, while nothing that came was kept.
+#[test]
+fn a_service_whose_disk_is_full_is_not_well() {
+    let mut program = Endless::start();
+    let service = Service::start(program.here.path(), &[]);
+    let health = || service.get("/healthz");
+    let agent = Agent::start(program.here.path(), &service.url());
+    wait_until("frames have come", || !service.get("/v1/series").json()["series"].as_array().unwrap().is_empty());
+    assert_eq!(health().status, 200);
+    service.set_room(false);
+    wait_until("frames are refused", || health().status == 503);
+    assert!(health().error().starts_with("frames cannot be put into the store: "), "{}", health().error());
+    service.set_room(true);
+    wait_until("frames are put in again", || health().status == 200);
+    program.stop();
+    agent.end();
 }
 
 /// As a proxy does that has a smaller limit.
@@ -206,8 +231,10 @@ fn what_cannot_be_answered_is_said_in_a_sentence() {
         ("/v1/annotate?function=main&source=/etc", 400, "no parameter `source`"),
         ("/v1/report?since=tomorrow", 400, "`tomorrow` is no time"),
         ("/v1/report?since=1h&until=2h", 400, "--since is not before --until"),
-        ("/v1/callers", 400, "required"),
-        ("/v1/history", 400, "required"),
+        ("/v1/callers", 400, "callers wants a function: /v1/callers?function=NAME"),
+        ("/v1/heatmap", 400, "heatmap wants a function: /v1/heatmap?function=NAME"),
+        ("/v1/similar?left=service=forks", 400, "two sides: /v1/similar?left=SELECTOR&right=SELECTOR"),
+        ("/v1/compare/folded?right=service=forks", 400, "two sides: /v1/compare/folded?left=SELECTOR"),
         ("/v1/history?function=laef", 404, "did you mean `leaf`?"),
         ("/v1/heatmap?function=leaf&over=host", 400, "no parameter `over`"),
         ("/v1/verdict", 400, "verdict wants its number: /v1/verdict?id=ID"),

@@ -10,6 +10,8 @@ use diytrace_store::{Engine, Error, Put, Received, Stored};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
+use crate::answer;
+
 /// Most frames that wait, before others are asked to come again.
 const MOST: usize = 4096;
 
@@ -52,19 +54,45 @@ pub struct Arriving {
     arrived: Sender<Arrived>,
     room: Arc<Semaphore>,
     most_bytes: usize,
+    trouble: Arc<Trouble>,
+}
+
+/// Why nothing could be put into the store when that was tried last, if it could not: its disk may be full.
+#[derive(Default)]
+struct Trouble(Mutex<Option<Arc<Error>>>);
+
+impl Trouble {
+    /// Notes what became of frames. Those that are not as they should be say nothing of the store.
+    fn note<T>(&self, outcomes: &[Result<T, Arc<Error>>]) {
+        let mut trouble = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for outcome in outcomes {
+            match outcome {
+                Ok(_) => *trouble = None,
+                Err(error) if answer::status_of(error).is_server_error() => *trouble = Some(error.clone()),
+                Err(_) => {}
+            }
+        }
+    }
 }
 
 impl Arriving {
     /// With the thread that puts them in; it ends with this. `most_bytes`: of those that wait, as they came.
     pub fn into_store(store: Arc<Mutex<Stored>>, most_bytes: usize) -> io::Result<Self> {
         let (arrived, arriving) = channel(MOST);
-        thread::Builder::new().name("writer".to_owned()).spawn(move || put_all(arriving, &store))?;
-        Ok(Self { arrived, room: Arc::new(Semaphore::new(most_bytes)), most_bytes })
+        let trouble = Arc::new(Trouble::default());
+        let noted = trouble.clone();
+        thread::Builder::new().name("writer".to_owned()).spawn(move || put_all(arriving, &store, &noted))?;
+        Ok(Self { arrived, room: Arc::new(Semaphore::new(most_bytes)), most_bytes, trouble })
     }
 
     /// Whether there is who puts them in.
     pub fn is_alive(&self) -> bool {
         !self.arrived.is_closed()
+    }
+
+    /// Why nothing could be put in when that was tried last, if it could not.
+    pub fn trouble(&self) -> Option<Arc<Error>> {
+        self.trouble.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What becomes of a frame, which came as so many bytes. `None`: there are too many.
@@ -78,7 +106,7 @@ impl Arriving {
     }
 }
 
-fn put_all(mut arriving: Receiver<Arrived>, store: &Mutex<Stored>) {
+fn put_all(mut arriving: Receiver<Arrived>, store: &Mutex<Stored>, trouble: &Trouble) {
     let mut was_busy: Option<Instant> = None;
     while let Some(first) = arriving.blocking_recv() {
         let mut gathered = vec![first];
@@ -108,6 +136,7 @@ fn put_all(mut arriving: Receiver<Arrived>, store: &Mutex<Stored>) {
             gathered.into_iter().map(|Arrived { frame, teller }| (frame, teller)).unzip();
         let outcomes = together(&mut **store, &frames);
         drop(store);
+        trouble.note(&outcomes);
         was_busy = Some(Instant::now());
         for ((frame, teller), outcome) in frames.into_iter().zip(tellers).zip(outcomes) {
             drop(teller.room); // before somebody is told who has more

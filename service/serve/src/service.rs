@@ -89,14 +89,15 @@ pub fn run(options: Options, views: Arc<dyn Views>, ready: impl FnOnce(SocketAdd
     served
 }
 
-/// Whether what agents send can be put into the store.
+/// Whether what agents send can be put into the store: as it was when that was tried last.
 async fn healthz(State(service): State<Arc<Service>>) -> Response {
-    match service.arriving.is_alive() {
-        true => answer::of(StatusCode::OK, "text/plain; charset=utf-8", "ok\n"),
-        false => answer::error(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "nothing is put into the store any more: see the log, and start the service again",
-        ),
+    let unwell = |sentence: &str| answer::error(StatusCode::SERVICE_UNAVAILABLE, sentence);
+    match service.arriving.trouble() {
+        _ if !service.arriving.is_alive() => {
+            unwell("nothing is put into the store any more: see the log, and start the service again")
+        }
+        Some(error) => unwell(&format!("frames cannot be put into the store: {error}")),
+        None => answer::of(StatusCode::OK, "text/plain; charset=utf-8", "ok\n"),
     }
 }
 

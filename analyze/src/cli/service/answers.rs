@@ -196,8 +196,15 @@ fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec
             return Err(refused(format!("{view} has no parameter `{name}`")));
         }
     }
-    if view == "verdict" && positional.is_empty() {
-        return Err(refused("verdict wants its number: /v1/verdict?id=ID".to_owned()));
+    let has = |option: &str| positional.iter().any(|(given, _)| given == option);
+    let wanted = match command {
+        "callers" | "annotate" | "history" if !has("function") => Some("a function: function=NAME"),
+        "diff" | "similar" if !(has("left") && has("right")) => Some("two sides: left=SELECTOR&right=SELECTOR"),
+        "verdicts" if view == "verdict" && !has("id") => Some("its number: id=ID"),
+        _ => None,
+    };
+    if let Some((what, query)) = wanted.and_then(|wanted| wanted.split_once(": ")) {
+        return Err(refused(format!("{view} wants {what}: /v1/{view}?{query}")));
     }
     words.push("--".to_owned());
     positional.sort(); // left, then right
