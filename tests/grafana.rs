@@ -111,6 +111,11 @@ fn flame_graphs_are_of_exact_calls_and_of_times() {
         (report["calls"].clone(), leaf["calls"].clone())
     );
     assert_eq!(calls.all(), calls.total, "what frames take by themselves adds up");
+    assert_eq!(
+        flame(&service, "diytrace:calls", "{service_name=\"forks\"}", None).total,
+        calls.total,
+        "as it is called for short"
+    );
     let time = flame(&service, "diytrace:time:nanoseconds:time:nanoseconds", "{}", Some(16384));
     let all = report["all_self_ns"].as_f64().unwrap();
     assert!((time.total as f64 - all).abs() <= 100.0 + all / 1e4, "{} and {all}", time.total);

@@ -122,6 +122,21 @@ fn a_service_whose_disk_is_full_is_not_well() {
     agent.end();
 }
 
+/// The latest was in a file beside it, which a copy of the store's own file did not have.
+#[test]
+fn a_service_that_has_ended_leaves_all_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut service = Service::start(folder.path(), &[]);
+    let recorded = fixture("forks.c", builds()[0]).record().args(&["5", "2"]).run();
+    let push = ["push".to_owned(), "--to".to_owned(), service.url()];
+    assert!(run_to_end(diytrace(folder.path()).args(push).arg(recorded.out())).status.success());
+    assert_eq!(service.get("/v1/report").status, 200);
+    assert_eq!(service.end(), Some(0));
+    fs::copy(folder.path().join("s.db"), folder.path().join("copy.db")).unwrap();
+    let counts = |source: &[&str]| totals::counts(&totals::report(folder.path(), source));
+    assert_eq!(counts(&["--store", "copy.db"]), counts(&[recorded.out().to_str().unwrap()]));
+}
+
 /// As a proxy does that has a smaller limit.
 #[test]
 fn an_agent_whose_frames_are_too_large_goes_on() {

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use diytrace_store::{Engine, Error, Put, Received, Stored};
@@ -51,7 +51,9 @@ struct Teller {
 
 /// Frames on their way into the store.
 pub struct Arriving {
-    arrived: Sender<Arrived>,
+    /// `None`: it ends.
+    arrived: Option<Sender<Arrived>>,
+    writer: Option<JoinHandle<()>>,
     room: Arc<Semaphore>,
     most_bytes: usize,
     trouble: Arc<Trouble>,
@@ -81,13 +83,14 @@ impl Arriving {
         let (arrived, arriving) = channel(MOST);
         let trouble = Arc::new(Trouble::default());
         let noted = trouble.clone();
-        thread::Builder::new().name("writer".to_owned()).spawn(move || put_all(arriving, &store, &noted))?;
-        Ok(Self { arrived, room: Arc::new(Semaphore::new(most_bytes)), most_bytes, trouble })
+        let writer = thread::Builder::new().name("writer".to_owned());
+        let writer = Some(writer.spawn(move || put_all(arriving, &store, &noted))?);
+        Ok(Self { arrived: Some(arrived), writer, room: Arc::new(Semaphore::new(most_bytes)), most_bytes, trouble })
     }
 
     /// Whether there is who puts them in.
     pub fn is_alive(&self) -> bool {
-        !self.arrived.is_closed()
+        self.arrived.as_ref().is_some_and(|arrived| !arrived.is_closed())
     }
 
     /// Why nothing could be put in when that was tried last, if it could not.
@@ -101,8 +104,18 @@ impl Arriving {
         let bytes = u32::try_from(bytes.min(self.most_bytes)).ok()?;
         let room = self.room.clone().try_acquire_many_owned(bytes).ok()?;
         let (tell, told) = oneshot::channel();
-        self.arrived.try_send(Arrived { frame, teller: Teller { tell, room } }).ok()?;
+        self.arrived.as_ref()?.try_send(Arrived { frame, teller: Teller { tell, room } }).ok()?;
         told.await.ok() // else who puts it in has failed
+    }
+}
+
+impl Drop for Arriving {
+    /// The store is closed, and all of it in its own file, once this is gone and nobody else has it.
+    fn drop(&mut self) {
+        self.arrived = None;
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join(); // of one that panicked nothing is left
+        }
     }
 }
 

@@ -44,6 +44,9 @@ pub async fn push(
         }
     }
     origin.time = time[0].zip(time[1]);
+    if origin.time.is_some_and(|(started, ended)| ended < started) {
+        return answer::error(StatusCode::BAD_REQUEST, "ended is before started");
+    }
     put(&service, move || arrived(&body, &origin)).await
 }
 
@@ -106,6 +109,9 @@ fn origin(asked: &Ingested) -> Result<Origin, String> {
         Ok(Some(if number < 100_000_000_000 { number.saturating_mul(1_000_000_000) } else { number }))
     };
     let time = seconds(&asked.from)?.zip(seconds(&asked.until)?);
+    if time.is_some_and(|(from, until)| until < from) {
+        return Err("until is before from".to_owned());
+    }
     let mut labels = labels.map_err(|error| error.to_string())?;
     if !name.is_empty() {
         labels.push(Labels::parse(&format!("service={name}")).map_err(|error| error.to_string())?);
@@ -192,5 +198,19 @@ mod tests {
         assert_eq!(found.time, Some((1_700_000_000_000_000_000, 1_700_000_010_000_000_000)));
         assert_eq!(of("{env=prod}").unwrap().labels, [("env".to_owned(), "prod".to_owned())]);
         assert!(of("api{env=prod").is_err() && of("api{1=2}").is_err());
+    }
+
+    #[test]
+    fn a_time_that_ends_before_it_begins_is_none() {
+        let told = |[from, until]: [&str; 2]| {
+            let (from, until) = (Some(from.to_owned()), Some(until.to_owned()));
+            origin(&Ingested { name: "api".to_owned(), from, until, format: None, units: None })
+                .map(|origin| origin.time)
+        };
+        assert_eq!(
+            told(["1700000000", "1700000000"]),
+            Ok(Some((1_700_000_000_000_000_000, 1_700_000_000_000_000_000)))
+        );
+        assert_eq!(told(["1700000010", "1700000000"]), Err("until is before from".to_owned()));
     }
 }

@@ -132,7 +132,8 @@ fn csv(document: &Document, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn table(document: &Document, out: &mut dyn Write) -> io::Result<()> {
-    let last = |ns: i64| u64::try_from(ns).map_or_else(|_| String::new(), moment);
+    // Of a series whose frames have all gone there is none.
+    let last = |ns: i64| u64::try_from(ns).ok().filter(|ns| *ns > 0).map_or_else(String::new, moment);
     if !document.series.is_empty() {
         let mut table = titled(["recordings", "calls", "size", "last", "series"]);
         for series in &document.series {

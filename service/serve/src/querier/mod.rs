@@ -219,9 +219,9 @@ fn all_stacks(selector: Option<&StackTraceSelector>) -> Result<(), Refused> {
 /// The kind and the type of samples that an ID of a profile type names.
 fn kind_of(id: &str) -> Result<(&str, &str), Refused> {
     let mut parts = id.split(':');
-    match (parts.next(), parts.next(), parts.next()) {
-        (Some(RECORDED), Some(of @ ("calls" | "time")), Some(_)) => Ok((RECORDED, of)),
-        (Some(SAMPLED), Some(of), Some(_)) => Ok((SAMPLED, of)),
+    match (parts.next(), parts.next()) {
+        (Some(RECORDED), Some(of @ ("calls" | "time"))) => Ok((RECORDED, of)),
+        (Some(SAMPLED), Some(of)) if !of.is_empty() => Ok((SAMPLED, of)),
         _ => Err(Refused::wrong(format!("`{id}` is no profile type: ProfileTypes lists them"))),
     }
 }
