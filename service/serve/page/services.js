@@ -64,6 +64,7 @@ function byService(series) {
 
 /** @param {number} unixNs */
 function age(unixNs) {
+  if (!unixNs) return "–"; // of what is no longer there
   const seconds = Math.max(0, Date.now() / 1000 - unixNs / 1e9);
   if (seconds < 3) return "now";
   for (const [unit, one] of /** @type {const} */ ([["d", 86400], ["h", 3600], ["min", 60]])) if (seconds >= one) return `${Math.floor(seconds / one)} ${unit} ago`;
