@@ -2,9 +2,9 @@
 //!
 //! The recorder files a call by its time less what the hooks cost as a loop has shown at the start: what windows tell comes later.
 //! What they find beyond that is taken off here (see [`Refinement`]), so that percentiles and means are of the same calls: where their
-//! mean is known, the histogram has that mean (see [`Histogram::with_mean`]).
+//! mean is known, it is that of the histogram.
 
-use diytrace_format::histogram::{SUBS, middle, range};
+use diytrace_format::histogram::{SUBS, bin, middle, range};
 use serde::{Deserialize, Serialize};
 
 use crate::ascending::Ascending;
@@ -53,11 +53,6 @@ impl Refinement {
     /// What is still to be taken off each call for its own hooks.
     pub fn own_of_each(&self) -> Time {
         Time::from_ns(self.own.ns() / self.calls.max(1) as f64)
-    }
-
-    /// How long the calls took on the average.
-    pub fn mean(&self) -> Option<Time> {
-        (self.calls > 0).then(|| Time::from_ns(self.corrected.ns() / self.calls as f64).at_least_zero())
     }
 
     /// A call's time.
@@ -134,25 +129,33 @@ impl Histogram {
     }
 
     /// The same calls, with what is known of their cost beyond what the recorder has taken off.
+    ///
+    /// Where more was taken off calls than they took, they are in the bins as nothing: what they were filed as is more than the sum tells
+    /// then, and at least what the bins have.
     pub fn refined_by(&self, refinement: Refinement) -> Self {
+        let least = self.filed_at_least(refinement.own_of_each());
+        let least = least.map(|of_each| Time::from_ns(of_each * refinement.calls as f64));
+        let filed = least.map_or(refinement.filed, |least| refinement.filed.max(least));
+        let refinement = Refinement { filed, ..refinement };
         let extremes = self.extremes.map(|(min, max)| (refinement.of(min), refinement.of(max)));
         Self { extremes, refinement, ..self.clone() }
     }
 
-    /// The same calls, of which it is known how long they took on the average, and what is still to be taken off each for its own hooks.
-    ///
-    /// What the recorder has filed is asked of the bins themselves: where it took off too much, calls are there as next to nothing.
-    pub fn with_mean(&self, own: Time, mean: Time) -> Self {
-        let (mut calls, mut filed) = (0u64, 0.0);
+    /// What each call was filed as at least, on the average, less what is to be taken off it for its own hooks, in nanoseconds; if that is
+    /// nothing for some, or was when they were filed.
+    fn filed_at_least(&self, own: Time) -> Option<f64> {
+        let (mut calls, mut least, mut are_some_cut) = (0.0, 0.0, false);
         for bins in self.clocks.iter().map(|(_, bins)| bins) {
             for (octave, sub, count) in bins.filled() {
-                let time = self.within_extremes(Time::from_ns(middle(octave, sub) * bins.ns_per_tick()));
-                filed += (time - own).at_least_zero().ns() * count as f64;
-                calls = calls.saturating_add(count);
+                let ticks = if (octave, sub) == bin(0) { 0 } else { range(octave, sub).0 };
+                let low = Time::from_ns(ticks as f64 * bins.ns_per_tick());
+                let left = self.within_extremes(low) - own;
+                are_some_cut |= ticks == 0 || left <= Time::ZERO;
+                least += left.at_least_zero().ns() * count as f64;
+                calls += count as f64;
             }
         }
-        let filed = Time::from_ns(filed);
-        self.refined_by(Refinement { calls, own: own.times(calls), filed, corrected: mean.times(calls) })
+        are_some_cut.then(|| least / calls)
     }
 
     /// What orders histograms, if not by anything that means much.
@@ -308,25 +311,42 @@ mod tests {
         assert_eq!(lost.max().unwrap().ns(), 28.0, "where nothing is left, nothing is known of the proportion");
     }
 
+    /// Calls that were filed as these, whose sum would be `filed` had none been cut at nothing, and which took `mean` each.
+    fn known(values: &[u64], own: f64, filed: f64, mean: f64) -> Histogram {
+        let [own, corrected] = [own, mean].map(|of_each| Time::from_ns(of_each * values.len() as f64));
+        let filed = Time::from_ns(filed) - own;
+        histogram_of(values, 1e9).refined_by(Refinement { calls: values.len() as u64, own, filed, corrected })
+    }
+
     #[test]
     fn a_mean_that_is_known_is_that_of_the_calls() {
-        let ns = Time::from_ns;
-        let all = |values: &[u64], own: f64, mean: f64| {
-            let histogram = histogram_of(values, 1e9).with_mean(ns(own), ns(mean));
+        let all = |values: &[u64], own: f64, filed: f64, mean: f64| {
+            let histogram = known(values, own, filed, mean);
             let [p50] = histogram.percentiles([0.5]).unwrap();
             [histogram.min().unwrap(), p50, histogram.mean().unwrap(), histogram.max().unwrap()].map(Time::ns)
         };
-        assert_eq!(all(&[10, 20, 30], 2.0, 9.0), [4.0, 9.0, 9.0, 14.0]);
+        assert_eq!(all(&[10, 20, 30], 2.0, 60.0, 9.0), [4.0, 9.0, 9.0, 14.0]);
         // The recorder took off more than there was.
-        assert_eq!(all(&[0], 0.0, 29e6), [29e6; 4]);
-        let found = all(&[0, 0, 0, 1_000], 0.0, 300.0);
-        let is_near = |(found, expected): (&f64, f64)| (found - expected).abs() < 2.0; // a bin's width
+        assert_eq!(all(&[0], 0.0, -170e6, 29e6), [29e6; 4]);
+        let found = all(&[0, 0, 0, 1_000], 0.0, -200.0, 300.0);
+        let is_near = |(found, expected): (&f64, f64)| (found - expected).abs() < 5.0; // a bin's width
         assert!(found.iter().zip([50.0, 50.0, 300.0, 1_050.0]).all(is_near), "{found:?}");
         // Less than nothing is left of most: what is left of the others is all there is.
-        assert_eq!(all(&[1, 1, 1, 10], 4.0, 1.0), [0.0, 0.0, 1.0, 4.0]);
-        assert_eq!(all(&[10, 20, 30], 2.0, 0.0), [0.0; 4]);
-        // The middle of a bin is beyond the only call that is in it.
-        assert_eq!(all(&[1_000_003], 0.0, 1_000_003.0), [1_000_003.0; 4]);
+        assert_eq!(all(&[1, 1, 1, 10], 4.0, 13.0, 1.0), [0.0, 0.0, 1.0, 4.0]);
+        assert_eq!(all(&[10, 20, 30], 2.0, 60.0, 0.0), [0.0; 4]);
+    }
+
+    /// What its bin says of the long one is off by more than all others take together.
+    #[test]
+    fn one_long_call_shifts_no_other() {
+        for long in (0..40).map(|n| 1_400_000_000 + n * 7_000_003) {
+            let values: Vec<u64> = (0..2000).map(|call| 20_000 + call * 18).chain([long]).collect();
+            let (sum, calls) = (values.iter().sum::<u64>() as f64, values.len() as f64);
+            let found = known(&values, 2.0, sum, sum / calls - 2.0);
+            assert_eq!([found.min(), found.max()].map(|time| time.unwrap().ns()), [19_998.0, long as f64 - 2.0]);
+            let [p50] = found.percentiles([0.5]).unwrap().map(Time::ns);
+            assert!((p50 / 38_000.0 - 1.0).abs() < RELATIVE_ERROR, "{p50}");
+        }
     }
 
     #[test]
@@ -363,11 +383,16 @@ mod tests {
         fn the_mean_is_the_one_that_is_known(
             values in prop::collection::vec(0u64..1 << 40, 1..50),
             own in -20.0..20.0f64,
+            too_much in 0.0..1e12f64,
             mean in 0.0..1e12f64,
         ) {
-            let histogram = histogram_of(&values, 1e9).with_mean(Time::from_ns(own), Time::from_ns(mean));
+            let are_cut = values.contains(&0);
+            let sum = values.iter().sum::<u64>() as f64 - if are_cut { too_much } else { 0.0 };
+            let histogram = known(&values, own, sum, mean);
             let [min, found, max] = [histogram.min(), histogram.mean(), histogram.max()].map(|time| time.unwrap().ns());
-            prop_assert!((found - mean).abs() <= mean * 1e-6 + 1e-2, "{} for {}", found, mean);
+            // As far as bins can tell: of what was filed as well as of what it is.
+            let of_bins = values.iter().max().map_or(0.0, |longest| *longest as f64) + mean;
+            prop_assert!((found - mean).abs() <= of_bins * 2.0 * RELATIVE_ERROR + 1e-2, "{} for {}", found, mean);
             prop_assert!(min <= found && found <= max);
         }
 

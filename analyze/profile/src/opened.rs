@@ -62,7 +62,8 @@ impl Opened {
     /// What was read and merged elsewhere, by whoever also knows its modules.
     pub fn known(loaded: Loaded, merged: Merged, modules: Box<dyn KnownModules>) -> Self {
         let files = Files::new(merged.modules.len()).with_known(modules);
-        let mut opened = Self { loaded, runs: 0, merged, files }; // recordings, which `--run` knows nothing of
+        let runs = run::count(loaded.profiles.iter().map(|profile| &*profile.path));
+        let mut opened = Self { loaded, runs, merged, files };
         opened.settle();
         opened
     }

@@ -126,12 +126,22 @@ impl Function {
         is_known.then(|| Time::from_ns(sums.closed.ns() / with_times as f64))
     }
 
+    /// Cuts off of its total what is more than all functions took by themselves, corrected and as measured: it has calls inside each other
+    /// then, and what its outermost calls took is between that and its own time.
+    pub(super) fn fit_total(&mut self, [corrected, raw]: [Time; 2]) {
+        if self.corrected.total > corrected {
+            self.corrected.total = corrected;
+            self.error = self.error.max(corrected - self.corrected.own);
+            self.own_error = self.own_error.min(corrected);
+        }
+        self.raw.total = self.raw.total.min(raw.max(self.raw.own));
+    }
+
     /// Takes off the calls in the histogram what they cost beyond what the recorder has taken off.
     pub(super) fn refine(&mut self, refinement: Refinement) {
-        self.histogram = match self.mean_of(&self.corrected) {
-            Some(mean) => self.histogram.with_mean(refinement.own_of_each(), mean.at_least_zero()),
-            None => self.histogram.refined_by(refinement),
-        };
+        let mean = self.mean_of(&self.corrected);
+        let corrected = mean.map_or(refinement.corrected, |mean| mean.at_least_zero().times(refinement.calls));
+        self.histogram = self.histogram.refined_by(Refinement { corrected, ..refinement });
     }
 }
 

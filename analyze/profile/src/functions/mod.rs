@@ -11,6 +11,7 @@ mod function;
 mod names;
 mod ran;
 mod roots;
+mod summing;
 mod sums;
 
 pub use calls::{Call, CallId, CallKind, Calls, Kinds};

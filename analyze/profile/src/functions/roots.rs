@@ -77,7 +77,21 @@ fn is_at(pattern: &str, place: Place) -> bool {
     pattern.strip_prefix("0x").is_some_and(|digits| u64::from_str_radix(digits, 16) == Ok(place.address))
 }
 
-/// Whether a pattern means this function, or a part or a copy of it.
+/// Whether a pattern means this function, or a part or a copy of it. What it is shown as means it, whatever that is like:
+/// `TLS init function for state` is no name with a return type in front.
 fn matches(pattern: &str, symbol: &str) -> bool {
-    is_named(pattern, symbol) || glob(pattern, base_name(symbol))
+    is_named(pattern, symbol) || glob(pattern, base_name(symbol)) || shown(symbol) == pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_function_is_shown_as_means_it() {
+        for symbol in ["_ZTH3tls", "_ZTW3tls", "_Z1fi", "main"] {
+            assert!(matches(&shown(symbol), symbol), "{}", shown(symbol));
+        }
+        assert!(!matches("TLS init function for tls", "_ZTW3tls"));
+    }
 }

@@ -12,7 +12,7 @@ use super::addend::{Added, Addends};
 use super::call_path::{Key, PathId};
 use super::modules::{PlaceId, Resolver};
 use super::pair_list::PackedPairs;
-use super::part::{Calibrated, Calibration, Filed, GrowingPart, Overhead, Part, PartKey};
+use super::part::{Calibrated, Filed, GrowingPart, Overhead, Part, PartKey};
 use super::since::Counted;
 use super::tree::{Growing, Tree};
 use crate::histogram::{Histogram, Refinement};
@@ -92,7 +92,7 @@ impl Group {
         })
     }
 
-    /// What is known of what a function's calls cost beyond what the recorder has taken off: of those of all groups.
+    /// What is known of what a function's calls cost beyond what the recorder has taken off.
     pub fn refinement(&self, function: PlaceId) -> Refinement {
         let mut refinement = Refinement::default();
         for part in &self.parts {
@@ -288,7 +288,6 @@ impl Growth {
         arena: &Arena,
         counted: Counted,
         resolver: &mut Resolver,
-        calibration: &mut Calibration,
     ) {
         let facts = &arena.facts;
         let process = (index, facts.process);
@@ -347,7 +346,7 @@ impl Growth {
                 self.functions.entry(end.function).or_default().processes.add(process);
             }
             if let Some(filed) = &end.filed {
-                calibration.file(end.function, filed);
+                part.file(end.function, filed);
             }
         }
         for (node, entered) in
@@ -420,6 +419,7 @@ impl Growth {
             sum.add_calls(part.calls);
             let paths = part.paths.iter();
             paths.for_each(|(path, pairs)| sum.add_path(ids[path as usize], PackedPairs::of(&pairs)));
+            part.filed.iter().for_each(|(place, filed)| sum.file(places[*place as usize], filed));
         }
         for (place, times) in &group.functions {
             self.functions.entry(places[*place as usize]).or_default().times.add(times);
@@ -441,7 +441,7 @@ impl Growth {
         let (tree, order) = self.tree.finish(places);
         let parts = self.parts.into_iter().map(|(key, part)| {
             let calibrated = &calibrated[&key];
-            part.finish(key, calibrated, &order)
+            part.finish(key, calibrated, &order, places)
         });
         let mut parts: Vec<Part> = parts.collect();
         parts.sort_by(|a, b| a.key.cmp(&b.key));

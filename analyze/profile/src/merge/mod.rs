@@ -208,7 +208,7 @@ impl Merging {
                 if std::mem::take(&mut is_new) {
                     calibration.add_family(family);
                 }
-                group.add_arena(index, family, arena, counted, &mut resolver, calibration);
+                group.add_arena(index, family, arena, counted, &mut resolver);
             }
         }
         let is_shared = self.by == By::All || family.lost_calls > 0 || family.arenas.iter().any(Arena::is_merged);
@@ -234,7 +234,7 @@ impl Merging {
             self.groups.entry(key).or_default().add_group(group, &places);
             // Each group has the evidence of all.
             for part in group.parts.iter().filter(|part| known.insert(&part.key)) {
-                self.calibrations.entry(part.key.clone()).or_default().add_part(part, &places);
+                self.calibrations.entry(part.key.clone()).or_default().add_part(part);
             }
         }
     }
@@ -255,7 +255,7 @@ impl Merging {
             place.module = place.module.map(|module| new_modules[module as usize]);
         }
         let (places, new_places) = sorted(renamed, Ord::cmp);
-        let calibrated = self.calibrations.into_iter().map(|(key, all)| (key, all.finish(&new_places))).collect();
+        let calibrated = self.calibrations.into_iter().map(|(key, all)| (key, all.finish())).collect();
         let groups = self.groups.into_iter().map(|(key, growth)| {
             let label = if let GroupKey::Labelled(number) = key { Some(self.labels[number].clone()) } else { None };
             Group { label, ..growth.finish(key, &new_places, &calibrated) }

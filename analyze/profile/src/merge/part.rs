@@ -49,7 +49,7 @@ pub struct Part {
     pub costs: Costs,
     /// The pairs in the times of paths, in the paths' order.
     pub paths: PairList,
-    /// Of the calls that are in the histograms of functions; likewise, so that the longest call of all is the longest of a process.
+    /// Of the calls that are in the histograms of functions.
     pub filed: Arc<BTreeMap<PlaceId, Filed>>,
 }
 
@@ -126,14 +126,12 @@ impl Part {
 #[derive(Default)]
 pub(super) struct Calibration {
     evidence: Evidence,
-    filed: FxHashMap<PlaceId, Filed>,
 }
 
 /// The same, finished.
 pub(super) struct Calibrated {
     evidence: Arc<Evidence>,
     costs: Costs,
-    filed: Arc<BTreeMap<PlaceId, Filed>>,
 }
 
 impl Calibration {
@@ -142,22 +140,15 @@ impl Calibration {
         self.evidence.add(&family.evidence.scaled(family.clock.ns_per_tick()));
     }
 
-    /// Adds what tells the cost in a part that was merged before; `places` are the numbers here of its places.
-    pub fn add_part(&mut self, part: &Part, places: &[PlaceId]) {
+    /// Adds what tells the cost in a part that was merged before.
+    pub fn add_part(&mut self, part: &Part) {
         self.evidence.add(&part.evidence);
-        part.filed.iter().for_each(|(place, filed)| self.file(places[*place as usize], filed));
     }
 
-    /// Adds calls that are in a function's histogram.
-    pub fn file(&mut self, function: PlaceId, filed: &Filed) {
-        self.filed.entry(function).or_default().add(filed);
-    }
-
-    /// What it comes to; `places` are the final numbers.
-    pub fn finish(self, places: &[PlaceId]) -> Calibrated {
+    /// What it comes to.
+    pub fn finish(self) -> Calibrated {
         let evidence = self.evidence.sorted();
-        let filed = self.filed.into_iter().map(|(place, filed)| (places[place as usize], filed)).collect();
-        Calibrated { costs: evidence.costs(), evidence: Arc::new(evidence), filed: Arc::new(filed) }
+        Calibrated { costs: evidence.costs(), evidence: Arc::new(evidence) }
     }
 }
 
@@ -168,6 +159,8 @@ pub(super) struct GrowingPart {
     paths: PairList,
     /// Where a path's pairs are in the list, and 1; 0: nowhere. Nothing, as long as each is at its path's own place.
     places: Vec<u32>,
+    /// Of calls that are in functions' histograms.
+    filed: FxHashMap<PlaceId, Filed>,
 }
 
 impl GrowingPart {
@@ -202,12 +195,18 @@ impl GrowingPart {
         }
     }
 
-    /// The finished part; `order` tells where its paths have come.
-    pub fn finish(self, key: PartKey, calibrated: &Calibrated, order: &Order) -> Part {
-        let Calibrated { evidence, costs, filed } = calibrated;
-        let (evidence, costs, filed) = (Arc::clone(evidence), *costs, Arc::clone(filed));
-        let Self { calls, paths, places } = self;
-        drop(places);
-        Part { key, calls, evidence, costs, paths: paths.in_order(order), filed }
+    /// Adds calls that are in a function's histogram.
+    pub fn file(&mut self, function: PlaceId, filed: &Filed) {
+        self.filed.entry(function).or_default().add(filed);
+    }
+
+    /// The finished part; `order` tells where its paths have come, and `places` which the final numbers of places are.
+    pub fn finish(self, key: PartKey, calibrated: &Calibrated, order: &Order, places: &[PlaceId]) -> Part {
+        let Calibrated { evidence, costs } = calibrated;
+        let (evidence, costs) = (Arc::clone(evidence), *costs);
+        let Self { calls, paths, places: of_paths, filed } = self;
+        drop(of_paths);
+        let filed = filed.into_iter().map(|(place, filed)| (places[place as usize], filed)).collect();
+        Part { key, calls, evidence, costs, paths: paths.in_order(order), filed: Arc::new(filed) }
     }
 }

@@ -204,11 +204,7 @@ impl Received {
             let (key, costs) = (fixed.part.clone(), self.told.costs());
             Part { key, calls, evidence, costs, paths, filed: of_functions }.refinement(&filed)
         });
-        let Some(refinement) = refinement else { return times.histogram.clone() };
-        match refinement.mean().filter(|_| refinement.calls == times.histogram.returned()) {
-            Some(mean) => times.histogram.with_mean(refinement.own_of_each(), mean),
-            None => times.histogram.refined_by(refinement),
-        }
+        times.histogram.refined_by(refinement.unwrap_or_default())
     }
 
     /// What is told of its recording as a whole, as stores have it.

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::error_of_call;
 use super::guides::Guides;
 use super::table::{kind_of_time, of_call, place};
 use crate::tree::{Document, Node, Tree};
@@ -94,7 +95,7 @@ fn row(document: &Document, tree: &Tree, id: usize, guides: &Guides) -> Row {
         numbers: vec![
             count(node.calls),
             timed(resolved(node.total_ns, error)),
-            timed(node.mean_ns.map(|ns| resolved(ns, error / node.calls.max(1) as f64)).unwrap_or_default()),
+            timed(node.mean_ns.map(|ns| resolved(ns, error_of_call(document, tree, node))).unwrap_or_default()),
             timed(node.share.map(percent).unwrap_or_default()),
             node.call.to_string(),
             node.sites.first().map(place).unwrap_or_default(),

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::error_of_call;
 use super::guides::{Guides, has_row};
 use crate::tree::{Document, Hidden, Node, Site, Tree};
 use crate::view::Screen;
@@ -89,8 +90,8 @@ fn row(document: &Document, tree: &Tree, node: &Node, prefix: String) -> Row {
     // Nested calls that a recursive function's callers made have their time in the outermost one's.
     let is_nested = document.callers && node.total_ns == 0.0 && node.self_ns > 0.0;
     let own_error = if document.raw { 0.0 } else { node.self_error_ns };
-    let per_call = node.calls.max(1) as f64;
-    let optional = |ns: Option<f64>| ns.map(|ns| resolved(ns, error / per_call)).unwrap_or_default();
+    let of_call = error_of_call(document, tree, node);
+    let optional = |ns: Option<f64>| ns.map(|ns| resolved(ns, of_call)).unwrap_or_default();
     let shown = |text: String, is_shown: bool| if is_shown { text } else { String::new() };
     Row {
         numbers: vec![
