@@ -373,3 +373,22 @@ fn on_clickhouse_it_is_what_it_is_in_a_file() {
         assert!(of_store.stdout == of_file.stdout, "{line}: {} not {}", text(&of_store.stdout), text(&of_file.stdout));
     }
 }
+
+/// All of them went, and the store was hardly smaller.
+#[test]
+fn recordings_are_not_deleted_for_the_room_that_samples_take() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    filled(here, "both.db");
+    let recorded = fixture("plain.c", builds()[0]).record().run();
+    done(here, &format!("push --store both.db {}", recorded.out().display()));
+    let report = || done(here, "report --store both.db --format json");
+    let before = report();
+    let refused = run(here, "delete --store both.db --until now --down-to 1k");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("sampled profiles alone take"), "{}", text(&refused.stderr));
+    assert_eq!(report(), before);
+    done(here, "delete --store both.db --sampled --until now");
+    done(here, "delete --store both.db --until now --down-to 1k");
+    assert!(!run(here, "report --store both.db").status.success());
+}

@@ -122,6 +122,68 @@ fn a_service_whose_disk_is_full_is_not_well() {
     agent.end();
 }
 
+/// Frames were taken into a file that nobody could open any more, and agents told that they were in.
+#[test]
+fn a_service_whose_store_has_gone_takes_nothing_until_it_is_back() {
+    let mut program = Endless::start();
+    let folder = program.here.path().to_owned();
+    let service = Service::start(&folder, &[]);
+    let agent = Agent::start(&folder, &service.url());
+    wait_until("frames have come", || !service.get("/v1/series").json()["series"].as_array().unwrap().is_empty());
+    let (store, away) = (folder.join("s.db"), folder.join("away.db"));
+    fs::rename(&store, &away).unwrap();
+    wait_until("frames are refused", || service.get("/healthz").status == 503);
+    assert!(service.get("/healthz").error().contains("s.db: the store was removed, or replaced by another"));
+    program.stop();
+    fs::rename(&away, &store).unwrap();
+    wait_until("frames are put in again", || service.get("/healthz").status == 200);
+    agent.end();
+    let counts = |source: &[&str]| totals::counts(&totals::report(&folder, source));
+    assert_eq!(counts(&["--store", "s.db"]), counts(&["out"]));
+}
+
+/// It ended, and what was counted since was lost to the service for good.
+#[test]
+fn an_agent_goes_on_when_it_is_let_in_again() {
+    let mut program = Endless::start();
+    let folder = program.here.path().to_owned();
+    let tokens = |name: &str, token: &str| {
+        let path = folder.join(name);
+        fs::write(&path, format!("read rrrrrrrrrrrrrrrrrrrr\nwrite {token}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    };
+    let all = |token: &str| ["tokens", "ours"].iter().for_each(|name| tokens(name, token));
+    all("aaaaaaaaaaaaaaaaaaaa");
+    let mut service = Service::start(&folder, &["--token-file", "tokens"]);
+    let agent = Agent::start_with(&["--every", "50ms", "--token-file", "ours"], &folder, &service.url());
+    let calls = |service: &Service| -> u64 {
+        let read = [("authorization", "Bearer rrrrrrrrrrrrrrrrrrrr")];
+        let series = ask(service.address, "GET", "/v1/series", &read, &[]).json();
+        series["series"].as_array().unwrap().iter().map(|one| one["calls"].as_u64().unwrap()).sum()
+    };
+    wait_until("frames have come", || calls(&service) > 0);
+    let before = calls(&service);
+    wait_until("the agent knows of the first, and goes on", || calls(&service) > before);
+    service.kill();
+    {
+        let other = TcpListener::bind(service.address).unwrap();
+        for status in ["404 Not Found", "403 Forbidden", "401 Unauthorized"] {
+            let (mut stream, _) = other.accept().unwrap();
+            let _ = stream.read(&mut [0; 4096]).unwrap();
+            let said = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            stream.write_all(said.as_bytes()).unwrap();
+        }
+    }
+    all("bbbbbbbbbbbbbbbbbbbb");
+    service.start_again();
+    let before = calls(&service);
+    wait_until("more have come", || calls(&service) > before);
+    program.stop();
+    agent.end();
+    let counts = |source: &[&str]| totals::counts(&totals::report(&folder, source));
+    assert_eq!(counts(&["--store", "s.db"]), counts(&["out"]));
+}
+
 /// The latest was in a file beside it, which a copy of the store's own file did not have.
 #[test]
 fn a_service_that_has_ended_leaves_all_in_the_file() {

@@ -1,7 +1,9 @@
 //! What a client shows a service, and what it believes of one.
 
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use diytrace_store::certificates;
 use ureq::tls::{ClientCert, PrivateKey, RootCerts, TlsConfig};
@@ -13,10 +15,22 @@ use crate::Error;
 pub struct Access {
     /// The token that the service asks for.
     pub token: Option<String>,
+    /// Finds out whether there is another by now; `None`: there is none but that.
+    pub renewal: Option<Renewal>,
     /// Certificates that the service's must come from; `None`: those that browsers trust.
     pub authority: Option<PathBuf>,
     /// A certificate and its private key, for a service that asks for one.
     pub certificate: Option<(PathBuf, PathBuf)>,
+}
+
+/// Finds a token again, wherever it was found first.
+#[derive(Clone)]
+pub struct Renewal(pub Arc<dyn Fn() -> Option<String> + Send + Sync>);
+
+impl fmt::Debug for Renewal {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("Renewal")
+    }
 }
 
 impl Access {

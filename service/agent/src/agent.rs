@@ -90,6 +90,8 @@ pub struct Agent {
     last: Option<PathBuf>,
     /// Whether the service was away in the last round, or busy.
     is_to_wait: bool,
+    /// Whether the service has ever taken anything: then it may again, whatever stands before it says meanwhile.
+    was_taken: bool,
 }
 
 impl Agent {
@@ -113,6 +115,7 @@ impl Agent {
             denied,
             last: None,
             is_to_wait: false,
+            was_taken: false,
         })
     }
 
@@ -121,7 +124,7 @@ impl Agent {
         self.client.service()
     }
 
-    /// Sends until `wait` says that it is to end, then what there is; fails if the service says no, and would again.
+    /// Sends until `wait` says that it is to end, then what there is; fails if the service says no to all of it.
     pub fn run(&mut self, mut wait: impl FnMut(Instant) -> bool) -> Result<(), Error> {
         loop {
             let began = Instant::now();
@@ -159,11 +162,14 @@ impl Agent {
             let Some(tail) = self.tails.get_mut(&path).filter(|tail| !tail.is_done()) else { continue };
             let (names, bytes) = (&mut self.names, &mut self.bytes);
             match tail.send(&self.client, &self.options.labelled, names, &self.memory, is_last, bytes) {
-                Ok(Some(answer)) => told.wants(answer.every_ms),
+                Ok(Some(answer)) => {
+                    self.was_taken = true;
+                    told.wants(answer.every_ms);
+                }
                 Ok(None) => {}
-                Err(error @ Error::Refused { .. }) => return Err(error),
+                Err(error @ Error::Refused { .. }) if !self.was_taken || is_last => return Err(error),
                 // The service is asked once a round; others begin the next one.
-                Err(error @ Error::Away { .. }) => {
+                Err(error @ (Error::Away { .. } | Error::Refused { .. })) => {
                     told.is_away(&error);
                     self.last = Some(path);
                     break;
@@ -176,7 +182,7 @@ impl Agent {
         }
         if told.trouble.is_none() {
             match self.names.send(&self.client, is_last) {
-                Err(error @ Error::Refused { .. }) => return Err(error),
+                Err(error @ Error::Refused { .. }) if !self.was_taken || is_last => return Err(error),
                 Err(error) => told.is_away(&error),
                 Ok(()) => {}
             }
@@ -201,7 +207,7 @@ impl Agent {
 
     /// Sends what has changed in recordings, many together; those of which a whole frame is needed.
     fn turn(&mut self, told: &mut Told) -> Result<Vec<PathBuf>, Error> {
-        let Self { tails, client, .. } = self;
+        let Self { tails, client, was_taken, .. } = self;
         let mut whole = Vec::new();
         let mut together: Vec<(&PathBuf, &mut Tail, Vec<u8>)> = Vec::new();
         let mut size = 0;
@@ -223,6 +229,7 @@ impl Agent {
             let frames: Vec<&[u8]> = together.iter().map(|(_, _, frame)| frame.as_slice()).collect();
             match client.send_together(&frames) {
                 Ok((answers, every_ms)) => {
+                    *was_taken = true;
                     told.wants(every_ms);
                     for ((path, tail, _), answer) in together.drain(..).zip(answers) {
                         told.is_busy |= matches!(answer.status, 408 | 429 | 500..=599);

@@ -1,5 +1,6 @@
 //! The service, as an agent talks to it.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use diytrace_profile::module::ModuleKey;
@@ -10,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use ureq::RequestBuilder;
 use ureq::typestate::WithBody;
 
-use crate::{Access, Error};
+use crate::{Access, Error, Renewal};
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -80,7 +81,8 @@ pub struct Client {
     url: String,
     /// The same as it is shown: without a password.
     service: String,
-    token: Option<String>,
+    token: Mutex<Option<String>>,
+    renewal: Option<Renewal>,
 }
 
 impl Client {
@@ -97,7 +99,8 @@ impl Client {
             agent: config.build().into(),
             service: without_password(&service),
             url: service,
-            token: access.token.clone(),
+            token: Mutex::new(access.token.clone()),
+            renewal: access.renewal.clone(),
         })
     }
 
@@ -178,8 +181,10 @@ impl Client {
         patience: Duration,
     ) -> Result<A, Error> {
         let question = serde_json::to_vec(question).map_err(|error| self.away(&error))?;
-        let request = self.agent.post(format!("{}{path}", self.url)).content_type("application/json");
-        let request = request.config().timeout_global(Some(patience)).build();
+        let request = || {
+            let request = self.agent.post(format!("{}{path}", self.url)).content_type("application/json");
+            request.config().timeout_global(Some(patience)).build()
+        };
         match self.sent(request, &question)? {
             (200, body) => serde_json::from_str(&body).map_err(|error| self.away(&error)),
             (status, body) => match self.not_taken(status, &body) {
@@ -196,15 +201,33 @@ impl Client {
     }
 
     fn ask(&self, path: &str, query: &[(&str, String)], body: &[u8]) -> Result<(u16, String), Error> {
-        let query = query.iter().map(|(name, value)| (*name, value.as_str()));
-        let request = self.agent.post(format!("{}{path}", self.url)).query_pairs(query).content_type(CONTENT_TYPE);
         // What is large may take its time, as the service lets it.
         let patience = PATIENCE + Duration::from_secs((body.len() / BYTES_A_SECOND) as u64);
-        self.sent(request.config().timeout_global(Some(patience)).build(), body)
+        let request = || {
+            let query = query.iter().map(|(name, value)| (*name, value.as_str()));
+            let request = self.agent.post(format!("{}{path}", self.url)).query_pairs(query).content_type(CONTENT_TYPE);
+            request.config().timeout_global(Some(patience)).build()
+        };
+        self.sent(request, body)
     }
 
-    fn sent(&self, mut request: RequestBuilder<WithBody>, body: &[u8]) -> Result<(u16, String), Error> {
-        if let Some(token) = &self.token {
+    /// Sends a body; once more where the token is no longer taken and there is another by now.
+    fn sent(&self, request: impl Fn() -> RequestBuilder<WithBody>, body: &[u8]) -> Result<(u16, String), Error> {
+        match self.sent_once(request(), body)? {
+            (401, _) if self.is_renewed() => self.sent_once(request(), body),
+            answer => Ok(answer),
+        }
+    }
+
+    /// Whether the token is another than it was.
+    fn is_renewed(&self) -> bool {
+        let Some(token) = self.renewal.as_ref().and_then(|Renewal(find)| find()) else { return false };
+        let mut known = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        known.replace(token.clone()).is_none_or(|known| known != token)
+    }
+
+    fn sent_once(&self, mut request: RequestBuilder<WithBody>, body: &[u8]) -> Result<(u16, String), Error> {
+        if let Some(token) = &*self.token.lock().unwrap_or_else(PoisonError::into_inner) {
             request = request.header("authorization", format!("Bearer {token}"));
         }
         let mut answer = request.send(body).map_err(|error| self.away(&error))?;

@@ -23,7 +23,7 @@ mod names;
 mod tail;
 mod telling;
 
-pub use access::Access;
+pub use access::{Access, Renewal};
 pub use agent::{Agent, Options};
 pub use client::Client;
 pub use crew::Crew;

@@ -142,9 +142,6 @@ fn delete(store: &mut dyn Engine, retention: Retention) -> Result<(), Error> {
         store.delete(&Query { range, ..Query::default() }).map(drop).or_else(nothing)?;
         store.delete_verdicts(range)?;
     }
-    if let Some(bytes) = retention.hour.bytes {
-        store.shrink(&Query::default(), bytes).map(drop).or_else(nothing)?;
-    }
     if retention.sampled != Keep::default() {
         let mut profiles = store.all_sampled(Range::default())?;
         profiles.sort_by_key(|facts| facts.ended);
@@ -155,6 +152,10 @@ fn delete(store: &mut dyn Engine, retention: Retention) -> Result<(), Error> {
         if !doomed.is_empty() {
             store.delete_sampled(&doomed)?;
         }
+    }
+    // Last: recordings go only for what is too much without all that.
+    if let Some(bytes) = retention.hour.bytes {
+        store.shrink(&Query::default(), bytes).map(drop).or_else(nothing)?;
     }
     Ok(())
 }

@@ -105,8 +105,10 @@ fn origin(asked: &Ingested) -> Result<Origin, String> {
     let seconds = |text: &Option<String>| -> Result<Option<i64>, String> {
         let Some(text) = text else { return Ok(None) };
         let number: i64 = text.parse().map_err(|_| "from and until are seconds since 1970".to_owned())?;
-        // Clients of some languages send nanoseconds.
-        Ok(Some(if number < 100_000_000_000 { number.saturating_mul(1_000_000_000) } else { number }))
+        // Clients of some languages send milliseconds, microseconds or nanoseconds: each of this century is apart from all others.
+        let to_ns = [1_000_000_000, 1_000_000, 1_000].into_iter().zip([11, 14, 17]);
+        let to_ns = to_ns.into_iter().find(|(_, digits)| number < 10i64.pow(*digits)).map_or(1, |(to_ns, _)| to_ns);
+        Ok(Some(number.saturating_mul(to_ns)))
     };
     let time = seconds(&asked.from)?.zip(seconds(&asked.until)?);
     if time.is_some_and(|(from, until)| until < from) {
@@ -212,5 +214,8 @@ mod tests {
             Ok(Some((1_700_000_000_000_000_000, 1_700_000_000_000_000_000)))
         );
         assert_eq!(told(["1700000010", "1700000000"]), Err("until is before from".to_owned()));
+        for [from, until] in [["1700000000000", "1700000000000000"], ["1700000000", "1700000000000000000"]] {
+            assert_eq!(told([from, until]), told(["1700000000", "1700000000"]));
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! What can go wrong with a store, as one sentence for the user.
 
+use diytrace_profile::human::bytes;
 use std::path::PathBuf;
 
 /// Why a store has no answer.
@@ -136,6 +137,26 @@ pub enum Error {
         store: String,
         /// What of it.
         what: String,
+    },
+    /// To delete recordings makes a store no smaller than that.
+    #[error(
+        "{store}: sampled profiles alone take {}, more than {}: delete of those first (`diytrace delete --sampled`, `--retention sampled=…`); \
+         no recording was deleted",
+        bytes(*sampled), bytes(*most)
+    )]
+    SampledTake {
+        /// Which store.
+        store: String,
+        /// What they take, in bytes.
+        sampled: u64,
+        /// What it was to take.
+        most: u64,
+    },
+    /// The file that was opened is no longer at its place.
+    #[error("{}: the store was removed, or replaced by another, since it was opened: put it back, or start the service again", path.display())]
+    Gone {
+        /// Where it was.
+        path: PathBuf,
     },
     /// What SQLite says.
     #[error("{store}: {source}")]

@@ -1,8 +1,9 @@
 //! What a command shows a service, and what it believes of one.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use diytrace_agent::Access as Shown;
+use diytrace_agent::{Access as Shown, Renewal};
 use diytrace_serve::{Error, Tokens};
 
 /// What is shown to the service that `--to` names.
@@ -28,8 +29,10 @@ pub struct Access {
 impl Access {
     /// With the files of tokens read.
     pub fn shown(&self) -> Result<Shown, Error> {
+        let renewal = self.token_file.clone().map(|file| Renewal(Arc::new(move || Tokens::to_write(&file).ok())));
         Ok(Shown {
             token: self.token_file.as_deref().map(Tokens::to_write).transpose()?,
+            renewal,
             authority: self.tls_ca.clone(),
             certificate: self.tls_cert.clone().zip(self.tls_key.clone()),
         })

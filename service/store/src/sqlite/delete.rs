@@ -36,6 +36,12 @@ pub fn shrink(store: &mut Sqlite, query: &Query, bytes: u64) -> Result<Deleted, 
         None,
         &store.path.display().to_string(),
     )?;
+    let sampled =
+        store.connection.query_row("SELECT coalesce(sum(length(messages)), 0) FROM sampled_data", [], |row| row.get(0));
+    let sampled = sampled.map_err(|source| store.failed(source))?;
+    if sampled > bytes {
+        return Err(Error::SampledTake { store: store.path.display().to_string(), sampled, most: bytes });
+    }
     let of = series.into_iter().filter(|series| query.selects(&series.labels)).map(|series| series.id).collect();
     let mut all = Deleted::default();
     // What names and dictionaries take is known when they are gone: so by parts, of what is still too much.

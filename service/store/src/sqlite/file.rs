@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ const STATEMENTS: usize = 64;
 /// A store in a file.
 pub struct Sqlite {
     pub path: PathBuf,
+    /// Which file is there: its device and number.
+    file: Option<(u64, u64)>,
     pub connection: Connection,
     /// What was read of dictionaries: they only grow.
     pub dictionaries: Dictionaries,
@@ -59,10 +62,19 @@ impl Sqlite {
         }
         Ok(Self {
             path: path.to_owned(),
+            file: file_at(path),
             connection,
             dictionaries: Dictionaries::default(),
             sessions: Sessions::default(),
         })
+    }
+
+    /// Fails where the file that is open has gone from its place: what is put into it would be lost.
+    pub fn check_place(&self) -> Result<(), Error> {
+        match file_at(&self.path) {
+            found if found.is_some() && found == self.file => Ok(()),
+            _ => Err(Error::Gone { path: self.path.clone() }),
+        }
     }
 
     /// What SQLite says, of this store.
@@ -74,6 +86,12 @@ impl Sqlite {
     pub fn damaged(&self, what: impl Into<String>) -> Error {
         Error::Damaged { store: self.path.display().to_string(), what: what.into() }
     }
+}
+
+/// The file at a place, by its device and number; of one that was emptied there is nothing left.
+fn file_at(path: &Path) -> Option<(u64, u64)> {
+    let facts = fs::metadata(path).ok().filter(|facts| facts.len() > 0)?;
+    Some((facts.dev(), facts.ino()))
 }
 
 fn needs_to_write(error: &rusqlite::Error) -> bool {
