@@ -312,6 +312,7 @@ fn what_cannot_be_answered_is_said_in_a_sentence() {
         ("/v1/heatmap", 400, "heatmap wants a function: /v1/heatmap?function=NAME"),
         ("/v1/similar?left=service=forks", 400, "two sides: /v1/similar?left=SELECTOR&right=SELECTOR"),
         ("/v1/compare/folded?right=service=forks", 400, "two sides: /v1/compare/folded?left=SELECTOR"),
+        ("/v1/history?regressions=1&over=nope", 404, "nope"),
         ("/v1/history?function=laef", 404, "did you mean `leaf`?"),
         ("/v1/heatmap?function=leaf&over=host", 400, "no parameter `over`"),
         ("/v1/verdict", 400, "verdict wants its number: /v1/verdict?id=ID"),

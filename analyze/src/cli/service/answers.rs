@@ -197,8 +197,9 @@ fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec
         }
     }
     let has = |option: &str| positional.iter().any(|(given, _)| given == option);
+    let is_of_all = words.iter().any(|word| word == "--regressions");
     let wanted = match command {
-        "callers" | "annotate" | "history" if !has("function") => Some("a function: function=NAME"),
+        "callers" | "annotate" | "history" if !has("function") && !is_of_all => Some("a function: function=NAME"),
         "diff" | "similar" if !(has("left") && has("right")) => Some("two sides: left=SELECTOR&right=SELECTOR"),
         "verdicts" if view == "verdict" && !has("id") => Some("its number: id=ID"),
         _ => None,
