@@ -64,7 +64,7 @@ impl Refinement {
         let ns = filed.ns() - of_each(self.own);
         Time::from_ns(match () {
             () if self.corrected > self.filed => ns.max(0.0) + of_each(self.corrected - self.filed),
-            () if self.filed > Time::ZERO => ns * (self.corrected.ns() / self.filed.ns()),
+            () if self.filed > Time::ZERO => ns.max(0.0) * (self.corrected.ns().max(0.0) / self.filed.ns()),
             () => ns,
         })
         .at_least_zero()
@@ -334,6 +334,14 @@ mod tests {
         // Less than nothing is left of most: what is left of the others is all there is.
         assert_eq!(all(&[1, 1, 1, 10], 4.0, 13.0, 1.0), [0.0, 0.0, 1.0, 4.0]);
         assert_eq!(all(&[10, 20, 30], 2.0, 60.0, 0.0), [0.0; 4]);
+    }
+
+    /// Where calls were left, sums tell of others, too, and may be less than nothing.
+    #[test]
+    fn times_are_in_their_order_whatever_sums_tell() {
+        let found = known(&[1, 5, 40], 3.0, 46.0, -7.0);
+        let [p50] = found.percentiles([0.5]).unwrap();
+        assert_eq!([found.min().unwrap(), p50, found.max().unwrap()].map(Time::ns), [0.0; 3]);
     }
 
     /// What its bin says of the long one is off by more than all others take together.

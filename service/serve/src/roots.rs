@@ -77,12 +77,22 @@ impl Sum {
     /// What it has beyond another.
     fn beyond(&self, other: &Self) -> Self {
         let less = |bucket: &u8| other.buckets.get(bucket).copied().unwrap_or_default();
-        let buckets = self.buckets.iter().map(|(bucket, calls)| (*bucket, calls.saturating_sub(less(bucket))));
+        let returned = |of: &Self| of.buckets.values().fold(0, |sum: u64, calls| sum.saturating_add(*calls));
+        let mut left = returned(self).saturating_sub(returned(other));
+        let mut buckets = BTreeMap::new();
+        for (bucket, calls) in &self.buckets {
+            // What hooks cost is known better by now, and a call may be in another bucket than it was: it counts once.
+            let more = calls.saturating_sub(less(bucket)).min(left);
+            left -= more;
+            if more > 0 {
+                buckets.insert(*bucket, more);
+            }
+        }
         Self {
             calls: self.calls.saturating_sub(other.calls),
             time: (self.time - other.time).at_least_zero(),
             ended: (self.ended - other.ended).at_least_zero(),
-            buckets: buckets.filter(|(_, calls)| *calls > 0).collect(),
+            buckets,
         }
     }
 }
@@ -358,6 +368,16 @@ mod tests {
         assert_eq!(counted(&roots), [frames + 1]);
         roots.add(&frame(0, true, frames as usize + 3), Put::Added);
         assert_eq!(counted(&roots), [frames + 3]);
+    }
+
+    /// Those that had gone to a longer bucket meanwhile were counted twice.
+    #[test]
+    fn a_call_that_is_in_another_bucket_now_counts_once() {
+        let sum = |buckets: [(u8, u64); 2]| Sum { buckets: buckets.into_iter().collect(), ..Sum::default() };
+        let (before, now) = (sum([(3, 10), (4, 5)]), sum([(3, 7), (4, 11)]));
+        let mut all = before.clone();
+        all.add(&now.beyond(&before));
+        assert_eq!(all.buckets.values().sum::<u64>(), 18);
     }
 
     #[test]

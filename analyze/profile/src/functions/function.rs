@@ -139,7 +139,9 @@ impl Function {
 
     /// Takes off the calls in the histogram what they cost beyond what the recorder has taken off.
     pub(super) fn refine(&mut self, refinement: Refinement) {
-        let mean = self.mean_of(&self.corrected);
+        // Of calls for which there was no room in the histogram it tells nothing, and they nothing of it.
+        let are_all = refinement.calls == self.returned.saturating_sub(self.without_times);
+        let mean = self.mean_of(&self.corrected).filter(|_| are_all);
         let corrected = mean.map_or(refinement.corrected, |mean| mean.at_least_zero().times(refinement.calls));
         self.histogram = self.histogram.refined_by(Refinement { corrected, ..refinement });
     }
