@@ -133,6 +133,12 @@ fn what_makes_times_true_leaves_room_for_functions() {
             let report = program.record().arg(&late).args(how).set("MEMORY", memory).run().report();
             // First: what else would be missed follows from these.
             let without_room = (report.folded_calls, report.lost_calls);
+            // Open: where others have the processor at the wrong moments, paths that waited may stop giving way, and what is first met then is
+            // counted by its function alone. It is told then, and counted all the same.
+            if how == ["waits"] && report.folded_calls > 0 {
+                assert_eq!((report.lost_calls, report.function("inner").calls), (0, 100), "{memory} {how:?}");
+                continue;
+            }
             assert_eq!(without_room, (0, 0), "{memory} {how:?}");
             assert_eq!(report.function("main").callee("late").calls, 100, "{memory} {how:?}");
             assert_eq!(report.function("inner").calls, 100, "{memory} {how:?}");
