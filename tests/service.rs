@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use common::hosts::Running;
+use common::pprof::cpu;
 use common::service::{Agent, Service, ask};
 use common::story::Random;
 use common::{Endless, builds, copy_program, diytrace, fixture, is_root, run_to_end, tool, totals, wait_until};
@@ -134,6 +135,8 @@ fn a_service_whose_store_has_gone_takes_nothing_until_it_is_back() {
     fs::rename(&store, &away).unwrap();
     wait_until("frames are refused", || service.get("/healthz").status == 503);
     assert!(service.get("/healthz").error().contains("s.db: the store was removed, or replaced by another"));
+    let sampled = ask(service.address, "POST", "/v1/profiles", &[], &cpu(0, 10, [1, 2, 3]));
+    assert_eq!(sampled.status, 503, "{}", said(&sampled.body));
     program.stop();
     fs::rename(&away, &store).unwrap();
     wait_until("frames are put in again", || service.get("/healthz").status == 200);

@@ -104,6 +104,12 @@ pub struct Overhead {
     pub windows: u64,
 }
 
+/// What the correction of a single call may be off by, in nanoseconds: for its own hooks, or for those of the calls inside it, as so many calls
+/// have them on the average.
+pub fn error_of_call(of_hooks: f64, of_all: f64, calls: u64) -> f64 {
+    of_hooks.max(of_all / calls.max(1) as f64)
+}
+
 /// The clock of most of the profiles.
 pub fn clock(loaded: &Loaded) -> Clock {
     let mut clocks: BTreeMap<Source, Vec<f64>> = BTreeMap::new();

@@ -16,7 +16,7 @@ pub struct Summing {
     pub functions_by_place: Vec<u32>,
     pub edges: Vec<OpenEdge>,
     /// By the indices of caller and callee.
-    pub edge_indices: FxHashMap<(u32, u32), u32>,
+    edge_indices: FxHashMap<(u32, u32), u32>,
 }
 
 pub struct OpenFunction {

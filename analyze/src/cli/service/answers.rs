@@ -199,12 +199,12 @@ fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec
     let has = |option: &str| positional.iter().any(|(given, _)| given == option);
     let is_of_all = words.iter().any(|word| word == "--regressions");
     let wanted = match command {
-        "callers" | "annotate" | "history" if !has("function") && !is_of_all => Some("a function: function=NAME"),
-        "diff" | "similar" if !(has("left") && has("right")) => Some("two sides: left=SELECTOR&right=SELECTOR"),
-        "verdicts" if view == "verdict" && !has("id") => Some("its number: id=ID"),
+        "callers" | "annotate" | "history" if !has("function") && !is_of_all => Some(("a function", "function=NAME")),
+        "diff" | "similar" if !(has("left") && has("right")) => Some(("two sides", "left=SELECTOR&right=SELECTOR")),
+        "verdicts" if view == "verdict" && !has("id") => Some(("its number", "id=ID")),
         _ => None,
     };
-    if let Some((what, query)) = wanted.and_then(|wanted| wanted.split_once(": ")) {
+    if let Some((what, query)) = wanted {
         return Err(refused(format!("{view} wants {what}: /v1/{view}?{query}")));
     }
     words.push("--".to_owned());

@@ -3,6 +3,8 @@
 use diytrace_profile::time::Time;
 use diytrace_profile::timeline::Timeline;
 
+use crate::subject;
+
 /// Profiles on their way to another tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
@@ -210,10 +212,9 @@ impl Part {
         self.frames.iter().filter(|frame| frame.parent.is_none()).map(|frame| frame.total_ns).sum()
     }
 
-    /// How far off the time of a single call of a function may be, in nanoseconds: for its own hooks, or for those of the calls inside
-    /// it, as they are in all its calls on the average.
+    /// How far off the time of a single call of a function may be, in nanoseconds.
     pub fn error_of_call(&self, sums: &Sums) -> f64 {
-        self.call_error_ns.max(sums.error_ns as f64 / sums.calls.max(1) as f64)
+        subject::error_of_call(self.call_error_ns, sums.error_ns as f64, sums.calls)
     }
 
     /// The frames on the way to one, itself first.

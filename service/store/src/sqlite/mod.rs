@@ -37,15 +37,17 @@ impl Engine for Sqlite {
     }
 
     fn put(&mut self, frame: &Frame) -> Result<Put, Error> {
-        let put = put::frames(self, std::slice::from_ref(frame))?;
+        let put = self.put_all(std::slice::from_ref(frame))?;
         Ok(put.into_iter().next().unwrap_or(Put::Known)) // one for each
     }
 
     fn put_all(&mut self, frames: &[Frame]) -> Result<Vec<Put>, Error> {
+        self.check_place()?;
         put::frames(self, frames)
     }
 
     fn put_received(&mut self, frames: &[Received]) -> Result<Vec<Taken>, Error> {
+        self.check_place()?;
         put::received(self, frames)
     }
 
@@ -55,6 +57,7 @@ impl Engine for Sqlite {
     }
 
     fn put_symbols(&mut self, module: &ModuleKey, symbols: Portable) -> Result<(), Error> {
+        self.check_place()?;
         names::put(self, module, symbols)
     }
 
@@ -108,6 +111,7 @@ impl Engine for Sqlite {
     }
 
     fn put_sampled(&mut self, one: &Sampled) -> Result<Put, Error> {
+        self.check_place()?;
         sampled::put(self, one)
     }
 
@@ -124,6 +128,7 @@ impl Engine for Sqlite {
     }
 
     fn put_verdict(&mut self, one: &Verdict) -> Result<Put, Error> {
+        self.check_place()?;
         verdict::put(self, one)
     }
 

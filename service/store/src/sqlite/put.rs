@@ -9,7 +9,6 @@ use crate::{Error, Frame, Received};
 /// Puts frames in, in this order, in one transaction. Of one that is refused nothing is in but what its paths stand for; those before
 /// it are.
 pub fn frames(store: &mut Sqlite, frames: &[Frame]) -> Result<Vec<Put>, Error> {
-    store.check_place()?;
     let name = store.path.display().to_string();
     let Sqlite { connection, dictionaries, sessions, .. } = store;
     let failed = |source| Error::Sqlite { store: name.clone(), source };
@@ -33,7 +32,6 @@ pub fn frames(store: &mut Sqlite, frames: &[Frame]) -> Result<Vec<Put>, Error> {
 /// The same of frames as they were sent: of each what became of it, and one more than the number of its recording's last frame. One
 /// that is refused keeps no other out.
 pub fn received(store: &mut Sqlite, frames: &[Received]) -> Result<Vec<Taken>, Error> {
-    store.check_place()?;
     let name = store.path.display().to_string();
     let Sqlite { connection, dictionaries, sessions, .. } = store;
     let failed = |source| Error::Sqlite { store: name.clone(), source };

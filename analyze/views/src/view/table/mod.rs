@@ -14,7 +14,7 @@ use std::io::{self, Write};
 
 use super::Screen;
 use crate::report::{Document, Function, Layout, Report};
-use crate::subject::{Overhead, Subject};
+use crate::subject::{self, Overhead, Subject};
 pub(super) use diytrace_profile::human::resolved;
 use diytrace_profile::human::{counted, resolved_self, share, time};
 use diytrace_profile::merge::Bound;
@@ -143,14 +143,12 @@ pub fn short(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// What the correction of a single call of a function may be off by: for its own hooks, or for those of the calls inside it, as they are in
-/// all its calls on the average. Nothing where nothing was corrected.
+/// What the correction of a single call of a function may be off by: nothing where nothing was corrected.
 fn error_of_call(document: &Document, report: &Report, function: &Function) -> f64 {
-    if document.raw {
-        return 0.0;
+    match document.raw {
+        true => 0.0,
+        false => subject::error_of_call(report.subject.overhead.error_ns, function.total_error_ns, function.calls),
     }
-    let of_calls_inside = function.total_error_ns / function.calls.max(1) as f64;
-    report.subject.overhead.error_ns.max(of_calls_inside)
 }
 
 /// Text that stands out.
