@@ -135,7 +135,7 @@ fn a_service_whose_store_has_gone_takes_nothing_until_it_is_back() {
     fs::rename(&store, &away).unwrap();
     wait_until("frames are refused", || service.get("/healthz").status == 503);
     assert!(service.get("/healthz").error().contains("s.db: the store was removed, or replaced by another"));
-    let sampled = ask(service.address, "POST", "/v1/profiles", &[], &cpu(0, 10, [1, 2, 3]));
+    let sampled = ask(service.address, "POST", "/v1/profiles", &[], &cpu(0, 10, [200, 300, 400]));
     assert_eq!(sampled.status, 503, "{}", said(&sampled.body));
     program.stop();
     fs::rename(&away, &store).unwrap();
