@@ -5,9 +5,11 @@
  *
  *   full-profile LIBRARY          262,144 call paths of nine levels, each met once; then the library's `late` a hundred times, which
  *                                 calls `inner`
- *   full-profile LIBRARY waits    the same, and every tenth of the paths waits for a moment */
+ *   full-profile LIBRARY waits    the same, and every tenth of the paths waits for a moment
+ *   full-profile LIBRARY twelve   the same, and each is met twelve times */
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define APART __attribute__((noinline))
@@ -36,9 +38,11 @@ __attribute__((noinline, no_instrument_function)) static void wait_a_moment(void
 
 int main(int argc, char **argv)
 {
+    const char *how = argc > 2 ? argv[2] : "";
+    int times = strcmp(how, "twelve") ? 1 : 12;
     for (unsigned n = 0; n < PATHS; n++) {
-        may_wait = argc > 2 && n % 10 == 0;
-        numbered_path(n);
+        may_wait = !strcmp(how, "waits") && n % 10 == 0;
+        for (int time = 0; time < times; time++) numbered_path(n);
     }
     void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
     void (*late)(int) = library ? (void (*)(int))dlsym(library, "late") : NULL;

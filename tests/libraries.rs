@@ -124,21 +124,16 @@ fn a_library_that_is_opened_once_the_profile_is_full() {
 }
 
 /// Functions that were first met in a full profile were not in it: the notes of calibration windows, or records of who was off the
-/// processor, had taken what is set aside for them.
+/// processor, had taken what is set aside for them; or all paths that might give way had about the same number of calls or time, and were
+/// not cold.
 #[test]
 fn what_makes_times_true_leaves_room_for_functions() {
     each_build("full-profile.c", |program| {
-        for (memory, how) in [("2M", &[][..]), ("2100K", &[]), ("4M", &["waits"])] {
+        for (memory, how) in [("2M", &[][..]), ("2100K", &[]), ("4M", &["waits"]), ("4M", &["twelve"])] {
             let late = program.folder.join("late.so");
             let report = program.record().arg(&late).args(how).set("MEMORY", memory).run().report();
             // First: what else would be missed follows from these.
             let without_room = (report.folded_calls, report.lost_calls);
-            // Open: where others have the processor at the wrong moments, paths that waited may stop giving way, and what is first met then is
-            // counted by its function alone. It is told then, and counted all the same.
-            if how == ["waits"] && report.folded_calls > 0 {
-                assert_eq!((report.lost_calls, report.function("inner").calls), (0, 100), "{memory} {how:?}");
-                continue;
-            }
             assert_eq!(without_room, (0, 0), "{memory} {how:?}");
             assert_eq!(report.function("main").callee("late").calls, 100, "{memory} {how:?}");
             assert_eq!(report.function("inner").calls, 100, "{memory} {how:?}");

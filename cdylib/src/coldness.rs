@@ -10,6 +10,9 @@ use profile::{NodeRecord, Ref};
 /// Nodes looked at before how few calls are few is told anew.
 const ENOUGH: u32 = 1 << 14;
 
+/// Parts of each power of two.
+const PARTS: usize = 4;
+
 /// Of the nodes that the hand passes, the coldest are to give way: one in so many.
 const SHARE: u32 = 8;
 
@@ -32,28 +35,33 @@ pub fn note(thread: &Thread, weight: Option<u64>) {
     }
     let wanted = thread.weighed.get() / SHARE;
     let mut so_far = 0;
-    let mut cold = 0;
-    for (level, count) in thread.weights.iter().enumerate() {
-        let (from, to) = if level == 0 { (0, 0) } else { (1 << (level - 1), (1 << (level - 1)) * 2 - 1) };
-        let count = count.get();
-        if so_far + count >= wanted {
-            // As if those of one level lay evenly in it.
-            let missing = u64::from(wanted - so_far);
-            cold = from + ((u128::from(to - from) * u128::from(missing)) / u128::from(count.max(1))) as u64;
-            break;
-        }
-        so_far += count;
-        cold = if count == 0 { cold } else { to };
-    }
-    thread.cold.set(cold.max(1));
+    // All of the level at which there are enough: many paths may weigh about the same, and if none of those gave way, none would.
+    let enough = thread.weights.iter().position(|count| {
+        so_far += count.get();
+        so_far >= wanted
+    });
+    thread.cold.set(heaviest(enough.unwrap_or(LEVELS - 1)).max(1));
     // What was seen before counts, and ever less.
     thread.weights.iter().for_each(|count| count.set(count.get() / 2));
     thread.weighed.set(ENOUGH / 2);
 }
 
-/// Weights of as many bits are of one level.
+/// Weights that differ by less than a quarter are of one level.
 fn level(weight: u64) -> usize {
-    ((u64::BITS - weight.leading_zeros()) as usize).min(LEVELS - 1)
+    if weight < PARTS as u64 {
+        return weight as usize;
+    }
+    let shift = weight.ilog2() - PARTS.ilog2();
+    (shift as usize * PARTS + (weight >> shift) as usize).min(LEVELS - 1)
+}
+
+/// The heaviest weight of a level.
+fn heaviest(level: usize) -> u64 {
+    if level < PARTS {
+        return level as u64;
+    }
+    let (shift, part) = (level / PARTS - 1, level % PARTS);
+    (((PARTS + part + 1) as u64) << shift) - 1
 }
 
 /// Ticks that have passed for each call that was timed.

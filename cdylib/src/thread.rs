@@ -270,7 +270,7 @@ pub struct Thread {
     pub hand: Field<(Ref, u32)>,
     /// Paths with more calls, or time for more, are not cold.
     pub cold: Field<u64>,
-    /// How many the hand has passed of each number of bits; and how many nodes in all.
+    /// How many the hand has passed of each level of weights; and how many nodes in all.
     pub weights: [Field<u32>; LEVELS],
     pub weighed: Field<u32>,
     /// The most calls, and ticks, that a path had which gave way since the search was last at the arena's first block.
@@ -308,8 +308,8 @@ pub struct Thread {
 /// [`Thread::reach`] where a lower stack pointer is enough.
 pub const ANYWHERE: usize = 1 << 63;
 
-/// Levels of paths that may give way, by how many bits their numbers of calls have.
-pub const LEVELS: usize = 48;
+/// Levels of paths that may give way, by what they weigh: four for each power of two.
+pub const LEVELS: usize = 4 * 48;
 
 impl Thread {
     /// Whether the thread's [`live`] word is this one.
