@@ -9,7 +9,9 @@
  *   thread-ends running N       N threads that call `leaf` until the process ends, which it does when each has called it
  *                               a thousand times
  *   thread-ends asynchronous N  N threads in turn that call `leaf` until they are cancelled anywhere, also in a hook;
- *                               `undo`, pushed as a cleanup handler, calls `leaf` once */
+ *                               `undo`, pushed as a cleanup handler, calls `leaf` once
+ *   thread-ends asleep N        N threads in turn that call `sleep_and_end`, which calls `leaf`, sleeps for 20 ms, and ends
+ *                               its thread there */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>
@@ -48,6 +50,13 @@ APART static void work(void)
     for (int i = 0; i < 10; i++) leaf();
 }
 
+APART static void sleep_and_end(void)
+{
+    leaf();
+    usleep(20000);
+    pthread_exit(NULL);
+}
+
 APART static void work_on(sem_t *here)
 {
     leaf();
@@ -64,6 +73,7 @@ APART static void run_away(void)
 UNSEEN static void *run(void *unused)
 {
     if (!strcmp(how, "running")) run_away();
+    if (!strcmp(how, "asleep")) sleep_and_end();
     if (!strcmp(how, "asynchronous")) {
         pthread_cleanup_push(undo, NULL);
         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
@@ -83,7 +93,7 @@ int main(int argc, char **argv)
     if (argc != 3) return 2;
     how = argv[1];
     int n = (int)strtol(argv[2], NULL, 10);
-    int in_turn = !strcmp(how, "destructors") || !strcmp(how, "asynchronous");
+    int in_turn = !strcmp(how, "destructors") || !strcmp(how, "asynchronous") || !strcmp(how, "asleep");
     pthread_key_create(&key, clean_up);
     sem_init(&done, 0, 0);
     for (int i = 0; i < n; i++) {

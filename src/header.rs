@@ -6,7 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub const MAGIC: [u8; 8] = *b"DIYTRACE";
 
 /// The version of the bytes described in this crate. Any change of them raises it.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// The oldest version that is read, too: the words that it lacks are zero, and mean what they did not say. Its nodes are
 /// [`crate::older`].

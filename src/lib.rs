@@ -10,7 +10,7 @@
 //! hook ──▶ [`NodeRecord`] (call path) ──▶ [`CallSite`] ──▶ [`Function`] + [`Bins`] (histogram) ──▶ file ──▶ [`reader`] ──▶ analyzer
 //! ```
 //!
-//! # The bytes (version 7, little-endian, x86-64)
+//! # The bytes (version 8, little-endian, x86-64)
 //!
 //! | where | what |
 //! |---|---|
@@ -64,7 +64,7 @@ pub use calibration::Calibration;
 pub use function::{Bins, Function, FunctionCount};
 pub use header::{DIRECTORY_SLOTS, Header, MAGIC, OLDEST, VERSION};
 pub use module::Module;
-pub use node::{CallSite, Extension, Facts, Node, NodeRecord, Slot};
+pub use node::{CallSite, Extension, Facts, More, Node, NodeRecord, Slot};
 pub use off_cpu::OffCpu;
 pub use recycling::Recycling;
 pub use ring::{Ring, RingSlot};

@@ -1,6 +1,7 @@
 //! A node of the tree of call paths.
 
 use crate::Ref;
+use core::mem::offset_of;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// The position of calls that have no recorded caller: the root of an arena's tree.
@@ -166,39 +167,66 @@ pub struct Facts {
     pub hook_high: u32,
 }
 
-/// A place where a function is called: what all paths of an arena that end there have in common.
+/// A place where a function is called: what all paths of an arena that end there have in common. It may lie where a node would; no path has
+/// that node.
 #[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct CallSite {
-    /// What is known of it.
-    pub facts: Facts,
-    /// 0: this is no [`Extension`].
-    pub position: Ref,
     /// [`key`] of its function, call site and hook.
     pub key: [u64; 2],
+    /// 0: as a node this has no parent.
+    pub no_parent: Ref,
+    /// 0: this is no [`Extension`].
+    pub position: Ref,
+    /// What is known of it.
+    pub facts: Facts,
     /// The next one of the arena; 0 for none.
     pub next: Ref,
     /// Not used; zero.
-    pub reserved: [u32; 5],
+    pub reserved: [u32; 4],
 }
 
-/// What few nodes have: calls inside a folded recursion, calls that are counted elsewhere than at the node, calls left without an exit.
+/// What few nodes have: calls inside a folded recursion, calls that are counted elsewhere than at the node, calls left without an exit. It may lie
+/// where a node would, as a [`CallSite`] may.
 #[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Extension {
-    /// Those of its call site.
-    pub facts: Facts,
-    /// `Node::position`, which is never 0.
-    pub position: Ref,
+    /// The node's [`CallSite`].
+    pub site: Ref,
+    /// Not used; zero.
+    pub reserved: u32,
     /// `Node::unwound`.
     pub unwound: u64,
+    /// 0: as a node this has no parent.
+    pub no_parent: Ref,
+    /// `Node::position`, which is never 0.
+    pub position: Ref,
+    /// `Node::record`, where a call site has it.
+    pub record: Ref,
+    /// Not used; zero.
+    pub more_reserved: u32,
     /// `Node::slots[1]`.
     pub slot: Slot,
 }
 
+/// What a node has beside its record, wherever that lies.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct More {
+    /// Of its call site.
+    pub facts: Facts,
+    /// That of its extension; 0 if it has none.
+    pub position: Ref,
+    /// Likewise.
+    pub unwound: u64,
+    /// Likewise.
+    pub slot: Slot,
+}
+
 const _: () = assert!(size_of::<NodeRecord>() == 64 && size_of::<CallSite>() == 64 && size_of::<Extension>() == 64);
-const _: () = assert!(core::mem::offset_of!(CallSite, facts) == core::mem::offset_of!(Extension, facts));
-const _: () = assert!(core::mem::offset_of!(CallSite, position) == core::mem::offset_of!(Extension, position));
+const _: () = assert!(offset_of!(CallSite, no_parent) == offset_of!(NodeRecord, parent));
+const _: () = assert!(offset_of!(Extension, no_parent) == offset_of!(NodeRecord, parent));
+const _: () = assert!(offset_of!(CallSite, position) == offset_of!(Extension, position));
+const _: () = assert!(offset_of!(CallSite, facts) + offset_of!(Facts, record) == offset_of!(Extension, record));
 
 impl Facts {
     /// Of a node.
@@ -227,10 +255,10 @@ impl NodeRecord {
         }
     }
 
-    /// The node of a name, whose [`Self::more`] is that.
-    pub fn node(&self, name: Ref, more: &Extension) -> Node {
+    /// The node of a name, whose [`Self::more`] leads to that.
+    pub fn node(&self, name: Ref, more: &More) -> Node {
         let (function, site, hook) = of_key(self.key);
-        let Extension { facts, position, unwound, slot } = *more;
+        let More { facts, position, unwound, slot } = *more;
         let is_extended = position != 0;
         Node {
             function,

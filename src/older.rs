@@ -1,11 +1,33 @@
-//! Nodes as versions 5 and 6 have them: all of a path in one record.
+//! Nodes as versions 5 and 6 have them, all of a path in one record; and what they have beside theirs in version 7.
 
-use crate::node::flag;
+use crate::node::{Facts, More, flag};
 use crate::{Node, Ref, Slot};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// The first version whose nodes are [`crate::NodeRecord`]s.
 pub const SINCE: u32 = 7;
+
+/// The first version whose call sites and extensions may lie where nodes do.
+pub const SINCE_SITES: u32 = 8;
+
+/// An extension of version 7. A call site begins with the same facts and a position of 0.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct OlderExtension {
+    facts: Facts,
+    position: Ref,
+    unwound: u64,
+    slot: Slot,
+}
+
+impl From<OlderExtension> for More {
+    fn from(OlderExtension { facts, position, unwound, slot }: OlderExtension) -> Self {
+        match position {
+            0 => Self { facts, ..Self::default() },
+            _ => Self { facts, position, unwound, slot },
+        }
+    }
+}
 
 /// The bytes of a node.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]

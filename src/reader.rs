@@ -5,12 +5,12 @@
 
 use crate::block::BLOCK_MAGIC;
 use crate::node::SKIPPED;
-use crate::older::{self, OlderRecord};
+use crate::older::{self, OlderExtension, OlderRecord};
 use crate::ring::SLOTS;
 use crate::{
-    ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Calibration, Extension, Facts, Function, FunctionCount,
-    GRANULE, Header, MAGIC, Module, Node, NodeRecord, OLDEST, OffCpu, Recycling, Ref, Ring, RingSlot, Timeline, UNIT,
-    VERSION, kind,
+    ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Calibration, CallSite, Extension, Facts, Function,
+    FunctionCount, GRANULE, Header, MAGIC, Module, More, Node, NodeRecord, OLDEST, OffCpu, Recycling, Ref, Ring,
+    RingSlot, Timeline, UNIT, VERSION, kind,
 };
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -98,9 +98,9 @@ impl<'a> File<'a> {
 
     /// The nodes in a block of an arena, each with the name that others have for it. Those without a parent are not complete.
     pub fn nodes(&self, at: &Located) -> impl Iterator<Item = (Ref, Node)> + use<'a> {
-        let (bytes, is_older) = (self.bytes, self.has_older_nodes());
+        let (bytes, version) = (self.bytes, self.header.version);
         let names = self.names(at);
-        names.map_while(move |name| Some((name, node_of(bytes, name, is_older)?)))
+        names.map_while(move |name| Some((name, node_of(bytes, name, version)?)))
     }
 
     /// The same as they lie there: `None` of [`OlderRecord`]s. What a record leaves out is told by [`Self::node`].
@@ -129,7 +129,7 @@ impl<'a> File<'a> {
 
     /// The node of a name; one without a parent is not complete.
     pub fn node(&self, name: Ref) -> Option<Node> {
-        node_of(self.bytes, name, self.has_older_nodes())
+        node_of(self.bytes, name, self.header.version)
     }
 
     /// Bytes of a node.
@@ -142,9 +142,15 @@ impl<'a> File<'a> {
         self.header.version < older::SINCE
     }
 
-    /// The extension that [`NodeRecord::more`] names; `None` if that is a call site.
-    pub fn extension(&self, more: Ref) -> Option<Extension> {
-        self.by_reference::<Extension>(more).filter(|extension| extension.position != 0)
+    /// Whether call sites and extensions lie as those of the present version do.
+    pub fn has_older_sites(&self) -> bool {
+        self.header.version < older::SINCE_SITES
+    }
+
+    /// Whether what [`NodeRecord::more`] names is an extension.
+    pub fn is_extension(&self, more: Ref) -> bool {
+        let is_older = self.has_older_sites();
+        more_of(self.bytes, more, is_older).is_some_and(|more| more.position != 0)
     }
 
     /// The calls by function in a block of [`kind::COUNTS`], each with its place in the block.
@@ -247,18 +253,28 @@ fn by_reference<T: FromBytes + KnownLayout + Immutable>(bytes: &[u8], reference:
     (offset >= BLOCKS_START).then(|| copy(bytes, offset)).flatten()
 }
 
-fn node_of(bytes: &[u8], name: Ref, is_older: bool) -> Option<Node> {
-    if is_older {
+fn node_of(bytes: &[u8], name: Ref, version: u32) -> Option<Node> {
+    if version < older::SINCE {
         return by_reference::<OlderRecord>(bytes, name).map(Node::from);
     }
     let record: NodeRecord = by_reference(bytes, name)?;
-    Some(record.node(name, &extension_of(bytes, &record)))
+    // Of one that leads nowhere its function's record is missing, too, and that is noticed.
+    let nothing = || More { facts: Facts { record: record.more, ..Facts::default() }, ..More::default() };
+    Some(record.node(name, &more_of(bytes, record.more, version < older::SINCE_SITES).unwrap_or_else(nothing)))
 }
 
-/// What a node has beside its record. Of one that leads nowhere its function's record is missing, too, and that is noticed.
-fn extension_of(bytes: &[u8], node: &NodeRecord) -> Extension {
-    let nothing = Extension { facts: Facts { record: node.more, ..Facts::default() }, ..Extension::default() };
-    by_reference(bytes, node.more).unwrap_or(nothing)
+/// What a node has beside its record.
+fn more_of(bytes: &[u8], more: Ref, is_older: bool) -> Option<More> {
+    if is_older {
+        return by_reference::<OlderExtension>(bytes, more).map(More::from);
+    }
+    let site: CallSite = by_reference(bytes, more)?;
+    if site.position == 0 {
+        return Some(More { facts: site.facts, ..More::default() });
+    }
+    let Extension { site, unwound, position, slot, .. } = by_reference(bytes, more)?;
+    let CallSite { facts, .. } = by_reference(bytes, site)?;
+    Some(More { facts, position, unwound, slot })
 }
 
 fn copy<T: FromBytes + KnownLayout + Immutable>(bytes: &[u8], offset: usize) -> Option<T> {

@@ -157,6 +157,22 @@ fn time_without_a_call_says_why() {
     assert_eq!(shown.matches("called before").count(), child.matches("called before").count(), "{shown}");
 }
 
+/// It was in no time: a child began with its first call.
+#[test]
+fn what_a_child_does_before_its_first_call_is_time_of_the_call_that_was_open() {
+    each_build("late-child.c", |program| {
+        let recorded = program.record().with_output_of_its_own().run();
+        let (worked, _) = recorded.stdout.trim().split_once(' ').expect("two times");
+        let worked: f64 = worked.parse().unwrap();
+        let (_, child) = parent_and_child(&recorded);
+        let serve = child.function("serve");
+        assert_eq!(serve.calls, 0);
+        // Two clocks may go apart by a thousandth.
+        assert!(serve.self_raw_ns >= worked * 0.999, "{worked} ns: {serve:#?}");
+        assert!(recorded.report().function("main").total_ns >= 2.0 * worked * 0.998, "the parent waited for it");
+    });
+}
+
 #[test]
 fn a_thousand_children() {
     each_build("forks.c", |program| {

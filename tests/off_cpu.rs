@@ -140,6 +140,36 @@ fn every_function_has_the_time_that_it_measured() {
 
 #[needs(perf_events)]
 #[test]
+fn a_thread_that_ends_inside_a_call_has_waited_there() {
+    each_build("thread-ends.c", |program| {
+        in_some_run(|| {
+            let report = program.record().args(&["asleep", "3"]).run().report();
+            let function = report.function("sleep_and_end");
+            let [_, wait, ..] = known(function.spent);
+            assert!((60e6 - SLACK..=function.total_ns).contains(&wait), "{wait} ns waited: {function:#?}");
+        })
+    });
+}
+
+#[needs(perf_events)]
+#[test]
+fn what_a_child_waits_for_before_its_first_call_is_waited_in_the_call_that_was_open() {
+    each_build("late-child.c", |program| {
+        in_some_run(|| {
+            let recorded = program.record().with_output_of_its_own().run();
+            let (all, cpu) = recorded.stdout.trim().split_once(' ').expect("two times");
+            let [all, cpu] = [all, cpu].map(|time| time.parse::<f64>().unwrap());
+            let reports = recorded.reports_by_process();
+            let child = reports.iter().find(|report| report.function("serve").calls == 0).expect("the child");
+            let [_, wait, preempted, ..] = known(child.function("serve").spent);
+            assert!((30e6 - SLACK..30e6 + all - cpu).contains(&wait), "{wait} ns of {all}, {cpu} on the processor");
+            assert!((wait + preempted - (all - cpu)).abs() < SLACK, "{wait} + {preempted}: {all}, {cpu}");
+        })
+    });
+}
+
+#[needs(perf_events)]
+#[test]
 fn threads_have_their_processor_time() {
     each_build("off-cpu.c", |program| {
         in_some_run(|| {

@@ -125,6 +125,21 @@ pub fn lasting_record<T>(thread: &Thread) -> Option<(Ref, *mut T)> {
     record(thread, false).or_else(|| is_large(thread).then(|| record(thread, true)).flatten())
 }
 
+/// Room for a record as large as a node. Where paths give way to others, it may lie where a node was; not the last few of those, unless they are asked
+/// for, as is the last of the file's space. What is in there means nothing, but that as a node it has no parent; and nothing leads to it.
+pub fn small_record<T>(thread: &Thread, be_it_the_last: bool) -> Option<(Ref, *mut T)> {
+    const { assert!(size_of::<T>() == size_of::<NodeRecord>()) };
+    let of_nodes = || {
+        let taken = is_large(thread).then(|| free_nodes::take_record(thread, be_it_the_last)).flatten()?;
+        Some((taken, at(thread.base, taken)))
+    };
+    let last = || match be_it_the_last || !is_large(thread) {
+        true => record(thread, true),
+        false => record_for_times(thread),
+    };
+    record(thread, false).or_else(of_nodes).or_else(last)
+}
+
 /// The same for what only makes times truer: most of that space stays for functions.
 pub fn record_for_times<T>(thread: &Thread) -> Option<(Ref, *mut T)> {
     record(thread, false).or_else(|| has_spare_for_times(thread).then(|| record(thread, true)).flatten())

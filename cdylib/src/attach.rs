@@ -100,6 +100,9 @@ pub fn settle(thread: &Thread) {
         return;
     }
     thread.join(thread.family.epoch());
+    let now = clock::now(thread.family.clock);
+    let beginning = fork::beginning(thread);
+    let off = beginning.map(|beginning| off_cpu::since(thread, &beginning));
     if !claim::claim(thread) {
         thread.no_arena_until.set(thread.family.later());
         return;
@@ -108,10 +111,10 @@ pub fn settle(thread: &Thread) {
     thread.untold.set(0);
     thread.no_room_until.set(0);
     thread.no_spare_until.set(0);
-    let spent = Spent::begin(thread);
-    thread.last.set(spent.began());
-    fork::inherit(thread);
+    let spent = Spent::since(thread, now); // all of it is no part of a call that a forked child has inherited
+    fork::begin(thread, beginning, now);
     off_cpu::begin(thread);
+    off_cpu::inherit(thread, off.unwrap_or_default());
     calibration_schedule::schedule(thread); // whose first moment has what the thread was off until then
     spent.end(thread);
     record(thread);
@@ -144,6 +147,10 @@ pub fn forget_unloaded_code(thread: &Thread) {
 pub fn end(thread: &Thread) {
     let _blocked = SignalsBlocked::new();
     if thread.has_arena() {
+        if thread.is_switched() {
+            // SAFETY: the thread's frames are there.
+            unsafe { off_cpu::before_exit(thread) }; // in a call that it ends in
+        }
         calibration_steps::end(thread);
     }
     arch::set_thread(ptr::null_mut());

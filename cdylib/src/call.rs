@@ -9,7 +9,7 @@ use crate::frame::{Frame, bits};
 use crate::mode::Mode;
 use crate::node::{self, position, record, slot};
 use crate::off_cpu;
-use crate::path;
+use crate::recycle;
 use crate::shadow_stack::{self, fill, pop, pop_at, reserve};
 use crate::stale_frames::close_partly;
 use crate::thread::Thread;
@@ -150,7 +150,7 @@ unsafe fn counters_of(thread: &Thread, node: *mut NodeRecord, node_ref: Ref, own
     // SAFETY: the caller's node.
     unsafe {
         let is_there =
-            own & bits::SLOT == 0 || node::extension(thread.base, node).is_some() || path::extend(thread, node_ref);
+            own & bits::SLOT == 0 || node::extension(thread.base, node).is_some() || recycle::extend(thread, node_ref);
         is_there.then(|| slot(thread.base, node, own))
     }
 }

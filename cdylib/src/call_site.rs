@@ -50,13 +50,12 @@ pub fn make(thread: &Thread, key: [u64; 2], facts: Facts, spare: bool) -> Option
     if !make_room(thread) {
         return None;
     }
-    let made = if spare { arena::record(thread, true) } else { arena::lasting_record(thread) };
+    let made = arena::small_record(thread, spare).or_else(|| arena::lasting_record(thread));
     let (reference, record): (_, *mut CallSite) = made?;
     let arena: *mut Block = at(thread.base, thread.arena_ref.get());
-    // SAFETY: the record is new, zeroed and the thread's, and so is the arena.
+    // SAFETY: the record is new and the thread's, and so is the arena.
     unsafe {
-        ((*record).facts, (*record).key) = (facts, key);
-        (*record).next = (*arena).call_sites;
+        record.write(CallSite { key, facts, next: (*arena).call_sites, ..CallSite::default() });
         AtomicU32::from_ptr(&raw mut (*arena).call_sites).store(reference, Ordering::Release);
     }
     thread.call_sites.insert(word(key), reference);

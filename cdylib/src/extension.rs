@@ -1,13 +1,13 @@
 //! What few nodes have ([`profile::Extension`]): counters of calls inside a folded recursion, a position of their own, calls left
 //! without an exit.
 //!
-//! A node that has got an extension keeps it, whatever path it is of later. One that leads to a call site gets it where it is first
-//! needed, by one store: it has the same facts in the same places.
+//! A node that has got an extension keeps it as long as it is of a path, and while it is free until another needs it. One that leads to a call site gets it where it is first
+//! needed, by one store: it leads there, too, and has the function's record in the same place.
 
 use crate::arch;
 use crate::arena;
 use crate::family::at;
-use crate::node::{extension, facts};
+use crate::node::{extension, record};
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, Ordering};
 use profile::{CallSite, Extension, NodeRecord, Ref};
@@ -21,17 +21,27 @@ use profile::{CallSite, Extension, NodeRecord, Ref};
 pub unsafe fn ensure(thread: &Thread, name: Ref) -> bool {
     let node = thread.node(name);
     // SAFETY: the caller's node.
-    unsafe { extension(thread.base, node).is_some() || make(thread, node, name) }
+    unsafe { extension(thread.base, node).is_some() || make(thread, node, name, false) }
 }
 
-unsafe fn make(thread: &Thread, node: *mut NodeRecord, position: Ref) -> bool {
-    let Some((reference, extension)) = arena::record::<Extension>(thread, true) else { return false };
-    // SAFETY: the caller's node; the record is new, zeroed and the thread's.
+/// The same of a node that takes the sums of paths that give way: it may have the last room.
+///
+/// # Safety
+/// As for [`ensure`].
+pub unsafe fn ensure_of_sums(thread: &Thread, name: Ref) -> bool {
+    let node = thread.node(name);
+    // SAFETY: the caller's node.
+    unsafe { extension(thread.base, node).is_some() || make(thread, node, name, true) }
+}
+
+unsafe fn make(thread: &Thread, node: *mut NodeRecord, position: Ref, be_it_the_last: bool) -> bool {
+    let Some((reference, extension)) = arena::small_record::<Extension>(thread, be_it_the_last) else { return false };
+    // SAFETY: the caller's node; the record is the thread's, and nothing leads to it.
     unsafe {
         let more = AtomicU32::from_ptr(&raw mut (*node).more);
         let site = more.load(Ordering::Relaxed);
-        (*extension).facts = *facts(thread.base, node);
-        (*extension).position = position;
+        let record = record(thread.base, node);
+        extension.write(Extension { site, position, record, ..Extension::default() });
         // If a signal handler has forked in the middle of this, parent and child both come here: the first one's is it.
         let _ = more.compare_exchange(site, reference, Ordering::Release, Ordering::Relaxed);
     }
@@ -50,12 +60,12 @@ pub unsafe fn begin(thread: &Thread, name: Ref, site: Ref, position: Ref) -> boo
     // SAFETY: the caller's node; the call site is the arena's.
     unsafe {
         if let Some(extension) = extension(thread.base, node) {
-            (*extension).facts = (*at::<CallSite>(thread.base, site)).facts;
-            (*extension).position = position;
+            ((*extension).site, (*extension).position) = (site, position);
+            (*extension).record = (*at::<CallSite>(thread.base, site)).facts.record;
             return true;
         }
         (*node).more = site;
-        position == name || make(thread, node, position)
+        position == name || make(thread, node, position, false)
     }
 }
 

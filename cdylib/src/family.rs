@@ -330,6 +330,16 @@ impl Family {
         self.forking.store(forking, Ordering::Relaxed);
     }
 
+    /// Whether somebody copies the file.
+    pub fn is_copied(&self) -> bool {
+        /// How long that may take, in nanoseconds, whoever says what.
+        const LONGEST_NS: u64 = 1_000_000_000;
+        // SAFETY: the header is mapped.
+        let until = unsafe { (&raw const (*self.header()).copied_until).read_volatile() };
+        let now = clock::now(self.clock);
+        until > now && until - now < self.ticks(LONGEST_NS)
+    }
+
     /// About how many ticks that is, by what is known while the program runs.
     pub fn ticks(&self, ns: u64) -> u64 {
         // SAFETY: the header is mapped.

@@ -1,19 +1,23 @@
 //! What a forked child makes of the calls that were open when its parent forked.
 
 use crate::arch;
+use crate::clock;
 use crate::extension;
 use crate::family;
 use crate::frame::{Frame, NO_CALL, NOTED, bits};
 use crate::frame_index;
 use crate::node;
 use crate::path;
+use crate::processor::{Beginning, OnProcessor};
 use crate::stack;
 use crate::stack_switch::is_elsewhere;
 use crate::stale_frames::full_hook;
 use crate::switches;
+use crate::sys;
 use crate::thread::Thread;
 use core::ffi::c_void;
 use core::ptr;
+use core::sync::atomic::Ordering;
 use profile::Ref;
 use profile::node::{ROOT, SKIPPED, flag, mark};
 
@@ -43,6 +47,7 @@ extern "C" fn in_child() {
     // SAFETY: the thread's state is valid as long as its word leads to it.
     if let Some(thread) = unsafe { arch::thread().as_ref() } {
         switches::replace_page(thread);
+        note_beginning(thread);
     }
     if let Some(family) = family::get() {
         family.take_over_namespace();
@@ -60,6 +65,37 @@ pub fn inherit(thread: &Thread) {
             }
         }
     });
+}
+
+/// The same, where the child begins with its arena now: the calls go on since the fork, if that was noted.
+pub fn begin(thread: &Thread, beginning: Option<Beginning>, now: u64) {
+    thread.last.set(beginning.map_or(now, |beginning| beginning.ticks.min(now)));
+    inherit(thread);
+    thread.last.set(now);
+}
+
+/// Notes when this child began. It may make its first call much later, or wait until then.
+fn note_beginning(thread: &Thread) {
+    if sys::is_restricted() || clock::STOPPED.load(Ordering::Relaxed) {
+        return;
+    }
+    let (ticks, epoch) = (clock::now(thread.family.clock), thread.family.epoch());
+    // The clocks of threads are asked where they have been before.
+    let on_processor = if switches::has_page(thread) { OnProcessor::now().ok() } else { None };
+    thread.beginning.set(Beginning {
+        tid: sys::gettid(),
+        ticks,
+        epoch,
+        is_clock_known: on_processor.is_some(),
+        on_processor: on_processor.unwrap_or_default(),
+    });
+}
+
+/// When the calling task began, if it is a forked child that has noted it, has timed nothing yet, and nothing was reset since.
+pub fn beginning(thread: &Thread) -> Option<Beginning> {
+    let beginning = thread.beginning.get();
+    let is_this_tasks = beginning.tid != 0 && beginning.tid == sys::gettid() && beginning.ticks >= thread.last.get();
+    (is_this_tasks && beginning.epoch == thread.family.epoch()).then_some(beginning)
 }
 
 /// Has the calls that are open begin anew in the thread's own arena, as if they were inherited.

@@ -39,7 +39,7 @@ pub unsafe fn move_sums(thread: &Thread, from: Ref, to: [Ref; 2]) -> Option<()> 
         let (to_off, heir) = off.map_or(([0, 0], 0), |_| off_records(thread, to));
         let (_, inner, unwound) = what_it_has(thread, node);
         let has_extended = inner != Slot::default() || unwound != 0;
-        if has_extended && !to.into_iter().all(|to| to == 0 || extension::ensure(thread, to)) {
+        if has_extended && !to.into_iter().all(|to| to == 0 || extension::ensure_of_sums(thread, to)) {
             return None;
         }
         let journal = record(thread)?;

@@ -61,14 +61,24 @@ pub unsafe fn slot(base: *mut u8, node: *mut NodeRecord, bits: u8) -> *mut Slot 
     }
 }
 
+/// A node's call site.
+///
+/// # Safety
+/// The node must be in the mapping, and complete.
+#[inline(always)]
+pub unsafe fn call_site(base: *mut u8, node: *const NodeRecord) -> Ref {
+    // SAFETY: the caller's node leads to one, or to an extension, which has a position.
+    unsafe { extension(base, node).map_or((*node).more, |extension| (*extension).site) }
+}
+
 /// What is known of a node's call site.
 ///
 /// # Safety
 /// The node must be in the mapping, and complete.
 #[inline(always)]
 pub unsafe fn facts(base: *mut u8, node: *const NodeRecord) -> *const Facts {
-    // SAFETY: the caller's node leads to a record that begins with them.
-    unsafe { &raw const (*at::<CallSite>(base, (*node).more)).facts }
+    // SAFETY: the caller's promise.
+    unsafe { &raw const (*at::<CallSite>(base, call_site(base, node))).facts }
 }
 
 /// The record of a node's function; 0 if it has none.
@@ -77,8 +87,8 @@ pub unsafe fn facts(base: *mut u8, node: *const NodeRecord) -> *const Facts {
 /// The node must be in the mapping, and complete.
 #[inline(always)]
 pub unsafe fn record(base: *mut u8, node: *const NodeRecord) -> Ref {
-    // SAFETY: the caller's promise.
-    unsafe { (*facts(base, node)).record }
+    // SAFETY: the caller's node leads to a call site, or to an extension that has that where a call site has it.
+    unsafe { (*at::<CallSite>(base, (*node).more)).facts.record }
 }
 
 /// The extension of a node, if it has one.

@@ -28,7 +28,7 @@ use crate::family::at;
 use crate::frame::{Frame, NOTED};
 use crate::off_records;
 use crate::path;
-use crate::processor::{self, Off, OnProcessor};
+use crate::processor::{self, Beginning, Off, OnProcessor};
 use crate::spent::Spent;
 use crate::states;
 use crate::switches;
@@ -215,6 +215,32 @@ pub fn begin(thread: &Thread) {
             skip(thread);
         }
         None => off_records::give_up(thread),
+    }
+}
+
+/// What this forked child was off since it began. The log knows nothing of it.
+pub fn since(thread: &Thread, beginning: &Beginning) -> Off {
+    /// To ask which of it was waited takes too long for less.
+    const LEAST_NS: u64 = 1_000_000;
+    thread.context_switches.set([0, 0]); // a child's
+    let off = match OnProcessor::now() {
+        Ok(now) if beginning.is_clock_known => now.away_ns().saturating_sub(beginning.on_processor.away_ns()),
+        _ => return Off::default(),
+    };
+    let delay = if off < LEAST_NS { None } else { processor::own_delay_ns() };
+    match delay.map(|delay| delay.min(off)) {
+        Some(preempted) => Off { wait: off - preempted, preempted },
+        None => by_counts(thread, off),
+    }
+}
+
+/// Adds what a forked child was off before its first call to the latest call that was open at the fork.
+///
+/// The state must be [`crate::busy`], or not yet be seen by its hooks.
+pub fn inherit(thread: &Thread, off: Off) {
+    if !off_records::is_unseen(thread) {
+        // SAFETY: the thread's frames are there.
+        unsafe { charge(thread, thread.top.get(), off) };
     }
 }
 

@@ -154,19 +154,14 @@ pub fn index_what_came_back(thread: &Thread, function: usize, site: usize) -> bo
     is_news
 }
 
-/// Gives a node an extension, as something happens to it that few paths meet. False if there is no room.
+/// Gives a node an extension in the middle of a hook. False if there is no room.
 #[cold]
 #[inline(never)]
-pub fn extend(thread: &Thread, node: Ref) -> bool {
-    // Where there is no room this happens at every call: nothing may be asked of the kernel.
-    if thread.is_short_of_spare_room() {
-        return false;
-    }
+pub fn extend(thread: &Thread, node: Ref, ensure: impl FnOnce() -> bool) -> bool {
     let spent = Spent::begin(thread);
     let Some(busy) = Busy::begin_often(thread) else { return false };
     // A hook that a signal handler has interrupted and forked in has a node of the parent process, which is not the thread's to change.
-    // SAFETY: the node is the thread's, and complete.
-    let is_made = is_own(thread, node) && unsafe { extension::ensure(thread, node) };
+    let is_made = is_own(thread, node) && ensure();
     busy.end(spent);
     is_made
 }

@@ -8,7 +8,7 @@ pub fn own_ns() -> u64 {
 }
 
 /// What the kernel has counted of a thread until now.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct OnProcessor {
     /// `CLOCK_MONOTONIC_RAW`, which runs as fast as the clock of processor time.
     ns: u64,
@@ -37,6 +37,28 @@ pub fn away_ns_of(tid: u32) -> sys::Result<u64> {
     const PER_THREAD_SCHEDULED: i32 = 6; // as <linux/posix-timers.h> has it: CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED
     let cpu_ns = sys::read_clock(!(tid as i32) << 3 | PER_THREAD_SCHEDULED)?;
     Ok(clock::read(libc::CLOCK_MONOTONIC_RAW).saturating_sub(cpu_ns))
+}
+
+/// How long the calling thread was ready to run and others had the processor, since it began, in nanoseconds. `None` if that is not known.
+pub fn own_delay_ns() -> Option<u64> {
+    let mut text = [0; 96];
+    // Time on the processor, that, and how many times it got one.
+    let text = sys::read_file(c"/proc/thread-self/schedstat", &mut text).ok()?;
+    str::from_utf8(text).ok()?.split(' ').nth(1)?.parse().ok()
+}
+
+/// When a forked child began: the calls that were open at the fork go on from then.
+#[derive(Clone, Copy)]
+pub struct Beginning {
+    /// Which task it is; 0 = none.
+    pub tid: u32,
+    /// When, in ticks.
+    pub ticks: u64,
+    /// How often the counters had been reset by then.
+    pub epoch: u32,
+    /// What the kernel had counted of it, if that is known.
+    pub is_clock_known: bool,
+    pub on_processor: OnProcessor,
 }
 
 /// Time off the processor, in nanoseconds.

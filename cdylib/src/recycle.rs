@@ -10,6 +10,8 @@
 //! handler will return to. Such nodes are held ([`crate::held_nodes`]), and neither they nor their children give way. And whoever looks a node up
 //! compares it with what it looks for: one that has given way is no path any more before its sums go elsewhere.
 //!
+//! Where there is no other room, what is kept of call sites, and of what few paths have, lies where such nodes were ([`crate::free_nodes`]).
+//!
 //! What a path has counted goes to nodes that stand for it ([`crate::stand_in`]), by moves that may be left or killed in the middle
 //! ([`crate::journal`]).
 
@@ -17,10 +19,11 @@ use crate::arch;
 use crate::arena;
 use crate::call_site;
 use crate::children;
-use crate::clock;
 use crate::coldness;
+use crate::extension;
 use crate::family::at;
 use crate::free_nodes::{self, KEPT};
+use crate::function;
 use crate::held_nodes::hold;
 use crate::journal;
 use crate::node;
@@ -28,7 +31,6 @@ use crate::path;
 use crate::stand_in;
 use crate::stretch::Stage;
 use crate::thread::{Thread, live};
-use core::sync::atomic::{AtomicU64, Ordering};
 use profile::node::{HAS_OTHERS, MANY, flag, key};
 use profile::{Block, Ref};
 
@@ -38,11 +40,9 @@ const SOME: u32 = 64;
 /// Of an arena's nodes, one in so many is kept free.
 const RESERVE: u32 = 16;
 
-/// How long a copy of the file may take, in nanoseconds.
-const LONGEST_COPY_NS: u64 = 1_000_000_000;
-
-/// Nodes looked at in vain before this is given up for a while.
+/// Nodes looked at in vain before this is given up for a while, and before what weighs four times as much is cold enough.
 const MOST: u32 = 1 << 18;
+const MANY_IN_VAIN: u32 = 1 << 15;
 
 /// So many nodes ahead what a look at one takes is fetched.
 const SOON: u32 = 8;
@@ -66,7 +66,8 @@ pub fn child(thread: &Thread, parent: Ref, function: usize, site: usize, hook: u
 /// Whether there is a node for another path, or some path may give way; and room for what is kept of its function and call site.
 pub fn may_help(thread: &Thread, function: usize, site: usize, hook: usize) -> bool {
     let is_kept = || call_site::find(thread, key(function as u64, site as u64, hook as u64)).is_some();
-    let has_room = (arena::is_large(thread) && !thread.is_short_of_spare_room()) || is_kept();
+    let may_be_kept = || !thread.is_short_of_spare_room() || function::find(thread, function).is_some();
+    let has_room = (arena::is_large(thread) && may_be_kept()) || is_kept();
     has_room && (free_nodes::has_some(thread) || may_look(thread))
 }
 
@@ -81,20 +82,11 @@ fn may_look(thread: &Thread) -> bool {
 ///
 /// The state must be [`crate::busy`].
 fn keep_room(thread: &Thread) {
-    let free = thread.free_count.get();
+    let free = free_nodes::count(thread);
     let is_last = free <= KEPT;
-    if is_last || (free < thread.path_count.get() / RESERVE && !is_copied(thread)) {
+    if is_last || (free < thread.path_count.get() / RESERVE && !thread.family.is_copied()) {
         make_room_for(thread, free + SOME + KEPT);
     }
-}
-
-/// Whether somebody copies the file.
-fn is_copied(thread: &Thread) -> bool {
-    // SAFETY: the header is mapped.
-    let until = unsafe { (&raw const (*thread.family.header()).copied_until).read_volatile() };
-    let now = clock::now(thread.family.clock);
-    // No longer than that, whoever says what.
-    until > now && until - now < thread.family.ticks(LONGEST_COPY_NS)
 }
 
 /// Has paths give way until as many nodes are free.
@@ -102,46 +94,65 @@ fn make_room_for(thread: &Thread, wanted: u32) {
     if !may_look(thread) {
         return;
     }
-    let had = thread.free_count.get();
+    let had = free_nodes::count(thread);
     journal::undo(thread);
     if journal::record(thread).is_none() {
         return;
     }
-    if thread.free.get() == 0 {
+    if had == 0 {
         find_free(thread); // there are some where the list was forgotten
     }
-    let header = thread.family.header();
-    // SAFETY: the header is mapped, and the words are only changed by atomic operations.
-    let counts = unsafe { [0, 1].map(|end: usize| AtomicU64::from_ptr(&raw mut (*header).recycled[end])) };
-    counts[0].fetch_add(1, Ordering::AcqRel);
+    free_nodes::count_moves(thread, 0);
     if hold(thread, true) {
         look(thread, wanted);
     }
     hold(thread, false);
-    counts[1].fetch_add(1, Ordering::AcqRel);
-    let found = thread.free_count.get() > had;
+    free_nodes::count_moves(thread, 1);
+    let found = free_nodes::count(thread) > had;
     thread.no_cold_until.set(if found { 0 } else { thread.family.later() });
 }
 
 fn look(thread: &Thread, wanted: u32) {
     let per_call = coldness::ticks_per_call(thread);
+    let (mut in_vain, mut warmer) = (0, 0);
     for _ in 0..MOST {
+        in_vain += 1;
+        if in_vain == MANY_IN_VAIN {
+            (in_vain, warmer) = (0, warmer + 2);
+        }
         // SAFETY: the hand is at a node of the arena; parents are nodes of the arena.
         unsafe {
             let mut next = advance(thread);
             while let Some(node) = next {
                 let weight = coldness::weight(thread, node, per_call);
                 coldness::note(thread, weight);
-                next = match weight {
-                    Some(weight) if weight <= thread.cold.get() => give_way(thread, node),
-                    _ => None,
-                };
+                let is_cold = |weight: u64| weight >> warmer <= thread.cold.get();
+                next = if weight.is_some_and(is_cold) { give_way(thread, node) } else { None };
+                in_vain = if next.is_some() { 0 } else { in_vain };
             }
         }
-        if thread.free_count.get() >= wanted {
+        if free_nodes::count(thread) >= wanted {
             return;
         }
     }
+}
+
+/// Gives a node that is found for a call an extension. False if there is no room.
+pub fn extend(thread: &Thread, node: Ref) -> bool {
+    // Where there is no room this happens at every call: nothing may be asked of the kernel.
+    let may_help = || !thread.is_short_of_spare_room() || (free_nodes::has_some(thread) || may_look(thread));
+    (!thread.is_short_of_room() || may_help()) && path::extend(thread, node, || extend_in_time(thread, node))
+}
+
+/// The same. Where there is no room, paths give way for it.
+///
+/// The state must be [`crate::busy`], and the node the thread's, and one that is held.
+pub fn extend_in_time(thread: &Thread, node: Ref) -> bool {
+    if thread.is_short_of_room() {
+        keep_room(thread);
+    }
+    // SAFETY: the caller's node.
+    unsafe { extension::ensure(thread, node) }
 }
 
 /// Moves the hand on by a node; that node, if it is a path.
@@ -232,8 +243,10 @@ pub fn begin(thread: &Thread) {
         let mut block_ref = thread.arena_ref.get();
         while block_ref != 0 {
             let block: *mut Block = at(thread.base, block_ref);
-            for node_ref in (0..(*block).nodes).map(|index| arena::nth(block_ref, block, index)) {
-                (*thread.node(node_ref)).flags &= !(flag::HELD as u16);
+            for node in (0..(*block).nodes).map(|index| thread.node(arena::nth(block_ref, block, index))) {
+                if (*node).parent != 0 {
+                    (*node).flags &= !(flag::HELD as u16);
+                }
                 paths += 1;
             }
             block_ref = (*block).next;

@@ -6,7 +6,6 @@
 
 use crate::arch;
 use crate::clock::{Clock, Tsc};
-use crate::extension;
 use crate::frame::{Frame, NOTED, bits};
 use crate::modules;
 use crate::node::{self, slot};
@@ -320,7 +319,14 @@ impl<'a> Replay<'a> {
             };
             // What is counted inside a folded recursion has its place in an extension.
             let of = |node| (node, from.inside | (*thread.node(node)).flags as u8 >> 1 & bits::SLOT);
-            let has_place = |(node, own): &(Ref, u8)| own & bits::SLOT == 0 || extension::ensure(thread, *node);
+            let has_place = |(node, own): &(Ref, u8)| {
+                own & bits::SLOT == 0 || {
+                    thread.replayed.set(self.depth + 1);
+                    let is_made = recycle::extend_in_time(thread, *node);
+                    thread.replayed.set(0);
+                    is_made
+                }
+            };
             let Some((node, own)) = node.map(of).filter(has_place) else {
                 if !self.is_done(at) {
                     self.done(at + 1); // first: it may be lost, but not count twice

@@ -355,7 +355,12 @@ pub unsafe fn count_left(thread: &Thread, node: Ref) {
 unsafe fn count_left_now(thread: &Thread, node: Ref) {
     let forgotten = thread.forgotten.get();
     // SAFETY: the caller's node.
-    unsafe { count_left_in(thread, node, || path::extend(thread, node)) };
+    unsafe {
+        count_left_in(thread, node, || {
+            // Where there is no room this happens at every call: nothing may be asked of the kernel.
+            !thread.is_short_of_spare_room() && path::extend(thread, node, || extension::ensure(thread, node))
+        })
+    };
     // What that took is no part of the calls around it either, which may have been left at the same moment.
     thread.last.set(thread.last.get() + thread.forgotten.get().wrapping_sub(forgotten));
 }

@@ -10,7 +10,7 @@ use crate::frame::{Frame, bits};
 use crate::line::Line;
 use crate::node::slot;
 use crate::path_cache::PathCache;
-use crate::processor::{Off, OnProcessor};
+use crate::processor::{Beginning, Off, OnProcessor};
 use crate::stretch::{BODIES, Scratch, Stage};
 use crate::suspended::Suspended;
 use crate::table::Table;
@@ -217,6 +217,8 @@ pub struct Thread {
     pub tid: Field<u32>,
     /// Processor time when it was last asked.
     pub on_processor: Field<OnProcessor>,
+    /// When the process began, where it is a forked child.
+    pub beginning: Field<Beginning>,
     /// Changes that happen often, and whether the program had no signal handler when it was last asked after ([`crate::busy`]).
     pub changes: Field<u32>,
     pub has_no_handlers: Field<bool>,
@@ -259,9 +261,9 @@ pub struct Thread {
     pub untold: Field<u64>,
     /// The least ticks that letting signals in again has taken; 0 = not known yet.
     pub unblocking: Field<u64>,
-    /// Nodes whose paths gave way ([`crate::recycle`]): the first of those that are free, and how many there are.
-    pub free: Field<Ref>,
-    pub free_count: Field<u32>,
+    /// Nodes whose paths gave way ([`crate::recycle`]), and that are free; those that have extensions apart.
+    pub free: FreeNodes,
+    pub free_extended: FreeNodes,
     /// The first record of time off the processor that is no path's any more.
     pub free_off_cpu: Field<Ref>,
     /// Nodes of the arena.
@@ -303,6 +305,12 @@ pub struct Thread {
     pub distances: [Field<Distance>; DISTANCES],
     /// See [`FRAME_ENDS`].
     pub frame_ends: [Field<FrameEnd>; FRAME_ENDS],
+}
+
+/// Free nodes, which lead to each other: the first, and how many there are.
+pub struct FreeNodes {
+    pub first: Field<Ref>,
+    pub count: Field<u32>,
 }
 
 /// [`Thread::reach`] where a lower stack pointer is enough.

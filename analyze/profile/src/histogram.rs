@@ -133,17 +133,16 @@ impl Histogram {
     /// Where more was taken off calls than they took, they are in the bins as nothing: what they were filed as is more than the sum tells
     /// then, and at least what the bins have.
     pub fn refined_by(&self, refinement: Refinement) -> Self {
-        let least = self.filed_at_least(refinement.own_of_each());
-        let least = least.map(|of_each| Time::from_ns(of_each * refinement.calls as f64));
-        let filed = least.map_or(refinement.filed, |least| refinement.filed.max(least));
+        let filed = self.filed_at_least(&refinement).map_or(refinement.filed, |least| refinement.filed.max(least));
         let refinement = Refinement { filed, ..refinement };
         let extremes = self.extremes.map(|(min, max)| (refinement.of(min), refinement.of(max)));
         Self { extremes, refinement, ..self.clone() }
     }
 
-    /// What each call was filed as at least, on the average, less what is to be taken off it for its own hooks, in nanoseconds; if that is
-    /// nothing for some, or was when they were filed.
-    fn filed_at_least(&self, own: Time) -> Option<f64> {
+    /// What calls were filed as at least, less what is to be taken off them for their own hooks; if that is nothing for some, or was when they were
+    /// filed. Of those for which there were no bins nothing is known.
+    fn filed_at_least(&self, refinement: &Refinement) -> Option<Time> {
+        let own = refinement.own_of_each();
         let (mut calls, mut least, mut are_some_cut) = (0.0, 0.0, false);
         for bins in self.clocks.iter().map(|(_, bins)| bins) {
             for (octave, sub, count) in bins.filled() {
@@ -155,7 +154,8 @@ impl Histogram {
                 calls += count as f64;
             }
         }
-        are_some_cut.then(|| least / calls)
+        let share = (refinement.calls as f64 / calls).min(1.0);
+        are_some_cut.then(|| Time::from_ns(least * share))
     }
 
     /// What orders histograms, if not by anything that means much.
@@ -345,6 +345,16 @@ mod tests {
     }
 
     /// What its bin says of the long one is off by more than all others take together.
+    /// They were taken to have been filed as those in bins: a call of 4 ms was cut to a quarter.
+    #[test]
+    fn of_calls_without_bins_nothing_is_known_but_their_sum() {
+        let mut histogram = histogram_of(&[0, 0, 0, 4_000_000], 1e9);
+        histogram.add_calls(36, None, &[], 1e9);
+        let of = |corrected| Refinement { calls: 40, own: Time::ZERO, filed: Time::from_ns(4_040_000.0), corrected };
+        let longest = |corrected| histogram.refined_by(of(Time::from_ns(corrected))).max().unwrap().ns();
+        assert_eq!([4_040_000.0, 3_030_000.0].map(longest), [4_000_000.0, 3_000_000.0]);
+    }
+
     #[test]
     fn one_long_call_shifts_no_other() {
         for long in (0..40).map(|n| 1_400_000_000 + n * 7_000_003) {

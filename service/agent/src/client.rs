@@ -22,6 +22,17 @@ const MOST_ANSWER: u64 = 256 << 20;
 /// A request is waited for longer, by a second for so many bytes.
 const BYTES_A_SECOND: usize = 64 << 10;
 
+/// What to do about errors that say it of themselves to few, by a part of what they say.
+const ADVICE: [(&str, &str); 4] = [
+    ("UnknownIssuer", "name the certificate that it comes from by --tls-ca FILE"),
+    (
+        "CaUsedAsEndEntity",
+        "its certificate is an authority's, as `openssl req -x509` makes it by default: make the service's with -addext basicConstraints=critical,CA:FALSE",
+    ),
+    ("InvalidContentType", "does it speak TLS? If not, its address begins with http://"),
+    ("http parse fail", "does it speak TLS? Then its address begins with https://"),
+];
+
 /// What the service says of a frame.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Answer {
@@ -230,7 +241,7 @@ impl Client {
         if let Some(token) = &*self.token.lock().unwrap_or_else(PoisonError::into_inner) {
             request = request.header("authorization", format!("Bearer {token}"));
         }
-        let mut answer = request.send(body).map_err(|error| self.away(&error))?;
+        let mut answer = request.send(body).map_err(|error| self.unreached(&error))?;
         let status = answer.status().as_u16();
         let body = answer.body_mut().with_config().limit(MOST_ANSWER).read_to_string();
         body.map(|body| (status, body)).map_err(|error| self.away(&error))
@@ -238,6 +249,14 @@ impl Client {
 
     fn away(&self, why: &dyn std::error::Error) -> Error {
         Error::Away { service: self.service.clone(), why: why.to_string() }
+    }
+
+    /// The same of a request that came to no answer, and what to do about it, where that is known.
+    fn unreached(&self, why: &ureq::Error) -> Error {
+        let why = why.to_string();
+        let advice = ADVICE.iter().find(|(part, _)| why.contains(part)).map(|(_, advice)| advice);
+        let why = advice.map_or_else(|| why.clone(), |advice| format!("{why}: {advice}"));
+        Error::Away { service: self.service.clone(), why }
     }
 
     /// What a status other than that of success means.

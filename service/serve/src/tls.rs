@@ -1,5 +1,6 @@
 //! TLS: the service's certificate, and those that clients must show.
 
+use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,8 @@ use std::time::Duration;
 
 use axum::serve::Listener;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -21,7 +23,7 @@ use crate::Error;
 /// How long a client may take until it is known to speak TLS.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How many may be at that at once: others wait before they are accepted.
+/// How many may be at that at once: who comes then takes the place of the one that has taken longest.
 const MOST_GREETING: usize = 256;
 
 /// Files of a certificate and its key, as PEM.
@@ -78,7 +80,7 @@ impl Secure {
     /// In front of a port.
     pub fn new(listener: TcpListener, acceptor: TlsAcceptor) -> io::Result<Self> {
         let address = listener.local_addr()?;
-        let (greeted, come) = mpsc::channel(1);
+        let (greeted, come) = mpsc::channel(MOST_GREETING); // who has greeted is not sent away
         tokio::spawn(greet(listener, acceptor, greeted));
         Ok(Self { address, come })
     }
@@ -89,18 +91,24 @@ async fn greet(
     acceptor: TlsAcceptor,
     greeted: mpsc::Sender<(TlsStream<TcpStream>, SocketAddr)>,
 ) {
-    let places = Arc::new(Semaphore::new(MOST_GREETING));
-    while let Ok(place) = places.clone().acquire_owned().await {
+    let mut greeting = VecDeque::new();
+    loop {
         let (stream, address) = Listener::accept(&mut port).await;
+        greeting.retain(|other: &AbortHandle| !other.is_finished());
+        if greeting.len() >= MOST_GREETING
+            && let Some(longest) = greeting.pop_front()
+        {
+            longest.abort();
+        }
         let (acceptor, greeted) = (acceptor.clone(), greeted.clone());
-        tokio::spawn(async move {
-            let _place = place;
+        let task = tokio::spawn(async move {
             match tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await {
                 Ok(Ok(stream)) => drop(greeted.send((stream, address)).await), // if nobody waits, it is the end
                 Ok(Err(error)) => tracing::debug!("{address} does not speak TLS: {error}"),
                 Err(_) => tracing::debug!("{address} did not say what it speaks"),
             }
         });
+        greeting.push_back(task.abort_handle());
     }
 }
 

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use super::function::{Edge, EdgeSums, Function, FunctionId, Sums};
 use crate::correct::PathTimes;
 use crate::merge::{OffCpu, PathId, PlaceId};
+use crate::time::Time;
 
 /// Functions and edges on the way, in lists: every path asks for one of each.
 #[derive(Default)]
@@ -28,6 +29,8 @@ pub struct OpenFunction {
     pub is_open_in_recursion: bool,
     /// Whether calls inside each other may be among those that its total has.
     pub counts_nested: bool,
+    /// Inclusive time of calls inside folded recursions that may lie in other calls of it: its total does not have it.
+    pub left_out: Time,
 }
 
 pub struct OpenEdge {
@@ -53,6 +56,7 @@ impl Summing {
                     is_met: false,
                     is_open_in_recursion: false,
                     counts_nested: false,
+                    left_out: Time::ZERO,
                 });
                 sums.functions.len() as u32 - 1
             });
@@ -109,6 +113,10 @@ impl Summing {
         let all_own = [all_own(|function| &function.corrected), all_own(|function| &function.raw)];
         for function in self.functions.iter_mut().filter(|function| function.counts_nested) {
             function.sums.fit_total(all_own);
+        }
+        for OpenFunction { sums, left_out, .. } in &mut self.functions {
+            let rest = (all_own[0] - sums.corrected.total).at_least_zero();
+            sums.error += (*left_out).min(rest);
         }
         let met = self.functions.into_iter().filter(|function| function.is_met);
         met.map(|function| (function.id, function.sums)).collect()

@@ -54,6 +54,9 @@ pub fn functions(
         let is_outermost = function.enter() && paths.flags(id) & flag::NESTED == 0;
         let counts_inside = is_outermost && !function.is_open_in_recursion;
         let call = Call { function: function_index, is_outermost, counts_inside };
+        if is_outermost && !counts_inside {
+            function.left_out += corrected.inside;
+        }
 
         // Where there is no room calls are counted by function, whoever made them: those inside each other are told apart by nothing.
         function.counts_nested |= paths.flags(id) & (flag::FOLDED | flag::EDGE) == flag::FOLDED;

@@ -109,7 +109,7 @@ impl Reading {
             let Some(raw) = file.node(reference) else { return };
             let damaged = records.damaged;
             self.add(reference, &raw, timing, records, damage);
-            if records.damaged == damaged && file.extension(record.more).is_none() {
+            if records.damaged == damaged && !file.is_extension(record.more) {
                 self.alike.add(&record, self.arena.nodes.end(self.arena.nodes.len() - 1));
             }
         }

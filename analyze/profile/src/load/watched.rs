@@ -62,7 +62,7 @@ impl Watched {
         let is_recycled = header.recycled != [0; 2];
         if is_damaged
             || is_recycled
-            || file.has_older_nodes()
+            || file.has_older_sites()
             || family.missing_bytes > 0
             || family.snapshot.is_some()
             || family.resets != header.epoch

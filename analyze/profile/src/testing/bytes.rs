@@ -2,8 +2,8 @@
 
 use diytrace_format::node::{ROOT, flag};
 use diytrace_format::{
-    ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, Extension, Facts, Function, GRANULE, Header, MAGIC,
-    Module, Node, NodeRecord, Ref, Slot, UNIT, VERSION, block, kind, module, text,
+    ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, CallSite, Extension, Facts, Function, GRANULE, Header,
+    MAGIC, Module, Node, NodeRecord, Ref, Slot, UNIT, VERSION, block, kind, module, text,
 };
 use zerocopy::{FromZeros, Immutable, IntoBytes};
 
@@ -88,22 +88,26 @@ impl Profile {
         self.nodes(offset + CHUNK_NODES, &nodes);
     }
 
-    /// Each with an extension: behind the middle of the block, where no records are.
+    /// Each with a call site and an extension: behind the middle of the block, where no records are.
     fn nodes(&mut self, mut offset: usize, nodes: &[Node]) {
         let mut more = self.bytes.len() - GRANULE / 2;
         for node in nodes {
+            let (site, extension) = ((more / UNIT) as Ref, more + size_of::<CallSite>());
+            self.write(more, &CallSite { facts: Facts::of(node), ..CallSite::default() });
             self.write(
-                more,
+                extension,
                 &Extension {
-                    facts: Facts::of(node),
+                    site,
                     position: node.position,
+                    record: node.record,
                     unwound: node.unwound,
                     slot: node.slots[1],
+                    ..Extension::default()
                 },
             );
-            self.write(offset, &NodeRecord::of(node, (more / UNIT) as Ref));
+            self.write(offset, &NodeRecord::of(node, (extension / UNIT) as Ref));
             offset += size_of::<NodeRecord>();
-            more += size_of::<Extension>();
+            more = extension + size_of::<Extension>();
         }
     }
 

@@ -100,7 +100,7 @@ impl Lying {
                 return None;
             }
             let record: NodeRecord = record_of(bytes.get(name as usize * UNIT..)?)?;
-            lying.extensions.push(if file.extension(record.more).is_some() { record.more } else { 0 });
+            lying.extensions.push(if file.is_extension(record.more) { record.more } else { 0 });
             lying.nodes.push(record);
             lying.above.push(node.parent.unwrap_or(NOTHING));
             lying.goes_on.push(goes_on(&node));
