@@ -32,6 +32,9 @@
 //!
 //! Records name each other by [`Ref`]: the offset in the file divided by [`UNIT`].
 //!
+//! Node, [`CallSite`] and [`Extension`] have the same size. Where paths give way to others ([`Recycling`]), the last two may lie where nodes did:
+//! as nodes they have no parent.
+//!
 //! An arena has one writer at a time, so its counters are plain memory that may be read at any moment. Room for a node is
 //! taken before it is written: one without a parent is not complete. What several write, and what each word promises, is
 //! in [`protocol`].

@@ -169,6 +169,8 @@ fn what_a_child_does_before_its_first_call_is_time_of_the_call_that_was_open() {
         assert_eq!(serve.calls, 0);
         // Two clocks may go apart by a thousandth.
         assert!(serve.self_raw_ns >= worked * 0.999, "{worked} ns: {serve:#?}");
+        // Those above it have it, too, though they call nothing there; and the whole has both.
+        assert!(child.function("main").total_raw_ns >= worked * 0.999, "{:#?}", child.function("main"));
         assert!(recorded.report().function("main").total_ns >= 2.0 * worked * 0.998, "the parent waited for it");
     });
 }

@@ -137,7 +137,10 @@ pub fn small_record<T>(thread: &Thread, be_it_the_last: bool) -> Option<(Ref, *m
         true => record(thread, true),
         false => record_for_times(thread),
     };
-    record(thread, false).or_else(of_nodes).or_else(last)
+    record(thread, false).or_else(|| match thread.family.is_copied() {
+        true => last().or_else(of_nodes), // nothing moves meanwhile that need not
+        false => of_nodes().or_else(last),
+    })
 }
 
 /// The same for what only makes times truer: most of that space stays for functions.

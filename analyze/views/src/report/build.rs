@@ -136,15 +136,14 @@ impl Builder<'_, '_> {
         give_back(times);
         let levels =
             self.options.filter.depth.filter(|_| !self.roots.are_asked_for).map(|depth| self.down_to(group, depth));
-        // A call that was entered before a reset or the first of two readings is counted no more, but its time is here. What a
-        // forked child inherited is its parent's call, and is here for what it called.
+        // A call that was entered before a reset or the first of two readings is counted no more, and what a forked child has inherited is its
+        // parent's call; but its time is here.
         let is_there = |id: &FunctionId, function: &functions::Function| {
             let is_selected = !self.roots.are_asked_for || self.names.functions[id].is_root;
             let is_named =
                 self.named.patterns.is_empty() || self.named.contain(self.symbols, self.names.functions[id].place);
             let is_near = levels.as_ref().is_none_or(|levels| levels.contains(id));
-            let went_on = (function.open_before > 0 || group.was_reset) && function.raw.total > Time::ZERO;
-            let is_there = function.calls > 0 || function.open() > 0 || went_on;
+            let is_there = function.calls > 0 || function.open() > 0 || function.raw.total > Time::ZERO;
             is_selected && is_named && is_near && (is_there || function.callees.iter().any(|(_, edge)| edge.calls > 0))
         };
         let mut there: Vec<_> = all.iter().filter(|(id, function)| is_there(id, function)).collect();
