@@ -46,11 +46,16 @@ pub fn assert_nothing_is_lost(folder: &Path, store: &[&str], recordings: &[&str]
         let is_near = total[0] > total[1] - near && (may_be_longer || total[0] < total[1] + near);
         assert!(is_near, "{what}: times of {name}: {total:?}");
         // By their bins: one that is missing, or there twice, moves the middle of few calls.
-        let times: [fn(&Function) -> Option<f64>; 4] = [|it| it.min_ns, |it| it.p50_ns, |it| it.p99_ns, |it| it.max_ns];
-        for of in times {
+        // Where hooks cost about as much as all calls took, little is left of any: of so many of them no more is known than the error tells.
+        let error = stored.total_error_ns.max(recorded.total_error_ns);
+        type Of = fn(&Function) -> Option<f64>;
+        let times: [(Of, f64); 4] =
+            [(|it| it.min_ns, 1.0), (|it| it.p50_ns, 0.5), (|it| it.p99_ns, 0.01), (|it| it.max_ns, 0.0)];
+        for (of, share) in times {
             let both = [of(stored), of(recorded)];
+            let error = error / (recorded.calls as f64 * share).max(1.0);
             let is_near = match both {
-                [Some(stored), Some(recorded)] => (stored - recorded).abs() < recorded * 0.02 + 20.0,
+                [Some(stored), Some(recorded)] => (stored - recorded).abs() < recorded * 0.02 + 20.0 + error,
                 [stored, recorded] => stored == recorded,
             };
             assert!(is_near, "{what}: bins of {name}: {both:?}");

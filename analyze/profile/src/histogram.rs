@@ -41,10 +41,6 @@ pub struct Refinement {
     pub corrected: Time,
 }
 
-/// A call is cut by no more than so many times the average: one that is longer than others by very much has waited, or others had the
-/// processor, and it has no more hooks inside it for that.
-const MOST_OF_ONE: f64 = 64.0;
-
 impl Refinement {
     /// Adds that of other calls.
     pub fn add(&mut self, other: &Self) {
@@ -68,10 +64,7 @@ impl Refinement {
         let ns = filed.ns() - of_each(self.own);
         Time::from_ns(match () {
             () if self.corrected > self.filed => ns.max(0.0) + of_each(self.corrected - self.filed),
-            () if self.filed > Time::ZERO => {
-                let in_proportion = ns.max(0.0) * (self.corrected.ns().max(0.0) / self.filed.ns());
-                in_proportion.max(ns - MOST_OF_ONE * of_each(self.filed - self.corrected))
-            }
+            () if self.filed > Time::ZERO => ns.max(0.0) * (self.corrected.ns().max(0.0) / self.filed.ns()),
             () => ns,
         })
         .at_least_zero()
@@ -352,24 +345,6 @@ mod tests {
     }
 
     /// What its bin says of the long one is off by more than all others take together.
-    /// Where hooks cost about as much as all calls took, one that others had the processor in was told to have taken nothing.
-    #[test]
-    fn a_call_that_waited_has_no_more_hooks_for_that() {
-        let values: Vec<u64> = vec![40; 100_000].into_iter().chain([3_000_000]).collect();
-        let filed: u64 = values.iter().sum();
-        for corrected in [0.0, 100_000.0] {
-            let refinement = Refinement {
-                calls: values.len() as u64,
-                own: Time::ZERO,
-                filed: Time::from_ns(filed as f64),
-                corrected: Time::from_ns(corrected),
-            };
-            let found = histogram_of(&values, 1e9).refined_by(refinement);
-            let [p50] = found.percentiles([0.5]).unwrap().map(Time::ns);
-            assert!(p50 < 1.0 && found.max().unwrap().ns() > 2_990_000.0, "{p50} {:?}", found.max());
-        }
-    }
-
     /// They were taken to have been filed as those in bins: a call of 4 ms was cut to a quarter.
     #[test]
     fn of_calls_without_bins_nothing_is_known_but_their_sum() {
