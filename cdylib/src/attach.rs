@@ -100,7 +100,7 @@ pub fn settle(thread: &Thread) {
         return;
     }
     thread.join(thread.family.epoch());
-    let now = clock::now(thread.family.clock);
+    let arrived = clock::now(thread.family.clock);
     let beginning = fork::beginning(thread);
     let off = beginning.map(|beginning| off_cpu::since(thread, &beginning));
     if !claim::claim(thread) {
@@ -111,7 +111,9 @@ pub fn settle(thread: &Thread) {
     thread.untold.set(0);
     thread.no_room_until.set(0);
     thread.no_spare_until.set(0);
-    let spent = Spent::since(thread, now); // all of it is no part of a call that a forked child has inherited
+    // Calls that go on since a child was forked have nothing of what was done here; others begin now.
+    let now = if beginning.is_some() { arrived } else { clock::now(thread.family.clock) };
+    let spent = Spent::since(thread, now);
     fork::begin(thread, beginning, now);
     off_cpu::begin(thread);
     off_cpu::inherit(thread, off.unwrap_or_default());
