@@ -14,10 +14,14 @@ pub const SINCE_SITES: u32 = 8;
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct OlderExtension {
-    facts: Facts,
-    position: Ref,
-    unwound: u64,
-    slot: Slot,
+    /// Those of its call site.
+    pub facts: Facts,
+    /// `Node::position`, which is never 0.
+    pub position: Ref,
+    /// `Node::unwound`.
+    pub unwound: u64,
+    /// `Node::slots[1]`.
+    pub slot: Slot,
 }
 
 impl From<OlderExtension> for More {

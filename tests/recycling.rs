@@ -86,7 +86,6 @@ fn who_called_a_function_is_known_of_all_its_calls() {
     assert_eq!(differences(&found, &expected), []);
 }
 
-/// The path that every hundredth time takes is there, with all its calls but for those that the report says it may lack.
 /// What paths inside a folded recursion have beside others took the room that is set aside for functions: 1.1 million of these calls were counted
 /// by function alone.
 #[test]
@@ -102,6 +101,7 @@ fn paths_inside_a_recursion_give_way_as_others_do() {
     });
 }
 
+/// The path that every hundredth time takes is there, with all its calls but for those that the report says it may lack.
 #[test]
 fn a_path_with_one_of_ten_thousand_calls_stays() {
     const TIMES: u64 = 20_000;

@@ -3,15 +3,12 @@
 
 use crate::clock;
 use crate::node;
-use crate::thread::{LEVELS, Thread};
+use crate::thread::{LEVELS, PARTS, Thread};
 use profile::node::{MANY, ROOT, flag, mark};
 use profile::{NodeRecord, Ref};
 
 /// Nodes looked at before how few calls are few is told anew.
 const ENOUGH: u32 = 1 << 14;
-
-/// Parts of each power of two.
-const PARTS: usize = 4;
 
 /// Of the nodes that the hand passes, the coldest are to give way: one in so many.
 const SHARE: u32 = 8;

@@ -1,12 +1,13 @@
 //! What few nodes have ([`profile::Extension`]): counters of calls inside a folded recursion, a position of their own, calls left
 //! without an exit.
 //!
-//! A node that has got an extension keeps it as long as it is of a path, and while it is free until another needs it. One that leads to a call site gets it where it is first
-//! needed, by one store: it leads there, too, and has the function's record in the same place.
+//! A node that has got an extension keeps it, whatever path it is of later; while it is free, another may take it. One that leads to a call
+//! site gets it where it is first needed, by one store: the extension leads there, too, and has the function's record in the same place.
 
 use crate::arch;
 use crate::arena;
 use crate::family::at;
+use crate::free_nodes;
 use crate::node::{extension, record};
 use crate::thread::Thread;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -19,9 +20,8 @@ use profile::{CallSite, Extension, NodeRecord, Ref};
 /// # Safety
 /// The node must be one of the thread's arena, and complete.
 pub unsafe fn ensure(thread: &Thread, name: Ref) -> bool {
-    let node = thread.node(name);
-    // SAFETY: the caller's node.
-    unsafe { extension(thread.base, node).is_some() || make(thread, node, name, false) }
+    // SAFETY: the caller's promise.
+    unsafe { has_or_gets(thread, name, false) }
 }
 
 /// The same of a node that takes the sums of paths that give way: it may have the last room.
@@ -29,9 +29,19 @@ pub unsafe fn ensure(thread: &Thread, name: Ref) -> bool {
 /// # Safety
 /// As for [`ensure`].
 pub unsafe fn ensure_of_sums(thread: &Thread, name: Ref) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { has_or_gets(thread, name, true) }
+}
+
+unsafe fn has_or_gets(thread: &Thread, name: Ref, be_it_the_last: bool) -> bool {
     let node = thread.node(name);
     // SAFETY: the caller's node.
-    unsafe { extension(thread.base, node).is_some() || make(thread, node, name, true) }
+    unsafe { extension(thread.base, node).is_some() || make(thread, node, name, be_it_the_last) }
+}
+
+/// Whether there may be room for one. Where there is none this is asked at every call: nothing is asked of the kernel.
+pub fn may_be_made(thread: &Thread) -> bool {
+    !thread.is_short_of_room() || !thread.is_short_of_spare_room() || free_nodes::has_some(thread)
 }
 
 unsafe fn make(thread: &Thread, node: *mut NodeRecord, position: Ref, be_it_the_last: bool) -> bool {

@@ -81,14 +81,10 @@ fn note_beginning(thread: &Thread) {
     }
     let (ticks, epoch) = (clock::now(thread.family.clock), thread.family.epoch());
     // The clocks of threads are asked where they have been before.
-    let on_processor = if switches::has_page(thread) { OnProcessor::now().ok() } else { None };
-    thread.beginning.set(Beginning {
-        tid: sys::gettid(),
-        ticks,
-        epoch,
-        is_clock_known: on_processor.is_some(),
-        on_processor: on_processor.unwrap_or_default(),
-    });
+    let asked = if switches::has_page(thread) { OnProcessor::now().ok() } else { None };
+    let on_processor = asked.unwrap_or_default();
+    let tid = if on_processor.tid == 0 { sys::gettid() } else { on_processor.tid };
+    thread.beginning.set(Beginning { tid, ticks, epoch, on_processor });
 }
 
 /// When the calling task began, if it is a forked child that has noted it, has timed nothing yet, and nothing was reset since.

@@ -224,7 +224,9 @@ pub fn since(thread: &Thread, beginning: &Beginning) -> Off {
     const LEAST_NS: u64 = 1_000_000;
     thread.context_switches.set([0, 0]); // a child's
     let off = match OnProcessor::now() {
-        Ok(now) if beginning.is_clock_known => now.away_ns().saturating_sub(beginning.on_processor.away_ns()),
+        Ok(now) if now.tid == beginning.on_processor.tid => {
+            now.away_ns().saturating_sub(beginning.on_processor.away_ns())
+        }
         _ => return Off::default(),
     };
     let delay = if off < LEAST_NS { None } else { processor::own_delay_ns() };

@@ -56,8 +56,7 @@ pub struct Beginning {
     pub ticks: u64,
     /// How often the counters had been reset by then.
     pub epoch: u32,
-    /// What the kernel had counted of it, if that is known.
-    pub is_clock_known: bool,
+    /// What the kernel had counted of it; of no task if that is not known.
     pub on_processor: OnProcessor,
 }
 

@@ -40,9 +40,8 @@ const SOME: u32 = 64;
 /// Of an arena's nodes, one in so many is kept free.
 const RESERVE: u32 = 16;
 
-/// Nodes looked at in vain before this is given up for a while, and before what weighs four times as much is cold enough.
+/// Nodes looked at in vain before this is given up for a while.
 const MOST: u32 = 1 << 18;
-const MANY_IN_VAIN: u32 = 1 << 15;
 
 /// So many nodes ahead what a look at one takes is fetched.
 const SOON: u32 = 8;
@@ -114,21 +113,17 @@ fn make_room_for(thread: &Thread, wanted: u32) {
 
 fn look(thread: &Thread, wanted: u32) {
     let per_call = coldness::ticks_per_call(thread);
-    let (mut in_vain, mut warmer) = (0, 0);
     for _ in 0..MOST {
-        in_vain += 1;
-        if in_vain == MANY_IN_VAIN {
-            (in_vain, warmer) = (0, warmer + 2);
-        }
         // SAFETY: the hand is at a node of the arena; parents are nodes of the arena.
         unsafe {
             let mut next = advance(thread);
             while let Some(node) = next {
                 let weight = coldness::weight(thread, node, per_call);
                 coldness::note(thread, weight);
-                let is_cold = |weight: u64| weight >> warmer <= thread.cold.get();
-                next = if weight.is_some_and(is_cold) { give_way(thread, node) } else { None };
-                in_vain = if next.is_some() { 0 } else { in_vain };
+                next = match weight {
+                    Some(weight) if weight <= thread.cold.get() => give_way(thread, node),
+                    _ => None,
+                };
             }
         }
         if free_nodes::count(thread) >= wanted {
@@ -139,9 +134,7 @@ fn look(thread: &Thread, wanted: u32) {
 
 /// Gives a node that is found for a call an extension. False if there is no room.
 pub fn extend(thread: &Thread, node: Ref) -> bool {
-    // Where there is no room this happens at every call: nothing may be asked of the kernel.
-    let may_help = || !thread.is_short_of_spare_room() || (free_nodes::has_some(thread) || may_look(thread));
-    (!thread.is_short_of_room() || may_help()) && path::extend(thread, node, || extend_in_time(thread, node))
+    (extension::may_be_made(thread) || may_look(thread)) && path::extend(thread, node, || extend_in_time(thread, node))
 }
 
 /// The same. Where there is no room, paths give way for it.

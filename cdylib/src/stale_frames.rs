@@ -357,8 +357,7 @@ unsafe fn count_left_now(thread: &Thread, node: Ref) {
     // SAFETY: the caller's node.
     unsafe {
         count_left_in(thread, node, || {
-            // Where there is no room this happens at every call: nothing may be asked of the kernel.
-            !thread.is_short_of_spare_room() && path::extend(thread, node, || extension::ensure(thread, node))
+            extension::may_be_made(thread) && path::extend(thread, node, || extension::ensure(thread, node))
         })
     };
     // What that took is no part of the calls around it either, which may have been left at the same moment.

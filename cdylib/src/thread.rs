@@ -316,8 +316,10 @@ pub struct FreeNodes {
 /// [`Thread::reach`] where a lower stack pointer is enough.
 pub const ANYWHERE: usize = 1 << 63;
 
-/// Levels of paths that may give way, by what they weigh: four for each power of two.
-pub const LEVELS: usize = 4 * 48;
+/// Levels of paths that may give way, by what they weigh: so many for each power of two.
+pub const PARTS: usize = 4;
+/// All of them.
+pub const LEVELS: usize = PARTS * 48;
 
 impl Thread {
     /// Whether the thread's [`live`] word is this one.

@@ -344,7 +344,6 @@ mod tests {
         assert_eq!([found.min().unwrap(), p50, found.max().unwrap()].map(Time::ns), [0.0; 3]);
     }
 
-    /// What its bin says of the long one is off by more than all others take together.
     /// They were taken to have been filed as those in bins: a call of 4 ms was cut to a quarter.
     #[test]
     fn of_calls_without_bins_nothing_is_known_but_their_sum() {
@@ -355,6 +354,7 @@ mod tests {
         assert_eq!([4_040_000.0, 3_030_000.0].map(longest), [4_000_000.0, 3_000_000.0]);
     }
 
+    /// What its bin says of the long one is off by more than all others take together.
     #[test]
     fn one_long_call_shifts_no_other() {
         for long in (0..40).map(|n| 1_400_000_000 + n * 7_000_003) {

@@ -209,6 +209,17 @@ mod tests {
         assert_eq!(edges, [(10.0, 0.0), (0.0, 8.0)]);
     }
 
+    /// What deeper calls took that lie in no other of their function was missing, and nothing said so.
+    #[test]
+    fn the_error_of_a_total_has_what_a_folded_recursion_hides() {
+        // f calls itself through g and through k; the g that takes long lies in no other, but that is not told apart.
+        let long = call(0x1000, 1, vec![call(0x1100, 1_000, Vec::new())]);
+        let ways = vec![call(0x1100, 1, vec![call(0x1000, 1, Vec::new())]), call(0x1200, 1, vec![long])];
+        let functions = summed(&recorded(&[call(0x1000, 1, ways)], Costs::default(), 0));
+        let Function { corrected, error, .. } = functions[&0x1100];
+        assert!((1_002.0 - corrected.total.ns()).abs() <= error.ns(), "{corrected:?} {error:?}");
+    }
+
     #[test]
     fn the_mean_is_of_calls_that_returned_and_within_their_bounds() {
         let calls = [call(0x1000, 10, Vec::new()), call(0x1000, 20, Vec::new())];

@@ -251,6 +251,24 @@ mod tests {
     }
 
     #[test]
+    fn what_nodes_have_beside_their_records_is_read_as_version_7_has_it_too() {
+        let nodes = |version| {
+            let mut profile = Profile::default();
+            profile.header.version = version;
+            profile.arena(&diytrace_format::Arena::new_zeroed(), |first| {
+                let folded = raw_node(0x40_1000, ROOT, first, slot(3, 100, 2));
+                let inside = raw_node(0x40_2000, first, first, slot(1, 40, 1));
+                vec![folded, diytrace_format::Node { unwound: 2, slots: [inside.slots[0], slot(5, 30, 0)], ..inside }]
+            });
+            let family = parse(&profile.finish()).unwrap();
+            family.arenas[0].nodes.iter().collect::<Vec<_>>()
+        };
+        let present = nodes(diytrace_format::VERSION);
+        assert_eq!((present[1].slots[1].calls, present[1].unwound, present[1].module), (5, 2, present[0].module));
+        assert_eq!(nodes(7), present);
+    }
+
+    #[test]
     fn a_record_that_many_name_is_read_once() {
         let mut profile = Profile::default();
         profile.arena(&diytrace_format::Arena::new_zeroed(), |first| {

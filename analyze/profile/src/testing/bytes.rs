@@ -1,6 +1,7 @@
 //! Profiles as bytes: a recorder with a pencil.
 
 use diytrace_format::node::{ROOT, flag};
+use diytrace_format::older::{OlderExtension, SINCE_SITES};
 use diytrace_format::{
     ARENA_NODES, Arena, BLOCKS_START, Bins, Block, CHUNK_NODES, CallSite, Extension, Facts, Function, GRANULE, Header,
     MAGIC, Module, Node, NodeRecord, Ref, Slot, UNIT, VERSION, block, kind, module, text,
@@ -88,23 +89,19 @@ impl Profile {
         self.nodes(offset + CHUNK_NODES, &nodes);
     }
 
-    /// Each with a call site and an extension: behind the middle of the block, where no records are.
+    /// Each with a call site and an extension, as the header's version has them: behind the middle of the block, where no records are.
     fn nodes(&mut self, mut offset: usize, nodes: &[Node]) {
         let mut more = self.bytes.len() - GRANULE / 2;
         for node in nodes {
+            let (facts, Node { position, record, unwound, .. }) = (Facts::of(node), *node);
+            let slot = node.slots[1];
             let (site, extension) = ((more / UNIT) as Ref, more + size_of::<CallSite>());
-            self.write(more, &CallSite { facts: Facts::of(node), ..CallSite::default() });
-            self.write(
-                extension,
-                &Extension {
-                    site,
-                    position: node.position,
-                    record: node.record,
-                    unwound: node.unwound,
-                    slot: node.slots[1],
-                    ..Extension::default()
-                },
-            );
+            if self.header.version < SINCE_SITES {
+                self.write(extension, &OlderExtension { facts, position, unwound, slot });
+            } else {
+                self.write(more, &CallSite { facts, ..CallSite::default() });
+                self.write(extension, &Extension { site, position, record, unwound, slot, ..Extension::default() });
+            }
             self.write(offset, &NodeRecord::of(node, (extension / UNIT) as Ref));
             offset += size_of::<NodeRecord>();
             more = extension + size_of::<Extension>();
