@@ -11,7 +11,7 @@ use std::time::Duration;
 use common::clickhouse::ClickHouse;
 use common::service::{Agent, Service};
 use common::story::{Random, Story, text};
-use common::{Endless, diytrace, run_to_end, wait_until};
+use common::{Endless, diytrace, pprof, run_to_end, wait_until};
 use needs::needs;
 
 const VIEWS: [&str; 9] = [
@@ -113,6 +113,24 @@ fn what_is_deleted_gives_its_room_back_and_the_rest_stays() {
     story.done("delete --store STORE --until now --down-to 1k");
     assert!(story.refused("report --store STORE").contains("is empty"));
     assert_eq!(rows(), 0);
+}
+
+/// All of them went, and the store was hardly smaller.
+#[needs(clickhouse)]
+#[test]
+fn recordings_are_not_deleted_for_the_room_that_samples_take() {
+    let story = Story::<ClickHouse>::new();
+    story.record("forks.c", "one");
+    story.done("push --store STORE one");
+    std::fs::write(story.path().join("cpu.pb"), pprof::cpu(0, 10, [300, 200, 100])).unwrap();
+    story.done("push --store STORE cpu.pb");
+    let before = story.told("report --store STORE --format json");
+    let said = story.refused("delete --store STORE --until now --down-to 100");
+    assert!(said.contains("sampled profiles alone take") && said.contains("no recording was deleted"), "{said}");
+    assert_eq!(story.told("report --store STORE --format json"), before);
+    story.done("delete --store STORE --sampled --until now");
+    story.done("delete --store STORE --until now --down-to 1k");
+    assert!(story.refused("report --store STORE").contains("is empty"));
 }
 
 /// ClickHouse drops rows that others have taken the place of whenever it likes: then nothing told that what they referred to was in

@@ -12,7 +12,7 @@ use std::process::Output;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use common::pprof::folded_as_pprof;
+use common::pprof::{DAY, SECOND, Written, folded_as_pprof};
 use common::service::{Service, ask};
 use common::{builds, diytrace, fixture, run_to_end, wait_until};
 use needs::needs;
@@ -257,6 +257,79 @@ fn an_endpoint_is_scraped_once_or_again_and_again() {
     assert!(scraper.wait().unwrap().success());
 }
 
+/// What has been allocated since the start of a program, read at a moment.
+fn allocated(second: u64, stacks: &str) -> Vec<u8> {
+    let time = (DAY + second * SECOND, 0);
+    Written { types: &[("alloc_space", "bytes"), ("inuse_space", "bytes")], period: None, time, stacks }.bytes()
+}
+
+#[test]
+fn what_counts_since_the_start_of_a_program_is_not_added_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let endpoint = Endpoint::start(allocated(0, "main;a 100 7\n"));
+    let scrape = format!("scrape {}/heap --store s.db --label service=api", endpoint.address);
+    done(here, &scrape);
+    *endpoint.answer.lock().unwrap() = allocated(9, "main;a 130 5\nmain;b 4 4\n");
+    done(here, &scrape);
+    for (of, total) in [("alloc_space", 134), ("inuse_space", 9)] {
+        let document = samples(here, &format!("--store s.db --type {of}"));
+        assert_eq!(document["shown"]["total"], total, "{document}");
+        assert!(document["warnings"][0].as_str().unwrap().contains("left out"), "{document}");
+    }
+    // Nor are files of it.
+    for second in [0, 9] {
+        let name = format!("{second}.pb");
+        fs::write(here.join(&name), allocated(second, &format!("main {} 1\n", 10 + second))).unwrap();
+        done(here, &format!("push --store s.db --label service=files {name}"));
+    }
+    assert_eq!(samples(here, "--store s.db --type alloc_space --select service=files")["shown"]["total"], 19);
+}
+
+#[test]
+fn what_a_client_of_pyroscope_pushes_counts_from_its_reading_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Service::start(folder.path(), &[]);
+    let push = |name: &str, from: u64, fields: &[(&str, &[u8])]| {
+        let mut body = Vec::new();
+        for (name, bytes) in fields {
+            body.extend(
+                format!("--x\r\ncontent-disposition: form-data; name=\"{name}\"; filename=\"f\"\r\n\r\n").bytes(),
+            );
+            body.extend_from_slice(bytes);
+            body.extend(b"\r\n");
+        }
+        body.extend(b"--x--\r\n");
+        let path = format!("/ingest?name={name}&from={from}&until={}", from + 10);
+        ask(service.address, "POST", &path, &[("content-type", "multipart/form-data; boundary=x")], &body)
+    };
+    let [first, second, third] = [(0, "main 100 7\n"), (10, "main 130 5\n"), (20, "main 130 5\nmain;b 4 4\n")]
+        .map(|(at, stacks)| allocated(at, stacks));
+    for (from, before, now) in [(1_700_000_000, &first, &second), (1_700_000_010, &second, &third)] {
+        let answer = push("api", from, &[("prev_profile", before), ("profile", now)]);
+        assert_eq!(answer.status, 200, "{answer:?}");
+    }
+    let total = |words: &str| {
+        let document = service.get(&format!("/v1/samples?{words}")).json();
+        (document["shown"]["total"].as_i64(), document["duration_ns"].as_i64())
+    };
+    assert_eq!(total("select=service=api&type=alloc_space"), (Some(34), Some(20_000_000_000)));
+    assert_eq!(total("select=service=api&type=inuse_space").0, Some(9));
+    // What the client says of a type is right, whatever it is called.
+    let kinds = |name: &str| format!("{{\"{name}\": {{\"units\": \"bytes\", \"cumulative\": true}}}}");
+    let fields = [("sample_type_config", kinds("inuse_space")), ("prev_profile", String::new())];
+    let [config, none] = fields.each_ref().map(|(name, value)| (*name, value.as_bytes()));
+    push("said", 1_700_000_000, &[config, ("prev_profile", &second), ("profile", &third)]);
+    assert_eq!(total("select=service=said&type=inuse_space"), (Some(4), Some(10_000_000_000)));
+    // Without a reading before, it has not come in these ten seconds.
+    push("once", 1_700_000_000, &[config, none, ("profile", &third)]);
+    assert_eq!(total("select=service=once&type=alloc_space"), (Some(134), Some(0)));
+    let answer = push("wrong", 1, &[("sample_type_config", b"[1]"), ("profile", &third)]);
+    assert!(answer.status == 400 && answer.error().contains("sample_type_config"), "{answer:?}");
+    let answer = push("wrong", 1, &[("prev_profile", &third)]);
+    assert!(answer.status == 400 && answer.error().contains("no field `profile`"), "{answer:?}");
+}
+
 #[test]
 fn a_service_takes_them_and_answers_as_the_command_does() {
     let folder = with_a_file();
@@ -287,6 +360,7 @@ fn a_service_takes_them_and_answers_as_the_command_does() {
     let document = service.get("/v1/samples?select=service=web").json();
     assert_eq!(document["shown"], json!({ "type": "samples", "unit": "count", "total": 4 }));
     assert_eq!(document["ended_unix_ns"], 1_700_000_010_000_000_000_i64);
+    assert_eq!(document["duration_ns"], 10_000_000_000_i64);
     let form = [
         b"--x\r\ncontent-disposition: form-data; name=\"profile\"; filename=\"profile.pprof\"\r\n\r\n",
         &folded_as_pprof("main;form 9")[..],

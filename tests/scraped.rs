@@ -130,6 +130,7 @@ fn by_go(folder: &Path, address: SocketAddr, words: &str) -> BTreeMap<String, u6
     go.arg(format!("http://{address}{path}"));
     let output = run_to_end(go.env("HOME", folder).env("PPROF_TMPDIR", folder));
     let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.lines().any(|line| line.starts_with("Duration: ")), "it does not say how long it took: {said}");
     let rows = said.lines().skip_while(|line| !line.trim_start().starts_with("flat")).skip(1);
     let row = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -129,6 +129,19 @@ fn a_recording_that_is_put_in_twice_counts_once() {
 }
 
 #[test]
+fn a_series_whose_recordings_have_got_other_labels_is_there_no_more() {
+    let story = Story::new();
+    story.record("forks.c", builds()[0], "one");
+    story.record("forks.c", builds()[0], "two");
+    for (label, name, left) in [("a", "one two", 1), ("b", "one", 2), ("b", "two", 1)] {
+        story.done(&format!("push --store s.db --label of={label} {name}"));
+        let series = story.json("series --store s.db --format json");
+        assert_eq!(series["series"].as_array().unwrap().len(), left, "{label} of {name}: {series}");
+    }
+    assert!(story.refused("report --store s.db --select of=a").contains("of is b"));
+}
+
+#[test]
 fn series_are_told_apart_by_labels() {
     let story = Story::new();
     for (name, label) in [("one", "commit=aa1"), ("two", "commit=ab2"), ("three", "commit=ab2")] {

@@ -27,4 +27,4 @@ pub use functions::{Function, Rows, functions};
 pub use profile::{Profile, SampleType};
 pub use read::{read, unpack};
 pub use tags::{Tag, Value, tags};
-pub use write::{messages, pack};
+pub use write::{messages, pack, with_time};

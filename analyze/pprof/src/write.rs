@@ -6,10 +6,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use prost::Message;
 
-use crate::Profile;
 use crate::profile::{Mark, SampleType};
-use crate::proto;
 use crate::strings::Strings;
+use crate::{Error, Profile, proto, read};
 
 /// A profile's messages, which are not packed.
 pub fn messages(profile: &proto::Profile) -> Vec<u8> {
@@ -21,6 +20,13 @@ pub fn pack(profile: &proto::Profile) -> io::Result<Vec<u8>> {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     gzip.write_all(&profile.encode_to_vec())?;
     gzip.finish()
+}
+
+/// A profile's bytes that say when it began, in nanoseconds since 1970, and how long it took.
+pub fn with_time(bytes: &[u8], most: u64, began: i64, duration: i64) -> Result<Vec<u8>, Error> {
+    let mut profile = read(bytes, most)?;
+    (profile.time_nanos, profile.duration_nanos) = (began, duration);
+    pack(&profile).map_err(|source| Error::Foreign { why: source.to_string() })
 }
 
 /// The strings of a message: those that something in it names.

@@ -6,6 +6,7 @@ use diytrace_pprof::proto::Profile as Messages;
 use diytrace_pprof::{Profile, of_folded, read, unpack};
 use diytrace_store::{Labels, Sampled, SampledFacts, TypeTotal, host_name};
 
+use crate::growing::since;
 use crate::{Error, MOST_BYTES};
 
 /// Where a profile comes from, and what is told of it beside.
@@ -17,7 +18,7 @@ pub struct Origin {
     pub name: Option<String>,
     /// Labels that somebody has given; they are right.
     pub labels: Vec<(String, String)>,
-    /// When it began and ended, in nanoseconds since 1970, if the profile does not tell.
+    /// When it began and ended, in nanoseconds since 1970, if the profile does not tell how long it took.
     pub time: Option<(i64, i64)>,
 }
 
@@ -26,19 +27,39 @@ pub fn arrived(bytes: &[u8], origin: &Origin) -> Result<Sampled, Error> {
     let wrong = |source| Error::Profile { from: origin.from.clone(), source };
     let messages = unpack(bytes, MOST_BYTES).map_err(wrong)?;
     let profile = read(&messages, MOST_BYTES).map_err(wrong)?;
-    ready(&profile, messages.into_owned(), origin)
+    ready(profile, messages.into_owned(), origin)
+}
+
+/// What of a profile's bytes has come since an earlier reading of the same program, whose values of some types only grow.
+pub fn arrived_since(
+    bytes: &[u8],
+    before: &[u8],
+    grows: impl Fn(&str) -> bool,
+    origin: &Origin,
+) -> Result<Sampled, Error> {
+    let read = |bytes| read(bytes, MOST_BYTES).map_err(|source| Error::Profile { from: origin.from.clone(), source });
+    let new = since(&read(bytes)?, &read(before)?, grows)?.message();
+    let messages = diytrace_pprof::messages(&new);
+    ready(new, messages, origin)
 }
 
 /// Folded stacks, ready for a store.
 pub fn folded(text: &str, of: (&str, &str), origin: &Origin) -> Result<Sampled, Error> {
     let profile = of_folded(text, of.0, of.1).map_err(|source| Error::Profile { from: origin.from.clone(), source })?;
     let messages = diytrace_pprof::messages(&profile);
-    ready(&profile, messages, origin)
+    ready(profile, messages, origin)
 }
 
-fn ready(profile: &Messages, messages: Vec<u8>, origin: &Origin) -> Result<Sampled, Error> {
+fn ready(mut profile: Messages, mut messages: Vec<u8>, origin: &Origin) -> Result<Sampled, Error> {
+    // Whoever reads it elsewhere is to know how long it took, too.
+    if let Some((started, ended)) = origin.time.filter(|_| profile.duration_nanos <= 0)
+        && ended > started
+    {
+        (profile.time_nanos, profile.duration_nanos) = (started, ended - started);
+        messages = diytrace_pprof::messages(&profile);
+    }
     let mut sum = Profile::default();
-    sum.add(profile).map_err(|source| Error::Profile { from: origin.from.clone(), source })?;
+    sum.add(&profile).map_err(|source| Error::Profile { from: origin.from.clone(), source })?;
     let shown = sum.default_type();
     let order = std::iter::once(shown).chain((0..sum.types().len()).filter(|of| *of != shown));
     let types = order.map(|of| {
@@ -53,7 +74,7 @@ fn ready(profile: &Messages, messages: Vec<u8>, origin: &Origin) -> Result<Sampl
     };
     let facts = SampledFacts {
         id: String::new(), // the store's
-        labels: labels(profile, origin),
+        labels: labels(&profile, origin),
         started,
         ended,
         types: types.collect(),

@@ -12,6 +12,7 @@ mod arriving;
 mod compare;
 mod document;
 mod error;
+mod growing;
 mod history;
 mod kind;
 mod list;
@@ -21,18 +22,19 @@ mod scrape;
 mod selection;
 mod view;
 
-pub use arriving::{Origin, arrived, folded};
+pub use arriving::{Origin, arrived, arrived_since, folded};
 pub use compare::{
     Comparison, How, Run, Stacks, compare, headline, write_csv as write_comparison_csv, write_table as write_comparison,
 };
 pub use document::{Document, Order, document};
 pub use error::Error;
+pub use growing::{is_of_a_moment, only_grows};
 pub use history::{Asked, History, history, write_histories, write_histories_csv, write_regressions};
 pub use kind::Kind;
 pub use list::List;
 pub use per::Per;
 pub use scrape::{Endpoint, Scraper};
-pub use selection::{Chosen, Selection, is_level};
+pub use selection::{Chosen, Selection};
 pub use view::{drawing, write_csv, write_list, write_list_csv, write_table};
 
 /// Most bytes of a profile's messages.

@@ -5,7 +5,7 @@ use diytrace_store::SampledFacts;
 use serde::Serialize;
 
 use crate::Kind;
-use crate::selection::is_level;
+use crate::growing::is_level;
 
 /// What a value is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use diytrace_pprof::proto::Profile as Messages;
-use diytrace_pprof::{Profile, SampleType, read};
+use diytrace_pprof::{Profile, read};
 use diytrace_store::Sampled;
 
 use crate::arriving::{Origin, arrived, now};
+use crate::growing::{only_grows, since};
 use crate::{Error, MOST_BYTES};
 
 /// What is asked for if an address has no path.
@@ -54,6 +55,8 @@ impl Endpoint {
 pub struct Scraper {
     endpoint: Endpoint,
     labels: Vec<(String, String)>,
+    /// How long the endpoint counts by itself.
+    seconds: Option<u64>,
     /// Whether values that only grow are to be those since the reading before.
     is_repeated: bool,
     /// The reading that values count from, and the latest, until that is.
@@ -73,7 +76,7 @@ impl Scraper {
             .max_redirects_will_error(false)
             .http_status_as_error(false);
         let is_repeated = is_repeated && seconds.is_none();
-        Self { endpoint, labels, is_repeated, before: None, latest: None, agent: config.build().into() }
+        Self { endpoint, labels, seconds, is_repeated, before: None, latest: None, agent: config.build().into() }
     }
 
     /// What was scraped last is kept by somebody: the next counts from there. Otherwise that is told with the next, too.
@@ -87,13 +90,18 @@ impl Scraper {
     pub fn scrape(&mut self) -> Result<Option<Sampled>, Error> {
         let asked = now();
         let bytes = self.ask()?;
-        let origin = self.origin(asked);
+        let mut origin = self.origin(asked);
+        let messages =
+            read(&bytes, MOST_BYTES).map_err(|source| Error::Profile { from: origin.from.clone(), source })?;
+        // What counts since the program's start has not come while it was asked for.
+        let is_of_a_moment = messages.time_nanos != 0 || types(&messages)?.iter().any(|name| only_grows(name));
+        if self.seconds.is_none() && is_of_a_moment {
+            origin.time = Some((asked, asked));
+        }
         if !self.is_repeated {
             return arrived(&bytes, &origin).map(Some);
         }
-        let messages =
-            read(&bytes, MOST_BYTES).map_err(|source| Error::Profile { from: origin.from.clone(), source })?;
-        let new = since(&messages, self.before.as_ref(), origin, asked)?;
+        let new = new_since(&messages, self.before.as_ref(), origin, asked)?;
         self.latest = Some((messages, asked));
         let Some((bytes, origin)) = new else {
             self.taken();
@@ -120,42 +128,30 @@ impl Scraper {
     }
 }
 
-/// Whether values of a type only grow as long as their program runs: those of Go's runtime that do.
-fn only_grows(of: &SampleType) -> bool {
-    matches!(&*of.name, "alloc_objects" | "alloc_space" | "contentions" | "delay")
-}
-
 /// What has come since the reading before, and when that was. `None` if there was none, and nothing else is told.
-fn since(
+fn new_since(
     messages: &Messages,
     before: Option<&(Messages, i64)>,
     origin: Origin,
     asked: i64,
 ) -> Result<Option<(Vec<u8>, Origin)>, Error> {
-    let mut all = Profile::default();
-    all.add(messages)?;
-    if !all.types().iter().any(only_grows) {
+    let names = types(messages)?;
+    if !names.iter().any(|name| only_grows(name)) {
         return Ok(Some((diytrace_pprof::messages(messages), origin)));
     }
-    let mut new = all.clone();
-    let started = match before {
-        Some((before, at)) => {
-            new.subtract(before, only_grows)?;
-            *at
-        }
-        None => {
-            new.subtract(messages, only_grows)?;
-            asked
-        }
-    };
-    if before.is_none() && all.types().iter().all(only_grows) {
+    if before.is_none() && names.iter().all(|name| only_grows(name)) {
         return Ok(None);
     }
-    if !new.is_positive() {
-        new = all; // the program was started again: all has come since
-    }
+    let (before, started) = before.map_or((messages, asked), |(before, at)| (before, *at));
+    let mut new = since(messages, before, only_grows)?;
     new.set_time(started, asked - started);
     Ok(Some((diytrace_pprof::messages(&new.message()), origin)))
+}
+
+fn types(messages: &Messages) -> Result<Vec<String>, Error> {
+    let mut all = Profile::default();
+    all.add(messages)?;
+    Ok(all.types().iter().map(|of| of.name.clone()).collect())
 }
 
 #[cfg(test)]
@@ -195,12 +191,12 @@ mod tests {
     fn what_only_grows_counts_from_the_reading_before() {
         let first = reading("contentions", "main;lock 100");
         let second = reading("contentions", "main;lock 130\nmain;other 5");
-        assert_eq!(total(since(&first, None, Origin::default(), 10).unwrap()), None);
-        assert_eq!(total(since(&second, Some(&(first.clone(), 10)), Origin::default(), 20).unwrap()), Some(35));
+        assert_eq!(total(new_since(&first, None, Origin::default(), 10).unwrap()), None);
+        assert_eq!(total(new_since(&second, Some(&(first.clone(), 10)), Origin::default(), 20).unwrap()), Some(35));
         // The program was started again.
-        assert_eq!(total(since(&first, Some(&(second, 20)), Origin::default(), 30).unwrap()), Some(100));
+        assert_eq!(total(new_since(&first, Some(&(second, 20)), Origin::default(), 30).unwrap()), Some(100));
         // What tells how much there is stays as it is.
         let level = reading("inuse_space", "main 7");
-        assert_eq!(total(since(&level, Some(&(level.clone(), 10)), Origin::default(), 20).unwrap()), Some(7));
+        assert_eq!(total(new_since(&level, Some(&(level.clone(), 10)), Origin::default(), 20).unwrap()), Some(7));
     }
 }

@@ -1,10 +1,11 @@
 //! What of the profiles is asked for, added up.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use diytrace_pprof::{Profile, read};
 use diytrace_store::{Engine, Query, SampledFacts};
 
+use crate::growing::summed;
 use crate::{Error, MOST_BYTES};
 
 /// Profiles, and which of their types is shown.
@@ -26,11 +27,6 @@ pub struct Chosen {
     pub profiles: Vec<SampledFacts>,
     /// What the reader should know.
     pub warnings: Vec<String>,
-}
-
-/// Values that tell how much there is at a moment, not how much came to pass: those of several moments make no sum.
-pub fn is_level(name: &str) -> bool {
-    name.starts_with("inuse_") || matches!(name, "goroutine" | "goroutines" | "threadcreate" | "threads" | "resident")
 }
 
 impl Selection {
@@ -72,22 +68,8 @@ impl Selection {
                 }
             }
         };
-        let mut warnings = Vec::new();
-        if is_level(&shown) {
-            let all = asked.len();
-            let mut latest: BTreeMap<String, SampledFacts> = BTreeMap::new();
-            for facts in asked {
-                latest.insert(facts.labels.to_json(), facts); // they come by time
-            }
-            asked = latest.into_values().collect();
-            if asked.len() < all {
-                warnings.push(format!(
-                    "{shown} tells how much there is at a moment: of each series the latest profile is shown, and {} earlier \
-                     ones are left out",
-                    all - asked.len()
-                ));
-            }
-        }
+        let (asked, warning) = summed(asked, &shown);
+        let warnings = warning.into_iter().collect();
         let mut selection = Self { warnings, ..Self::default() };
         for facts in asked {
             // One that somebody has deleted since is not asked for any more.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
@@ -77,8 +77,10 @@ async fn pprof(State(alone): State<Arc<Alone>>, Query(asked): Query<HashMap<Stri
     let readings = alone.readings.clone();
     let told = async {
         let counted = tokio::task::spawn_blocking(move || readings.begin()).await?;
+        let (began, since) = (SystemTime::now(), Instant::now());
         tokio::time::sleep(Duration::from_secs(seconds)).await;
-        tokio::task::spawn_blocking(counted).await
+        let took = since.elapsed();
+        tokio::task::spawn_blocking(move || counted()?.timed(began, took)).await
     };
     match told.await {
         Ok(told) => answer::told(told),

@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Multipart, Query, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::Response;
-use diytrace_sampled::{Endpoint, Error, Origin, Scraper, arrived, folded};
+use diytrace_sampled::{Endpoint, Error, Origin, Scraper, arrived, arrived_since, folded, only_grows};
 use diytrace_store::{Labels, Put, Sampled};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
@@ -70,28 +70,82 @@ pub async fn ingest(State(service): State<Arc<Service>>, Query(asked): Query<Ing
     };
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let is_form = kind.starts_with("multipart/form-data");
-    let body = if is_form { of_form(request).await } else { Bytes::from_request(request, &()).await.map_err(|_| ()) };
-    let Ok(body) = body else { return wrong("the profile did not arrive: is it too large, or cut off?") };
+    let sent = if is_form { Sent::of_form(request).await } else { Sent::of_body(request).await };
+    let sent = match sent {
+        Ok(sent) => sent,
+        Err(sentence) => return wrong(sentence),
+    };
     match asked.format.as_deref().unwrap_or(if is_form { "pprof" } else { "folded" }) {
-        "pprof" => put(&service, move || arrived(&body, &origin)).await,
+        "pprof" => put(&service, move || sent.arrived(&origin)).await,
         "folded" | "collapsed" => {
             let unit = asked.units.unwrap_or_else(|| "samples".to_owned());
             let of = if matches!(&*unit, "bytes" | "nanoseconds") { unit.clone() } else { "count".to_owned() };
-            put(&service, move || folded(&String::from_utf8_lossy(&body), (&unit, &of), &origin)).await
+            put(&service, move || folded(&String::from_utf8_lossy(&sent.profile), (&unit, &of), &origin)).await
         }
         other => wrong(&format!("format is pprof or folded, not `{other}`")),
     }
 }
 
-/// The field `profile` of a form.
-async fn of_form(request: Request) -> Result<Bytes, ()> {
-    let mut form = Multipart::from_request(request, &()).await.map_err(|_| ())?;
-    while let Some(field) = form.next_field().await.map_err(|_| ())? {
-        if field.name() == Some("profile") {
-            return field.bytes().await.map_err(|_| ());
+/// What a client has sent.
+#[derive(Default)]
+struct Sent {
+    profile: Bytes,
+    /// The reading before, of what counts since the program's start.
+    before: Option<Bytes>,
+    /// Of each type of samples, whether it does.
+    types: Option<HashMap<String, SentType>>,
+}
+
+/// What a client says of a type of samples.
+#[derive(Deserialize)]
+struct SentType {
+    #[serde(default)]
+    cumulative: bool,
+}
+
+/// What is said of a profile that is not there as a whole.
+const CUT_OFF: &str = "the profile did not arrive: is it too large, or cut off?";
+
+impl Sent {
+    async fn of_body(request: Request) -> Result<Self, &'static str> {
+        let profile = Bytes::from_request(request, &()).await.map_err(|_| CUT_OFF)?;
+        Ok(Self { profile, ..Self::default() })
+    }
+
+    /// The fields `profile`, `prev_profile` and `sample_type_config` of a form.
+    async fn of_form(request: Request) -> Result<Self, &'static str> {
+        let mut form = Multipart::from_request(request, &()).await.map_err(|_| CUT_OFF)?;
+        let (mut sent, mut profile) = (Self::default(), None);
+        while let Some(field) = form.next_field().await.map_err(|_| CUT_OFF)? {
+            let name = field.name().unwrap_or_default().to_owned();
+            let bytes = field.bytes().await.map_err(|_| CUT_OFF)?;
+            match &*name {
+                "profile" => profile = Some(bytes),
+                "prev_profile" if !bytes.is_empty() => sent.before = Some(bytes),
+                "sample_type_config" if !bytes.is_empty() => {
+                    let types = serde_json::from_slice(&bytes);
+                    sent.types = Some(types.map_err(|_| "sample_type_config is no object of types of samples")?);
+                }
+                _ => {}
+            }
+        }
+        sent.profile = profile.ok_or("the form has no field `profile`")?;
+        Ok(sent)
+    }
+
+    fn arrived(&self, origin: &Origin) -> Result<Sampled, Error> {
+        let said = |name: &str| self.types.as_ref()?.get(name);
+        let grows = |name: &str| said(name).map_or_else(|| only_grows(name), |of| of.cumulative);
+        match &self.before {
+            Some(before) => arrived_since(&self.profile, before, grows, origin),
+            None if self.types.iter().flat_map(HashMap::values).any(|of| of.cumulative) => {
+                // It has not come while the client waited, but since its program was started.
+                let time = origin.time.map(|(_, until)| (until, until));
+                arrived(&self.profile, &Origin { time, ..origin.clone() })
+            }
+            None => arrived(&self.profile, origin),
         }
     }
-    Err(())
 }
 
 /// Service and labels of a name such as `api{env=prod}`, and the time in seconds since 1970.

@@ -38,7 +38,9 @@ pub async fn pprof(State(service): State<Arc<Service>>, Query(asked): Query<Hash
     tokio::time::sleep(until + SETTLED).await;
     drop(watcher);
     let range = [("since", moment(began + settles)), ("until", moment(began + until + SETTLED))];
-    asked::answered(&service, "export/pprof".to_owned(), asked::with(asked, range)).await
+    let (views, parameters) = (service.views.clone(), asked::with(asked, range));
+    let told = service.busy(move || views.answer("export/pprof", &parameters)?.timed(began + settles, until - settles));
+    told.await.map_or_else(|busy| busy, answer::told)
 }
 
 /// How long a profile is asked for.

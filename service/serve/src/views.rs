@@ -1,5 +1,7 @@
 //! Views of what is in the store: whoever has the command line answers them, with its JSON.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 /// Who answers views.
 pub trait Views: Send + Sync + 'static {
     /// The answer of a view, such as `report` or `export/pprof`, with parameters as the command line has them.
@@ -13,6 +15,17 @@ pub struct Answer {
     pub content_type: &'static str,
     /// Its bytes.
     pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// A pprof profile that says of which time it is: whoever adds up several, or tells rates, asks for that.
+    pub fn timed(self, began: SystemTime, took: Duration) -> Result<Self, Refusal> {
+        let began = began.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let ns = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+        let body = diytrace_pprof::with_time(&self.body, u64::MAX, ns(began), ns(took));
+        let body = body.map_err(|error| Refusal { is_missing: false, sentence: error.to_string() })?;
+        Ok(Self { body, ..self })
+    }
 }
 
 /// Why a view has no answer.

@@ -223,7 +223,7 @@ impl Compared<'_> {
             };
             warnings.push(format!("{there}: {sampling}; {} {what}s of each side or more would do", replicates.needed));
         }
-        if self.per == Per::Profile && !crate::selection::is_level(&kind.name) {
+        if self.per == Per::Profile && !crate::growing::is_level(&kind.name) {
             warnings.push(
                 "some of these profiles do not tell how long they took: values are those of a profile".to_owned(),
             );

@@ -16,7 +16,7 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
-use diytrace_sampled::is_level;
+use diytrace_sampled::is_of_a_moment;
 use diytrace_store::{Engine, Error as Store, Labels, Query, Range};
 use prost::Message;
 use serde::Serialize;
@@ -240,21 +240,22 @@ fn select_series(service: &Service, request: SelectSeriesRequest) -> Result<Sele
     let query =
         Query::parse(&select(&request.label_selector).map_err(Refused::wrong)?, range(request.start, request.end))?;
     let store = service.writer();
-    let mut found: Vec<(Labels, i64, f64)> = Vec::new();
+    let mut found: Vec<Found> = Vec::new();
     if kind == RECORDED {
         for frame in or_none(store.frames(&query))? {
             let value = if of == "calls" { frame.calls as f64 } else { frame.raw_ns as f64 };
-            found.push((frame.labels, frame.ended, value));
+            found.push(Found { labels: frame.labels, ended: frame.ended, value, is_of_a_moment: false });
         }
     } else {
         for facts in or_none(store.sampled(&query, "the store"))? {
             if let Some(total) = facts.types.iter().find(|each| each.name == of).map(|each| each.total) {
-                found.push((facts.labels, facts.ended, total as f64));
+                let is_of_a_moment = is_of_a_moment(&facts, of);
+                found.push(Found { labels: facts.labels, ended: facts.ended, value: total as f64, is_of_a_moment });
             }
         }
     }
     drop(store);
-    let steps = Steps { start: request.start, step, is_level: kind == SAMPLED && is_level(of) };
+    let steps = Steps { start: request.start, step };
     let mut series: Vec<_> = steps.sum(found, &request.group_by).into_iter().collect();
     if let Some(most) = usize::try_from(request.limit).ok().filter(|most| *most > 0) {
         series.sort_by(|(_, left), (_, right)| sum_of(right).total_cmp(&sum_of(left)));
@@ -271,8 +272,17 @@ fn select_series(service: &Service, request: SelectSeriesRequest) -> Result<Sele
 struct Steps {
     start: i64,
     step: i64,
-    /// Values tell how much there is at a moment: of each series the latest in a step counts, and no sum of several.
-    is_level: bool,
+}
+
+/// What a slice or a profile says.
+#[derive(Clone)]
+struct Found {
+    labels: Labels,
+    /// In nanoseconds since 1970.
+    ended: i64,
+    value: f64,
+    /// It tells how much there is, or has been, at a moment: of each series the latest in a step counts, and no sum of several.
+    is_of_a_moment: bool,
 }
 
 /// Sums by labels, and by the moment at which their step ends.
@@ -283,17 +293,21 @@ fn sum_of(points: &BTreeMap<i64, f64>) -> f64 {
 }
 
 impl Steps {
-    /// Adds up what ended in each step, by these labels.
-    fn sum(&self, found: Vec<(Labels, i64, f64)>, group_by: &[String]) -> Sums {
-        // Of each series, and step: when what counts there ended, and what it is.
-        let mut counting: BTreeMap<(Labels, i64), (i64, f64)> = BTreeMap::new();
-        for (labels, ended, value) in found {
+    /// Adds up what ended in each step, by these labels. Of a series that tells in a step what came to pass, what there was at a moment
+    /// counts for nothing.
+    fn sum(&self, found: Vec<Found>, group_by: &[String]) -> Sums {
+        // Of each series, and step: when what counts there ended, if that is a moment's, and what it is.
+        let mut counting: BTreeMap<(Labels, i64), (Option<i64>, f64)> = BTreeMap::new();
+        for Found { labels, ended, value, is_of_a_moment } in found {
             let steps = (ended / 1_000_000 - self.start).max(0) / self.step + 1;
-            let (latest, sum) = counting.entry((labels, self.start + steps * self.step)).or_insert((i64::MIN, 0.0));
-            match self.is_level {
-                true if ended >= *latest => (*latest, *sum) = (ended, value),
-                true => {}
-                false => *sum += value,
+            let at = (labels, self.start + steps * self.step);
+            let new = (is_of_a_moment.then_some(ended), value);
+            let known = counting.entry(at).or_insert((Some(i64::MIN), 0.0));
+            match (*known, is_of_a_moment) {
+                ((Some(latest), _), true) if ended < latest => {}
+                ((Some(_), _), _) => *known = new,
+                ((None, _), true) => {}
+                ((None, sum), false) => known.1 = sum + value,
             }
         }
         let mut sums = Sums::new();
@@ -403,18 +417,25 @@ mod tests {
             labels.set("service", "api".to_owned());
             labels
         };
-        let at = |ms: i64| ms * 1_000_000;
-        let found = vec![
-            (labels("a"), at(1010), 5.0),
-            (labels("a"), at(1020), 7.0),
-            (labels("b"), at(1030), 1.0),
-            (labels("a"), at(1150), 9.0),
-        ];
-        let group =
-            |is_level: bool, by: &str| Steps { start: 1000, step: 100, is_level }.sum(found.clone(), &[by.to_owned()]);
+        let found = |moments: &[i64]| {
+            let all = [("a", 1010, 5.0), ("a", 1020, 7.0), ("b", 1030, 1.0), ("a", 1150, 9.0)];
+            let found = all.map(|(host, ms, value)| Found {
+                labels: labels(host),
+                ended: ms * 1_000_000,
+                value,
+                is_of_a_moment: moments.contains(&ms),
+            });
+            found.to_vec()
+        };
+        let group = |moments: &[i64], by: &str| Steps { start: 1000, step: 100 }.sum(found(moments), &[by.to_owned()]);
+        let all = [1010, 1020, 1030, 1150];
         let api = vec![("service_name".to_owned(), "api".to_owned())];
-        assert_eq!(group(false, "service_name")[&api], BTreeMap::from([(1100, 13.0), (1200, 9.0)]));
-        assert_eq!(group(true, "service_name")[&api], BTreeMap::from([(1100, 8.0), (1200, 9.0)]));
-        assert_eq!(group(true, "host").len(), 2);
+        assert_eq!(group(&[], "service_name")[&api], BTreeMap::from([(1100, 13.0), (1200, 9.0)]));
+        assert_eq!(group(&all, "service_name")[&api], BTreeMap::from([(1100, 8.0), (1200, 9.0)]));
+        assert_eq!(group(&all, "host").len(), 2);
+        for one in [1010, 1020] {
+            let without = 13.0 - if one == 1010 { 5.0 } else { 7.0 };
+            assert_eq!(group(&[one], "service_name")[&api], BTreeMap::from([(1100, without), (1200, 9.0)]));
+        }
     }
 }

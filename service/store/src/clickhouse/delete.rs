@@ -29,11 +29,15 @@ pub fn delete(store: &mut ClickHouse, query: &Query) -> Result<Deleted, Error> {
 pub fn shrink(store: &mut ClickHouse, query: &Query, bytes: u64) -> Result<Deleted, Error> {
     let (_, mut rows) = series::asked(store, query)?;
     sweep(store)?;
+    let sampled = size_of(store, Some("sampled"))?;
+    if sampled > bytes {
+        return Err(Error::SampledTake { store: store.client.place.to_string(), sampled, most: bytes });
+    }
     rows.sort_by_key(|row| row.ended);
     let mut all = Deleted::default();
     let mut rest = &rows[..];
     while !rest.is_empty() {
-        let size = size_of(store)?;
+        let size = size_of(store, None)?;
         if size <= bytes {
             break;
         }
@@ -47,7 +51,7 @@ pub fn shrink(store: &mut ClickHouse, query: &Query, bytes: u64) -> Result<Delet
 }
 
 fn remove(store: &mut ClickHouse, rows: &[Row]) -> Result<Deleted, Error> {
-    let size = size_of(store)?;
+    let size = size_of(store, None)?;
     // What these replaced goes first, for nothing of it may come back.
     replaced(store)?;
     let before = sessions(store)?;
@@ -58,7 +62,7 @@ fn remove(store: &mut ClickHouse, rows: &[Row]) -> Result<Deleted, Error> {
         erase(store, "path_sum", "frame", &ids)?;
     }
     let sessions = before.saturating_sub(sessions(store)?);
-    let bytes = size.saturating_sub(size_of(store)?);
+    let bytes = size.saturating_sub(size_of(store, None)?);
     Ok(Deleted { sessions, frames: rows.len() as u64, bytes })
 }
 
@@ -143,12 +147,14 @@ fn sessions(store: &ClickHouse) -> Result<u64, Error> {
     number(store, "SELECT toUInt64(uniqExact(session)) FROM frame")
 }
 
-/// What the store takes; what ClickHouse keeps of it for some minutes more is not counted.
-fn size_of(store: &ClickHouse) -> Result<u64, Error> {
-    let query = "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = currentDatabase()";
+/// What the store takes, or a table of it; what ClickHouse keeps of it for some minutes more is not counted.
+fn size_of(store: &ClickHouse, table: Option<&str>) -> Result<u64, Error> {
+    let of_table = table.map(|table| format!(" AND table = '{}'", store.on_shard(table))).unwrap_or_default();
+    let query =
+        format!("SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = currentDatabase(){of_table}");
     let mut all = 0;
     for shard in store.shards()? {
-        let rows = shard.rows(query, &[])?;
+        let rows = shard.rows(&query, &[])?;
         all += Reader::of(&rows).u64().ok_or_else(|| store.damaged("its tables"))?;
     }
     Ok(all)

@@ -264,9 +264,20 @@ pub fn checksum(columns: [&[u8]; 3]) -> u32 {
 
 /// The number of the frame's session, of which it now is told what this frame knows.
 fn put_session(connection: &Connection, series: i64, frame: &Frame, head: &[u8]) -> rusqlite::Result<i64> {
+    let before = "SELECT series FROM session WHERE key = ?1 AND series <> ?2";
+    let before =
+        connection.prepare_cached(before)?.query_row(params![frame.session, series], |row| row.get(0)).optional()?;
     let put = "INSERT INTO session (key, series, head) VALUES (?1, ?2, ?3) \
                ON CONFLICT (key) DO UPDATE SET series = ?2, head = ?3 RETURNING id";
-    connection.prepare_cached(put)?.query_row(params![frame.session, series, head], |row| row.get(0))
+    let id = connection.prepare_cached(put)?.query_row(params![frame.session, series, head], |row| row.get(0))?;
+    before.map_or(Ok(()), |before| left(connection, before))?;
+    Ok(id)
+}
+
+/// A recording is no longer of a series, whose labels somebody has changed: one that has no others is not there any more.
+pub fn left(connection: &Connection, series: i64) -> rusqlite::Result<()> {
+    let left = "DELETE FROM series WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM session WHERE series = ?1)";
+    connection.prepare_cached(left)?.execute([series]).map(|_| ())
 }
 
 /// Writes what a dictionary has beyond so many places and paths.

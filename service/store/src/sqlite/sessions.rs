@@ -221,8 +221,13 @@ impl Session {
         if self.told.as_ref().is_some_and(|(told, had)| Arc::ptr_eq(told, &frame.told) && *had == has_costs) {
             return Ok(());
         }
+        let before = "SELECT series FROM session WHERE id = ?1";
+        let before: i64 = transaction.prepare_cached(before)?.query_row([self.id], |row| row.get(0))?;
         let tell = "UPDATE session SET series = ?2, head = ?3 WHERE id = ?1";
         transaction.prepare_cached(tell)?.execute(params![self.id, self.series, frame.head()])?;
+        if before != self.series {
+            rows::left(transaction, before)?;
+        }
         self.told = Some((frame.told.clone(), has_costs));
         Ok(())
     }
