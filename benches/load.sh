@@ -230,7 +230,7 @@ faults() {
             stop_faults
             jq -r --arg fault "$fault" --arg run "$run" --arg planted "${planted[$fault]}" '
                 (.response.functions[0]) as $first |
-                [$fault, $run, (if (.summary | contains(" bends at ")) then "yes" else "no" end)]
+                [$fault, $run, (if (.summary | contains(" bends at ") or contains(" are answered at ")) then "yes" else "no" end)]
                 + (if $first.growth.is_certain then [$first.name, ($first.growth.share * 1000 | round / 10), $first.growth.why] else ["-", "-", "-"] end)
                 + [$planted, .summary] | @tsv' "$work/said"
         done

@@ -139,6 +139,8 @@ pub struct Header {
     pub recycled: [u64; 2],
     /// Control word: until then, in ticks, no path gives way unless there is no other room: somebody copies the file.
     pub copied_until: u64,
+    /// The number of the run that it is of (`DIYTRACE_RUN`, which `diytrace record` sets); 0 for none.
+    pub run: u64,
 }
 
 /// Places for anchors: as many processes may be writing theirs at once, or have died in it.

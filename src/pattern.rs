@@ -100,18 +100,24 @@ fn without_arguments(name: &str) -> &str {
 /// A demangled C++ name without its parameter list and what follows.
 pub fn without_parameters(demangled: &str) -> &str {
     // The list opens at the last bracket on the outermost level that is not `operator()` or `(anonymous namespace)`.
+    // What is between braces is a name: `f()::{lambda(int)#1}`.
     let bytes = demangled.as_bytes();
-    let mut depth = 0usize;
+    let (mut depth, mut closed) = (0usize, bytes.len());
     let mut at = bytes.len();
     while at > 0 {
         at -= 1;
         match bytes[at] {
-            b')' => depth += 1,
+            b')' | b'}' => {
+                if depth == 0 {
+                    closed = at;
+                }
+                depth += 1;
+            }
+            b'{' => depth = depth.saturating_sub(1),
             b'(' => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
                     let head = &demangled[..at];
-                    let closed = demangled[at..].find(')').map_or(bytes.len(), |end| at + end);
                     let inside_a_name = demangled[closed..].starts_with(")::");
                     if inside_a_name || head.is_empty() || head.ends_with("operator") {
                         return demangled;
@@ -131,7 +137,11 @@ pub fn split(list: &str) -> impl Iterator<Item = &str> {
     core::iter::from_fn(move || {
         let text = rest?;
         let mut depth = 0usize;
-        let end = text.bytes().position(|c| {
+        let end = text.bytes().enumerate().position(|(at, c)| {
+            // (What these bytes are in front of, is a letter's beginning.)
+            if matches!(c, b',' | b'<' | b'>') && is_of_operator(&text[..at], c) {
+                return false;
+            }
             match c {
                 b'(' | b'<' => depth += 1,
                 b')' | b'>' => depth = depth.saturating_sub(1),
@@ -143,6 +153,18 @@ pub fn split(list: &str) -> impl Iterator<Item = &str> {
         Some(end.map_or(text, |end| &text[..end]).trim())
     })
     .filter(|pattern| !pattern.is_empty())
+}
+
+/// Whether a character is a part of an operator's name, whose keyword stands before: `operator,`, `operator<<`, `operator->`. (In `operator()`
+/// brackets are paired.)
+fn is_of_operator(before: &str, c: u8) -> bool {
+    let symbol = before.trim_end_matches(['<', '>', '-']);
+    let Some(head) = symbol.strip_suffix("operator") else { return false };
+    let is_word = !head.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let is_first = symbol.len() == before.len();
+    is_word
+        && (is_first && matches!(c, b',' | b'<' | b'>')
+            || matches!((&before[symbol.len()..], c), ("<", b'<') | (">" | "-", b'>')))
 }
 
 /// What demangled names say in words, and mangled ones do not: of lambdas, of what has no name, of ABI tags and copies.
@@ -218,6 +240,14 @@ mod tests {
             ("n::R::create[abi:cxx11]", "n::R::create[abi:cxx11](int)", true),
             ("n::R::create(int)", "n::R::create[abi:cxx11](int)", false), // one tag is not like another
             ("make", "std::string make[abi:cxx11][abi:v2]<int>(int)", true),
+            ("T<1>::call", "void T<1>::call<turn()::{lambda()#1}>(turn()::{lambda()#1})", true),
+            ("T<1>::call<*>", "void T<1>::call<turn()::{lambda()#1}>(turn()::{lambda()#1})", true),
+            ("T<1>", "void T<1>::call<turn()::{lambda()#1}>(turn()::{lambda()#1})", false),
+            ("turn()::{lambda()#3}::operator()", "turn()::{lambda()#3}::operator()() const", true),
+            ("turn(int)::{lambda(int)#1}::operator()", "turn(int)::{lambda(int)#1}::operator()<int>(int)", true),
+            ("turn()::{lambda()#1}", "turn()::{lambda()#1}", true),
+            ("turn", "turn()::{lambda()#1}", false),
+            ("S::operator,", "S::operator,(S const&)", true),
             ("R::operator[]", "R::operator[](int)", true),
             ("R::operator", "R::operator[](int)", false),
         ] {
@@ -232,6 +262,22 @@ mod tests {
             assert_eq!(list.next(), Some(expected));
         }
         assert_eq!(list.next(), None);
+        let mut operators = split(
+            "S::operator,,operator,(S const&, int),S::operator<<,S::operator->,operator<,co_operator,S::operator()",
+        );
+        for expected in [
+            "S::operator,",
+            "operator,(S const&, int)",
+            "S::operator<<",
+            "S::operator->",
+            "operator<",
+            "co_operator",
+            "S::operator()",
+        ] {
+            assert_eq!(operators.next(), Some(expected));
+        }
+        assert!(split("ä<é,ü>,ö").eq(["ä<é,ü>", "ö"]));
+        assert!(split("f<operator, g>,h").eq(["f<operator, g>", "h"]));
     }
 
     #[test]

@@ -50,9 +50,14 @@ fn every_view_tells_what_it_tells_of_a_file_and_of_the_recordings() {
             assert!(of_store == answer(&format!("{view} --store s.db {select}")), "{name}: {view}, not as of SQLite");
         }
     }
-    for line in
-        ["report --by service --format json", "series --format csv", "diff service=forks service=names --format json"]
-    {
+    for line in [
+        "report --by service --format json",
+        "report --format json --select service=forks|names",
+        "report --format json --select service=!forks|names",
+        "report --format json --select service=\"forks\"",
+        "series --format csv",
+        "diff service=forks service=names --format json",
+    ] {
         let of = |store: &str| {
             let told = text(&answer(&format!("{line} --store {store}")).1).replace(&story.store(), "s.db");
             // What it takes is another matter.

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Build, Recorded, copy_program, diytrace, each_build, fixture, run_to_end};
+use serde_json::Value;
 
 #[test]
 fn are_demangled() {
@@ -110,6 +111,43 @@ fn overloads_have_what_differs_and_templates_too() {
         "Holder‹…›::put(std::pair‹…› const&, …)",
     ] {
         assert!(has(name), "{name}\n{text}");
+    }
+}
+
+#[test]
+fn what_a_function_is_shown_as_in_short_means_it() {
+    for source in ["names.cc", "long-names.cc", "local-names.cc"] {
+        let recorded = fixture(source, Build::GCC_O0).record().run();
+        let functions = |command: &[&str]| -> Vec<(String, u64)> {
+            let mut told = diytrace(recorded.folder());
+            let output = run_to_end(told.args(command).args(["--format", "json"]).arg(recorded.out()));
+            assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+            let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let functions = document["reports"][0]["functions"].as_array().unwrap().iter();
+            functions.map(|row| (row["name"].as_str().unwrap().to_owned(), row["calls"].as_u64().unwrap())).collect()
+        };
+        let all = functions(&["report", "--names", "short"]);
+        assert!(all.len() > 5, "{all:?}");
+        for (name, calls) in all.iter().filter(|(name, _)| name.contains(['{', '‹'])) {
+            let found = functions(&["report", "--function", name]);
+            assert_eq!(found.iter().map(|(_, calls)| calls).sum::<u64>(), *calls, "{name}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_root_may_have_local_types_of_another_function_in_its_name() {
+    let local = fixture("local-names.cc", Build::GCC_O0);
+    for (root, whole, calls) in [
+        ("Table<1>::each", "void Table<1>::each<turn(int)::{lambda(int)#1}>(turn(int)::{lambda(int)#1})", 1),
+        ("turn(int)::{lambda(int)#1}::operator()", "turn(int)::{lambda(int)#1}::operator()(int) const", 4),
+        ("turn(int)::Local::mark", "turn(int)::Local::mark()", 1),
+        ("Table<1>::operator,", "Table<1>::operator,(Table<1> const&)", 2),
+        ("turn", "turn(int)", 1),
+    ] {
+        let report = local.record().roots(root).run().report();
+        assert_eq!(report.function(whole).calls, calls, "{root}: {:#?}", report.counts());
+        assert!(report.functions.iter().all(|function| function.name != "main"), "{root}: {:#?}", report.counts());
     }
 }
 

@@ -245,6 +245,26 @@ fn a_profile_is_announced() {
     assert!(many.ends_with("see it with: diytrace report 'two of them'\n"), "{many}");
 }
 
+/// Whoever records into the same folder at the same time was taken for this run: so its profiles had another's label.
+#[test]
+fn what_others_record_in_the_folder_is_not_of_the_run() {
+    let here = folder();
+    for name in ["program", "other"] {
+        compile(&here.path().join(name), PROGRAM, INSTRUMENTED);
+    }
+    let recorder = tool("diytrace").display().to_string();
+    let inner = format!("mkfifo out/pipe-1-1.diyt; ./program; '{recorder}' record --out out --label second ./other");
+    let said = stderr(&record(&here, &["--out", "out", "--label", "first", "sh", "-c", &inner]));
+    assert!(said.contains(": 1 file, other-") && said.contains(": 1 file, program-"), "{said}");
+    fs::remove_file(here.path().join("out/pipe-1-1.diyt")).unwrap();
+    for (label, program) in [("first", "program"), ("second", "other")] {
+        let report = diytrace(&here).args(["report", "--run", label, "--format", "json", "out"]).output().unwrap();
+        let document: serde_json::Value = serde_json::from_slice(&report.stdout).unwrap();
+        let exe = document["reports"][0]["process"]["exe"].as_str().unwrap();
+        assert!(exe.ends_with(program), "{label}: {exe}");
+    }
+}
+
 // Why there is none.
 
 #[test]

@@ -108,6 +108,7 @@ unsafe fn fill_header(family: &Family, extent: usize, first: Anchor, started_uni
     header.ppid = sys::getppid();
     header.keep = family.settings.keep;
     header.depth = family.settings.depth;
+    header.run = family.settings.run;
     header.roots = profile::pattern::split(family.settings.root).count() as u32;
     header.timing = family.settings.timing;
     header.boot_id = boot_id();

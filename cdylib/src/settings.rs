@@ -26,10 +26,12 @@ pub struct Settings {
     pub timing: u32,
     /// `DIYTRACE_WINDOWS`: calls of a thread before the first window of what timing costs; 0 = none.
     pub windows: u64,
+    /// `DIYTRACE_RUN`: the number by which `diytrace record` knows its profiles; 0 = none.
+    pub run: u64,
     /// `DIYTRACE_WAITS`: whether it is looked at when threads are off the processor.
     pub waits: bool,
     /// Variables that could not be used.
-    pub bad: [Option<Bad>; 10],
+    pub bad: [Option<Bad>; 11],
 }
 
 /// A variable that could not be used.
@@ -69,8 +71,9 @@ impl Settings {
         clock: 0,
         timing: timing::ALL,
         windows: 1 << 17,
+        run: 0,
         waits: true,
-        bad: [None; 10],
+        bad: [None; 11],
     };
 
     /// Reads the block of variables that the kernel laid out for the program.
@@ -144,6 +147,10 @@ impl Settings {
             b"WINDOWS" => match number(value) {
                 Some(windows @ 0..=0xffff_ffff) => self.windows = windows,
                 _ => return bad("DIYTRACE_WINDOWS", "a number"),
+            },
+            b"RUN" => match number(value) {
+                Some(run) => self.run = run,
+                None => return bad("DIYTRACE_RUN", "a number: `diytrace record` sets it"),
             },
             b"WAITS" => match value {
                 b"0" => self.waits = false,

@@ -1,14 +1,10 @@
 //! A command that was killed: when that was, for whoever reads its profile.
 
-use std::fs::File;
-use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 
-use diytrace_format::{BLOCKS_START, Header, reader};
-
 use super::child::Ended;
-use super::folder::Folder;
+use super::folder::{Folder, header};
 use diytrace_profile::load::ending::Ending;
 
 /// Bytes of a process's name that the kernel keeps.
@@ -20,7 +16,8 @@ pub fn note(folder: &Folder, ended: &Ended) {
         return;
     }
     let new = folder.new_profiles().into_iter().map(|name| folder.path.join(name));
-    let of_process = new.filter_map(|path| Some((path.clone(), begun_by(&path, ended.pid)?)));
+    let of_process =
+        new.filter_map(|path| Some((path.clone(), header(&path).filter(|header| header.pid == ended.pid)?)));
     // A process that executes another program makes a profile for each; the last was its own in the end.
     let Some((path, header)) = of_process.max_by_key(|(_, header)| header.started_unix_ns) else { return };
     if has_name(&path, &ended.name) {
@@ -28,14 +25,6 @@ pub fn note(folder: &Folder, ended: &Ended) {
         // Without it, what was open is known to have lasted until the last sign of life.
         let _ = Ending { pid, started_unix_ns, monotonic_ns: ended.monotonic_ns }.write(&path);
     }
-}
-
-/// The header of a profile, if that process has begun it.
-fn begun_by(path: &Path, pid: u32) -> Option<Header> {
-    let mut bytes = Vec::new();
-    File::open(path).ok()?.take(BLOCKS_START as u64).read_to_end(&mut bytes).ok()?;
-    let header = *reader::File::open(&bytes).ok()?.header();
-    (header.pid == pid).then_some(header)
 }
 
 /// Whether a process with this name is likely to run the program that a profile is named after, and no other which it has

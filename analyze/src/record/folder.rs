@@ -1,10 +1,15 @@
 //! The folder for profiles, before and after the command.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{self, Path, PathBuf};
 use std::process;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use diytrace_format::{BLOCKS_START, Header, reader};
 
 use super::Error;
 use diytrace_profile::run::note::Note;
@@ -17,8 +22,10 @@ pub struct Folder {
     pub given: PathBuf,
     /// For the command, which may work elsewhere.
     pub path: PathBuf,
+    /// The number of the run, by which its profiles are known: others may record there at the same time.
+    pub run: u64,
     made: bool,
-    before: BTreeSet<String>,
+    had_profiles: bool,
 }
 
 impl Folder {
@@ -28,21 +35,23 @@ impl Folder {
         let path = path::absolute(given).map_err(failed)?;
         let made = !path.is_dir();
         fs::create_dir_all(&path).map_err(failed)?;
-        let before = profiles(&path);
-        Ok(Self { given: given.to_owned(), path, made, before })
+        let had_profiles = !profiles(&path).is_empty();
+        let run = RandomState::new().hash_one(process::id()) | 1;
+        Ok(Self { given: given.to_owned(), path, run, made, had_profiles })
     }
 
     /// Whether there were profiles in it already, which a report on the folder would show, too.
     pub fn had_profiles(&self) -> bool {
-        !self.before.is_empty()
+        self.had_profiles
     }
 
-    /// Names of the profiles that have come since.
+    /// Names of the profiles of this run: those of the command, and of all that it has started.
     pub fn new_profiles(&self) -> Vec<String> {
-        profiles(&self.path).difference(&self.before).cloned().collect()
+        let is_ours = |name: &String| header(&self.path.join(name)).is_some_and(|header| header.run == self.run);
+        profiles(&self.path).into_iter().filter(is_ours).collect()
     }
 
-    /// Notes beside the profiles that have come since that they are of one run, and what that is called.
+    /// Notes beside the profiles of this run that they are of one, and what that is called.
     pub fn note_run(&self, label: Option<&str>) {
         let new = self.new_profiles();
         if label.is_none() && new.len() < 2 {
@@ -55,7 +64,7 @@ impl Folder {
         }
     }
 
-    /// Saves the names of what the profiles that have come since met: their programs may be rebuilt before anybody reads them.
+    /// Saves the names of what the profiles of this run met: their programs may be rebuilt before anybody reads them.
     pub fn save_names(&self) {
         let new: Vec<PathBuf> = self.new_profiles().iter().map(|name| self.path.join(name)).collect();
         saving::save(new.iter().map(PathBuf::as_path));
@@ -67,6 +76,18 @@ impl Folder {
             let _ = fs::remove_dir(&self.path); // fails if anything is in it, as it should
         }
     }
+}
+
+/// The header of a profile; of a file that is none, such as a pipe, nothing.
+pub fn header(path: &Path) -> Option<Header> {
+    // A pipe that nobody writes into is not waited for.
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(BLOCKS_START as u64).read_to_end(&mut bytes).ok()?;
+    Some(*reader::File::open(&bytes).ok()?.header())
 }
 
 fn profiles(folder: &Path) -> BTreeSet<String> {

@@ -26,6 +26,7 @@ pub fn all(options: &Options, library: &Path, folder: &Folder) -> Vec<(&'static 
     let settings = [
         ("LD_PRELOAD", Some(preload(library, env::var_os("LD_PRELOAD")))),
         ("DIYTRACE_OUT", Some(folder.path.clone().into_os_string())),
+        ("DIYTRACE_RUN", Some(OsString::from(folder.run.to_string()))),
         ("DIYTRACE_ROOT", list(&options.roots)),
         ("DIYTRACE_EXCLUDE", list(&options.excludes)),
         ("DIYTRACE_DEPTH", number(options.depth.map(u64::from))),

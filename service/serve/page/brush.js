@@ -1,6 +1,6 @@
 // When a selection ran, as bars over time; what is drawn over becomes its range of time.
 
-import { view } from "./ask.js";
+import { view, WantsToken } from "./ask.js";
 import { bars } from "./chart.js";
 import { clock, go, moment, pattern, selection, shownTime } from "./place.js";
 import { count, element, share, time } from "./text.js";
@@ -32,15 +32,23 @@ const MEASURES = {
  */
 export async function timeline(words, report) {
   const hottest = [...report.functions].sort((a, b) => b.self_ns - a.self_ns).slice(0, MOST_FUNCTIONS);
+  const named = (/** @type {import("./types.d.ts").ListedFunction[]} */ rows) => [...new Set(rows.map(({ name }) => pattern(name)))];
   const range = words.since || words.until ? element("button", { type: "button", onclick: () => go("/explore", { ...words, since: "", until: "" }) }, "All time") : null;
   const heading = element("h2", {}, "When");
-  const course = hottest.length ? await view("history", { ...selection(words), over: "time", function: [...new Set(hottest.map(({ name }) => pattern(name)))] }) : null;
+  let told = hottest;
+  const ask = async () => (told.length ? view("history", { ...selection(words), over: "time", function: named(told) }) : null);
+  const course = await ask().catch((error) => {
+    if (error instanceof WantsToken) throw error;
+    // Names in short may tell others apart in a part of the time: those that are whole are there.
+    told = hottest.filter(({ name }) => !/[‹{]|\(anonymous\)/.test(name));
+    return ask();
+  });
   const slices = course && !("per" in course) ? inSlices(course) : null; // of recordings, as their report is
   if (!slices || slices.all.length < 2) return range ? [heading, element("p", { class: "tabs" }, "One slice of time: it cannot be cut further. ", range)] : [];
   const measure = MEASURES[words.bars ?? ""] ?? MEASURES[""];
   const tabs = Object.entries(MEASURES).map(([name, { title }]) => element("button", { type: "button", "aria-pressed": String(MEASURES[name] === measure), onclick: () => go("/explore", { ...words, bars: name }) }, title));
-  const part = share(hottest.reduce((sum, row) => sum + row.self_ns, 0), report.all_self_ns);
-  const of = hottest.length < report.functions.length + report.unlisted ? ` Of the ${hottest.length === 1 ? "function" : `${count(hottest.length)} functions`} with the most self time: ${part} of all.` : "";
+  const part = share(told.reduce((sum, row) => sum + row.self_ns, 0), report.all_self_ns);
+  const of = told.length < report.functions.length + report.unlisted ? ` Of the ${told.length === 1 ? "function" : `${count(told.length)} functions`} with the most self time: ${part} of all.` : "";
   const parts = [heading, element("p", { class: "tabs" }, ...tabs.flatMap((tab) => [tab, " "]), range), brush(slices, measure, (since, until) => go("/explore", { ...words, since: moment(since), until: moment(until) }))];
   return of ? [...parts, element("p", { class: "soft" }, of.trim())] : parts;
 }

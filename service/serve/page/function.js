@@ -54,7 +54,7 @@ function whenItRan({ name, module, points }, document, words) {
   const title = `How long its calls took${functions.length > 1 ? `: ${name} of ${module}` : ""}`;
   const sliceNs = slice_ns ?? 1;
   const onRange = (/** @type {number} */ from, /** @type {number} */ to) => go("/explore", { ...words, since: moment(from), until: moment(to) });
-  const rate = points.map((point) => /** @type {[number, number]} */ ([point.started_unix_ns / 1e9, (point.calls * 1e9) / sliceNs]));
+  const rate = points.map((point) => /** @type {[number, number]} */ ([point.started_unix_ns / 1e9, (point.calls_per_run * 1e9) / sliceNs]));
   return [
     element("h3", {}, title), ...warnings.map((warning) => element("p", { class: "soft" }, warning)), heatmap(points, sliceNs, onRange),
     element("h3", {}, "Calls a second"),

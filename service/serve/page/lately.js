@@ -2,7 +2,7 @@
 
 import { view } from "./ask.js";
 import { listed } from "./listed.js";
-import { pattern } from "./place.js";
+import { exactly, pattern } from "./place.js";
 
 /** How long that is, as the service takes it. */
 const LATELY = "5m";
@@ -42,7 +42,7 @@ export async function look() {
 async function factsOf({ label, all_self_cpu_ns: cpu, all_self_wait_ns: wait, functions }) {
   const root = functions.find(({ p99_ns }) => p99_ns !== null);
   const service = (label ?? "").replace("service=", "");
-  const history = root ? await view("history", { select: `service=${service}`, since: LATELY, over: "time", slices: SLICES, function: pattern(root.name) }).catch(() => null) : null;
+  const history = root ? await view("history", { select: `service=${exactly(service)}`, since: LATELY, over: "time", slices: SLICES, function: pattern(root.name) }).catch(() => null) : null;
   const points = history && !("per" in history) ? (history.functions[0]?.points ?? []) : [];
   return [service, { cpu, wait, root: root?.name ?? "", p99: root?.p99_ns ?? null, course: points.map((point) => point.p99_ns ?? 0) }];
 }

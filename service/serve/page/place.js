@@ -41,10 +41,10 @@ export function address(path, words = {}) {
  * @param {string} name
  */
 export function pattern(name) {
-  const whole = [["‹…›", "<*>"], ["{lambda#", "{lambda(*)#"], ["(anonymous)", "(anonymous namespace)"], ["std::string", "std::*string*"]];
+  if (name.includes("{lambda#")) return name; // parameters of what it is in are left out, and which there are is not known here
+  const whole = [["‹…›", "<*>"], ["(anonymous)", "(anonymous namespace)"], ["std::string", "std::*string*"]];
   const longer = whole.reduce((text, [short, long]) => text.replaceAll(short, long), name);
-  const found = longer.replace(/(?<!operator)>(?=>)/g, ">*"); // names have `> >` there
-  return name.includes("{lambda#") ? `${found}*` : found; // its parameters stand behind those of the lambda
+  return longer.replace(/(?<!operator)>(?=>)/g, ">*"); // names have `> >` there
 }
 
 /**
@@ -53,11 +53,20 @@ export function pattern(name) {
  */
 export const selection = ({ select, since, until }) => ({ select, since, until });
 
+/** Labels of a selection: commas in quotes are a part of a value. */
+const LABELS = /(?:[^",]|"(?:\\.|[^"\\])*"|")+/g;
+
+/**
+ * A pattern that means this value of a label and no other.
+ * @param {string} value
+ */
+export const exactly = (value) => (/[,*?|"\\]|^!|^\s|\s$/.test(value) ? `"${value.replace(/["\\]/g, "\\$&")}"` : value);
+
 /**
  * What of a selection has this value of a label, as labels.
  * @param {string | undefined} select @param {string} label @param {string} value
  */
-export const within = (select, label, value) => [...(select ?? "").split(",").filter((one) => one && !one.startsWith(`${label}=`)), `${label}=${value}`].join(",");
+export const within = (select, label, value) => [...((select ?? "").match(LABELS) ?? []).filter((one) => !one.trim().startsWith(`${label}=`)), `${label}=${exactly(value)}`].join(",");
 
 /**
  * The same on a command line: a command, options beyond the selection, and what comes last.

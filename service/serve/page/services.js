@@ -4,7 +4,7 @@ import { view } from "./ask.js";
 import { bars } from "./chart.js";
 import { isOld, lately, look } from "./lately.js";
 import { rate } from "./live.js";
-import { address } from "./place.js";
+import { address, exactly } from "./place.js";
 import { table } from "./table.js";
 import { count, element, time } from "./text.js";
 
@@ -15,7 +15,7 @@ export async function services() {
   const draw = () => [table("services", columns, services, [3, true])];
   /** @type {import("./types.d.ts").Column<ReturnType<typeof byService>[number]>[]} */
   const columns = [
-    { title: "service", of: (row) => row.name, write: (name) => element("a", { href: address("/explore", { select: `service=${name}` }) }, name), isName: true },
+    { title: "service", of: (row) => row.name, write: (name) => element("a", { href: address("/explore", { select: `service=${exactly(name)}` }) }, name), isName: true },
     { title: "calls/s", of: (row) => rate(row.name).now, write: (now) => (now ? count(Math.round(now)) : "") },
     { title: "last minute", of: (row) => row.last, write: (_, row) => bars(rate(row.name).slices, `calls in each second of the last minute: ${row.name}`, "spark") },
     { title: "calls", of: (row) => row.calls, write: count },

@@ -5,7 +5,7 @@ use axum::http::{StatusCode, header};
 use axum::response::Response;
 use diytrace_store::Error;
 
-use crate::views::{Answer, Refusal};
+use crate::views::{Answer, Refusal, Why};
 
 /// Most bytes of what others say of a request.
 const MOST_SAID: usize = 64 << 10;
@@ -41,8 +41,13 @@ pub fn status_of(error: &Error) -> StatusCode {
 pub fn told(told: Result<Answer, Refusal>) -> Response {
     match told {
         Ok(Answer { content_type, body }) => of(StatusCode::OK, content_type, body),
-        Err(Refusal { is_missing, sentence }) => {
-            error(if is_missing { StatusCode::NOT_FOUND } else { StatusCode::BAD_REQUEST }, &sentence)
+        Err(Refusal { why, sentence }) => {
+            let status = match why {
+                Why::Wrong => StatusCode::BAD_REQUEST,
+                Why::Missing => StatusCode::NOT_FOUND,
+                Why::Away => StatusCode::SERVICE_UNAVAILABLE,
+            };
+            error(status, &sentence)
         }
     }
 }

@@ -50,4 +50,4 @@ pub use retention::Retention;
 pub use service::{Options, run};
 pub use tls::Tls;
 pub use tokens::Tokens;
-pub use views::{Answer, Refusal, Views};
+pub use views::{Answer, Refusal, Views, Why};

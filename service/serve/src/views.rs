@@ -23,16 +23,27 @@ impl Answer {
         let began = began.duration_since(UNIX_EPOCH).unwrap_or_default();
         let ns = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
         let body = diytrace_pprof::with_time(&self.body, u64::MAX, ns(began), ns(took));
-        let body = body.map_err(|error| Refusal { is_missing: false, sentence: error.to_string() })?;
+        let body = body.map_err(|error| Refusal { why: Why::Wrong, sentence: error.to_string() })?;
         Ok(Self { body, ..self })
     }
+}
+
+/// Kinds of reasons why a view has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It asks what cannot be.
+    Wrong,
+    /// It asks for what there is not.
+    Missing,
+    /// Who knows is away, and may come back: a database.
+    Away,
 }
 
 /// Why a view has no answer.
 #[derive(Debug)]
 pub struct Refusal {
-    /// Whether it asks for what there is not; else it asks what cannot be.
-    pub is_missing: bool,
+    /// Of which kind that is.
+    pub why: Why,
     /// One sentence.
     pub sentence: String,
 }

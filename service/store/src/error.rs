@@ -285,6 +285,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the store cannot be reached now, and may be again.
+    pub fn is_away(&self) -> bool {
+        matches!(self, Self::Away { .. } | Self::ShardAway { .. } | Self::Gone { .. })
+    }
+
     /// Whether what is asked for could be there, but is not.
     pub fn is_missing(&self) -> bool {
         matches!(

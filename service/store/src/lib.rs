@@ -61,7 +61,7 @@ pub use label::Labels;
 pub use moment::Range;
 pub use open::open;
 pub use over::{Apart, Over, Part, over, sampled_over};
-pub use query::Query;
+pub use query::{Query, exactly};
 pub use recording::{Labelled, Pushed, Sink, frame, host_name, push, session};
 pub use replicate::{Replicate, replicates};
 pub use sampled::{Sampled, SampledFacts, TypeTotal, beyond_bytes};

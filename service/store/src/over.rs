@@ -24,7 +24,7 @@ pub enum Over {
 }
 
 /// A part of a selection.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// The label's value; empty if it is a slice of time.
     pub value: String,
@@ -32,12 +32,15 @@ pub struct Part {
     pub started: i64,
     /// When it ended.
     pub ended: i64,
+    /// Of a slice of time: how much time of all frames lies in it, as a part of the time of those that end in it and are told there.
+    /// Frames of ten seconds end in a slice of sixteen once or twice.
+    pub inside: f64,
     /// What is asked for it.
     pub query: Query,
 }
 
 /// A selection, taken apart.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Apart {
     /// By time; of a label, its values by when they came first.
     pub parts: Vec<Part>,
@@ -99,6 +102,7 @@ fn by_label(frames: Vec<FrameFacts>, query: &Query, name: &str) -> Result<Vec<Pa
             value: labels.get(name).unwrap_or_default().to_owned(),
             started,
             ended,
+            inside: 1.0,
             query: Query { session: Some(session), ..query.clone() },
         });
         part.started = part.started.min(started);
@@ -124,13 +128,29 @@ fn by_time(frames: &[FrameFacts], query: &Query, most: usize) -> (Vec<Part>, i64
     while slice < i64::MAX / 2 && (slice < span || is_too_many(slice)) {
         slice *= 2;
     }
+    // Of each slice: the time of frames that lies in it, and that of those that end in it.
+    let mut times: BTreeMap<i64, [f64; 2]> = BTreeMap::new();
+    for frame in frames {
+        let last = number(frame.ended, slice);
+        let first = last.saturating_sub(most as i64).max(frame.started.div_euclid(slice)).min(last);
+        for at in first..=last {
+            let (from, to) = (at.saturating_mul(slice), at.saturating_add(1).saturating_mul(slice));
+            times.entry(at).or_default()[0] += (frame.ended.min(to) - frame.started.max(from)).max(0) as f64;
+        }
+        times.entry(last).or_default()[1] += (frame.ended - frame.started).max(0) as f64;
+    }
+    let inside = |number: i64| match times.get(&number) {
+        Some([lie, end]) if *lie > 0.0 && *end > 0.0 => lie / end,
+        _ => 1.0,
+    };
     let mut parts: BTreeMap<i64, Part> = BTreeMap::new();
     for frame in frames {
         let number = number(frame.ended, slice);
         let (started, ended) = (number.saturating_mul(slice), number.saturating_add(1).saturating_mul(slice));
         parts.entry(number).or_insert_with(|| {
             let range = Range { since: started.max(query.range.since), until: ended.min(query.range.until) };
-            Part { value: String::new(), started, ended, query: Query { range, ..query.clone() } }
+            let query = Query { range, ..query.clone() };
+            Part { value: String::new(), started, ended, inside: inside(number), query }
         });
     }
     (parts.into_values().collect(), slice)
@@ -185,6 +205,24 @@ mod tests {
         assert_eq!((slice, parts.len()), (128 * second, 1));
         let all: i64 = parts.iter().map(|part| part.query.range.until - part.query.range.since).sum();
         assert_eq!(all, 128 * second, "each frame ends in one slice");
+    }
+
+    /// Of a program that called as often all the time, rates went up and down by a half: frames ended in slices once or twice.
+    #[test]
+    fn what_came_at_once_is_of_all_slices_that_it_lies_in() {
+        let second = 1_000_000_000;
+        let frames: Vec<_> =
+            (0..60).map(|at| frame("a", "x", (at * 10 + 3) * second, (at * 10 + 13) * second)).collect();
+        let (parts, slice) = by_time(&frames, &Query::default(), 100);
+        assert_eq!(slice, 16 * second);
+        let ended =
+            |part: &Part| frames.iter().filter(|one| one.ended > part.started && one.ended <= part.ended).count();
+        for part in &parts[1..parts.len() - 1] {
+            let seconds = ended(part) as f64 * 10.0 * part.inside;
+            assert!((seconds - 16.0).abs() < 1e-9, "{seconds} s of 16 in {part:?}");
+        }
+        let short = [frame("a", "x", 20 * second, 21 * second), frame("b", "x", 22 * second, 22 * second)];
+        assert!(by_time(&short, &Query::default(), 100).0.iter().all(|part| part.inside == 1.0));
     }
 
     #[test]

@@ -23,9 +23,9 @@ pub struct Query {
 }
 
 impl Query {
-    /// From `k=v,k2=a*|b,k3=!c`.
+    /// From `k=v,k2=a*|b,k3=!c,k4="a very value, whatever is in it"`.
     pub fn parse(select: &str, range: Range) -> Result<Self, Error> {
-        let labels = select.split(',').map(str::trim).filter(|one| !one.is_empty()).map(Labels::parse);
+        let labels = pieces(select).into_iter().map(str::trim).filter(|one| !one.is_empty()).map(Labels::parse);
         Ok(Self { labels: labels.collect::<Result<_, _>>()?, range, session: None })
     }
 
@@ -35,6 +35,45 @@ impl Query {
     }
 }
 
+/// The parts of a selection: what is in between commas that no quotes are around.
+fn pieces(select: &str) -> Vec<&str> {
+    let (mut pieces, mut start, mut in_quotes, mut before) = (Vec::new(), 0, false, ' ');
+    for (at, letter) in select.char_indices() {
+        match letter {
+            '"' if in_quotes => in_quotes = before == '\\',
+            '"' => in_quotes = matches!(before, '=' | '!'),
+            ',' if !in_quotes => {
+                pieces.push(&select[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+        before = if before == '\\' && letter == '\\' { ' ' } else { letter };
+    }
+    pieces.push(&select[start..]);
+    pieces
+}
+
+/// The value that a pattern in quotes means, which is no pattern then: `\"` stands for a quote in it, and `\\` for a backslash.
+pub(crate) fn literal(pattern: &str) -> Option<String> {
+    let quoted = pattern.strip_prefix('"')?.strip_suffix('"')?;
+    let (mut value, mut letters) = (String::with_capacity(quoted.len()), quoted.chars());
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => return None,
+            '\\' => value.push(letters.next()?),
+            _ => value.push(letter),
+        }
+    }
+    Some(value)
+}
+
+/// A pattern that means this value and no other.
+pub fn exactly(value: &str) -> String {
+    let is_plain = !value.contains([',', '*', '?', '|', '"', '\\']) && !value.starts_with('!') && value.trim() == value;
+    if is_plain { value.to_owned() } else { format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"")) }
+}
+
 /// Whether patterns select a series: the value of each label is meant.
 pub(crate) fn select(patterns: &[(String, String)], labels: &Labels) -> bool {
     patterns.iter().all(|(name, pattern)| means(pattern, labels.get(name)))
@@ -42,12 +81,12 @@ pub(crate) fn select(patterns: &[(String, String)], labels: &Labels) -> bool {
 
 /// Whether a pattern means the value of a label, or that there is none: with `*` and `?`, `a|b` for either, `!a|b` for neither.
 fn means(pattern: &str, value: Option<&str>) -> bool {
-    let is_any = |patterns: &str, value| patterns.split('|').any(|one| glob(one, value));
-    match (pattern.strip_prefix('!'), value) {
-        (_, Some(value)) if value == pattern => true,
-        (Some(others), value) => value.is_none_or(|value| !is_any(others, value)),
-        (None, value) => value.is_some_and(|value| is_any(pattern, value)),
-    }
+    let (is_not, meant) = pattern.strip_prefix('!').map_or((false, pattern), |meant| (true, meant));
+    let is_meant = |value: &str| match literal(meant) {
+        Some(literal) => value == literal,
+        None => meant.split('|').any(|one| glob(one, value)),
+    };
+    value == Some(pattern) || value.is_some_and(is_meant) != is_not
 }
 
 impl Query {
@@ -119,6 +158,16 @@ mod tests {
         assert!(
             !selects("service=a|b") && !selects("service=!p?") && !selects("service=!a|pg") && !selects("host=a|b")
         );
+        for value in ["a,b", " a ", "!a", "a|b", "*", "a\"b\\", "\"", "\\", "a=b", "plain", "\"x\""] {
+            labels.set("service", value.to_owned());
+            let selects = |of: &str| {
+                let text = format!("build=ab12,service={},build=a*", exactly(of));
+                Query::parse(&text, Range::default()).unwrap().selects(&labels)
+            };
+            let all_but = format!("service=!{}", exactly(value));
+            let all_but = Query::parse(&all_but, Range::default()).unwrap().selects(&labels);
+            assert!(selects(value) && !selects("zz") && !selects("a") && !all_but, "{value}: {}", exactly(value));
+        }
         labels.set("service", "!a|b".to_owned());
         assert!(Query::parse("service=!a|b", Range::default()).unwrap().selects(&labels), "its very name");
     }

@@ -194,7 +194,7 @@ impl Looked<'_> {
     }
 }
 
-fn of(measure: Measure) -> fn(Option<&Measured>) -> Option<f64> {
+fn of(measure: Measure) -> fn(&Part, Option<&Measured>) -> Option<f64> {
     match measure {
         Measure::SelfPerCallNs => of_a_call,
         Measure::CallsPerRun => of_a_run,

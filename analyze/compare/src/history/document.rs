@@ -72,7 +72,8 @@ pub struct Point {
     /// Exclusive time of a call: the median of the recordings'. Null where there is no call.
     #[serde(serialize_with = "optional_nanoseconds")]
     pub self_per_call_ns: Option<f64>,
-    /// Calls of a recording: the median.
+    /// Calls of a recording: the median. Of time: calls that were made in the slice, where those that came with others, at once, are spread
+    /// evenly over the time of those; `calls` are those that came in it, to the last.
     pub calls_per_run: f64,
     /// Median time of a call.
     #[serde(serialize_with = "optional_nanoseconds")]

@@ -11,4 +11,7 @@ pub struct Part {
     pub started: i64,
     /// When it ended.
     pub ended: i64,
+    /// What part of the time in which its calls were made lies in it, as far as that is told: 1 but for slices of time that are not much
+    /// longer than what came at once.
+    pub inside: f64,
 }

@@ -37,7 +37,7 @@ pub fn points(parts: &[Part], numbers: &[usize], values: &Values, with_histogram
             let percentiles = histogram.percentiles([0.5, 0.9, 0.99]).map(|all| all.map(Time::ns));
             let per_call: Vec<f64> = called.iter().filter_map(|measured| self_per_call(measured)).collect();
             let calls: Vec<f64> =
-                of_point().map(|at| values[at].as_ref().map_or(0.0, |measured| measured.calls as f64)).collect();
+                of_point().map(|at| of_a_run(&parts[at], values[at].as_ref()).unwrap_or_default()).collect();
             let sum = |of: fn(&Measured) -> f64| called.iter().map(|measured| of(measured)).sum();
             Point {
                 value: of_point().next().map(|at| parts[at].value.clone()).unwrap_or_default(),
@@ -70,34 +70,38 @@ pub fn samples(
     parts: &[Part],
     numbers: &[usize],
     values: &Values,
-    value: impl Fn(Option<&Measured>) -> Option<f64>,
+    value: impl Fn(&Part, Option<&Measured>) -> Option<f64>,
 ) -> (Vec<Sample>, Vec<usize>) {
     let all = values.iter().enumerate().filter_map(|(at, measured)| {
         let Part { started, ended, .. } = parts[at];
-        Some((Sample { value: value(measured.as_ref())?, point: numbers[at], started, ended }, at))
+        Some((Sample { value: value(&parts[at], measured.as_ref())?, point: numbers[at], started, ended }, at))
     });
     all.unzip()
 }
 
 /// The exclusive time of a call.
-pub fn of_a_call(measured: Option<&Measured>) -> Option<f64> {
+pub fn of_a_call(_: &Part, measured: Option<&Measured>) -> Option<f64> {
     measured.and_then(self_per_call)
 }
 
-/// The calls of a recording.
+/// The calls of a recording, or in a slice of time: what came at once, and lies in it in part, counts by that part.
 #[expect(clippy::unnecessary_wraps, reason = "it stands beside what some have not")]
-pub fn of_a_run(measured: Option<&Measured>) -> Option<f64> {
-    Some(measured.map_or(0.0, |measured| measured.calls as f64))
+pub fn of_a_run(part: &Part, measured: Option<&Measured>) -> Option<f64> {
+    Some(measured.map_or(0.0, |measured| measured.calls as f64 * part.inside))
 }
 
 /// The median time of a call.
-pub fn of_the_middle(measured: Option<&Measured>) -> Option<f64> {
-    measured.and_then(|measured| measured.histogram.percentiles([0.5])).map(|[p50]| p50.ns())
+pub fn of_the_middle(_: &Part, measured: Option<&Measured>) -> Option<f64> {
+    measured.and_then(middle)
+}
+
+fn middle(measured: &Measured) -> Option<f64> {
+    measured.histogram.percentiles([0.5]).map(|[p50]| p50.ns())
 }
 
 /// How far off the difference of two medians may be: what is in one bin is not told apart.
 pub fn bin(values: &Values, parts: impl Iterator<Item = usize>) -> f64 {
-    parts.filter_map(|at| of_the_middle(values[at].as_ref())).fold(0.0, f64::max) / SUBS as f64
+    parts.filter_map(|at| values[at].as_ref().and_then(middle)).fold(0.0, f64::max) / SUBS as f64
 }
 
 /// How far off the difference of the exclusive times of a call may be, of the means of these parts.

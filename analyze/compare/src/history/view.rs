@@ -97,7 +97,7 @@ fn unsigned(ns: i64) -> u64 {
 }
 
 fn calls(document: &Document, point: &Point) -> String {
-    let per = document.slice_ns.map_or(point.calls_per_run, |slice| point.calls as f64 / (slice as f64 / 1e9));
+    let per = point.calls_per_run / document.slice_ns.map_or(1.0, |slice| slice as f64 / 1e9);
     count(per.round() as u64)
 }
 

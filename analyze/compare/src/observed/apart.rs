@@ -37,7 +37,7 @@ pub struct Part {
 impl Apart {
     /// Of a profile's groups, the functions of these names: patterns of symbols or demangled names. None: all functions.
     pub fn of(opened: &Opened, patterns: &[String]) -> Result<Self, Error> {
-        let (none, known) = Observed::none(opened, &Roots::named(patterns))?;
+        let (none, known) = Observed::none(opened, Roots::named(patterns))?;
         let is_wanted = |number: &usize| patterns.is_empty() || known.asked_for.contains(number);
         let mut apart = Self {
             functions: none.functions.iter().map(|(identity, _)| identity.clone()).collect(),

@@ -162,7 +162,7 @@ impl Observed {
     }
 
     fn read(opened: &Opened) -> Result<(Self, Known), Error> {
-        let (mut observed, known) = Self::none(opened, &Roots::named(&[]))?;
+        let (mut observed, known) = Self::none(opened, Roots::named(&[]))?;
         for group in &opened.merged.groups {
             observed.add(&opened.merged, group, &known.ids);
         }
@@ -170,11 +170,12 @@ impl Observed {
     }
 
     /// Functions that have counted nothing yet, and what is known of them; those that are asked for must be there.
-    fn none(opened: &Opened, asked_for: &Roots) -> Result<(Self, Known), Error> {
+    fn none(opened: &Opened, asked_for: Roots) -> Result<(Self, Known), Error> {
         let symbols = opened.symbols();
         let merged = &opened.merged;
         let roots = Roots::of(&[], &opened.loaded.profiles);
         let names = Names::of(merged, &symbols, &roots, true, Spelling::Demangled);
+        let asked_for = asked_for.in_full(&symbols, &names.places());
         asked_for.check(&symbols, &names.places())?;
         symbols.find_lines(names.places().into_iter().map(|place| (place, Probe::Function)).collect());
         let warnings = warnings::all(&opened.loaded, merged, &symbols);

@@ -77,20 +77,41 @@ pub fn fit_own(recursion: Range<usize>, floors: &Floors, times: &mut TimesList) 
     times.change(head, |times| set_own(times, times.own + left));
 }
 
-/// Fits what was measured inside folded recursions into the time of the path above.
+/// Fits what was measured inside folded recursions into the time that there is. Calls between a head and the recursive call lie inside
+/// each other, level by level, and add up to more than any time: they have no room of their own. All others below the head lie beside each
+/// other, whatever level they are called on, and fit into its time together.
 pub fn fit_inside(tree: &Tree, folds: &Folds, recursion: Range<usize>, times: &mut TimesList) {
-    // Every path comes after the one above it, whose time is final by then.
-    let mut children: Vec<usize> = Vec::new();
-    for id in recursion {
+    let head = recursion.start;
+    let below = |id: usize, children: &mut Vec<usize>| {
         children.clear();
         children.extend(tree.children(id as PathId).map(|child| child as usize));
-        if children.is_empty() {
-            continue;
-        }
+    };
+    let mut children: Vec<usize> = Vec::new();
+    // Every path comes after the one above it, whose time is final by then.
+    for id in recursion.clone() {
+        below(id, &mut children);
+        shrink(times, &children, times.inclusive(id), |_| Time::ZERO);
+    }
+    for id in recursion.filter(|&id| id == head || !folds.is_on_cycle[id]) {
+        below(id, &mut children);
+        beside_each_other(tree, folds, &mut children);
         let above = times.get(id);
-        shrink(times, &children, above.inclusive, |_| Time::ZERO);
-        let room = if folds.is_head[id] { above.inclusive + above.inside } else { above.inside };
-        shrink_inside(times, &children, room);
+        let outermost: Time = children.iter().map(|&child| times.inclusive(child)).sum();
+        let room = if folds.is_head[id] { above.inclusive + above.inside - outermost } else { above.inside };
+        shrink_inside(times, &children, room.at_least_zero());
+    }
+}
+
+/// Of paths below one, and of those below such as lie inside each other, those that do not.
+fn beside_each_other(tree: &Tree, folds: &Folds, paths: &mut Vec<usize>) {
+    let mut at = 0;
+    while let Some(&path) = paths.get(at) {
+        if folds.is_on_cycle[path] {
+            paths.swap_remove(at);
+            paths.extend(tree.children(path as PathId).map(|child| child as usize));
+        } else {
+            at += 1;
+        }
     }
 }
 

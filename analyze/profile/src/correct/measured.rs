@@ -22,6 +22,8 @@ pub struct Measured {
     pub error: Time,
     /// The same of what was taken off its own time: for its calls, and for those that it made.
     pub own_error: Time,
+    /// Whether it stands for others, so that what was called in there has no paths of its own, and its error is this one's.
+    pub has_others: bool,
 }
 
 impl Measured {
@@ -29,7 +31,8 @@ impl Measured {
     #[inline]
     pub fn of(tree: &Tree, path: PathId) -> Self {
         let (own, inclusive, closed) = tree.paths.times(path);
-        Self { own, inclusive, closed, least: Time::ZERO, error: Time::ZERO, own_error: Time::ZERO }
+        let has_others = tree.paths.is_others(path) || tree.paths.is_edge(path);
+        Self { own, inclusive, closed, least: Time::ZERO, error: Time::ZERO, own_error: Time::ZERO, has_others }
     }
 
     /// Of its calls that are not inside a folded recursion, with all they called.
@@ -52,8 +55,12 @@ impl Measured {
             let closed = if pairs.closed.are(&pairs.inclusive[0]) { inclusive[0] } else { cost(&pairs.closed) };
             self.closed = self.closed - closed;
             let of_call = part.costs.error;
-            self.error += Time::from_ns(pairs.calls as f64 * of_call);
             let cost_of_call = Pairs::of_calls(1).cost(&part.costs);
+            let calls = match self.has_others && cost_of_call > 0.0 {
+                true => (inclusive[0] + inclusive[1]).ns() / cost_of_call,
+                false => 0.0,
+            };
+            self.error += Time::from_ns(calls.max(pairs.calls as f64) * of_call);
             if cost_of_call > 0.0 {
                 self.least = self.least - Time::from_ns(inclusive[0].ns() * of_call / cost_of_call);
                 let calls = pairs.own.cost(&part.costs) / cost_of_call;

@@ -82,7 +82,7 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         if let Some(all_below) = all_below.get_mut(id) {
             *all_below = i64::try_from(below.inclusive.units()).unwrap_or(i64::MAX);
         }
-        let Measured { own: self_measured, inclusive: inclusive_measured, closed, least, error, own_error } =
+        let Measured { own: self_measured, inclusive: inclusive_measured, closed, least, error, own_error, .. } =
             measured(path);
         let is_elsewhere = paths.folded_into(path).is_some(); // it is counted at the path that it is folded into
         let is_apart = !folds.is_inside[id] && !folds.is_head[id] && inclusive_measured[1] > Time::ZERO;

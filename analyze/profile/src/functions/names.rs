@@ -61,7 +61,7 @@ impl Names {
     /// Names for all functions of the profiles; those of one name in a module are one, unless `by_address`.
     pub fn of(merged: &Merged, symbols: &Symbols, roots: &Roots, by_address: bool, spelling: Spelling) -> Self {
         let places: Vec<PlaceId> = merged.functions().collect();
-        symbols.find_functions(&places.iter().map(|&id| merged.places[id as usize]).collect::<Vec<_>>());
+        symbols.find_functions(&merged.function_places());
         let outermost = roots.outermost(merged);
         let mut names = Self { ids: FxHashMap::default(), functions: BTreeMap::new() };
         let mut first: FxHashMap<(Option<ModuleId>, &str), FunctionId> = FxHashMap::default();

@@ -1,5 +1,7 @@
 //! Which functions are roots.
 
+use std::collections::BTreeSet;
+
 use diytrace_format::node::flag;
 use diytrace_format::pattern::glob;
 use rustc_hash::FxHashSet;
@@ -10,6 +12,7 @@ use crate::error::Error;
 use crate::load::Summary;
 use crate::merge::{Merged, Place, PlaceId};
 use crate::nearest::nearest_names;
+use crate::short_name::{short_name, short_names};
 use crate::symbolize::Symbols;
 
 /// Patterns of roots.
@@ -39,6 +42,25 @@ impl Roots {
     /// Those of these names.
     pub fn named(patterns: &[String]) -> Self {
         Self { patterns: patterns.to_vec(), are_asked_for: true, are_recorded: false }
+    }
+
+    /// The same, with whole names in place of those that tables show in short: `run::{lambda#2}::operator()`.
+    pub fn in_full(mut self, symbols: &Symbols, functions: &[Place]) -> Self {
+        let is_short = |pattern: &str| pattern.contains(['‹', '{']) || pattern.contains("(anonymous)");
+        if !self.patterns.iter().any(|pattern| is_short(pattern)) {
+            return self;
+        }
+        let names = functions.iter().flat_map(|&place| symbols.aliases(place));
+        let names: BTreeSet<String> = names.map(|name| shown(name).into_owned()).collect();
+        let short = short_names(names.iter().map(String::as_str));
+        for pattern in self.patterns.iter_mut().filter(|pattern| is_short(pattern)) {
+            let told_apart = short.iter().find(|(_, short)| *short == pattern).map(|(whole, _)| *whole);
+            let alone = || names.iter().map(String::as_str).find(|whole| short_name(whole) == pattern.as_str());
+            if let Some(whole) = told_apart.or_else(alone) {
+                *pattern = whole.to_owned();
+            }
+        }
+        self
     }
 
     /// Functions that the recorder took for roots, though they may have other names: implementations of one with several

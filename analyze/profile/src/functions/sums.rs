@@ -186,6 +186,35 @@ mod tests {
         Call { function, own, callees }
     }
 
+    /// What calls itself by way of others adds up to many times what there is, level by level: what is called on each level had been cut
+    /// by as much.
+    #[test]
+    fn what_is_called_in_a_folded_recursion_keeps_its_time() {
+        fn branch(levels: u64) -> Call {
+            let deeper = |by: u64| call(by, 3, vec![branch(levels - 1)]);
+            let leaf = call(0x1300, 7, vec![call(0x1400, 100, Vec::new())]);
+            let mut callees = vec![leaf];
+            if levels > 0 {
+                callees.extend([deeper(0x1100), deeper(0x1200)]);
+            }
+            call(0x1000, 5, callees)
+        }
+        for (costs, fold_at) in [(0.0, 1), (0.0, 3), (2.0, 1), (2.0, 3)] {
+            let costs = Costs { inner: costs, outer: costs, ..Costs::default() };
+            let functions = summed(&recorded(&[branch(7)], costs, fold_at));
+            let levels = 255; // 2⁸ - 1
+            for (function, total) in [(0x1300, 107 * levels), (0x1400, 100 * levels), (0x1000, 112 * levels + 3 * 254)]
+            {
+                assert_eq!(
+                    functions[&function].corrected.total.ns(),
+                    total as f64,
+                    "{function:x}, {costs:?}, {fold_at}"
+                );
+            }
+            assert_eq!(functions[&0x1300].callees[0].1.corrected.total.ns(), (100 * levels) as f64);
+        }
+    }
+
     #[test]
     fn recursion_is_counted_once() {
         let calls = [call(0x1000, 1, vec![call(0x1000, 2, vec![call(0x1000, 4, Vec::new())])])];

@@ -98,6 +98,11 @@ impl Merged {
         are_modules && self.groups.iter().all(is_sound)
     }
 
+    /// Where all functions that paths lead to begin.
+    pub fn function_places(&self) -> Vec<Place> {
+        self.functions().map(|id| self.places[id as usize]).collect()
+    }
+
     /// The places of all functions that paths lead to.
     pub fn functions(&self) -> impl Iterator<Item = PlaceId> {
         let mut is_function = vec![false; self.places.len()];

@@ -109,7 +109,7 @@ impl Part {
     /// What calls in a function's histogram cost beyond what the recorder has taken off them.
     pub fn refinement(&self, filed: &Filed) -> Refinement {
         let (calls, corrected) = (filed.calls, filed.time - Time::from_ns(filed.pairs.cost(&self.costs)));
-        if self.costs.windows == 0 || self.key.timing != Timing::All {
+        if self.key.timing != Timing::All {
             return Refinement { calls, own: Time::ZERO, filed: corrected, corrected };
         }
         let of_own = Time::from_ns(self.costs.inner).times(calls);

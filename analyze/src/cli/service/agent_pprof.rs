@@ -9,7 +9,7 @@ use diytrace_profile::load::interval::Interval;
 use diytrace_profile::load::reader::Reader;
 use diytrace_profile::load::{Family, Loaded, Summary};
 use diytrace_profile::opened::Opened;
-use diytrace_serve::{Answer, Counted, Readings, Refusal};
+use diytrace_serve::{Answer, Counted, Readings, Refusal, Why};
 use diytrace_views::export::{self, Format, Options};
 
 /// The folders that recordings are in.
@@ -65,5 +65,6 @@ impl Folders {
 }
 
 fn refusal(error: Error) -> Refusal {
-    Refusal { is_missing: matches!(error, Error::NothingToExport), sentence: error.to_string() }
+    let why = if matches!(error, Error::NothingToExport) { Why::Missing } else { Why::Wrong };
+    Refusal { why, sentence: error.to_string() }
 }

@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use diytrace_profile::error::Error;
-use diytrace_serve::{Answer, Refusal, Views};
+use diytrace_serve::{Answer, Refusal, Views, Why};
 use diytrace_views::view;
 use serde::Serialize;
 
@@ -86,7 +86,7 @@ impl Views for Answers {
         let asked = Asked::try_parse_from(words).map_err(|error| refused(first_sentence(&error.to_string())))?;
         match self.answered.of(&self.store, (view, parameters), || asked.answer()) {
             Ok(body) => Ok(Answer { content_type: content_type(view), body }),
-            Err(error) => Err(Refusal { is_missing: is_missing(&error), sentence: error.to_string() }),
+            Err(error) => Err(Refusal { why: why(&error), sentence: error.to_string() }),
         }
     }
 }
@@ -217,11 +217,11 @@ fn words(view: &str, store: &str, parameters: &[(String, String)]) -> Result<Vec
 }
 
 fn refused(sentence: String) -> Refusal {
-    Refusal { is_missing: false, sentence }
+    Refusal { why: Why::Wrong, sentence }
 }
 
 fn no_view(view: &str) -> Refusal {
-    Refusal { is_missing: true, sentence: format!("there is no view `{view}`") }
+    Refusal { why: Why::Missing, sentence: format!("there is no view `{view}`") }
 }
 
 /// Of what the command line says to people.
@@ -230,15 +230,22 @@ fn first_sentence(text: &str) -> String {
     line.strip_prefix("error: ").unwrap_or(line).to_owned()
 }
 
-/// Whether what is asked for could be there, but is not.
-fn is_missing(error: &Error) -> bool {
+/// Whether what is asked for could be there, but is not, or whoever knows is away.
+fn why(error: &Error) -> Why {
+    let of_store = |error: &diytrace_store::Error| match error {
+        error if error.is_missing() => Why::Missing,
+        error if error.is_away() => Why::Away,
+        _ => Why::Wrong,
+    };
     match error {
-        Error::Elsewhere(error) => {
-            error.downcast_ref::<diytrace_store::Error>().is_some_and(diytrace_store::Error::is_missing)
-                || error.downcast_ref::<diytrace_sampled::Error>().is_some_and(diytrace_sampled::Error::is_missing)
-        }
-        Error::UnknownFunction { .. } | Error::NothingToExport => true,
-        _ => false,
+        Error::Elsewhere(error) => match error.downcast_ref::<diytrace_sampled::Error>() {
+            Some(error) if error.is_missing() => Why::Missing,
+            Some(diytrace_sampled::Error::Store(error)) => of_store(error),
+            Some(_) => Why::Wrong,
+            None => error.downcast_ref::<diytrace_store::Error>().map_or(Why::Wrong, of_store),
+        },
+        Error::UnknownFunction { .. } | Error::NothingToExport => Why::Missing,
+        _ => Why::Wrong,
     }
 }
 

@@ -178,6 +178,7 @@ impl Arguments {
             value: part.value,
             started: part.started,
             ended: part.ended,
+            inside: part.inside,
         };
         let parts: Vec<over::Part> = parts.into_iter().enumerate().map(part).collect();
         let late = |range: Range| over::Coarse { started_unix_ns: range.since, ended_unix_ns: range.until };

@@ -57,10 +57,11 @@ pub enum Lines {
 
 /// Builds the call trees of profiles.
 pub fn build(opened: &Opened, symbols: &Symbols, options: &Options) -> Result<CallTrees, Error> {
-    let roots = Roots::of(&options.roots, &opened.loaded.profiles);
+    let roots = Roots::of(&options.roots, &opened.loaded.profiles).in_full(symbols, &opened.merged.function_places());
     let names = Names::of(&opened.merged, symbols, &roots, options.by_address, options.spelling);
     roots.check(symbols, &names.places())?;
-    let [inside, named] = [&options.inside, &options.functions].map(|patterns| Roots::named(patterns));
+    let in_full = |patterns: &Vec<String>| Roots::named(patterns).in_full(symbols, &names.places());
+    let [inside, named] = [&options.inside, &options.functions].map(in_full);
     inside.check(symbols, &names.places())?;
     named.check(symbols, &names.places())?;
     let of = |roots: &Roots| -> FxHashSet<FunctionId> {

@@ -179,7 +179,7 @@ class Below extends Grouped {
  */
 export function upwards(top) {
   const entries = below(top).map((at) => ({ at, total: at.self, calls: at.calls, was: sum(at.kids, (kid) => -(kid.was ?? 0)) + (at.was ?? 0) }));
-  const some = entries.filter(({ total, was }) => total > 0 || was > 0);
+  const some = entries.filter(({ total, was, calls }) => total > 0 || was > 0 || calls > 0);
   /** @type {PathNode} */
   const turned = { ...top, self: 0, parent: null, depth: -1, kids: [] };
   turned.kids = groups(some, ({ at }) => at.id).map(([id, all]) => new Above(id, all, turned)).sort(byTime);

@@ -29,11 +29,11 @@ use diytrace_profile::units::Address;
 /// Builds the document, all but its warnings.
 pub fn build(options: &Options, opened: &Opened, symbols: &Symbols) -> Result<Document, Error> {
     let Opened { loaded, merged, .. } = opened;
-    let roots = Roots::of(&options.roots, &loaded.profiles);
+    let roots = Roots::of(&options.roots, &loaded.profiles).in_full(symbols, &merged.function_places());
     let by_address = options.by_address || options.format == Format::Json;
     let names = Names::of(merged, symbols, &roots, by_address, options.spelling);
     roots.check(symbols, &names.places())?;
-    let named = Roots::named(&options.filter.functions);
+    let named = Roots::named(&options.filter.functions).in_full(symbols, &names.places());
     named.check(symbols, &names.places())?;
     let calls = Calls::new(merged, symbols);
     let is_narrowed = !options.columns.is_empty() || !options.filter.is_empty();

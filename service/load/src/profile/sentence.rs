@@ -37,8 +37,17 @@ pub struct Bend {
     pub base: usize,
     /// The first step that is slower.
     pub step: usize,
-    /// The percentile that shows it.
-    percentile: usize,
+    /// What shows it.
+    by: By,
+}
+
+/// What shows that latency bends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    /// One of [`WATCHED`].
+    Percentile(usize),
+    /// Requests that got no answer, or none in time.
+    Unanswered,
 }
 
 /// The step at which latency bends, if it does: the first of which a percentile is twice that of the lowest rate and whose
@@ -48,8 +57,8 @@ pub fn bend(steps: &[Load]) -> Option<Bend> {
     order.sort_by(|&a, &b| rate_of(&steps[a]).total_cmp(&rate_of(&steps[b])));
     let (&base, above) = order.split_first()?;
     above.iter().find_map(|&step| {
-        let percentile = bends(&steps[base], &steps[step])?;
-        Some(Bend { base, step, percentile })
+        let by = bends(&steps[base], &steps[step])?;
+        Some(Bend { base, step, by })
     })
 }
 
@@ -57,13 +66,13 @@ fn rate_of(step: &Load) -> f64 {
     step.offered_per_s.unwrap_or(f64::INFINITY)
 }
 
-/// The percentile that shows it.
-fn bends(base: &Load, step: &Load) -> Option<usize> {
+/// What shows it.
+fn bends(base: &Load, step: &Load) -> Option<By> {
     let falls_behind = |step: &Load| (step.answered as f64) < KEEPS_UP * step.asked() as f64;
     if falls_behind(step) && !falls_behind(base) {
-        return Some(0);
+        return Some(By::Unanswered);
     }
-    (0..WATCHED.len()).find(|&watched| {
+    let percentile = (0..WATCHED.len()).find(|&watched| {
         let Watched { of_step, of_slice, .. } = &WATCHED[watched];
         let (Some(low), Some(high)) = (of_step(&base.latency_ns), of_step(&step.latency_ns)) else { return false };
         // What the driver itself was late is no slower server.
@@ -74,17 +83,26 @@ fn bends(base: &Load, step: &Load) -> Option<usize> {
         high - late >= BENDS * low
             && Ranks::new(low_slices.len(), high_slices.len()).p(&low_slices, &high_slices) <= LEVEL
             && mean(&high_slices) > mean(&low_slices)
-    })
+    });
+    percentile.map(By::Percentile)
 }
 
 /// The whole of it.
 pub fn sentence(steps: &[Load], bend: Option<Bend>, response: Option<&Response>) -> String {
     let latency = match bend {
-        Some(Bend { base, step, percentile }) => {
-            let Watched { name, of_step, .. } = &WATCHED[percentile];
+        Some(Bend { base, step, by }) => {
+            let Watched { name, of_step, .. } =
+                &WATCHED[if let By::Percentile(percentile) = by { percentile } else { 0 }];
             let known = |step: usize| of_step(&steps[step].latency_ns).map_or_else(|| "not known".to_owned(), time);
             let (title, foot) = (steps[step].title(), steps[base].title());
-            format!("{name} bends at {title} ({}; {} at {foot})", known(step), known(base))
+            let told = format!("{}; {} at {foot}", known(step), known(base));
+            match by {
+                By::Percentile(_) => format!("{name} bends at {title} ({told})"),
+                By::Unanswered => {
+                    let [answered, asked] = [steps[step].answered, steps[step].asked()].map(count);
+                    format!("{answered} of {asked} requests are answered at {title} ({name} of those {told})")
+                }
+            }
         }
         None if steps.len() > 1 => {
             let (low, high) = ends(steps);
@@ -103,11 +121,11 @@ pub fn sentence(steps: &[Load], bend: Option<Bend>, response: Option<&Response>)
             shorten(&function.name, NAME),
             why(function)
         ),
-        (None, Some(_)) => format!(
+        (None, Some(Bend { by: By::Percentile(_), .. })) => format!(
             "{latency}, but a request costs more in no recorded function: requests wait before they are served, or in code \
              that is not recorded."
         ),
-        (None, None) => format!("{latency}, and a request costs more in no recorded function."),
+        (None, _) => format!("{latency}, and a request costs more in no recorded function."),
     }
 }
 

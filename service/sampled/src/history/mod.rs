@@ -66,6 +66,7 @@ pub fn history(
         value: part.value,
         started: part.started,
         ended: part.ended,
+        inside: part.inside,
     };
     let parts: Vec<Part> = parts.into_iter().map(part).collect();
     let mut wanted = wanted(&known, &asked.functions)?;

@@ -24,7 +24,7 @@ use serde::de::DeserializeOwned;
 
 use crate::answer;
 use crate::shared::Service;
-use crate::views::Views;
+use crate::views::{Views, Why};
 use flame::Flame;
 use messages::{
     LabelNamesRequest, LabelPair, LabelValuesRequest, NamesResponse, Point, ProfileType, ProfileTypesRequest,
@@ -361,7 +361,7 @@ fn owned((name, value): (&str, &str)) -> (String, String) {
 fn view_of(views: &dyn Views, view: &str, parameters: &[(String, String)]) -> Result<Option<Vec<u8>>, Refused> {
     match views.answer(view, parameters) {
         Ok(answer) => Ok(Some(answer.body)),
-        Err(refusal) if refusal.is_missing => Ok(None),
+        Err(refusal) if refusal.why == Why::Missing => Ok(None),
         Err(refusal) => Err(Refused::wrong(refusal.sentence)),
     }
 }

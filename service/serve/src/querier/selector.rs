@@ -1,5 +1,7 @@
 //! Selectors of labels as Grafana writes them: `{service_name="api", host=~"db.*"}`.
 
+use diytrace_store::exactly;
+
 /// What Pyroscope calls the label that is `service` here.
 pub const SERVICE_NAME: &str = "service_name";
 
@@ -28,7 +30,7 @@ pub fn select(text: &str) -> Result<String, String> {
         let found = operators.iter().find_map(|(sign, is_regex, not)| Some((after.strip_prefix(sign)?, is_regex, not)));
         let (after, is_regex, not) = found.ok_or_else(wrong)?;
         let (value, after) = quoted(after.trim_start()).ok_or_else(wrong)?;
-        let value = if *is_regex { glob_of(&value)? } else { value };
+        let value = if *is_regex { glob_of(&value)? } else { exactly(&value) };
         let name = name.trim();
         if !name.starts_with("__") {
             all.push(format!("{}={not}{value}", name_here(name)));

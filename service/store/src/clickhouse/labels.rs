@@ -4,6 +4,7 @@
 //! labels as text: every program writes the same.
 
 use super::literal::quoted;
+use crate::query::literal;
 
 /// Names of labels, and patterns that their values match.
 pub type Patterns = [(String, String)];
@@ -20,9 +21,23 @@ pub fn narrowed(any: &[&Patterns]) -> String {
     any.iter().map(all_of).collect::<Vec<_>>().join(" OR ")
 }
 
-/// A label whose value matches a pattern. What is in between the pattern's `*` and `?` stands in the text as it is; how many bytes that
-/// has of which one `?` stands for is not told.
+/// A label whose value may match a pattern: one of its alternatives, or the pattern itself, which means that very value. What a pattern
+/// does not mean is any other value, or none.
 fn like((name, pattern): &(String, String)) -> String {
+    if let Some(value) = literal(pattern) {
+        return like_one(name, &value);
+    }
+    if pattern.starts_with('!') {
+        return "1".to_owned();
+    }
+    let alternatives = pattern.split('|').chain(pattern.contains('|').then_some(pattern.as_str()));
+    let any: Vec<String> = alternatives.map(|one| like_one(name, one)).collect();
+    if any.len() == 1 { any.concat() } else { format!("({})", any.join(" OR ")) }
+}
+
+/// What is in between the `*` and `?` of one alternative stands in the text as it is; how many bytes that has of which one `?` stands
+/// for is not told.
+fn like_one(name: &str, pattern: &str) -> String {
     let pieces: Vec<String> = pattern.split(['*', '?']).map(|piece| literally(&in_json(piece))).collect();
     let like = format!("%\"{}\":\"{}\"%", literally(&in_json(name)), pieces.join("%"));
     format!("labels LIKE {}", quoted(&like))
@@ -66,6 +81,10 @@ mod tests {
         assert_eq!(
             narrowed_by(&[&[("a", "1"), ("b", "2")], &[("a_", "3")]]),
             r#"labels LIKE '%"a":"1"%' AND labels LIKE '%"b":"2"%' OR labels LIKE '%"a\\_":"3"%'"#
+        );
+        assert_eq!(
+            narrowed_by(&[&[("a", "1|2*"), ("b", "!3"), ("c", "\"4|5\"")]]),
+            r#"(labels LIKE '%"a":"1"%' OR labels LIKE '%"a":"2%"%' OR labels LIKE '%"a":"1|2%"%') AND 1 AND labels LIKE '%"c":"4|5"%'"#
         );
         // A quote is \" in JSON, \\" in the pattern, and each of these is written once more in a query.
         assert_eq!(narrowed_by(&[&[("a", "\"'%")]]), r#"labels LIKE '%"a":"\\\\"\'\\%"%'"#);
