@@ -317,11 +317,19 @@ fn what_rises_from_nothing_is_listed() {
 #[test]
 fn functions_with_short_names_can_be_opened() {
     let folder = tempfile::tempdir().unwrap();
-    let recorded = Recording::of(&fixture("names.cc", builds()[0])).run();
-    let mut push = diytrace(folder.path());
-    assert!(run_to_end(push.args(["push", "--store", "s.db"]).arg(recorded.out())).status.success());
+    for source in ["names.cc", "local-names.cc"] {
+        let recorded = Recording::of(&fixture(source, builds()[0])).run();
+        let mut push = diytrace(folder.path());
+        assert!(run_to_end(push.args(["push", "--store", "s.db"]).arg(recorded.out())).status.success());
+    }
     let service = Service::start(folder.path(), &[]);
     for (name, address) in [
+        ("turn::{lambda#1}::operator()", "turn%3A%3A%7Blambda%231%7D%3A%3Aoperator()"),
+        (
+            "Table‹…›::each‹…›(turn::{lambda#1})",
+            "Table%E2%80%B9%E2%80%A6%E2%80%BA%3A%3Aeach%E2%80%B9%E2%80%A6%E2%80%BA(turn%3A%3A%7Blambda%231%7D)",
+        ),
+        ("Table‹…›::operator,", "Table%E2%80%B9%E2%80%A6%E2%80%BA%3A%3Aoperator%2C"),
         ("geometry::twice‹…›(int)", "geometry%3A%3Atwice%E2%80%B9%E2%80%A6%E2%80%BA(int)"),
         ("main::{lambda#1}::operator()", "main%3A%3A%7Blambda%231%7D%3A%3Aoperator()"),
         ("(anonymous)::hidden", "(anonymous)%3A%3Ahidden"),

@@ -4,8 +4,9 @@ mod common;
 
 use std::os::unix::fs::MetadataExt;
 
-use common::{Recorded, each_build};
+use common::{Recorded, builds, diytrace, each_build, fixture, run_to_end};
 use needs::needs;
+use serde_json::Value;
 
 fn run(program: &common::Program, arguments: &[&str]) -> Recorded {
     let recorded = program.record().args(arguments).logged().run();
@@ -239,5 +240,33 @@ fn roots_that_give_up_their_rights() {
         each_build("outsider.c", |program| {
             assert_all_levels(&program.record().arg(how).run().report(), 1, how);
         });
+    }
+}
+
+/// Of programs that end before the first calibration window each has what its own loop took for a hook's cost; together they have another.
+#[test]
+fn a_call_takes_as_long_as_its_function_in_each_of_several_short_runs() {
+    let program = fixture("busy.c", builds()[0]);
+    let folder = tempfile::tempdir().unwrap();
+    for run in 0..4 {
+        let recorded = program.record().args(&["60000", "row"]).run();
+        let moved = std::fs::rename(recorded.out(), folder.path().join(format!("run-{run}")));
+        moved.unwrap();
+    }
+    let output = run_to_end(
+        diytrace(folder.path())
+            .args(["report", "--by", "process", "--format", "json"])
+            .args(["run-0", "run-1", "run-2", "run-3"]),
+    );
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let reports = document["reports"].as_array().unwrap();
+    assert_eq!(reports.len(), 4);
+    for report in reports {
+        let main = report["functions"].as_array().unwrap().iter().find(|function| function["name"] == "main").unwrap();
+        let of = |name: &str| main[name].as_f64().unwrap();
+        let [total, mean, max] = ["total_ns", "mean_ns", "max_ns"].map(of);
+        assert_eq!(main["calls"], 1);
+        let near = |one: f64| (one - total).abs() <= 2.0 + total * 1e-5;
+        assert!(near(mean) && near(max), "total {total}, mean {mean}, max {max}");
     }
 }

@@ -224,8 +224,8 @@ impl Display for Warning {
             Self::Folded { calls, why: Folding::Sealed } => write!(
                 out,
                 "{calls} calls are counted by function only, as the profile had no room for their paths: of a process that has \
-                 restricted its system calls (seccomp) only those have paths for which room was set aside; more \
-                 than 256M of DIYTRACE_MEMORY sets aside more"
+                 restricted its system calls (seccomp) only those have paths for which room was set aside; a larger \
+                 DIYTRACE_MEMORY sets aside more"
             ),
             // Which limit the profile has met, it does not tell.
             Self::Folded { calls, why: Folding::NoRoom } => write!(

@@ -121,7 +121,7 @@ pub enum Error {
         text: String,
     },
     /// A header cannot be.
-    #[error("`{text}` is no header: write it as in 'Accept: text/html'")]
+    #[error("`{}` is no header: write it as in 'Accept: text/html'", text.escape_debug())]
     Header {
         /// What was written.
         text: String,

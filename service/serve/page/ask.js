@@ -20,7 +20,10 @@ export const wordsOf = (error) => (error instanceof Error ? error.message : Stri
 export async function ask(path, request = {}) {
   const token = sessionStorage.getItem("token");
   const headers = { ...request.headers, ...(token ? { authorization: `Bearer ${token}` } : {}) };
-  const answer = await fetch(path, { ...request, headers });
+  const answer = await fetch(path, { ...request, headers }).catch((error) => {
+    if (error.name === "AbortError") throw error;
+    throw new Error("The service does not answer: does it still run, and is it reached from here?");
+  });
   if (answer.status === 401) throw new WantsToken();
   if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).error || `status ${answer.status}`);
   return answer;

@@ -89,7 +89,7 @@ export function verdict({ functions, total, left_runs, right_runs }, after) {
   const said = element("p", { role: "status" },
     changed.length ? `${counted(changed.length, "function", "functions")} changed: ${names}${changed.length > 3 ? " …" : ""}.` : "No function changed.",
     alone.length ? ` On one side only: ${alone.slice(0, 3).map((row) => row.name).join(", ")}${alone.length > 3 ? " …" : ""}.` : "",
-    ` ${count(left_runs)} runs before, ${count(right_runs)} after; all self time together: ${total.verdict.replaceAll("-", " ")}.`,
+    ` ${counted(left_runs, "run", "runs")} before, ${count(right_runs)} after; all self time together: ${total.verdict.replaceAll("-", " ")}.`,
     unknown.length ? ` ${count(unknown.length)} vary too much to tell.` : "",
     Math.min(left_runs, right_runs) < FEWEST ? " That is too few runs for a verdict: record each side at least four times, or count slices as runs." : "");
   const tone = (/** @type {import("./types.d.ts").Compared} */ row) => ([...changed, ...alone].includes(row) ? (hasRisen(row.verdict === "calls" ? row.calls : row.self_ns) ? "worse" : "better") : null);

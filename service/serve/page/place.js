@@ -13,7 +13,9 @@ export function place() {
 
 /** @param {string} path @param {import("./types.d.ts").Words} words */
 export function go(path, words) {
-  location.hash = address(path, words);
+  const here = place();
+  // Tables may have got another order since those words were read.
+  location.hash = address(path, { ...words, order: here.path === path ? here.words.order : words.order });
 }
 
 /**

@@ -55,12 +55,10 @@ impl Measured {
             let closed = if pairs.closed.are(&pairs.inclusive[0]) { inclusive[0] } else { cost(&pairs.closed) };
             self.closed = self.closed - closed;
             let of_call = part.costs.error;
+            let inside = pairs.inclusive[0].inner + pairs.inclusive[1].inner; // its own calls, and all in there
+            let calls = if self.has_others { inside.max(pairs.calls) } else { pairs.calls };
+            self.error += Time::from_ns(calls as f64 * of_call);
             let cost_of_call = Pairs::of_calls(1).cost(&part.costs);
-            let calls = match self.has_others && cost_of_call > 0.0 {
-                true => (inclusive[0] + inclusive[1]).ns() / cost_of_call,
-                false => 0.0,
-            };
-            self.error += Time::from_ns(calls.max(pairs.calls as f64) * of_call);
             if cost_of_call > 0.0 {
                 self.least = self.least - Time::from_ns(inclusive[0].ns() * of_call / cost_of_call);
                 let calls = pairs.own.cost(&part.costs) / cost_of_call;

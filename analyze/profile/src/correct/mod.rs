@@ -194,7 +194,7 @@ impl Below {
 #[cfg(test)]
 mod tests {
     use diytrace_format::Slot;
-    use diytrace_format::node::{flag, mark};
+    use diytrace_format::node::{OTHERS, flag, mark};
     use proptest::collection::vec;
     use proptest::option;
     use proptest::prelude::*;
@@ -247,6 +247,15 @@ mod tests {
         let nodes = vec![node(0x1000, None, slot(1, 500, 10)), node(0x1100, Some(0), slot(10, 490, 0))];
         let [main, _] = own_errors(nodes)[..] else { panic!() };
         assert!(main >= 22.0, "10 less 2 and 30, told as 0, is off by 22 or more, not {main}");
+    }
+
+    #[test]
+    fn the_error_of_a_total_has_the_hooks_in_what_gave_way() {
+        // Of ten calls in main, six have no paths of their own: four called them.
+        let mut nodes = vec![node(0x1000, None, slot(1, 1000, 10)), node(OTHERS, Some(0), slot(4, 500, 6))];
+        nodes[1].flags = flag::OTHERS;
+        let times = correct(&merge(&[with_costs(nodes)], By::All, None).groups[0]).corrected;
+        assert_eq!(times.get(0).error.ns(), 11.0, "{times:?}");
     }
 
     #[test]
