@@ -1,6 +1,7 @@
 // Two selections beside each other over time: from each one's beginning, on the same axes.
 
 import { view } from "./ask.js";
+import { inside } from "./brush.js";
 import { heatmaps } from "./heatmap.js";
 import { address, go, moment, pattern } from "./place.js";
 import { series, withGaps } from "./series.js";
@@ -70,7 +71,7 @@ function timeline(sides) {
     const sums = /** @type {Map<number, number>} */ (new Map());
     for (const point of points) {
       const slice = Math.round((point.started_unix_ns - start) / sliceNs);
-      sums.set(slice, (sums.get(slice) ?? 0) + Math.max(point.self_ns, 0));
+      sums.set(slice, (sums.get(slice) ?? 0) + Math.max(point.self_ns, 0) * inside(point));
     }
     // Sides have slices of different lengths: what goes on in a second does not depend on that.
     const at = /** @type {[number, number][]} */ ([...sums].sort(([a], [b]) => a - b).map(([slice, ns]) => [(slice * sliceNs) / 1e9, (ns * 1e9) / sliceNs]));

@@ -13,17 +13,18 @@ const A_DAY = 86_400e9;
 const ENDS = /** @type {const} */ (["from", "to"]);
 
 /**
- * What all functions did in a slice of time.
- * @typedef {{ self_ns: number, calls: number }} Slice
+ * What all functions did in a slice of time: all that came in it, and `inside`, what was done in it, where that which came at once and lies in
+ * several slices counts in each by its time.
+ * @typedef {{ self_ns: number, calls: number, inside: { self_ns: number, calls: number } }} Slice
  */
 
 /**
- * What a bar is as high as.
- * @type {Record<string, { title: string, of: (slice: Slice) => number, write: (value: number) => string }>}
+ * What bars are of, and how high they are.
+ * @type {Record<string, { title: string, of: (slice: Slice) => number, high: (slice: Slice) => number, write: (value: number) => string }>}
  */
 const MEASURES = {
-  "": { title: "Self time", of: (point) => point.self_ns, write: time },
-  calls: { title: "Calls", of: (point) => point.calls, write: count },
+  "": { title: "Self time", of: (slice) => slice.self_ns, high: (slice) => slice.inside.self_ns, write: time },
+  calls: { title: "Calls", of: (slice) => slice.calls, high: (slice) => slice.inside.calls, write: count },
 };
 
 /**
@@ -54,6 +55,12 @@ export async function timeline(words, report) {
 }
 
 /**
+ * What part of what came in a slice was done in it, and more than all if that is told in others.
+ * @param {import("./types.d.ts").Point} point
+ */
+export const inside = ({ calls, calls_per_run }) => (calls ? calls_per_run / calls : 1);
+
+/**
  * All functions together, slice by slice; where nothing was counted, a slice of nothing.
  * @param {import("./types.d.ts").HistoryDocument} history
  */
@@ -64,11 +71,14 @@ function inSlices({ functions, slice_ns: width }) {
   const border = (/** @type {number} */ ns) => Math.round(ns / width);
   const first = Math.min(...points.map((point) => border(point.started_unix_ns)));
   const last = Math.max(...points.map((point) => border(point.started_unix_ns)));
-  const all = Array.from({ length: last - first + 1 }, () => ({ self_ns: 0, calls: 0 }));
+  const all = Array.from({ length: last - first + 1 }, () => ({ self_ns: 0, calls: 0, inside: { self_ns: 0, calls: 0 } }));
   for (const point of points) {
     const slice = all[border(point.started_unix_ns) - first];
-    slice.self_ns += Math.max(point.self_ns, 0);
+    const [self, part] = [Math.max(point.self_ns, 0), inside(point)];
+    slice.self_ns += self;
     slice.calls += point.calls;
+    slice.inside.self_ns += self * part;
+    slice.inside.calls += point.calls * part;
   }
   return { all, width, start: first * width };
 }
@@ -78,7 +88,7 @@ function inSlices({ functions, slice_ns: width }) {
  * @param {{ all: Slice[], width: number, start: number }} slices @param {(typeof MEASURES)[string]} measure
  * @param {(since: number, until: number) => void} onRange
  */
-function brush({ all, width, start }, { title, of, write }, onRange) {
+function brush({ all, width, start }, { title, of, high, write }, onRange) {
   const at = (/** @type {number} */ border) => start + border * width;
   const isLong = all.length * width > A_DAY; // the time of day does not say when
   const when = (/** @type {number} */ ns) => (isLong ? shownTime(moment(ns)) : clock(ns, width)) ?? "";
@@ -89,7 +99,7 @@ function brush({ all, width, start }, { title, of, write }, onRange) {
     class: "handle", role: "slider", tabindex: 0, "aria-label": end === "from" ? "Beginning of the range" : "End of the range",
     "aria-valuemin": 0, "aria-valuemax": all.length, onkeydown: (event) => key(event, end),
   }));
-  const box = element("div", { class: "brush" }, bars(all.map(of), `${title} in ${count(all.length)} slices of time`), shade, ...handles);
+  const box = element("div", { class: "brush" }, bars(all.map(high), `${title} in ${count(all.length)} slices of time`), shade, ...handles);
 
   function draw() {
     const percent = (/** @type {number} */ border) => `${(border / all.length) * 100}%`;

@@ -23,6 +23,9 @@ pub enum Over {
     },
 }
 
+/// Of frames that are no longer than a slice, at least half as much time ends in it as lies in it.
+const MOST_TIMES: f64 = 2.0;
+
 /// A part of a selection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
@@ -140,7 +143,8 @@ fn by_time(frames: &[FrameFacts], query: &Query, most: usize) -> (Vec<Part>, i64
         times.entry(last).or_default()[1] += (frame.ended - frame.started).max(0) as f64;
     }
     let inside = |number: i64| match times.get(&number) {
-        Some([lie, end]) if *lie > 0.0 && *end > 0.0 => lie / end,
+        // Nothing is told of a long time by what came in a moment of it.
+        Some([lie, end]) if *lie > 0.0 && *end > 0.0 => (lie / end).min(MOST_TIMES),
         _ => 1.0,
     };
     let mut parts: BTreeMap<i64, Part> = BTreeMap::new();
@@ -221,6 +225,13 @@ mod tests {
             let seconds = ended(part) as f64 * 10.0 * part.inside;
             assert!((seconds - 16.0).abs() < 1e-9, "{seconds} s of 16 in {part:?}");
         }
+        let begun =
+            [frame("a", "x", 20 * second, 20 * second + 1000), frame("a", "x", 20 * second + 1000, 33 * second)];
+        assert_eq!(
+            by_time(&begun, &Query::default(), 100).0[0].inside,
+            2.0,
+            "a microsecond says nothing of 12 seconds"
+        );
         let short = [frame("a", "x", 20 * second, 21 * second), frame("b", "x", 22 * second, 22 * second)];
         assert!(by_time(&short, &Query::default(), 100).0.iter().all(|part| part.inside == 1.0));
     }
