@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::query::exactly;
 
 /// Labels of a series.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -50,12 +51,12 @@ impl Labels {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// As people read them: those that all have first.
+    /// As people read them, and may select them by: those that all have first.
     pub fn named(&self) -> String {
         const USUAL: [&str; 3] = ["service", "host", "build"];
         let usual = USUAL.iter().filter_map(|name| Some((*name, self.get(name)?)));
         let others = self.iter().filter(|(name, _)| !USUAL.contains(name));
-        usual.chain(others).map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",")
+        usual.chain(others).map(|(name, value)| format!("{name}={}", exactly(value))).collect::<Vec<_>>().join(",")
     }
 
     /// As a JSON object, names in order.

@@ -25,13 +25,26 @@ pub struct Query {
 impl Query {
     /// From `k=v,k2=a*|b,k3=!c,k4="a very value, whatever is in it"`.
     pub fn parse(select: &str, range: Range) -> Result<Self, Error> {
-        let labels = pieces(select).into_iter().map(str::trim).filter(|one| !one.is_empty()).map(Labels::parse);
+        let labels = pieces(select).into_iter().map(str::trim).filter(|one| !one.is_empty()).map(label);
         Ok(Self { labels: labels.collect::<Result<_, _>>()?, range, session: None })
     }
 
     /// Whether a series is asked for.
     pub fn selects(&self, labels: &Labels) -> bool {
         select(&self.labels, labels)
+    }
+}
+
+/// A label and what its value is to be. What is in quotes is as long as a value may be, and they come on top.
+fn label(text: &str) -> Result<(String, String), Error> {
+    let parts = text.split_once('=');
+    let quoted =
+        parts.and_then(|(name, value)| Some((name, value, literal(value.strip_prefix('!').unwrap_or(value))?)));
+    match quoted {
+        Some((name, pattern, value)) => {
+            Labels::parse(&format!("{name}={value}")).map(|(name, _)| (name, pattern.to_owned()))
+        }
+        None => Labels::parse(text),
     }
 }
 
@@ -158,7 +171,20 @@ mod tests {
         assert!(
             !selects("service=a|b") && !selects("service=!p?") && !selects("service=!a|pg") && !selects("host=a|b")
         );
-        for value in ["a,b", " a ", "!a", "a|b", "*", "a\"b\\", "\"", "\\", "a=b", "plain", "\"x\""] {
+        for value in [
+            "a,b",
+            " a ",
+            "!a",
+            "a|b",
+            "*",
+            "a\"b\\",
+            "\"",
+            "\\",
+            "a=b",
+            "plain",
+            "\"x\"",
+            &",".repeat(Labels::MOST_BYTES),
+        ] {
             labels.set("service", value.to_owned());
             let selects = |of: &str| {
                 let text = format!("build=ab12,service={},build=a*", exactly(of));
