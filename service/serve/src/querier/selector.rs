@@ -93,7 +93,8 @@ mod tests {
             ("", ""),
             ("{}", ""),
             ("{service_name=\"api\"}", "service=api"),
-            ("{service_name=\"a\\\"b\", host=~\"db.*\",}", "service=a\"b,host=db*"),
+            ("{service_name=\"a\\\"b\", host=~\"db.*\",}", "service=\"a\\\"b\",host=db*"),
+            ("{service_name=\"a, b*\", host!=\"!c\"}", "service=\"a, b*\",host=!\"!c\""),
             ("{ build =~ \"^1\\\\.2.+$\" , __profile_type__=\"x\" }", "build=1.2?*"),
             (
                 "{host=~\"(db\\\\-1|db.*)\", build!=\"b\", service_name!~\"a|b.+\"}",
