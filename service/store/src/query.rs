@@ -6,6 +6,7 @@ use diytrace_format::pattern::glob;
 use diytrace_profile::nearest::nearest_names;
 
 use crate::label::Labels;
+use crate::quoted::literal;
 use crate::{Error, Range};
 
 /// Most values of a label that an error names.
@@ -65,26 +66,6 @@ fn pieces(select: &str) -> Vec<&str> {
     }
     pieces.push(&select[start..]);
     pieces
-}
-
-/// The value that a pattern in quotes means, which is no pattern then: `\"` stands for a quote in it, and `\\` for a backslash.
-pub(crate) fn literal(pattern: &str) -> Option<String> {
-    let quoted = pattern.strip_prefix('"')?.strip_suffix('"')?;
-    let (mut value, mut letters) = (String::with_capacity(quoted.len()), quoted.chars());
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' => return None,
-            '\\' => value.push(letters.next()?),
-            _ => value.push(letter),
-        }
-    }
-    Some(value)
-}
-
-/// A pattern that means this value and no other.
-pub fn exactly(value: &str) -> String {
-    let is_plain = !value.contains([',', '*', '?', '|', '"', '\\']) && !value.starts_with('!') && value.trim() == value;
-    if is_plain { value.to_owned() } else { format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"")) }
 }
 
 /// Whether patterns select a series: the value of each label is meant.
@@ -155,6 +136,7 @@ fn shown(pattern: &str, values: &BTreeSet<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quoted::exactly;
 
     #[test]
     fn series_are_selected_by_patterns_of_all_labels() {

@@ -4,7 +4,7 @@
 //! labels as text: every program writes the same.
 
 use super::literal::quoted;
-use crate::query::literal;
+use crate::quoted::literal;
 
 /// Names of labels, and patterns that their values match.
 pub type Patterns = [(String, String)];
