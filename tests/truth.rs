@@ -68,13 +68,10 @@ fn nothing_takes_less_than_it_took() {
                 function,
             );
             let a_call = function.total_error_ns / calls as f64;
-            for time in [function.min_ns, function.p50_ns, function.p90_ns, function.p99_ns, function.max_ns] {
-                assert_at_least(
-                    time.unwrap() + a_call,
-                    spins * ns * SLACK,
-                    "what each call was told to spin",
-                    function,
-                );
+            // The error is that of what hooks take on the average: those of one call in two thousand may take less than that tells.
+            let times = [function.p50_ns, function.p90_ns, function.p99_ns, function.max_ns].map(|time| (time, a_call));
+            for (time, error) in times.into_iter().chain([(function.min_ns, 2.0 * a_call)]) {
+                assert_at_least(time.unwrap() + error, spins * ns * SLACK, "what each call was told to spin", function);
             }
         }
         for ns in [50, 200, 1000, 10_000] {
