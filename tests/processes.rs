@@ -250,8 +250,7 @@ fn a_call_takes_as_long_as_its_function_in_each_of_several_short_runs() {
     let folder = tempfile::tempdir().unwrap();
     for run in 0..4 {
         let recorded = program.record().args(&["60000", "row"]).run();
-        let moved = std::fs::rename(recorded.out(), folder.path().join(format!("run-{run}")));
-        moved.unwrap();
+        std::fs::rename(recorded.out(), folder.path().join(format!("run-{run}"))).unwrap();
     }
     let output = run_to_end(
         diytrace(folder.path())

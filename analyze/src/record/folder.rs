@@ -24,8 +24,9 @@ pub struct Folder {
     pub path: PathBuf,
     /// The number of the run, by which its profiles are known: others may record there at the same time.
     pub run: u64,
+    /// Whether there were profiles in it already, which a report on the folder would show, too.
+    pub had_profiles: bool,
     made: bool,
-    had_profiles: bool,
 }
 
 impl Folder {
@@ -38,11 +39,6 @@ impl Folder {
         let had_profiles = !profiles(&path).is_empty();
         let run = RandomState::new().hash_one(process::id()) | 1;
         Ok(Self { given: given.to_owned(), path, run, made, had_profiles })
-    }
-
-    /// Whether there were profiles in it already, which a report on the folder would show, too.
-    pub fn had_profiles(&self) -> bool {
-        self.had_profiles
     }
 
     /// Names of the profiles of this run: those of the command, and of all that it has started.
@@ -82,9 +78,6 @@ impl Folder {
 pub fn header(path: &Path) -> Option<Header> {
     // A pipe that nobody writes into is not waited for.
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
     let mut bytes = Vec::new();
     file.take(BLOCKS_START as u64).read_to_end(&mut bytes).ok()?;
     Some(*reader::File::open(&bytes).ok()?.header())

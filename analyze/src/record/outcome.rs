@@ -24,7 +24,7 @@ pub fn sentence(path: &Path, program: &Program, library: &Path, folder: &Folder,
     };
     // A report on the folder would add up the runs of before.
     let shown = match new.as_slice() {
-        [one] if folder.had_profiles() => folder.given.join(one),
+        [one] if folder.had_profiles => folder.given.join(one),
         _ => folder.given.clone(),
     };
     format!("profile in {}: {files}; see it with: diytrace report {}", folder.given.display(), typed(&shown))

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use diytrace_pprof::proto::Profile as Messages;
-use diytrace_pprof::{Profile, read};
+use diytrace_pprof::read;
 use diytrace_store::Sampled;
 
 use crate::arriving::{Origin, arrived, now};
@@ -94,7 +94,7 @@ impl Scraper {
         let messages =
             read(&bytes, MOST_BYTES).map_err(|source| Error::Profile { from: origin.from.clone(), source })?;
         // What counts since the program's start has not come while it was asked for.
-        let is_of_a_moment = messages.time_nanos != 0 || types(&messages)?.iter().any(|name| only_grows(name));
+        let is_of_a_moment = messages.time_nanos != 0 || types(&messages).iter().any(|name| only_grows(name));
         if self.seconds.is_none() && is_of_a_moment {
             origin.time = Some((asked, asked));
         }
@@ -135,7 +135,7 @@ fn new_since(
     origin: Origin,
     asked: i64,
 ) -> Result<Option<(Vec<u8>, Origin)>, Error> {
-    let names = types(messages)?;
+    let names = types(messages);
     if !names.iter().any(|name| only_grows(name)) {
         return Ok(Some((diytrace_pprof::messages(messages), origin)));
     }
@@ -148,10 +148,10 @@ fn new_since(
     Ok(Some((diytrace_pprof::messages(&new.message()), origin)))
 }
 
-fn types(messages: &Messages) -> Result<Vec<String>, Error> {
-    let mut all = Profile::default();
-    all.add(messages)?;
-    Ok(all.types().iter().map(|of| of.name.clone()).collect())
+/// The names of its types of samples.
+fn types(messages: &Messages) -> Vec<&str> {
+    let name = |of: i64| messages.string_table.get(of as usize).map_or("", String::as_str);
+    messages.sample_type.iter().map(|of| name(of.r#type)).collect()
 }
 
 #[cfg(test)]
@@ -182,7 +182,7 @@ mod tests {
 
     fn total(since: Option<(Vec<u8>, Origin)>) -> Option<i64> {
         let (bytes, _) = since?;
-        let mut sum = Profile::default();
+        let mut sum = diytrace_pprof::Profile::default();
         sum.add(&read(&bytes, MOST_BYTES).unwrap()).unwrap();
         Some(sum.total(0))
     }

@@ -33,11 +33,10 @@ const MEASURES = {
  */
 export async function timeline(words, report) {
   const hottest = [...report.functions].sort((a, b) => b.self_ns - a.self_ns).slice(0, MOST_FUNCTIONS);
-  const named = (/** @type {import("./types.d.ts").ListedFunction[]} */ rows) => [...new Set(rows.map(({ name }) => pattern(name)))];
   const range = words.since || words.until ? element("button", { type: "button", onclick: () => go("/explore", { ...words, since: "", until: "" }) }, "All time") : null;
   const heading = element("h2", {}, "When");
   let told = hottest;
-  const ask = async () => (told.length ? view("history", { ...selection(words), over: "time", function: named(told) }) : null);
+  const ask = async () => (told.length ? view("history", { ...selection(words), over: "time", function: [...new Set(told.map(({ name }) => pattern(name)))] }) : null);
   const course = await ask().catch((error) => {
     if (error instanceof WantsToken) throw error;
     // Names in short may tell others apart in a part of the time: those that are whole are there.

@@ -28,11 +28,8 @@ pub fn status_of(error: &Error) -> StatusCode {
         Error::Frame { .. } | Error::Label { .. } => StatusCode::BAD_REQUEST,
         Error::Full { .. } => StatusCode::FORBIDDEN,
         // A full disk may have room again, and who is away may come back.
-        Error::Sqlite { .. }
-        | Error::Gone { .. }
-        | Error::Away { .. }
-        | Error::ShardAway { .. }
-        | Error::ClickHouse { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        Error::Sqlite { .. } | Error::ClickHouse { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        error if error.is_away() => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

@@ -138,9 +138,10 @@ fn by_time(frames: &[FrameFacts], query: &Query, most: usize) -> (Vec<Part>, i64
         let first = last.saturating_sub(most as i64).max(frame.started.div_euclid(slice)).min(last);
         for at in first..=last {
             let (from, to) = (at.saturating_mul(slice), at.saturating_add(1).saturating_mul(slice));
-            times.entry(at).or_default()[0] += (frame.ended.min(to) - frame.started.max(from)).max(0) as f64;
+            times.entry(at).or_default()[0] +=
+                frame.ended.min(to).saturating_sub(frame.started.max(from)).max(0) as f64;
         }
-        times.entry(last).or_default()[1] += (frame.ended - frame.started).max(0) as f64;
+        times.entry(last).or_default()[1] += frame.ended.saturating_sub(frame.started).max(0) as f64;
     }
     let inside = |number: i64| match times.get(&number) {
         // Nothing is told of a long time by what came in a moment of it.

@@ -91,8 +91,10 @@ fn bends(base: &Load, step: &Load) -> Option<By> {
 pub fn sentence(steps: &[Load], bend: Option<Bend>, response: Option<&Response>) -> String {
     let latency = match bend {
         Some(Bend { base, step, by }) => {
-            let Watched { name, of_step, .. } =
-                &WATCHED[if let By::Percentile(percentile) = by { percentile } else { 0 }];
+            let Watched { name, of_step, .. } = match by {
+                By::Percentile(percentile) => &WATCHED[percentile],
+                By::Unanswered => &WATCHED[0],
+            };
             let known = |step: usize| of_step(&steps[step].latency_ns).map_or_else(|| "not known".to_owned(), time);
             let (title, foot) = (steps[step].title(), steps[base].title());
             let told = format!("{}; {} at {foot}", known(step), known(base));
@@ -161,5 +163,25 @@ pub fn how(function: &Function) -> String {
         Why::Cost => format!("same calls, {} the time a call", times(cost)),
         Why::Calls => format!("{} the calls, same time a call", times(calls)),
         Why::Both => format!("{} the calls, {} the time a call", times(calls), times(cost)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a server that was killed it was said that its latency bends, though those that were answered were answered sooner.
+    #[test]
+    fn requests_without_an_answer_are_no_latency() {
+        let step = |per_s: f64, answered: u64, p99: f64| Load {
+            offered_per_s: Some(per_s),
+            planned: 400,
+            answered,
+            latency_ns: Times { p99: Some(p99), ..Times::default() },
+            ..Load::default()
+        };
+        let steps = [step(100.0, 400, 18.6e6), step(200.0, 99, 4.08e6)];
+        let said = sentence(&steps, bend(&steps), None);
+        assert_eq!(said, "99 of 400 requests are answered at 200/s (p99 of those 4.08 ms; 18.6 ms at 100/s).");
     }
 }
